@@ -15,7 +15,8 @@ import time
 import torch
 
 from sociometer.core.conversation import Sampling
-from sociometer.models.hf import Continued, LoadedWeights, Prompt, chosen_device, find_weights, generate, score
+from sociometer.models.hf.weights import LoadedWeights, chosen_device, find_weights
+from sociometer.models.hf.writing import Continued, Prompt, generate, score
 
 # hidden size, layers, heads, key-value heads, intermediate size, vocabulary
 SIZES = {

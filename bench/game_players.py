@@ -18,7 +18,8 @@ from sociometer.core.conversation import Identity, Reply, Request
 from sociometer.core.measure import Summary
 from sociometer.core.player import Player, RulePlayer
 from sociometer.instruments import load
-from sociometer.instruments.egosocial.games.numbers import Round, forecasts
+from sociometer.instruments.egosocial.games.numbers.learner import forecasts
+from sociometer.instruments.egosocial.games.numbers.rules import Round
 from sociometer.instruments.egosocial.games.players import SteadyOpponent
 from sociometer.models.presets import ModelOptions
 from sociometer.models.registry import resolve

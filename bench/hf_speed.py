@@ -21,7 +21,7 @@ from pathlib import Path
 import torch
 
 from sociometer.core.conversation import Request, Sampling, user
-from sociometer.models.hf import HfPlayer
+from sociometer.models.hf.player import HfPlayer
 from sociometer.models.presets import ModelOptions
 
 # hidden size, layers, heads, key-value heads, intermediate size, vocabulary
@@ -69,6 +69,7 @@ async def with_random_weights(given):
     ]
     with tempfile.TemporaryDirectory() as folder:
         player = HfPlayer(str(random_model(given.size, Path(folder))), ModelOptions())
+        await player.open()
         await written(player, requests[:2], 2)
         start = time.perf_counter()
         replies = await written(player, requests, given.in_flight)

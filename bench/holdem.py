@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from sociometer.instruments.egosocial.games.holdem import State, new_deal
+from sociometer.instruments.egosocial.games.holdem.rules import HoldemState, new_deal
 from tools.holdem_characters import Hands, play_out, random_policy
 
 BATCH = 10_000
@@ -26,7 +26,7 @@ def one_at_a_time() -> Callable[[], int]:
     rng = random.Random(0)
 
     def play() -> int:
-        state = State(new_deal(rng, rng.randrange(2)))
+        state = HoldemState(new_deal(rng, rng.randrange(2)))
         while not state.over:
             state.apply(rng.choice(state.legal()))
         state.payoffs()

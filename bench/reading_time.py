@@ -28,19 +28,21 @@ import msgspec
 from near_misses import near_misses
 from sociometer.cli.output import harmless
 from sociometer.core.errors import SociometerError
-from sociometer.instruments.egosocial.games.blackjack import read as read_blackjack
-from sociometer.instruments.egosocial.games.blackjack import read_statement
-from sociometer.instruments.egosocial.games.holdem import read_action
-from sociometer.instruments.egosocial.games.numbers import read_guess
+from sociometer.instruments.egosocial.games.blackjack.match import read as read_blackjack
+from sociometer.instruments.egosocial.games.blackjack.statement import read_statement
+from sociometer.instruments.egosocial.games.holdem.match import read_action
+from sociometer.instruments.egosocial.games.numbers.match import read_guess
 from sociometer.instruments.egosocial.tombench.release import read_file
 from sociometer.instruments.egosocial.tomi import parse_question, parse_sentence, read_questions
 from sociometer.instruments.sage.dialogue import _HEADING
 from sociometer.instruments.sage.items import Profile, bundled, from_profile
-from sociometer.instruments.sage.person.asked import quote, read_feeling, read_words
+from sociometer.instruments.sage.person.authors import read_feeling, read_words
 from sociometer.instruments.sage.person.emotion import find_leak, says_farewell
+from sociometer.instruments.sage.person.talk import quote
 from sociometer.instruments.seceu.items import _ENGLISH_HEAD, _blocks, _english, _numbers, read_paragraphs
 from sociometer.instruments.seceu.norming import read_people
-from sociometer.instruments.sesi.build import RawPost, filter_posts, flags, split_tldr
+from sociometer.instruments.sesi.build.checks import flags
+from sociometer.instruments.sesi.build.posts import RawPost, filter_posts, split_tldr
 from sociometer.instruments.sesi.items import Question
 from sociometer.instruments.socialeval.abilities import canonical
 from sociometer.instruments.socialeval.items import tree_from
@@ -204,14 +206,14 @@ def _readers() -> dict[str, Reader]:
         "refused": Reader(lambda t: refused("server", 400, {}, t.encode("utf-8", "replace")), ("models.failures",)),
         "refused, JSON": Reader(lambda t: refused("server", 400, {}, msgspec.json.encode({"error": {"message": t}}))),
         "split_reasoning": Reader(split_reasoning),
-        "read_statement": Reader(read_statement, (blackjack,), 8_000),
+        "read_statement": Reader(read_statement, (f"{blackjack}.statement",), 8_000),
         "read_statement, labelled": Reader(lambda t: read_statement(f"self belief: x\naction: {t}")),
         "blackjack file": Reader(
             lambda t: _file(_json({"system": t, "user": t}), lambda path: list(read_blackjack(path))),
-            (blackjack,),
+            (f"{blackjack}.match",),
         ),
         "read_action": Reader(lambda t: read_action(t, ("call", "fold")), ("instruments.egosocial.games.asking",)),
-        "read_guess": Reader(read_guess, ("instruments.egosocial.games.numbers",), 4_000),
+        "read_guess": Reader(read_guess, ("instruments.egosocial.games.numbers.match",), 4_000),
         "parse_sentence": Reader(lambda t: (parse_sentence(t), parse_question(t))),
         "ToMi file": Reader(lambda t: list(read_questions(f"1 {t}", t, "file"))),
         "ToMi story": Reader(lambda t: list(read_questions(_story(len(t)), "x\n" * (len(t) // 60), "file"))),
@@ -225,7 +227,7 @@ def _readers() -> dict[str, Reader]:
             lambda t: find_leak(t, scenario.hidden, scenario.intention), ("instruments.sage.person.emotion",)
         ),
         "find_leak, Chinese": Reader(lambda t: find_leak(t, chinese.hidden, "advice")),
-        "quote": Reader(lambda t: quote(t, "q1"), ("instruments.sage.person.asked",)),
+        "quote": Reader(lambda t: quote(t, "q1"), ("instruments.sage.person.talk",)),
         "read_feeling": Reader(read_feeling),
         "read_words": Reader(read_words),
         "SAGE profile": Reader(
@@ -241,10 +243,10 @@ def _readers() -> dict[str, Reader]:
             ("instruments.seceu.items",),
         ),
         "Word document": Reader(lambda t: _docx("<w:p>" * (len(t) // 11) + "</w:p>" * (len(t) // 11))),
-        "SESI checks": Reader(lambda t: flags([_sesi(t)]), ("instruments.sesi.build",)),
+        "SESI checks": Reader(lambda t: flags([_sesi(t)]), ("instruments.sesi.build.checks",)),
         "SESI posts": Reader(
             lambda t: (split_tldr(t), filter_posts([RawPost("1", t, t, "", True, ())])),
-            ("instruments.sesi.build",),
+            ("instruments.sesi.build.posts",),
         ),
         "world tree texts": Reader(
             lambda t: (tree_from(_tree(t), source="x", twin=t, language="en"), is_utterance(t), canonical(t)),

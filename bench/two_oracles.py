@@ -11,7 +11,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from sociometer.instruments.egosocial.stories import climbed, generated_scenes
+from sociometer.instruments.egosocial.ladder import climbed
+from sociometer.instruments.egosocial.stories.scenes import generated_scenes
 from tests.instruments.egosocial.stories.second_oracle import second_answer
 
 LEVELS = range(1, 13)

@@ -75,7 +75,7 @@ class Rehearsal:
             task=task,
             card=self.instrument.card,
             roles={role: binding.label for role, binding in self.plan.bindings.items()},
-            norm=self.plan.manifest().norms.get(task),
+            norm=self.plan.described().norms.get(task),
         )
 
     def summarise(self, task: str, items: Iterable[Item] | None = None, repeats: int = 1) -> Summary:

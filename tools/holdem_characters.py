@@ -1,6 +1,6 @@
 """Many hands of limit hold'em at once, and the habits of the trained opponents: python -m tools.holdem_characters
 
-Every step moves all hands that are still open, which makes it many times faster than `rules.State`.
+Every step moves all hands that are still open, which makes it many times faster than `HoldemState`.
 """
 
 import csv
@@ -13,19 +13,9 @@ import click
 import msgspec
 import numpy as np
 
-from sociometer.instruments.egosocial.games.holdem import (
-    CALL,
-    FOLD,
-    RAISE,
-    STYLES,
-    WEIGHTS,
-    FloatArray,
-    IntArray,
-    PokerTable,
-    load,
-    seeds_in,
-    strengths,
-)
+from sociometer.instruments.egosocial.games.holdem.net import STYLES, WEIGHTS, FloatArray, PokerTable, load, seeds_in
+from sociometer.instruments.egosocial.games.holdem.rules import CALL, FOLD, RAISE
+from sociometer.instruments.egosocial.games.holdem.strength import IntArray, strengths
 
 
 class Policy(Protocol):

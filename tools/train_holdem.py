@@ -15,22 +15,19 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemaini
 from rich.progress import Progress as Bar
 
 from sociometer.core.errors import DataError
-from sociometer.instruments.egosocial.games.holdem import (
-    CALL,
-    FOLD,
-    RAISE,
+from sociometer.instruments.egosocial.games.holdem.net import (
     WIDTH,
     Features,
     FloatArray,
-    IntArray,
     Layer,
     Net,
     PokerTable,
     features,
     read_arrays,
-    strengths,
     weight_file,
 )
+from sociometer.instruments.egosocial.games.holdem.rules import CALL, FOLD, RAISE
+from sociometer.instruments.egosocial.games.holdem.strength import IntArray, strengths
 from tools.holdem_characters import Hands, Policy, always_call, always_raise, choose, random_policy, tally
 
 

@@ -13,6 +13,7 @@ from sociometer.core.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from sociometer.api import (
+        RankedRuns,
         Reproduction,
         arun,
         compare,
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
         list_instruments,
         list_models,
         paper,
+        rank,
         report,
         reproduce,
         resume,
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
 __all__ = [
     "CommandContext",
     "Comparisons",
+    "RankedRuns",
     "Reply",
     "Reproduction",
     "RunOptions",
@@ -51,6 +54,7 @@ __all__ = [
     "list_instruments",
     "list_models",
     "paper",
+    "rank",
     "report",
     "reproduce",
     "resume",

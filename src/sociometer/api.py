@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from msgspec import Struct, field
+from msgspec import Struct, field, structs
 
 from sociometer.core.card import Card
 from sociometer.core.config import Caps, RunConfig
@@ -26,18 +26,20 @@ from sociometer.core.player import Player
 from sociometer.core.settings import Settings
 from sociometer.core.sheets import read_rows
 from sociometer.core.source import Source
+from sociometer.core.stopping import PAUSED, RANKED
 from sociometer.core.version import __version__
 from sociometer.engine.data import data_folders
 from sociometer.engine.engine import Engine, Listener, PlayedRun
-from sociometer.engine.run_options import RunOptions, make_config, model_spec
+from sociometer.engine.plan import ItemList, ReadPlan
+from sociometer.engine.run_options import RunOptions, make_config, model_spec, with_shared_rule
 from sociometer.instruments import card_of, cards, load
 from sociometer.models.python import Function, PythonPlayer
 from sociometer.models.registry import ModelEntry, describe
-from sociometer.results.comparison import Terms
 from sociometer.results.groups import study_run
 from sociometer.results.published import reproduction_table, unexplained
 from sociometer.results.runs import Comparisons, compare_runs
-from sociometer.results.stopping import stopping_rule
+from sociometer.results.stopping import Race, stopping_rule
+from sociometer.results.verdicts import Terms
 from sociometer.store.place import StorePlace, chosen_place
 from sociometer.store.store import Store
 from sociometer.store.stored_run import StoredRun
@@ -66,8 +68,70 @@ def run(
     """
     with _listener(progress) as listener:
         engine = _engine(store, listener)
-        config, players = _config(instrument, model, options), _players(model, options)
+        config, players = _alone(_config(instrument, model, options)), _players(model, options)
         return _played(engine.run(config, players=players))
+
+
+class RankedRuns(Struct, frozen=True):
+    """Models that were played side by side until their order was decided."""
+
+    runs: tuple[StoredRun, ...]
+    """The run of each model, in the order given."""
+    verdicts: tuple[str, ...]
+    """Where each of them ended; empty for one that was stopped before."""
+
+
+def rank(
+    instrument: str,
+    models: Sequence[str | Function],
+    *,
+    store: str | Path | None = None,
+    progress: bool = False,
+    **options: Unpack[RunOptions],
+) -> RankedRuns:
+    """Plays several models on the same items, block by block, until they are ranked.
+
+    A model that is worse than another leaves, and its later items are not sent. `options` are those of `run`.
+    """
+    ranked: RunOptions = {**options, "until": RANKED}
+    configs = with_shared_rule([_config(instrument, model, ranked) for model in models])
+    with _listener(progress) as listener:
+        engine, read = _engine(store, listener), dict[object, ItemList]()
+        plans = [
+            engine.plan(config, players=_players(model, options), read=read)
+            for config, model in zip(configs, models, strict=True)
+        ]
+        runs = tuple(map(_played, play_ranked(engine, plans)))
+    looks = (run.stopping(run.tasks[0]) for run in runs)
+    return RankedRuns(runs, tuple(one.verdict if one and one.verdict != PAUSED else "" for one in looks))
+
+
+def play_ranked(engine: Engine, plans: Sequence[ReadPlan]) -> list[PlayedRun]:
+    """Play the models of a ranking in rounds; those that did not stop by the rule have another `ending.cause`."""
+    first = plans[0]
+    if first.config.until is None:
+        raise ValueError("the plans have no rule")
+    if len(first.tasks) > 1:
+        raise UsageError(f"--until ranked needs one task; choose one of {', '.join(first.config.tasks)} by --task.")
+    race = Race(first.instrument, first.config.tasks[0], first.config.until)
+    played: dict[int, PlayedRun] = {}
+    for count in race.start(race.task, first.lists[race.task].count).blocks:
+        race.pause_at = count
+        for nth, plan in enumerate(plans):
+            if (known := played.get(nth)) is None or known.run.id not in race.left:
+                before = known.progress if known else None
+                played[nth] = engine.play_plan(plan, rule=race, continue_unfinished=True, before=before)
+                if played[nth].ending.cause is not StopCause.DECIDED:
+                    break
+        if any(one.ending.cause is not StopCause.DECIDED for one in played.values()):
+            break
+        race.compare([one.run for one in played.values()])
+        if race.over:
+            break
+    if all(one.ending.cause is StopCause.DECIDED for one in played.values()):
+        for run, verdict in race.verdicts([one.run for one in played.values()]).items():
+            engine.conclude(run, race.task, verdict)
+    return [structs.replace(one, run=engine.stored(one.run.id)) for one in played.values()]
 
 
 async def arun(
@@ -81,9 +145,9 @@ async def arun(
     """The same as `run`, on the caller's event loop."""
     with _listener(progress) as listener:
         engine = _engine(store, listener)
-        config, players = _config(instrument, model, options), _players(model, options)
-        prepared = await asyncio.to_thread(engine.prepare, config, players=players)
-        return _played(await engine.play(prepared))
+        config, players = _alone(_config(instrument, model, options)), _players(model, options)
+        plan = await asyncio.to_thread(engine.plan, config, players=players)
+        return _played(await engine.play(await asyncio.to_thread(engine.prepare, plan)))
 
 
 def resume(
@@ -309,6 +373,13 @@ def _config(instrument: str, model: str | Function, options: RunOptions) -> RunC
         if name not in RunOptions.__annotations__ and any(name == setting.name for setting in card.setting):
             raise UsageError(f"'{name}' is a setting of {instrument}: give settings={{'{name}': …}}.")
     return make_config(card, model, **options)
+
+
+def _alone(config: RunConfig) -> RunConfig:
+    """The configuration of one run; a UsageError if its rule needs several models."""
+    if config.until is not None and config.until.goal == RANKED:
+        raise UsageError("until='ranked' needs several models: sociometer.rank(INSTRUMENT, [MODEL, …]).")
+    return config
 
 
 def _played(played: PlayedRun) -> StoredRun:

@@ -21,7 +21,7 @@ from sociometer.engine.plan import make_plan
 from sociometer.engine.run_options import make_config
 from sociometer.engine.runner import play_episode
 from sociometer.instruments import card_of, load
-from sociometer.instruments.egosocial.games.numbers import LEVELS
+from sociometer.instruments.egosocial.games.numbers.opponents import LEVELS
 from sociometer.models.baselines import baseline
 
 

@@ -22,7 +22,7 @@ from sociometer.adapters.training import ENVIRONMENTS, Choices, other_players, t
 from sociometer.core.conversation import Schema
 from sociometer.core.session import RoleBinding
 from sociometer.engine.runner import play_episode
-from sociometer.instruments.egosocial.games.numbers import SCHEMA
+from sociometer.instruments.egosocial.games.numbers.match import SCHEMA
 from sociometer.models.openai import response_format
 from sociometer.models.python import PythonPlayer
 

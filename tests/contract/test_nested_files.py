@@ -10,7 +10,7 @@ from sociometer.instruments.egosocial.tombench.release import read_file
 from sociometer.instruments.sage.build import read_schema, read_seeds
 from sociometer.instruments.sage.items import Scenario, _entries
 from sociometer.instruments.seceu.norm import read_norm
-from sociometer.instruments.sesi.build import read_posts
+from sociometer.instruments.sesi.build.posts import read_posts
 from sociometer.instruments.sesi.items import Question
 from sociometer.instruments.socialeval.items import read_json
 from sociometer.models.scripted import read_script

@@ -7,7 +7,8 @@ import pytest
 
 from sociometer.core.conversation import Message, Request, Sampling, text, user
 from sociometer.core.errors import MachineryError, UsageError
-from sociometer.models.hf import Continued, Prompt, Writer, find_weights, generate, sampled, score
+from sociometer.models.hf.weights import find_weights
+from sociometer.models.hf.writing import Continued, Prompt, Writer, generate, sampled, score
 from sociometer.models.presets import ModelOptions
 from sociometer.models.registry import resolve
 
@@ -23,8 +24,9 @@ def loaded(tiny_model):
 def answers(model, requests, options=None):
     async def ask():
         player = resolve(f"hf/{model}", options or ModelOptions())
+        await player.open()
         try:
-            return await asyncio.gather(*map(player.answer, requests)), player
+            return await asyncio.gather(*map(player.answer, requests)), player.model
         finally:
             await player.close()
 
@@ -36,8 +38,8 @@ def asked(words, sampling=GREEDY, **more):
 
 
 def test_requests_in_flight_share_a_batch(tiny_model):
-    replies, player = answers(tiny_model, [asked(words) for words in WORDS])
-    assert player.model.batches == [4]
+    replies, model = answers(tiny_model, [asked(words) for words in WORDS])
+    assert model.batches == [4]
     assert all(reply.finish in ("stop", "length") for reply in replies)
 
 
@@ -47,6 +49,7 @@ def test_a_short_reply_does_not_wait_for_a_long_one_in_its_batch(tiny_model):
 
     async def ask():
         player = resolve(f"hf/{tiny_model}", ModelOptions())
+        await player.open()
 
         async def one(name, most):
             reply = await player.answer(asked("Say hello.", Sampling(temperature=0, max_tokens=most)))
@@ -69,6 +72,7 @@ def test_a_request_joins_a_batch_that_is_being_written_and_its_reply_is_the_same
 
     async def ask():
         player = resolve(f"hf/{tiny_model}", ModelOptions())
+        await player.open()
         order = []
 
         async def one(request):
@@ -211,6 +215,7 @@ def test_a_base_model_cannot_chat(tmp_path, tiny_model):
 def test_a_request_that_is_too_long_fails_alone(tiny_model):
     async def ask():
         player = resolve(f"hf/{tiny_model}")
+        await player.open()
         try:
             return await asyncio.gather(
                 player.answer(asked("word " * 900)), player.answer(asked("Hi.")), return_exceptions=True
@@ -225,14 +230,14 @@ def test_a_request_that_is_too_long_fails_alone(tiny_model):
 
 
 def test_the_identity_has_the_digest_of_the_files_and_the_precision(tiny_model):
-    _, player = answers(tiny_model, [])
+    player = resolve(f"hf/{tiny_model}")
     assert player.identity.revision == f"{find_weights(str(tiny_model)).revision} float32"
     assert player.identity.name == tiny_model.name
     assert player.identity.certain
 
 
 def test_a_system_message_goes_before_the_first_one_where_the_template_knows_none(loaded):
-    from sociometer.models.hf import rendered
+    from sociometer.models.hf.player import rendered
 
     class Strict:
         chat_template = "x"

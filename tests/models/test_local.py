@@ -31,6 +31,7 @@ def heard(embedded_model):
 
     async def all_of_it():
         player = resolve("local/smollm2-135m")
+        await player.open()
         try:
             ask = player.answer
             drawn = Sampling(temperature=1.0, seed=7, max_tokens=4)
@@ -112,10 +113,8 @@ def test_a_file_that_changes_after_it_was_named_is_not_loaded(embedded_model, tm
     monkeypatch.setattr("sociometer.models.local.LlamaContext", lambda *_, **__: pytest.fail("it was loaded"))
 
     async def ask():
-        try:
+        async with player:
             await player.answer(Request("s", HELLO))
-        finally:
-            await player.close()
 
     with pytest.raises(MachineryError, match=r"mine\.gguf.*changed") as caught:
         asyncio.run(ask())
@@ -127,9 +126,13 @@ def test_a_file_that_goes_away_is_a_failure_of_the_machinery(embedded_model, tmp
     file.write_bytes(b"GGUF one")
     player = resolve(f"local/{file}")
     file.unlink()
+
+    async def ask():
+        async with player:
+            await player.answer(Request("s", HELLO))
+
     with pytest.raises(MachineryError, match=r"mine\.gguf"):
-        asyncio.run(player.answer(Request("s", HELLO)))
-    asyncio.run(player.close())
+        asyncio.run(ask())
 
 
 def test_weights_that_replace_others_at_the_same_path_are_loaded_anew(embedded_model, tmp_path):
@@ -139,9 +142,12 @@ def test_weights_that_replace_others_at_the_same_path_are_loaded_anew(embedded_m
     file.write_bytes(b"GGUF two")
     second = resolve(f"local/{file}")
     assert first.identity.revision != second.identity.revision
-    assert first._model is not second._model
-    asyncio.run(first.close())
-    asyncio.run(second.close())
+
+    async def both():
+        async with first, second:
+            assert first.model is not second.model
+
+    asyncio.run(both())
 
 
 def test_a_file_that_is_no_model_fails_once_for_all(embedded_model, tmp_path):
@@ -150,6 +156,7 @@ def test_a_file_that_is_no_model_fails_once_for_all(embedded_model, tmp_path):
 
     async def ask():
         player = resolve(f"local/{broken}")
+        await player.open()
         try:
             await player.answer(Request("s", HELLO))
         finally:
@@ -189,6 +196,7 @@ def test_a_wrong_number_of_layers_is_told(embedded_model, tmp_path, monkeypatch)
 
     async def ask():
         player = resolve(f"local/{copy}")
+        await player.open()
         try:
             await player.answer(Request("s", HELLO))
         finally:

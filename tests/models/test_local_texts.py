@@ -15,6 +15,7 @@ FRUIT = "Which is a fruit?\nA. stone\nB. apple\nAnswer:"
 def heard(embedded_model):
     async def all_of_it():
         player = resolve("local/smollm2-135m")
+        await player.open()
         greedy = Sampling(temperature=0, max_tokens=6, stop=("\n",))
         try:
             return {

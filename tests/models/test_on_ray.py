@@ -48,8 +48,6 @@ web.run_app(app, host="127.0.0.1", port=port, print=None)
 
 
 def end_all():
-    for pool in on_ray._POOLS.values():
-        pool.end()
     on_ray._POOLS.clear()
 
 
@@ -196,7 +194,7 @@ def test_what_cannot_be_spread_is_refused_in_one_sentence(tmp_path, calls, chang
 
 def test_the_address_of_a_cluster_is_not_stored():
     config = RunConfig(instrument="_template", subject="python/json:dumps", on="ray://elsewhere:10001")
-    assert Engine(None, load).plan(config, sends=False).manifest().config.on == "ray"
+    assert Engine(None, load).plan(config, sends=False).manifest.config.on == "ray"
 
 
 def test_a_function_that_cannot_be_pickled_is_refused(tmp_path):

@@ -8,7 +8,7 @@ import pytest
 
 from sociometer.core.errors import MachineryError, UsageError
 from sociometer.models.files import LOCAL_MODELS
-from sociometer.models.hf import chosen_device, find_weights
+from sociometer.models.hf.weights import chosen_device, find_weights
 
 
 def test_a_missing_extra_is_named(monkeypatch):

@@ -24,7 +24,7 @@ def test_calls_run_one_at_a_time_in_order_and_off_the_loop():
     assert asyncio.run(all_of_them()) == [0, 1, 2, 3, 4]
     assert most == [1]
     assert order == [(n, False) for n in range(5)]
-    turns.end()
+    asyncio.run(turns.end())
 
 
 def test_an_error_reaches_whoever_asked():
@@ -32,7 +32,7 @@ def test_an_error_reaches_whoever_asked():
     with pytest.raises(KeyError):
         asyncio.run(turns.run(lambda: {}["missing"]))
     assert asyncio.run(turns.run(lambda: "still here")) == "still here"
-    turns.end()
+    asyncio.run(turns.end())
 
 
 def test_a_call_that_was_cancelled_while_waiting_is_not_made():
@@ -49,4 +49,4 @@ def test_a_call_that_was_cancelled_while_waiting_is_not_made():
 
     asyncio.run(cancel_the_second())
     assert made == ["third"]
-    turns.end()
+    asyncio.run(turns.end())

@@ -13,7 +13,8 @@ from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Figure, Summary, Table
 from sociometer.core.settings import Settings
 from sociometer.core.task import Episode, Failure, Item, RunView, Score, Task
-from sociometer.statistics.charts import HeatCell, ReferenceLine, dot_of, heat_map, interval_chart
+from sociometer.statistics.chart_parts import ReferenceLine
+from sociometer.statistics.charts import HeatCell, dot_of, heat_map, interval_chart
 from sociometer.statistics.measures import grouped_measures
 
 HOSTILE = (

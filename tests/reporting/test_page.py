@@ -30,8 +30,9 @@ from sociometer.reporting.page import (
 )
 from sociometer.reporting.plot import drawn, find_figure, plot_all, write_figure
 from sociometer.reporting.tables import measure_rows, rows, without_empty_columns
-from sociometer.results.comparison import Terms, comparison_table
 from sociometer.results.profile import profile_lines
+from sociometer.results.verdicts import Terms
+from sociometer.results.wording import comparison_table
 from sociometer.statistics.charts import heat_map
 from sociometer.statistics.formatting import interval_text, number
 

@@ -7,27 +7,23 @@ import pytest
 import vl_convert
 
 from sociometer.core.measure import Interval, Measure
+from sociometer.statistics.chart_parts import ReferenceLine
+from sociometer.statistics.chart_theme import CATEGORIES, contained, themed
 from sociometer.statistics.charts import (
-    CATEGORIES,
     CurvePoint,
     DensityPoint,
     Dot,
     HeatCell,
     Mark,
     Portion,
-    ReferenceLine,
     ScatterPoint,
-    contained,
     curve_chart,
     density_chart,
     dot_of,
     heat_map,
     interval_chart,
-    place_names,
     scatter_chart,
     stacked_bars,
-    themed,
-    with_subjects,
 )
 
 CHARTS = {
@@ -99,23 +95,6 @@ def test_a_measure_without_interval_becomes_a_dot_that_says_so():
     assert dot_of("all", Measure("accuracy", None)) is None
 
 
-def _contrast(one: str, two: str) -> float:
-    def light(colour: str) -> float:
-        parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-        linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
-        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-    high, low = sorted((light(one), light(two)), reverse=True)
-    return (high + 0.05) / (low + 0.05)
-
-
-@pytest.mark.parametrize(("mode", "paper"), [("light", "#fcfbf8"), ("dark", "#14181c")])
-def test_every_colour_stands_out_from_the_page(mode, paper):
-    # WCAG 2.1, success criterion 1.4.11: graphics need 3 : 1
-    for colour in CATEGORIES[mode]:
-        assert _contrast(colour, paper) >= 3.0, colour
-
-
 def _values(spec, field):
     return [entry[field] for entry in spec["data"]["values"]]
 
@@ -141,30 +120,6 @@ def test_groups_of_dots_never_share_colour_and_shape():
     assert len({(place % len(CATEGORIES["light"]), shape) for place, shape in enumerate(shapes)}) == 30
 
 
-def _text_ends(svg, name):
-    """Where the text begins and ends across, by its anchor and the usual width of its letters."""
-    for part in re.findall(r"<text[^>]*>[^<]*</text>", svg):
-        if part.endswith(f">{name}</text>"):
-            place = float(re.search(r"translate\(([-\d.]+),", part)[1])
-            share = {"start": 0.0, "middle": 0.5, "end": 1.0}[re.search(r'text-anchor="(\w+)"', part)[1]]
-            wide = 6.2 * len(name)
-            return place - share * wide, place + (1 - share) * wide, float(re.search(r",([-\d.]+)\)", part)[1])
-    raise AssertionError(f"{name} is not drawn")
-
-
-def test_the_name_of_a_reference_stays_inside_a_narrow_chart_and_clear_of_others():
-    chart = interval_chart(
-        [Dot("baseline/oracle", 1.0)],
-        domain=(0, 1),
-        references=[ReferenceLine("people (paper)", 0.9), ReferenceLine("chance", 0.5)],
-    )
-    narrow, wide = (vl_convert.vegalite_to_svg(themed(chart, "light", width)) for width in (140, 640))
-    _, end, high = _text_ends(narrow, "people (paper)")
-    assert end <= 140
-    assert high < _text_ends(narrow, "chance")[2], "one name stands above the other where they would meet"
-    assert _text_ends(wide, "people (paper)")[2] == _text_ends(wide, "chance")[2]
-
-
 @pytest.mark.parametrize("name", ["intervals", "heat map", "stacked"])
 def test_a_height_worked_out_is_the_height_of_the_rows(name):
     spec = {**CHARTS[name], "width": "container"}
@@ -175,68 +130,6 @@ def test_a_height_worked_out_is_the_height_of_the_rows(name):
         for chart in (spec, shown)
     ]
     assert heights[0] == heights[1]
-
-
-@pytest.mark.parametrize("rounds", [2, 3, 10, 40])
-def test_an_axis_of_rounds_names_every_whole_number_at_most_once(rounds):
-    chart = curve_chart([CurvePoint(number, 50.0, "a") for number in range(1, rounds + 1)], x_title="round")
-    svg = vl_convert.vegalite_to_svg(themed(chart, "light", 600))
-    shown = [int(text) for text in chart["layer"][0]["encoding"]["x"]["axis"]["values"]]
-    assert shown == sorted(set(shown)) and shown[0] == 1 and len(shown) <= 12
-    drawn = re.findall(r">(\d+)</text>", svg.split('aria-label="X-axis')[1].split('aria-label="Y-axis')[0])
-    assert [int(text) for text in drawn] == shown
-
-
-def _marks_of(svg, label):
-    """Colour and shape of the marks of a label."""
-    return set(re.findall(rf'aria-label="[^"]*{label}[^"]*" [^>]*d="([^"]*)" fill="(#[0-9a-f]{{6}})"', svg))
-
-
-def test_a_subject_has_the_same_colour_and_shape_in_a_chart_of_all_and_of_some():
-    everyone = [f"s{place}" for place in range(10)]
-
-    def drawn(names):
-        chart = interval_chart([Dot("all", 0.5, group=name) for name in names])
-        svg = vl_convert.vegalite_to_svg(themed(with_subjects(chart, everyone), "light", 500))
-        return {name: _marks_of(svg, f"group: {name};") for name in names}
-
-    some = drawn(["s9", "s2", "s5"])
-    assert all(some.values())
-    everything = drawn(everyone)
-    assert some == {name: everything[name] for name in some}
-    assert len({tuple(marks) for marks in everything.values()}) == 10
-
-
-def test_subjects_stand_in_the_order_of_the_report_and_others_after_them():
-    chart = interval_chart([Dot("b", 0.5), Dot("paper", 0.4, group="p"), Dot("a", 0.3)], quiet="p")
-    made = with_subjects(chart, ["a", "b", "c"])
-    points = made["layer"][-1]["encoding"]
-    assert points["y"]["scale"]["domain"] == ["a", "b", "paper"]
-    assert points["color"]["scale"]["domain"] == ["a", "b", "c"], "rows that are subjects have their colours"
-    assert chart["layer"][-1]["encoding"]["y"]["scale"]["domain"] == ["b", "paper", "a"], "the chart given is unchanged"
-    quiet = next(layer for layer in made["layer"] if layer["mark"].get("style") == "quiet")
-    assert "color" not in quiet["encoding"]
-
-
-def test_layers_that_share_a_channel_agree_on_the_legend():
-    dots = [Dot("all", 0.5, 0.4, 0.6, group=name) for name in ("a", "b")]
-    made = with_subjects(interval_chart(dots), ["a", "b", "c"])
-    legends = [layer["encoding"]["color"]["legend"] for layer in made["layer"]]
-    assert legends == [{"values": ["a", "b"]}] * 2
-
-
-def test_a_dash_follows_the_subject_and_not_its_place_in_the_chart():
-    everyone = [f"s{place}" for place in range(10)]
-    chart = curve_chart([CurvePoint(1, 50, "s1"), CurvePoint(1, 50, "s9")])
-    values = with_subjects(chart, everyone)["data"]["values"]
-    assert {value["series"]: value["lap"] for value in values} == {"s1": 0, "s9": 1}
-
-
-def test_names_of_points_that_are_close_do_not_cover_each_other():
-    names = ["claude3.7", "claude3.7-think", "gpt-4.1", "far away"]
-    places = place_names(names, [50.0, 50.5, 51.0, 90.0], [60.0, 60.2, 60.1, 20.0])
-    assert len({(place.dx, place.dy) for place in places[:3]}) == 3
-    assert places[3].align == "right", "a name at the right edge goes to the left of its point"
 
 
 def test_a_name_crosses_no_whisker_where_there_is_room():

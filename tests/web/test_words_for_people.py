@@ -68,7 +68,7 @@ def seen(path, name, task, language):
     reader = Reader()
     with Store(path) as store:
         engine = Engine(store, load)
-        asyncio.run(engine.play(engine.prepare(config, players={"human": reader})))
+        asyncio.run(engine.play(engine.prepare(engine.plan(config, players={"human": reader}))))
     return instrument, reader.seen
 
 

@@ -7,6 +7,7 @@ again after a failure that may pass. A rollout that fails for such a reason has 
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import AsyncExitStack
 from typing import Any
 from weakref import WeakSet
 
@@ -103,6 +104,8 @@ class Gym:
         self.plan = structs.replace(made, bindings=other_players(environment, choices, made))
         self._replies = TrainingReplies(self, retries)
         self._open: WeakSet[Playing] = WeakSet()
+        self._players = AsyncExitStack()
+        self._closed_players = list(self.plan.players)
 
     async def __aenter__(self) -> "Gym":
         return self
@@ -111,11 +114,11 @@ class Gym:
         await self.close()
 
     async def close(self) -> None:
-        """Give up the rollouts that are not over, and close the connections of the other roles."""
+        """Give up the rollouts that are not over, and free what the players of the other roles hold."""
         for playing in tuple(self._open):
             playing.close()
-        for binding in self.plan.bindings.values():
-            await binding.player.close()
+        await self._players.aclose()
+        self._closed_players = list(self.plan.players)
 
     def items(self, count: int | None = None) -> Iterator[TrainingItem]:
         """The items to play, over and over with new seeds if `count` is larger than their number."""
@@ -143,7 +146,9 @@ class Gym:
             playing.close()
 
     async def play_with(self, player: Player, one: TrainingItem) -> PlayedEpisode:
-        """The episode with a player in the policy's place."""
+        """The episode with a player in the policy's place; the first one opens the other players."""
+        while self._closed_players:
+            await self._players.enter_async_context(self._closed_players.pop())
         task = self.plan.tasks[0]
         bindings = {**self.plan.bindings, SUBJECT: RoleBinding(player, "policy", "policy")}
         plan = structs.replace(self.plan, bindings=bindings, config=structs.replace(self.plan.config, seed=one.seed))

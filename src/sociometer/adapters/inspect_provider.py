@@ -1,7 +1,6 @@
 """Our models inside Inspect: `inspect eval … --model sociometer/local/smollm2-135m`, or `sociometer/scripted/FILE`."""
 
 import asyncio
-from functools import cached_property
 from typing import Any
 
 from inspect_ai.model import (
@@ -47,12 +46,15 @@ class SociometerModel(ModelAPI):
         super().__init__(model_name, base_url, api_key, [], config)
         name = self.service_model_name()
         self._config = RunConfig(instrument="", subject=name, base_url=base_url or "", revision=revision)
-        self._one_at_a_time = asyncio.Lock()
+        self._player: Player | None = None
+        self._opening, self._one_at_a_time = asyncio.Lock(), asyncio.Lock()
 
-    @cached_property
-    def _player(self) -> Player:
-        """Resolved on first use: `inspect score` creates the model of a log but never uses it."""
-        return resolve_player(self._config.subject, SUBJECT, self._config)
+    async def _opened(self) -> Player:
+        """Opened on first use: `inspect score` creates the model of a log but never uses it."""
+        async with self._opening:
+            if self._player is None:
+                self._player = await resolve_player(self._config.subject, SUBJECT, self._config).__aenter__()
+        return self._player
 
     def service_model_name(self) -> str:
         return self.model_name.removeprefix(PREFIX)
@@ -67,19 +69,21 @@ class SociometerModel(ModelAPI):
         given = config.response_schema
         wanted = Schema(given.json_schema.model_dump(exclude_none=True), given.name) if given else Free()
         request = Request("subject", plain_messages(input), wanted, sampling=sampling)
-        if self._player.parallel:
-            reply = await self._player.answer(request)
+        player = await self._opened()
+        if player.parallel:
+            reply = await player.answer(request)
         else:
             async with self._one_at_a_time:
-                reply = await self._player.answer(request)
+                reply = await player.answer(request)
         return output_of(reply, self.service_model_name())
 
     def should_retry(self, ex: BaseException) -> bool:
         return isinstance(ex, MachineryError) and ex.retryable
 
     async def aclose(self) -> None:
-        if "_player" in vars(self):
-            await self._player.close()
+        player, self._player = self._player, None
+        if player is not None:
+            await player.__aexit__()
 
 
 def output_of(reply: Reply, model: str) -> ModelOutput:

@@ -79,7 +79,7 @@ def _task(name: str, task: str, options: dict[str, Any], settings: dict[str, Any
     card = cards()[name]
     chosen = task or _only_task(card)
     plan = _plan(name, chosen, msgspec.json.encode((options, settings), order="deterministic"))
-    manifest = plan.manifest()
+    manifest = plan.described()
     return InspectTask(
         dataset=MemoryDataset([sample_of(item) for item in plan.item_lists()[chosen]], name=f"{name}/{chosen}"),
         solver=play(name, chosen, options, settings),

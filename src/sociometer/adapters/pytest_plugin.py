@@ -34,8 +34,8 @@ def socially_no_worse(request: pytest.FixtureRequest) -> "Callable[..., Comparis
         from sociometer.core.errors import SociometerError
         from sociometer.engine.engine import Engine
         from sociometer.instruments import load
-        from sociometer.results.comparison import Terms
         from sociometer.results.runs import gate
+        from sociometer.results.verdicts import Terms
         from sociometer.store.place import chosen_place
         from sociometer.store.store import Store
 

@@ -413,7 +413,7 @@ def _our_document(path: Path) -> _OurDocument | None:
 def _import_own(engine: Engine, path: Path, first: _OurDocument, subject: str, name: str) -> StoredRun:
     # The folder of official data that the file names is not read: the file may come from somebody else.
     plan = plan_of(first.instrument, first.task, first.settings.encode(), first.official, "", first.seed)
-    manifest = plan.manifest()
+    manifest = plan.described()
     manifest = structs.replace(
         manifest,
         config=structs.replace(manifest.config, subject=subject, name=name),

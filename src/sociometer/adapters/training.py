@@ -22,7 +22,7 @@ from sociometer.engine.plan import Plan, make_plan
 from sociometer.engine.roles import resolve_player
 from sociometer.engine.run_options import make_config
 from sociometer.instruments import card_of, load
-from sociometer.instruments.egosocial.games.holdem import TRAINING_WEIGHTS, WEIGHTS
+from sociometer.instruments.egosocial.games.holdem.net import TRAINING_WEIGHTS, WEIGHTS
 
 _RELEASED_TREE = re.compile(r"_(cn|en)_example_\d+\.json$")
 """How the authors of SocialEval name the trees that they released one by one."""

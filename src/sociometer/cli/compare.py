@@ -22,15 +22,7 @@ from sociometer.core.words import first_of
 from sociometer.engine.engine import Engine
 from sociometer.instruments import load
 from sociometer.reporting.progress import track, working
-from sociometer.results.comparison import (
-    FAMILIES,
-    ComparedMeasure,
-    Comparison,
-    Terms,
-    compare,
-    comparison_table,
-    overall_sentence,
-)
+from sociometer.results.comparison import compare
 from sociometer.results.groups import study_run
 from sociometer.results.leaderboard import (
     Leaderboard,
@@ -42,6 +34,8 @@ from sociometer.results.leaderboard import (
 from sociometer.results.profile import ProfileLine, profile_lines
 from sociometer.results.reliability import TaskReliability, task_reliability
 from sociometer.results.runs import candidates, compare_runs, gate
+from sociometer.results.verdicts import ComparedMeasure, Comparison, Terms
+from sociometer.results.wording import FAMILIES, comparison_table, overall_sentence
 from sociometer.statistics.formatting import (
     bounds_text,
     bracketed_interval,

@@ -22,9 +22,11 @@ from sociometer.cli.run import configs_of, exit_code
 from sociometer.cli.summaries import joint_table
 from sociometer.core.card import Card
 from sociometer.core.config import RunConfig, model_label
-from sociometer.core.conversation import Exchange, Identity, Reply, Request
+from sociometer.core.conversation import SUBJECT, Exchange, Reply, Request
 from sociometer.core.errors import ExitCode
+from sociometer.core.player import Player, WrappedPlayer
 from sociometer.engine.engine import Engine, PlayedRun
+from sociometer.engine.plan import ReadPlan
 from sociometer.engine.recordings import matching
 from sociometer.instruments import card_of, cards, load
 from sociometer.models.files import file_of, is_embedded, pull
@@ -57,26 +59,19 @@ def sample_config(instrument: str, model: str, options: str = "", **changes: Any
     return structs.replace(configs_of(values.pop("instruments"), values)[0], **changes)
 
 
-class _Aloud:
+class _Aloud(WrappedPlayer):
     """A player whose dialogue is printed as it happens."""
 
-    def __init__(self, player: Any, say: Say, other: str) -> None:
+    def __init__(self, player: Player, say: Say, other: str) -> None:
         """`other` is who talks to the player."""
-        self._player, self._say, self.other = player, say, other
+        super().__init__(player)
+        self._say, self.other = say, other
         self.heard = 0
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._player, name)
-
-    @property
-    def identity(self) -> Identity:
-        identity: Identity = self._player.identity
-        return identity
 
     async def answer(self, request: Request) -> Reply:
         """The player's reply; prints the message and the reply."""
         _tell(self._say, self.other, request.messages[-1].content)
-        reply: Reply = await self._player.answer(request)
+        reply = await super().answer(request)
         _tell(self._say, "model", reply.text)
         self.heard += 1
         return reply
@@ -119,8 +114,11 @@ class _Demo:
         talks = _talks(card)
         what = "talks with a simulated person" if talks else "answers a question"
         self._say(f"{card.name}, live: {model_label(model)} {what}.")
-        aloud = _Aloud(self._engine.plan(config).bindings["subject"].player, self._say, "person" if talks else "asked")
-        run = self._play(config, {config.subject: aloud}).run
+        plan = self._engine.plan(config)
+        subject = plan.bindings[SUBJECT]
+        aloud = _Aloud(subject.player, self._say, "person" if talks else "asked")
+        bindings = {**plan.bindings, SUBJECT: structs.replace(subject, player=aloud)}
+        run = self._play(structs.replace(plan, bindings=bindings)).run
         if not aloud.heard:
             _tell_transcript(self._say, run, aloud.other)
         return self.code != ExitCode.INTERRUPTED
@@ -137,10 +135,10 @@ class _Demo:
         return items
 
     def _run(self, played: dict[str, StoredRun], card: Card, model: str, **changes: Any) -> None:
-        played[model] = self._play(sample_config(card.name, model, **changes)).run
+        played[model] = self._play(self._engine.plan(sample_config(card.name, model, **changes))).run
 
-    def _play(self, config: RunConfig, players: Any = None) -> PlayedRun:
-        played = self._engine.run(config, players=players)
+    def _play(self, plan: ReadPlan) -> PlayedRun:
+        played = self._engine.play_plan(plan)
         self.code = self.code or exit_code([played])
         return played
 

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -319,8 +319,8 @@ def open_stored(path: StorePlace, listener: "Listener | None" = None) -> "Iterat
 @contextmanager
 def open_engine(path: StorePlace, listener: "Listener | None" = None) -> "Iterator[Engine]":
     """An engine on the store at `path`, which is always closed at the end."""
-    with Store(path) as store:
-        yield Engine(store, load, listener, stopping_rule)
+    with Store(path) as store, closing(Engine(store, load, listener, stopping_rule)) as engine:
+        yield engine
 
 
 def stopping_rule(*given: Any) -> "StoppingRule":

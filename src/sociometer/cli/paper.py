@@ -32,6 +32,7 @@ from sociometer.core.measure import Table
 from sociometer.core.paper import Replication, ReplicationPlan
 from sociometer.core.settings import PAPER, SETTING
 from sociometer.engine.engine import Engine, PlayedRun
+from sociometer.engine.plan import ReadLists, ReadPlan
 from sociometer.instruments import card_of, cards, load
 from sociometer.reporting.progress import ProgressDisplay, track, working
 from sociometer.results.published import (
@@ -123,6 +124,12 @@ class _Part(Struct, frozen=True):
     config: RunConfig
 
 
+class _PlannedPart(_Part, frozen=True):
+    """A part that can be played."""
+
+    plan: ReadPlan
+
+
 class _Outcome(Struct, frozen=True):
     """What was found, and what could not be played or measured."""
 
@@ -154,7 +161,7 @@ def _replicate(
         if dry_run:
             for line in _not_played(failed):
                 print_text(line, err=True)
-            return show_plan(engine, [part.config for part in able], display)
+            return show_plan(engine, [part.plan for part in able], display)
         progress.expect(len(able))
         outcome = _play(engine, able, failed)
     return _show(card, plan, outcome, display)
@@ -186,15 +193,16 @@ def _parts(card: Card, plan: ReplicationPlan, models: tuple[str, ...], values: d
     return parts
 
 
-def _playable(engine: Engine, parts: list[_Part], dry_run: bool) -> tuple[list[_Part], dict[str, list[str]]]:
+def _playable(engine: Engine, parts: list[_Part], dry_run: bool) -> tuple[list[_PlannedPart], dict[str, list[str]]]:
     """The parts that can be planned, and why others cannot; the first reason is raised if none can."""
-    able: list[_Part] = []
+    able: list[_PlannedPart] = []
+    read: ReadLists = {}
     failed: dict[str, list[str]] = {}
     first: DataError | UsageError | None = None
     for part in parts:
         try:
-            engine.plan(part.config, sends=not dry_run).item_lists()
-            able.append(part)
+            plan = engine.plan(part.config, sends=not dry_run, read=read)
+            able.append(_PlannedPart(part.replication, part.config, plan))
         except (DataError, UsageError) as error:
             first = first or error
             failed.setdefault(str(error), []).append(_name(part))
@@ -203,13 +211,13 @@ def _playable(engine: Engine, parts: list[_Part], dry_run: bool) -> tuple[list[_
     return able, failed
 
 
-def _play(engine: Engine, parts: list[_Part], failed: dict[str, list[str]]) -> _Outcome:
+def _play(engine: Engine, parts: list[_PlannedPart], failed: dict[str, list[str]]) -> _Outcome:
     found: list[ReplicatedFigure] = []
     all_played: list[PlayedRun] = []
     printed = 0
     for part in parts:
         try:
-            played = engine.run(part.config, continue_unfinished=True)
+            played = engine.play_plan(part.plan, continue_unfinished=True)
         except MachineryError as error:
             failed.setdefault(str(error), []).append(_name(part))
             continue

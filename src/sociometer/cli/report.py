@@ -14,7 +14,7 @@ from sociometer.core.measure import Figure, Table
 from sociometer.reporting.content import gather
 from sociometer.reporting.plot import WIDTH, find_figure, write_figure
 from sociometer.reporting.progress import working
-from sociometer.results.comparison import Terms
+from sociometer.results.verdicts import Terms
 from sociometer.store.place import StorePlace
 from sociometer.store.stored_run import StoredRun
 

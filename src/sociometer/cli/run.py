@@ -5,8 +5,8 @@ from itertools import product
 from typing import Any
 
 import click
-from msgspec import structs
 
+from sociometer.api import play_ranked
 from sociometer.cli.completion import with_offers
 from sociometer.cli.options import (
     HELP_ALL,
@@ -38,12 +38,12 @@ from sociometer.core.errors import ExitCode, NeverAnswered, StopCause, UsageErro
 from sociometer.core.lazy import lazy
 from sociometer.core.measure import Table
 from sociometer.core.settings import Setting
-from sociometer.core.stopping import RANKED, Until
+from sociometer.core.stopping import RANKED
 from sociometer.engine.engine import Engine, PlayedRun
 from sociometer.engine.estimate import RoleEstimate, estimate, how_estimated, longest_wait
-from sociometer.engine.plan import Plan
+from sociometer.engine.plan import ReadPlan
 from sociometer.engine.roles import READER
-from sociometer.engine.run_options import CAPS_COVER
+from sociometer.engine.run_options import CAPS_COVER, with_shared_rule
 from sociometer.instruments import card_of, cards
 from sociometer.reporting.progress import ProgressDisplay
 from sociometer.store.bundle import plan_digest, plan_text, public_manifest
@@ -52,7 +52,6 @@ from sociometer.store.stored_run import StoredRun
 
 comparing = lazy("sociometer.cli.compare")
 planning = lazy("sociometer.results.planning")
-stopping = lazy("sociometer.results.stopping")
 
 _PLAN_COLUMNS = (
     "instrument", "task", "role", "model", "items", "repeats", "requests", "tokens in", "tokens out", "cost $",
@@ -142,23 +141,7 @@ def configs_of(instruments: tuple[str, ...], values: dict[str, Any]) -> list[Run
                 raise UsageError("--name works with one model for each role, not with several.")
             settings = chosen_settings(card.setting, values)
             configs += [run_config(card, model, {**given, "roles": roles}, settings) for roles in crossed]
-    return _with_models(configs)
-
-
-def _with_models(configs: list[RunConfig]) -> list[RunConfig]:
-    """The configurations, each with the number of models that share one error rate if a rule stops them."""
-    until, count = configs[0].until, len(configs)
-    if until is None:
-        return configs
-    if until.half_width is None and len({one.instrument for one in configs}) > 1:
-        raise UsageError(f"--until {until.goal} needs one instrument; give one after 'run'.")
-    if until.goal == RANKED and count < 2:
-        raise UsageError("--until ranked needs several --model.")
-    if until.goal == RANKED and len({one.subject for one in configs}) < count:
-        raise UsageError("--until ranked compares different models; give each model once, and each role one model.")
-    if until.goal == RANKED and any(one.fresh for one in configs):
-        raise UsageError("--until ranked cannot be combined with --fresh; give each model a #REVISION instead.")
-    return [structs.replace(one, until=structs.replace(until, models=count)) for one in configs]
+    return with_shared_rule(configs)
 
 
 def _crossed(given: tuple[str, ...]) -> list[tuple[str, ...]]:
@@ -181,34 +164,31 @@ def play(
     """Play, or with `dry_run` show the plan, and what it takes to detect a difference; if not `priced`, only that."""
     configs = configs_of(instruments, values)
     with ProgressDisplay(quiet or dry_run) as progress, open_engine(store_path(values["store"]), progress) as engine:
-        for config in configs:
-            plan = engine.plan(config, sends=not dry_run)
+        plans = engine.plans(configs, sends=not dry_run)
+        for plan in plans:
             for skipped in plan.skipped:
-                fetch = f"run 'sociometer get data {config.instrument}' or give --data DIR"
-                print_text(f"{config.instrument}: {skipped}; {fetch}.", err=True)
-            if len(configs) > 1:
-                plan.item_lists()
+                fetch = f"run 'sociometer get data {plan.config.instrument}' or give --data DIR"
+                print_text(f"{plan.config.instrument}: {skipped}; {fetch}.", err=True)
         if dry_run:
-            return show_plan(engine, configs, display, detect, priced)
+            return show_plan(engine, plans, display, detect, priced)
         if not quiet:
-            _tell_of_stand_ins(engine, configs)
-            _tell_the_wait(engine, configs)
+            _tell_of_stand_ins(plans)
+            _tell_the_wait(plans)
             _tell_the_limits(configs[0].caps)
-        engine.share_limits(configs)
-        progress.expect(len(configs))
-        return _play_all(engine, configs, display)
+        engine.share_limits(plans)
+        progress.expect(len(plans))
+        return _play_all(engine, plans, display)
 
 
-def _tell_of_stand_ins(engine: Engine, configs: list[RunConfig]) -> None:
+def _tell_of_stand_ins(plans: list[ReadPlan]) -> None:
     """Print which roles a stand-in takes by default, what a model adds, and what the instrument says of the others."""
     said = [
         sentence
-        for config in configs
-        for role, sentence in card_of(config.instrument).default_stand_ins().items()
-        if role not in config.roles and role in engine.plan(config, sends=False).bindings
+        for plan in plans
+        for role, sentence in plan.instrument.card.default_stand_ins().items()
+        if role not in plan.config.roles and role in plan.bindings
     ]
-    for config in configs:
-        plan = engine.plan(config, sends=False)
+    for plan in plans:
         if plan.instrument.notices is not None:
             players = {role: binding.label for role, binding in plan.bindings.items()}
             said += plan.instrument.notices(players, plan.instrument.card.version)
@@ -216,11 +196,11 @@ def _tell_of_stand_ins(engine: Engine, configs: list[RunConfig]) -> None:
         print_text(sentence, err=True)
 
 
-def _tell_the_wait(engine: Engine, configs: list[RunConfig]) -> None:
+def _tell_the_wait(plans: list[ReadPlan]) -> None:
     """Print the maximum time that batches take, before anything is sent."""
-    for config in configs:
-        if config.batch:
-            print_text(f"{config.instrument}: {longest_wait(engine.plan(config, sends=False))}", err=True)
+    for plan in plans:
+        if plan.config.batch:
+            print_text(f"{plan.config.instrument}: {longest_wait(plan)}", err=True)
 
 
 def _tell_the_limits(caps: Caps) -> None:
@@ -232,17 +212,17 @@ def _tell_the_limits(caps: Caps) -> None:
         print_text(f"Spending limit, {CAPS_COVER}: {', '.join(limits)}.", err=True)
 
 
-def _play_all(engine: Engine, configs: list[RunConfig], display: Display) -> int:
-    until = configs[0].until
+def _play_all(engine: Engine, plans: list[ReadPlan], display: Display) -> int:
+    until = plans[0].config.until
     if until is not None and until.goal == RANKED:
-        return _play_ranked(engine, configs, until, display)
+        return _show_ranked(play_ranked(engine, plans), display)
     played: list[PlayedRun] = []
     silent: dict[str, list[str]] = {}
-    for config in configs:
+    for plan, following in zip(plans, (*plans[1:], None), strict=True):
         try:
-            played.append(engine.run(config))
+            played.append(engine.play_plan(plan, following))
         except NeverAnswered as error:
-            silent.setdefault(str(error), []).append(f"{config.subject} on {config.instrument}")
+            silent.setdefault(str(error), []).append(f"{plan.config.subject} on {plan.config.instrument}")
             continue
         if played[-1].ending.status is RunStatus.STOPPED:
             break
@@ -258,36 +238,13 @@ def _play_all(engine: Engine, configs: list[RunConfig], display: Display) -> int
     return exit_code(played) or int(ExitCode.MACHINERY if silent else ExitCode.OK)
 
 
-def _play_ranked(engine: Engine, configs: list[RunConfig], until: Until, display: Display) -> int:
-    """Play several models block by block; one that is worse than another leaves, and its later items are not sent."""
-    plans = [engine.plan(config, sends=False) for config in configs]
-    if len(plans[0].tasks) > 1:
-        raise UsageError(f"--until ranked needs one task; choose one of {', '.join(plans[0].config.tasks)} by --task.")
-    race = stopping.Race(plans[0].instrument, plans[0].config.tasks[0], until)
-    played: dict[str, PlayedRun] = {}
-    for count in race.start(plans[0].config.tasks[0], plans[0].item_lists()[race.task].count).blocks:
-        race.pause_at = count
-        for config in configs:
-            if (known := played.get(config.subject)) is None or known.run.id not in race.left:
-                before = known.progress if known else None
-                played[config.subject] = engine.run(config, rule=race, continue_unfinished=True, before=before)
-                if played[config.subject].ending.cause is not StopCause.DECIDED:
-                    break
-        if any(one.ending.cause is not StopCause.DECIDED for one in played.values()):
-            break
-        race.compare([one.run for one in played.values()])
-        if race.over:
-            break
-    runs = [engine.stored(one.run.id) for one in played.values()]
-    ended = [one for one in played.values() if one.ending.cause is not StopCause.DECIDED]
-    if not ended:
-        for run, verdict in race.verdicts(runs).items():
-            engine.conclude(run, race.task, verdict)
+def _show_ranked(played: list[PlayedRun], display: Display) -> int:
     if display.as_json:
-        display.json([played_json(one) for one in played.values()])
+        display.json([played_json(one) for one in played])
     else:
-        show_played([engine.stored(run.id) for run in runs], display)
-    if not ended and (failed := sum(sum(run.failures().values()) for run in runs)):
+        show_played([one.run for one in played], display)
+    ended = [one for one in played if one.ending.cause is not StopCause.DECIDED]
+    if not ended and (failed := sum(sum(one.run.failures().values()) for one in played)):
         print_text(f"Failed: {failed}. To retry, repeat the command.", err=True)
         return int(ExitCode.MACHINERY)
     return exit_code(ended)
@@ -327,25 +284,25 @@ def exit_code(played: list[PlayedRun]) -> int:
 
 
 def show_plan(
-    engine: Engine, configs: list[RunConfig], display: Display, detect: float | None = None, priced: bool = True
+    engine: Engine, plans: list[ReadPlan], display: Display, detect: float | None = None, priced: bool = True
 ) -> int:
     """Print what the runs would ask and cost, and what they could detect; nothing is sent."""
     check_number("--detect", detect, 0.01)
     if not priced:
-        needed, said = _detection(engine, configs, [], detect)
+        needed, said = _detection(engine, plans, [], detect)
         if display.as_json:
             display.json([{"detect": one} for one in needed])
         else:
             display.show(needed, notes=[*said, "For requests and cost, give --model MODEL."])
         return 0
-    decided = {id(one): _decided(engine, engine.plan(one, sends=False)) for one in configs}
-    waits = [f"{one.instrument}: {longest_wait(engine.plan(one, sends=False))}" for one in configs if one.batch]
-    found = [(one, row) for one in configs for row in estimate(engine.plan(one, sends=False), engine.store)]
-    rows = [(config.instrument, row) for config, row in found]
-    needed, said = _detection(engine, configs, rows, detect)
+    decided = [_decided(engine, one) for one in plans]
+    waits = [f"{one.config.instrument}: {longest_wait(one)}" for one in plans if one.config.batch]
+    found = [(nth, row) for nth, one in enumerate(plans) for row in estimate(one, engine.store)]
+    rows = [(plans[nth].config.instrument, row) for nth, row in found]
+    needed, said = _detection(engine, plans, rows, detect)
     if display.as_json:
         told: list[dict[str, Any]] = [
-            {"instrument": one.instrument, "estimate": row, **decided[id(one)]} for one, row in found
+            {"instrument": plans[nth].config.instrument, "estimate": row, **decided[nth]} for nth, row in found
         ]
         display.json([*told, *({"detect": one} for one in needed)])
         return 0
@@ -362,7 +319,10 @@ def show_plan(
         note=how_estimated(row for _, row in rows),
         details=("repeats", "requests from", "tokens out at most", "prices of"),
     )  # fmt: skip
-    digests = [f"plan {decided[id(one)]['plan']}  {one.instrument} · {one.subject_label}" for one in configs]
+    digests = [
+        f"plan {text['plan']}  {one.config.instrument} · {one.config.subject_label}"
+        for one, text in zip(plans, decided, strict=True)
+    ]
     display.show([table, *needed], notes=[*_total(rows), *waits, *said, *digests])
     return 0
 
@@ -371,33 +331,34 @@ def _dollars(cost: float | None) -> float | str:
     return "unknown" if cost is None else round(cost, 4)
 
 
-def _decided(engine: Engine, plan: Plan) -> dict[str, str]:
+def _decided(engine: Engine, plan: ReadPlan) -> dict[str, str]:
     """What is decided before the first request, and its digest, which the run prints when it starts."""
-    manifest = public_manifest(engine.earlier(plan.with_items())[0], plan.instrument.card)
+    engine.earlier(plan)  # a new run must have a valid name
+    manifest = public_manifest(plan.manifest, plan.instrument.card)
     return {"plan": plan_digest(manifest), "decided": plan_text(manifest)}
 
 
 def _detection(
-    engine: Engine, configs: list[RunConfig], rows: list[tuple[str, RoleEstimate]], detect: float | None
+    engine: Engine, plans: list[ReadPlan], rows: list[tuple[str, RoleEstimate]], detect: float | None
 ) -> tuple[list[Table], list[str]]:
     """For each task, a table of the items that a difference needs, by repeats, and a sentence."""
     tables, said = [], []
-    for config in {one.instrument: one for one in configs}.values():
-        plan = engine.plan(config, sends=False)
+    for plan in {one.config.instrument: one for one in plans}.values():
+        instrument = plan.config.instrument
         kept = list(engine.store.runs.all()) if engine.store.path.exists() else []
-        stored = [run.id for run in kept if run.instrument == config.instrument][::-1]
-        for task, items in plan.item_lists().items():
+        stored = [run.id for run in kept if run.instrument == instrument][::-1]
+        for task, items in plan.lists.items():
             spread = planning.spread_of(plan.instrument, task, items.digest, map(engine.stored, stored))
             if spread is None:
                 continue
             measure = next(one for one in plan.instrument.card.measures_of(task) if one.primary and one.value)
             sentence = planning.detection_sentence(spread, measure, items.count, plan.repeats(task), detect)
-            said.append(f"{config.instrument}/{task}: {sentence}")
+            said.append(f"{instrument}/{task}: {sentence}")
             if detect is None:
                 continue
             wanted = planning.size_to_detect(measure, detect)
-            own = [row for name, row in rows if (name, row.task) == (config.instrument, task)]
-            plays = items.count * plan.repeats(task) * sum(one.instrument == config.instrument for one in configs)
+            own = [row for name, row in rows if (name, row.task) == (instrument, task)]
+            plays = items.count * plan.repeats(task) * sum(one.config.instrument == instrument for one in plans)
             cost = sum(row.cost for row in own if row.cost is not None) / plays
             known = all(row.cost is not None for row in own)
             found = tuple(
@@ -406,7 +367,7 @@ def _detection(
                 for often in planning.REPEATS
             )  # fmt: skip
             columns = ("repeats", "items needed", f"power with {items.count} items, %", *(["cost $"] if own else []))
-            title = f"{config.instrument}/{task}: detecting {detect:g} with {100 * planning.POWER:.0f} % power"
+            title = f"{instrument}/{task}: detecting {detect:g} with {100 * planning.POWER:.0f} % power"
             tables.append(Table(f"detect-{task}", title, columns, found))
     return tables, said
 

@@ -65,7 +65,7 @@ def _create(instrument: str, name: str, store: StorePlace | None, as_json: bool,
     path = _file(store).absolute()
     with open_engine(path) as engine:
         plan = engine.plan(study.config, players={SUBJECT: FormPlayer("nobody", 0)})
-        lists = plan.item_lists()
+        lists = plan.lists
         first: dict[str, Any] = {task: next(iter(items)) for task, items in lists.items()}
         asyncio.run(refuse_unplayable(plan, first))
         engine.check_name(name)

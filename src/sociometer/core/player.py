@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Literal, Protocol
+from typing import Literal, Protocol, Self
 
 from msgspec import Struct
 
@@ -73,7 +73,11 @@ class BatchEndpoint(Protocol):
 
 
 class Player(ABC):
-    """Anything that can answer; a subclass gives `identity` and `answer`, and says what else it can."""
+    """Anything that can answer; a subclass gives `identity` and `answer`, and says what else it can.
+
+    It holds nothing when it is made. `open` takes weights, actors or connections and `close` gives them back, both
+    called once by `async with`, however many runs and roles have opened the same player.
+    """
 
     identity: Identity
     """What identifies it in the journal."""
@@ -86,6 +90,23 @@ class Player(ABC):
     """The most requests that one replica answers at once; 0 if only the run limits them."""
     replicas: int = 1
     """How many copies of the model answer; each has its own limit of requests in flight."""
+
+    _holders = 0
+
+    async def __aenter__(self) -> Self:
+        self._holders += 1
+        if self._holders == 1:
+            try:
+                await self.open()
+            except BaseException:
+                self._holders = 0
+                raise
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._holders -= 1
+        if not self._holders:
+            await self.close()
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.identity.wire}/{self.identity.name})"
@@ -112,6 +133,10 @@ class Player(ABC):
         """Its batches; None if its provider has none."""
         return None
 
+    async def open(self) -> None:
+        """Take what the answers need: weights, actors, connections."""
+        return
+
     async def close(self) -> None:
         """Give back what it holds."""
         return
@@ -124,6 +149,31 @@ class RulePlayer(Player):
 
     def __init__(self, identity: Identity) -> None:
         self.identity = identity
+
+
+class WrappedPlayer(Player):
+    """A player around another one, which answers for it; subclasses change what passes through."""
+
+    def __init__(self, player: Player) -> None:
+        self._player = player
+        self.identity, self.journaled, self.abilities = player.identity, player.journaled, player.abilities
+        self.lacks, self.most_in_flight, self.replicas = player.lacks, player.most_in_flight, player.replicas
+
+    @property
+    def parallel(self) -> bool:
+        return self._player.parallel
+
+    async def answer(self, request: Request) -> Reply:
+        return await self._player.answer(request)
+
+    async def embed(self, texts: Sequence[str]) -> tuple[tuple[float, ...], ...]:
+        return await self._player.embed(texts)
+
+    async def open(self) -> None:
+        await self._player.open()
+
+    async def close(self) -> None:
+        await self._player.close()
 
 
 ENDED_EARLY = "batch ended"

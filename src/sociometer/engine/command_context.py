@@ -160,9 +160,9 @@ class EngineContext:
         plan = make_plan(config, self.instrument, bindings={})
         who = {**(roles or {}), SUBJECT: subject}
         imported = {role: RoleRecord(name, Identity("imported", name), name) for role, name in who.items()}
-        manifest = structs.replace(plan.manifest(), roles=imported, imported=True, episodes=len(episodes))
+        manifest = structs.replace(plan.described(), roles=imported, imported=True, episodes=len(episodes))
         body = msgspec.json.encode([(each.item, each.outcome, each.repeat) for each in episodes])
-        config_hash = hashlib.sha256(plan.config_hash(manifest).encode() + body).hexdigest()[:32]
+        config_hash = hashlib.sha256(plan.hash_of(manifest).encode() + body).hexdigest()[:32]
         if (known := store.runs.with_config(config_hash)) is not None and known.status is RunStatus.FINISHED:
             return self._engine.stored(known.id)
         run = store.runs.create(manifest, config_hash).id

@@ -6,6 +6,7 @@ import gc
 import shlex
 import threading
 from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping, Sequence
+from contextlib import AsyncExitStack
 from functools import partial
 from typing import Any, Protocol, TypeVar
 
@@ -21,7 +22,7 @@ from sociometer.core.task import Item, StoppingRule
 from sociometer.core.words import visible
 from sociometer.engine.batches.batches import batch_endpoints, held_requests
 from sociometer.engine.budget import Budget
-from sociometer.engine.plan import Plan, make_plan
+from sociometer.engine.plan import ItemList, Plan, ReadLists, ReadPlan, StoredPlan, make_plan
 from sociometer.engine.progress import Progress
 from sociometer.engine.runner import Ending, Runner
 from sociometer.models.keys import KeyPolicy
@@ -73,6 +74,8 @@ class Engine:
         self.listener = listener
         self._spent: dict[str, tuple[int, int, float]] = {}
         """What the runs of this command have spent, also in earlier starts: a limit holds for all of them together."""
+        self._kept: list[Player] = []
+        """Open players of the next run, whose weights are those of the last one."""
         self._load = load
 
     def plan(
@@ -82,22 +85,29 @@ class Engine:
         *,
         players: Mapping[str, Player] | None = None,
         sends: bool = True,
-    ) -> Plan:
-        """The plan of a run; without `sends` no key is needed."""
+        read: ReadLists | None = None,
+    ) -> ReadPlan:
+        """The plan of a run, with its items; without `sends` no key is needed. `read` has lists that plans share."""
         if config.until and config.until.against:
             against = structs.replace(config.until, against=self.store.runs.get(config.until.against).id)
             config = structs.replace(config, until=against)
         instrument = self._load(config.instrument)
         plan = make_plan(config, instrument, items=items, players=players, sends=sends)
         batch_endpoints(plan)
+        lists = plan.item_lists(read)
         if config.until and config.until.half_width is not None:
-            until = structs.replace(config.until, past=self._past(plan))
+            until = structs.replace(config.until, past=self._past(plan, lists))
             plan = structs.replace(plan, config=structs.replace(plan.config, until=until))
-        return plan
+        return plan.with_items(lists)
 
-    def _past(self, plan: Plan) -> tuple[str, ...]:
+    def plans(self, configs: Iterable[RunConfig], *, sends: bool = True) -> list[ReadPlan]:
+        """The plans of several runs; what they have in common is read once."""
+        read: ReadLists = {}
+        return [self.plan(config, sends=sends, read=read) for config in configs]
+
+    def _past(self, plan: Plan, lists: Mapping[str, ItemList]) -> tuple[str, ...]:
         """The newest finished runs of different subjects on the same items; no baselines, no runs with a rule."""
-        items = {task: one.digest for task, one in plan.item_lists().items()}
+        items = {task: one.digest for task, one in lists.items()}
         found: dict[str, str] = {}
         search = RunSearch(instrument=plan.config.instrument, status=RunStatus.FINISHED, limit=_MOST_SEARCHED)
         for record in self.store.runs.found(search) if self.store.path.exists() else ():
@@ -109,31 +119,28 @@ class Engine:
 
     def prepare(
         self,
-        config: RunConfig,
-        items: Iterable[Item] | None = None,
+        plan: ReadPlan,
         *,
-        players: Mapping[str, Player] | None = None,
         continue_unfinished: bool = False,
         rule: StoppingRule | None = None,
         before: Progress | None = None,
-    ) -> Plan:
+    ) -> StoredPlan:
         """Prepare a run; repeating a command continues its run, or shows it if nothing is left to play.
 
         If the weights behind a name may have changed, an earlier run is continued only with `continue_unfinished`.
         `rule` replaces the stopping rule of the configuration; `before` has what its last round counted.
         """
-        plan = self.plan(config, items, players=players).with_items()
-        manifest, config_hash, record = self.earlier(plan, continue_unfinished)
-        if config.shard and not plan.reusable():
+        record = self.earlier(plan, continue_unfinished)
+        if plan.config.shard and not plan.reusable():
             raise UsageError(
                 "--shard needs a model whose weights are certain, so that all parts are one run; give MODEL#REVISION"
                 " and leave out --fresh."
             )
-        rule = rule or self._rule(record.manifest if record else manifest, plan.instrument)
-        if record is not None:
-            return structs.replace(plan, record=record, rule=rule, before=before)
-        made = self.store.runs.create(manifest, config_hash, only=plan.reusable(), shared_id=bool(config.shard))
-        return structs.replace(plan, record=made, new=True, rule=rule)
+        rule = rule or self._rule(record.manifest if record else plan.manifest, plan.instrument)
+        made = record or self.store.runs.create(
+            plan.manifest, plan.config_hash, only=plan.reusable(), shared_id=bool(plan.config.shard)
+        )
+        return StoredPlan(**structs.asdict(plan), run=made, new=record is None, rule=rule, before=before)
 
     def check_name(self, name: str, run: str = "") -> None:
         """Raise a UsageError if a new run, or the run with this id, may not be given the name."""
@@ -161,26 +168,22 @@ class Engine:
             raise UsageError("--until works with 'run' and models only: people and other commands play all items.")
         return self._rules(manifest, instrument, self.stored)
 
-    def share_limits(self, configs: Sequence[RunConfig]) -> None:
+    def share_limits(self, plans: Sequence[ReadPlan]) -> None:
         """Count what these runs have spent in earlier starts against the limits of each of them."""
-        if len(configs) > 1 and any(config.caps != Caps() for config in configs):
-            for plan in map(self.plan, configs):
-                _, _, record = self.earlier(plan.with_items())
-                if record is not None:
-                    self._spent[record.id] = self.store.journal.spent_at_most(record.id)
+        if len(plans) > 1 and any(plan.config.caps != Caps() for plan in plans):
+            for record in filter(None, map(self.earlier, plans)):
+                self._spent[record.id] = self.store.journal.spent_at_most(record.id)
 
-    def earlier(self, plan: Plan, continue_unfinished: bool = False) -> tuple[Manifest, str, RunRecord | None]:
-        """The manifest of a plan, its hash, and the earlier run that it continues; a new run must have a valid name."""
-        manifest = plan.whole_manifest()
-        config_hash = plan.config_hash(manifest)
-        record = self.store.runs.with_config(config_hash) if self.store.path.exists() else None
+    def earlier(self, plan: ReadPlan, continue_unfinished: bool = False) -> RunRecord | None:
+        """The earlier run that a plan continues; None for a new run, which must have a valid name."""
+        record = self.store.runs.with_config(plan.config_hash) if self.store.path.exists() else None
         if record is not None and not plan.reusable():
             unfinished = record.status is not RunStatus.FINISHED and not plan.config.fresh
             record = record if continue_unfinished and unfinished else None
         of_study = plan.config.subject == "human" and plan.config.revision  # which names the runs of its people
         if record is None and plan.config.name and not of_study:
             self.check_name(plan.config.name)
-        return manifest, config_hash, record
+        return record
 
     def prepare_resume(
         self,
@@ -191,7 +194,7 @@ class Engine:
         key_variables: Mapping[str, str] | None = None,
         insecure_http: bool = False,
         code: Collection[str] = (),
-    ) -> Plan:
+    ) -> StoredPlan:
         """Prepare the rest of a stopped or killed run; caps and `in_flight` replace those it was started with.
 
         `key_variables` names, by role, the variables whose keys may be sent to servers that only the store names;
@@ -224,20 +227,34 @@ class Engine:
             insecure_http=insecure_http,
             batch=manifest.config.batch or bool(self.store.batches.of_run(record.id)),
         )
-        plan = make_plan(config, instrument, keys=KeyPolicy.of_stored_run(config, key_variables or {}))
+        plan = make_plan(config, instrument, keys=KeyPolicy.of_stored_run(config, key_variables or {})).with_items()
         _refuse_changes(record, plan)
-        return structs.replace(plan.with_items(), record=record, rule=self._rule(manifest, instrument))
+        return StoredPlan(**structs.asdict(plan), run=record, rule=self._rule(manifest, instrument))
 
-    async def play(self, plan: Plan) -> PlayedRun:
-        """Play a run to its end and summarise it; one process at a time plays a run."""
-        try:
-            with self.store.hold(plan.run.id):
-                return await self._play_alone(plan)
-        finally:
-            for binding in plan.bindings.values():
-                await binding.player.close()
+    async def play(self, plan: StoredPlan, following: Plan | None = None) -> PlayedRun:
+        """Play a run to its end and summarise it; one process at a time plays a run.
 
-    async def _play_alone(self, plan: Plan) -> PlayedRun:
+        What the players take is freed at the end, except weights that the `following` run uses too.
+        """
+        with self.store.hold(plan.run.id):
+            async with AsyncExitStack() as opened:
+                for player in plan.players:
+                    await opened.enter_async_context(player)
+                await self._release()
+                try:
+                    return await self._play_alone(plan)
+                finally:
+                    weights = {one.identity for one in plan.players if not one.identity.base_url}
+                    for player in following.players if following else ():
+                        if player.identity in weights:
+                            self._kept.append(await player.__aenter__())
+
+    async def _release(self) -> None:
+        """Free what was kept for the next run."""
+        while self._kept:
+            await self._kept.pop().__aexit__()
+
+    async def _play_alone(self, plan: StoredPlan) -> PlayedRun:
         record, journal = plan.run, self.store.journal
         journal.charge_allowance(record.id, self._held(plan, record.id))
         allow = partial(journal.allow, record.id)
@@ -278,19 +295,19 @@ class Engine:
         self.store.flush()
         return PlayedRun(self.stored(record.id), ending, progress)
 
-    def _held(self, plan: Plan, run: str) -> tuple[int, int, float]:
+    def _held(self, plan: StoredPlan, run: str) -> tuple[int, int, float]:
         """The worst case of the requests of a run that wait in batches."""
         held = held_requests(self.store, run).values()
         if held and not plan.config.batch:
             raise UsageError(f"{len(held)} requests of run {run} wait in batches at the provider; add --batch.")
         return len(held), sum(one.tokens for one in held), sum(one.cost for one in held)
 
-    def _lacks_shards(self, plan: Plan) -> bool:
+    def _lacks_shards(self, plan: StoredPlan) -> bool:
         """Whether other parts of the run are not in this store."""
         played = sum(len(self.store.episodes.finished(plan.run.id, task.name)) for task in plan.tasks)
         return bool(plan.config.shard) and played < plan.run.manifest.episodes
 
-    def summarise(self, plan: Plan, stopping: Mapping[str, Stopping]) -> None:
+    def summarise(self, plan: StoredPlan, stopping: Mapping[str, Stopping]) -> None:
         """Compute the summaries of a run and store them; the caller must hold the run."""
         for task in plan.tasks:
             self.stored(plan.run.id).keep_summary(task.name, stopping.get(task.name))
@@ -306,9 +323,25 @@ class Engine:
             self.store.runs.set_status(run, RunStatus.FINISHED)
             self.store.flush()
 
-    def run(self, config: RunConfig, items: Iterable[Item] | None = None, **options: Any) -> PlayedRun:
-        """Prepare and play a run; `options` are those of `prepare`."""
-        return run_loop(self.play(self.prepare(config, items, **options)))
+    def run(
+        self,
+        config: RunConfig,
+        items: Iterable[Item] | None = None,
+        *,
+        players: Mapping[str, Player] | None = None,
+        **options: Any,
+    ) -> PlayedRun:
+        """Plan and play one run; `options` are those of `prepare`."""
+        return self.play_plan(self.plan(config, items, players=players), **options)
+
+    def play_plan(self, plan: ReadPlan, following: Plan | None = None, **options: Any) -> PlayedRun:
+        """Prepare a planned run and play it; `options` are those of `prepare`."""
+        return run_loop(self.play(self.prepare(plan, **options), following))
+
+    def close(self) -> None:
+        """Free what was kept for a run that was not played."""
+        if self._kept:
+            run_loop(self._release())
 
     def resume(
         self,
@@ -330,10 +363,9 @@ class Engine:
         return StoredRun(self.store, record, instrument)
 
 
-def _progress(plan: Plan, budget: Budget) -> Progress:
+def _progress(plan: StoredPlan, budget: Budget) -> Progress:
     """The counters of a run, at its start."""
     record, before, until = plan.run, plan.before, plan.config.until
-    players = [binding.player for binding in plan.bindings.values()]
     ranked = until is not None and until.goal == RANKED
     repeated = record.manifest.given_items or bool(plan.config.shard) or ranked
     made = Progress(
@@ -341,7 +373,7 @@ def _progress(plan: Plan, budget: Budget) -> Progress:
         budget,
         plan.total,
         resume="" if repeated else plan.config.resume_command(record.id),
-        replicas=max((player.replicas for player in players), default=1),
+        replicas=max((player.replicas for player in plan.players), default=1),
         plan=plan_digest(public_manifest(record.manifest, plan.instrument.card)),
     )
     if before is not None:
@@ -354,9 +386,9 @@ def _progress(plan: Plan, budget: Budget) -> Progress:
     return made
 
 
-def _refuse_changes(record: RunRecord, plan: Plan) -> None:
+def _refuse_changes(record: RunRecord, plan: ReadPlan) -> None:
     """Raise a UsageError if prompts, data or models have changed since the run was started."""
-    now, then = plan.manifest(), record.manifest
+    now, then = plan.manifest, record.manifest
     for what, before, after in (
         ("prompts", then.prompts_digest, now.prompts_digest),
         ("data files", then.data_files, now.data_files),

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Iterable
-from functools import partial
 from typing import Any
 
 from msgspec import Struct, structs
@@ -12,7 +11,7 @@ from sociometer.core.errors import MachineryError
 from sociometer.core.player import EVERY_ABILITY, Player, RulePlayer
 from sociometer.core.task import Item, Task
 from sociometer.engine.batches.batches import batch_endpoints
-from sociometer.engine.plan import ItemList, Plan, sample
+from sociometer.engine.plan import Plan, ReadPlan, sample
 from sociometer.engine.prices import price_of
 from sociometer.engine.runner import play_episode
 from sociometer.models.registry import resolve
@@ -50,7 +49,7 @@ class RoleEstimate(Struct, frozen=True):
     """Where the length of a reply is taken from."""
 
 
-def estimate(plan: Plan, store: Store | None = None) -> list[RoleEstimate]:
+def estimate(plan: ReadPlan, store: Store | None = None) -> list[RoleEstimate]:
     """Calls, tokens and cost for each task and role; the length of replies is that of the runs in the store."""
     rows: list[RoleEstimate] = []
     length, replies_from = _reply_length(plan, store)
@@ -58,7 +57,7 @@ def estimate(plan: Plan, store: Store | None = None) -> list[RoleEstimate]:
     twice = not config.official and not config.base if config.second_question is None else config.second_question
     batched = batch_endpoints(plan)
     for task in plan.tasks:
-        items = ItemList(task.name, partial(plan.items, task))
+        items = plan.lists[task.name]
         rehearsed = list(sample(items.__iter__, _REHEARSED, 0))
         guessing, able = _StandIn(resolve("baseline/random")), _StandIn(resolve("baseline/oracle"))
         guessed, asked = (
@@ -133,7 +132,7 @@ def _reply_length(plan: Plan, store: Store | None) -> tuple[float, str]:
     return _REPLY_TOKENS, f"{_REPLY_TOKENS} tokens, an assumption, because no stored run is like it"
 
 
-def longest_wait(plan: Plan) -> str:
+def longest_wait(plan: ReadPlan) -> str:
     """How long a run in batches takes at most, in a sentence; empty if it has none."""
     endpoints = batch_endpoints(plan)
     if not endpoints:
@@ -141,7 +140,7 @@ def longest_wait(plan: Plan) -> str:
     roles = {role for role, binding in plan.bindings.items() if binding.spec in endpoints}
     most = 0
     for task in plan.tasks:
-        items = list(sample(partial(plan.items, task), _REHEARSED, 0))
+        items = list(sample(plan.lists[task.name].__iter__, _REHEARSED, 0))
         for asked in asyncio.run(rehearse(plan, task, items)):
             most = max(most, sum(exchange.role in roles for exchange in asked))
     hours = max(endpoint.hours for endpoint in endpoints.values())

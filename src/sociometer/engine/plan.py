@@ -34,6 +34,8 @@ from sociometer.models.keys import KeyPolicy
 from sociometer.store.records import Manifest, RoleRecord, RunRecord
 
 _HELD = 10_000
+ReadLists = dict[object, "ItemList"]
+"""The item lists of the plans of one command, by what chooses them."""
 
 
 class ItemList:
@@ -118,8 +120,11 @@ class SkippedTask(Struct, frozen=True):
         return f"task {self.task} skipped: official file {missing} not found"
 
 
-class Plan(Struct, frozen=True):
-    """The plan of a run; its configuration has all tasks and settings."""
+class Plan(Struct, frozen=True, kw_only=True):
+    """What is chosen for a run; its configuration has all tasks and settings. It holds no weights and no connections.
+
+    `ReadPlan` also has the items, and `StoredPlan` the run in the store.
+    """
 
     config: RunConfig
     instrument: Instrument
@@ -132,28 +137,11 @@ class Plan(Struct, frozen=True):
     """Items from a command, in place of the task's own."""
     skipped: tuple[SkippedTask, ...] = ()
     """Tasks of the official suite whose files are missing."""
-    lists: dict[str, ItemList] = {}
-    """The items of every task, once they are read."""
-    record: RunRecord | None = None
-    """The run in the store; None before `Engine.prepare`."""
-    new: bool = False
-    """Whether the run was made for this plan, and not by an earlier start."""
-    rule: StoppingRule | None = None
-    before: Progress | None = None
-    """The counters of the last round of a ranking."""
 
     @property
-    def run(self) -> RunRecord:
-        """The run in the store."""
-        assert self.record is not None, "the plan is not stored"
-        return self.record
-
-    @property
-    def total(self) -> int:
-        """The number of episodes to play."""
-        nth, of = self.config.part
-        counts = {task: len(range(nth - 1, items.count, of)) for task, items in self.lists.items()}
-        return sum(count * self.repeats(task) for task, count in counts.items())
+    def players(self) -> tuple[Player, ...]:
+        """The players of all roles, each once."""
+        return tuple({id(one.player): one.player for one in self.bindings.values()}.values())
 
     @property
     def draws(self) -> str:
@@ -186,12 +174,23 @@ class Plan(Struct, frozen=True):
         nth, of = self.config.part
         return position % of == nth - 1
 
-    def item_lists(self) -> dict[str, ItemList]:
-        """The items of every task, all read once; a bad row or an empty list raises an error."""
-        return {task.name: ItemList(task.name, partial(self.items, task)) for task in self.tasks}
+    def item_lists(self, read: ReadLists | None = None) -> dict[str, ItemList]:
+        """The items of every task, all read once; a bad row or an empty list raises an error.
 
-    def manifest(self) -> Manifest:
-        """The record that makes the run repeatable."""
+        Plans that choose the same items share the lists in `read`.
+        """
+        config, known = self.config, {} if read is None or self.command_items is not None else read
+        same = (
+            config.instrument, config.official, config.data_folder, self.prompts.digest, config.seed, config.limit,
+            config.items, msgspec.json.encode(self.settings, order="deterministic"),
+        )  # fmt: skip
+        for task in self.tasks:
+            if (task.name, same) not in known:
+                known[task.name, same] = ItemList(task.name, partial(self.items, task))
+        return {task.name: known[task.name, same] for task in self.tasks}
+
+    def described(self) -> Manifest:
+        """The record that makes the run repeatable, without the number and the digests of its items."""
         files = data_files(self.instrument, self.source())
         prices = {role: price_of(self.prices, binding) for role, binding in self.bindings.items()}
         return Manifest(
@@ -222,21 +221,18 @@ class Plan(Struct, frozen=True):
         known = named or not self.config.data_folder
         return known and all(pinned.get(name) in (None, "", found) for name, found in files.items())
 
-    def with_items(self) -> "Plan":
+    def with_items(self, lists: dict[str, ItemList] | None = None) -> "ReadPlan":
         """The plan with the items of every task; a bad row or an empty list raises an error."""
-        return structs.replace(self, lists=self.item_lists())
-
-    def whole_manifest(self) -> Manifest:
-        """The manifest with the number and the digests of the items."""
-        lists = self.lists
+        lists = self.item_lists() if lists is None else lists
         total = sum(items.count * self.repeats(task) for task, items in lists.items())
         digests = {task: items.digest for task, items in lists.items()}
         # people take the items in the order of the file or of their study
         people = any(binding.player.identity.wire == "human" for binding in self.bindings.values())
         shuffled = {} if people or self.command_items is not None else {task: one.count for task, one in lists.items()}
-        return structs.replace(self.manifest(), episodes=total, items_digests=digests, shuffled=shuffled)
+        manifest = structs.replace(self.described(), episodes=total, items_digests=digests, shuffled=shuffled)
+        return ReadPlan(**structs.asdict(self), lists=lists, manifest=manifest, config_hash=self.hash_of(manifest))
 
-    def config_hash(self, manifest: Manifest) -> str:
+    def hash_of(self, manifest: Manifest) -> str:
         """The same for the same command on the same models, items and prompts, wherever its files are."""
         chosen = {name: getattr(manifest.config, name) for name in COUNTED_CHOICES}
         if self.config.until is not None:
@@ -250,6 +246,33 @@ class Plan(Struct, frozen=True):
         """Whether an earlier run of the same command may be continued: only if all identities are certain."""
         identities = [binding.player.identity for binding in self.bindings.values()]
         return not self.config.fresh and all(one.certain and one.wire != "human" for one in identities)
+
+
+class ReadPlan(Plan, frozen=True, kw_only=True):
+    """A plan with its items: every row was read once, and nothing was sent."""
+
+    lists: dict[str, ItemList]
+    """The items of every task."""
+    manifest: Manifest
+    config_hash: str
+
+    @property
+    def total(self) -> int:
+        """The number of episodes to play."""
+        nth, of = self.config.part
+        counts = {task: len(range(nth - 1, items.count, of)) for task, items in self.lists.items()}
+        return sum(count * self.repeats(task) for task, count in counts.items())
+
+
+class StoredPlan(ReadPlan, frozen=True, kw_only=True):
+    """A plan with its run in the store, ready to be played."""
+
+    run: RunRecord
+    new: bool = False
+    """Whether the run was made for this plan, and not by an earlier start."""
+    rule: StoppingRule | None = None
+    before: Progress | None = None
+    """The counters of the last round of a ranking."""
 
 
 def make_plan(
@@ -269,14 +292,14 @@ def make_plan(
     settings = with_whole_paths(instrument.card, Settings.chosen(instrument.card.setting, config.settings))
     names = _tasks(config, instrument.card, in_authors_words=is_paper(settings))
     plan = Plan(
-        structs.replace(config, tasks=names, settings=dict(settings)),
-        instrument,
-        tuple(instrument.task(name) for name in names),
-        bindings or {},
-        settings,
-        instrument.prompts("" if is_paper(settings) else config.prompts_folder),
-        read_prices(),
-        None if items is None else tuple(items),
+        config=structs.replace(config, tasks=names, settings=dict(settings)),
+        instrument=instrument,
+        tasks=tuple(instrument.task(name) for name in names),
+        bindings=bindings or {},
+        settings=settings,
+        prompts=instrument.prompts("" if is_paper(settings) else config.prompts_folder),
+        prices=read_prices(),
+        command_items=None if items is None else tuple(items),
     )
     if not config.tasks and config.official:
         plan = _without_missing_files(plan)

@@ -303,7 +303,7 @@ class _Replay:
 
     def compare_setup(self) -> None:
         """Compare prompts, files, norms and repeats with those of this machine."""
-        then, now = self._manifest, self._plans[0].manifest()
+        then, now = self._manifest, self._plans[0].described()
         if then.whose_items == "own":
             raise UsageError("the run used items of somebody's own (--data), which are not in the file.")
         if then.prompts_digest != now.prompts_digest:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from sociometer.core.card import Card
 from sociometer.core.config import DEFAULT_IN_FLIGHT, Caps, RunConfig
@@ -12,7 +12,7 @@ from sociometer.core.conversation import Sampling
 from sociometer.core.errors import UsageError, unknown
 from sociometer.core.session import AnswerMode
 from sociometer.core.settings import SettingValue
-from sociometer.core.stopping import Until
+from sociometer.core.stopping import RANKED, Until
 from sociometer.models.python import Function, name_of
 from sociometer.store.stored_run import StoredRun
 
@@ -220,6 +220,25 @@ def make_config(card: Card, model: str | Function, **options: Unpack[RunOptions]
         until=until,
         **given,
     )
+
+
+def with_shared_rule(configs: Sequence[RunConfig]) -> list[RunConfig]:
+    """The configurations of one command, each with the number of models that share one error rate if a rule stops them.
+
+    Raises a UsageError if the rule does not fit them.
+    """
+    until, count = configs[0].until, len(configs)
+    if until is None:
+        return list(configs)
+    if until.half_width is None and len({one.instrument for one in configs}) > 1:
+        raise UsageError(f"--until {until.goal} needs one instrument; give one after 'run'.")
+    if until.goal == RANKED and count < 2:
+        raise UsageError("--until ranked needs several --model.")
+    if until.goal == RANKED and len({one.subject for one in configs}) < count:
+        raise UsageError("--until ranked compares different models; give each model once, and each role one model.")
+    if until.goal == RANKED and any(one.fresh for one in configs):
+        raise UsageError("--until ranked cannot be combined with --fresh; give each model a #REVISION instead.")
+    return [structs.replace(one, until=structs.replace(until, models=count)) for one in configs]
 
 
 def _until(goal: str, against: "str | StoredRun", margin: float | None, measure: str, anytime: bool) -> Until | None:

@@ -19,7 +19,7 @@ from sociometer.core.task import Episode, Failure, Item, Task
 from sociometer.core.words import visible
 from sociometer.engine.batches.batches import Batches
 from sociometer.engine.budget import Budget
-from sociometer.engine.plan import Plan
+from sociometer.engine.plan import Plan, StoredPlan
 from sociometer.engine.progress import Progress
 from sociometer.engine.replies import RunReplies
 from sociometer.store.records import RunStatus
@@ -181,7 +181,7 @@ class Runner:
 
     def __init__(
         self,
-        plan: Plan,
+        plan: StoredPlan,
         store: Store,
         progress: Progress,
         budget: Budget,
@@ -230,7 +230,7 @@ class Runner:
         return Ending(RunStatus.FINISHED)
 
     def _workers(self) -> int:
-        players = [binding.player for binding in self._plan.bindings.values()]
+        players = self._plan.players
         if any(player.identity.wire == "human" for player in players):
             return 1
         throttles = self._replies.throttles.values()

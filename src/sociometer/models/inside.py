@@ -18,7 +18,7 @@ from sociometer.core.errors import StoreError, UsageError
 from sociometer.core.inner_model import Passage
 from sociometer.core.lazy import lazy
 from sociometer.models.files import cache_folder
-from sociometer.models.hf import LoadedWeights, Weights, chosen_device, find_weights
+from sociometer.models.hf.weights import LoadedWeights, Weights, chosen_device, find_weights
 
 _CHECKSUM_BYTES = 32
 FORMAT = 2

@@ -3,7 +3,7 @@
 import ipaddress
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from urllib.parse import urlsplit
 
 from msgspec import Struct
@@ -11,7 +11,7 @@ from msgspec import Struct
 from sociometer.core.config import RunConfig
 from sociometer.core.conversation import SUBJECT, Reply, Request
 from sociometer.core.errors import MachineryError, SociometerError, UsageError
-from sociometer.core.player import Player
+from sociometer.core.player import Player, WrappedPlayer
 from sociometer.models.failures import reply_without_key, without_secrets
 from sociometer.models.finish import possible_usage
 
@@ -126,24 +126,18 @@ def _of(role: str) -> str:
     return "" if role == SUBJECT else f"{role}="
 
 
-class PlayerOfAnotherPackage(Player):
+class PlayerOfAnotherPackage(WrappedPlayer):
     """A player that another package provides; keys that its server repeats are removed from replies and errors."""
 
     def __init__(self, player: Player, key: Key) -> None:
-        self._player = player
-        self.identity, self.journaled, self.abilities = player.identity, player.journaled, player.abilities
-        self.lacks, self.most_in_flight = player.lacks, player.most_in_flight
+        super().__init__(player)
         # Which key it uses is its own affair, so that all are looked for.
         found = {name for name in os.environ if HOLDS_A_KEY.search(name)} | {key.variable}
         self._keys = tuple({os.environ.get(name, "").strip() for name in found} - {""})
 
-    @property
-    def parallel(self) -> bool:
-        return self._player.parallel
-
     async def answer(self, request: Request) -> Reply:
         try:
-            reply = await self._player.answer(request)
+            reply = await super().answer(request)
         except SociometerError as error:
             error.args = (self._clean(str(error)),)
             raise
@@ -152,12 +146,6 @@ class PlayerOfAnotherPackage(Player):
         for key in self._keys:
             reply = reply_without_key(reply, key)
         return possible_usage(reply)
-
-    async def embed(self, texts: Sequence[str]) -> tuple[tuple[float, ...], ...]:
-        return await self._player.embed(texts)
-
-    async def close(self) -> None:
-        await self._player.close()
 
     def _clean(self, text: str) -> str:
         for key in self._keys:

@@ -1,8 +1,5 @@
 """A GGUF file run in process by llama.cpp (xllamacpp): no server, no key, no network."""
 
-import asyncio
-import atexit
-import contextlib
 import http.client
 import os
 import secrets
@@ -16,11 +13,11 @@ from msgspec import Struct
 
 from sociometer.core.conversation import Identity, Reply, Request, Schema
 from sociometer.core.errors import MachineryError, UsageError
-from sociometer.core.player import Abilities, Player
+from sociometer.core.player import Abilities
 from sociometer.models.files import checksum, is_embedded
+from sociometer.models.in_process import InProcessModel, InProcessPlayer
 from sociometer.models.openai import first_token_likelihoods, read_completion, read_text, read_vectors
 from sociometer.models.presets import ModelOptions
-from sociometer.models.serial_thread import SerialThread
 
 
 class Reuse(Struct, frozen=True):
@@ -233,24 +230,22 @@ def _chat_params(path: Path, threads: int, chunk_tokens: int, key: str) -> Any:
 
 _MOST_TOKENS = 1024
 """The default reply limit, because small models seldom stop by themselves."""
-_PATIENCE_SECONDS = 5.0
 _LISTED = 100
 """How many of the likeliest first tokens are listed where continuations are scored."""
 _COMPACT = {"whitespace_flexible": False, "item_separator": ", ", "key_separator": ": "}
 
 
-class LoadedModel:
-    """The weights of one file, loaded on first use and shared by its players; it writes one reply at a time.
+class LoadedModel(InProcessModel):
+    """The weights of one file; it writes one reply at a time.
 
     Several requests in one llama.cpp context would share its batches, and then a reply could depend on what else is
     asked at the same moment.
     """
 
     def __init__(self, path: Path, sha256: str) -> None:
+        super().__init__("llama.cpp")
         self.path = path
         self.sha256 = sha256
-        self.users = 0
-        self.turns = SerialThread("llama.cpp")
         self._threads = threads_of()
         self._context: LlamaContext | None = None
         self._embedder: Any = None
@@ -283,13 +278,9 @@ class LoadedModel:
         return self.path
 
 
-_LOADED: dict[tuple[Path, str], LoadedModel] = {}
-
-
-class LocalPlayer(Player):
+class LocalPlayer(InProcessPlayer[LoadedModel]):
     """A model in a GGUF file, used with the chat template in the file."""
 
-    parallel = True
     most_in_flight = 1
     abilities = Abilities(continues_text=True, scores_chat="first token", scores_text="first token")
 
@@ -301,13 +292,11 @@ class LocalPlayer(Player):
             raise UsageError(f"cannot read '{path}': {error.strerror or error}.") from None
         revision = f"{options.revision} sha256:{sha256}" if options.revision else sha256
         self.identity = Identity("local", Path(name).name, revision=revision, stand_in=is_embedded(name))
-        self._model = _LOADED.setdefault((path.resolve(), sha256), LoadedModel(path, sha256))
-        self._model.users += 1
-        self._closed = False
+        super().__init__((path.resolve(), sha256), lambda: LoadedModel(path, sha256))
 
     async def answer(self, request: Request) -> Reply:
         """One generation; the same seed gives the same reply. Continuations are scored by their first token."""
-        plain, model = request.plain_text is not None, self._model
+        plain, model = request.plain_text is not None, self.model
         body = text_body(request) if plain else chat_body(request)
         received = await self._run(lambda: model.context().complete(body) if plain else model.chat(body))
         try:
@@ -323,32 +312,18 @@ class LocalPlayer(Player):
         """A vector for each text: the mean over its tokens."""
         if not texts:
             return ()
-        received = await self._run(lambda: self._model.vectors({"input": list(texts)}))
+        received = await self._run(lambda: self.model.vectors({"input": list(texts)}))
         try:
             return tuple(read_vectors(received, len(texts)))
         except (msgspec.DecodeError, ValueError):
             raise self._refused(received) from None
 
-    async def close(self) -> None:
-        """Free the weights if no other player uses them."""
-        if self._closed:
-            return
-        self._closed = True
-        self._model.users -= 1
-        if self._model.users == 0:
-            # A generation cannot be broken off: rather than wait for its end, leave the rest to the end of the process.
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(_PATIENCE_SECONDS):
-                    await self._model.turns.run(self._model.unload)
-                    _LOADED.pop((self._model.path.resolve(), self._model.sha256), None)
-            self._model.turns.end()
-
     async def _run(self, call: Callable[[], Any]) -> bytes:
         """The answer, as an OpenAI-compatible server would send it."""
         try:
-            return msgspec.json.encode(await self._model.turns.run(call))
+            return msgspec.json.encode(await self.model.thread.run(call))
         except (RuntimeError, ValueError, MemoryError, OSError) as error:
-            name, said = self._model.path.name, str(error)
+            name, said = self.model.path.name, str(error)
             if "init" in said:
                 message = (
                     f"llama.cpp cannot load '{name}': the file is damaged or incomplete, or its model is not supported;"
@@ -421,11 +396,3 @@ def threads_of() -> int:
     chosen, cores = whole_number("SOCIOMETER_THREADS"), os.cpu_count() or 1
     busy = hasattr(os, "getloadavg") and os.getloadavg()[0] > cores
     return chosen or (max(1, cores // 2) if busy else 0)
-
-
-@atexit.register
-def _unload_all() -> None:
-    # llama.cpp's threads wait for the interpreter; left to the very end of the process they would wait for ever.
-    for model in tuple(_LOADED.values()):
-        model.unload()
-    _LOADED.clear()

@@ -45,6 +45,7 @@ class Actor:
 
     def __init__(self, source: Source, environment: dict[str, str]) -> None:
         os.environ.update(environment)
+        self._opened: asyncio.Future[None] | None = None
         self._player: Player | SociometerError
         try:
             self._player = source if isinstance(source, Player) else source()
@@ -62,6 +63,9 @@ class Actor:
         if isinstance(self._player, SociometerError):
             return self._player
         try:
+            if not self._opened:
+                self._opened = asyncio.ensure_future(self._player.open())
+            await self._opened
             return await getattr(self._player, method)(*given)
         except Exception as error:
             other = MachineryError(f"{type(error).__name__}: {error}", "local model")
@@ -69,13 +73,12 @@ class Actor:
 
 
 class RayPool(Pool):
-    """A model on Ray; its actors start when they are needed, and end when a model of another run needs their place."""
+    """A model on Ray, with actors from when it is opened until it is closed."""
 
     def __init__(self, spec: str, source: Source, options: ModelOptions) -> None:
         super().__init__(())
         self._spec = spec
         self._source = source
-        self._in_use = False
         self._looked_at = 0.0
         self._lonely_deaths: dict[int, tuple[Request, int]] = {}
         self._thread = SerialThread("ray")
@@ -85,15 +88,7 @@ class RayPool(Pool):
             ray.cloudpickle.dumps(source)
         except Exception as error:
             raise UsageError(f"'{spec}' cannot be sent to Ray, because it cannot be pickled: {error}.") from None
-        self._start()
-        try:
-            facts = ray.get(self.members[0].target.facts.remote(), timeout=_START_SECONDS)
-        except ray.exceptions.RayError as error:
-            advice = f"All nodes need sociometer {__version__} and what the model needs."
-            raise UsageError(f"{self._reason(error)} {advice}") from None
-        if isinstance(facts, SociometerError):
-            raise facts
-        self.identity, self.abilities, self.lacks, self.most_in_flight = facts
+        self.identity, self.abilities, self.lacks, self.most_in_flight = self._facts()
 
     parallel = True
 
@@ -113,8 +108,6 @@ class RayPool(Pool):
 
     async def choose(self, messages: tuple[Message, ...]) -> Member:
         """A replica that is ready; one that died is used again when Ray has restarted it."""
-        self._in_use = True
-        self._start()
         while True:
             chosen = await super().choose(messages)
             if chosen.failures and chosen.is_ready():
@@ -130,29 +123,35 @@ class RayPool(Pool):
                 raise Stopped(f"no replica of {self._spec} came back after it died; see 'ray status'")
             await asyncio.sleep(_PAUSE_SECONDS)
 
+    async def open(self) -> None:
+        """Start the actors."""
+        self.members = [Member(self._actor()) for _ in range(self.replicas)]
+
     async def close(self) -> None:
-        """Let other models take the place; the actors stay for the next run of this command."""
-        self._in_use = False
-
-    def end(self) -> None:
         """End the actors, and with them what they have started."""
-        ending = [one.target.call.remote("close") for one in self.members]
-        ray.wait(ending, num_returns=len(ending), timeout=_PATIENCE_SECONDS)
-        for one in self.members:
-            ray.kill(one.target)
-        self.members = ()
+        actors, self.members = [one.target for one in self.members], ()
+        await self._thread.end(lambda: _end(actors))
 
-    def _start(self) -> None:
-        """Start the actors, if they are not there; models that no run uses make room for them."""
-        if self.members:
-            return
-        for other in _POOLS.values():
-            if not other._in_use and other.members:
-                other.end()
+    def _actor(self) -> Any:
+        """A new actor; Ray starts its process when there is room for it."""
         actor = ray.remote(Actor).options(
             **self._resources, max_restarts=-1, max_task_retries=0, scheduling_strategy="SPREAD"
         )
-        self.members = [Member(actor.remote(self._source, self._environment)) for _ in range(self.replicas)]
+        return actor.remote(self._source, self._environment)
+
+    def _facts(self) -> Any:
+        """What the model is, where it will run: asked of an actor that loads no weights and ends at once."""
+        actor = self._actor()
+        try:
+            facts = ray.get(actor.facts.remote(), timeout=_START_SECONDS)
+        except ray.exceptions.RayError as error:
+            advice = f"All nodes need sociometer {__version__} and what the model needs."
+            raise UsageError(f"{self._reason(error)} {advice}") from None
+        finally:
+            ray.kill(actor)
+        if isinstance(facts, SociometerError):
+            raise facts
+        return facts
 
     async def _called(self, replica: Member, request: Request, method: str, given: Any) -> Any:
         nth, alone, now = replica.sent, replica.in_flight == 1, time.monotonic()
@@ -200,11 +199,18 @@ class RayPool(Pool):
         return f"a replica of {self._spec} died: {said[:200].rstrip('.')}."
 
 
+def _end(actors: Sequence[Any]) -> None:
+    ending = [one.call.remote("close") for one in actors]
+    ray.wait(ending, num_returns=len(ending), timeout=_PATIENCE_SECONDS)
+    for one in actors:
+        ray.kill(one)
+
+
 _POOLS: dict[tuple[str, bytes], RayPool] = {}
 
 
 def pool_of(spec: str, source: Source, options: ModelOptions) -> RayPool:
-    """The pool of a model, the same for all runs of a command."""
+    """The pool of a model, the same for all runs of a command, so that they share its actors."""
     key = (spec, msgspec.json.encode(structs.replace(options, role="")))
     if key not in _POOLS:
         _POOLS[key] = RayPool(spec, source, options)

@@ -126,6 +126,10 @@ class Servers(Pool):
         vectors: tuple[tuple[float, ...], ...] = await self.ask(lambda server: server.target.embed(texts))
         return vectors
 
+    async def open(self) -> None:
+        for server in self.members:
+            await server.target.open()
+
     async def close(self) -> None:
         for server in self.members:
             await server.target.close()

@@ -63,7 +63,7 @@ def resolve(spec: str, options: ModelOptions | None = None) -> Player:
         case "local":
             return _local(_named(family, name), options)
         case "hf":
-            from sociometer.models.hf import HfPlayer
+            from sociometer.models.hf.player import HfPlayer
 
             return HfPlayer(_named(family, name), options)
         case "baseline":

@@ -43,11 +43,21 @@ class SerialThread:
         self._calls.put(work)
         return await future
 
-    def end(self) -> None:
-        """End the thread when it has nothing left to do."""
-        if self._thread is not None:
-            self._calls.put(None)
-            self._thread = None
+    async def end(self, last: Callable[[], None] = lambda: None) -> None:
+        """End the thread after this last call, which is made even if nobody waits for it any more."""
+        done = asyncio.Event()
+        loop = asyncio.get_running_loop()
+
+        def finish() -> None:
+            _tried(last)
+            if not loop.is_closed():
+                loop.call_soon_threadsafe(done.set)
+
+        self._start()
+        self._calls.put(finish)
+        self._calls.put(None)
+        self._thread = None
+        await done.wait()
 
     def _start(self) -> None:
         if self._thread is None:

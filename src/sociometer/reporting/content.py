@@ -14,10 +14,11 @@ from sociometer.reporting.evidence import KINDS, EpisodeShown, evidence_of, kind
 from sociometer.reporting.figures import evidence_figure, measures_figure, profile_figure
 from sociometer.reporting.rankings import Ranking, rankings
 from sociometer.results.candidates import contamination_note, run_labels, who
-from sociometer.results.comparison import Comparison, Terms, compare
+from sociometer.results.comparison import compare
 from sociometer.results.profile import ProfileLine, profile_lines
 from sociometer.results.runs import CorrectedTask, corrected_tasks
-from sociometer.statistics.charts import with_subjects
+from sociometer.results.verdicts import Comparison, Terms
+from sociometer.statistics.chart_theme import with_subjects
 from sociometer.store.stored_run import StoredRun
 
 _KEPT_EPISODES = 50_000

@@ -10,7 +10,8 @@ from sociometer.core.measure import Figure
 from sociometer.core.task import AnyRun
 from sociometer.core.words import counted, listed
 from sociometer.results.profile import ProfileLine, on_norm
-from sociometer.statistics.charts import CurvePoint, Dot, ReferenceLine, curve_chart, dots_of, interval_chart
+from sociometer.statistics.chart_parts import ReferenceLine
+from sociometer.statistics.charts import CurvePoint, Dot, curve_chart, dots_of, interval_chart
 from sociometer.statistics.formatting import (
     bounds_text,
     bracketed_interval,

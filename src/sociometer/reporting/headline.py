@@ -7,8 +7,9 @@ from sociometer.core.task import AnyRun
 from sociometer.core.words import counted, listed, lowered, sentence, spelled
 from sociometer.reporting.content import Chapter, EpisodeCounts, ReportContent
 from sociometer.reporting.rankings import Ranking, is_baseline
-from sociometer.results.comparison import ComparedMeasure, Comparison, failed_text
 from sociometer.results.profile import ProfileLine
+from sociometer.results.verdicts import ComparedMeasure, Comparison
+from sociometer.results.wording import failed_text
 from sociometer.statistics.formatting import (
     amount,
     bracketed_interval,

@@ -29,10 +29,11 @@ from sociometer.reporting.headline import findings_of, title_of, troubles
 from sociometer.reporting.rankings import Ranking
 from sociometer.reporting.tables import TextCell, cells, heads, measure_rows, rows, without_empty_columns
 from sociometer.results.candidates import setting_words
-from sociometer.results.comparison import FAMILIES, VERDICT, Terms, observed_columns, tested_columns
 from sociometer.results.export import of_people
 from sociometer.results.leaderboard import Standing
-from sociometer.statistics.charts import CATEGORIES, contained, shape_of, theme
+from sociometer.results.verdicts import Terms
+from sociometer.results.wording import FAMILIES, VERDICT, observed_columns, tested_columns
+from sociometer.statistics.chart_theme import CATEGORIES, contained, shape_of, theme
 from sociometer.statistics.formatting import estimate
 from sociometer.store.stored_run import StoredRun
 

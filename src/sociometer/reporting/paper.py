@@ -36,7 +36,7 @@ from sociometer.core.words import first_of, plain_number
 from sociometer.reporting.page import clean_svg
 from sociometer.reporting.plot import drawn, free_stem
 from sociometer.results.candidates import printable, run_labels
-from sociometer.statistics.charts import Spec, with_subjects
+from sociometer.statistics.chart_theme import Spec, with_subjects
 from sociometer.store.stored_run import StoredRun
 
 _SPECIAL = {

@@ -12,7 +12,7 @@ from sociometer.core.errors import UsageError, unknown
 from sociometer.core.measure import Figure
 from sociometer.core.sheets import whole_file, write_sheet
 from sociometer.reporting.page import clean_svg
-from sociometer.statistics.charts import Mode, themed
+from sociometer.statistics.chart_theme import Mode, themed
 
 PICTURES = ("svg", "pdf", "png")
 TABLES = ("csv",)

@@ -19,7 +19,7 @@ from sociometer.results.candidates import (
     short_run_note,
     why_not_comparable,
 )
-from sociometer.results.comparison import place_sentence
+from sociometer.results.wording import place_sentence
 from sociometer.statistics.distributions import normal_quantile
 from sociometer.statistics.formatting import (
     bounds_text,

@@ -9,8 +9,10 @@ from sociometer.core.measure import Corrected
 from sociometer.core.task import AnyRun
 from sociometer.core.words import first_of, lowered
 from sociometer.results.candidates import contamination_note, run_labels
-from sociometer.results.comparison import ComparedMeasure, Comparison, Terms, compare, comparison_table, not_compared
+from sociometer.results.comparison import compare, not_compared
 from sociometer.results.corrected import corrected_measures, correction_note, corrections
+from sociometer.results.verdicts import ComparedMeasure, Comparison, Terms
+from sociometer.results.wording import comparison_table
 from sociometer.statistics.formatting import amount, hidden_stand_in
 from sociometer.store.stored_run import StoredRun
 

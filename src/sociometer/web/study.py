@@ -544,7 +544,8 @@ class Seats:
         # An engine of its own: engines share their caps over all the runs that they play.
         engine = Engine(self._store, self._load if study.order == "fixed" else self._shuffling(study, current))
         config = self._config(current, study, engine)
-        prepared = await asyncio.to_thread(engine.prepare, config, players={SUBJECT: player}, continue_unfinished=True)
+        plan = await asyncio.to_thread(engine.plan, config, players={SUBJECT: player})
+        prepared = await asyncio.to_thread(engine.prepare, plan, continue_unfinished=True)
         if known and prepared.run.id != known.id:
             raise Changed(f"the items or prompts of study {study.name} changed after it began.")
         if not known:
@@ -587,7 +588,7 @@ class Seats:
     def _items(self, study: Study, engine: Engine) -> dict[str, tuple[str, ...]]:
         """The ids of the items of a study, by task."""
         if study.name not in self._item_ids:
-            lists = engine.plan(study.config, players={SUBJECT: FormPlayer("nobody", 0)}).item_lists()
+            lists = engine.plan(study.config, players={SUBJECT: FormPlayer("nobody", 0)}).lists
             self._item_ids[study.name] = {task: tuple(item.id for item in items) for task, items in lists.items()}
         return self._item_ids[study.name]
 

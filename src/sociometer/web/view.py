@@ -25,10 +25,12 @@ from sociometer.reporting.figures import run_figures
 from sociometer.reporting.plot import drawn
 from sociometer.reporting.tables import measure_rows
 from sociometer.results.candidates import contamination_note, run_labels
-from sociometer.results.comparison import Comparison, compare, comparison_table
+from sociometer.results.comparison import compare
 from sociometer.results.corrected import corrected_measures, correction_note, corrections
 from sociometer.results.export import export_run
-from sociometer.statistics.charts import Mode
+from sociometer.results.verdicts import Comparison
+from sociometer.results.wording import comparison_table
+from sociometer.statistics.chart_theme import Mode
 from sociometer.statistics.formatting import chance_of, group_text, interval_text, number
 from sociometer.store.episodes import ScoredEpisode
 from sociometer.store.place import StorePlace

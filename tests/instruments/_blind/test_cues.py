@@ -7,7 +7,7 @@ import pytest
 from sociometer.cli.main import run_command
 from sociometer.instruments._blind import cues
 from sociometer.instruments.sesi import items
-from sociometer.instruments.sesi.build import official_csv
+from sociometer.instruments.sesi.build.assembly import official_csv
 
 WORDS = ("harbour", "lamp", "ladder", "clock", "orchard", "letter", "ferry", "bakery", "copper", "sparrow", "meadow")
 

@@ -7,7 +7,7 @@ import pytest
 
 from sociometer.cli.main import run_command
 from sociometer.core.errors import DataError
-from sociometer.instruments.sage.person.asked import read_feeling, read_text, read_words
+from sociometer.instruments.sage.person.authors import read_feeling, read_text, read_words
 from sociometer.instruments.sage.person.emotion import CARDS, Protocol
 
 SIMULATOR = '''

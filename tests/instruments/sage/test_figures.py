@@ -9,7 +9,7 @@ from fake_runs import summarised_run
 from sociometer.core.measure import Figure, Measure, Summary
 from sociometer.instruments.sage.figures import beside, figures
 from sociometer.instruments.sage.items import bundled
-from sociometer.instruments.sage.simulators import leaderboard_table
+from sociometer.instruments.sage.leaderboard import leaderboard_table
 
 from .people import Lecturer, Listener, Person, Says
 

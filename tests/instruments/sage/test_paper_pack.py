@@ -8,7 +8,7 @@ import pytest
 
 import sociometer as sm
 from sociometer.cli.main import run_command
-from sociometer.instruments.sage.person.asked import read_feeling
+from sociometer.instruments.sage.person.authors import read_feeling
 from sociometer.statistics.formatting import number
 
 from .test_commands import OTHER, TALK, cli, released, tables  # noqa: F401

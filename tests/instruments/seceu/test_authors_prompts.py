@@ -58,10 +58,10 @@ def test_the_subject_reads_the_authors_words_and_the_manifest_says_so(rehearse, 
     made.play_all("feelings", list(made.plan.items(made.instrument.task("feelings")))[:1])
     asked = made.subject.requests[0].messages[-1].content
     assert asked.startswith(EXAMPLE) and "Options: (1) " in asked and asked.endswith("Rate each, please.")
-    manifest = made.plan.manifest()
+    manifest = made.plan.described()
     assert manifest.config.settings["wording"] == "paper"
     assert manifest.data_files["seceu/Prompts.docx"] == hashlib.sha256(released.read_bytes()).hexdigest()
-    assert manifest.prompts_digest != rehearse("3, 3, 2, 2", prompting="two-shot").plan.manifest().prompts_digest
+    assert manifest.prompts_digest != rehearse("3, 3, 2, 2", prompting="two-shot").plan.described().prompts_digest
 
 
 def test_a_missing_file_names_the_command_that_fetches_it(tmp_path, capsys, monkeypatch):

@@ -10,7 +10,7 @@ from sociometer.core.measure import Summary
 from sociometer.instruments.seceu.contrasts import published_subjects, tree_figures
 from sociometer.instruments.seceu.figures import beside, figures
 from sociometer.instruments.seceu.norm import eq_density, similarity_density
-from sociometer.statistics.charts import themed
+from sociometer.statistics.chart_theme import themed
 
 
 def summarised(rehearse, subject, data=None, **settings):

@@ -10,7 +10,7 @@ from sociometer.cli.main import run_command
 from sociometer.core.errors import DataError
 from sociometer.instruments import FOLDER
 from sociometer.instruments.sesi import academic, items
-from sociometer.instruments.sesi.build import official_csv
+from sociometer.instruments.sesi.build.assembly import official_csv
 from sociometer.reading import read_items
 
 TABLE1 = FOLDER / "sesi" / "published" / "table1.csv"

@@ -10,7 +10,8 @@ from sociometer.core.measure import Cell, Table
 from sociometer.core.settings import Settings
 from sociometer.core.sheets import read_rows, write_sheet
 from sociometer.core.task import RunView
-from sociometer.instruments.egosocial.games.blackjack import RIGHT_ABOVE, Hand, HandOutcome, total_of
+from sociometer.instruments.egosocial.games.blackjack.match import RIGHT_ABOVE, Hand, HandOutcome
+from sociometer.instruments.egosocial.games.blackjack.rules import total_of
 from sociometer.instruments.egosocial.games.cards import spoken
 from sociometer.statistics.agreement import cohen_kappa
 

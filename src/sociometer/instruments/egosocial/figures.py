@@ -6,12 +6,13 @@ from typing import Any
 from sociometer.core.measure import Figure, Table
 from sociometer.core.task import AnyRun
 from sociometer.instruments import card_of
-from sociometer.instruments.egosocial.games.numbers import number_figures
+from sociometer.instruments.egosocial.games.numbers.figures import number_figures
 from sociometer.instruments.egosocial.paper import NOTES, PARTS, PEOPLE, Column
 from sociometer.instruments.egosocial.play import Picks
 from sociometer.instruments.egosocial.published.reproduce import published
 from sociometer.instruments.egosocial.scene import Scene
-from sociometer.statistics.charts import Dot, ReferenceLine, dots_of, interval_chart
+from sociometer.statistics.chart_parts import ReferenceLine
+from sociometer.statistics.charts import Dot, dots_of, interval_chart
 from sociometer.statistics.formatting import told_chances
 
 

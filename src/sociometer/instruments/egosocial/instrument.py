@@ -8,8 +8,15 @@ from sociometer.core.measure import Summary
 from sociometer.core.source import Source
 from sociometer.core.task import Task
 from sociometer.instruments.egosocial import figures, items, ladder, paper, play, scoring, worlds
-from sociometer.instruments.egosocial.games import blackjack, holdem, numbers, players
+from sociometer.instruments.egosocial.games import players
 from sociometer.instruments.egosocial.games.asking import STEADY
+from sociometer.instruments.egosocial.games.blackjack import match as blackjack
+from sociometer.instruments.egosocial.games.blackjack import scoring as blackjack_scoring
+from sociometer.instruments.egosocial.games.game import game
+from sociometer.instruments.egosocial.games.holdem import match as holdem
+from sociometer.instruments.egosocial.games.holdem import scoring as holdem_scoring
+from sociometer.instruments.egosocial.games.numbers import match as numbers
+from sociometer.instruments.egosocial.games.numbers import scoring as numbers_scoring
 from sociometer.instruments.egosocial.play import Picks
 from sociometer.instruments.egosocial.published import reproduce
 from sociometer.instruments.egosocial.scene import Scene
@@ -43,20 +50,11 @@ INSTRUMENT = Instrument(
         scenes("newworld", items.newworld, scoring.summarise_newworld),
         scenes("counterfactual-official", worlds.counterfactual_official, scoring.summarise_official),
         # A hand of blackjack against the dealer: two beliefs and a move at every decision.
-        Task(
-            "blackjack", blackjack.Hand, blackjack.HandOutcome, items=blackjack.hands,
-            play=blackjack.play_hand, score=blackjack.score, summarise=blackjack.summarise,
-        ),
+        game("blackjack", blackjack.Hand, blackjack.HandOutcome, blackjack, blackjack_scoring),
         # Ten rounds of number guessing against an opponent with a hidden rule.
-        Task(
-            "numbers", numbers.NumberMatch, numbers.NumberOutcome, items=numbers.matches,
-            play=numbers.play_match, score=numbers.score, summarise=numbers.summarise,
-        ),
+        game("numbers", numbers.NumberMatch, numbers.NumberOutcome, numbers, numbers_scoring),
         # Limit hold'em against an opponent whose style is to be named.
-        Task(
-            "holdem", holdem.Match, holdem.MatchOutcome, items=holdem.matches,
-            play=holdem.play_match, score=holdem.score, summarise=holdem.summarise,
-        ),
+        game("holdem", holdem.Match, holdem.MatchOutcome, holdem, holdem_scoring),
     ],
     players={STEADY: players.SteadyOpponent},
     figures=figures.figures,

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from sociometer.core.source import Source
 from sociometer.instruments.egosocial.scene import Scene, Telling
-from sociometer.instruments.egosocial.stories import generated_scenes
+from sociometer.instruments.egosocial.stories.scenes import generated_scenes
 from sociometer.instruments.egosocial.tombench.first_person import Converted, first_person, shipped
 from sociometer.instruments.egosocial.tombench.release import TomBenchQuestion, read_file, read_folder
 from sociometer.instruments.egosocial.tomi import read_archive, tomi_scenes

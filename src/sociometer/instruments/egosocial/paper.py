@@ -20,7 +20,7 @@ from sociometer.core.paper import (
     remarks_on,
 )
 from sociometer.core.task import AnyRun
-from sociometer.instruments.egosocial.games.numbers import number_figures
+from sociometer.instruments.egosocial.games.numbers.figures import number_figures
 from sociometer.instruments.egosocial.published.reproduce import published
 
 PEOPLE = "Human"

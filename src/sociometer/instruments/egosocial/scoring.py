@@ -10,7 +10,7 @@ from sociometer.core.reply_kind import count_replies
 from sociometer.core.task import Forecast, RunView, Score
 from sociometer.instruments.egosocial.play import Picks
 from sociometer.instruments.egosocial.scene import Scene
-from sociometer.instruments.egosocial.stories import SEEN
+from sociometer.instruments.egosocial.stories.scenes import SEEN
 from sociometer.reading import forecasts
 from sociometer.statistics.formatting import CHANCE, p_phrase
 from sociometer.statistics.measures import Observation, grouped_measures, mean_measure

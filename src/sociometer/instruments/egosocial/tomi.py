@@ -8,19 +8,9 @@ import msgspec
 from sociometer.core.archives import read_member
 from sociometer.core.errors import DataError
 from sociometer.instruments.egosocial.scene import Scene, Telling, arranged
-from sociometer.instruments.egosocial.stories import (
-    Enter,
-    Event,
-    Exit,
-    Move,
-    Oracle,
-    Place,
-    Question,
-    Remark,
-    Story,
-    ego_of,
-    facets_of,
-)
+from sociometer.instruments.egosocial.stories.events import Enter, Event, Exit, Move, Place, Question, Remark, Story
+from sociometer.instruments.egosocial.stories.mind import Oracle
+from sociometer.instruments.egosocial.stories.scenes import ego_of, facets_of
 
 _FEELINGS = ("likes", "dislikes", "loves", "hates")
 

@@ -12,7 +12,7 @@ from msgspec import Struct
 from sociometer.core.errors import DataError
 from sociometer.core.source import Source
 from sociometer.instruments.egosocial.scene import Scene, Telling, arranged
-from sociometer.instruments.egosocial.stories import texts
+from sociometer.instruments.egosocial.stories.telling import texts
 from sociometer.reading import read_items, read_lines
 
 COUNTERFACT = "egosocialarena/counterfact.jsonl"

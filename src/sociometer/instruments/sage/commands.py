@@ -26,7 +26,7 @@ from sociometer.instruments.sage.dialogue import Dialogue, read_dialogues, simul
 from sociometer.instruments.sage.figures import captioned, figures
 from sociometer.instruments.sage.items import ALL, BUNDLED, RELEASED, Scenario, known_scenarios
 from sociometer.instruments.sage.judges import sheets
-from sociometer.instruments.sage.simulators import ends, value_of
+from sociometer.instruments.sage.leaderboard import ends, value_of
 from sociometer.instruments.sage.simulators import simulators as simulators
 from sociometer.statistics.formatting import estimate, stand_in_notes
 

@@ -16,14 +16,14 @@ from sociometer.instruments.sage.analyses.whatif import Branch
 from sociometer.instruments.sage.dialogue import REHEARSAL, Dialogue
 from sociometer.instruments.sage.items import ASPECTS, OURS
 from sociometer.instruments.sage.judges.strategies import CAPABILITIES, REPETITION_LINE, STRATEGIES
+from sociometer.instruments.sage.leaderboard import by_simulator, ends, leaderboard_table, value_of
 from sociometer.instruments.sage.person.emotion import CARDS
 from sociometer.instruments.sage.practice import RIGHT, WRONG
-from sociometer.instruments.sage.simulators import by_simulator, ends, leaderboard_table, value_of
+from sociometer.statistics.chart_parts import ReferenceLine
 from sociometer.statistics.charts import (
     CurvePoint,
     Dot,
     HeatCell,
-    ReferenceLine,
     ScatterPoint,
     curve_chart,
     dot_of,

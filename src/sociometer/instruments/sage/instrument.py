@@ -10,7 +10,7 @@ from sociometer.core.task import Item, Task
 from sociometer.instruments.sage import build, figures, items, paper, passport, play, practice, scoring
 from sociometer.instruments.sage.analyses import candour, coordinate, relationship, stability, strategies, whatif
 from sociometer.instruments.sage.dialogue import Dialogue, StoredDialogue
-from sociometer.instruments.sage.person import asked
+from sociometer.instruments.sage.person.authors import authors_prompts
 from sociometer.instruments.sage.person.rehearsal import Rehearsal
 from sociometer.instruments.sage.published import reproduce
 
@@ -62,7 +62,7 @@ INSTRUMENT = Instrument(
     beside=figures.beside,
     paper=paper.paper,
     reproduce=reproduce.rows,
-    authors_prompts=asked.authors_prompts,
+    authors_prompts=authors_prompts,
     replications=reproduce.replications,
     notices=passport.notices,
 )  # fmt: skip

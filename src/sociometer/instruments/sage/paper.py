@@ -20,11 +20,11 @@ from sociometer.core.paper import (
     remarks_on,
 )
 from sociometer.core.task import AnyRun
-from sociometer.instruments.sage import simulators
 from sociometer.instruments.sage.figures import figures
+from sociometer.instruments.sage.leaderboard import leaderboard_table, simulator_of, value_of
 from sociometer.instruments.sage.person.emotion import CARDS
 from sociometer.instruments.sage.published.reproduce import table as published
-from sociometer.instruments.sage.simulators import Played
+from sociometer.instruments.sage.simulators import Played, cube, rank_agreements
 from sociometer.statistics.charts import ScatterPoint, scatter_chart
 from sociometer.statistics.intervals import clustered_mean_interval
 
@@ -88,8 +88,8 @@ def _agreement(runs: Sequence[AnyRun]) -> PaperPart:
             simulator = str(entry["simulator"])
             remarks.setdefault(simulator, {}).update(dict.fromkeys(remarks_on(run)))
             played.append(Played(run.name, str(entry["scenario"]), simulator, float(entry["trajectory"][-1])))
-    table = simulators.cube(played)
-    rho = {(one.first, one.second): one for one in simulators.rank_agreements(table)}
+    table = cube(played)
+    rho = {(one.first, one.second): one for one in rank_agreements(table)}
     known = {name for pair, one in rho.items() if one.rho is not None for name in pair}
     names = [name for name in table.simulators if name in known]
     rows = []
@@ -119,22 +119,22 @@ def _leaderboard(given: PaperInput) -> PaperPart:
     runs = given.of_task("dialogue")
     ranks = {}
     if runs:
-        table = simulators.leaderboard_table(runs)
+        table = leaderboard_table(runs)
         places = [table.columns.index(name) for name in ("subject", "simulator", "rank")]
         ranks = {(str(row[places[0]]), str(row[places[1]])): row[places[2]] for row in table.rows}
     rows = []
     order = {run.subject: place for place, run in enumerate(runs)}
-    first = {simulators.simulator_of(run): order[run.subject] for run in reversed(runs)}
+    first = {simulator_of(run): order[run.subject] for run in reversed(runs)}
     for run in sorted(
         runs,
         key=lambda run: (
-            first[simulators.simulator_of(run)],
-            -(simulators.value_of(run, "sentient") or 0.0),
+            first[simulator_of(run)],
+            -(value_of(run, "sentient") or 0.0),
         ),
     ):
         facts = given.facts(run)
-        simulator = simulators.simulator_of(run)
-        alone = sum((other.name, simulators.simulator_of(other)) == (run.name, simulator) for other in runs)
+        simulator = simulator_of(run)
+        alone = sum((other.name, simulator_of(other)) == (run.name, simulator) for other in runs)
         rows.append(
             PaperRow(
                 (

@@ -21,9 +21,9 @@ from sociometer.instruments.sage.analyses.stability import contexts
 from sociometer.instruments.sage.dialogue import StoredDialogue, read_dialogues
 from sociometer.instruments.sage.items import Scenario, bundled
 from sociometer.instruments.sage.person import asked
-from sociometer.instruments.sage.person.asked import Talk
 from sociometer.instruments.sage.person.emotion import find_leak, is_refusal
 from sociometer.instruments.sage.person.rehearsal import refuse_rehearsal
+from sociometer.instruments.sage.person.talk import Talk
 from sociometer.instruments.sage.play import protocol_of
 from sociometer.instruments.sage.published.released import released_files
 from sociometer.statistics.agreement import spearman

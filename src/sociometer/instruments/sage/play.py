@@ -6,9 +6,10 @@ from sociometer.core.settings import Settings, is_paper
 from sociometer.instruments.sage.dialogue import Dialogue, Turn, is_rehearsed
 from sociometer.instruments.sage.items import HardTalk, Scenario
 from sociometer.instruments.sage.person import asked
-from sociometer.instruments.sage.person.asked import SIMULATOR, SUBJECT
+from sociometer.instruments.sage.person.authors import SUBJECT_PROMPT
 from sociometer.instruments.sage.person.emotion import Ending, Protocol, band, find_leak
 from sociometer.instruments.sage.person.rehearsal import refuse_rehearsal
+from sociometer.instruments.sage.person.talk import SIMULATOR
 
 REPLY_SAMPLING = Sampling()
 """No limit by default: one that fits a chat would cut off a reasoning model before its answer (`-o reply-tokens`)."""
@@ -64,7 +65,7 @@ def simulator_for(scenario: Scenario, session: Session) -> str:
 
 def subject_messages(scenario: Scenario, turns: list[Turn] | tuple[Turn, ...], session: Session) -> list[Message]:
     """What the subject sees: how to talk, and the dialogue so far; nothing of persona, goal or hidden intention."""
-    prompt = SUBJECT if is_paper(session.settings) else "subject"
+    prompt = SUBJECT_PROMPT if is_paper(session.settings) else "subject"
     messages = [system(session.prompts.render(prompt, scenario.language)), user(scenario.first_words)]
     for turn in turns:
         messages.append(assistant(turn.reply or _NOTHING_SAID))

@@ -10,8 +10,9 @@ from sociometer.core.command import Run
 from sociometer.core.instrument import Result
 from sociometer.core.measure import Figure, Table
 from sociometer.instruments.seceu.norm import PUBLISHED_NORM, published_rows
-from sociometer.instruments.seceu.scoring import headline_of
-from sociometer.statistics.charts import Spec, inline, nominal, order_of
+from sociometer.instruments.seceu.prompting import headline_of
+from sociometer.statistics.chart_parts import inline, nominal, order_of
+from sociometer.statistics.chart_theme import Spec
 from sociometer.statistics.model_kinds import FEW, Described, Properties, contrast_tables, properties_of
 
 

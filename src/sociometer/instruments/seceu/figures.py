@@ -7,6 +7,7 @@ from typing import Any
 from sociometer.core.measure import Cell, Figure, Measure, Table
 from sociometer.core.task import AnyRun
 from sociometer.instruments.seceu.items import Scenario
+from sociometer.instruments.seceu.method_result import BY_PLACE, COMPARED
 from sociometer.instruments.seceu.norm import (
     EQ_WINDOW,
     PUBLISHED_NORM,
@@ -18,8 +19,9 @@ from sociometer.instruments.seceu.norm import (
     similarity_density,
 )
 from sociometer.instruments.seceu.play import Allocated
-from sociometer.instruments.seceu.scoring import BY_PLACE, COMPARED
-from sociometer.statistics.charts import Dot, Mark, ReferenceLine, Spec, density_chart, dot_of, interval_chart
+from sociometer.statistics.chart_parts import ReferenceLine
+from sociometer.statistics.chart_theme import Spec
+from sociometer.statistics.charts import Dot, Mark, density_chart, dot_of, interval_chart
 
 LINE = "for comparison"
 DENSITY_LABEL = "Grey curve: estimated from percentiles, not counted from people."

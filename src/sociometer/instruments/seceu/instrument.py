@@ -5,7 +5,7 @@ from pathlib import Path
 from sociometer.core.instrument import Instrument
 from sociometer.core.task import Task
 from sociometer.instruments._recall import recall_task
-from sociometer.instruments.seceu import figures, items, paper, play, recall, scoring
+from sociometer.instruments.seceu import figures, items, paper, play, prompting, recall, scoring
 from sociometer.instruments.seceu.published import reproduce
 
 FEELINGS = Task(
@@ -16,7 +16,7 @@ FEELINGS = Task(
     play=play.ask_points,
     score=scoring.score,
     summarise=scoring.summarise,
-    headline=scoring.headline_of,
+    headline=prompting.headline_of,
     first_replies=play.Allocated.first_replies,
     norm=items.norm_for,
 )

@@ -21,8 +21,10 @@ from sociometer.core.paper import (
 from sociometer.core.task import AnyRun
 from sociometer.instruments.seceu.contrasts import Subject, published_subjects, tree_figures
 from sociometer.instruments.seceu.figures import figures, spread_figure
+from sociometer.instruments.seceu.method_result import MethodResult
 from sociometer.instruments.seceu.norm import PUBLISHED_NORM, Norm, norm_of, published_rows, through_curve
-from sociometer.instruments.seceu.scoring import DIRECT, MethodResult, compare_methods, order_caveat
+from sociometer.instruments.seceu.prompting import DIRECT, compare_methods
+from sociometer.instruments.seceu.scoring import order_caveat
 from sociometer.statistics.model_kinds import properties_of
 
 TASK = "feelings"

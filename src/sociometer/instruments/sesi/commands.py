@@ -16,7 +16,7 @@ from sociometer.core.words import counted
 from sociometer.instruments._blind import cues
 from sociometer.instruments._recall import examine
 from sociometer.instruments.sesi import academic, errors, figures, items, probing, recall
-from sociometer.instruments.sesi.build import build as build
+from sociometer.instruments.sesi.build.command import build as build
 from sociometer.instruments.sesi.conditions import CONTROL, SECOND_PERSON, noise_for, of_factors
 from sociometer.instruments.sesi.probe_figures import probe_figures
 from sociometer.reading import ChoiceAnswer

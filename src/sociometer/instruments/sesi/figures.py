@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from sociometer.core.measure import Figure, Summary, Table
 from sociometer.core.task import AnyRun
 from sociometer.instruments._blind.control import control_figure
-from sociometer.instruments.sesi.build import Draft
+from sociometer.instruments.sesi.build.draft import Draft
 from sociometer.instruments.sesi.conditions import CONTROL
 from sociometer.instruments.sesi.errors import CAUSES, Verdict, WrongAnswer
 from sociometer.instruments.sesi.items import ABILITIES, Question
 from sociometer.reading import ChoiceAnswer
 from sociometer.statistics import charts
+from sociometer.statistics.chart_parts import ReferenceLine
 from sociometer.statistics.formatting import told_chances
 
 
@@ -40,11 +41,11 @@ def _abilities(runs: Sequence[AnyRun]) -> Figure:
     return Figure("abilities", "Social intelligence by ability", caption, chart=chart)
 
 
-def _references(runs: Sequence[AnyRun]) -> list[charts.ReferenceLine]:
+def _references(runs: Sequence[AnyRun]) -> list[ReferenceLine]:
     """Guessing, if it is the same for all runs."""
     found = {told_chances(run.summary).get("accuracy", 0.25) for run in runs}
     chance = found.pop()
-    return [charts.ReferenceLine("guessing", chance)] if chance is not None and not found else []
+    return [ReferenceLine("guessing", chance)] if chance is not None and not found else []
 
 
 def _positions(runs: Sequence[AnyRun]) -> Figure:

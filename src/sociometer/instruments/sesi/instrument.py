@@ -5,7 +5,8 @@ from pathlib import Path
 from sociometer.core.instrument import Instrument
 from sociometer.core.task import Task
 from sociometer.instruments._recall import recall_task
-from sociometer.instruments.sesi import build, errors, figures, items, paper, play, recall, scoring
+from sociometer.instruments.sesi import errors, figures, items, paper, play, recall, scoring
+from sociometer.instruments.sesi.build import draft, posts
 from sociometer.instruments.sesi.published import reproduce
 from sociometer.reading import ChoiceAnswer
 from sociometer.statistics.calibration import with_calibration
@@ -40,12 +41,12 @@ INSTRUMENT = Instrument(
         # A builder turns a post and its top comments into a question with candidates for its options.
         Task(
             "construction",
-            build.Post,
-            build.Draft,
-            items=build.demo_posts,
-            play=build.draft,
-            score=build.score,
-            summarise=build.summarise,
+            posts.Post,
+            draft.Draft,
+            items=posts.demo_posts,
+            play=draft.draft,
+            score=draft.score,
+            summarise=draft.summarise,
         ),
     ],
     figures=figures.figures,

@@ -32,7 +32,7 @@ from sociometer.instruments.sesi.academic import (
     matrix_figure,
     shared_accuracies,
 )
-from sociometer.instruments.sesi.build import set_figures
+from sociometer.instruments.sesi.build.composition import set_figures
 from sociometer.instruments.sesi.conditions import COMMENT, CONTROL, NOISE, TRAITS, conditions
 from sociometer.instruments.sesi.figures import cause_figure
 from sociometer.instruments.sesi.probe_figures import probe_figures

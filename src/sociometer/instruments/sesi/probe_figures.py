@@ -15,7 +15,8 @@ from sociometer.instruments.sesi.conditions import (
 )
 from sociometer.instruments.sesi.items import ABILITIES
 from sociometer.instruments.sesi.probing import Probe, compare, factors_in, levels, ratio_interval, tested
-from sociometer.statistics.charts import Dot, HeatCell, ReferenceLine, heat_map, interval_chart
+from sociometer.statistics.chart_parts import ReferenceLine
+from sociometer.statistics.charts import Dot, HeatCell, heat_map, interval_chart
 from sociometer.statistics.intervals import clustered_mean_interval
 from sociometer.statistics.paired import stars
 

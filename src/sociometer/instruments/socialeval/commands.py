@@ -1,4 +1,4 @@
-"""The instrument's own commands: lint; inside has a file of its own."""
+"""The instrument's own commands: lint; inside has a folder of its own."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sociometer.core.instrument import Result
 from sociometer.core.measure import Table
 from sociometer.core.settings import Settings
 from sociometer.instruments.socialeval import items
-from sociometer.instruments.socialeval.inside import inside as inside
+from sociometer.instruments.socialeval.inside.task import inside as inside
 from sociometer.instruments.socialeval.worldtree import MEANINGS, Finding, Tree, lint_trees, solve
 
 

@@ -21,6 +21,7 @@ from sociometer.instruments.socialeval.scoring import PEOPLE_GAP
 from sociometer.instruments.socialeval.worldtree import CATEGORIES, PAPER_LANGUAGES, in_order
 from sociometer.reading import ChoiceAnswer
 from sociometer.statistics import charts
+from sociometer.statistics.chart_parts import ReferenceLine
 from sociometer.statistics.correlation import pearson
 
 # In a name such as 8x7b the experts share some of their parameters: it does not tell how many there are.
@@ -93,9 +94,9 @@ def _gaps(runs: Sequence[AnyRun]) -> Iterator[Figure]:
     groups = [measure.group for run in runs for measure in run.summary.measures]
     codes = in_order(group["language"] for group in groups if "language" in group)
     names = {code: language_of(code).english for code in codes}
-    lines = [charts.ReferenceLine(f"people, {names[language]}", value) for language, value in PEOPLE_GAP.items()]
+    lines = [ReferenceLine(f"people, {names[language]}", value) for language, value in PEOPLE_GAP.items()]
     lines += [
-        charts.ReferenceLine(f"random walk, {words}", measure.value)
+        ReferenceLine(f"random walk, {words}", measure.value)
         for language, words in names.items()
         if (measure := runs[0].summary.measure(exact, language=language)) is not None and measure.value is not None
     ]
@@ -105,7 +106,7 @@ def _gaps(runs: Sequence[AnyRun]) -> Iterator[Figure]:
             "prosocial-gap-attainable",
             "Prosocial preference as shares of what is attainable",
             "difference of shares; a random walk and the best policy have 0",
-            [charts.ReferenceLine("random walk, best policy", 0.0)],
+            [ReferenceLine("random walk, best policy", 0.0)],
         ),
     )
     for name, title, axis, references in drawn:
@@ -129,13 +130,11 @@ def _gaps(runs: Sequence[AnyRun]) -> Iterator[Figure]:
             yield Figure(name, title, chart=charts.interval_chart(dots, title=axis, references=references))
 
 
-def _lines(run: AnyRun) -> list[charts.ReferenceLine]:
+def _lines(run: AnyRun) -> list[ReferenceLine]:
     """The exact random and best values of the played trees."""
     names = (("random", "random walk"), ("best", "best possible"))
     found = ((run.summary.measure(name), words) for name, words in names)
-    return [
-        charts.ReferenceLine(words, measure.value) for measure, words in found if measure and measure.value is not None
-    ]
+    return [ReferenceLine(words, measure.value) for measure, words in found if measure and measure.value is not None]
 
 
 def _beside_paper(runs: Sequence[AnyRun], task: str, title: str, measure: str, facet: str, note: str) -> Table:
@@ -198,7 +197,7 @@ def _abilities(runs: Sequence[AnyRun]) -> Iterator[Figure]:
     dots = charts.dots_of(
         (name, run.summary.measure("accuracy", dimension=name), run.subject) for run in runs for name in DIMENSIONS
     )
-    chance = [charts.ReferenceLine("guessing", 0.25)]
+    chance = [ReferenceLine("guessing", 0.25)]
     yield Figure(
         "abilities-by-dimension",
         "Accuracy by the five dimensions",

@@ -5,7 +5,9 @@ from pathlib import Path
 
 from sociometer.core.instrument import Instrument
 from sociometer.core.task import Task
-from sociometer.instruments.socialeval import figures, inside, items, ladder, paper, play, scoring
+from sociometer.instruments.socialeval import figures, items, ladder, paper, play, scoring
+from sociometer.instruments.socialeval.inside import task as inside
+from sociometer.instruments.socialeval.inside.view import InsideView
 from sociometer.instruments.socialeval.published import reproduce
 from sociometer.reading import ChoiceAnswer, most_votes
 from sociometer.statistics.calibration import with_calibration
@@ -59,7 +61,7 @@ INSTRUMENT = Instrument(
         Task(
             "inside",
             inside.LookedAt,
-            inside.InsideView,
+            InsideView,
             play=inside.look,
             score=inside.score_view,
             summarise=inside.summarise_views,

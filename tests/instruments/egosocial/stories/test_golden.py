@@ -8,7 +8,7 @@ import hashlib
 import os
 from pathlib import Path
 
-from sociometer.instruments.egosocial.stories import generated_scenes
+from sociometer.instruments.egosocial.stories.scenes import generated_scenes
 from sociometer.instruments.egosocial.tomi import read_archive, tomi_scenes
 from tests.instruments.egosocial.stories.names import names_left
 

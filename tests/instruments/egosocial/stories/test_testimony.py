@@ -4,8 +4,7 @@ from collections import Counter
 
 import pytest
 
-from sociometer.instruments.egosocial.stories import (
-    EVIDENCE,
+from sociometer.instruments.egosocial.stories.events import (
     Enter,
     Exit,
     Forget,
@@ -13,14 +12,15 @@ from sociometer.instruments.egosocial.stories import (
     Hear,
     Lose,
     Move,
-    Oracle,
     Place,
     Question,
     Send,
     Story,
     Tell,
-    generated_scenes,
 )
+from sociometer.instruments.egosocial.stories.mind import Oracle
+from sociometer.instruments.egosocial.stories.scenes import generated_scenes
+from sociometer.instruments.egosocial.stories.testimony import EVIDENCE
 
 ROOMS = dict.fromkeys(("box", "tin", "jar"), "loft")
 OPENING = (

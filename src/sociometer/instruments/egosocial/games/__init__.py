@@ -1,5 +1,1 @@
-"""The three games of EgoSocialArena: rules, states, observations and players are separate."""
-
-
-class IllegalMove(ValueError):
-    """A move that the rules do not allow at this point."""
+"""The three games of EgoSocialArena."""

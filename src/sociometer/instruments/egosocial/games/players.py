@@ -9,8 +9,11 @@ from sociometer.core.conversation import Identity, Reply, Request
 from sociometer.core.errors import UsageError
 from sociometer.core.player import RulePlayer
 from sociometer.instruments.egosocial.games.asking import STEADY
-from sociometer.instruments.egosocial.games.holdem import FOLD, RAISE, WEIGHTS, OpponentView, load, table_of
-from sociometer.instruments.egosocial.games.numbers import RuleView, choose, next_number
+from sociometer.instruments.egosocial.games.holdem.match import OpponentView
+from sociometer.instruments.egosocial.games.holdem.net import WEIGHTS, load, table_of
+from sociometer.instruments.egosocial.games.holdem.rules import FOLD, RAISE
+from sociometer.instruments.egosocial.games.numbers.match import RuleView
+from sociometer.instruments.egosocial.games.numbers.opponents import choose, next_number
 
 
 class SteadyOpponent(RulePlayer):

@@ -11,7 +11,7 @@ from sociometer.core.measure import PublishedFigure
 from sociometer.core.paper import PublishedModel, Replication, ReplicationPlan, printed_figure
 from sociometer.core.sheets import read_records, read_table
 from sociometer.core.source import Source
-from sociometer.instruments.egosocial.games.numbers import is_right
+from sociometer.instruments.egosocial.games.numbers.rules import is_right
 from sociometer.instruments.egosocial.tombench.release import read_folder
 from sociometer.instruments.egosocial.tomi import read_archive
 from sociometer.statistics.distributions import binomial_below

@@ -30,7 +30,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from sociometer.core.errors import DataError
-from sociometer.instruments.egosocial.stories import measured_by
+from sociometer.instruments.egosocial.stories.scenes import measured_by
 from sociometer.instruments.egosocial.tombench.release import TomBenchQuestion, Wording
 from sociometer.reading import read_items
 

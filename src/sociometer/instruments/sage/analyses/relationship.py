@@ -11,8 +11,9 @@ from sociometer.core.measure import Summary
 from sociometer.core.session import Session
 from sociometer.core.task import RunView, Score
 from sociometer.instruments.sage.dialogue import StoredDialogue
+from sociometer.instruments.sage.json_reply import object_schema
 from sociometer.instruments.sage.judges.asking import ask_judge, rendered, simulators_met
-from sociometer.instruments.sage.person.asked import object_schema, quote, quote_mark
+from sociometer.instruments.sage.person.talk import quote, quote_mark
 from sociometer.statistics.measures import grouped_measures
 
 DIMENSIONS = ("understanding", "regard", "congruence", "unconditionality")

@@ -12,9 +12,9 @@ from sociometer.core.task import Item, RunView, Score
 from sociometer.instruments.sage.dialogue import Judgement, StoredDialogue
 from sociometer.instruments.sage.items import Scenario
 from sociometer.instruments.sage.person import asked
-from sociometer.instruments.sage.person.asked import Talk
 from sociometer.instruments.sage.person.emotion import direction
 from sociometer.instruments.sage.person.rehearsal import refuse_rehearsal
+from sociometer.instruments.sage.person.talk import Talk
 from sociometer.instruments.sage.play import protocol_of
 from sociometer.statistics.measures import grouped_measures
 

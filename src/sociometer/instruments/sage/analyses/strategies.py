@@ -9,6 +9,7 @@ from sociometer.core.measure import Measure, Summary
 from sociometer.core.session import Session
 from sociometer.core.task import RunView, Score
 from sociometer.instruments.sage.dialogue import StoredDialogue
+from sociometer.instruments.sage.json_reply import object_schema
 from sociometer.instruments.sage.judges.asking import ask_judge, rendered, simulators_met
 from sociometer.instruments.sage.judges.strategies import (
     CAPABILITIES,
@@ -18,7 +19,7 @@ from sociometer.instruments.sage.judges.strategies import (
     occurrences,
     repetition,
 )
-from sociometer.instruments.sage.person.asked import object_schema, quote_mark
+from sociometer.instruments.sage.person.talk import quote_mark
 from sociometer.statistics.intervals import clustered_mean_interval
 from sociometer.statistics.measures import Observation, grouped_measures, mean_measure
 

@@ -1,247 +1,29 @@
 """A person that a model plays: two hops per turn, in our wording or the authors', read strictly."""
 
-import hashlib
-import json
-import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from pathlib import Path
-from typing import Any, TypeVar
 
 from msgspec import Struct
 
-from sociometer.core.conversation import Message, Reply, Sampling, Schema, system, user
-from sociometer.core.errors import MachineryError
-from sociometer.core.prompts import Prompts
+from sociometer.core.conversation import Message, Sampling, Schema, system, user
 from sociometer.core.session import Session
-from sociometer.core.settings import PAPER, Settings, is_paper
-from sociometer.core.source import AuthorsPrompt
-from sociometer.instruments._authors import from_double_braces, python_text
+from sociometer.core.settings import is_paper
 from sociometer.instruments.sage.dialogue import Judgement, Plan
 from sociometer.instruments.sage.items import Scenario
+from sociometer.instruments.sage.json_reply import ask_json, object_schema, texts
+from sociometer.instruments.sage.person.authors import ask_feeling, ask_words
 from sociometer.instruments.sage.person.emotion import Protocol, band, is_refusal
-from sociometer.reading import Reading, ask, read_each, read_json, shared_prompt
-
-SIMULATOR_FILE, SUBJECT_FILE = "sage/simulator_response.py", "sage/npc_response.py"
-LANGUAGE = "zh"
-EMOTION, REPLY, TARGET, PLANNING = (f"{PAPER}/{name}" for name in ("emotion", "reply", "target", "planning"))
-OWN, OTHER, SUBJECT = (f"{PAPER}/{name}" for name in ("own", "other", "subject"))
-_TEXTS: tuple[tuple[str, str, str, frozenset[str]], ...] = (
-    (
-        EMOTION, SIMULATOR_FILE, "planning_reply.template",
-        frozenset(("target", "simulator_role", "simulator_scene", "emotion", "dialog_history")),
-    ),
-    (
-        REPLY, SIMULATOR_FILE, "player_reply.template",
-        frozenset(("target", "player_type", "player_topic", "dialog_history", "new_history", "planning", "emotion")),
-    ),
-    (PLANNING, SIMULATOR_FILE, "player_reply.planning", frozenset(("targetcompletion", "activity", "analyse"))),
-    (TARGET, SIMULATOR_FILE, "target_prompt", frozenset()),
-    (OWN, SIMULATOR_FILE, "player_reply.mapping.user", frozenset()),
-    (OTHER, SIMULATOR_FILE, "player_reply.mapping.assistant", frozenset()),
-    (SUBJECT, SUBJECT_FILE, "call_npc.role_system", frozenset()),
-)  # fmt: skip
-"""Each prompt with the file that has it, its name there, and its placeholders."""
-
-
-def authors_prompts(settings: Settings, tasks: Sequence[str]) -> Iterator[AuthorsPrompt]:
-    """Yield all prompts of a dialogue; they are in Chinese, as the official scenarios are."""
-    for name, file, in_file, placeholders in _TEXTS:
-        yield AuthorsPrompt(name, placeholders, file, partial(read_text, name=in_file), language=LANGUAGE)
-
-
-def read_text(path: Path, *, name: str) -> str:
-    """Return a text of the authors' module with our placeholders."""
-    return from_double_braces(python_text(path, name))
-
-
-class EmotionReply(Struct, frozen=True, forbid_unknown_fields=True):
-    """The simulator's answer in the first hop."""
-
-    said: str
-    serves: str
-    activity: str
-    feeling: str
-    change: int
-
-
-class SpokenReply(Struct, frozen=True, forbid_unknown_fields=True):
-    """The simulator's answer in the second hop."""
-
-    attitude: str
-    aim: str
-    tone: str
-    content: str
-    words: str
-
-
-ReplyT = TypeVar("ReplyT", bound=Struct)
-
-
-class PersonView(Struct, frozen=True):
-    """The view of a program in the simulator's role; never sent to a model."""
-
-    hop: str
-    scenario: Scenario
-    emotion: int
-    words: str
-    """The person's last words."""
-    reply: str
-    earlier: tuple[str, ...] = ()
-    """The subject's earlier replies."""
-    told: tuple[str, ...] = ()
-    """The person's words before the last, oldest first."""
-
-
-async def ask_json(
-    session: Session,
-    role: str,
-    messages: Sequence[Message],
-    schema: Schema,
-    kind: type[ReplyT],
-    language: str,
-    *,
-    sampling: Sampling,
-    view: Struct | None = None,
-    problem: Callable[[ReplyT], str] = lambda reply: "",
-    partial: bool = False,
-    read_as: Mapping[str, Any] | None = None,
-    **noted: str,
-) -> tuple[ReplyT, int]:
-    """The role's reply, and how often it was asked again; a reply that stays unreadable is a failure, never a guess.
-
-    `problem` says what is wrong with a reply that fits the schema. `noted` are facts for the transcript, beside the
-    reason why a reply was not taken. With `partial`, labels that the schema does not allow are left out and noted.
-    `read_as` is the schema that the reply is read by, where it is not the one that is sent.
-    """
-    dropped: list[int] = []
-
-    def read(reply: Reply) -> Reading[ReplyT]:
-        reading = read_json(reply.text, kind, read_as or schema.schema, partial=partial)
-        dropped.append(reading.dropped)
-        if reading.value is None:
-            return Reading(None, reading.rule, reading.problem)
-        wrong = problem(reading.value)
-        if wrong:
-            return Reading(None, wrong, f"{wrong[0].upper()}{wrong[1:]}.")
-        return Reading(reading.value, reading.rule)
-
-    def again(reading: Reading[ReplyT]) -> str:
-        keys = ", ".join(schema.schema["required"])
-        return shared_prompt(session, "again-json", language, problem=reading.problem, keys=keys)
-
-    most = session.settings.whole("rereads")
-    answer = await ask(
-        session, role, messages, schema, read, again, times=most, sampling=sampling, view=view, quiet=True, facts=noted
-    )
-    if answer.value is None:
-        raise MachineryError(
-            f"the {role}'s {schema.name} was still unreadable after {most + 1} answers ({answer.rule})",
-            f"unreadable {role}",
-        )
-    if dropped[-1]:
-        session.note("labels left out", **noted, count=dropped[-1])
-    return answer.value, len(answer.faults)
-
-
-SIMULATOR = "simulator"
-Talk = tuple[tuple[str, str], ...]
-"""The conversation, oldest first: (`person` or `subject`, words)."""
-
-_CONTROL = re.compile(r"<(?=[|/!a-z_])|\[(?=/?INST)|(?<=\|)>|(?<=INST)\]", re.IGNORECASE)
-_BROKEN = {"<": "‹", ">": "›", "[": "(", "]": ")"}
-
-
-def quote_mark(scenario: Scenario, talk: Talk) -> str:
-    """The mark of a quotation: a digest of what the subject cannot see, the same for the same context."""
-    body = "\x1f".join((scenario.id, scenario.hidden, scenario.persona, *(words for _, words in talk)))
-    return "q" + hashlib.blake2b(body.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
-
-
-def quote(words: str, mark: str) -> str:
-    """Another speaker's words with control tokens broken up and a prefix on each line, between lines with the mark."""
-    plain = _CONTROL.sub(lambda match: _BROKEN[match[0]], words).replace(mark, "")
-    lines = plain.splitlines() or [""]
-    return "\n".join([f"[{mark}]", *(f"| {line}" for line in lines), f"[/{mark}]"])
-
-
-_FEELING = ("Content", "TargetCompletion", "Activity", "Analyse", "Change")
-_SPEAKING = ("Thinking", "Origin", "Change", "Response")
-_NUMBER = re.compile(r"[+-]?\d{1,6}")
-_EDGES = "\n []“”"
-T = TypeVar("T")
-
-
-def read_feeling(text: str) -> EmotionReply | None:
-    """The labelled parts of a first hop, or its JSON from a stand-in; None without a number for the change."""
-    if text.lstrip().startswith("{"):
-        return read_json(text, EmotionReply).value
-    parts = _parts(text, _FEELING)
-    change = _NUMBER.search(parts["Change"])
-    if change is None:
-        return None
-    said, serves, activity, feeling = (parts[label] for label in _FEELING[:-1])
-    return EmotionReply(said, serves, activity, feeling, int(change[0]))
-
-
-def read_words(text: str) -> SpokenReply | None:
-    """The reply after its label, with the reasoning before it, or the JSON of a stand-in; None without words."""
-    if text.lstrip().startswith("{"):
-        found = read_json(text, SpokenReply).value
-        return found if found is not None and found.words.strip() else None
-    parts = _parts(text, _SPEAKING)
-    return SpokenReply("", "", "", parts["Thinking"], parts["Response"]) if parts["Response"] else None
-
-
-def _parts(text: str, labels: tuple[str, ...]) -> dict[str, str]:
-    """The text after the last of each label, up to the next label."""
-    plain = text.replace("：", ":").replace("*", "")
-    marks = list(re.finditer(rf"(?:^|(?<=\n))[ \t#>•·(（\d.)）、-]*({'|'.join(labels)})[ \t]*:", plain))
-    bounds = [*(mark.start() for mark in marks), len(plain)]
-    found = {mark[1]: plain[mark.end() : end].strip(_EDGES) for mark, end in zip(marks, bounds[1:], strict=True)}
-    return {label: found.get(label, "") for label in labels}
-
-
-async def _ask_in_authors_words(
-    session: Session, prompt: str, answer_format: Schema, view: PersonView, role: str, read: Callable[[str], T | None]
-) -> tuple[T, int]:
-    """The first readable reply to the prompt; it repeats the same request, a limited number of times.
-
-    The release does not set the simulator's sampling.
-    """
-    most = session.settings.whole("rereads")
-    for again in range(most + 1):
-        reply = await session.ask(role, [user(prompt)], answer_format, sampling=Sampling(), view=view)
-        if (found := read(reply.text)) is not None:
-            return found, again
-        session.note("read", hop=view.hop, rule="no labels", reply="unreadable")
-    raise MachineryError(
-        f"the simulator's {answer_format.name} was still unreadable after {most + 1} answers", "unreadable simulator"
-    )
-
-
-def _history(session: Session, talk: Talk) -> str:
-    """The conversation as JSON, with the authors' names for the speakers."""
-    names = {"person": session.prompts.render(OWN, LANGUAGE), "subject": session.prompts.render(OTHER, LANGUAGE)}
-    said = [{"role": names[who], "content": words} for who, words in talk]
-    return json.dumps(said, ensure_ascii=False, indent=2)
-
+from sociometer.instruments.sage.person.talk import (
+    SIMULATOR,
+    EmotionReply,
+    PersonView,
+    SpokenReply,
+    Talk,
+    quote_mark,
+    transcript,
+)
+from sociometer.reading import read_each
 
 SAMPLING = Sampling(max_tokens=2000)
-
-
-def object_schema(properties: Mapping[str, Any]) -> dict[str, Any]:
-    """The schema of an object that has all of these properties and no others."""
-    return {
-        "type": "object", "properties": dict(properties), "required": list(properties), "additionalProperties": False,
-    }  # fmt: skip
-
-
-def texts(*names: str) -> dict[str, Any]:
-    """Properties that are texts."""
-    return {name: {"type": "string"} for name in names}
-
-
 _FELT = texts("said", "serves", "activity", "feeling")
 EMOTION_SCHEMA = object_schema({**_FELT, "change": {"type": "integer", "minimum": -10, "maximum": 10}})
 UNBOUNDED_SCHEMA = object_schema({**_FELT, "change": {"type": "integer"}})
@@ -262,11 +44,7 @@ async def feel(
     view = _view("emotion", scenario, talk, before)
     answer_format = Schema(EMOTION_SCHEMA, "emotion")
     if is_paper(session.settings):
-        prompt = session.prompts.render(
-            EMOTION, LANGUAGE, target=session.prompts.render(TARGET, LANGUAGE), simulator_role=scenario.persona,
-            simulator_scene=scenario.background, emotion=before, dialog_history=_history(session, talk),
-        )  # fmt: skip
-        read, again = await _ask_in_authors_words(session, prompt, answer_format, view, role, read_feeling)
+        read, again = await ask_feeling(session, talk, answer_format, view, role)
     else:
         # The authors clamp a change that is out of range; elsewhere it is asked for again.
         read, again = await ask_json(
@@ -297,16 +75,7 @@ async def answer(
     view = _view("reply", scenario, talk, judgement.after)
     answer_format = Schema(REPLY_SCHEMA, "reply")
     if is_paper(session.settings):
-        planning = session.prompts.render(
-            PLANNING, LANGUAGE, targetcompletion=judgement.serves, activity=judgement.activity,
-            analyse=judgement.feeling,
-        )  # fmt: skip
-        prompt = session.prompts.render(
-            REPLY, LANGUAGE, target=session.prompts.render(TARGET, LANGUAGE), player_type=scenario.persona,
-            player_topic=scenario.background, dialog_history=_history(session, talk[:-2]),
-            new_history=_history(session, talk[-2:]), planning=planning, emotion=f"Emotion-{band(judgement.after)}",
-        )  # fmt: skip
-        read, again = await _ask_in_authors_words(session, prompt, answer_format, view, role, read_words)
+        read, again = await ask_words(session, talk, judgement, answer_format, view, role)
     else:
         facts = {"activity": judgement.activity, "feeling": judgement.feeling}
         messages = _prompt("reply", scenario, talk, judgement.after, session, **facts)
@@ -328,15 +97,6 @@ def _lacks(heard: str, refusals: bool, value: SpokenReply) -> str:
     if not refusals and is_refusal(value.words):
         return "a refusal in place of the person's words"
     return "" if value.words.strip() else "no words"
-
-
-def transcript(talk: Talk, mark: str, prompts: Prompts, language: str) -> str:
-    """A dialogue as the simulator reads it: its own words, and the other's as a quotation."""
-    own, other = prompts.render("own", language), prompts.render("other", language)
-    return "\n\n".join(
-        f"{own}\n{quote(words, 'own-' + mark)}" if who == "person" else f"{other}\n{quote(words, mark)}"
-        for who, words in talk
-    )
 
 
 def _prompt(hop: str, scenario: Scenario, talk: Talk, emotion: int, session: Session, **facts: str) -> list[Message]:

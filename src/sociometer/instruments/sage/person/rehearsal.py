@@ -14,8 +14,8 @@ from sociometer.core.player import RulePlayer
 from sociometer.core.session import Session
 from sociometer.instruments.sage.dialogue import is_rehearsed
 from sociometer.instruments.sage.judges.strategies import tokens
-from sociometer.instruments.sage.person.asked import PersonView
 from sociometer.instruments.sage.person.emotion import band, direction
+from sociometer.instruments.sage.person.talk import PersonView
 
 _WORDS = Path(__file__).parents[1] / "data" / "rehearsal"
 _SHORTEST = 4

@@ -11,7 +11,7 @@ from sociometer.core.measure import PublishedFigure
 from sociometer.core.paper import PublishedModel, Replication, ReplicationPlan, printed_figure
 from sociometer.core.sheets import read_records, read_table
 from sociometer.core.source import Source
-from sociometer.instruments.sesi.build import SMALL, answer_lengths, length_difference
+from sociometer.instruments.sesi.build.checks import SMALL, answer_lengths, length_difference
 from sociometer.instruments.sesi.items import ABILITIES, OFFICIAL, read_official
 from sociometer.statistics.correlation import pearson
 from sociometer.statistics.distributions import t_below

@@ -4,7 +4,8 @@ import random
 
 import pytest
 
-from sociometer.instruments.egosocial.games.blackjack import State, dealer_ends, new_deal, odds, total_of, unseen
+from sociometer.instruments.egosocial.games.blackjack.odds import dealer_ends, odds, unseen
+from sociometer.instruments.egosocial.games.blackjack.rules import BlackjackState, new_deal, total_of
 from tests.instruments.egosocial.games.notation import card
 
 
@@ -76,10 +77,10 @@ def test_the_value_of_standing_and_of_one_hit_agree_with_simulation():
     rng = random.Random(11)
     stand, hit = [], []
     for _ in range(4_000):
-        state = State(new_deal(rng, player, shown))
+        state = BlackjackState(new_deal(rng, player, shown))
         state.apply("stand")
         stand.append(state.result())
-        other = State(new_deal(rng, player, shown))
+        other = BlackjackState(new_deal(rng, player, shown))
         other.apply("hit")
         while not other.over and odds_best(other.player, shown) == "hit":
             other.apply("hit")

@@ -5,7 +5,8 @@ import random
 import pytest
 
 from sociometer.instruments.egosocial.games import cards
-from sociometer.instruments.egosocial.games.blackjack import Deal, IllegalMove, State, new_deal, total_of
+from sociometer.instruments.egosocial.games.blackjack.rules import BlackjackDeal, BlackjackState, new_deal, total_of
+from sociometer.instruments.egosocial.games.game import IllegalMove
 from tests.instruments.egosocial.games.notation import card
 
 
@@ -31,7 +32,7 @@ def test_an_ace_counts_eleven_until_that_would_bust(hand, points, soft):
 
 
 def play(player, dealer, pile, moves):
-    state = State(Deal(held(player), held(dealer), held(pile)))
+    state = BlackjackState(BlackjackDeal(held(player), held(dealer), held(pile)))
     for move in moves:
         state.apply(move)
     return state
@@ -66,7 +67,7 @@ def test_after_the_end_there_is_no_legal_move():
 
 def test_a_result_exists_only_at_the_end():
     with pytest.raises(IllegalMove, match="not over"):
-        State(new_deal(random.Random(1))).result()
+        BlackjackState(new_deal(random.Random(1))).result()
 
 
 def test_a_deal_can_be_completed_around_given_cards():
@@ -79,7 +80,7 @@ def test_a_deal_can_be_completed_around_given_cards():
 
 def test_the_pile_lasts_for_the_longest_hands():
     for seed in range(300):
-        state = State(new_deal(random.Random(seed)))
+        state = BlackjackState(new_deal(random.Random(seed)))
         while not state.over and total_of(state.player).points < 21:
             state.apply("hit")
         if not state.over:
@@ -99,7 +100,7 @@ def test_three_thousand_hands_score_and_end_as_in_rlcard():
     judger = judger_module.BlackjackJudger(None)
     rng = random.Random(4)
     for _ in range(3000):
-        state = State(new_deal(rng))
+        state = BlackjackState(new_deal(rng))
         while not state.over:
             state.apply(rng.choice(state.legal()))
         totals = [

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sociometer.instruments.egosocial.games.holdem import read_action
+from sociometer.instruments.egosocial.games.holdem.match import read_action
 
 LEGAL = ("call", "raise", "fold")
 

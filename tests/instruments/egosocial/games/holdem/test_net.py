@@ -9,18 +9,10 @@ from itertools import product
 import numpy as np
 import pytest
 
-from sociometer.instruments.egosocial.games import cards, holdem
-from sociometer.instruments.egosocial.games.holdem import (
-    CODES,
-    WIDTH,
-    Deal,
-    PokerTable,
-    State,
-    features,
-    new_deal,
-    observe,
-    table_of,
-)
+from sociometer.instruments.egosocial.games import cards
+from sociometer.instruments.egosocial.games.holdem import net
+from sociometer.instruments.egosocial.games.holdem.net import WIDTH, PokerTable, features, table_of
+from sociometer.instruments.egosocial.games.holdem.rules import CODES, HoldemDeal, HoldemState, new_deal, observe
 from tools.holdem_characters import characters, equities
 from tools.train_holdem import save
 
@@ -36,14 +28,14 @@ def measured():
 
 
 def of_all_seeds(measured, style, against):
-    rival = holdem.STYLES[1 - holdem.STYLES.index(style)] if against == "other" else against
-    return [measured[style, seed, rival] for seed in holdem.SEEDS]
+    rival = net.STYLES[1 - net.STYLES.index(style)] if against == "other" else against
+    return [measured[style, seed, rival] for seed in net.SEEDS]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("against", RIVALS)
 def test_both_words_are_true_for_all_seeds_against_every_rival(against, measured):
-    aggressive, conservative = (of_all_seeds(measured, style, against) for style in holdem.STYLES)
+    aggressive, conservative = (of_all_seeds(measured, style, against) for style in net.STYLES)
     for bold, timid in product(aggressive, conservative):
         assert bold.tally.raise_rate > timid.tally.raise_rate + 0.25
         assert bold.tally.aggression > 2 * timid.tally.aggression
@@ -61,7 +53,7 @@ def test_strength_decides_each_style_raises_its_best_cards_and_folds_its_worst(m
 
 @pytest.mark.slow
 def test_the_committed_table_is_what_the_shipped_opponents_play(measured):
-    with (holdem.WEIGHTS / "characters.csv").open(encoding="utf-8", newline="") as lines:
+    with (net.WEIGHTS / "characters.csv").open(encoding="utf-8", newline="") as lines:
         rows = {(row["style"], int(row["seed"]), row["against"]): row for row in csv.DictReader(lines)}
     assert set(rows) == set(measured)
     for key, row in rows.items():
@@ -70,18 +62,18 @@ def test_the_committed_table_is_what_the_shipped_opponents_play(measured):
         assert float(row["raises with"]) == pytest.approx(measured[key].raised_with, abs=0.04)
 
 
-@pytest.mark.parametrize("seed", holdem.SEEDS)
+@pytest.mark.parametrize("seed", net.SEEDS)
 @pytest.mark.parametrize("button", [0, 1])
 def test_a_conservative_player_does_not_raise_seven_two_after_three_raises(seed, button):
     """The cards are the worst there are: 7 and 2 of different suits."""
     hole = ((cards.RANKS.index("7") * 4, cards.RANKS.index("2") * 4 + 1), (32, 36))
-    table = PokerTable.of([Deal(hole, (16, 21, 30, 35, 44), button)])
+    table = PokerTable.of([HoldemDeal(hole, (16, 21, 30, 35, 44), button)])
     if button == 0:
         table.step(ROW, np.array([1]))
     for _ in range(3):
         table.step(ROW, np.array([2]))
     assert (table.actor[0], table.raises[0]) == (0, 3)
-    fold, _, again = holdem.load("conservative", seed)(table, ROW)[0]
+    fold, _, again = net.load("conservative", seed)(table, ROW)[0]
     assert again < 0.02
     assert fold > 0.8
 
@@ -92,22 +84,22 @@ def test_the_better_cards_are_the_stronger_ones():
     for names, exact in (("SA HA", 0.852), ("S7 H2", 0.346)):
         hole = tuple(cards.RANKS.index(name[1]) * 4 + cards.SUITS.index(name[0]) for name in names.split())
         spare = [card for card in range(52) if card not in hole]
-        table = PokerTable.of([Deal((hole, (spare[0], spare[1])), tuple(spare[2:7]), 0)])
+        table = PokerTable.of([HoldemDeal((hole, (spare[0], spare[1])), tuple(spare[2:7]), 0)])
         assert equities(table, ROW, rng, deals=1000)[0] == pytest.approx(exact, abs=0.04)
 
 
 @pytest.mark.slow
 def test_every_opponent_beats_the_random_player_beyond_doubt(measured):
-    for style in holdem.STYLES:
-        for seed in holdem.SEEDS:
+    for style in net.STYLES:
+        for seed in net.SEEDS:
             tally = measured[style, seed, "random"].tally
             assert tally.chips_per_hand > 4 * tally.standard_error
 
 
 def test_weight_files_are_small_and_hold_no_pickles():
-    for style in holdem.STYLES:
-        for seed in holdem.SEEDS:
-            path = holdem.weight_file(style, seed)
+    for style in net.STYLES:
+        for seed in net.SEEDS:
+            path = net.weight_file(style, seed)
             assert path.stat().st_size < 64_000
             assert path.with_suffix(".json").is_file()
             with np.load(path, allow_pickle=False) as stored:
@@ -115,17 +107,17 @@ def test_weight_files_are_small_and_hold_no_pickles():
 
 
 def test_a_missing_weight_file_says_what_is_shipped():
-    with pytest.raises(holdem.WeightError, match="seeds 0, 1, 2 are bundled"):
-        holdem.load("aggressive", 77)
-    with pytest.raises(holdem.WeightError, match="aggressive, conservative"):
-        holdem.load("reckless")
+    with pytest.raises(net.WeightError, match="seeds 0, 1, 2 are bundled"):
+        net.load("aggressive", 77)
+    with pytest.raises(net.WeightError, match="aggressive, conservative"):
+        net.load("reckless")
 
 
 def test_weights_of_another_shape_are_refused(tmp_path):
-    layer = holdem.Layer(np.zeros((3, 5), dtype=np.float32), np.zeros(3, dtype=np.float32))
-    save(holdem.Net((layer,)), tmp_path / "aggressive-0.npz")
-    with pytest.raises(holdem.WeightError, match=str(WIDTH)):
-        holdem.load("aggressive", 0, tmp_path)
+    layer = net.Layer(np.zeros((3, 5), dtype=np.float32), np.zeros(3, dtype=np.float32))
+    save(net.Net((layer,)), tmp_path / "aggressive-0.npz")
+    with pytest.raises(net.WeightError, match=str(WIDTH)):
+        net.load("aggressive", 0, tmp_path)
 
 
 def array(shape, content=b"", kind="<f2"):
@@ -161,13 +153,13 @@ def test_what_is_no_weight_file_is_refused_by_its_name(tmp_path, members):
         with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as packed:
             for name, content in members.items():
                 packed.writestr(name, content)
-    with pytest.raises(holdem.WeightError, match=r"aggressive-0\.npz.*train it again"):
-        holdem.load("aggressive", 0, tmp_path)
+    with pytest.raises(net.WeightError, match=r"aggressive-0\.npz.*train it again"):
+        net.load("aggressive", 0, tmp_path)
 
 
 def play_some(seed):
     rng = random.Random(seed)
-    state = State(new_deal(rng, seed % 2))
+    state = HoldemState(new_deal(rng, seed % 2))
     for _ in range(rng.randint(0, 6)):
         if state.over:
             break
@@ -196,18 +188,18 @@ def test_what_an_opponent_does_cannot_depend_on_cards_it_cannot_see():
         spare = [card for card in range(52) if card not in (*deal.hole[seat], *deal.board)]
         other = (spare[5], spare[20])
         hidden = (*state.board, *spare[30 : 35 - len(state.board)])
-        changed = Deal((deal.hole[0], other) if seat == 0 else (other, deal.hole[1]), hidden, deal.button)
+        changed = HoldemDeal((deal.hole[0], other) if seat == 0 else (other, deal.hole[1]), hidden, deal.button)
         tables = [PokerTable.of([deal]), PokerTable.of([changed])]
         for table in tables:
             for move in state.moves:
                 table.step(ROW, np.array([CODES[move.action]]))
-        assert holdem.load("aggressive")(tables[0], ROW).tolist() == holdem.load("aggressive")(tables[1], ROW).tolist()
+        assert net.load("aggressive")(tables[0], ROW).tolist() == net.load("aggressive")(tables[1], ROW).tolist()
 
 
 def test_probabilities_add_up_and_respect_the_limit_on_raises():
-    state = State(new_deal(random.Random(2), 0))
+    state = HoldemState(new_deal(random.Random(2), 0))
     for _ in range(4):
         state.apply("raise")
-    chances = holdem.load("aggressive")(table_of(observe(state)), ROW)[0]
+    chances = net.load("aggressive")(table_of(observe(state)), ROW)[0]
     assert chances.sum() == pytest.approx(1)
     assert chances[2] == 0

@@ -6,11 +6,12 @@ import pytest
 from pokerkit import Automation, FixedLimitTexasHoldem, Mode
 
 from sociometer.instruments.egosocial.games import cards
-from sociometer.instruments.egosocial.games.holdem import Deal, IllegalMove, State, new_deal
+from sociometer.instruments.egosocial.games.game import IllegalMove
+from sociometer.instruments.egosocial.games.holdem.rules import HoldemDeal, HoldemState, new_deal
 
 
 def state(button=0, seed=1):
-    return State(new_deal(random.Random(seed), button))
+    return HoldemState(new_deal(random.Random(seed), button))
 
 
 def test_the_button_posts_the_small_blind_and_acts_first():
@@ -83,7 +84,7 @@ def test_folding_loses_what_was_put_in():
 
 def random_play(seed, fold=0.15):
     rng = random.Random(seed)
-    hand = State(new_deal(rng, seed % 2))
+    hand = HoldemState(new_deal(rng, seed % 2))
     while not hand.over:
         legal = [word for word in hand.legal() if word != "fold" or (hand.to_call and rng.random() < fold)]
         yield hand, rng.choice(legal)
@@ -235,4 +236,4 @@ def openspiel_card(card):
 def test_a_deal_has_nine_different_cards():
     deal = new_deal(random.Random(3), 0)
     assert len({*deal.hole[0], *deal.hole[1], *deal.board}) == 9
-    assert isinstance(deal, Deal)
+    assert isinstance(deal, HoldemDeal)

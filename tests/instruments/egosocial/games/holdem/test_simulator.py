@@ -5,13 +5,13 @@ import random
 import numpy as np
 import pytest
 
-from sociometer.instruments.egosocial.games.holdem import CODES, State, new_deal
+from sociometer.instruments.egosocial.games.holdem.rules import CODES, HoldemState, new_deal
 from tools.holdem_characters import Hands, choose, play_out, random_policy, tally
 
 
 def test_a_thousand_hands_move_exactly_as_single_hands_do():
     rng = random.Random(5)
-    states = [State(new_deal(rng, index % 2)) for index in range(1000)]
+    states = [HoldemState(new_deal(rng, index % 2)) for index in range(1000)]
     table = Hands.of([state.deal for state in states])
     while len(rows := table.open_rows()):
         assert rows.tolist() == [index for index, state in enumerate(states) if not state.over]

@@ -7,7 +7,7 @@ import pytest
 from pokerkit import StandardHighHand
 
 from sociometer.instruments.egosocial.games import cards
-from sociometer.instruments.egosocial.games.holdem import strengths
+from sociometer.instruments.egosocial.games.holdem.strength import strengths
 from tests.instruments.egosocial.games.notation import card
 
 CATEGORIES = (

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from sociometer.core.errors import DataError
-from sociometer.instruments.egosocial.games.holdem import CALL, FOLD, RAISE, load
+from sociometer.instruments.egosocial.games.holdem.net import load
+from sociometer.instruments.egosocial.games.holdem.rules import CALL, FOLD, RAISE
 from tools import train_holdem as training
 from tools.holdem_characters import random_policy
 from tools.train_holdem import Memory, Shaping, collect

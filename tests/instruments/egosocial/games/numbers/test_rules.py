@@ -2,7 +2,8 @@
 
 import pytest
 
-from sociometer.instruments.egosocial.games.numbers import IllegalMove, Round, State, clamp, format_number
+from sociometer.instruments.egosocial.games.game import IllegalMove
+from sociometer.instruments.egosocial.games.numbers.rules import NumbersState, Round, clamp, format_number
 
 
 def test_the_target_is_four_fifths_of_the_average():
@@ -17,11 +18,11 @@ def test_a_round_is_seen_from_the_other_side():
 @pytest.mark.parametrize("number", [0, 0.99, 100.01, -5, float("nan"), float("inf")])
 def test_a_number_outside_the_range_is_refused(number):
     with pytest.raises(IllegalMove, match="choose from 1 to 100"):
-        State(1).apply(number, 50)
+        NumbersState(1).apply(number, 50)
 
 
 def test_a_match_ends_after_its_rounds():
-    state = State(1)
+    state = NumbersState(1)
     state.apply(1, 100)
     assert state.over
     with pytest.raises(IllegalMove, match="all 1 rounds"):

@@ -1,0 +1,1 @@
+"""Blackjack against the dealer: two beliefs and a move at every decision."""

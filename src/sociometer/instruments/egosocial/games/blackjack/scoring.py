@@ -1,0 +1,147 @@
+"""The score of a hand: both beliefs at the first decision, then the actions by the exact odds, and the result."""
+
+from collections import Counter
+
+import msgspec
+
+from sociometer.core.measure import Measure, Summary, Table
+from sociometer.core.reply_kind import count_replies
+from sociometer.core.task import RunView, Score
+from sociometer.instruments.egosocial.games.blackjack.match import RIGHT_ABOVE, Decision, Hand, HandOutcome
+from sociometer.instruments.egosocial.games.blackjack.odds import facts_of
+from sociometer.instruments.egosocial.games.blackjack.rules import total_of
+from sociometer.instruments.egosocial.games.blackjack.statement import (
+    BEST_CONSTANT,
+    CHANCE_TOLERANCE,
+    NAMES,
+    FieldGrade,
+    Fields,
+    grade_fields,
+)
+from sociometer.statistics.measures import grouped_measures
+
+_MEASURES = (
+    ("right", "accuracy"),
+    ("self_right", "self_belief"),
+    ("external_right", "external_belief"),
+    ("exact_fields", "exact_fields"),
+    ("own_skill", "own_chance"),
+    ("dealer_skill", "dealer_chance"),
+    ("best_action", "best_action"),
+    ("lost_value", "lost_value"),
+    ("result", "result"),
+    ("faults", "faults_per_decision"),
+)
+_NO_SHARES = ("own_skill", "dealer_skill", "lost_value", "result", "faults")
+_OF_FIELDS = ("right", "self_right", "external_right", "exact_fields", "own_skill", "dealer_skill")
+"""Values that exist only for hands with fields."""
+
+
+class Played(msgspec.Struct, frozen=True):
+    """The action of one decision compared with the best one."""
+
+    best: bool
+    lost_value: float
+
+
+def played(decision: Decision) -> Played:
+    """Return how good the action of a decision is, by the exact odds."""
+    exact = facts_of(decision.player, decision.open_card).exact
+    values = {"hit": exact.hit, "stand": exact.stand}
+    action = decision.action if decision.moved and not decision.faults.defaulted else None
+    # rounded, so that a stored number does not depend on the processor that computed it
+    lost = round(max(values.values()) - values[action], 6) if action in values else 0.0
+    return Played(action == exact.best, lost)
+
+
+def score(item: Hand, outcome: HandOutcome) -> Score:
+    """Both beliefs at the first decision, as its fields state them, then the action of every decision and the result.
+
+    Beliefs in sentences alone (hands of the official file) are right if a judge's grade is above the threshold of its
+    scale; without a judge they have no value. Where beliefs came without a move there is no action to score, and no
+    result.
+    """
+    decisions = outcome.decisions
+    moved = [(played(decision), decision) for decision in decisions if decision.moved]
+    legal = [one for one, decision in moved if not decision.faults.defaulted]
+    values = {**_beliefs(decisions[0]), "faults": sum(one.faults.count for one in decisions) / len(decisions)}
+    if moved:
+        values["best_action"] = sum(one.best for one, _ in moved) / len(moved)
+    if outcome.result is not None and len(moved) == len(decisions):
+        values["result"] = float(outcome.result)
+    if legal:
+        values["lost_value"] = sum(one.lost_value for one in legal) / len(legal)
+    total = total_of(decisions[0].player)
+    unreadable = sum(decision.faults.defaulted or decision.incomplete for decision in decisions)
+    replies = count_replies(how for decision in decisions for how in decision.faults.asked)
+    facets = {"hand": "soft" if total.soft else "hard"}
+    return Score(values=values, facets=facets, unreadable=unreadable, replies=replies)
+
+
+def fields_of(decision: Decision) -> FieldGrade | None:
+    """Return the grade of a decision's fields; None if they were not asked for."""
+    if not decision.asked_fields:
+        return None
+    return grade_fields(decision.statement.fields or Fields(), facts_of(decision.player, decision.open_card))
+
+
+def _beliefs(decision: Decision) -> dict[str, float]:
+    fields = fields_of(decision)
+    if fields is None:
+        if decision.grades is None or None in decision.grades:
+            return {}
+        own, dealer = ((grade or 0) > RIGHT_ABOVE for grade in decision.grades)
+        return {"right": float(own and dealer), "self_right": float(own), "external_right": float(dealer)}
+    return {
+        "right": float(fields.own_right and fields.dealer_right),
+        "self_right": float(fields.own_right),
+        "external_right": float(fields.dealer_right),
+        "exact_fields": fields.exact_share,
+        "own_skill": fields.own_skill,
+        "dealer_skill": fields.dealer_skill,
+    }
+
+
+def summarise(run: RunView[Hand, HandOutcome]) -> Summary:
+    """Beliefs, actions and results, overall and for soft and hard hands."""
+    measures: list[Measure] = []
+    origin = _origin(run)
+    for value, name in _MEASURES:
+        binary = False if value in _NO_SHARES else None
+        overall, *by_hand = grouped_measures(run, value, name, by=["hand"], binary=binary)
+        if value in _OF_FIELDS and not overall.items:
+            continue
+        if name == "accuracy" and overall.items:
+            overall = msgspec.structs.replace(overall, note=f"deals: {origin}")
+        measures += [overall, *by_hand]
+    by_field = _field_table(run)
+    notes = [f"Deals: {origin}."]
+    if by_field is None and not any("right" in score.values for _, _, score in run.scored()):
+        notes.insert(
+            0,
+            "Beliefs in sentences are stored and not graded. Add --role judge=MODEL, or let people grade them:"
+            " 'sociometer egosocial grade RUN --to FILE'.",
+        )
+    return Summary(tuple(measures), (by_field,) if by_field else (), tuple(notes))
+
+
+def _field_table(run: RunView[Hand, HandOutcome]) -> Table | None:
+    """Return how often each field is right at the first decision; None if no field was asked for."""
+    firsts = [outcome.decisions[0] for _, outcome, _ in run.scored()]
+    grades = [found for found in map(fields_of, firsts) if found is not None]
+    if not grades:
+        return None
+    rows = tuple((name, sum(one.right[name] for one in grades) / len(grades), BEST_CONSTANT[name]) for name in NAMES)
+    columns = ("field", "right", "best constant")
+    note = (
+        f"Chances are right within {CHANCE_TOLERANCE:.0%}; own_chance and dealer_chance score them by a proper rule. "
+        "The best constant is the answer that would be right most often over all deals."
+    )
+    units = {"right": "share", "best constant": "share"}
+    return Table("fields", "Fields right at the first decision", columns, rows, note, units)
+
+
+def _origin(run: RunView[Hand, HandOutcome]) -> str:
+    """Return the number of deals from each source."""
+    official = Counter("from the official file" if item.user else "from the seed" for item, _, _ in run.scored())
+    return ", ".join(f"{count} {origin}" for origin, count in sorted(official.items())) or "none"

@@ -1,0 +1,73 @@
+"""What a game is to the instrument: matches to play, a way to play one, and its score.
+
+A game is a folder. Its `rules.py` has the state of a game in progress, `match.py` the items, the conversation and the
+outcome, `scoring.py` the score and the summary.
+"""
+
+from collections.abc import Iterator
+from statistics import fmean
+from typing import Any, Protocol, TypeVar
+
+from msgspec import Struct
+
+from sociometer.core.measure import Measure, Summary
+from sociometer.core.session import Session
+from sociometer.core.source import Source
+from sociometer.core.task import ItemT, OutcomeT, RunView, Score, Task
+from sociometer.statistics.measures import Observation, mean_measure
+
+PlayedT = TypeVar("PlayedT", bound=Struct, covariant=True)
+
+
+class IllegalMove(ValueError):
+    """A move that the rules do not allow at this point."""
+
+
+class Playing(Protocol[ItemT, PlayedT]):
+    """The module `match` of a game."""
+
+    def matches(self, source: Source) -> Iterator[ItemT]:
+        """The matches of a run."""
+
+    async def play_match(self, item: ItemT, session: Session) -> PlayedT:
+        """Play one match to its end."""
+
+
+class Scoring(Protocol[ItemT, OutcomeT]):
+    """The module `scoring` of a game."""
+
+    def score(self, item: ItemT, outcome: OutcomeT) -> Score:
+        """The numbers of one match."""
+
+    def summarise(self, run: RunView[ItemT, OutcomeT]) -> Summary:
+        """The table of all matches."""
+
+
+def game(
+    name: str, item: type[ItemT], outcome: type[OutcomeT],
+    match: Playing[ItemT, OutcomeT], scoring: Scoring[ItemT, OutcomeT],
+) -> Task[ItemT, OutcomeT]:  # fmt: skip
+    """The task of a game."""
+    return Task(name, item, outcome, match.play_match, scoring.score, scoring.summarise, match.matches)
+
+
+def reached(run: RunView[Any, Any], floor: str | float) -> Measure:
+    """Right answers beyond a floor, as a share of those that the ideal observer expects beyond it in the same matches.
+
+    The interval is that of a ratio of two means: each match counts by how far it is from the ratio (delta method).
+    """
+    rows = []
+    for item, _, score in run.scored():
+        values = score.values
+        if "ceiling" in values:
+            least = values[floor] if isinstance(floor, str) else floor
+            rows.append((item, values["right"] - least, values["ceiling"] - least))
+    reachable = fmean(row[2] for row in rows) if rows else 0.0
+    if reachable <= 0:
+        return Measure("reached", None, note="nothing could be reached beyond the floor")
+    share = fmean(row[1] for row in rows) / reachable
+    members = [
+        Observation(item.id, item.cluster or item.id, share + (got - share * most) / reachable, {})
+        for item, got, most in rows
+    ]
+    return mean_measure("reached", members, binary=False)

@@ -1,0 +1,171 @@
+"""The score of a match, beside an ideal observer who knows every trained opponent and a naive one who counts raises."""
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from sociometer.core.measure import Cell, Measure, Summary, Table
+from sociometer.core.reply_kind import count_replies
+from sociometer.core.task import RunView, Score
+from sociometer.instruments.egosocial.games.game import reached
+from sociometer.instruments.egosocial.games.holdem.match import (
+    MANY_RAISES,
+    OTHER_SEAT,
+    OWN_SEAT,
+    Match,
+    MatchOutcome,
+    Naming,
+    PlayedHand,
+    actions_of,
+)
+from sociometer.instruments.egosocial.games.holdem.net import (
+    STYLES,
+    WEIGHTS,
+    PokerTable,
+    WeightError,
+    features,
+    load,
+    seeds_in,
+)
+from sociometer.instruments.egosocial.games.holdem.rules import CODES
+from sociometer.statistics.measures import grouped_measures
+
+_MEASURES = (
+    ("right", "accuracy"),
+    ("ceiling", "ceiling"),
+    ("naive", "naive_observer"),
+    ("no_information", "no_information"),
+    ("evidence", "evidence"),
+    ("as_ideal", "as_ideal_observer"),
+    ("chips", "chips_per_hand"),
+    ("raises", "raise_rate"),
+    ("calls", "call_rate"),
+    ("checks", "check_rate"),
+    ("folds", "fold_rate"),
+    ("faults", "faults_per_decision"),
+)
+_NO_SHARES = ("chips", "faults")
+
+
+def posterior(hands: Sequence[PlayedHand], weights: Path = WEIGHTS) -> dict[str, float]:
+    """Return the probability of each style of the opponent, given all its moves in these hands."""
+    inputs, may_raise, actions = [], [], []
+    for hand in hands:
+        table = PokerTable.of([hand.deal])
+        row = np.array([0])
+        for move in hand.moves:
+            if move.player == OTHER_SEAT:
+                inputs.append(features(table, row)[0])
+                may_raise.append(bool(table.may_raise(row)[0]))
+                actions.append(CODES[move.action])
+            table.step(row, np.array([CODES[move.action]]))
+    if not actions:
+        return {style: 1 / len(STYLES) for style in STYLES}
+    seen, can, done = np.array(inputs), np.array(may_raise), np.array(actions)
+    logs = {
+        style: [
+            float(np.log(load(style, seed, weights).chances(seen, can)[np.arange(len(done)), done] + 1e-12).sum())
+            for seed in seeds_in(weights)
+        ]
+        for style in STYLES
+    }
+    highest = max(max(values) for values in logs.values())
+    shares = {style: sum(math.exp(value - highest) for value in values) for style, values in logs.items()}
+    total = sum(shares.values())
+    # rounded, so that a stored number does not depend on the processor that computed it
+    return {style: round(share / total, 4) for style, share in shares.items()}
+
+
+def best_guess(chances: dict[str, float]) -> str:
+    """Return the likelier style; the first by name if both are equally likely."""
+    return max(sorted(chances), key=lambda style: chances[style])
+
+
+def naive_guess(hands: Sequence[PlayedHand]) -> str | None:
+    """Return the style by the share of raises alone; None if the opponent never acted."""
+    actions = actions_of(hands)
+    if not actions:
+        return None
+    return STYLES[0] if actions.count("raise") / len(actions) >= MANY_RAISES else STYLES[1]
+
+
+def belief(item: Match, outcome: MatchOutcome) -> dict[str, float] | None:
+    """Return the ideal observer's belief after the match; None if the user's own weights no longer exist."""
+    folder = Path(item.weights) if item.weights else WEIGHTS
+    try:
+        return posterior(item.asked(outcome.hands), folder)
+    except WeightError:
+        return None
+
+
+def score(item: Match, outcome: MatchOutcome) -> Score:
+    """The style named at the end, the chips won, the habits shown, and the evidence there was.
+
+    Where the opponent never acted there is nothing to name: such a match is counted apart, except in the paper's form.
+    """
+    final = outcome.namings[-1]
+    moves = Counter(move.action for hand in outcome.hands for move in hand.moves if move.player == OWN_SEAT)
+    decided = max(1, sum(moves.values()))
+    unusable = outcome.subject_faults.count + sum(naming.faults.count for naming in outcome.namings)
+    true, asked_about = item.style_after(outcome.hands[:-1]), item.asked(outcome.hands)
+    informed = bool(actions_of(asked_about))
+    values = {
+        "chips": sum(hand.won for hand in outcome.hands) / len(outcome.hands),
+        "raises": moves["raise"] / decided,
+        "calls": moves["call"] / decided,
+        "checks": moves["check"] / decided,
+        "folds": moves["fold"] / decided,
+        "faults": unusable / (decided + len(outcome.namings)),
+        "no_information": float(not informed),
+    }
+    if informed or item.official:
+        values["right"] = float(final.style == true)
+        values["naive"] = float(naive_guess(asked_about) == true) if informed else 0.5
+    chances = belief(item, outcome) if "right" in values else None
+    if chances is not None:
+        values |= {
+            "ceiling": max(chances.values()),
+            "evidence": chances[true],
+            "as_ideal": float(final.style == best_guess(chances)),
+        }
+    nameless = sum(naming.style is None for naming in outcome.namings)
+    asked = [*outcome.subject_faults.asked, *(one for naming in outcome.namings for one in naming.faults.asked)]
+    unreadable = outcome.subject_defaults + nameless
+    return Score(values=values, facets={"style": true}, unreadable=unreadable, replies=count_replies(asked))
+
+
+def summarise(run: RunView[Match, MatchOutcome]) -> Summary:
+    """Accuracy, ceiling, chips and habits, overall and by style."""
+    measures: list[Measure] = []
+    for value, name in _MEASURES:
+        binary = False if value in _NO_SHARES else None
+        found = grouped_measures(run, value, name, by=["style"], binary=binary)
+        measures += [one for one in found if one.items or name == "accuracy"]
+    if any(one.name == "ceiling" for one in measures):
+        measures.append(reached(run, 1 / len(STYLES)))
+    episodes = [(item, outcome) for item, outcome, _ in run.scored()]
+    notes = [
+        "The ideal observer knows every trained policy and saw the same hands. The naive observer knows none: it calls "
+        "an opponent aggressive if at least half of its decisions are raises."
+    ]
+    empty = [item.official for item, _, score in run.scored() if score.values.get("no_information")]
+    if empty:
+        counted = "are part of the accuracy, as in the paper" if all(empty) else "are left out of the accuracy"
+        notes.append(f"In {len(empty)} matches the opponent never acted; they show nothing, and {counted}.")
+    return Summary(measures=tuple(measures), tables=(_answers(episodes),), notes=tuple(notes))
+
+
+def _answers(episodes: Iterable[tuple[Match, MatchOutcome]]) -> Table:
+    def named(naming: Naming) -> str:
+        return naming.style or "unreadable"
+
+    counts = Counter((item.style_after(outcome.hands[:-1]), named(outcome.namings[-1])) for item, outcome in episodes)
+    columns = ("aggressive", "conservative", "unreadable")
+    styles = sorted({style for style, _ in counts})
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (style, *(counts[style, column] for column in columns)) for style in styles
+    )
+    return Table("styles", "True style (rows) and named style", ("true", *columns), rows)

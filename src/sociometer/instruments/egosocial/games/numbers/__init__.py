@@ -1,0 +1,1 @@
+"""Number guessing against an opponent with a hidden rule."""

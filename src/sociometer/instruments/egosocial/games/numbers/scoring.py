@@ -1,0 +1,228 @@
+"""The score of a match: right predictions, their error, patterns in them, and the learner's on the same rounds."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from statistics import fmean
+from typing import Any
+
+import msgspec
+
+from sociometer.core.measure import Cell, Measure, Summary, Table
+from sociometer.core.reply_kind import count_replies
+from sociometer.core.task import RunView, Score
+from sociometer.instruments.egosocial.games.game import reached
+from sociometer.instruments.egosocial.games.numbers.learner import NumberForecast, forecasts
+from sociometer.instruments.egosocial.games.numbers.match import NumberMatch, NumberOutcome, PlayedRound
+from sociometer.instruments.egosocial.games.numbers.rules import HIGHEST, LOWEST, MIDDLE, TOLERANCE, Round, is_right
+from sociometer.statistics.measures import grouped_measures
+
+STRANGE_STEP = 2.0
+FEWEST_LEARNT = 3
+_MEASURES = (
+    ("right", "accuracy"),
+    ("beyond", "beyond_repeating"),
+    ("repeating", "repeating"),
+    ("ceiling", "ceiling"),
+    ("regret", "regret"),
+    ("error", "absolute_error"),
+    ("learnt", "learnt"),
+    ("learnt_at", "learnt_at"),
+    ("mid_point", "mid_point_belief"),
+    ("strange", "strange_guess"),
+    ("back_on_track", "back_on_track"),
+    ("always_smaller", "always_smaller"),
+    ("faults", "faults_per_round"),
+)
+_NO_SHARES = ("beyond", "regret", "error", "learnt_at", "faults")
+_MAYBE = ("ceiling", "regret")
+"""Measures that exist only for drawn opponents."""
+_Matches = Sequence[tuple[NumberMatch, NumberOutcome]]
+
+
+class Patterns(msgspec.Struct, frozen=True):
+    """The patterns found in one match; rounds are counted from 1, None if there is none."""
+
+    mid_point_belief: bool
+    strange_guess: int | None
+    back_on_track: int | None
+    always_smaller: bool
+    learnt_at: int | None
+
+
+def find(predictions: Sequence[float | None], actual: Sequence[float], tolerance: float = TOLERANCE) -> Patterns:
+    """Return the patterns in a match.
+
+    Mid-point belief: the first prediction is 50. Strange guess: the first round in which the prediction lies more than
+    two above the opponent's last number, though the opponent has never gone up. Back on track: the first round after
+    a strange guess that opens two right predictions in a row. Always smaller: every prediction lies below the one
+    before it, yet some are wrong. Learnt: the first round from which every prediction is right, for at least three
+    rounds; if the opponent's numbers change in the match, they must change in those rounds too.
+    """
+    right = [is_right(guess, number, tolerance) for guess, number in zip(predictions, actual, strict=True)]
+    strange = _strange(predictions, actual)
+    later = range(strange, len(right) - 1) if strange else ()
+    steps = list(pairwise(predictions))
+    return Patterns(
+        mid_point_belief=bool(predictions) and predictions[0] is not None and abs(predictions[0] - MIDDLE) <= tolerance,
+        strange_guess=strange,
+        back_on_track=next((place + 1 for place in later if right[place] and right[place + 1]), None),
+        always_smaller=bool(steps)
+        and not all(right)
+        and all(first is not None and second is not None and second < first for first, second in steps),
+        learnt_at=_learnt(right, actual, tolerance),
+    )
+
+
+def _strange(predictions: Sequence[float | None], actual: Sequence[float]) -> int | None:
+    for index in range(1, len(predictions)):
+        guess, shown = predictions[index], actual[:index]
+        never_rose = all(later <= earlier for earlier, later in pairwise(shown))
+        if guess is not None and never_rose and guess > shown[-1] + STRANGE_STEP:
+            return index + 1
+    return None
+
+
+def _learnt(right: Sequence[bool], actual: Sequence[float], tolerance: float) -> int | None:
+    """Return the first round of the run of right predictions that ends the match, if that run shows a rule."""
+    first = max((index + 1 for index, hit in enumerate(right) if not hit), default=0)
+    if len(right) - first < FEWEST_LEARNT:
+        return None
+    # If one number fits all of these rounds, but not the match, no rule was needed to predict it.
+    streak = actual[first:]
+    stuck = max(streak) - min(streak) <= 2 * tolerance < max(actual) - min(actual)
+    return None if stuck else first + 1
+
+
+def patterns_of(outcome: NumberOutcome) -> Patterns:
+    """Return the patterns in a match's predictions."""
+    return find([one.prediction for one in outcome.rounds], [one.opponent for one in outcome.rounds])
+
+
+def learner_of(item: NumberMatch, outcome: NumberOutcome) -> tuple[NumberForecast, ...]:
+    """Return what the Bayesian learner expects of each round; nothing if the opponent is not of the family."""
+    if item.drawn is None:
+        return ()
+    return forecasts(Round(one.opponent, one.choice) for one in outcome.rounds)
+
+
+def error_of(prediction: float | None, actual: float) -> float:
+    """Return the distance of a prediction from a number; a missing one counts as the worst possible."""
+    return max(actual - LOWEST, HIGHEST - actual) if prediction is None else abs(prediction - actual)
+
+
+def score(item: NumberMatch, outcome: NumberOutcome) -> Score:
+    """The share of right predictions, their error and patterns; an unreadable prediction is wrong and as far off as
+    one can be.
+
+    `repeating` is the share that a player would get right who predicts the opponent's last number, on the same rounds:
+    whoever always chooses one number makes an opponent that replies constant and easy to predict, and `beyond`, the
+    share right minus this one, gives no credit for it.
+
+    Against a drawn opponent also the ceiling (the expected share of the Bayesian learner, given the numbers that were
+    chosen) and the regret: the expected error beyond the learner's. They are rounded so that a stored number does not
+    depend on the processor.
+    """
+    rounds = outcome.rounds
+    right = [is_right(one.prediction, one.opponent) for one in rounds]
+    errors = [error_of(one.prediction, one.opponent) for one in rounds]
+    found = patterns_of(outcome)
+    repeated = sum(is_right(before.opponent, one.opponent) for before, one in pairwise(rounds))
+    values = {
+        "right": sum(right) / len(right),
+        "repeating": repeated / len(rounds),
+        "beyond": (sum(right) - repeated) / len(rounds),
+        "error": sum(errors) / len(errors),
+        "learnt": float(found.learnt_at is not None),
+        "mid_point": float(found.mid_point_belief),
+        "strange": float(found.strange_guess is not None),
+        "back_on_track": float(found.back_on_track is not None),
+        "always_smaller": float(found.always_smaller),
+        "faults": sum(one.faults.count for one in rounds) / len(rounds),
+    }
+    if expected := learner_of(item, outcome):
+        regrets = [one.regret(played.prediction) for one, played in zip(expected, rounds, strict=True)]
+        values["ceiling"] = round(sum(one.hit_rate for one in expected) / len(expected), 6)
+        values["regret"] = round(sum(regrets) / len(regrets), 6)
+    if found.learnt_at is not None:
+        values["learnt_at"] = float(found.learnt_at)
+    unreadable = sum(one.faults.defaulted for one in rounds)
+    replies = count_replies(how for one in rounds for how in one.faults.asked)
+    return Score(values=values, facets={"opponent": item.opponent}, unreadable=unreadable, replies=replies)
+
+
+def summarise(run: RunView[NumberMatch, NumberOutcome]) -> Summary:
+    """Accuracy, error, learning and patterns, overall and by opponent, with the learning curves."""
+    measures: list[Measure] = []
+    for value, name in _MEASURES:
+        binary = False if value in _NO_SHARES else None
+        found = grouped_measures(run, value, name, by=["opponent"], binary=binary)
+        measures += [one for one in found if one.items or name not in _MAYBE]
+    matches = [(item, outcome) for item, outcome, _ in run.scored()]
+    family = [(item, outcome) for item, outcome in matches if learner_of(item, outcome)]
+    notes = [
+        f"A prediction is right within {TOLERANCE:g} of the opponent's number; the paper states no tolerance.",
+        "Always choosing one number makes opponents that reply to it constant, which raises the accuracy of a subject"
+        " that repeats the last number; 'beyond repeating' gives no credit for it.",
+    ]
+    by_round: list[dict[str, Any]] = []
+    if family:
+        measures.append(reached(run, "repeating"))
+        by_round = _by_round(family)
+        notes.append("The ceiling is a Bayesian learner that knows the family of opponents and saw the same rounds.")
+    return Summary(
+        measures=tuple(measures),
+        tables=(*([_round_table(by_round)] if by_round else []), _pattern_table(matches)),
+        notes=tuple(notes),
+        series={"by_round": by_round, "matches": [_trace(item, outcome) for item, outcome in matches]},
+    )
+
+
+def _by_round(family: _Matches) -> list[dict[str, Any]]:
+    """Return accuracy, ceiling, what repeating gets right, and regret round by round, over all drawn opponents."""
+    cells: dict[int, list[tuple[NumberForecast, float | None, PlayedRound]]] = {}
+    for item, outcome in family:
+        last: float | None = None
+        for number, (expected, one) in enumerate(zip(learner_of(item, outcome), outcome.rounds, strict=True), 1):
+            cells.setdefault(number, []).append((expected, last, one))
+            last = one.opponent
+    return [
+        {
+            "round": number,
+            "accuracy": fmean(is_right(one.prediction, one.opponent) for _, _, one in seen),
+            "ceiling": round(fmean(expected.hit_rate for expected, _, _ in seen), 6),
+            "repeating": fmean(is_right(last, one.opponent) for _, last, one in seen),
+            "regret": round(fmean(expected.regret(one.prediction) for expected, _, one in seen), 6),
+            "matches": len(seen),
+        }
+        for number, seen in sorted(cells.items())
+    ]
+
+
+def _round_table(by_round: Sequence[dict[str, Any]]) -> Table:
+    columns = ("round", "accuracy", "ceiling", "repeating", "regret", "matches")
+    rows: tuple[tuple[Cell, ...], ...] = tuple(tuple(point[column] for column in columns) for point in by_round)
+    units = {"accuracy": "share", "ceiling": "share", "repeating": "share"}
+    note = "regret: the prediction's expected error beyond that of the Bayesian learner, who saw the same rounds"
+    return Table("by-round", "Learning by round, against drawn opponents", columns, rows, note, units)
+
+
+def _pattern_table(matches: _Matches) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for item, outcome in matches:
+        hits = sum(is_right(one.prediction, one.opponent) for one in outcome.rounds)
+        rows.append((item.opponent, f"{hits}/{len(outcome.rounds)}", *msgspec.structs.astuple(patterns_of(outcome))))
+    columns = (
+        "opponent", "right", "mid-point", "strange guess at", "back on track at", "always smaller", "always right from",
+    )  # fmt: skip
+    note = "rounds are counted from 1; empty: never"
+    return Table("patterns", "Beliefs about the opponent by match", columns, tuple(rows), note)
+
+
+def _trace(item: NumberMatch, outcome: NumberOutcome) -> dict[str, Any]:
+    return {
+        "match": item.id,
+        "opponent": item.opponent,
+        "predictions": [one.prediction for one in outcome.rounds],
+        "numbers": [one.opponent for one in outcome.rounds],
+        "choices": [one.choice for one in outcome.rounds],
+    }

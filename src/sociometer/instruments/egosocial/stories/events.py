@@ -1,0 +1,181 @@
+"""What can happen in a story of people, rooms and hidden things, and what can be asked about it."""
+
+from collections.abc import Iterable
+
+import msgspec
+
+
+class Enter(msgspec.Struct, frozen=True, tag=True):
+    """A person comes into a room."""
+
+    person: str
+    room: str
+
+
+class Exit(msgspec.Struct, frozen=True, tag=True):
+    """A person leaves a room."""
+
+    person: str
+    room: str
+
+
+class Place(msgspec.Struct, frozen=True, tag=True):
+    """A thing lies in a container, in plain sight of everybody in the room."""
+
+    thing: str
+    container: str
+
+
+class Move(msgspec.Struct, frozen=True, tag=True):
+    """Somebody (or `None`, if nobody was seen) puts a thing into another container."""
+
+    person: str | None
+    thing: str
+    container: str
+
+
+class Tell(msgspec.Struct, frozen=True, tag=True):
+    """One person tells another, in private, where a thing is.
+
+    A teller who is not `honest` believes something else. `hearers` overhear it unnoticed. `source` is who sent it, if
+    the teller passes a message on. `corrects` is for the wording: it puts right what somebody else said.
+    """
+
+    teller: str
+    listener: str
+    thing: str
+    container: str
+    honest: bool = True
+    hearers: tuple[str, ...] = ()
+    source: str = ""
+    corrects: bool = False
+
+
+class Send(msgspec.Struct, frozen=True, tag=True):
+    """One person asks another to tell a third where a thing is, and assumes that this is done."""
+
+    sender: str
+    messenger: str
+    listener: str
+    thing: str
+    container: str
+
+
+class Lose(msgspec.Struct, frozen=True, tag=True):
+    """A message that somebody was asked to pass on never arrives; nobody notices."""
+
+    messenger: str
+    listener: str
+
+
+class Hear(msgspec.Struct, frozen=True, tag=True):
+    """Somebody outside hears, without seeing anything and unnoticed, where the mover has just put a thing."""
+
+    person: str
+    mover: str
+    thing: str
+    container: str
+
+
+class Glimpse(msgspec.Struct, frozen=True, tag=True):
+    """Somebody outside notices that the mover put something into a container, but not what: nobody learns anything."""
+
+    person: str
+    mover: str
+    container: str
+
+
+class Forget(msgspec.Struct, frozen=True, tag=True):
+    """A person forgets the last that they learnt about a thing; nobody else knows."""
+
+    person: str
+    thing: str
+
+
+class Watch(msgspec.Struct, frozen=True, tag=True):
+    """A person outside a room begins to watch it, unseen by anybody."""
+
+    person: str
+    room: str
+
+
+class Unwatch(msgspec.Struct, frozen=True, tag=True):
+    """A person who watched a room unseen turns away from it."""
+
+    person: str
+    room: str
+
+
+class Remark(msgspec.Struct, frozen=True, tag=True):
+    """A sentence that changes nobody's beliefs: a person likes or hates something."""
+
+    person: str
+    verb: str
+    thing: str
+
+
+Event = Enter | Exit | Place | Move | Tell | Send | Lose | Hear | Glimpse | Forget | Watch | Unwatch | Remark
+
+
+class Story(msgspec.Struct, frozen=True):
+    """A sequence of events, with the room in which each container stands."""
+
+    events: tuple[Event, ...]
+    rooms: dict[str, str]
+
+    def people(self) -> tuple[str, ...]:
+        """Everybody who acts, in order of appearance."""
+        names: dict[str, None] = {}
+        for event in self.events:
+            for name in people_in(event):
+                names.setdefault(name)
+        return tuple(names)
+
+    def containers_of(self, thing: str) -> tuple[str, ...]:
+        """The containers named in the story that stand in the thing's room, in order of appearance."""
+        held = holdings(self.events, thing)
+        room = self.rooms[held[0]] if held else None
+        named = (event.container for event in self.events if isinstance(event, Place | Move))
+        return tuple(dict.fromkeys(name for name in named if self.rooms[name] == room))
+
+
+class Question(msgspec.Struct, frozen=True):
+    """A question about a thing's place.
+
+    `memory`, `reality`, the nested `belief` of a chain of people, what the last of the chain would `say` to a listener
+    who asks, as the others of the chain believe. Or a number over all `things`: how often the people `among` whom is
+    asked would look where it really is (`right`), or are wrong about where another of them would look (`wrong`) or
+    thinks that a third would (`nested`).
+    """
+
+    kind: str
+    thing: str
+    chain: tuple[str, ...] = ()
+    listener: str = ""
+    among: tuple[str, ...] = ()
+    things: tuple[str, ...] = ()
+
+    @property
+    def order(self) -> int:
+        """How many minds are nested in the question; 0 for memory and reality."""
+        return len(self.chain)
+
+
+def people_in(event: Event) -> tuple[str, ...]:
+    """The people an event names."""
+    if isinstance(event, Tell):
+        return (event.teller, event.listener, *event.hearers)
+    if isinstance(event, Send):
+        return (event.sender, event.messenger, event.listener)
+    if isinstance(event, Lose):
+        return (event.messenger, event.listener)
+    if isinstance(event, Hear | Glimpse):
+        return (event.person, event.mover)
+    if isinstance(event, Place) or event.person is None:
+        return ()
+    return (event.person,)
+
+
+def holdings(events: Iterable[Event], thing: str) -> list[str]:
+    """The containers in which a thing really was, one after the other."""
+    return [event.container for event in events if isinstance(event, (Place, Move)) and event.thing == thing]

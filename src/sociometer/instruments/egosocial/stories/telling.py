@@ -1,0 +1,205 @@
+"""Stories and questions in words, English or Chinese, in the third or the first person.
+
+Which of several sentences tells an event depends on the story and the event alone, so that all tellings of a story
+differ only in the person.
+"""
+
+import random
+import re
+import tomllib
+from collections import Counter
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from sociometer.instruments.egosocial.stories.events import (
+    Enter,
+    Event,
+    Exit,
+    Forget,
+    Glimpse,
+    Hear,
+    Lose,
+    Move,
+    Place,
+    Question,
+    Send,
+    Story,
+    Tell,
+    Unwatch,
+    Watch,
+)
+
+DATA = Path(__file__).parents[1] / "data" / "stories"
+_OVERHEARD = "Overheard"
+_SLOT = re.compile(r"\{(\w+)(?::(\w+))?\}")
+_START = re.compile(r"(?:^|(?<=[.!?] )|(?<=“))[a-z]")
+
+
+class Vocabulary(Struct, frozen=True):
+    """The names of one language; no person's name is a form of another, so that one can be looked for as a word."""
+
+    people: tuple[str, ...]
+    rooms: tuple[str, ...]
+    containers: tuple[str, ...]
+    things: tuple[str, ...]
+
+
+class StoryTexts(Struct, frozen=True, forbid_unknown_fields=True):
+    """What fresh stories of one language are told with: names, sentences by kind, and questions."""
+
+    words: Vocabulary
+    overheard: str
+    """The sentence that follows what somebody overhears."""
+    sentences: dict[str, tuple[str, ...]]
+    questions: dict[str, str]
+
+
+@cache
+def texts(language: str) -> StoryTexts:
+    """The texts of a language."""
+    return msgspec.convert(tomllib.loads((DATA / f"{language}.toml").read_text(encoding="utf-8")), StoryTexts)
+
+
+def plural(thing: str) -> bool:
+    """Whether the name of a thing takes "are"."""
+    return thing.endswith("s") and not thing.endswith("ss")
+
+
+def english_noun(noun: str, slot: str, form: str) -> str:
+    """A noun with its article, with the verb that follows it (`was`, `is`), or as a pronoun (`it`)."""
+    if slot == "it":
+        shown = "them" if plural(noun) and form != "was" else "they" if plural(noun) else "it"
+    else:
+        shown = f"the {noun.replace('_', ' ')}"
+    verb_form, _, asked = form.partition("_")
+    if not verb_form:
+        return shown
+    word = {"was": "were", "is": "are"}[verb_form] if plural(noun) else verb_form
+    return f"{word} {shown}" if asked else f"{shown} {word}"
+
+
+class Voice(Struct, frozen=True):
+    """Who is "you"; an empty `ego` names everybody."""
+
+    ego: str = ""
+    language: str = "en"
+
+    def person(self, name: str, form: str) -> str:
+        """A person as subject (no form), object (`o`), owner (`s`), or subject with a verb that changes with it."""
+        mine = bool(self.ego) and name == self.ego
+        if self.language == "zh":
+            return "你" if mine else name
+        subject = "you" if mine else name
+        shapes = {
+            "": subject,
+            "o": subject,
+            "s": "your" if mine else f"{name}'s",
+            "was": f"{subject} {'were' if mine else 'was'}",
+            "think": f"{subject} {'think' if mine else 'thinks'}",
+            "does": f"{'do' if mine else 'does'} {subject}",
+        }
+        return shapes[form]
+
+
+def story_prose(story: Story, key: str, voice: Voice) -> str:
+    """A story as one paragraph.
+
+    The forms of a kind of sentence take turns, in an order that depends on `key`, the story's name.
+    """
+    told: list[str] = []
+    used: Counter[str] = Counter()
+    held: dict[str, str] = {}
+    for event in story.events:
+        kind, people, words = _slots(event, held)
+        if isinstance(event, Place | Move):
+            held[event.thing] = event.container
+        forms = _forms(kind, voice.language)
+        random.Random(f"{key} {kind}").shuffle(forms)
+        told.append(_fill(forms[used[kind] % len(forms)], people, words, voice))
+        used[kind] += 1
+    return ("" if voice.language == "zh" else " ").join(told)
+
+
+def _forms(kind: str, language: str) -> list[str]:
+    """The sentences of a kind; what is overheard has one more sentence."""
+    known = texts(language)
+    plain = kind.removesuffix(_OVERHEARD)
+    return [form + (known.overheard if plain != kind else "") for form in known.sentences[plain]]
+
+
+def _slots(event: Event, held: Mapping[str, str]) -> tuple[str, dict[str, str], dict[str, str]]:
+    """The kind of sentence that tells an event, and the contents of its slots; `held` is where things are before it."""
+    if isinstance(event, Enter | Exit | Watch | Unwatch):
+        opening = isinstance(event, Enter) and not held
+        return ("Open" if opening else type(event).__name__), {"A": event.person}, {"room": event.room}
+    if isinstance(event, Place):
+        return "Place", {}, {"thing": event.thing, "box": event.container}
+    if isinstance(event, Move):
+        words = {"thing": event.thing, "box": event.container, "old": held[event.thing]}
+        return "Move", {"A": event.person or ""}, words
+    if isinstance(event, Tell):
+        kind = "Lie" if not event.honest else "Relay" if event.source else "Correct" if event.corrects else "Tell"
+        people = {"A": event.teller, "B": event.listener, "S": event.source, "O": "".join(event.hearers)}
+        return kind + (_OVERHEARD if event.hearers else ""), people, {"thing": event.thing, "box": event.container}
+    if isinstance(event, Send):
+        people = {"A": event.sender, "M": event.messenger, "B": event.listener}
+        return "Send", people, {"thing": event.thing, "box": event.container}
+    if isinstance(event, Lose):
+        return "Lose", {"M": event.messenger, "B": event.listener}, {}
+    if isinstance(event, Hear | Glimpse):
+        words = {"box": event.container, "thing": event.thing if isinstance(event, Hear) else ""}
+        return type(event).__name__, {"O": event.person, "A": event.mover}, words
+    if isinstance(event, Forget):
+        return "Forget", {"A": event.person}, {"thing": event.thing}
+    return f"Remark {event.verb}", {"A": event.person}, {"liked": event.thing}
+
+
+def question_prose(question: Question, voice: Voice) -> str:
+    """The question as put to a reader, or to the person who is "you"."""
+    forms = texts(voice.language).questions
+    words = {"thing": question.thing}
+    if question.kind in ("memory", "reality"):
+        return _fill(forms[question.kind], {}, words, voice)
+    if question.among:
+        named = [voice.person(name, "o") for name in question.among]
+        things = [_filled("{thing}", {}, {"thing": thing}, voice) for thing in question.things]
+        return forms[question.kind].format(names=_listed(named, voice), things=_listed(things, voice))
+    *minds, last = question.chain
+    thoughts = [
+        _filled(forms["first thought" if place == 0 else "thought"], {"A": name}, {}, voice)
+        for place, name in enumerate(minds)
+    ]
+    form = f"{question.kind} nested" if minds else question.kind
+    asked = forms[form].replace("{thoughts}", forms["between"].join(thoughts))
+    return _fill(asked, {"A": last, "B": question.listener}, words, voice)
+
+
+def _listed(words: list[str], voice: Voice) -> str:
+    *most, end = words
+    return f"{'、'.join(most)}和{end}" if voice.language == "zh" else f"{', '.join(most)} and {end}"
+
+
+def _fill(form: str, people: Mapping[str, str], words: Mapping[str, str], voice: Voice) -> str:
+    """Whole sentences with their slots filled, each with a capital."""
+    return _START.sub(lambda start: start[0].upper(), _filled(form, people, words, voice))
+
+
+def _filled(form: str, people: Mapping[str, str], words: Mapping[str, str], voice: Voice) -> str:
+    def put(slot: re.Match[str]) -> str:
+        name, shape = slot[1], slot[2] or ""
+        if name in people:
+            return voice.person(people[name], shape)
+        if voice.language == "zh":
+            return words[name]
+        return english_noun(words.get("thing" if name == "it" else name, ""), name, shape)
+
+    return _SLOT.sub(put, form)
+
+
+def option_words(container: str) -> str:
+    """A container as an answer option."""
+    return container.replace("_", " ")

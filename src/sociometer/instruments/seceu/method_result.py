@@ -1,0 +1,186 @@
+"""The result of a subject with one prompting method, and of answers given without reading on the same items."""
+
+import math
+from collections.abc import Sequence
+
+import msgspec
+import numpy as np
+from msgspec import Struct
+
+from sociometer.core.measure import Interval
+from sociometer.instruments.seceu.items import Scenario
+from sociometer.instruments.seceu.norm import Norm, distance, evenness
+from sociometer.instruments.seceu.play import Allocated
+from sociometer.statistics.correlation import Correlation, pearson
+from sociometer.statistics.intervals import clustered_mean_interval
+
+EVEN, UNREAD, SILENT = COMPARED = ("even allocation", "4, 3, 2, 1 unread", "no answer")
+BY_PLACE = (4.0, 3.0, 2.0, 1.0)
+EVEN_SHARES = (2.5, 2.5, 2.5, 2.5)
+SMALLEST_PATTERN = 10
+SMALLEST_SPREAD = 0.05  # standard scores are printed to two decimals: less spread than this is their rounding
+
+
+class Answered(Struct, frozen=True):
+    """One scenario: the points, averaged over repeats, and their distance from the standard."""
+
+    scenario: str
+    story: str
+    options: tuple[str, ...]
+    points: tuple[float, ...]
+    standard: tuple[float, ...]
+    distance: float
+
+
+class MethodResult(Struct, frozen=True):
+    """A subject with one prompting method."""
+
+    method: str
+    answers: tuple[Answered, ...]
+    score: float
+    interval: Interval
+    gap: float | None
+    """Mean difference from people's own distances on the same items; None without a norm."""
+    eq: float | None
+    eq_interval: Interval | None
+    similarity: float | None
+    similarity_p: float | None
+    similarity_interval: Interval | None
+    evenness: float | None
+    standard_evenness: float
+    nulls: float
+    items: int
+    readings: tuple[str, ...] = ()
+
+    @property
+    def failed(self) -> bool:
+        """Return whether a majority of the answers is null, which the paper calls a failed test."""
+        return self.nulls > self.items / 2
+
+    @property
+    def pattern(self) -> dict[str, float]:
+        """Return the distance on each scenario."""
+        return {answer.scenario: answer.distance for answer in self.answers}
+
+
+def result_of(method: str, answers: Sequence[tuple[Scenario, Allocated]], norm: Norm | None) -> MethodResult:
+    """Return the result of the answers with one prompting method; repeats of an item are averaged."""
+    repeats: dict[str, list[tuple[Scenario, Allocated]]] = {}
+    for item, outcome in answers:
+        repeats.setdefault(item.scenario, []).append((item, outcome))
+    averaged = tuple(_average(group) for group in repeats.values())
+    nulls = sum(sum(not any(outcome.points) for _, outcome in group) / len(group) for group in repeats.values())
+    readings = tuple(f"{outcome.rule} / {outcome.repair}" for _, outcome in answers)
+    evens = [even for _, outcome in answers if (even := evenness(outcome.points)) is not None]
+    return _result(method, averaged, norm, nulls, readings, _mean(evens))
+
+
+def hedger(result: MethodResult, norm: Norm | None) -> MethodResult:
+    """Return the result of an even allocation on the same scenarios."""
+    return _always(EVEN, EVEN_SHARES, result, norm)
+
+
+def by_place(result: MethodResult, norm: Norm | None) -> MethodResult:
+    """Return the result of writing 4, 3, 2, 1 down the list of options without reading."""
+    return _always(UNREAD, BY_PLACE, result, norm)
+
+
+def silent(result: MethodResult, norm: Norm | None) -> MethodResult:
+    """Return the result of giving no answer on the same scenarios."""
+    return _always(SILENT, (0.0,) * 4, result, norm)
+
+
+def _always(name: str, points: tuple[float, ...], result: MethodResult, norm: Norm | None) -> MethodResult:
+    """The result of the same points on every scenario."""
+    given = tuple(
+        msgspec.structs.replace(one, points=points, distance=distance(points, one.standard)) for one in result.answers
+    )
+    return _result(name, given, norm, 0 if any(points) else len(given), (), evenness(points))
+
+
+def _average(group: Sequence[tuple[Scenario, Allocated]]) -> Answered:
+    item = group[0][0]
+    points = tuple(float(value) for value in np.mean([outcome.points for _, outcome in group], axis=0))
+    far = math.fsum(distance(outcome.points, item.standard) for _, outcome in group) / len(group)
+    return Answered(item.scenario, item.story, item.options, points, item.standard, far)
+
+
+def _result(
+    method: str,
+    answers: tuple[Answered, ...],
+    norm: Norm | None,
+    nulls: float,
+    readings: tuple[str, ...],
+    even: float | None,
+) -> MethodResult:
+    distances = [answer.distance for answer in answers]
+    score = math.fsum(distances) / len(distances)
+    standard_even = [value for answer in answers if (value := evenness(answer.standard)) is not None]
+    gap, interval, eq, eq_interval = _against_people(answers, score, norm)
+    pattern = _pattern(answers, norm)
+    return MethodResult(
+        method=method,
+        answers=answers,
+        score=score,
+        interval=interval,
+        gap=gap,
+        eq=eq,
+        eq_interval=eq_interval,
+        similarity=None if pattern is None else pattern.r,
+        similarity_p=None if pattern is None else pattern.p_value,
+        similarity_interval=None if pattern is None else pattern.interval,
+        evenness=even,
+        standard_evenness=_mean(standard_even) or 0.0,
+        nulls=nulls,
+        items=len(answers),
+        readings=readings,
+    )
+
+
+def _against_people(
+    answers: Sequence[Answered], score: float, norm: Norm | None
+) -> tuple[float | None, Interval, float | None, Interval | None]:
+    """The gap to people, and its intervals from a bootstrap over items.
+
+    The items are fixed and the norm is for these very items, so the bootstrap resamples the subject's
+    differences from people on each item: hard items are hard for both, and resampling distances alone would
+    count that as chance.
+    """
+    if norm is None:
+        return (
+            None,
+            _not_negative(clustered_mean_interval([answer.distance for answer in answers], binary=False)),
+            None,
+            None,
+        )
+    people = [norm.template[answer.scenario] for answer in answers]
+    gaps = [answer.distance - usual for answer, usual in zip(answers, people, strict=True)]
+    gap = math.fsum(gaps) / len(gaps)
+    usual = math.fsum(people) / len(people)
+    whole = len(answers) == len(norm.standards)
+    around = clustered_mean_interval(gaps, binary=False)
+    # The printed mean is rounded; on all items the paper's own formula holds, on some the gap stands in for it.
+    eq = norm.eq(score) if whole else norm.eq(norm.mean + gap)
+    slope = -15.0 / norm.deviation
+    return gap, _not_negative(around.scaled(1.0, usual)), eq, around.scaled(slope, eq - slope * gap)
+
+
+def _not_negative(interval: Interval) -> Interval:
+    """A distance cannot be below zero, though the bootstrap's widened end can."""
+    if interval.low is None or interval.low >= 0:
+        return interval
+    return Interval(0.0, interval.high, interval.level, interval.method, interval.clusters)
+
+
+def _pattern(answers: Sequence[Answered], norm: Norm | None) -> Correlation | None:
+    if norm is None or len(answers) < SMALLEST_PATTERN:
+        return None
+    distances = [answer.distance for answer in answers]
+    people = [norm.template[answer.scenario] for answer in answers]
+    if np.ptp(distances) < SMALLEST_SPREAD or np.ptp(people) < SMALLEST_SPREAD:
+        return None
+    return pearson(distances, people)
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return math.fsum(values) / len(values) if values else None

@@ -1,0 +1,107 @@
+"""The tables of a summary: results, best and worst stories, readings."""
+
+from collections import Counter
+
+from sociometer.core.measure import Cell, Interval, Table
+from sociometer.instruments.seceu.method_result import Answered, MethodResult, by_place, silent
+from sociometer.instruments.seceu.norm import Norm, band
+from sociometer.instruments.seceu.prompting import DIFFERENT, PromptingMethods
+
+_PLAIN = ("prompting", "distance", "95 % interval", "evenness", "null answers")
+_NORMED = ("prompting", "SECEU score", "EQ", "95 % interval", "band", "people below", "similarity", "p", "less similar")
+
+
+def results_table(methods: PromptingMethods, even: MethodResult, norm: Norm | None) -> Table:
+    """Return a row for each prompting method, then the scores of the baselines on the same items."""
+    lines = [*methods.results, even, by_place(even, norm), silent(even, norm)]
+    if norm is None:
+        rows = tuple(_plain_row(result) for result in lines)
+        note = "" if methods.comparable else DIFFERENT
+        return Table("results", "Distance to the key, compared with answers given without reading", _PLAIN, rows, note)
+    rows = tuple(_normed_row(result, norm) for result in lines)
+    columns = (*_NORMED, "mechanism", "evenness", "null answers")
+    note = (
+        "Evenness is entropy as a share of its maximum; people's standard scores have "
+        f"{even.standard_evenness:.2f}, which is higher than for individual people because the scores are "
+        "averages."
+    )
+    if norm.evenness is not None:
+        note += f" Individual people have {norm.evenness:.2f}."
+    if not methods.comparable:
+        note = f"{DIFFERENT} {note}"
+    return Table("results", "EQ on the human norm, compared with answers given without reading", columns, rows, note)
+
+
+def items_table(result: MethodResult, norm: Norm | None, shown: int) -> Table:
+    """Return the items nearest to the standard and farthest from it, with both profiles of feeling."""
+    ranked = sorted(result.answers, key=lambda answer: answer.distance)
+    ends = ranked if len(ranked) <= 2 * shown else ranked[:shown] + ranked[-shown:]
+    rows = tuple(_item_row(answer, norm) for answer in ends)
+    whose = "people" if norm is not None else "key"
+    columns = ("scenario", "story", "distance", "people's distance", f"feelings: given ({whose})")
+    return Table("items", f"Best and worst stories ({result.method})", columns, rows)
+
+
+def repairs_table(readings: Counter[str]) -> Table:
+    """Return how often each rule read a reply, and which repair followed."""
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (*reading.split(" / ", 1), count) for reading, count in readings.most_common()
+    )
+    return Table("readings", "Rules and repairs used to read the replies", ("rule", "repair", "replies"), rows)
+
+
+def _plain_row(result: MethodResult) -> tuple[Cell, ...]:
+    return (
+        result.method,
+        round(result.score, 3),
+        _range(result.interval, 2) if result.readings else "",
+        _rounded(result.evenness, 2),
+        _nulls(result),
+    )
+
+
+def _normed_row(result: MethodResult, norm: Norm) -> tuple[Cell, ...]:
+    if result.failed and result.readings:
+        return (result.method, round(result.score, 3), "FAILED", "", "", "", "", "", "", "", "", _nulls(result))
+    eq, similarity = result.eq, result.similarity
+    percent = None if eq is None else norm.percent_of_eq(eq)
+    different = similarity is not None and similarity < norm.different_below
+    return (
+        result.method,
+        round(result.score, 3),
+        _rounded(eq, 1),
+        _range(result.eq_interval, 1) if result.readings else "",
+        band(eq) if eq is not None else "",
+        norm.percent_text(percent) if percent is not None else "",
+        _rounded(similarity, 3),
+        _rounded(result.similarity_p, 3),
+        f"{norm.percent_less_similar(similarity):.0f} %" if similarity is not None else "",
+        "different" if different else "not different" if similarity is not None else "",
+        _rounded(result.evenness, 2),
+        _nulls(result),
+    )
+
+
+def _item_row(answer: Answered, norm: Norm | None) -> tuple[Cell, ...]:
+    people = None if norm is None else norm.template[answer.scenario]
+    profile = ", ".join(
+        f"{option} {given:.1f} ({standard:.1f})"
+        for option, given, standard in zip(answer.options, answer.points, answer.standard, strict=True)
+    )
+    return (answer.scenario, answer.story, round(answer.distance, 2), people, profile)
+
+
+def _nulls(result: MethodResult) -> str:
+    return f"{result.nulls:g} of {result.items}"
+
+
+def _range(interval: Interval | None, digits: int) -> str:
+    if interval is None:
+        return ""
+    if interval.low is None or interval.high is None:
+        return "too few items"
+    return f"{interval.low:.{digits}f} to {interval.high:.{digits}f}"
+
+
+def _rounded(value: float | None, digits: int) -> float | None:
+    return None if value is None else round(value, digits)

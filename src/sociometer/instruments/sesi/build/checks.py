@@ -1,0 +1,154 @@
+"""Checks of built items: lengths and tone of right and wrong answers, and flags on single items."""
+
+import re
+from collections.abc import Sequence
+from math import sqrt
+from pathlib import Path
+
+import numpy as np
+from msgspec import Struct
+
+from sociometer.core.errors import DataError
+from sociometer.core.lazy import lazy
+from sociometer.core.measure import Table
+from sociometer.instruments.sesi.items import Question
+from sociometer.statistics.formatting import p_phrase
+
+stats = lazy("scipy.stats")
+_LINK_LEFT = re.compile(r"https?://\S+|www\.\S+|\b[ur]/\w+|@\w{3,}")
+_SENTENCE_END = re.compile(r"[.!?](?=\s|$)")
+_TELLER = re.compile(r"\b(?:I|my|me)\b")
+_PLAIN_WORD = re.compile(r"[a-z']+")
+_NAME_LEFT = re.compile(r"(?<=[a-z,;] )[A-Z][a-z]{2,}\b")
+NOT_NAMES = frozenset((
+    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+    "December", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday", "Christmas", "Easter",
+    "Thanksgiving", "Reddit", "English", "Spanish", "French", "German",
+))  # fmt: skip
+_ROUNDING = 1e-9
+"""A spread below this share of the values is only rounding."""
+DIMENSIONS = ("valence", "arousal", "dominance")
+SMALL = 0.1
+"""The paper's bound on |Cohen's d|."""
+
+
+class Flag(Struct, frozen=True):
+    """Something to check in one item."""
+
+    item: str
+    what: str
+
+
+def cohens_d(first: Sequence[float], second: Sequence[float]) -> float | None:
+    """The difference of two means over their pooled standard deviation; None without variation or enough values."""
+    one, two = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
+    if one.size < 2 or two.size < 2:
+        return None
+    pooled = sqrt(((one.size - 1) * one.var(ddof=1) + (two.size - 1) * two.var(ddof=1)) / (one.size + two.size - 2))
+    size = float(np.abs(np.concatenate((one, two))).max())
+    return float((one.mean() - two.mean()) / pooled) if pooled > _ROUNDING * size else None
+
+
+def read_lexicon(path: Path) -> dict[str, tuple[float, float, float]]:
+    """A lexicon in the NRC format: word, valence, arousal, dominance, tab-separated; a heading line is skipped."""
+    words: dict[str, tuple[float, float, float]] = {}
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except OSError as error:
+        raise DataError(f"the lexicon cannot be read ({error.strerror})", path) from None
+    for number, line in enumerate(lines, 1):
+        parts = line.split("\t")
+        if not line.strip() or (number == 1 and len(parts) > 1 and not _is_number(parts[1])):
+            continue
+        if len(parts) < 4 or not all(_is_number(part) for part in parts[1:4]):
+            raise DataError("a line must be: word, valence, arousal, dominance, separated by tabs", path, number)
+        words[parts[0].lower()] = (float(parts[1]), float(parts[2]), float(parts[3]))
+    return words
+
+
+def answer_lengths(items: Sequence[Question]) -> tuple[list[int], list[int]]:
+    """The words of right and of wrong answers."""
+    right = [len(item.options[item.answer].split()) for item in items]
+    wrong = [len(text.split()) for item in items for place, text in enumerate(item.options) if place != item.answer]
+    return right, wrong
+
+
+def length_difference(right: Sequence[float], wrong: Sequence[float]) -> tuple[float | None, float]:
+    """Cohen's d of two sets of lengths, and p of the two-sample Kolmogorov-Smirnov test."""
+    return cohens_d(right, wrong), float(stats.ks_2samp(right, wrong).pvalue)
+
+
+def length_table(items: Sequence[Question]) -> Table:
+    """Words of right and wrong answers: means, Cohen's d, and the two-sample Kolmogorov-Smirnov test."""
+    right, wrong = answer_lengths(items)
+    rows: tuple[tuple[str | float | int | None, ...], ...] = ()
+    note = ""
+    if right:
+        d, p_value = length_difference(right, wrong)
+        rows = (
+            ("right", len(right), float(np.mean(right)), float(np.std(right))),
+            ("wrong", len(wrong), float(np.mean(wrong)), float(np.std(wrong))),
+        )
+        note = f"Cohen's d = {'undefined' if d is None else format(d, '.2f')}; same distribution: {p_phrase(p_value)}."
+    return Table("lengths", "Words of an answer", ("answers", "n", "mean", "deviation"), rows, note)
+
+
+def tone_table(items: Sequence[Question], lexicon: dict[str, tuple[float, float, float]]) -> Table:
+    """Valence, arousal and dominance of right answers against switched and reversed ones, |d| < .1 in the paper."""
+    groups: dict[str, list[tuple[float, float, float]]] = {"right": [], "switched": [], "reversed": []}
+    for item in items:
+        for kind, text in zip(item.kinds, item.options, strict=True):
+            if (tone := _tone(text, lexicon)) is not None:
+                groups[kind.partition(":")[0]].append(tone)
+    rows = []
+    for kind in ("switched", "reversed"):
+        for place, name in enumerate(DIMENSIONS):
+            d = cohens_d([tone[place] for tone in groups["right"]], [tone[place] for tone in groups[kind]])
+            rows.append((kind, name, d, None if d is None else abs(d) < SMALL, len(groups[kind])))
+    columns = ("answers", "dimension", "Cohen's d against right", f"|d| < {SMALL}", "n")
+    return Table("tone", "Tone of the answers", columns, tuple(rows))
+
+
+def flags(items: Sequence[Question]) -> list[Flag]:
+    """Situations that are repeated, not three sentences long or in the first person; links, names, equal options."""
+    found: list[Flag] = []
+    shingles: list[tuple[str, frozenset[str]]] = []
+    for item in items:
+        texts = (item.situation, item.question, *item.options)
+        for text in texts:
+            found += [Flag(item.id, f"link or handle left in: {link}") for link in _LINK_LEFT.findall(text)]
+            names = sorted({name for name in _NAME_LEFT.findall(text) if name not in NOT_NAMES})
+            found += [Flag(item.id, f"name left in: {name}") for name in names]
+        if (count := len(_SENTENCE_END.findall(item.situation))) != 3:
+            found.append(Flag(item.id, f"the situation has {count} sentences, not three"))
+        if _TELLER.search(item.situation) or _TELLER.search(item.question):
+            found.append(Flag(item.id, "told in the first person"))
+        if len({text.lower() for text in item.options}) < 4:
+            found.append(Flag(item.id, "two options are the same"))
+        own = _shingles(item.situation)
+        alike = (other for other, theirs in shingles if own and len(own & theirs) / len(own | theirs) > 0.6)
+        if (first := next(alike, None)) is not None:
+            found.append(Flag(item.id, f"situation nearly the same as that of {first}"))
+        shingles.append((item.id, own))
+    return list(dict.fromkeys(found))
+
+
+def _shingles(text: str) -> frozenset[str]:
+    words = _PLAIN_WORD.findall(text.lower())
+    return frozenset(" ".join(words[at : at + 3]) for at in range(max(1, len(words) - 2)))
+
+
+def _tone(text: str, lexicon: dict[str, tuple[float, float, float]]) -> tuple[float, float, float] | None:
+    known = [lexicon[word] for word in _PLAIN_WORD.findall(text.lower()) if word in lexicon]
+    if not known:
+        return None
+    valence, arousal, dominance = (sum(column) / len(known) for column in zip(*known, strict=True))
+    return valence, arousal, dominance
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

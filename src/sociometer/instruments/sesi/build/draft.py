@@ -1,0 +1,217 @@
+"""The builder's draft of an item: situation, question, ability, right answer and candidates for wrong ones."""
+
+import re
+from collections import Counter
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from sociometer.core.conversation import Choice, Free, Message, Sampling, Schema, user
+from sociometer.core.measure import Summary, Table
+from sociometer.core.session import Session
+from sociometer.core.task import RunView, Score
+from sociometer.instruments.sesi.build.posts import Post
+from sociometer.instruments.sesi.items import ABILITIES
+from sociometer.reading import ask_choice, read_json, render_options
+from sociometer.statistics.measures import grouped_measures
+
+REVERSED = 2
+_SAMPLING = Sampling(temperature=0, top_p=1, max_tokens=400, seed=42)
+ABILITY_MEANINGS = {
+    "empathy": "Empathy: telling what others think, feel and intend, and why",
+    "social-cognition": "Social cognition: seeing through a situation, its rules, and what is usual or awkward in it",
+    "self-presentation": "Self-presentation: putting across what one means",
+    "influence": "Influence: bringing about the outcome one wishes for with others",
+    "concern": "Concern: noticing what others need and acting on it",
+}
+ABILITY_QUESTIONS = {
+    "empathy": "What may the people in it be feeling or thinking, and for what reason?",
+    "social-cognition": "Is what happens in it usual and acceptable, and by which unwritten rule?",
+    "self-presentation": "How could the person put across what they mean?",
+    "influence": "How could the person bring about what they wish for?",
+    "concern": "What does the one in need of help require, and how can it be given?",
+}
+_TEXT: dict[str, Any] = {"type": "string"}
+_TOLD: dict[str, Any] = {
+    "type": "object",
+    "properties": {"situation": _TEXT, "question": _TEXT},
+    "required": ["situation", "question"],
+}
+_QUOTED = re.compile(r"[\"“][^\"”]*[\"”]|(?<!\w)['‘][^'’]*['’](?!\w)")
+_FIRST_PERSON = re.compile(r"\b(?:I|I'm|I've|I'd|I'll|[Mm]y|[Mm]e|[Mm]ine|[Mm]yself)\b")
+_QUALITIES = "the|a|my|your|final|correct|right|best|common|shared|wrong|switched|reversed|short|one|first|second|third"
+_NAMES = "answer|response|reply|option|comment|statement|sentence|situation|question|summary|advice|explanation"
+_HEADING = re.compile(
+    rf"^(?:[#>*_\-\s]|\d+[.)]\s)*(?:(?:{_QUALITIES})\s+)*(?:{_NAMES})(?:\s+(?:\d+|[A-D]))?\s*[*_]*\s*[:\n][*_\s]*",
+    re.IGNORECASE,
+)
+_BOLD_LABEL = re.compile(r"^\s*(?:[*_]{2}|#+\s)[^*_#:\n]{1,40}(?::\s*[*_]{0,2}|[*_]{2}\s*:)\s*")
+_LIST_MARK = re.compile(r"^\s*(?:[-*•]|\d+[.)]|[A-D][.)])\s+")
+_PREAMBLE = re.compile(r"^\s*(?:sure|certainly|of course|here (?:is|are))\b[^:\n]{0,80}:\s*", re.IGNORECASE)
+
+
+class Candidate(Struct, frozen=True):
+    """A wrong answer; `kind` is "reversed" or "switched:" and the ability whose question it answers."""
+
+    text: str
+    kind: str
+    entailment: float | None = None
+
+
+class Draft(Struct, frozen=True):
+    """Everything the builder wrote about a post; `problem` says at which step its reply could not be read."""
+
+    situation: str = ""
+    question: str = ""
+    ability: str = ""
+    right: str = ""
+    candidates: tuple[Candidate, ...] = ()
+    problem: str = ""
+
+
+class _Told(Struct, frozen=True):
+    situation: str
+    question: str
+
+
+class _Answers(Struct, frozen=True):
+    answers: tuple[str, ...]
+
+
+class _Probability(Struct, frozen=True):
+    probability: float
+
+
+async def draft(post: Post, session: Session) -> Draft:
+    """Takes the builder through the steps; the first unreadable reply ends it."""
+    about = {"title": post.title, "tldr": post.tldr or "(none)", "body": post.body}
+    made = await _told(session, "situation", **about)
+    if made is None:
+        return Draft(problem="situation and question unreadable")
+    if first_person(f"{made.situation} {made.question}"):
+        made = await _told(session, "third-person", situation=made.situation, question=made.question) or made
+    if first_person(f"{made.situation} {made.question}"):
+        return msgspec.structs.replace(made, problem="told in the first person")
+    ability = await _ability(made, session)
+    if ability is None:
+        return msgspec.structs.replace(made, problem="ability unreadable")
+    right = await _right(post, made, session)
+    made = msgspec.structs.replace(made, ability=ability, right=right)
+    if not right:
+        return msgspec.structs.replace(made, problem="right answer empty")
+    candidates = await _switched(made, session) + await _reversed(made, session)
+    if len(candidates) < 3:
+        return msgspec.structs.replace(made, candidates=tuple(candidates), problem="fewer than three wrong answers")
+    known = [await _entailed(made, candidate, session) for candidate in candidates]
+    return msgspec.structs.replace(made, candidates=tuple(known))
+
+
+def _ask(session: Session, step: str, **values: str) -> list[Message]:
+    return [user(session.prompts.render(f"build/{step}", "en", **values))]
+
+
+async def _told(session: Session, step: str, **about: str) -> Draft | None:
+    """A situation and a question as the builder writes them; None if its reply is unreadable."""
+    schema = Schema(_TOLD, name="situation")
+    reply = await session.ask("builder", _ask(session, step, **about), schema, sampling=_SAMPLING)
+    told = read_json(reply.text, _Told).value
+    if told is None or not told.situation.strip() or not told.question.strip():
+        return None
+    return Draft(one_line(told.situation), one_line(told.question))
+
+
+async def _ability(made: Draft, session: Session) -> str | None:
+    def messages(choice: Choice) -> list[Message]:
+        options = render_options(choice)
+        return _ask(session, "ability", situation=made.situation, question=made.question, options=options)
+
+    meanings = [ABILITY_MEANINGS[ability] for ability in ABILITIES]
+    vote = await ask_choice(session, messages, meanings, role="builder", sampling=_SAMPLING)
+    return None if vote.picked is None else ABILITIES[vote.picked]
+
+
+async def _right(post: Post, made: Draft, session: Session) -> str:
+    comments = "\n\n".join(f"{number}. {comment.text}" for number, comment in enumerate(post.comments, 1))
+    messages = _ask(session, "right", situation=made.situation, question=made.question, comments=comments)
+    reply = await session.ask("builder", messages, Free(hint="one sentence"), sampling=_SAMPLING)
+    return one_line(reply.text)
+
+
+async def _switched(made: Draft, session: Session) -> list[Candidate]:
+    """The answer to each other ability's question about the same situation."""
+    candidates = []
+    for ability, question in ABILITY_QUESTIONS.items():
+        if ability == made.ability:
+            continue
+        messages = _ask(
+            session, "switched", situation=made.situation, question=question, words=str(len(made.right.split()))
+        )
+        reply = await session.ask("builder", messages, Free(hint="one sentence"), sampling=_SAMPLING)
+        if text := one_line(reply.text):
+            candidates.append(Candidate(text, f"switched:{ability}"))
+    return candidates
+
+
+async def _reversed(made: Draft, session: Session) -> list[Candidate]:
+    schema = {
+        "type": "object",
+        "properties": {"answers": {"type": "array", "items": _TEXT, "minItems": REVERSED, "maxItems": REVERSED}},
+        "required": ["answers"],
+    }
+    messages = _ask(
+        session,
+        "reversed",
+        situation=made.situation,
+        question=made.question,
+        right=made.right,
+        count=str(REVERSED),
+        words=str(len(made.right.split())),
+    )
+    reply = await session.ask("builder", messages, Schema(schema, name="answers"), sampling=_SAMPLING)
+    answers = read_json(reply.text, _Answers).value
+    return [Candidate(one_line(text), "reversed") for text in (answers.answers if answers else ()) if one_line(text)]
+
+
+async def _entailed(made: Draft, candidate: Candidate, session: Session) -> Candidate:
+    """The candidate with the probability that the right answer entails it; None if the reply is unreadable."""
+    schema = {
+        "type": "object",
+        "properties": {"probability": {"type": "number", "minimum": 0, "maximum": 1}},
+        "required": ["probability"],
+    }
+    about = {"situation": made.situation, "question": made.question}
+    messages = _ask(session, "entailment", right=made.right, candidate=candidate.text, **about)
+    reply = await session.ask("builder", messages, Schema(schema, name="entailment"), sampling=_SAMPLING)
+    value = read_json(reply.text, _Probability).value
+    if value is None or not 0 <= value.probability <= 1:
+        return candidate
+    return msgspec.structs.replace(candidate, entailment=value.probability)
+
+
+def one_line(text: str) -> str:
+    """A reply as one line, without headings such as "**Answer:**", list marks, emphasis and outer quotation marks."""
+    before = None
+    while text != before:
+        before = text
+        for pattern in (_PREAMBLE, _HEADING, _BOLD_LABEL, _LIST_MARK):
+            text = pattern.sub("", text, count=1)
+    return " ".join(text.replace("**", "").replace("__", "").split()).strip('"“”* ')
+
+
+def first_person(text: str) -> bool:
+    """Whether somebody tells it as "I", outside quotation marks."""
+    return bool(_FIRST_PERSON.search(_QUOTED.sub(" ", text)))
+
+
+def score(post: Post, outcome: Draft) -> Score:
+    """Whether the builder's replies could all be read."""
+    facets = {"ability": outcome.ability} if outcome.ability else {}
+    return Score(values={"complete": float(not outcome.problem)}, facets=facets, unreadable=int(bool(outcome.problem)))
+
+
+def summarise(run: RunView[Post, Draft]) -> Summary:
+    """The number of posts that became drafts, and the steps at which the others ended."""
+    problems = Counter(outcome.problem or "complete" for _, outcome, _ in run.scored())
+    table = Table("drafts", "Drafts", ("ending", "posts"), tuple(sorted(problems.items())))
+    return Summary(grouped_measures(run, "complete"), (table,))

@@ -1,0 +1,163 @@
+"""The figures of one or several models."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from sociometer.core.measure import Figure
+from sociometer.instruments.socialeval.abilities import ABILITIES, dimension_of
+from sociometer.instruments.socialeval.inside.findings import (
+    LANGUAGES,
+    SCALE_CAVEAT,
+    main_results,
+    parameters_text,
+    short,
+)
+from sociometer.instruments.socialeval.inside.view import LEVELS, InsideView, NeuronResult, Spot
+from sociometer.statistics import charts
+from sociometer.statistics.chart_parts import nominal, order_of, shaped
+from sociometer.statistics.chart_theme import Spec
+from sociometer.statistics.formatting import number
+
+_NOT_A_TEST = (
+    "t-SNE shows neighbours, not distances, and can show clusters that do not exist; the tests are in the tables."
+)
+
+
+def cloud_chart(spots: Sequence[Spot]) -> Spec:
+    """The utterances of a plane, coloured by dimension."""
+    points = [
+        {"x": spot.x, "y": spot.y, "group": dimension_of(spot.ability), "note": f"{spot.ability}, {spot.question}"}
+        for spot in spots
+    ]
+    groups = order_of(str(point["group"]) for point in points)
+    scale: Spec = {"zero": False, "nice": False, "padding": 8}
+    place = {axis: {"field": axis, "type": "quantitative", "axis": None, "scale": scale} for axis in ("x", "y")}
+    tooltip = [{"field": "group", "title": "dimension"}, {"field": "note", "title": "utterance"}]
+    return {
+        "width": "container",
+        "height": 420,
+        "data": {"values": points},
+        "mark": {"type": "point", "size": 42, "tooltip": True, "opacity": 0.85},
+        "encoding": {
+            **place, "color": nominal("group", groups), "shape": shaped("group", groups),
+            "tooltip": tooltip,
+        },
+    }  # fmt: skip
+
+
+def inside_figures(views: Sequence[InsideView]) -> list[Figure]:
+    """All figures of one or several models."""
+    found = [figure for view in views for figure in _of_one(view, f"-{_slug(view)}" if len(views) > 1 else "")]
+    if len(views) > 1:
+        found += _scale(views)
+    return found
+
+
+def _slug(view: InsideView) -> str:
+    return re.sub(r"[^\w.]+", "-", f"{short(view)}-{view.revision[:6]}").strip("-.")
+
+
+def _of_one(view: InsideView, suffix: str) -> Iterator[Figure]:
+    yield _plane(view, suffix)
+    yield from _curves(view, suffix)
+    if view.neurons:
+        yield _overlap(view, view.neurons[-1], suffix)
+        yield _neuron_layers(view, suffix)
+
+
+def _plane(view: InsideView, suffix: str) -> Figure:
+    # the abilities of a dimension are side by side in the inventory, so legends have its order
+    spots = sorted(view.spots, key=lambda spot: ABILITIES.index(spot.ability))
+    return Figure(
+        f"inside-plane{suffix}",
+        f"Utterances in layer {view.layer} of {short(view)}, by dimension",
+        f"Mean over the utterance; the layer with the highest silhouette. {_NOT_A_TEST}",
+        chart=cloud_chart(spots),
+    )
+
+
+def _curves(view: InsideView, suffix: str) -> Iterator[Figure]:
+    for level in LEVELS:
+        own = [each for each in view.representations if each.level == level]
+        if not own:
+            continue
+        points = [
+            charts.CurvePoint(layer.layer, layer.silhouette, LANGUAGES[each.language], note=f"p {layer.p_value:.3f}")
+            for each in own
+            for layer in each.layers
+        ]
+        null = [
+            charts.CurvePoint(place, sum(each.layers[place].null for each in own) / len(own))
+            for place in range(len(own[0].layers))
+        ]
+        yield Figure(
+            f"inside-silhouette-{level}{suffix}",
+            f"Silhouette of each {level} in the layers of {short(view)}",
+            "Above the dashed line, which is the mean of shuffled labels, utterances are nearer to those of their own"
+            f" {level} than their tree explains.",
+            chart=charts.curve_chart(points, x_title="layer", y_title="silhouette", truth=null),
+        )
+
+
+def _overlap(view: InsideView, found: NeuronResult, suffix: str) -> Figure:
+    """The mean overlap of two abilities, by their dimensions."""
+    dimensions = [dimension_of(ability) for ability in found.abilities]
+    cells = []
+    for row in dict.fromkeys(dimensions):
+        for column in dict.fromkeys(dimensions):
+            pairs = [
+                found.overlaps[first][second]
+                for first, one in enumerate(dimensions)
+                for second, other in enumerate(dimensions)
+                if first != second and (one, other) == (row, column)
+            ]
+            mean = sum(pairs) / len(pairs) if pairs else None
+            cells.append(charts.HeatCell(row, column, mean, note=f"{len(pairs)} ordered pairs of abilities"))
+    return Figure(
+        f"inside-overlap{suffix}",
+        f"Overlap of the neurons of two abilities in {short(view)}, by dimension",
+        f"{found.top} neurons for each of {len(found.abilities)} abilities, {LANGUAGES[found.language]}. Shuffled"
+        f" labels: {number(found.within_null, 'share')} within, {number(found.between_null, 'share')} between.",
+        chart=charts.heat_map(cells, title="overlap", unit="share"),
+    )
+
+
+def _neuron_layers(view: InsideView, suffix: str) -> Figure:
+    points = [
+        charts.CurvePoint(layer + 1, 100 * value, LANGUAGES[found.language])
+        for found in view.neurons
+        for layer, value in enumerate(found.layer_density)
+    ]
+    return Figure(
+        f"inside-density{suffix}",
+        f"Density of the ability neurons in each layer of {short(view)}",
+        "The share of a layer's neurons in the set of an ability, mean over abilities. The definition is ours.",
+        chart=charts.curve_chart(points, x_title="layer", y_title="density in points", unit="points"),
+    )
+
+
+def _scale(views: Sequence[InsideView]) -> Iterator[Figure]:
+    for name, title, values in (
+        (
+            "silhouette",
+            "Silhouette of the dimensions, best layer",
+            [[e.clearest.silhouette for e in main_results(v)] for v in views],
+        ),
+        (
+            "separation",
+            "Separation of the neuron sets",
+            [[found.separation for found in v.neurons[-1:]] for v in views],
+        ),
+    ):
+        points = [
+            charts.ScatterPoint(short(view), view.parameters, sum(of) / len(of), note=parameters_text(view.parameters))
+            for view, of in zip(views, values, strict=True)
+            if of
+        ]
+        if len(points) > 1:
+            yield Figure(
+                f"inside-scale-{name}",
+                f"{title}, by number of parameters",
+                SCALE_CAVEAT,
+                chart=charts.scatter_chart(points, x_title="parameters", y_title=name, log_x=True),
+            )

@@ -1,0 +1,160 @@
+"""The findings in words and tables, with their caveats."""
+
+from collections.abc import Iterator, Sequence
+
+from sociometer.core.measure import Table
+from sociometer.core.words import plain_number
+from sociometer.instruments.socialeval.inside.view import InsideView, NeuronResult, Representation
+from sociometer.statistics.formatting import number, p_phrase
+
+LEVEL = 0.05
+LANGUAGES = {"en": "English", "zh": "Chinese", "both": "both languages"}
+SCALE_CAVEAT = (
+    "Models of different size differ in data, training, tokenizer, depth and width as well; a few of them cannot show"
+    " that size causes a difference. The best of more layers is higher by chance; a silhouette in more dimensions has"
+    " another range. Compare models of one family, and each with its own shuffled labels."
+)
+
+
+def short(view: InsideView) -> str:
+    """The model's name without its folders."""
+    return view.model.rstrip("/").rsplit("/", 1)[-1]
+
+
+def parameters_text(count: int) -> str:
+    """A number of parameters as papers write it: 135 M, 8.03 B."""
+    return (
+        f"{count / 1e9:.2f} B" if count >= 1e9 else f"{count / 1e6:.3g} M" if count >= 1e6 else f"{count / 1e3:.3g} k"
+    )
+
+
+def finding_of(view: InsideView) -> str:
+    """The findings in one model, in a few sentences, including what was not found."""
+    parts = [f"{short(view)} ({parameters_text(view.parameters)} parameters): {_clusters(view)}"]
+    neurons = _joint(view.neurons)
+    if neurons is not None:
+        parts.append(_neurons_in_words(neurons))
+    return " ".join(parts)
+
+
+def main_results(view: InsideView) -> list[Representation]:
+    """The results for the dimension, in each language."""
+    return [each for each in view.representations if each.level == "dimension"]
+
+
+def _clusters(view: InsideView) -> str:
+    """Whether the dimensions form clusters: nearer than shuffled labels, and nearer than to the next dimension."""
+    said = []
+    for each in main_results(view):
+        layer, where = each.clearest, f"in {LANGUAGES[each.language]}"
+        facts = f"(layer {layer.layer}, silhouette {plain_number(layer.silhouette, 3)}, {p_phrase(layer.p_value)})"
+        if layer.p_value > LEVEL:
+            said.append(f"utterances of one dimension are no nearer to each other {where} than with shuffled labels")
+        elif layer.silhouette <= 0:
+            said.append(
+                f"utterances of one dimension are nearer to each other {where} than with shuffled labels, but form no"
+                " clusters"
+            )
+        else:
+            said.append(f"the dimensions form clusters {where}")
+        said[-1] += f" {facts}"
+    return f"{'; '.join(said)}." if said else "too few questions to compare dimensions."
+
+
+def _joint(neurons: Sequence[NeuronResult]) -> NeuronResult | None:
+    """The result of both languages, or of the only one."""
+    return neurons[-1] if neurons else None
+
+
+def _neurons_in_words(found: NeuronResult) -> str:
+    clear = found.p_separation <= LEVEL and found.separation > 0
+    verdict = "more separate than with shuffled labels" if clear else "which shuffled labels also give"
+    return (
+        f"The {found.top} neurons of two abilities overlap by {number(found.within, 'share')} within a dimension and by"
+        f" {number(found.between, 'share')} between dimensions, {verdict} ({p_phrase(found.p_separation)})."
+    )
+
+
+def inside_tables(views: Sequence[InsideView]) -> tuple[Table, ...]:
+    """The tables that a person needs."""
+    found = [_representations(views), *_neurons(views)]
+    return tuple(found if len(views) < 2 else [*found, side_by_side(views)])
+
+
+def _representations(views: Sequence[InsideView]) -> Table:
+    rows = tuple(
+        (
+            short(view), each.level, each.language, each.items, each.trees, each.clearest.layer,
+            each.clearest.silhouette, each.clearest.null, each.clearest.p_value, each.layers[0].silhouette,
+        )
+        for view in views
+        for each in view.representations
+    )  # fmt: skip
+    columns = (
+        "model", "told apart", "language", "utterances", "trees", "clearest layer", "silhouette", "shuffled", "p",
+        "layer 0",
+    )  # fmt: skip
+    units = {"silhouette": "number", "shuffled": "number", "p": "p", "layer 0": "number"}
+    note = (
+        "States: mean over the utterance. p-values are corrected for the number of layers; labels were shuffled within"
+        " trees. Layer 0, the embedding, shows what the words alone reveal."
+    )
+    details = ("utterances", "trees", *(("model",) if len(views) == 1 else ()))
+    return Table("representations", "Dimensions and abilities in the states", columns, rows, note, units, details)
+
+
+def _neurons(views: Sequence[InsideView]) -> Iterator[Table]:
+    rows = tuple(
+        (
+            short(view), found.language, len(found.abilities), found.top, found.within, found.within_null,
+            found.between, found.between_null, found.separation, found.p_separation, found.density,
+            found.density_null, found.p_density,
+        )
+        for view in views
+        for found in view.neurons
+    )  # fmt: skip
+    columns = (
+        "model", "language", "abilities", "neurons each", "overlap within", "within, shuffled", "overlap between",
+        "between, shuffled", "separation", "p", "density", "density, shuffled", "density p",
+    )  # fmt: skip
+    share = ("overlap within", "within, shuffled", "overlap between", "between, shuffled")
+    units = {
+        **dict.fromkeys(share, "share"), "separation": "share-points", "p": "p",
+        "density": "number", "density, shuffled": "number", "density p": "p",
+    }  # fmt: skip
+    note = (
+        "Overlap: neurons in both sets, divided by neurons in either set. Separation: overlap within minus between"
+        " dimensions. Density: 0 if a set is spread evenly over layers, 1 if it is in one layer. p: utterances'"
+        " labels shuffled within trees. These definitions are ours."
+    )
+    details = (
+        "abilities", "within, shuffled", "between, shuffled", "density, shuffled", "density p",
+        *(("model",) if len(views) == 1 else ()),
+    )  # fmt: skip
+    if rows:
+        yield Table("neurons", "Neurons of the abilities", columns, rows, note, units, details)
+
+
+def side_by_side(views: Sequence[InsideView]) -> Table:
+    """One row per model, by size."""
+    rows = []
+    for view in sorted(views, key=lambda view: view.parameters):
+        neurons, clear = _joint(view.neurons), [each.clearest.silhouette for each in main_results(view)]
+        rows.append(
+            (
+                short(view), parameters_text(view.parameters), view.layers, sum(clear) / len(clear) if clear else None,
+                neurons.separation if neurons else None, neurons.density if neurons else None,
+            )
+        )  # fmt: skip
+    columns = ("model", "parameters", "layers", "silhouette", "separation", "density")
+    units = {"silhouette": "number", "separation": "share-points", "density": "number"}
+    return Table("models", "Models side by side", columns, tuple(rows), SCALE_CAVEAT, units)
+
+
+def caveats(views: Sequence[InsideView]) -> tuple[str, ...]:
+    """The caveats of the numbers."""
+    left_out = sum(view.left_out for view in views)
+    said = [f"{left_out} questions without one certain dimension were left out."] if left_out else []
+    if len(views) > 1:
+        said.append(SCALE_CAVEAT)
+    return tuple(said)

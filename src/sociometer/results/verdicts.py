@@ -1,0 +1,227 @@
+"""What a comparison gives: differences, with intervals that hold together in a family, and their verdicts."""
+
+import math
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from itertools import combinations
+
+import numpy as np
+from msgspec import Struct, structs
+
+from sociometer.core.card import MeasureCard
+from sociometer.core.errors import UsageError, unknown
+from sociometer.core.measure import Interval
+from sociometer.statistics.formatting import scale_and_digits
+from sociometer.statistics.paired import PairedDifference, Verdict, influence_table, simultaneous, verdict_of
+from sociometer.statistics.power import detectable_difference
+from sociometer.statistics.sequential import nominal_level
+
+
+class Terms(Struct, frozen=True):
+    """The options of a comparison: confidence level, and the margin that matters to the user."""
+
+    level: float = 0.95
+    margin: float | Mapping[str, float] | None = None
+    """As the measure is shown: 3 is three points of a share. One number for the primary measures, or by measure."""
+
+    def __post_init__(self) -> None:
+        if not 0.5 < self.level < 1:
+            raise UsageError(f"--level must be between 0.5 and 1, not {self.level}; 0.95 is usual.")
+        given = self.margin.values() if isinstance(self.margin, Mapping) else [self.margin]
+        for value in given:
+            if value is not None and not 0 < value < math.inf:
+                raise UsageError(f"--margin must be above 0, not {value:g}; give the smallest difference that matters.")
+
+    def margins(self, measures: Iterable[MeasureCard]) -> dict[tuple[str, str], float]:
+        """The margin of each measure, by task and name, in the unit of its values (0.03 for three points of a share).
+
+        One number is for primary measures only, because a margin has the unit of its measure.
+        """
+        known = list(measures)
+        if self.margin is None:
+            return {}
+        if isinstance(self.margin, Mapping):
+            names = sorted({card.name for card in known})
+            for name in self.margin:
+                if name not in names:
+                    raise unknown("measure", name, names)
+            given = {(card.task, card.name): self.margin[card.name] for card in known if card.name in self.margin}
+        else:
+            primary = [card for card in known if card.primary]
+            if len({card.unit for card in primary}) > 1:
+                told = ", ".join(dict.fromkeys(f"{card.name} ({card.unit})" for card in primary))
+                raise UsageError(
+                    f"--margin {self.margin:g} has no clear unit: the primary measures have different ones ({told}). "
+                    "Give --margin MEASURE=VALUE for each that matters, or choose one task with --task."
+                )
+            given = {(card.task, card.name): self.margin for card in primary}
+        scales = {(card.task, card.name): scale_and_digits(card.unit)[0] for card in known}
+        for (_, name), value in given.items():
+            if any(value > 100 and card.unit == "share" for card in known if card.name == name):
+                raise UsageError(f"a margin of {value:g} points for {name} is too large: shares differ by at most 100.")
+        return {key: value / scales[key] for key, value in given.items()}
+
+
+class ComparedMeasure(Struct, frozen=True):
+    """Second subject against first on one measure, overall (empty `group`) or on one level of a facet.
+
+    The verdict follows from `paired.interval`, which holds together with the intervals of the whole family.
+    `detectable` is the smallest true difference that these items would show with a power of 80 %, at the level of
+    the interval; it never depends on the observed difference.
+    """
+
+    name: str
+    title: str
+    unit: str
+    better: str
+    group: dict[str, str]
+    paired: PairedDifference
+    p_adjusted: float
+    verdict: Verdict
+    detectable: float | None
+    chance: float | None = None
+    margin: float | None = None
+    primary: bool = False
+    family: int = 1
+    """The number of comparisons whose intervals hold together."""
+    failed: int = 0
+    """Items that one of the two failed to answer, so that they are not compared."""
+    with_failed: tuple[Verdict, ...] = ()
+    """Verdicts that differ from `verdict` if the failed items count at their worst or their best."""
+    extremes: tuple[Interval, ...] = ()
+    """The interval of the difference with the failed items at their worst, and at their best."""
+
+
+class Comparison(Struct, frozen=True):
+    """Two subjects on one task; `refused` says why they could not be compared."""
+
+    instrument: str
+    title: str
+    task: str
+    task_title: str
+    first: str
+    second: str
+    measures: tuple[ComparedMeasure, ...] = ()
+    sentence: str = ""
+    notes: tuple[str, ...] = ()
+    refused: str = ""
+
+    def __str__(self) -> str:
+        return self.sentence
+
+    @property
+    def where(self) -> str:
+        """The instrument and the task, for titles."""
+        return f"{self.instrument}/{self.task}"
+
+    @property
+    def worse(self) -> bool:
+        """Whether the second subject is worse on a primary measure overall, for a gate in CI."""
+        return any(row.verdict == "worse" for row in self.primary_rows)
+
+    @property
+    def undecided(self) -> str:
+        """Why there is no result for the primary measures overall; empty if there is one."""
+        few = [f"{row.title.lower()}: {row.paired.clusters}" for row in self.primary_rows if row.verdict == "too few"]
+        if self.refused or few:
+            return self.refused or f"too few clusters to tell ({', '.join(few)})"
+        return "" if self.primary_rows else "no primary measure was compared"
+
+    @property
+    def primary_rows(self) -> list[ComparedMeasure]:
+        """The primary measures overall."""
+        return [row for row in self.measures if row.primary and not row.group]
+
+
+class UncorrectedDifference(Struct, frozen=True):
+    """A paired difference on one measure, overall (empty `group`) or on one level of a facet, before correction."""
+
+    measure: MeasureCard
+    group: dict[str, str]
+    paired: PairedDifference
+    influence: Mapping[Hashable, float]
+    interval: Callable[[float], Interval]
+    """The interval of the difference at a level."""
+    failed: int = 0
+    extremes: tuple[Callable[[float], Interval], ...] = ()
+    """The interval with the failed items at their worst and at their best for the second subject, at a level."""
+    times: tuple[float, ...] = ()
+    """The shares of the items after which a stopping rule looked at one of the runs."""
+    chance: float | None = None
+
+    @property
+    def what(self) -> tuple[str, dict[str, str]]:
+        """The measure and its group, whatever the subjects."""
+        return self.measure.name, self.group
+
+    @property
+    def family(self) -> str:
+        """The family to correct for: all primary measures, all others, or one way of grouping one measure."""
+        if self.group:
+            return f"{self.measure.name} by {'+'.join(sorted(self.group))}"
+        return "primary" if self.measure.primary else "secondary"
+
+
+def decide(
+    differences: Sequence[UncorrectedDifference], terms: Terms, margins: Mapping[tuple[str, str], float]
+) -> list[ComparedMeasure]:
+    """Each difference with its verdict, in the given order; the intervals of a family hold together.
+
+    The comparisons of the later subjects with each other belong to a family too, as in a ranking of the same runs: two
+    runs then have the same verdict wherever it is shown.
+    """
+    families: dict[str, list[int]] = {}
+    for index, difference in enumerate(differences):
+        families.setdefault(difference.family, []).append(index)
+    result: dict[int, ComparedMeasure] = {}
+    for members in families.values():
+        family = [differences[index] for index in members]
+        influence = influence_table([one.influence for one in family])
+        alike = [(a, b) for a, b in combinations(range(len(family)), 2) if family[a].what == family[b].what]
+        influence = np.column_stack([influence, *(influence[:, b] - influence[:, a] for a, b in alike)])
+        raw = [one.paired.p_value for one in family]
+        shared = simultaneous(influence, [*raw, *[1.0] * (influence.shape[1] - len(raw))], terms.level)
+        for index, one, p_adjusted in zip(members, family, shared.p_values, strict=False):
+            margin = margins.get((one.measure.task, one.measure.name))
+            result[index] = _decided(one, p_adjusted, shared.level, len(shared.p_values), terms, margin)
+    return [result[index] for index in range(len(differences))]
+
+
+def _decided(
+    one: UncorrectedDifference, p_adjusted: float, level: float, family: int, terms: Terms, margin: float | None
+) -> ComparedMeasure:
+    measure = one.measure
+    # made at the level of one comparison and look, the intervals of the family hold together at the level asked for
+    at = nominal_level(one.times, level)
+    paired = structs.replace(
+        one.paired, interval=structs.replace(_possible(one.interval(at), measure), level=terms.level)
+    )
+    verdict = verdict_of(paired.interval, measure.better, margin)
+    extremes = tuple(extreme(at) for extreme in one.extremes)
+    others = (verdict_of(extreme, measure.better, margin) for extreme in extremes)
+    few = paired.interval.too_few
+    return ComparedMeasure(
+        name=measure.name,
+        title=measure.title,
+        unit=measure.unit,
+        better=measure.better,
+        group=one.group,
+        paired=paired,
+        p_adjusted=p_adjusted,
+        verdict=verdict,
+        detectable=None if few else detectable_difference(paired, level=at),
+        chance=one.chance,
+        margin=margin,
+        primary=measure.primary,
+        family=family,
+        failed=one.failed,
+        with_failed=tuple(dict.fromkeys(other for other in others if other != verdict)),
+        extremes=extremes,
+    )
+
+
+def _possible(interval: Interval, measure: MeasureCard) -> Interval:
+    """The interval of a difference within what the scale of the measure allows."""
+    if measure.scale is None or interval.low is None or interval.high is None:
+        return interval
+    most = measure.scale[1] - measure.scale[0]
+    return structs.replace(interval, low=max(-most, interval.low), high=min(most, interval.high))

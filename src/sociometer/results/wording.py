@@ -1,0 +1,207 @@
+"""Comparisons in words: the verdicts as a sentence, and the columns of the table."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from msgspec import Struct
+
+from sociometer.core.card import MeasureCard
+from sociometer.core.measure import Cell, Interval, Table
+from sociometer.core.words import listed, lowered
+from sociometer.results.verdicts import ComparedMeasure, Comparison
+from sociometer.statistics.formatting import amount, bracketed_interval, group_text, number, p_text, signed_amount
+from sociometer.statistics.item_values import ItemValue
+from sociometer.statistics.people import place_among
+
+FAMILIES = (
+    "A verdict follows from the interval next to it. The intervals of a family hold together with the level asked for "
+    "(max-t). Within a task, the primary measures of all pairs of runs are one family, the other measures are a second "
+    "one, and every way of grouping one measure is another. Tasks and instruments are separate families."
+)
+
+
+def overall_sentence(comparison: Comparison) -> str:
+    """The verdicts on the primary measures, without those on groups."""
+    if comparison.refused:
+        return f"{comparison.second} and {comparison.first} cannot be compared: {comparison.refused}."
+    primary = _primary(comparison)
+    said = "; ".join(_whole(row, comparison, named=len(primary) > 1) for row in primary) + "."
+    return said.replace("the data", "The data", 1) if said.startswith("the data cannot tell ") else said
+
+
+def sentence_of(comparison: Comparison) -> str:
+    """The verdicts of one comparison in one sentence."""
+    if comparison.refused:
+        return overall_sentence(comparison)
+    parts = [overall_sentence(comparison).removesuffix(".")]
+    for row in _primary(comparison):
+        grouped = [other for other in comparison.measures if other.group and other.name == row.name]
+        # the first facet of an instrument is its main grouping (abilities); the others appear in the table only
+        first = tuple(grouped[0].group) if grouped else ()
+        parts += _groups([other for other in grouped if tuple(other.group) == first])
+    return "; ".join(parts) + "."
+
+
+def _primary(comparison: Comparison) -> list[ComparedMeasure]:
+    overall = [row for row in comparison.measures if not row.group]
+    return [row for row in overall if row.primary] or overall[:1]
+
+
+def _whole(row: ComparedMeasure, comparison: Comparison, named: bool) -> str:
+    on = f" on {lowered(row.title)}" if named else ""
+    second, first = comparison.second, comparison.first
+    interval = row.paired.interval
+    many = f" (adjusted for {row.family} comparisons)" if row.family > 1 else ""
+    if row.verdict in ("better", "worse"):
+        reverse = row.paired.difference < 0
+        size = amount(row.paired.difference, row.unit, interval=interval)
+        size += f" {bracketed_interval(interval, row.unit, reverse)}"
+        said = f"{second} is {row.verdict} than {first}{on} by {size}{many}"
+    elif row.verdict == "differs":
+        size = f"{_signed(row)} {bracketed_interval(interval, row.unit)}"
+        said = f"{second} differs from {first}{on} by {size}{many}"
+    elif row.verdict == "equivalent" and row.margin is not None:
+        seen = f"a difference of {_signed(row)} {bracketed_interval(interval, row.unit)}{many}"
+        said = f"{second} and {first} are the same{on} within {amount(row.margin, row.unit)}: {seen}"
+    elif row.verdict == "too few":
+        said = f"{second} against {first}{on}: {_count(row.paired.clusters)} too few to tell"
+    else:
+        seen = f"a difference of {_signed(row)} {bracketed_interval(interval, row.unit)}{many}"
+        said = f"the data cannot tell {second} from {first}{on}: {seen}{_would(row)}"
+    return said + failed_text(row)
+
+
+def failed_text(row: ComparedMeasure) -> str:
+    """What the failed items could change; empty if they cannot change the verdict."""
+    if not row.with_failed:
+        return ""
+    items = "the failed item" if row.failed == 1 else f"the {row.failed} failed items"
+    return f", but {items} could change this to “{'” or “'.join(row.with_failed)}”"
+
+
+def _signed(row: ComparedMeasure) -> str:
+    return signed_amount(row.paired.difference, row.unit, interval=row.paired.interval)
+
+
+def _would(row: ComparedMeasure) -> str:
+    if row.detectable is None:
+        return ""
+    size = amount(row.detectable, row.unit, interval=row.paired.interval)
+    return f", where {row.paired.items} items could detect {size} or more"
+
+
+def _groups(rows: Sequence[ComparedMeasure]) -> list[str]:
+    parts = []
+    for verdict in ("better", "worse"):
+        found = [row for row in rows if row.verdict == verdict]
+        if found:
+            parts.append(f"{verdict} on " + listed([_level(row) for row in found]))
+    differing = [row for row in rows if row.verdict == "differs"]
+    if differing:
+        parts.append("they differ on " + listed([_level(row, signed=True) for row in differing]))
+    open_rows = [row for row in rows if row.verdict == "cannot tell" and row.detectable is not None]
+    if open_rows and len(open_rows) <= 8:
+        sizes = [row.detectable for row in open_rows if row.detectable is not None]
+        widest = max((row.paired.interval for row in open_rows), key=_width)
+        low, high = (amount(size, open_rows[0].unit, interval=widest) for size in (min(sizes), max(sizes)))
+        reach = high if low == high else f"{low.removesuffix('s').removesuffix(' point')} to {high}"
+        names = listed([_name(row) for row in open_rows])
+        parts.append(f"on {names} the data cannot tell: they could detect {reach} or more")
+    elif open_rows:
+        parts.append(f"on {len(open_rows)} other groups the data cannot tell")
+    return parts
+
+
+def _level(row: ComparedMeasure, signed: bool = False) -> str:
+    """One level with the size of its difference; `signed` keeps the sign, for measures without a better direction."""
+    reverse = row.paired.difference < 0 and not signed
+    size = _signed(row) if signed else amount(row.paired.difference, row.unit, interval=row.paired.interval)
+    return f"{_name(row)} by {size} {bracketed_interval(row.paired.interval, row.unit, reverse)}"
+
+
+def _width(interval: Interval) -> float:
+    return 0.0 if interval.low is None or interval.high is None else interval.high - interval.low
+
+
+def _name(row: ComparedMeasure) -> str:
+    words = [level if len(level) > 2 else f"{facet} {level}" for facet, level in row.group.items()]
+    return " ".join(words).replace("_", " ")
+
+
+def _count(clusters: int) -> str:
+    return "no items are" if clusters == 0 else "1 cluster is" if clusters == 1 else f"{clusters} clusters are"
+
+
+def place_sentence(
+    label: str, measure: MeasureCard, people: Mapping[str, ItemValue], subject: Mapping[str, ItemValue]
+) -> str:
+    """The place of a subject among people: “m is better than 26 of 42 people, 62 % [47, 75]”."""
+    found = place_among(people, subject, -1.0 if measure.better == "lower" else 1.0)
+    bounds = f" {bracketed_interval(found.interval, 'share')}" if not found.interval.too_few else ""
+    return (
+        f"“{measure.title}”: {label} is better than {found.better_than:g} of {found.people} people, each on the items"
+        f" that they answered ({100 * found.share:.0f} %{bounds}; ties count half)"
+    )
+
+
+class Column(Struct, frozen=True):
+    """One column: its head, the cell of a row, and whether it is aligned right."""
+
+    head: str
+    of: Callable[[ComparedMeasure], Cell]
+    right: bool = True
+
+
+def observed_columns(comparison: Comparison) -> tuple[Column, ...]:
+    """The observed values: both means, their difference with its interval, and what can be detected."""
+    return (
+        Column("measure", lambda row: row.title, right=False),
+        Column("group", _group, right=False),
+        Column(comparison.first, lambda row: number(row.paired.first, row.unit, interval=row.paired.interval)),
+        Column(comparison.second, lambda row: number(row.paired.second, row.unit, interval=row.paired.interval)),
+        Column("difference", lambda row: signed_amount(row.paired.difference, row.unit, interval=row.paired.interval)),
+        Column("interval", lambda row: bracketed_interval(row.paired.interval, row.unit)),
+        Column("adjusted for", lambda row: row.family if row.family > 1 else None),
+        Column("could detect", _detectable),
+    )
+
+
+def tested_columns(comparison: Comparison) -> tuple[Column, ...]:
+    """The other tests; equivalence appears only if a row has a margin."""
+    rows = comparison.measures
+    return (
+        Column("p", lambda row: p_text(row.paired.p_value)),
+        Column("p adjusted", lambda row: p_text(row.p_adjusted)),
+        Column("effect", lambda row: None if row.paired.effect is None else round(row.paired.effect, 3)),
+        *((Column("same within", _same),) if any(row.margin for row in rows) else ()),
+        Column("items", lambda row: row.paired.items),
+        Column("clusters", lambda row: row.paired.clusters),
+    )
+
+
+VERDICT = Column("verdict", lambda row: row.verdict, right=False)
+
+
+def comparison_table(comparison: Comparison) -> Table:
+    """One row for each measure and level, with all columns."""
+    columns = (*observed_columns(comparison), *tested_columns(comparison), VERDICT)
+    rows = tuple(tuple(column.of(row) for column in columns) for row in comparison.measures)
+    title = f"{comparison.where}: {comparison.second} against {comparison.first}"
+    note = "; ".join(comparison.notes)
+    return Table("compare", title, tuple(column.head for column in columns), rows, note[:1].upper() + note[1:])
+
+
+def _group(row: ComparedMeasure) -> str:
+    return group_text({facet.replace("_", " "): level for facet, level in row.group.items()}) or "all"
+
+
+def _detectable(row: ComparedMeasure) -> Cell:
+    return None if row.detectable is None else amount(row.detectable, row.unit, interval=row.paired.interval)
+
+
+def _same(row: ComparedMeasure) -> Cell:
+    """The margin, and whether the interval lies within it."""
+    interval = row.paired.interval
+    if row.margin is None or interval.low is None or interval.high is None:
+        return None
+    inside = max(-interval.low, interval.high) < row.margin
+    return f"{amount(row.margin, row.unit)}: {'yes' if inside else 'not shown'}"

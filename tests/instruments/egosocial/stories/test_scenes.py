@@ -1,0 +1,15 @@
+"""The keys of generated stories, found a second time from the words of the story by another oracle."""
+
+import pytest
+
+from sociometer.instruments.egosocial.stories.scenes import generated_scenes
+from tests.instruments.egosocial.stories.second_oracle import second_answer
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize(("tier", "stories"), [("seen", 16), ("told", 9), ("deep", 4)])
+def test_two_oracles_agree_on_every_item(tier, stories, language):
+    """`python bench/two_oracles.py` compares 2,000 items."""
+    for scene in generated_scenes(41, stories, tiers=[tier], language=language):
+        told = scene.tellings[0]
+        assert second_answer(told.story, told.question, language) == told.options[told.answer], scene.id

@@ -1,0 +1,87 @@
+"""Comparisons of simulators, on simulated dialogues with known components and on the released ones."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+from sociometer.instruments.sage import simulators
+from sociometer.instruments.sage.dialogue import simulator_of, subject_of
+from sociometer.instruments.sage.leniency import leniency
+from sociometer.instruments.sage.simulators import Played, components_of, cube
+
+
+def dialogues(rng, subjects, scenarios, simulators, interaction=4.0, noise=10.0, missing=0.0):
+    """Final emotions of made-up talks: subjects, scenarios and simulators add up, and subjects meet simulators."""
+    effects = {name: rng.normal(0, 12, len(subjects)) for name in ("subject",)}
+    scenes, leniencies = rng.normal(0, 9, scenarios), rng.normal(0, 8, len(simulators))
+    meet = rng.normal(0, interaction, (len(subjects), len(simulators)))
+    return [
+        Played(subject, f"scene {k}", simulator,
+               50 + effects["subject"][i] + scenes[k] + leniencies[j] + meet[i, j] + rng.normal(0, noise))
+        for i, subject in enumerate(subjects)
+        for j, simulator in enumerate(simulators)
+        for k in range(scenarios)
+        if rng.random() >= missing
+    ]  # fmt: skip
+
+
+def test_known_components_of_dialogues_are_recovered():
+    rng = np.random.default_rng(11)
+    found = [
+        components_of(dialogues(rng, [f"m{n}" for n in range(10)], 30, [f"s{n}" for n in range(6)], missing=0.25))
+        for _ in range(6)
+    ]
+    for facets, true in ((("subject",), 144), (("scenario",), 81), (("subject", "simulator"), 16), ((), 100)):
+        mean = np.mean([each.variance(*facets) for each in found])
+        assert mean == pytest.approx(true, rel=0.35), facets
+    assert np.mean([each.variance("subject", "scenario") for each in found]) < 5, "there is none"
+
+
+def test_one_subject_or_confounded_simulators_have_no_components():
+    rng = np.random.default_rng(1)
+    assert components_of(dialogues(rng, ["a"], 10, ["s", "t"])) is None
+    confounded = dialogues(rng, ["a"], 10, ["s"]) + dialogues(rng, ["b"], 10, ["t"])
+    assert components_of(confounded) is None
+
+
+def test_rank_agreement_needs_three_subjects_and_has_an_interval_over_scenarios():
+    rng = np.random.default_rng(2)
+    [found] = simulators.rank_agreements(cube(dialogues(rng, ["a", "b", "c", "d"], 40, ["s", "t"])))
+    assert found.subjects == 4 and found.interval.low <= found.rho <= found.interval.high
+    [few] = simulators.rank_agreements(cube(dialogues(rng, ["a", "b"], 40, ["s", "t"])))
+    assert few.rho is None and few.interval.too_few
+
+
+def test_the_released_dialogues_under_two_simulators(released_talks):
+    rows = [
+        Played(subject_of(path), scenario.id, simulator_of(path), float(dialogue.final))
+        for path, scenario, dialogue in released_talks
+    ]
+    scores: dict = {}
+    for row in rows:
+        scores.setdefault(row.simulator, {}).setdefault(row.subject, {})[row.scenario] = row.final
+    found = leniency("gpt-4o", scores["gpt-4o"], scores["deepseek-v3"])
+    assert min(found.gaps.values()) == pytest.approx(11.68) and max(found.gaps.values()) == pytest.approx(28.05)
+    assert (round(found.unlinked, 1), round(found.error, 1)) == (18.1, 9.5)
+    assert found.alike < 0.05, "one link does not serve all four"
+    parts = components_of(rows)
+    for design in simulators.designs_of(parts, (1, 2, 16), (25, 100, 1000)):
+        assert 0 <= design.half_width_interval.low <= design.half_width_interval.high <= 100
+    assert all(one.interval.high <= 50**2 for one in parts.components)
+    assert parts.variance("subject") > parts.variance("simulator") > parts.variance("subject", "simulator")
+    assert parts.variance() / parts.total == pytest.approx(0.48, abs=0.02)
+    [rho] = simulators.rank_agreements(cube(rows))
+    assert rho.rho == 1 and rho.interval.low < 0.5, "four subjects agree, and could have disagreed"
+
+
+@pytest.mark.parametrize("kept", [0.15, 0.4, 0.8])
+def test_unbalanced_designs_are_handled_without_a_warning(kept):
+    rng = np.random.default_rng(3)
+    every = dialogues(rng, "abcd", 12, ("gpt-4o", "kind", "stern"))
+    rows = [row for row in every if rng.random() < kept and (row.simulator != "stern" or row.subject == "a")]
+    table = cube(rows)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        simulators.rank_agreements(table)
+        components_of(rows)

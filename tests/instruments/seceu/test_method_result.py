@@ -1,0 +1,58 @@
+"""The result of one prompting method: EQ, intervals and failed tests, worked against the norm."""
+
+import pytest
+
+
+def test_even_allocation_earns_an_eq_of_112_on_the_official_norm(rehearse, official_data):
+    summary = rehearse("baseline/even", official_data).summarise("feelings")
+    assert summary.measure("distance").value == pytest.approx(2.124, abs=1e-3)
+    assert round(summary.measure("eq").value) == 112
+    assert summary.measure("similarity").value == pytest.approx(-0.31, abs=0.005)
+    assert "different mechanism" in summary.measure("similarity").note
+    interval = summary.measure("eq").interval
+    assert interval.low < 112 < interval.high
+
+
+def test_the_standard_scores_themselves_earn_the_top_eq(rehearse, official_data):
+    summary = rehearse("baseline/oracle", official_data).summarise("feelings")
+    assert summary.measure("distance").value == pytest.approx(0, abs=0.005)
+    assert summary.measure("eq").value == pytest.approx(100 + 15 * 2.79 / 0.822, abs=0.1)
+    assert summary.measure("eq").note.startswith(
+        "'expert' in the paper's terms; an even allocation earns 112; people's standard error"
+    )
+    assert summary.measure("similarity").value is None
+
+
+def test_no_answer_stands_at_51_and_is_a_failed_test(rehearse, official_data):
+    summary = rehearse("baseline/refuse", official_data).summarise("feelings")
+    assert summary.measure("eq").value is None
+    assert summary.measure("eq").note.startswith("FAILED: 40 of 40")
+    assert summary.measure("distance").unreadable == 40
+    results = next(table for table in summary.tables if table.name == "results")
+    assert results.rows[0][2] == "FAILED"
+    silent = next(row for row in results.rows if row[0] == "no answer")
+    assert round(silent[2]) == 51
+
+
+@pytest.mark.parametrize(("nulls", "failed"), [(20, False), (21, True)])
+def test_a_majority_of_null_answers_fails_and_half_does_not(rehearse, official_data, nulls, failed):
+    answered = iter([*(["no idea"] * nulls), *(["4, 3, 2, 1"] * (40 - nulls))])
+    summary = rehearse(lambda _: next(answered), official_data).summarise("feelings")
+    assert (summary.measure("eq").value is None) == failed
+
+
+def test_the_interval_is_of_the_difference_from_people(rehearse, official_data):
+    """Items that are hard for people and for the subject alike must not widen the interval of the EQ."""
+    made = rehearse("baseline/even", official_data)
+    run = made.play_all("feelings")
+    template = run.norm["template"]
+    summary = made.instrument.task("feelings").summarise(run)
+    gaps = [score.values["distance"] - template[item.scenario] for item, _, score in run.scored()]
+    spread = (sum((gap - sum(gaps) / 40) ** 2 for gap in gaps) / 39) ** 0.5 / 40**0.5
+    interval = summary.measure("eq").interval
+    assert interval.high - interval.low == pytest.approx(2 * 2.02 * spread * 15 / 0.822, rel=0.1)
+
+
+def test_repeats_are_averaged_and_count_as_one_item(rehearse):
+    summary = rehearse("baseline/random").summarise("feelings", repeats=3)
+    assert summary.measure("distance").items == 40

@@ -1,0 +1,16 @@
+"""The tables show both profiles of the best and worst stories, and how replies were read."""
+
+
+def test_the_worst_and_best_items_show_both_profiles(rehearse):
+    summary = rehearse("baseline/random").summarise("feelings")
+    table = next(table for table in summary.tables if table.name == "items")
+    assert len(table.rows) == 10
+    distances = [row[2] for row in table.rows]
+    assert distances == sorted(distances)
+    assert "(" in table.rows[0][4]
+
+
+def test_the_rules_that_read_and_repaired_are_counted(rehearse):
+    summary = rehearse("40, 30, 10, 20").summarise("feelings")
+    table = next(table for table in summary.tables if table.name == "readings")
+    assert table.rows == (("in order", "scaled", 40),)

@@ -1,0 +1,119 @@
+"""Comparison: items are paired as they should be, and what would mislead is refused."""
+
+import numpy as np
+import pytest
+from msgspec import structs
+
+from fake_runs import card, fake_run
+from sociometer.core.card import TaskCard
+from sociometer.core.errors import UsageError
+from sociometer.results.comparison import compare, not_compared
+from sociometer.results.verdicts import Terms
+
+
+def test_a_distance_is_better_when_it_shrinks():
+    rng = np.random.default_rng(1)
+    far = rng.uniform(2, 4, 40)
+    (found,) = compare(
+        [
+            fake_run("A", far, of=card("number", "lower")),
+            fake_run("B", far - 0.5 + rng.normal(0, 0.1, 40), of=card("number", "lower")),
+        ]
+    )
+    assert found.measures[0].verdict == "better"
+
+
+def test_a_facet_of_the_answer_divides_nothing():
+    one = [{"ability": "tact", "picked": "right" if place % 2 else "wrong"} for place in range(24)]
+    two = [{"ability": "tact", "picked": "wrong" if place % 2 else "right"} for place in range(24)]
+    (found,) = compare([fake_run("A", [0, 1] * 12, facets=one), fake_run("B", [1, 0] * 12, facets=two)])
+    assert [row.group for row in found.measures] == [{}]
+
+
+def test_clustered_items_count_for_less_than_lone_ones():
+    rng = np.random.default_rng(9)
+    trees = rng.integers(0, 2, 40)
+    one, two = np.zeros(200), np.repeat(trees, 5)
+    clusters = [f"tree {place // 5}" for place in range(200)]
+    lone = compare([fake_run("A", one), fake_run("B", two)], Terms(margin=10))[0].measures[0]
+    shared = [fake_run(name, values, clusters=clusters) for name, values in (("A", one), ("B", two))]
+    row = compare(shared, Terms(margin=10))[0].measures[0]
+    assert row.detectable / lone.detectable == pytest.approx(5**0.5, rel=0.15)
+
+
+@pytest.mark.parametrize(
+    ("other", "reason"),
+    [
+        ({"version": "2"}, "versions 1 and 2 of tact"),
+        ({"roles": {"subject": "B", "simulator": "y"}}, "in the role simulator: x and y"),
+        ({"norm": {"mean": 2.0}}, "different norms"),
+        ({"texts": "changed"}, "differ in content under the same id"),
+    ],
+)
+def test_what_is_not_comparable_is_refused_with_the_reason(other, reason):
+    values = [0, 1] * 10
+    first = fake_run("A", values, roles={"subject": "A", "simulator": "x"}, norm={"mean": 1.0})
+    told = {"roles": {"subject": "B", "simulator": "x"}, "norm": {"mean": 1.0}, **other}
+    (found,) = compare([first, fake_run("B", values, **told)])
+    assert reason in found.refused
+    assert found.measures == ()
+    assert "cannot be compared" in found.sentence
+
+
+def test_runs_of_different_tasks_leave_nothing_to_compare():
+    with pytest.raises(UsageError, match="no two of the given runs have the same task"):
+        compare([fake_run("A", [1] * 12)])
+
+
+def test_a_failure_of_the_machinery_is_left_out_of_both_sides_and_told():
+    first, second = [1.0] * 20, [1.0] * 18 + [None] * 2
+    (found,) = compare([fake_run("A", first), fake_run("B", second)])
+    assert found.measures[0].paired.items == 18
+    assert found.measures[0].paired.difference == 0
+    assert "2 episodes of B failed and are not in the comparison" in found.notes
+
+
+def test_stand_ins_and_settings_are_told_beside_the_verdict():
+    values = [0, 1] * 10
+    (found,) = compare(
+        [
+            fake_run("A", values, settings={"prompting": "direct"}),
+            fake_run("B", values, settings={"prompting": "steps"}, stand_ins=["appraisal"]),
+        ]
+    )
+    assert "settings differ in prompting: 'direct' and 'steps'" in found.notes
+    assert any("appraisal is a stand-in" in note for note in found.notes)
+
+
+def test_a_task_that_a_run_lacks_is_told():
+    def of_task(label, task, instrument="tact"):
+        whole = card()
+        of = structs.replace(whole, name=instrument, task=(*whole.task, TaskCard("others", "Others")))
+        return structs.replace(fake_run(label, [0, 1] * 10, of=of), task=task)
+
+    runs = [of_task("A", "questions"), of_task("A", "others"), of_task("B", "questions"), of_task("C", "x", "manners")]
+    told = [(c.instrument, c.task, c.first, c.second, c.refused) for c in not_compared(runs)]
+    assert told == [
+        ("tact", "questions", "A", "C", "C has no run of this task"),
+        ("tact", "others", "A", "B", "B has no run of this task"),
+        ("tact", "others", "A", "C", "C has no run of this task"),
+        ("manners", "x", "C", "A", "A has no run of this task"),
+        ("manners", "x", "C", "B", "B has no run of this task"),
+    ]
+    assert not_compared(runs[::2][:2]) == ()
+
+
+def test_repeats_do_not_make_items():
+    rng = np.random.default_rng(4)
+    one, two = rng.integers(0, 2, 40), rng.integers(0, 2, 40)
+    (once,) = compare([fake_run("A", one), fake_run("B", two)])
+    (many,) = compare([fake_run("A", np.repeat(one, 5), repeats=5), fake_run("B", np.repeat(two, 5), repeats=5)])
+    assert many.measures[0].paired.items == once.measures[0].paired.items == 40
+    assert many.measures[0].paired.p_value == pytest.approx(once.measures[0].paired.p_value)
+
+
+def test_levels_of_one_cluster_are_left_out_and_told():
+    facets = [{"theme": "alone" if place == 0 else "wide"} for place in range(40)]
+    (found,) = compare([fake_run("A", [0, 1] * 20, facets=facets), fake_run("B", [1, 0] * 20, facets=facets)])
+    assert [row.group for row in found.measures] == [{}, {"theme": "wide"}]
+    assert "by theme, 1 of 2 levels have one cluster and are left out" in found.notes

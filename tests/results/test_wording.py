@@ -1,0 +1,83 @@
+"""The sentence of a comparison says the verdict, its size and what could change it."""
+
+import numpy as np
+import pytest
+
+from fake_runs import card, fake_run
+from sociometer.results.comparison import compare
+
+
+def test_a_clear_gain_is_said_in_one_sentence():
+    first, second = [0] * 30 + [1] * 30, [0] * 10 + [1] * 50
+    (found,) = compare([fake_run("A", first), fake_run("B", second)])
+    row = found.measures[0]
+    assert row.verdict == "better"
+    assert row.paired.difference == pytest.approx(20 / 60)
+    assert found.sentence.startswith("B is better than A by 33 points [")
+    assert not found.worse
+
+
+def test_a_loss_fails_the_gate_and_its_interval_is_turned_round():
+    (found,) = compare([fake_run("A", [1] * 40), fake_run("B", [0] * 20 + [1] * 20)])
+    assert found.worse
+    assert "B is worse than A by 50 points [" in found.sentence
+    low = float(found.sentence.split("[")[1].split(",")[0])
+    assert low > 0, "a loss of so many points is stated as a positive range"
+
+
+def test_where_the_data_cannot_tell_it_says_what_they_would_show():
+    values = [0, 1] * 30
+    (found,) = compare([fake_run("A", values), fake_run("B", values[::-1])])
+    row = found.measures[0]
+    assert row.verdict == "cannot tell"
+    assert row.detectable is not None and 0.3 < row.detectable < 0.45
+    assert "60 items could detect" in found.sentence
+
+
+def test_groups_are_judged_apart_and_named():
+    facets = [{"ability": "influence" if place < 40 else "empathy"} for place in range(80)]
+    first = [0] * 25 + [1] * 15 + [0, 1] * 20
+    second = [1] * 40 + [0, 1] * 20
+    (found,) = compare([fake_run("A", first, facets=facets), fake_run("B", second, facets=facets)])
+    by = {row.group.get("ability", ""): row.verdict for row in found.measures}
+    assert by == {"": "better", "influence": "better", "empathy": "cannot tell"}
+    assert "better on influence by 63 points" in found.sentence
+    assert "on empathy the data cannot tell: they could detect" in found.sentence
+
+
+def test_several_comparisons_widen_each_interval_and_the_sentence_tells_it():
+    rng = np.random.default_rng(13)
+    base = rng.random(60)
+    runs = [fake_run(name, base < rate) for name, rate in (("A", 0.4), ("B", 0.6), ("C", 0.5), ("D", 0.55))]
+    alone, among = compare(runs[:2])[0], compare(runs)[0]
+    one, many = alone.measures[0], among.measures[0]
+    assert (one.family, many.family) == (1, 6)
+    assert many.paired.interval.low < one.paired.interval.low < one.paired.interval.high < many.paired.interval.high
+    assert one.p_adjusted == one.paired.p_value < many.p_adjusted
+    assert "adjusted for 6 comparisons" in among.sentence and "adjusted" not in alone.sentence
+
+
+def test_failed_items_that_could_change_the_verdict_are_told_in_the_headline():
+    """B fails where it is wrong: without these items it looks better."""
+    first, second = [1] * 30 + [0] * 30, [1] * 18 + [None] * 12 + [1] * 8 + [0] * 22
+    (found,) = compare([fake_run("A", first), fake_run("B", second)])
+    row = found.measures[0]
+    assert row.verdict == "better" and row.failed == 12
+    assert row.with_failed == ("cannot tell",)
+    assert found.sentence.endswith("but the 12 failed items could change this to “cannot tell”.")
+    (sure,) = compare([fake_run("A", [0] * 60), fake_run("B", [1] * 58 + [None] * 2)])
+    assert sure.measures[0].with_failed == () and "failed" not in sure.sentence
+
+
+def test_a_measure_without_a_better_direction_differs():
+    rng = np.random.default_rng(7)
+    base, of = rng.uniform(2, 4, 40), card("number", "neither")
+    (found,) = compare([fake_run("A", base, of=of), fake_run("B", base - 0.5 + rng.normal(0, 0.1, 40), of=of)])
+    assert found.measures[0].verdict == "differs"
+    assert found.sentence.startswith("B differs from A by −0.")
+    assert not found.worse
+
+
+def test_a_difference_of_shares_is_not_said_to_pass_a_hundred_points():
+    (found,) = compare([fake_run("A", [0.0] * 12), fake_run("B", [1.0] * 11 + [0.8])])
+    assert found.measures[0].paired.interval.high == 1
