@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 
 from sociometer.core.errors import DataError, unknown
+from sociometer.core.language import ENGLISH
 
 _PLACEHOLDER = re.compile(r"\{([a-z][a-z0-9_]*)\}")
 AUTHORS = "paper/"
@@ -38,7 +39,7 @@ class Prompts:
         if override is not None:
             self._refuse_strangers(override)
 
-    def render(self, name: str, language: str = "en", /, **values: object) -> str:
+    def render(self, name: str, language: str = ENGLISH, /, **values: object) -> str:
         """The prompt with each `{placeholder}` replaced once; placeholders in inserted text stay as they are."""
         if (language, name) not in self._texts:
             raise unknown(f"prompt ({language})", name, self.names(language))
@@ -50,11 +51,11 @@ class Prompts:
 
         return _PLACEHOLDER.sub(put, self._texts[language, name])
 
-    def replaced(self, name: str, language: str = "en") -> bool:
+    def replaced(self, name: str, language: str = ENGLISH) -> bool:
         """Whether the prompt is one of the folder `override`."""
         return self._override is not None and (self._override / language / f"{name}.md").is_file()
 
-    def names(self, language: str = "en") -> tuple[str, ...]:
+    def names(self, language: str = ENGLISH) -> tuple[str, ...]:
         """The names of the prompts in a language."""
         return tuple(sorted(name for tongue, name in self._texts if tongue == language))
 

@@ -17,6 +17,7 @@ from msgspec import Struct, structs
 from sociometer.core.conversation import SUBJECT, Event, Exchange, Reply, Request, Sampling
 from sociometer.core.errors import DataError, MachineryError, UsageError
 from sociometer.core.instrument import Instrument
+from sociometer.core.language import ENGLISH
 from sociometer.core.player import EVERY_ABILITY, Abilities, RulePlayer
 from sociometer.core.prompts import AUTHORS, Prompts
 from sociometer.core.session import DrawnRequest, RoleBinding
@@ -216,7 +217,7 @@ class _Heard(Prompts):
         vars(self).update(vars(prompts))
         self.rendered: dict[str, tuple[str, str]] = {}
 
-    def render(self, name: str, language: str = "en", /, **values: object) -> str:
+    def render(self, name: str, language: str = ENGLISH, /, **values: object) -> str:
         made = super().render(name, language, **values)
         self.rendered[made] = name, self._texts[language, name]
         return made

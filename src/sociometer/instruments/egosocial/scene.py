@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from sociometer.core.language import ENGLISH
 from sociometer.core.task import Item
 
 
@@ -34,7 +35,7 @@ class Scene(Item, frozen=True, kw_only=True):
 
     tellings: tuple[Telling, ...]
     facets: dict[str, str]
-    language: str = "en"
+    language: str = ENGLISH
     ego: str = ""
 
 

@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from sociometer.core.archives import read_member
 from sociometer.core.errors import DataError, UsageError
+from sociometer.core.language import ENGLISH
 from sociometer.core.source import Source
 from sociometer.core.task import Item
 from sociometer.instruments.seceu.norm import Norm, published_norm, read_norm
@@ -89,7 +90,7 @@ def read_stories(source: Source, language: str) -> list[Story]:
         raise UsageError(f"the official items are in {' and '.join(FILES)}, not in '{language}'; leave out --official.")
     path = source.path(FILES[language])
     paragraphs = read_paragraphs(path)
-    blocks = _blocks(paragraphs, _ENGLISH_HEAD if language == "en" else _CHINESE_HEAD)
+    blocks = _blocks(paragraphs, _ENGLISH_HEAD if language == ENGLISH else _CHINESE_HEAD)
     stories = [_story(path, number, at, lines, language) for number, at, lines in blocks]
     if [story.number for story in stories] != list(range(1, COUNT + 1)):
         found = ", ".join(str(story.number) for story in stories) or "none"
@@ -129,7 +130,7 @@ def _blocks(paragraphs: list[str], head: re.Pattern[str]) -> list[tuple[int, int
 
 
 def _story(path: Path, number: int, at: int, lines: list[str], language: str) -> Story:
-    if language == "en":
+    if language == ENGLISH:
         text, options = _english(lines)
     else:
         text, options = _chinese(lines)

@@ -17,7 +17,7 @@ from sociometer.core.session import Session
 from sociometer.core.settings import PAPER, Settings, is_paper
 from sociometer.core.source import AuthorsPrompt, Source
 from sociometer.instruments._authors import from_format, python_text
-from sociometer.instruments.socialeval.items import BOTH, AbilityQuestion, Crossroads, TreeItem
+from sociometer.instruments.socialeval.items import BOTH, WORDS, AbilityQuestion, Crossroads, TreeItem
 from sociometer.instruments.socialeval.worldtree import GOAL_OPEN, Line, Node, Person, end_level, horizon, solve
 from sociometer.reading import (
     ChoiceAnswer,
@@ -116,7 +116,6 @@ SPEAKING = Sampling(temperature=0.7, max_tokens=160)
 AUTHORS_SAMPLING = Sampling(temperature=1.0)
 """The sampling of the authors' runner (`--wording paper`)."""
 VOTES, AUTHORS_VOTES = 1, 3
-WORDS = Path(__file__).parent / "data" / "words"
 Asking = Callable[[Choice], list[Message]]
 """The messages of a question as a function of its options in the order they are shown."""
 

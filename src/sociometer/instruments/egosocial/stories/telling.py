@@ -1,4 +1,4 @@
-"""Stories and questions in words, English or Chinese, in the third or the first person.
+"""Stories and questions in the words of a language, in the third or the first person.
 
 Which of several sentences tells an event depends on the story and the event alone, so that all tellings of a story
 differ only in the person.
@@ -15,6 +15,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
+from sociometer.core.language import ENGLISH, language_of
 from sociometer.instruments.egosocial.stories.events import (
     Enter,
     Event,
@@ -56,6 +57,22 @@ class StoryTexts(Struct, frozen=True, forbid_unknown_fields=True):
     """The sentence that follows what somebody overhears."""
     sentences: dict[str, tuple[str, ...]]
     questions: dict[str, str]
+    plural: str = "(?!)"
+    """A pattern for nouns that have the forms of the plural."""
+    forms: dict[str, dict[str, str]] = {}
+    """By kind of word (`you`, `person`, `noun`, `pronoun`, with `s` in the plural), what stands in a slot of a shape.
+
+    A kind without forms is the name alone.
+    """
+
+    def form(self, kind: str, shape: str, name: str) -> str:
+        """A name in the shape that a slot asks for."""
+        return self.forms[kind][shape].format(name=name) if kind in self.forms else name
+
+    def noun(self, noun: str, slot: str, shape: str) -> str:
+        """A noun in the shape that a slot asks for; the slot `it` has its pronoun."""
+        kind = ("pronoun" if slot == "it" else "noun") + "s" * bool(re.search(self.plural, noun))
+        return self.form(kind, shape, noun.replace("_", " "))
 
 
 @cache
@@ -64,45 +81,15 @@ def texts(language: str) -> StoryTexts:
     return msgspec.convert(tomllib.loads((DATA / f"{language}.toml").read_text(encoding="utf-8")), StoryTexts)
 
 
-def plural(thing: str) -> bool:
-    """Whether the name of a thing takes "are"."""
-    return thing.endswith("s") and not thing.endswith("ss")
-
-
-def english_noun(noun: str, slot: str, form: str) -> str:
-    """A noun with its article, with the verb that follows it (`was`, `is`), or as a pronoun (`it`)."""
-    if slot == "it":
-        shown = "them" if plural(noun) and form != "was" else "they" if plural(noun) else "it"
-    else:
-        shown = f"the {noun.replace('_', ' ')}"
-    verb_form, _, asked = form.partition("_")
-    if not verb_form:
-        return shown
-    word = {"was": "were", "is": "are"}[verb_form] if plural(noun) else verb_form
-    return f"{word} {shown}" if asked else f"{shown} {word}"
-
-
 class Voice(Struct, frozen=True):
     """Who is "you"; an empty `ego` names everybody."""
 
     ego: str = ""
-    language: str = "en"
+    language: str = ENGLISH
 
-    def person(self, name: str, form: str) -> str:
-        """A person as subject (no form), object (`o`), owner (`s`), or subject with a verb that changes with it."""
-        mine = bool(self.ego) and name == self.ego
-        if self.language == "zh":
-            return "你" if mine else name
-        subject = "you" if mine else name
-        shapes = {
-            "": subject,
-            "o": subject,
-            "s": "your" if mine else f"{name}'s",
-            "was": f"{subject} {'were' if mine else 'was'}",
-            "think": f"{subject} {'think' if mine else 'thinks'}",
-            "does": f"{'do' if mine else 'does'} {subject}",
-        }
-        return shapes[form]
+    def person(self, name: str, shape: str) -> str:
+        """A person as subject (no shape), object (`o`), owner (`s`), or subject with a verb that changes with it."""
+        return texts(self.language).form("you" if self.ego and name == self.ego else "person", shape, name)
 
 
 def story_prose(story: Story, key: str, voice: Voice) -> str:
@@ -121,7 +108,7 @@ def story_prose(story: Story, key: str, voice: Voice) -> str:
         random.Random(f"{key} {kind}").shuffle(forms)
         told.append(_fill(forms[used[kind] % len(forms)], people, words, voice))
         used[kind] += 1
-    return ("" if voice.language == "zh" else " ").join(told)
+    return language_of(voice.language).space.join(told)
 
 
 def _forms(kind: str, language: str) -> list[str]:
@@ -165,9 +152,10 @@ def question_prose(question: Question, voice: Voice) -> str:
     if question.kind in ("memory", "reality"):
         return _fill(forms[question.kind], {}, words, voice)
     if question.among:
+        listed = language_of(voice.language).listed
         named = [voice.person(name, "o") for name in question.among]
         things = [_filled("{thing}", {}, {"thing": thing}, voice) for thing in question.things]
-        return forms[question.kind].format(names=_listed(named, voice), things=_listed(things, voice))
+        return forms[question.kind].format(names=listed(named), things=listed(things))
     *minds, last = question.chain
     thoughts = [
         _filled(forms["first thought" if place == 0 else "thought"], {"A": name}, {}, voice)
@@ -176,11 +164,6 @@ def question_prose(question: Question, voice: Voice) -> str:
     form = f"{question.kind} nested" if minds else question.kind
     asked = forms[form].replace("{thoughts}", forms["between"].join(thoughts))
     return _fill(asked, {"A": last, "B": question.listener}, words, voice)
-
-
-def _listed(words: list[str], voice: Voice) -> str:
-    *most, end = words
-    return f"{'、'.join(most)}和{end}" if voice.language == "zh" else f"{', '.join(most)} and {end}"
 
 
 def _fill(form: str, people: Mapping[str, str], words: Mapping[str, str], voice: Voice) -> str:
@@ -193,9 +176,7 @@ def _filled(form: str, people: Mapping[str, str], words: Mapping[str, str], voic
         name, shape = slot[1], slot[2] or ""
         if name in people:
             return voice.person(people[name], shape)
-        if voice.language == "zh":
-            return words[name]
-        return english_noun(words.get("thing" if name == "it" else name, ""), name, shape)
+        return texts(voice.language).noun(words.get("thing" if name == "it" else name, ""), name, shape)
 
     return _SLOT.sub(put, form)
 
