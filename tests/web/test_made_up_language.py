@@ -83,7 +83,7 @@ def write_language(package):
             text = path.read_text(encoding="utf-8")
             changed = toml(mirrored(tomllib.loads(text))) if path.suffix == ".toml" else mirrored(text)
             add(folder / CODE / path.relative_to(folder / "en"), changed)
-    for folder in (package / "models/words", seceu / "data/words"):
+    for folder in (package / "models/words", seceu / "words"):
         add(folder / f"{CODE}.toml", toml(mirrored(tomllib.loads((folder / "en.toml").read_text("utf-8")))))
     pages = package / "web/texts"
     for name in ("study", "rating"):
@@ -93,9 +93,11 @@ def write_language(package):
     for folder, name in ((pages, "owner."), (seceu / "texts", "")):
         english = tomllib.loads((folder / f"{name}zh.toml").read_text("utf-8"))
         add(folder / f"{name}{CODE}.toml", toml({text: mirrored(text) for text in english}))
-    lines = map(json.loads, (seceu / "data/stories/en.jsonl").read_text("utf-8").splitlines())
-    told = [json.dumps({**one, "story": mirrored(one["story"]), "options": mirrored(one["options"])}) for one in lines]
-    add(seceu / "data/stories" / f"{CODE}.jsonl", "\n".join(told))
+    told = [
+        {"id": one["id"], "story": mirrored(one["story"]["en"]), "options": mirrored(one["options"]["en"])}
+        for one in map(json.loads, (seceu / "data/scenarios.jsonl").read_text("utf-8").splitlines())
+    ]
+    add(seceu / "data" / f"scenarios.{CODE}.jsonl", "\n".join(map(json.dumps, told)))
 
 
 @pytest.fixture(scope="module")
@@ -134,6 +136,18 @@ def test_a_model_is_asked_and_read_in_the_language(speak, tmp_path):
         assert (one["rule"], one["written"]) == ("named", [4, 3, 2, 1])
     listed = json.loads(said_by(speak("-m", "sociometer", "list", "--json")))
     assert {one["name"]: one["languages"] for one in listed}["seceu"] == ["en", CODE, "zh"]
+
+
+def test_a_run_in_another_language_is_the_same_run_as_before(speak, tmp_path):
+    """It is continued, and its exported file is checked, on a machine that has one language more."""
+    store, file = ["--store", str(tmp_path / "s.db")], str(tmp_path / "run.sociometer")
+    command = ["run", "seceu", "--model", "baseline/even", "--limit", "2", "--language", "zh", *store, "--json"]
+    usual = [sys.executable, "-m", "sociometer"]
+    (before,) = json.loads(subprocess.run([*usual, *command], capture_output=True, check=True).stdout)
+    subprocess.run([*usual, "export", before["run"], "--to", file, *store], capture_output=True, check=True)
+    (again,) = json.loads(said_by(speak("-m", "sociometer", *command)))
+    assert again["run"] == before["run"]
+    said_by(speak("-m", "sociometer", "check", file))
 
 
 def test_a_person_takes_a_study_in_the_language(speak, tmp_path):

@@ -15,6 +15,8 @@ from msgspec import Struct
 from sociometer.core.errors import DataError
 
 ENGLISH = "en"
+EVERY = "all"
+"""The value of a setting `language` for every language that an instrument has."""
 FOLDER = Path(__file__).parent / "languages"
 
 
@@ -38,6 +40,8 @@ class Language(Struct, frozen=True, forbid_unknown_fields=True):
     """An entry of a numbered list within a line."""
     reads: tuple[str, ...] = ()
     """The languages whose words are understood in replies; without any, English and itself."""
+    in_every_digest: bool = False
+    """Whether its prompts count in every run; else only in its own, so that adding it changes no stored run."""
 
     @property
     def understood(self) -> tuple[str, ...]:
@@ -62,6 +66,12 @@ def languages() -> dict[str, Language]:
 def language_of(code: str) -> Language:
     """The language with this code; one without a file has the signs of English."""
     return languages().get(code) or Language(code, code, code)
+
+
+def later_languages(chosen: str) -> frozenset[str]:
+    """The languages that do not count in the digests of a run whose setting `language` is `chosen` (empty: none)."""
+    codes = frozenset(code for code, language in languages().items() if not language.in_every_digest)
+    return codes - {chosen} if chosen not in ("", EVERY) else frozenset()
 
 
 def languages_in(folder: Path) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 
 from sociometer.core.errors import DataError, unknown
-from sociometer.core.language import ENGLISH
+from sociometer.core.language import ENGLISH, EVERY, later_languages
 
 _PLACEHOLDER = re.compile(r"\{([a-z][a-z0-9_]*)\}")
 AUTHORS = "paper/"
@@ -61,11 +61,15 @@ class Prompts:
 
     @cached_property
     def digest(self) -> str:
-        """A hash of the instrument's prompts in use, for the manifest; shared prompts are not included."""
+        """A hash of the instrument's prompts in use; shared prompts are not included."""
+        return self.digest_in(EVERY)
+
+    def digest_in(self, language: str) -> str:
+        """The digest for the manifest of a run in a language: without languages that were added later than others."""
         ours = read_prompts(self._folder) | self._authors
         if self._override is not None:
             ours |= read_prompts(self._override)
-        return digest_of(ours)
+        return digest_of({at: text for at, text in ours.items() if at[0] not in later_languages(language)})
 
     @cached_property
     def _texts(self) -> dict[tuple[str, str], str]:

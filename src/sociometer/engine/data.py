@@ -6,6 +6,7 @@ Each file comes from a pinned commit and is checked; downloads can be resumed, a
 import hashlib
 import json
 import os
+import re
 from collections.abc import Callable, Iterable
 from enum import StrEnum
 from pathlib import Path
@@ -18,6 +19,7 @@ from platformdirs import user_data_path
 from sociometer.core.card import Card, FileCard
 from sociometer.core.errors import DataError, MachineryError
 from sociometer.core.instrument import Instrument
+from sociometer.core.language import later_languages
 from sociometer.core.lazy import lazy
 from sociometer.core.settings import Settings, is_paper
 from sociometer.core.source import Source
@@ -34,6 +36,8 @@ _GIT_DIGITS = 40
 _MOST_BYTES = 2 << 30  # a server that never stops sending does not fill the disk
 _LONGEST_NAME = 255
 _STALL_SECONDS = 60.0
+_PARTS = re.compile(r"[/._]")
+"""Between the parts of a file's name, of which one may be the code of its language."""
 
 
 def data_root() -> Path:
@@ -51,10 +55,11 @@ def data_folders(given: str) -> tuple[Path, ...]:
     return (Path(given),)
 
 
-def checksum(path: Path) -> str:
-    """The SHA-256 of a file, or of all files below a folder."""
+def checksum(path: Path, counts: Callable[[str], bool] = lambda name: True) -> str:
+    """The SHA-256 of a file, or of all files below a folder whose names in it count."""
     total = hashlib.sha256()
     files = sorted(part for part in path.rglob("*") if part.is_file()) if path.is_dir() else [path]
+    files = [part for part in files if part == path or counts(part.relative_to(path).as_posix())]
     for part in files:
         if path.is_dir():
             total.update(part.relative_to(path).as_posix().encode())
@@ -73,9 +78,12 @@ def _checksum_like(path: Path, expected: str) -> str:
 
 
 def data_files(instrument: Instrument, source: Source) -> dict[str, str]:
-    """The checksums of the files that a run uses: bundled items, files named by settings, official files."""
-    bundled = instrument.folder / "data"
-    found = {"bundled": checksum(bundled) if bundled.is_dir() else ""}
+    """The checksums of the files that a run uses: bundled items, files named by settings, official files.
+
+    Bundled items in languages that were added later count only in runs of that language.
+    """
+    bundled, later = instrument.folder / "data", later_languages(str(source.settings.get("language") or ""))
+    found = {"bundled": checksum(bundled, lambda name: not later & {*_PARTS.split(name)}) if bundled.is_dir() else ""}
     for name in _path_settings(instrument.card, source.settings):
         named = {f"--{name} {text}": Path(text) for text in source.settings.texts(name)}
         found.update({option: checksum(path) for option, path in named.items() if path.exists()})

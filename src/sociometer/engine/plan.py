@@ -181,13 +181,17 @@ class Plan(Struct, frozen=True, kw_only=True):
         """
         config, known = self.config, {} if read is None or self.command_items is not None else read
         same = (
-            config.instrument, config.official, config.data_folder, self.prompts.digest, config.seed, config.limit,
+            config.instrument, config.official, config.data_folder, self.prompts_digest(), config.seed, config.limit,
             config.items, msgspec.json.encode(self.settings, order="deterministic"),
         )  # fmt: skip
         for task in self.tasks:
             if (task.name, same) not in known:
                 known[task.name, same] = ItemList(task.name, partial(self.items, task))
         return {task.name: known[task.name, same] for task in self.tasks}
+
+    def prompts_digest(self) -> str:
+        """The digest of the prompts in the language of the run."""
+        return self.prompts.digest_in(str(self.settings.get("language") or ""))
 
     def described(self) -> Manifest:
         """The record that makes the run repeatable, without the number and the digests of its items."""
@@ -202,7 +206,7 @@ class Plan(Struct, frozen=True, kw_only=True):
                 for role, binding in self.bindings.items()
             },
             repeats={task.name: self.repeats(task.name) for task in self.tasks},
-            prompts_digest=self.prompts.digest,
+            prompts_digest=self.prompts_digest(),
             data_files=files,
             official_files=self._has_official_files(files),
             norms={task.name: msgspec.to_builtins(task.norm(self.source())) for task in self.tasks},

@@ -4,21 +4,15 @@ import json
 import re
 from collections import Counter
 
-import msgspec
 import pytest
 
 from seceu_documents import synthetic_english, synthetic_norm
 from sociometer.core.errors import DataError
-from sociometer.core.language import languages_in
 from sociometer.instruments.seceu import items
-from sociometer.instruments.seceu.items import BUNDLED, STORIES, Bundled, Told, bundled_scenarios, prompting_methods
+from sociometer.instruments.seceu.items import BUNDLED, Bundled, bundled_scenarios, prompting_methods
 from sociometer.reading import read_allocation, read_items
 
 OURS = list(read_items(BUNDLED, Bundled))
-TOLD = {
-    language: {told.id: told for told in read_items(STORIES / f"{language}.jsonl", Told)}
-    for language in languages_in(STORIES)
-}
 
 
 def test_forty_scenarios_of_three_contexts_are_bundled():
@@ -29,33 +23,20 @@ def test_forty_scenarios_of_three_contexts_are_bundled():
 
 
 @pytest.mark.parametrize("line", OURS, ids=lambda line: line.id)
-def test_a_scenario_stands_in_every_language_with_a_key_of_ten_points(line):
+def test_a_scenario_stands_in_both_languages_with_a_key_of_ten_points(line):
     assert sum(line.key) == pytest.approx(10)
-    english, chinese = (TOLD[language][line.id] for language in ("en", "zh"))
-    assert english.story.endswith(("feels:", "feel:"))
-    assert chinese.story.endswith("会感到：")
-    assert not re.search(r"[A-Za-z]", chinese.story)
-    assert all(len(set(told[line.id].options)) == 4 for told in TOLD.values())
-    assert 30 <= len(english.story.split()) <= 75
-
-
-def test_a_language_has_the_stories_of_the_scenarios_and_no_others():
-    assert list(TOLD) == list(languages_in(BUNDLED.parents[1] / "prompts"))
-    assert {tuple(told) for told in TOLD.values()} == {tuple(line.id for line in OURS)}
-
-
-def test_a_file_without_a_story_in_the_language_is_refused_with_the_scenario(tmp_path):
-    path, line = tmp_path / "own.jsonl", {**msgspec.to_builtins(OURS[0]), "story": {"en": "She feels:"}}
-    path.write_text(json.dumps({**line, "options": {"en": ["a", "b", "c", "d"]}}), encoding="utf-8")
-    assert [one.story for one in bundled_scenarios("en", path)] == ["She feels:"]
-    with pytest.raises(DataError, match=r"own\.jsonl: scenario 'ours-01' has no story with options in 'zh'"):
-        list(bundled_scenarios("zh", path))
+    assert set(line.story) == set(line.options) == {"en", "zh"}
+    assert line.story["en"].endswith(("feels:", "feel:"))
+    assert line.story["zh"].endswith("会感到：")
+    assert not re.search(r"[A-Za-z]", line.story["zh"])
+    assert len(set(line.options["en"])) == len(set(line.options["zh"])) == 4
+    assert 30 <= len(line.story["en"].split()) <= 75
 
 
 @pytest.mark.parametrize("line", OURS, ids=lambda line: line.id)
-@pytest.mark.parametrize("language", list(TOLD))
+@pytest.mark.parametrize("language", ["en", "zh"])
 def test_no_option_is_mistaken_for_another_when_a_reply_is_read(line, language):
-    options = TOLD[language][line.id].options
+    options = line.options[language]
     reply = "\n".join(f"{option}: {points:g}" for option, points in zip(options[::-1], (4, 3, 2, 1), strict=True))
     assert read_allocation(reply, options, 10).values == (1, 2, 3, 4)
 
@@ -67,8 +48,7 @@ def test_the_strongest_feeling_stands_equally_often_at_each_place():
 
 def test_the_strongest_feeling_is_not_given_away_by_its_length():
     longest = sum(
-        max(range(4), key=lambda at: len(TOLD["en"][line.id].options[at])) == line.key.index(max(line.key))
-        for line in OURS
+        max(range(4), key=lambda at: len(line.options["en"][at])) == line.key.index(max(line.key)) for line in OURS
     )
     assert longest <= 18
 
@@ -79,6 +59,18 @@ def test_a_bad_line_is_refused_by_file_and_line(tmp_path):
     path.write_text(f"{good}\n{json.dumps({**json.loads(good), 'key': [5, 5, 5, 5]})}\n", encoding="utf-8")
     with pytest.raises(DataError, match=r"bad\.jsonl:2: key .* does not add up to 10 points"):
         list(read_items(path, Bundled))
+
+
+def test_a_further_language_has_a_file_of_its_own_and_every_scenario_needs_a_story(tmp_path):
+    path, further = tmp_path / "own.jsonl", tmp_path / "own.qaa.jsonl"
+    path.write_text("\n".join(BUNDLED.read_text(encoding="utf-8").splitlines()[:2]), encoding="utf-8")
+    told = [{"id": one.id, "story": f"{one.id}:", "options": ["a", "b", "c", "d"]} for one in OURS[:2]]
+    further.write_text("\n".join(map(json.dumps, told)), encoding="utf-8")
+    found = list(bundled_scenarios("qaa", path))
+    assert [(one.story, one.standard) for one in found] == [(f"{one.id}:", one.key) for one in OURS[:2]]
+    further.write_text(json.dumps(told[0]), encoding="utf-8")
+    with pytest.raises(DataError, match=r"own\.jsonl: scenario 'ours-02' has no story with options in 'qaa'"):
+        list(bundled_scenarios("qaa", path))
 
 
 def test_all_and_best_play_every_way_of_prompting():

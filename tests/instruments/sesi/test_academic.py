@@ -132,10 +132,7 @@ def test_runs_on_some_of_the_items_are_joined_on_those_that_all_have(cli, scores
 )
 def test_runs_that_belong_in_no_one_column_are_refused(cli, scores, tmp_path, second, message):
     if second[-1] == "--data":
-        bundled = [
-            replace(item, id=f"own-{item.id}", kinds=())
-            for item in read_items(items.BUNDLED / "en.jsonl", items.Question)
-        ]
+        bundled = [replace(item, id=f"own-{item.id}", kinds=()) for item in read_items(items.BUNDLED, items.Question)]
         (tmp_path / "sesi.csv").write_text(official_csv(bundled[:20]), encoding="utf-8")
         second = (*second, str(tmp_path))
     code, _, err = correlate(cli, scores, [play(cli, "random"), play(cli, *second)])
@@ -144,7 +141,7 @@ def test_runs_that_belong_in_no_one_column_are_refused(cli, scores, tmp_path, se
 
 
 def test_the_same_id_with_another_text_is_another_item(cli, scores, tmp_path):
-    bundled = [replace(item, situation="Elsewhere.") for item in read_items(items.BUNDLED / "en.jsonl", items.Question)]
+    bundled = [replace(item, situation="Elsewhere.") for item in read_items(items.BUNDLED, items.Question)]
     (tmp_path / "sesi.csv").write_text(official_csv(bundled[:20]), encoding="utf-8")
     code, _, err = correlate(cli, scores, [play(cli, "random"), play(cli, "first", "--data", str(tmp_path))])
     assert code == 2

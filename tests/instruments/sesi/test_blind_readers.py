@@ -14,7 +14,7 @@ from sociometer.instruments.sesi import items
 from sociometer.reading import read_items
 
 BLIND = Path(__file__).parent / "blind"
-BUNDLED = {item.id: item for item in read_items(items.BUNDLED / "en.jsonl", items.Question)}
+BUNDLED = {item.id: item for item in read_items(items.BUNDLED, items.Question)}
 WORDED_ANEW = {"sesi-cog-108", "sesi-cog-116", "sesi-cog-123", "sesi-con-113", "sesi-con-115", "sesi-emp-110"}
 """Items that the readers found doubtful or oddly worded, and whose text was changed after the reading."""
 

@@ -19,7 +19,7 @@ def lines(name: str) -> list[dict]:
 
 @pytest.fixture(scope="module")
 def rows() -> list[dict]:
-    return lines("items/en.jsonl")
+    return lines("items.jsonl")
 
 
 def test_ids_are_unique_and_no_situation_appears_twice(rows):

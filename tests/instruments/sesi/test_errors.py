@@ -17,7 +17,7 @@ from sociometer.models.registry import resolve
 from sociometer.models.scripted import Scripted
 from sociometer.reading import read_items
 
-FOUND = list(read_items(items.BUNDLED / "en.jsonl", items.Question))
+FOUND = list(read_items(items.BUNDLED, items.Question))
 
 
 WRONG = sum(item.answer != 0 for item in items.bundled())

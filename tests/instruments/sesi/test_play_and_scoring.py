@@ -15,7 +15,7 @@ from sociometer.models.registry import resolve
 from sociometer.models.scripted import Scripted
 from sociometer.reading import read_items
 
-FOUND = list(read_items(items.BUNDLED / "en.jsonl", items.Question))
+FOUND = list(read_items(items.BUNDLED, items.Question))
 
 
 def rehearse(subject, **settings):

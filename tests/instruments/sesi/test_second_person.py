@@ -11,7 +11,7 @@ from sociometer.instruments.sesi import items
 from sociometer.instruments.sesi.items import Reading
 from sociometer.reading import read_items
 
-BUNDLED = list(read_items(items.BUNDLED / "en.jsonl", items.Question))
+BUNDLED = list(read_items(items.BUNDLED, items.Question))
 
 
 def test_a_text_without_edits_stays():

@@ -13,7 +13,6 @@ import sociometer as sm
 from rehearsal import Rehearsal
 from sociometer.cli.main import run_command
 from sociometer.core.errors import DataError
-from sociometer.core.language import languages_in
 from sociometer.instruments import load
 from sociometer.instruments.sesi import items
 from sociometer.models.presets import ModelOptions
@@ -21,11 +20,7 @@ from sociometer.models.registry import resolve
 from sociometer.models.scripted import Scripted
 from sociometer.reading import read_items
 
-BUNDLED = [
-    pair
-    for language in languages_in(items.TWINS)
-    for pair in read_items(items.TWINS / f"{language}.jsonl", items.Twins)
-]
+BUNDLED = list(read_items(items.TWINS, items.Twins))
 
 
 def twins(name, key_a=0, key_b=1, trap=0, **more):

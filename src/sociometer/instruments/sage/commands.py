@@ -12,7 +12,7 @@ from sociometer.core.command import CommandContext, Run
 from sociometer.core.conversation import Event, Exchange, Noted, Reply, assistant, user
 from sociometer.core.errors import DataError, UsageError
 from sociometer.core.instrument import FinishedEpisode, Result
-from sociometer.core.language import languages_in
+from sociometer.core.language import EVERY, languages_in
 from sociometer.core.measure import Cell, Table
 from sociometer.core.settings import Settings
 from sociometer.core.task import Item
@@ -24,7 +24,7 @@ from sociometer.instruments.sage.analyses.stability import contexts
 from sociometer.instruments.sage.build import Built
 from sociometer.instruments.sage.dialogue import Dialogue, read_dialogues, simulator_of, subject_of
 from sociometer.instruments.sage.figures import captioned, figures
-from sociometer.instruments.sage.items import ALL, BUNDLED, RELEASED, Scenario, known_scenarios
+from sociometer.instruments.sage.items import BUNDLED, RELEASED, Scenario, known_scenarios
 from sociometer.instruments.sage.judges import sheets
 from sociometer.instruments.sage.leaderboard import ends, value_of
 from sociometer.instruments.sage.simulators import simulators as simulators
@@ -250,7 +250,7 @@ def annotations(context: CommandContext, options: Settings) -> Result:
 def build_scenarios(context: CommandContext, options: Settings) -> Result:
     """Builds scenarios and writes them to a file that `run sage --scenarios FILE` plays."""
     language = context.source().settings.text("language")
-    if language == ALL:
+    if language == EVERY:
         known = ", ".join(languages_in(BUNDLED))
         raise UsageError(f"--language all is not supported here: build one language at a time; allowed: {known}.")
     schema = build.read_schema(_path(options, "schema"), language)

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from sociometer.core.errors import DataError, UsageError
-from sociometer.core.language import languages_in
+from sociometer.core.language import EVERY, languages_in
 from sociometer.core.settings import is_paper
 from sociometer.core.source import Source
 from sociometer.core.task import Item
@@ -19,8 +19,6 @@ from sociometer.instruments.sage.person.emotion import INTENTIONS, intention_of_
 from sociometer.reading import read_lines
 
 BUNDLED = Path(__file__).parent / "data" / "scenarios"
-ALL = "all"
-"""The value of the setting `language` for all languages that have scenarios."""
 RELEASED = "zh"
 """The language of the release."""
 PROFILES = "sage/profiles/simulator_profile_withfirsttalk.jsonl"
@@ -84,7 +82,7 @@ def scenarios(source: Source) -> Iterable[Scenario]:
     if is_paper(source.settings):
         raise UsageError("the authors' prompts fit their own scenarios; --wording paper needs --official.")
     language = source.settings.text("language")
-    spoken = languages_in(BUNDLED) if language == ALL else (language,)
+    spoken = languages_in(BUNDLED) if language == EVERY else (language,)
     return _numbered(each for code in spoken for each in bundled(code))
 
 
@@ -195,7 +193,7 @@ def hard_talks(source: Source) -> Iterable[HardTalk]:
     if source.official or source.settings.text("scenarios"):
         raise UsageError("the hard talks are our own scenarios: remove --official and --scenarios.")
     language = source.settings.text("language")
-    spoken = languages_in(DATA) if language == ALL else (language,)
+    spoken = languages_in(DATA) if language == EVERY else (language,)
     return [each for code in spoken for each in bundled_talks(code)]
 
 

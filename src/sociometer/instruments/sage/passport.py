@@ -2,10 +2,11 @@
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from random import Random
 from statistics import fmean, stdev
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 from msgspec import Struct
@@ -13,13 +14,13 @@ from platformdirs import user_data_path
 
 from sociometer.core.conversation import Exchange
 from sociometer.core.errors import MachineryError
-from sociometer.core.language import languages_in, read_texts, texts_in
+from sociometer.core.language import ENGLISH, languages_in, read_texts
 from sociometer.core.measure import Cell, Interval, Measure, Summary, Table
 from sociometer.core.session import Session
 from sociometer.core.task import Item, RunView, Score
 from sociometer.instruments.sage.analyses.stability import contexts
 from sociometer.instruments.sage.dialogue import StoredDialogue, read_dialogues
-from sociometer.instruments.sage.items import Scenario, bundled
+from sociometer.instruments.sage.items import BUNDLED, Scenario, bundled
 from sociometer.instruments.sage.person import asked
 from sociometer.instruments.sage.person.emotion import find_leak, is_refusal
 from sociometer.instruments.sage.person.rehearsal import refuse_rehearsal
@@ -31,7 +32,7 @@ from sociometer.statistics.correlation import pearson
 from sociometer.statistics.formatting import estimate, number
 from sociometer.statistics.intervals import clustered_mean_interval
 
-DATA = Path(__file__).parent / "data" / "passport"
+DATA = Path(__file__).parent / "data" / "passport.toml"
 ARMS = ("good", "stock", "cold", "cruel")
 SETS = ("known", "held")
 _TIMES = 5
@@ -80,10 +81,9 @@ class Felt(Struct, frozen=True, omit_defaults=True):
 
 def own_probes() -> list[Probe]:
     """The turns of our own: good to cruel replies, adversaries, repeats, and two that the person answers."""
-    scenarios = {each.id: each for language in languages_in(DATA) for each in bundled(language)}
-    turns = (turn for language in languages_in(DATA) for turn in read_texts(DATA / f"{language}.toml")["turns"].items())
+    scenarios = {each.id: each for language in languages_in(BUNDLED) for each in bundled(language)}
     found = []
-    for name, replies in turns:
+    for name, replies in _facts()["turns"].items():
         scenario = scenarios[name]
         rows: list[tuple[Kind, str, str, int]] = [("order", arm, replies[arm], 1) for arm in ARMS]
         rows += [("repeat", "stock", replies["stock"], _TIMES)]
@@ -98,12 +98,21 @@ def own_probes() -> list[Probe]:
 
 
 def adversaries(scenario: Scenario, which: str) -> dict[str, str]:
-    """The adversaries of a set for a scenario, by kind; they use its first two details."""
+    """The adversaries of a set for a scenario, by kind; they use its first two details.
+
+    In a language without adversaries of its own they are in English.
+    """
     said = {"a": scenario.details[0], "b": scenario.details[1], "words": scenario.first_words}
-    found = dict(texts_in(DATA, scenario.language)["adversaries"][which])
+    known = _facts()["adversaries"][which]
+    found = dict(known.get(scenario.language, known[ENGLISH]))
     for noun, word in said.items():
         found = {kind: text.replace(f"{{{noun}}}", word) for kind, text in found.items()}
     return found
+
+
+@cache
+def _facts() -> dict[str, Any]:
+    return read_texts(DATA)
 
 
 def released_probes(folders: Iterable[Path], turns: int, seed: int) -> list[Probe]:

@@ -17,17 +17,17 @@ from typing import Any, Literal
 from msgspec import Struct, structs
 
 from sociometer.core.conversation import Sampling, Schema, user
-from sociometer.core.language import languages_in
+from sociometer.core.language import EVERY, languages_in, texts_in
 from sociometer.core.measure import Measure, Summary
 from sociometer.core.session import Session
 from sociometer.core.source import Source
 from sociometer.core.task import RunView, Score
 from sociometer.instruments.sage.analyses.candour import Answer, JudgedTalk, judge_candour, score_answers
 from sociometer.instruments.sage.dialogue import Dialogue
-from sociometer.instruments.sage.items import ALL, Scenario, general_questions, read_built
+from sociometer.instruments.sage.items import Scenario, general_questions, read_built
 from sociometer.instruments.sage.json_reply import ask_json, object_schema
 from sociometer.instruments.sage.passport import adversaries
-from sociometer.instruments.sage.person.emotion import CARDS, INTENTIONS
+from sociometer.instruments.sage.person.emotion import CARDS, INTENTIONS, WORDS
 from sociometer.instruments.sage.person.rehearsal import refuse_rehearsal
 from sociometer.instruments.sage.person.talk import quote_mark, transcript
 from sociometer.instruments.sage.play import protocol_of, simulator_for, talk_on
@@ -78,13 +78,13 @@ def practice_talks(source: Source) -> Iterator[Practice]:
         yield from (Practice(**structs.asdict(each), tier="own") for each in read_built(Path(own)))
         return
     for number in range(source.settings.whole("talks")):
-        spoken = languages_in(DATA) if language == ALL else (language,)
+        spoken = languages_in(DATA) if language == EVERY else (language,)
         yield drawn(source.seed, number, spoken[number // _PAIR % len(spoken)])
 
 
 def drawn(seed: int, number: int, language: str) -> Practice:
     """The practice talk of a number."""
-    words, tier = _words(language), TIERS[number % len(TIERS)]
+    words, said, tier = _words(language), texts_in(WORDS, language)["practice"], TIERS[number % len(TIERS)]
     holds = number % _PAIR < len(TIERS)
     first = number - len(TIERS) if tier == "hard" and not holds else number
     rng = random.Random(f"sage practice {first} of seed {seed} in {language}")
@@ -101,14 +101,14 @@ def drawn(seed: int, number: int, language: str) -> Practice:
         made = rng.choice(words["talk"])
         known |= FACTS[made["fact"]](rng, holds, language)
         closing = {part: made[part].format(**known) for part in ("question", "yes", "no")} | {"holds": holds}
-        hidden = words["agreement"]
+        hidden = said["agreement"]
     else:
         made = rng.choice(words["situation"])
         hidden = CARDS[intention].sentence(language)
     texts = {name: made[name].format(**known) for name in ("background", "first")}
     goal = made.get("goal", hidden)
     temper = words["easy" if tier == "easy" else "moderate"]
-    who = words["persona"].format(name=known["name"], age=age, place=place, job=job, temper=temper)
+    who = said["persona"].format(name=known["name"], age=age, place=place, job=job, temper=temper)
     name, pair = (f"practice-{seed}-{language}-{place:05d}" for place in (number, first))
     return Practice(
         id=name, cluster=pair, language=language, intention=intention, hidden=hidden, persona=who, goal=goal,
@@ -133,7 +133,7 @@ def _begun(text: str) -> str:
 
 
 def _money(amount: int, language: str) -> str:
-    return str(_words(language)["money"]).format(amount=amount)
+    return str(texts_in(WORDS, language)["practice"]["money"]).format(amount=amount)
 
 
 def _clock(minutes: int) -> str:

@@ -168,7 +168,6 @@ def _number(text: str) -> int:
 
 
 BUNDLED = Path(__file__).parent / "data" / "scenarios.jsonl"
-STORIES = BUNDLED.parent / "stories"
 TOTAL = 10
 METHODS = ("direct", "zero-shot", "zero-shot-steps", "two-shot", "two-shot-steps")
 SEVERAL = ("all", "best")
@@ -191,7 +190,7 @@ class Scenario(Item, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Told(Struct, frozen=True, forbid_unknown_fields=True):
-    """The story of a scenario in one language, and its four feelings."""
+    """The story of one of our scenarios in a further language, and its four feelings."""
 
     id: str
     story: str
@@ -199,17 +198,14 @@ class Told(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Bundled(Struct, frozen=True, forbid_unknown_fields=True):
-    """A scenario of ours or of a user's file, with its authors' judgement as key, and its story by language.
-
-    The stories of our own scenarios are in a file for each language.
-    """
+    """A scenario of ours or of a user's file, by language, with its authors' judgement as key."""
 
     id: str
     context: str
     direction: str
+    story: dict[str, str]
+    options: dict[str, Options]
     key: tuple[float, float, float, float]
-    story: dict[str, str] = {}
-    options: dict[str, Options] = {}
 
     def __post_init__(self) -> None:
         if not math.isclose(sum(self.key), TOTAL) or min(self.key) < 0:
@@ -268,14 +264,18 @@ def official_scenarios(source: Source, language: str) -> Iterator[Scenario]:
 
 def bundled_scenarios(language: str, path: Path = BUNDLED) -> Iterator[Scenario]:
     """Yield our forty scenarios, or those of another file, in a language, with their authors' judgement as standard."""
-    ours = {each.id: each for each in read_items(STORIES / f"{language}.jsonl", Told)} if path == BUNDLED else {}
+    own = path.with_name(f"{path.stem}.{language}.jsonl")
+    told = {each.id: each for each in read_items(own, Told)} if own.is_file() else {}
     for line in read_items(path, Bundled):
-        if line.id not in ours and not (language in line.story and language in line.options):
+        further = told.get(line.id)
+        story, options = line.story.get(language), line.options.get(language)
+        if further is not None:
+            story, options = further.story, further.options
+        if story is None or options is None:
             raise DataError(f"scenario '{line.id}' has no story with options in '{language}'", path)
-        told = ours.get(line.id) or Told(line.id, line.story[language], line.options[language])
         yield _scenario(
-            line.id, language, story=told.story, options=told.options, standard=line.key,
-            context=line.context, direction=line.direction,
+            line.id, language, story=story, options=options, standard=line.key, context=line.context,
+            direction=line.direction,
         )  # fmt: skip
 
 

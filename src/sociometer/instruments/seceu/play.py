@@ -60,7 +60,7 @@ class Allocated(Struct, frozen=True, omit_defaults=True):
         return structs.replace(self, points=repair(None, len(self.points), TOTAL).values, written=None)
 
 
-_WORDS = Path(__file__).parent / "data" / "words"
+_WORDS = Path(__file__).parent / "words"
 
 
 async def ask_points(item: Scenario, session: Session) -> Allocated:

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Literal, TypeVar, get_args
 
 import msgspec
 from msgspec import Struct
@@ -67,8 +67,8 @@ def read_readings() -> dict[str, tuple[Reading, ...]]:
     return found
 
 
-BUNDLED, TWINS = (Path(__file__).parent / "data" / name for name in ("items", "twins"))
-"""A file for each language that has some: `<language>.jsonl`."""
+BUNDLED = Path(__file__).parent / "data" / "items.jsonl"
+TWINS = Path(__file__).parent / "data" / "twins.jsonl"
 OFFICIAL = "sesi/sesi.csv"
 COLUMNS = ("ID", "Type", "Situation", "Question", "Option_0", "Option_1", "Option_2", "Option_3", "Answer")
 
@@ -104,6 +104,7 @@ class Question(Asked, frozen=True, kw_only=True, forbid_unknown_fields=True, omi
         return (self.situation, self.question, *self.options)
 
 
+OursT = TypeVar("OursT", "Question", "Twins")
 FRIENDLY, OTHER_TWIN = "friendly", "right for the twin"
 
 
@@ -136,23 +137,29 @@ class Twins(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     def questions(self) -> Iterator[Question]:
         """The two items."""
         keys = {"a": (self.situation_a, self.key_a, self.key_b), "b": (self.situation_b, self.key_b, self.key_a)}
+        # The default itself: msgspec leaves it out of an encoded item, and an equal text that was read it would not.
+        language = ENGLISH if self.language == ENGLISH else self.language
         for name, (situation, key, other) in keys.items():
             kinds = ["neither"] * 4
             kinds[key], kinds[other] = "right", FRIENDLY if self.friendly_trap and self.trap == other else OTHER_TWIN
             yield Question(
                 id=f"{self.id}{name}", cluster=self.id, pair=self.id, ability=self.ability, situation=situation,
-                question=self.question, options=self.options, answer=key, kinds=tuple(kinds), language=self.language,
+                question=self.question, options=self.options, answer=key, kinds=tuple(kinds), language=language,
             )  # fmt: skip
 
 
 def bundled(language: str = ENGLISH) -> Iterator[Question]:
-    """Our own items in a language: single ones, then pairs of twins, as far as it has them."""
-    single, twins = (folder / f"{language}.jsonl" for folder in (BUNDLED, TWINS))
-    if single.is_file():
-        yield from read_items(single, Question)
-    if twins.is_file():
-        for pair in read_items(twins, Twins):
-            yield from pair.questions()
+    """Our own items in a language: single ones, then pairs of twins; in further languages they are separate files."""
+    yield from _in_language(BUNDLED, Question, language)
+    for twins in _in_language(TWINS, Twins, language):
+        yield from twins.questions()
+
+
+def _in_language(path: Path, kind: type[OursT], language: str) -> Iterator[OursT]:
+    """The lines of a file, and of its `<name>.<language>.jsonl`, that are in a language."""
+    own = path.with_name(f"{path.stem}.{language}.jsonl")
+    for file in (path, own) if own.is_file() else (path,):
+        yield from (line for line in read_items(file, kind) if line.language == language)
 
 
 def questions(source: Source) -> Iterable[Question]:

@@ -8,7 +8,7 @@ from sociometer.instruments.sesi.build.draft import Candidate, Draft
 from sociometer.instruments.sesi.build.posts import Post, Rejection
 from sociometer.reading import read_items
 
-BUNDLED = list(read_items(items.BUNDLED / "en.jsonl", items.Question))
+BUNDLED = list(read_items(items.BUNDLED, items.Question))
 
 
 def test_the_three_least_entailed_candidates_are_chosen():

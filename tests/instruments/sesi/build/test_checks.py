@@ -8,7 +8,7 @@ from sociometer.instruments.sesi import items
 from sociometer.instruments.sesi.build.checks import cohens_d, flags, read_lexicon, tone_table
 from sociometer.reading import read_items
 
-BUNDLED = list(read_items(items.BUNDLED / "en.jsonl", items.Question))
+BUNDLED = list(read_items(items.BUNDLED, items.Question))
 
 
 def test_cohens_d_is_worked_by_hand():

@@ -4,7 +4,7 @@ from sociometer.instruments.sesi import items
 from sociometer.instruments.sesi.build.composition import set_tables
 from sociometer.reading import read_items
 
-BUNDLED = list(read_items(items.BUNDLED / "en.jsonl", items.Question))
+BUNDLED = list(read_items(items.BUNDLED, items.Question))
 
 
 def test_statistics_count_what_figure_5_counts():

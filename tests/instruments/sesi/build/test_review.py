@@ -7,7 +7,7 @@ from sociometer.instruments.sesi import items
 from sociometer.instruments.sesi.build.review import agreement, apply_decisions, read_decisions, review_sheet
 from sociometer.reading import read_items
 
-BUNDLED = list(read_items(items.BUNDLED / "en.jsonl", items.Question))
+BUNDLED = list(read_items(items.BUNDLED, items.Question))
 
 
 def test_experts_decisions_remove_items_with_their_reason(tmp_path):

@@ -6,7 +6,6 @@ differ only in the person.
 
 import random
 import re
-import tomllib
 from collections import Counter
 from collections.abc import Mapping
 from functools import cache
@@ -15,7 +14,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from sociometer.core.language import ENGLISH, language_of
+from sociometer.core.language import ENGLISH, language_of, read_texts
 from sociometer.instruments.egosocial.stories.events import (
     Enter,
     Event,
@@ -35,6 +34,7 @@ from sociometer.instruments.egosocial.stories.events import (
 )
 
 DATA = Path(__file__).parents[1] / "data" / "stories"
+WORDS = Path(__file__).parents[1] / "words"
 _OVERHEARD = "Overheard"
 _SLOT = re.compile(r"\{(\w+)(?::(\w+))?\}")
 _START = re.compile(r"(?:^|(?<=[.!?] )|(?<=“))[a-z]")
@@ -57,13 +57,17 @@ class StoryTexts(Struct, frozen=True, forbid_unknown_fields=True):
     """The sentence that follows what somebody overhears."""
     sentences: dict[str, tuple[str, ...]]
     questions: dict[str, str]
-    plural: str = "(?!)"
-    """A pattern for nouns that have the forms of the plural."""
-    forms: dict[str, dict[str, str]] = {}
-    """By kind of word (`you`, `person`, `noun`, `pronoun`, with `s` in the plural), what stands in a slot of a shape.
+
+
+class WordForms(Struct, frozen=True, forbid_unknown_fields=True):
+    """What stands in a slot of a shape, by kind of word (`you`, `person`, `noun`, `pronoun`; with `s` in the plural).
 
     A kind without forms is the name alone.
     """
+
+    forms: dict[str, dict[str, str]] = {}
+    plural: str = "(?!)"
+    """A pattern for nouns that have the forms of the plural."""
 
     def form(self, kind: str, shape: str, name: str) -> str:
         """A name in the shape that a slot asks for."""
@@ -78,7 +82,14 @@ class StoryTexts(Struct, frozen=True, forbid_unknown_fields=True):
 @cache
 def texts(language: str) -> StoryTexts:
     """The texts of a language."""
-    return msgspec.convert(tomllib.loads((DATA / f"{language}.toml").read_text(encoding="utf-8")), StoryTexts)
+    return msgspec.convert(read_texts(DATA / f"{language}.toml"), StoryTexts)
+
+
+@cache
+def word_forms(language: str) -> WordForms:
+    """The forms of words in a language; without a file, names are used as they are."""
+    path = WORDS / f"{language}.toml"
+    return msgspec.convert(read_texts(path), WordForms) if path.is_file() else WordForms()
 
 
 class Voice(Struct, frozen=True):
@@ -89,7 +100,7 @@ class Voice(Struct, frozen=True):
 
     def person(self, name: str, shape: str) -> str:
         """A person as subject (no shape), object (`o`), owner (`s`), or subject with a verb that changes with it."""
-        return texts(self.language).form("you" if self.ego and name == self.ego else "person", shape, name)
+        return word_forms(self.language).form("you" if self.ego and name == self.ego else "person", shape, name)
 
 
 def story_prose(story: Story, key: str, voice: Voice) -> str:
@@ -176,7 +187,7 @@ def _filled(form: str, people: Mapping[str, str], words: Mapping[str, str], voic
         name, shape = slot[1], slot[2] or ""
         if name in people:
             return voice.person(people[name], shape)
-        return texts(voice.language).noun(words.get("thing" if name == "it" else name, ""), name, shape)
+        return word_forms(voice.language).noun(words.get("thing" if name == "it" else name, ""), name, shape)
 
     return _SLOT.sub(put, form)
 

@@ -10,7 +10,7 @@ from sociometer.core.errors import DataError
 from sociometer.core.language import ENGLISH, language_of, texts_in, written_in
 from sociometer.reading import read_rules
 
-WORDS, RULES = (Path(__file__).parents[1] / "data" / name for name in ("words", "rules"))
+WORDS, RULES = (Path(__file__).parents[1] / name for name in ("words", "rules"))
 FAREWELLS = ("再见", "拜拜")
 """The words by which the authors' code ends a dialogue, wherever they are."""
 _SENTENCE = re.compile(r"[^.!?。！？…~～\n]+")

@@ -1,6 +1,7 @@
 """The rehearsal: a person who follows a few rules, so that the software runs without a model. It gives no score."""
 
 from collections.abc import Mapping
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -9,15 +10,15 @@ import msgspec
 
 from sociometer.core.conversation import Identity, Reply, Request, Usage
 from sociometer.core.errors import UsageError
-from sociometer.core.language import texts_in
+from sociometer.core.language import ENGLISH, read_texts, texts_in
 from sociometer.core.player import RulePlayer
 from sociometer.core.session import Session
 from sociometer.instruments.sage.dialogue import is_rehearsed
 from sociometer.instruments.sage.judges.strategies import tokens
-from sociometer.instruments.sage.person.emotion import band, direction
+from sociometer.instruments.sage.person.emotion import WORDS, band, direction
 from sociometer.instruments.sage.person.talk import PersonView
 
-_WORDS = Path(__file__).parents[1] / "data" / "rehearsal"
+_FACTS = Path(__file__).parents[1] / "data" / "rehearsal.toml"
 _SHORTEST = 4
 _COMMON = frozenset(("about", "have", "that", "this", "they", "them", "what", "when", "were", "with", "would", "your"))
 
@@ -44,7 +45,7 @@ class Rehearsal(RulePlayer):
             raise UsageError("'rehearsal' only plays the simulator of sage; bind this role to a model.")
         if view.hop == "emotion":
             change, why = _felt(view)
-            feeling = texts_in(_WORDS, view.scenario.language)["feelings"][direction(change)]
+            feeling = texts_in(WORDS, view.scenario.language)["rehearsal"]["feelings"][direction(change)]
             said = {"said": view.reply[:200], "serves": why, "activity": why, "feeling": feeling}
             facts: Mapping[str, object] = {**said, "change": change}
         else:
@@ -66,11 +67,13 @@ def _felt(view: PersonView) -> tuple[int, str]:
 
 def _words(view: PersonView) -> str:
     """The next fact that was not told yet: the one closest to a question, else the first."""
-    words: dict[str, Any] = texts_in(_WORDS, view.scenario.language)
+    words: dict[str, Any] = texts_in(WORDS, view.scenario.language)["rehearsal"]
     if leaves := words["leaves"].get(band(view.emotion)):
         return str(leaves)
     told = (*view.told, view.words)
-    left = [fact for fact in words["facts"].get(view.scenario.id) or words["anybody"] if fact not in told]
+    known = _known_facts()
+    facts = known.get(view.scenario.id) or words.get("anybody") or known.get(view.scenario.language, known[ENGLISH])
+    left = [fact for fact in facts if fact not in told]
     if not left:
         return str(words["spent"][len(told) % len(words["spent"])])
     asked = _topics(view.reply)
@@ -84,3 +87,8 @@ def _topics(text: str) -> frozenset[str]:
     return frozenset(
         long | {one + two for one, two in pairwise(words) if len(one) == len(two) == 1 and not one.isascii()}
     )
+
+
+@cache
+def _known_facts() -> dict[str, list[str]]:
+    return read_texts(_FACTS)
