@@ -271,3 +271,19 @@ def test_results_can_be_printed(store, tmp_path):
     assert str(sm.compare(one, two)).startswith("baseline/random is worse than baseline/oracle by ")
     drawn = sm.report([one, two], tmp_path / "profile.svg", figure="profile")
     assert drawn.read_text(encoding="utf-8").startswith("<svg")
+
+
+def test_models_are_ranked_from_python(store):
+    ranked = sm.rank("sesi", ["baseline/oracle", "baseline/random", answers_b], store=store, seed=1, revision="1")
+    assert [run.status for run in ranked.runs] == ["finished"] * 3
+    assert ranked.verdicts[0] == "better than all others"
+    assert ranked.verdicts[1] == "worse than baseline/oracle"
+    again = sm.rank("sesi", ["baseline/oracle", "baseline/random", answers_b], store=store, seed=1, revision="1")
+    assert [run.id for run in again.runs] == [run.id for run in ranked.runs]
+
+
+def test_a_ranking_of_one_model_names_the_function_for_several(store):
+    with pytest.raises(UsageError, match=r"sociometer\.rank"):
+        sm.run("sesi", "baseline/random", until="ranked", store=store)
+    with pytest.raises(UsageError, match="several"):
+        sm.rank("sesi", ["baseline/random"], store=store)

@@ -27,6 +27,11 @@ def test_no_file_reaches_into_another_room_by_path(path):
         assert levels <= depth, f"{climb} leaves the room"
 
 
+def test_no_module_of_ours_is_hidden_from_types_and_import_rules():
+    hidden = [path for path in FILES if re.search(r"""lazy\(["']sociometer""", path.read_text(encoding="utf-8"))]
+    assert hidden == []
+
+
 def test_the_tour_names_files_that_exist():
     page = (SOURCE.parents[1] / "docs" / "architecture.md").read_text(encoding="utf-8")
     named = set(re.findall(r"`((?:[\w]+/)+[\w]+\.(?:py|toml))`", page))

@@ -8,7 +8,7 @@ import asyncio
 import atexit
 import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -20,7 +20,6 @@ from sociometer.core.card import Card
 from sociometer.core.config import Caps, RunConfig
 from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import DataError, StopCause, UsageError
-from sociometer.core.lazy import lazy
 from sociometer.core.measure import Figure, PublishedFigure, Table
 from sociometer.core.player import Player
 from sociometer.core.settings import Settings
@@ -35,6 +34,8 @@ from sociometer.engine.run_options import RunOptions, make_config, model_spec, w
 from sociometer.instruments import card_of, cards, load
 from sociometer.models.python import Function, PythonPlayer
 from sociometer.models.registry import ModelEntry, describe
+from sociometer.reporting.figures import run_figures
+from sociometer.reporting.progress import ProgressDisplay
 from sociometer.results.groups import study_run
 from sociometer.results.published import reproduction_table, unexplained
 from sociometer.results.runs import Comparisons, compare_runs
@@ -46,10 +47,6 @@ from sociometer.store.stored_run import StoredRun
 
 if TYPE_CHECKING:
     from sociometer.reporting.paper import PaperPack
-
-drawing = lazy("sociometer.reporting.plot")
-drawn = lazy("sociometer.reporting.figures")
-shown = lazy("sociometer.reporting.progress")
 
 
 def run(
@@ -223,12 +220,18 @@ def compare(
     return compare_runs(found, task, Terms(level, margin))
 
 
-Figure.writer = lambda figure, path: drawing.write_figure(figure, path)
+def _write_figure(figure: Figure, path: Path) -> Path:
+    from sociometer.reporting.plot import write_figure  # here, since only the files need vl_convert
+
+    return write_figure(figure, path)
+
+
+Figure.writer = _write_figure
 
 
 def figures(run: StoredRun) -> dict[str, Figure]:
     """The figures of a run, by name."""
-    return {figure.name: figure for figure in drawn.run_figures(run)}
+    return {figure.name: figure for figure in run_figures(run)}
 
 
 def report(
@@ -363,8 +366,8 @@ def _engine(store: str | Path | None, listener: Listener | None = None) -> Engin
     return Engine(_store(store), load, listener, stopping_rule)
 
 
-def _listener(progress: bool) -> Any:
-    return shown.ProgressDisplay() if progress else nullcontext()
+def _listener(progress: bool) -> AbstractContextManager[ProgressDisplay | None]:
+    return ProgressDisplay() if progress else nullcontext()
 
 
 def _config(instrument: str, model: str | Function, options: RunOptions) -> RunConfig:

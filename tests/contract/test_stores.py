@@ -323,6 +323,7 @@ def test_a_text_with_a_zero_in_it_is_kept(store):
     (episode,) = store.episodes.walk(run.id, POST)
     assert episode.item.text == "de\0ar"
     assert episode.failure.message in ("a\0b", "a\ufffdb")
+    assert episode.failure.kind == "odd"
 
 
 def test_a_store_is_created_by_many_at_once(place):

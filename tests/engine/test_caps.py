@@ -5,7 +5,7 @@ import pytest
 from servers.paid import Server, config, engine_with
 from sociometer.core.config import Caps
 from sociometer.core.conversation import Reply, Usage
-from sociometer.core.errors import MachineryError, UsageError
+from sociometer.core.errors import FailureKind, MachineryError, UsageError
 
 
 def test_a_cap_stops_cleanly_and_the_run_can_be_resumed(any_store):
@@ -48,7 +48,7 @@ def test_a_cap_waits_for_what_is_in_flight_before_it_stops_a_run(any_store):
 
 def test_a_paid_reply_without_an_answer_counts_against_the_cap(any_store):
     def fail(number, request):
-        return MachineryError("only thinking", "empty reply", tokens=(10, 500))
+        return MachineryError("only thinking", FailureKind.EMPTY_REPLY, tokens=(10, 500))
 
     server = Server(fail=fail)
     played = engine_with(any_store, server).run(config(repeats=50, in_flight=2, caps=Caps(max_tokens=3000)))
@@ -103,7 +103,7 @@ def test_max_cost_with_an_unknown_price_is_refused_not_taken_for_zero(any_store)
 
 def test_attempts_in_vain_count_against_the_caps_after_a_restart_too(any_store):
     def fail(number, request):
-        return MachineryError("empty", "empty reply", retryable=True, tokens=(12, 3))
+        return MachineryError("empty", FailureKind.EMPTY_REPLY, retryable=True, tokens=(12, 3))
 
     server = Server(fail=fail)
     engine = engine_with(any_store, server)

@@ -4,9 +4,11 @@ import pytest
 
 from servers.paid import Server, change_task, config, engine_with
 from sociometer.core.errors import (
-    UNREACHABLE,
+    FailureKind,
     MachineryError,
     SociometerError,
+    Unauthorised,
+    Unreachable,
     UsageError,
 )
 from sociometer.engine.command_context import EngineContext
@@ -15,7 +17,7 @@ from sociometer.instruments import load
 
 def test_one_failing_item_does_not_stop_the_rest_and_is_no_score(store):
     def fail(number, request):
-        return MachineryError("gone", "connection") if "Nadia" in request.messages[0].content else None
+        return MachineryError("gone", FailureKind.CONNECTION) if "Nadia" in request.messages[0].content else None
 
     played = engine_with(store, Server(fail=fail)).run(config())
     assert played.ending.status == "finished"
@@ -29,7 +31,11 @@ def test_resume_tries_only_what_failed(store):
     broken = [True]
 
     def fail(number, request):
-        return MachineryError("gone", "connection") if broken and "Nadia" in request.messages[0].content else None
+        return (
+            MachineryError("gone", FailureKind.CONNECTION)
+            if broken and "Nadia" in request.messages[0].content
+            else None
+        )
 
     server = Server(fail=fail)
     engine = engine_with(store, server)
@@ -44,7 +50,7 @@ def test_resume_tries_only_what_failed(store):
 
 def test_a_passing_fault_is_retried_and_leaves_no_trace_in_the_score(store):
     def fail(number, request):
-        return MachineryError("busy", "overloaded", retryable=True, slow_down=True) if number % 2 else None
+        return MachineryError("busy", FailureKind.OVERLOADED, retryable=True, slow_down=True) if number % 2 else None
 
     played = engine_with(store, Server(fail=fail)).run(config(in_flight=1))
     assert not played.progress.failed
@@ -54,7 +60,7 @@ def test_a_passing_fault_is_retried_and_leaves_no_trace_in_the_score(store):
 
 def test_a_fault_that_stays_is_given_up_after_the_retries_allowed(store):
     def fail(number, request):
-        return MachineryError("busy", "overloaded", retryable=True)
+        return MachineryError("busy", FailureKind.OVERLOADED, retryable=True)
 
     server = Server(fail=fail)
     played = engine_with(store, server).run(config(limit=1, retries=1))
@@ -64,7 +70,7 @@ def test_a_fault_that_stays_is_given_up_after_the_retries_allowed(store):
 
 def test_an_error_that_would_meet_everybody_ends_the_run(store):
     def fail(number, request):
-        return MachineryError("the key is wrong", "authentication", fatal=True)
+        return Unauthorised("the key is wrong", fatal=True)
 
     server = Server(fail=fail)
     with pytest.raises(UsageError, match="key is wrong"):
@@ -75,7 +81,7 @@ def test_an_error_that_would_meet_everybody_ends_the_run(store):
 
 def test_an_error_that_would_meet_everybody_keeps_what_was_answered_before(store):
     def fail(number, request):
-        return MachineryError("the key is wrong", "authentication", fatal=True) if number > 2 else None
+        return Unauthorised("the key is wrong", fatal=True) if number > 2 else None
 
     played = engine_with(store, Server(fail=fail)).run(config(repeats=50, in_flight=1))
     assert (played.ending.status, played.progress.done) == ("failed", 2)
@@ -84,7 +90,7 @@ def test_an_error_that_would_meet_everybody_keeps_what_was_answered_before(store
 
 def test_a_server_that_was_never_reached_ends_the_run_at_once(store):
     def fail(number, request):
-        return MachineryError("cannot reach it", UNREACHABLE, retryable=True)
+        return Unreachable("cannot reach it", retryable=True)
 
     server = Server(fail=fail)
     with pytest.raises(UsageError, match="cannot reach it"):
@@ -109,15 +115,17 @@ def test_what_cannot_be_stored_fails_alone_and_nothing_hangs(store, monkeypatch)
 def test_a_stop_reaches_those_who_wait_at_a_closed_gate(store):
     def fail(number, request):
         if number == 1:
-            return MachineryError("busy", "rate limit", retryable=True, slow_down=True, retry_after_seconds=600)
-        return MachineryError("the key is wrong", "authentication", fatal=True)
+            return MachineryError(
+                "busy", FailureKind.RATE_LIMIT, retryable=True, slow_down=True, retry_after_seconds=600
+            )
+        return Unauthorised("the key is wrong", fatal=True)
 
     with pytest.raises(UsageError, match="key is wrong"):
         engine_with(store, Server(fail=fail)).run(config(repeats=5, in_flight=2))
 
 
 def test_a_commands_failures_are_told(store):
-    server = Server(fail=lambda number, request: MachineryError("gone", "connection"))
+    server = Server(fail=lambda number, request: MachineryError("gone", FailureKind.CONNECTION))
     engine = engine_with(store, server)
     context = EngineContext(engine, load("_template"), config(subject=""), ("server",))
     context.play("questions")

@@ -9,7 +9,7 @@ from msgspec import structs
 
 from servers.paid import Server
 from sociometer.core.config import Caps, RunConfig
-from sociometer.core.errors import MachineryError, UsageError
+from sociometer.core.errors import FailureKind, MachineryError, UsageError
 from sociometer.core.instrument import Instrument
 from sociometer.core.stopping import Until
 from sociometer.engine.engine import Engine
@@ -122,7 +122,7 @@ def test_what_cannot_be_compared_is_refused_before_anything_is_sent(store, refer
 def test_failed_items_of_a_ranking_are_asked_once_for_each_command(store, reference):
     def fails(number, request):
         if any("Moment 7" in message.content for message in request.messages):
-            return MachineryError("broken", "server error", retryable=False)
+            return MachineryError("broken", FailureKind.SERVER_ERROR, retryable=False)
 
     server = Server("A", fail=fails)
     made = engine(store, server)
@@ -187,7 +187,7 @@ class Answering(Server):
 def test_failed_items_widen_the_width_that_a_rule_looks_at(store):
     def fails(number, request):
         if "Moment 3" in request.messages[-1].content:
-            return MachineryError("broken", "server error", retryable=False)
+            return MachineryError("broken", FailureKind.SERVER_ERROR, retryable=False)
 
     whole = engine(store, Server("A")).run(config(until=Until("±9"))).run
     failing = engine(store, Server("A", fail=fails, revision="2")).run(config(until=Until("±9"), label="failing")).run

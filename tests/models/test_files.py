@@ -10,7 +10,7 @@ import pytest
 
 from sociometer.core.errors import MachineryError, UsageError
 from sociometer.models import files
-from sociometer.models.files import LocalModel, checksum, file_of, pull, verified_file
+from sociometer.models.files import LocalModel, file_of, pull, remembered_checksum, verified_file
 from sociometer.models.presets import ModelOptions
 from sociometer.models.registry import resolve
 
@@ -115,7 +115,7 @@ def age(path):
 def test_changed_weights_in_the_cache_are_refused_with_what_to_run(monkeypatch, cache):
     index_with(monkeypatch)
     path = pull("pretend")
-    checksum(path)
+    remembered_checksum(path)
     change(path, WEIGHTS[::-1])
     with pytest.raises(UsageError, match="sociometer get model pretend") as refused:
         resolve("local/pretend")
@@ -129,31 +129,31 @@ def test_a_change_that_keeps_size_and_time_is_noticed(tmp_path):
     file = tmp_path / "a.gguf"
     file.write_bytes(b"one")
     age(file)
-    checksum(file)
+    remembered_checksum(file)
     change(file, b"two")
-    assert checksum(file) == hashlib.sha256(b"two").hexdigest()
+    assert remembered_checksum(file) == hashlib.sha256(b"two").hexdigest()
     other = tmp_path / "b.gguf"
     other.write_bytes(b"six")
     os.utime(other, ns=(file.stat().st_atime_ns, file.stat().st_mtime_ns))
     other.replace(file)
-    assert checksum(file) == hashlib.sha256(b"six").hexdigest()
+    assert remembered_checksum(file) == hashlib.sha256(b"six").hexdigest()
 
 
 def test_an_unchanged_file_is_hashed_once(tmp_path, monkeypatch):
     file = tmp_path / "a.gguf"
     file.write_bytes(b"one")
     monkeypatch.setattr(files, "_SETTLED_SECONDS", 0.0)
-    checksum(file)
-    monkeypatch.setattr(files.hashlib, "file_digest", None)
-    assert checksum(file) == hashlib.sha256(b"one").hexdigest()
+    remembered_checksum(file)
+    monkeypatch.setattr(files, "checksum", None)
+    assert remembered_checksum(file) == hashlib.sha256(b"one").hexdigest()
 
 
 def test_a_checksum_is_remembered_until_the_file_changes(tmp_path):
     file = tmp_path / "a.gguf"
     file.write_bytes(b"one")
-    assert checksum(file) == checksum(file) == hashlib.sha256(b"one").hexdigest()
+    assert remembered_checksum(file) == remembered_checksum(file) == hashlib.sha256(b"one").hexdigest()
     file.write_bytes(b"three")
-    assert checksum(file) == hashlib.sha256(b"three").hexdigest()
+    assert remembered_checksum(file) == hashlib.sha256(b"three").hexdigest()
 
 
 class Hub:

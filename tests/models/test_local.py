@@ -3,6 +3,7 @@
 import asyncio
 import json
 import shutil
+import subprocess
 import sys
 
 import pytest
@@ -224,3 +225,32 @@ def test_options_are_sent_only_where_set():
 def cosine(first, second):
     dot = sum(a * b for a, b in zip(first, second, strict=True))
     return dot / (sum(a * a for a in first) * sum(b * b for b in second)) ** 0.5
+
+
+PEAK = """
+import resource, subprocess, sys
+code = subprocess.run([sys.executable, "-m", "sociometer", *sys.argv[1:]], capture_output=True).returncode
+print(code, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+"""
+
+
+@pytest.mark.slow
+def test_a_run_of_several_models_takes_the_memory_of_one(embedded_model, tmp_path):
+    for name in ("one", "two", "three"):
+        copy = shutil.copy(embedded_model, tmp_path / f"{name}.gguf")
+        with copy.open("ab") as file:
+            file.write(name.encode())  # other weights, as far as anybody can tell
+    (tmp_path / "broken.gguf").write_bytes(embedded_model.read_bytes()[:1_000_000])
+
+    def peak(*names):
+        models = [word for name in names for word in ("--model", f"local/{tmp_path / name}.gguf")]
+        words = ["run", "seceu", *models, "--limit", "1", "-o", "reply-tokens=2", "--quiet"]
+        store = ("--store", str(tmp_path / f"{'-'.join(names)}.db"))
+        told = subprocess.run([sys.executable, "-c", PEAK, *words, *store], capture_output=True, text=True, check=True)
+        code, size = map(int, told.stdout.split())
+        return code, size
+
+    _, alone = peak("one")
+    for names, expected in ((("one", "two", "three"), 0), (("one", "broken", "three"), 4)):
+        code, size = peak(*names)
+        assert (code, size < 1.15 * alone) == (expected, True), (names, size, alone)

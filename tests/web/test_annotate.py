@@ -14,7 +14,7 @@ from sociometer.cli.main import run_command
 from sociometer.core.measure import Interval
 from sociometer.instruments import cards, load
 from sociometer.results.corrected import corrections
-from sociometer.store.labels import Asked, Queue
+from sociometer.store.labels import LabelQuestion, Queue
 from sociometer.web.annotate import assigned, guide_of, kind_of, rater_words, turns_of
 from sociometer.web.guard import ROLES, TOKENS, csrf_token, roles_of
 from sociometer.web.view import ViewedStore, view_application
@@ -293,10 +293,10 @@ def test_nobody_who_only_sent_a_file_is_given_units_to_settle(tmp_path, capsys):
 
 
 def test_another_wording_is_another_label_set():
-    asked = Asked("cause", "What is the cause?", ("a", "b"))
+    asked = LabelQuestion("cause", "What is the cause?", ("a", "b"))
     queue = Queue("q", "t", (asked,), "sesi/causes")
-    other = Queue("q2", "t", (Asked("cause", "What is the main cause?", ("a", "b")),), "sesi/causes")
-    fewer = Queue("q3", "t", (Asked("cause", "What is the cause?", ("a",)),), "sesi/causes")
+    other = Queue("q2", "t", (LabelQuestion("cause", "What is the main cause?", ("a", "b")),), "sesi/causes")
+    fewer = Queue("q3", "t", (LabelQuestion("cause", "What is the cause?", ("a",)),), "sesi/causes")
     assert len({queue.label_set, other.label_set, fewer.label_set}) == 3
     assert Queue("q4", "other title", (asked,), "sesi/causes").label_set == queue.label_set
 

@@ -27,7 +27,7 @@ from sociometer.core.player import Player, RulePlayer
 from sociometer.core.session import Answer, DrawnRequest, RoleBinding
 from sociometer.engine.budget import Budget
 from sociometer.engine.progress import Progress
-from sociometer.engine.replies import Answered, PendingRequest, Retried, RetryPolicy, Stopping, Throttled
+from sociometer.engine.replies import Answered, PendingRequest, Retried, RetryPolicy, StopSwitch, Throttled
 from sociometer.engine.runner import PlayedEpisode, play_episode
 from sociometer.store.records import Charge
 
@@ -80,7 +80,7 @@ class TrainingReplies:
     def __init__(self, gym: "Gym", retries: int) -> None:
         progress = Progress("training", Budget(Caps()), 0)
         throttled = Throttled(_Asked(), gym.plan, progress, None)
-        self._inside = Retried(throttled, RetryPolicy(retries), progress, Stopping(), None)
+        self._inside = Retried(throttled, RetryPolicy(retries), progress, StopSwitch(), None)
 
     async def obtain(
         self, drawn: DrawnRequest, attempt: Callable[[], Awaitable[Answer]], kind: type[Answer]

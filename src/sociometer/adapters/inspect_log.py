@@ -30,7 +30,7 @@ from sociometer.adapters.scored_log import (
 from sociometer.core.archives import check_members
 from sociometer.core.config import model_label
 from sociometer.core.conversation import Event, Exchange, Identity, Noted, Reply, Usage
-from sociometer.core.errors import DataError, SociometerError
+from sociometer.core.errors import DataError, FailureKind, SociometerError
 from sociometer.core.task import Episode, Failure, Task
 from sociometer.engine.engine import Engine
 from sociometer.instruments import load
@@ -125,7 +125,8 @@ def _episodes(path: Path, task: Task[Any, Any]) -> Iterator[Played]:
             raise DataError(f"sample {sample.id} is not one of {task.name}: {error}", path) from None
         repeat = sample.epoch - 1
         if outcome is None:
-            failure = Failure("inspect error", sample.error.message if sample.error else "the sample was not finished")
+            said = sample.error.message if sample.error else "the sample was not finished"
+            failure = Failure(FailureKind.INSPECT_ERROR, said)
             yield Episode(item, repeat, None, None, failure), tuple(events_of(sample))
             continue
         scored = score_safely(task, item, outcome)
@@ -156,9 +157,9 @@ def _items(path: Path, cluster: str) -> Iterator[LoggedItem]:
         values = score_values(sample.scores or {})
         failure = None
         if sample.error is not None:
-            failure = Failure("inspect error", sample.error.message)
+            failure = Failure(FailureKind.INSPECT_ERROR, sample.error.message)
         elif not values:
-            failure = Failure("not scored", "the log has no score that is a number")
+            failure = Failure(FailureKind.NOT_SCORED, "the log has no score that is a number")
         yield LoggedItem(
             str(sample.id),
             values,

@@ -20,7 +20,7 @@ from inspect_ai.model._generate_config import active_generate_config
 from inspect_ai.model._model import active_model
 
 from sociometer.core.conversation import Identity, Message, Reply, Request, Schema, TokenLogprob, Usage
-from sociometer.core.errors import MachineryError, SociometerError, UsageError
+from sociometer.core.errors import FailureKind, MachineryError, SociometerError, UsageError
 from sociometer.core.player import Player
 from sociometer.models.finish import finish_of, split_reasoning
 from sociometer.models.keys import read_key
@@ -89,7 +89,7 @@ def plain_messages(messages: Sequence[ChatMessage]) -> tuple[Message, ...]:
 def reply_of(output: ModelOutput) -> Reply:
     """Inspect's reply as ours, which may be empty; a MachineryError if there is none."""
     if output.empty:
-        raise MachineryError(output.error or "the model gave no completion.", "empty reply", retryable=True)
+        raise MachineryError(output.error or "the model gave no completion.", FailureKind.EMPTY_REPLY, retryable=True)
     choice = output.choices[0]
     message = choice.message
     parts = [] if isinstance(message.content, str) else message.content
@@ -144,7 +144,8 @@ def _failure(model: Model, error: Exception) -> MachineryError:
     if last_attempt is not None and last_attempt.failed:
         cause = last_attempt.exception()
     retryable = bool(model.api.should_retry(cause))
-    return MachineryError(f"{model}: {type(cause).__name__}: {first_line(cause)}", "inspect", retryable=retryable)
+    said = f"{model}: {type(cause).__name__}: {first_line(cause)}"
+    return MachineryError(said, FailureKind.INSPECT, retryable=retryable)
 
 
 def first_line(error: BaseException) -> str:

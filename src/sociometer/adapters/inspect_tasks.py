@@ -25,9 +25,9 @@ from msgspec import structs
 from sociometer.adapters import inspect_provider as inspect_provider  # registers our models with Inspect
 from sociometer.adapters.inspect_player import InspectPlayer, chat_messages
 from sociometer.core.card import Card, RoleCard
-from sociometer.core.config import model_label
+from sociometer.core.config import FieldContext
 from sociometer.core.conversation import SUBJECT, Event, Exchange, Identity
-from sociometer.core.errors import DataError, MachineryError, SociometerError, UsageError
+from sociometer.core.errors import DataError, FailureKind, MachineryError, SociometerError, UsageError
 from sociometer.core.instrument import Instrument
 from sociometer.core.player import Player
 from sociometer.core.session import RoleBinding
@@ -38,7 +38,6 @@ from sociometer.engine.run_options import make_config
 from sociometer.engine.runner import play_episode
 from sociometer.instruments import card_of, cards, load
 from sociometer.statistics.intervals import MINIMUM_CLUSTERS
-from sociometer.store.bundle import without_folders
 from sociometer.store.records import Manifest
 
 OUTCOME, ROLES = "sociometer:outcome", "sociometer:roles"
@@ -94,18 +93,7 @@ def _task(name: str, task: str, options: dict[str, Any], settings: dict[str, Any
 def task_facts(manifest: Manifest, task: str) -> dict[str, Any]:
     """What a log stores about the whole run, so that it can be imported again: no folder, no address."""
     card = cards()[manifest.config.instrument]
-    config = structs.replace(
-        manifest.config,
-        subject=model_label(manifest.config.subject),
-        roles={role: model_label(spec) for role, spec in manifest.config.roles.items()},
-        tasks=(task,),
-        settings=dict(without_folders(card, manifest.config.settings)),
-        command=(),
-        data_folder="",
-        prompts_folder="",
-        base_url="",
-        key_variable="",
-    )
+    config = structs.replace(manifest.config.only("inspect", FieldContext(card.setting)), tasks=(task,))
     facts = structs.replace(manifest, config=config, norms={task: manifest.norms.get(task)}, roles={})
     kept: dict[str, Any] = msgspec.to_builtins(facts)
     return kept
@@ -157,7 +145,7 @@ def play(instrument: str, task: str, options: dict[str, Any], settings: dict[str
         if played.error is not None:
             raise played.error
         if played.episode.failure is not None:
-            raise MachineryError(played.episode.failure.message, played.episode.failure.kind)
+            raise MachineryError(played.episode.failure.message, FailureKind.SCORING_ERROR)
         state.store.set(OUTCOME, msgspec.to_builtins(played.episode.outcome))
         others = {role: one for role, one in bindings.items() if role != SUBJECT}
         facts = {role: {"label": one.label, "stand_in": one.player.identity.stand_in} for role, one in others.items()}

@@ -21,9 +21,10 @@ from msgspec import Struct, structs
 
 from sociometer.adapters.one_turn import plan_of, play_reply
 from sociometer.core.card import Card, MeasureCard, Paper, RoleCard, TaskCard
+from sociometer.core.checksums import checksum
 from sociometer.core.config import RunConfig
 from sociometer.core.conversation import SUBJECT, Event, Exchange, Identity, Reply, user
-from sociometer.core.errors import DataError, UsageError, unknown
+from sociometer.core.errors import DataError, FailureKind, UsageError, unknown
 from sociometer.core.sheets import stream_rows
 from sociometer.core.task import Episode, Failure, Score
 from sociometer.core.version import __version__
@@ -265,10 +266,9 @@ def _manifest(benchmark: Benchmark, subject: str, file: Path, name: str) -> Mani
 
 
 def file_digest(path: Path) -> str:
-    """The SHA-256 of a file, read piece by piece."""
+    """The SHA-256 of a file; a DataError if it cannot be read."""
     try:
-        with path.open("rb") as stream:
-            return hashlib.file_digest(stream, "sha256").hexdigest()
+        return checksum(path)
     except OSError as error:
         raise DataError(f"cannot be read ({error.strerror or error})", path) from None
 
@@ -439,7 +439,7 @@ def _episodes(path: Path, plan: Plan, first: _OurDocument, subject: str) -> Iter
         seen.add(item.id)
         replies = _replies(sample)
         if not replies:
-            yield Episode(item, 0, None, None, Failure("lm-eval error", "the sample has no reply")), ()
+            yield Episode(item, 0, None, None, Failure(FailureKind.LM_EVAL_ERROR, "the sample has no reply")), ()
         for repeat, reply in enumerate(replies):
             played = play_reply(plan, item, reply, subject, repeat)
             yield played.episode, played.events

@@ -5,7 +5,6 @@ fresh stories and matches have their own seeds, number guessing has other oppone
 """
 
 import contextlib
-import hashlib
 import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from sociometer.core.checksums import checksum
 from sociometer.core.config import RunConfig
 from sociometer.core.errors import DataError, UsageError, unknown
 from sociometer.core.session import RoleBinding
@@ -66,14 +66,10 @@ def _numbers(choices: Choices, plan: Plan) -> None:
 
 def _holdem(choices: Choices, plan: Plan) -> None:
     folder = plan.settings.text("weights")
-    shipped = {_digest(path) for path in WEIGHTS.glob("*.npz")}
+    shipped = {checksum(path) for path in WEIGHTS.glob("*.npz")}
     for path in sorted(Path(folder).glob("*.npz")):
-        if _digest(path) in shipped:
+        if checksum(path) in shipped:
             raise UsageError(f"{path} is a bundled opponent, which is held out for the test.")
-
-
-def _digest(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def _goals(choices: Choices, plan: Plan) -> None:

@@ -19,7 +19,7 @@ from verifiers.v1.runtimes import ProgramResult, Runtime, SubprocessConfig
 from sociometer.adapters.gym import Gym
 from sociometer.adapters.training import Choices, TrainingItem
 from sociometer.core.conversation import Identity, Reply, Request
-from sociometer.core.errors import MachineryError
+from sociometer.core.errors import FailureKind, MachineryError
 from sociometer.core.player import RulePlayer
 from sociometer.models.http import Endpoint
 from sociometer.models.keys import Key
@@ -160,7 +160,7 @@ class SociometerHarness(vf.Harness[SociometerHarnessConfig]):
             raise played.error
         rollout = gym.rollout(one, played)
         if rollout.reward is None:
-            raise MachineryError(rollout.failure, "scoring")
+            raise MachineryError(rollout.failure, FailureKind.SCORING)
         trace.info[SCORES] = {
             "reward": rollout.reward,
             "values": rollout.values,

@@ -18,7 +18,7 @@ from sociometer.core.measure import Table
 from sociometer.core.sheets import read_rows, whole_file, write_sheet
 from sociometer.instruments import cards, load
 from sociometer.results.corrected import PART, judged_episodes, measure_of, next_episodes, settled_answers
-from sociometer.store.labels import Asked, Label, LabelBook, Measured, Queue, Unit, book_path
+from sociometer.store.labels import Label, LabelBook, LabelQuestion, Measured, Queue, Unit, book_path
 from sociometer.store.place import StorePlace, file_of
 from sociometer.store.studies import shown_code
 from sociometer.web.annotate import (
@@ -100,7 +100,7 @@ def _create(
 
 def _measured(
     path: Path, run: str, task: str, measure: str, sample: int, language: str, seed: int, question: str
-) -> tuple[Measured, str, Asked, list[Unit], str]:
+) -> tuple[Measured, str, LabelQuestion, list[Unit], str]:
     """The measure to label, its title and question, a random sample of the run's episodes, and the raters' guide."""
     with open_engine(path) as engine:
         stored = engine.stored(run)

@@ -29,8 +29,7 @@ from sociometer.reporting.progress import track, working
 from sociometer.store.bundle import ENDING, read_bundle, signer_of
 from sociometer.store.place import StorePlace, StoreUrl
 from sociometer.store.store import Store
-from sociometer.store.verify import Finding as Damage
-from sociometer.store.verify import verify_file, verify_run
+from sociometer.store.verify import Damage, verify_file, verify_run
 
 _EXTRAS = {
     "xllamacpp": ("local", "runs GGUF models in process"),

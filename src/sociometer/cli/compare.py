@@ -16,6 +16,7 @@ from sociometer.cli.chosen import (
 )
 from sociometer.cli.options import open_stored, store_option, store_path
 from sociometer.cli.output import SCREEN, Display, TableCommand, display_options, option, print_text
+from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import ExitCode, UsageError, unknown
 from sociometer.core.measure import Cell, Table
 from sociometer.core.words import first_of
@@ -538,7 +539,7 @@ def verdicts_between(runs: list[StoredRun]) -> str:
     said: list[str] = []
     together: dict[tuple[str, ...], list[StoredRun]] = {}
     for run in runs:  # runs with different models in another role are on different scales
-        roles = sorted(f"{role}={one.label}" for role, one in run.manifest.roles.items() if role != "subject")
+        roles = sorted(f"{role}={one.label}" for role, one in run.manifest.roles.items() if role != SUBJECT)
         together.setdefault((run.instrument, *roles), []).append(run)
     crossed = len(together) > len({run.instrument for run in runs})
     found: list[Comparison] = []

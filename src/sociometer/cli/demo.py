@@ -162,7 +162,7 @@ def _tell(say: Say, who: str, text: str) -> None:
 def _tell_transcript(say: Say, run: StoredRun, other: str) -> None:
     for episode in run.episodes():
         for event in run.transcript(episode.item.id):
-            if isinstance(event, Exchange) and event.role == "subject":
+            if isinstance(event, Exchange) and event.role == SUBJECT:
                 _tell(say, other, event.messages[-1].content)
                 _tell(say, "model", event.reply.text)
 

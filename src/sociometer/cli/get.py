@@ -13,7 +13,7 @@ from sociometer.core.measure import Table
 from sociometer.engine.data import CheckedAgainst, Fetched, Told, data_root, fetch_files
 from sociometer.engine.engine import run_loop
 from sociometer.instruments import card_of, cards
-from sociometer.models.files import checksum, local_model, pull
+from sociometer.models.files import local_model, pull, remembered_checksum
 from sociometer.reporting.progress import downloads, working
 
 _DIALOGUES = "dialogues"
@@ -77,7 +77,7 @@ def _pull(name: str, as_json: bool) -> None:
     model = local_model(name)
     with working(f"fetching {model.requirement or model.repository} ({model.licence})"):
         path = pull(name)
-    about = {"model": f"local/{name}", "path": str(path), "sha256": checksum(path)}
+    about = {"model": f"local/{name}", "path": str(path), "sha256": remembered_checksum(path)}
     tell(as_json, about, f"local/{name} is ready: {path}.")
 
 

@@ -26,15 +26,12 @@ from sociometer.cli.project import project_option, with_defaults
 from sociometer.core.card import Card, CommandCard, SharedOptions
 from sociometer.core.errors import ExitCode, unknown
 from sociometer.core.instrument import Result
-from sociometer.core.lazy import lazy
 from sociometer.core.settings import Setting, Settings
 from sociometer.engine.command_context import EngineContext
 from sociometer.engine.engine import Engine
 from sociometer.instruments import cards, load, load_command
 from sociometer.reporting.progress import ProgressDisplay, track
 from sociometer.results.groups import people_of_study
-
-drawing = lazy("sociometer.reporting.plot")
 
 
 def instrument_group(name: str) -> click.Group:
@@ -189,5 +186,7 @@ def _with_figures(result: Result, folder: Path | None) -> Result:
         names = ", ".join(figure.name for figure in result.figures)
         said = f"To write the figures ({names}), give a folder for them with --to."
         return msgspec.structs.replace(result, notes=(*result.notes, said))
-    written = tuple(str(path) for path in drawing.plot_all(result.figures, folder))
+    from sociometer.reporting.plot import plot_all  # here, since it loads jinja2 and vl_convert
+
+    written = tuple(str(path) for path in plot_all(result.figures, folder))
     return msgspec.structs.replace(result, wrote=(*result.wrote, *written))

@@ -13,21 +13,20 @@ from sociometer.cli.output import Number, TableCommand, display_options
 from sociometer.cli.project import from_project, project_option, with_project
 from sociometer.core.card import Card
 from sociometer.core.config import Caps, RunConfig, model_label
+from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import UsageError, unknown
-from sociometer.core.lazy import lazy
+from sociometer.core.instrument import Instrument
 from sociometer.core.settings import Setting
-from sociometer.engine.engine import Engine
+from sociometer.core.task import StoppingRule
+from sociometer.engine.engine import Engine, Listener
 from sociometer.engine.run_options import CAPS_COVER, OPTIONS, RunOption, RunOptions, make_config
 from sociometer.instruments import load
 from sociometer.store.place import StorePlace, default_path, parse_place, without_passwords
+from sociometer.store.records import Manifest
 from sociometer.store.store import Store
-
-stopping = lazy("sociometer.results.stopping")
+from sociometer.store.stored_run import StoredRun
 
 if TYPE_CHECKING:
-    from sociometer.core.task import StoppingRule
-    from sociometer.engine.engine import Listener
-
     _StoreType = click.ParamType[StorePlace]
 else:
     _StoreType = click.ParamType
@@ -295,7 +294,7 @@ def parse_roles(given: tuple[str, ...]) -> dict[str, str]:
         role, equals, model = text.partition("=")
         if not equals or not role or not model:
             raise UsageError(f"--role needs ROLE=MODEL, not '{text}'.")
-        if role == "subject":
+        if role == SUBJECT:
             raise UsageError("--role subject is not allowed; give the subject with --model.")
         if role in roles:
             given_twice = f"'{model_label(roles[role])}' and '{model_label(model)}'"
@@ -305,7 +304,7 @@ def parse_roles(given: tuple[str, ...]) -> dict[str, str]:
 
 
 @contextmanager
-def open_stored(path: StorePlace, listener: "Listener | None" = None) -> "Iterator[Engine]":
+def open_stored(path: StorePlace, listener: Listener | None = None) -> Iterator[Engine]:
     """An engine for commands that need an existing store; a mistyped path does not create one."""
     if not path.exists():
         raise UsageError(
@@ -317,13 +316,14 @@ def open_stored(path: StorePlace, listener: "Listener | None" = None) -> "Iterat
 
 
 @contextmanager
-def open_engine(path: StorePlace, listener: "Listener | None" = None) -> "Iterator[Engine]":
+def open_engine(path: StorePlace, listener: Listener | None = None) -> Iterator[Engine]:
     """An engine on the store at `path`, which is always closed at the end."""
     with Store(path) as store, closing(Engine(store, load, listener, stopping_rule)) as engine:
         yield engine
 
 
-def stopping_rule(*given: Any) -> "StoppingRule":
+def stopping_rule(manifest: Manifest, instrument: Instrument, stored: Callable[[str], StoredRun]) -> StoppingRule:
     """The rule of a manifest."""
-    made: StoppingRule = stopping.stopping_rule(*given)
-    return made
+    from sociometer.results import stopping  # here, since it loads numpy
+
+    return stopping.stopping_rule(manifest, instrument, stored)

@@ -17,12 +17,13 @@ from msgspec import Meta, Struct, structs
 from sociometer.cli.output import option, print_text
 from sociometer.core.card import Card
 from sociometer.core.config import Caps, ProjectChoices, model_label, split_spec
+from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import DataError, UsageError, unknown
+from sociometer.core.words import visible
 from sociometer.instruments import card_of, cards
 from sociometer.models.presets import ADDRESSES, PRESETS
 
 PROJECT_FILE = "sociometer.toml"
-SUBJECT = "subject"
 _MOST_BYTES = 1 << 15
 _LONGEST_LINE = 2_000
 """Python's TOML reader takes time that grows with the square of a dotted key's length."""
@@ -128,7 +129,7 @@ def _refuse_unknown_names(tables: dict[str, Any]) -> None:
 
 
 def _unknown_name(name: str, known: tuple[str, ...] | list[str], table: str = "") -> UsageError:
-    shown = table + "".join(letter if letter.isprintable() else "?" for letter in name[:80])
+    shown = table + visible(name[:80], "?", "")
     if "key" in name.lower():
         return UsageError(
             f"'{shown}' is not allowed: a project file must not contain a key or the name of a key variable. Give"

@@ -6,7 +6,6 @@ from typing import Any
 
 import click
 
-from sociometer.api import play_ranked
 from sociometer.cli.completion import with_offers
 from sociometer.cli.options import (
     HELP_ALL,
@@ -35,7 +34,6 @@ from sociometer.cli.summaries import (
 from sociometer.core.card import Card
 from sociometer.core.config import Caps, RunConfig, check_number
 from sociometer.core.errors import ExitCode, NeverAnswered, StopCause, UsageError, unknown
-from sociometer.core.lazy import lazy
 from sociometer.core.measure import Table
 from sociometer.core.settings import Setting
 from sociometer.core.stopping import RANKED
@@ -49,9 +47,6 @@ from sociometer.reporting.progress import ProgressDisplay
 from sociometer.store.bundle import plan_digest, plan_text, public_manifest
 from sociometer.store.records import RunStatus
 from sociometer.store.stored_run import StoredRun
-
-comparing = lazy("sociometer.cli.compare")
-planning = lazy("sociometer.results.planning")
 
 _PLAN_COLUMNS = (
     "instrument", "task", "role", "model", "items", "repeats", "requests", "tokens in", "tokens out", "cost $",
@@ -215,6 +210,8 @@ def _tell_the_limits(caps: Caps) -> None:
 def _play_all(engine: Engine, plans: list[ReadPlan], display: Display) -> int:
     until = plans[0].config.until
     if until is not None and until.goal == RANKED:
+        from sociometer.api import play_ranked  # here, since it loads the statistics
+
         return _show_ranked(play_ranked(engine, plans), display)
     played: list[PlayedRun] = []
     silent: dict[str, list[str]] = {}
@@ -264,10 +261,12 @@ def show_played(runs: list[StoredRun], display: Display) -> None:
             files=[raw_table(runs)],
         )
         return
+    from sociometer.cli.compare import verdicts_between  # here, since it loads numpy
+
     display.show(
         [joint_table(runs)],
         limits=[SCREEN],
-        finding=comparing.verdicts_between(runs) or "\n".join(finding(run) for run in runs),
+        finding=verdicts_between(runs) or "\n".join(finding(run) for run in runs),
         more=[summary_table(run) for run in runs],
         files=[raw_table(runs)],
     )
@@ -342,6 +341,8 @@ def _detection(
     engine: Engine, plans: list[ReadPlan], rows: list[tuple[str, RoleEstimate]], detect: float | None
 ) -> tuple[list[Table], list[str]]:
     """For each task, a table of the items that a difference needs, by repeats, and a sentence."""
+    from sociometer.results import planning  # here, since it loads numpy
+
     tables, said = [], []
     for plan in {one.config.instrument: one for one in plans}.values():
         instrument = plan.config.instrument

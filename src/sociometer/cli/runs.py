@@ -13,10 +13,10 @@ from sociometer.cli.output import SCREEN, Display, Range, TableCommand, display_
 from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import StoreError, UsageError
 from sociometer.core.measure import Table
+from sociometer.core.settings import without_folders
 from sociometer.instruments import cards
 from sociometer.reporting.progress import cost_in_words
 from sociometer.statistics.formatting import estimate
-from sociometer.store.bundle import without_folders
 from sociometer.store.place import StorePlace
 from sociometer.store.records import RunRecord, RunStatus, Spent
 from sociometer.store.runs import RunSearch
@@ -74,7 +74,7 @@ def _what(record: RunRecord) -> str:
     if card is None:
         return "instrument not installed"
     said = [] if set(config.tasks) == set(card.default_tasks(official=config.official)) else list(config.tasks)
-    shown = without_folders(card, config.settings)
+    shown = without_folders(card.setting, config.settings)
     for setting in card.setting:
         if not setting.is_default(config.settings.get(setting.name)):
             said.append(f"{setting.name} {', '.join(shown.texts(setting.name))}")

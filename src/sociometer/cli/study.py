@@ -23,7 +23,7 @@ from sociometer.instruments import card_of, load
 from sociometer.results.groups import exported_rows, participants_table
 from sociometer.store.place import StorePlace, file_of
 from sociometer.store.store import Store
-from sociometer.store.studies import SUBJECT, Study, StudyBook, book_path, study_books, study_lock
+from sociometer.store.studies import PERSON, Study, StudyBook, book_path, study_books, study_lock
 from sociometer.web.serving import Place
 from sociometer.web.study import PER_ADDRESS, FormPlayer, refuse_unplayable, serve_study, withdraw
 
@@ -43,7 +43,7 @@ def _create(instrument: str, name: str, store: StorePlace | None, as_json: bool,
     elif given["language"] not in card.languages:
         raise UsageError(f"{instrument} has no items in '{given['language']}'; it has {', '.join(card.languages)}.")
     config = make_config(
-        card, SUBJECT, roles=_pairs("--role", given["roles"]), tasks=given["tasks"], settings=settings,
+        card, PERSON, roles=_pairs("--role", given["roles"]), tasks=given["tasks"], settings=settings,
         items=given["items"], limit=given["limit"], repeats=1, official=given["official"], data=given["data"],
         max_cost=given["max_cost"], max_requests=given["max_requests"], max_tokens=given["max_tokens"], name=name,
     )  # fmt: skip
@@ -64,7 +64,7 @@ def _create(instrument: str, name: str, store: StorePlace | None, as_json: bool,
     study = structs.replace(study, **_texts(given))
     path = _file(store).absolute()
     with open_engine(path) as engine:
-        plan = engine.plan(study.config, players={SUBJECT: FormPlayer("nobody", 0)})
+        plan = engine.plan(study.config, players={PERSON: FormPlayer("nobody", 0)})
         lists = plan.lists
         first: dict[str, Any] = {task: next(iter(items)) for task, items in lists.items()}
         asyncio.run(refuse_unplayable(plan, first))

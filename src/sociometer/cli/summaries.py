@@ -6,7 +6,6 @@ from typing import Any
 from msgspec import structs
 
 from sociometer.cli.output import SCREEN
-from sociometer.core.lazy import lazy
 from sociometer.core.measure import Cell, Table
 from sociometer.core.settings import is_paper
 from sociometer.core.words import counted, first_of, lowered
@@ -25,8 +24,6 @@ from sociometer.statistics.formatting import (
 from sociometer.statistics.item_values import item_values
 from sociometer.store.records import RunStatus
 from sociometer.store.stored_run import StoredRun
-
-reliability = lazy("sociometer.results.reliability")
 
 _MOST_SUBJECTS_ABREAST = 4
 _COLUMNS = ("task", "measure", "group", "value", "95 % interval", "chance", "items", "unreadable", "errors", "note")
@@ -122,10 +119,12 @@ def repeats_notes(run: StoredRun, task: str = "") -> list[str]:
     """For a run with repeats: the share of items that are right in all of them, and the items whose repeats differ."""
     if (run.manifest.config.repeats or 1) < 2:
         return []
+    from sociometer.results.reliability import repeats_of  # here, since it loads numpy
+
     found = []
     for name in (task,) if task else run.tasks:
         primary = next((card for card in run.definition.card.measures_of(name) if card.primary and card.value), None)
-        again = reliability.repeats_of(item_values(run.view(name), primary.value)) if primary else None
+        again = repeats_of(item_values(run.view(name), primary.value)) if primary else None
         if again is None or primary is None:
             continue
         where = f"{lowered(primary.title)} of {name}" if len(run.tasks) > 1 else lowered(primary.title)

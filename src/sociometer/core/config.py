@@ -2,15 +2,17 @@
 
 import math
 import shlex
+from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
-from typing import get_args
+from typing import Annotated, Any, Literal, get_args, get_type_hints
 
-from msgspec import Struct, structs
+from msgspec import UNSET, Struct, structs
 
 from sociometer.core.conversation import Sampling
 from sociometer.core.errors import UsageError, unknown
 from sociometer.core.session import AnswerMode
-from sociometer.core.settings import SettingValue
+from sociometer.core.settings import Setting, SettingValue, without_folders
 from sociometer.core.stopping import Until
 
 DEFAULT_IN_FLIGHT = 32
@@ -56,59 +58,138 @@ class ProjectChoices(Struct, frozen=True, omit_defaults=True):
     """Roles whose server only the project file names; they send a key only to the preset's host."""
 
 
+class FieldContext(Struct, frozen=True):
+    """What a function of a field may use besides the configuration."""
+
+    settings: tuple[Setting, ...] = ()
+    """The settings that the instrument declares."""
+    labels: Mapping[str, str] = {}
+    """The names of the roles' models in tables."""
+
+
+_NO_CONTEXT = FieldContext()
+_Question = Literal["stored", "published", "planned", "inspect"]
+_Answer = bool | Callable[["RunConfig", FieldContext], object]
+"""Yes, no (the field then has its default), or a function that gives another value."""
+
+
+class About(Struct, frozen=True, kw_only=True):
+    """What becomes of a field of `RunConfig`; a new field answers all questions where it is defined."""
+
+    counted: _Answer
+    """Whether another value makes another run; a function leaves the field out with UNSET."""
+    stored: _Answer
+    """Whether the run's manifest keeps it."""
+    published: _Answer
+    """Whether files and plans for strangers have it: no path, no address of a server, no name of a key."""
+    planned: _Answer
+    """Whether the digest of a published plan depends on it: not on the name of the run, and not on the machine."""
+    inspect: _Answer
+    """Whether a log of Inspect has it."""
+
+    def but(self, **answers: _Answer) -> "About":
+        """The same with other answers to these questions."""
+        return structs.replace(self, **answers)
+
+
+def _subject_label(config: "RunConfig", context: FieldContext) -> str:
+    return config.subject_label
+
+
+def _bare_subject(config: "RunConfig", context: FieldContext) -> str:
+    return model_label(config.subject)
+
+
+def _role_labels(config: "RunConfig", context: FieldContext) -> dict[str, str]:
+    return {role: context.labels[role] for role in config.roles if role in context.labels}
+
+
+def _bare_roles(config: "RunConfig", context: FieldContext) -> dict[str, str]:
+    return {role: model_label(spec) for role, spec in config.roles.items()}
+
+
+def _bare_settings(config: "RunConfig", context: FieldContext) -> dict[str, SettingValue]:
+    return dict(without_folders(context.settings, config.settings))
+
+
+def _ray_or_here(config: "RunConfig", context: FieldContext) -> str:
+    """The address of a cluster is not kept: a store may come from somebody else, and Ray's messages are pickles."""
+    return "ray" if config.on else ""
+
+
+def _rule_without_past(config: "RunConfig", context: FieldContext) -> object:
+    return UNSET if config.until is None else structs.replace(config.until, past=())
+
+
+def _one(config: "RunConfig", context: FieldContext) -> int:
+    return 1
+
+
+# What most fields answer: a choice, a limit under which the same run goes on, a path, a server, a property of the
+# machine, an option of one command.
+CHOICE = About(counted=True, stored=True, published=True, planned=True, inspect=True)
+LIMIT = About(counted=False, stored=True, published=True, planned=True, inspect=True)
+PRIVATE = About(counted=False, stored=True, published=False, planned=True, inspect=False)
+SERVER = About(counted=True, stored=True, published=False, planned=True, inspect=False)
+MACHINE = About(counted=False, stored=True, published=True, planned=_one, inspect=True)
+ONE_COMMAND = About(counted=False, stored=False, published=False, planned=True, inspect=False)
+
+
 class RunConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The choices for one run; the run's manifest keeps them, so that `resume` needs nothing else."""
 
-    instrument: str
-    subject: str
-    tasks: tuple[str, ...] = ()
-    roles: dict[str, str] = {}
-    settings: dict[str, SettingValue] = {}
-    seed: int = 0
-    repeats: int | None = None
-    limit: int | None = None
-    items: tuple[str, ...] = ()
+    instrument: Annotated[str, CHOICE]
+    subject: Annotated[str, CHOICE.but(published=_subject_label, inspect=_bare_subject)]
+    tasks: Annotated[tuple[str, ...], CHOICE] = ()
+    roles: Annotated[dict[str, str], CHOICE.but(published=_role_labels, inspect=_bare_roles)] = {}
+    settings: Annotated[dict[str, SettingValue], CHOICE.but(published=_bare_settings, inspect=_bare_settings)] = {}
+    seed: Annotated[int, CHOICE] = 0
+    repeats: Annotated[int | None, CHOICE] = None
+    limit: Annotated[int | None, CHOICE] = None
+    items: Annotated[tuple[str, ...], CHOICE] = ()
     """Ids of the items to play; empty means all."""
-    official: bool = False
-    second_question: bool | None = None
+    official: Annotated[bool, CHOICE] = False
+    second_question: Annotated[bool | None, CHOICE] = None
     """Whether to ask again after a reply without an answer; None means yes for bundled and no for official items."""
-    base: bool = False
+    base: Annotated[bool, CHOICE] = False
     """Whether the subject is a base model: it continues a text with examples instead of answering a conversation."""
-    answer: AnswerMode = "reply"
+    answer: Annotated[AnswerMode, CHOICE] = "reply"
     """How a choice is answered: by a reply that is read, or by the probability of each option."""
-    data_folder: str = ""
-    prompts_folder: str = ""
-    base_url: str = ""
-    revision: str = ""
-    key_variable: str = ""
-    insecure_http: bool = False
+    data_folder: Annotated[str, PRIVATE] = ""
+    prompts_folder: Annotated[str, PRIVATE] = ""
+    base_url: Annotated[str, SERVER] = ""
+    revision: Annotated[str, CHOICE] = ""
+    key_variable: Annotated[str, SERVER] = ""
+    insecure_http: Annotated[bool, ONE_COMMAND] = False
     """Whether keys may be sent over plain HTTP to other machines; valid for one command and never stored."""
-    timeout_seconds: float = 300.0
-    sampling: Sampling = Sampling()
-    caps: Caps = Caps()
-    fresh: bool = False
-    in_flight: int = DEFAULT_IN_FLIGHT
-    on: str = ""
+    timeout_seconds: Annotated[float, MACHINE] = 300.0
+    sampling: Annotated[Sampling, CHOICE] = Sampling()
+    caps: Annotated[Caps, LIMIT] = Caps()
+    fresh: Annotated[bool, CHOICE] = False
+    in_flight: Annotated[int, MACHINE] = DEFAULT_IN_FLIGHT
+    on: Annotated[
+        str, About(counted=False, stored=_ray_or_here, published=_ray_or_here, planned=False, inspect=_ray_or_here)
+    ] = ""
     """Where models in process run: empty for this process, `ray`, or the address of a cluster, which is not stored."""
-    replicas: int | None = None
+    replicas: Annotated[int | None, LIMIT.but(planned=False)] = None
     """The number of copies of each model there; None means what the cluster has room for."""
-    shard: str = ""
+    shard: Annotated[str, ONE_COMMAND] = ""
     """The part of the items to play, such as `2/8`; empty means all. Valid for one command and never stored."""
-    batch: bool = False
+    batch: Annotated[bool, LIMIT] = False
     """Whether requests are sent in batches, where a provider has them."""
-    cancel_batches: bool = False
+    cancel_batches: Annotated[bool, LIMIT] = False
     """Whether an interrupted run cancels its batches."""
-    retries: int | None = None
-    command: tuple[str, ...] = ()
-    name: str = ""
+    retries: Annotated[int | None, LIMIT] = None
+    command: Annotated[tuple[str, ...], PRIVATE] = ()
+    name: Annotated[str, CHOICE.but(planned=False)] = ""
     """The name of the run, which commands accept in place of its id; may be empty."""
-    step_of: str = ""
+    step_of: Annotated[str, CHOICE] = ""
     """The instrument's command that this run is a step of; empty for a run of `run`."""
-    label: str = ""
+    label: Annotated[str, CHOICE.but(published=_subject_label)] = ""
     """The name of the subject in tables and pages; empty means the model's name."""
-    until: Until | None = None
+    until: Annotated[Until | None, CHOICE.but(counted=_rule_without_past)] = None
     """When the run stops before all items are played; None means that it does not."""
-    project: ProjectChoices | None = None
+    project: Annotated[ProjectChoices | None, PRIVATE.but(inspect=True)] = None
     """The parts that came from `sociometer.toml`; None if there are none."""
 
     def __post_init__(self) -> None:
@@ -145,6 +226,19 @@ class RunConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
         check_number("-o logprobs", self.sampling.logprobs, 0, 100)
 
     @property
+    def counted(self) -> dict[str, object]:
+        """The choices that make two runs different."""
+        return {name: value for name, value in self._answered("counted").items() if value is not UNSET}
+
+    def only(self, question: _Question, context: FieldContext = _NO_CONTEXT) -> "RunConfig":
+        """The choices that are stored, published, planned or given to Inspect; the others have their defaults."""
+        return RunConfig(**self._answered(question, context))
+
+    def _answered(self, question: str, context: FieldContext = _NO_CONTEXT) -> dict[str, Any]:
+        answers = {name: answer for name, about in about_fields().items() if (answer := getattr(about, question))}
+        return {name: one(self, context) if callable(one) else getattr(self, name) for name, one in answers.items()}
+
+    @property
     def part(self) -> tuple[int, int]:
         """Which of how many parts of the items is played."""
         if not self.shard:
@@ -174,6 +268,16 @@ class RunConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
         """How the subject answers, where it is not the usual way; shown and compared like a setting."""
         usual = {"base": False, "answer": "reply"}
         return {name: value for name in usual if (value := getattr(self, name)) != usual[name]}
+
+
+@cache
+def about_fields(config: type[Struct] = RunConfig) -> dict[str, About]:
+    """What each field of `RunConfig` answers; a TypeError names a field without answers."""
+    kinds = get_type_hints(config, include_extras=True)
+    found = {name: [one for one in get_args(kind)[1:] if isinstance(one, About)] for name, kind in kinds.items()}
+    if missing := [name for name, answers in found.items() if not answers]:
+        raise TypeError(f"RunConfig.{missing[0]} does not answer the questions of About.")
+    return {name: answers[0] for name, answers in found.items()}
 
 
 def split_spec(spec: str) -> tuple[str, str, str]:

@@ -7,6 +7,11 @@ SociometerError
 │   └── BundleError     the file of a run cannot be checked (exit code 6; in store/bundle.py)
 ├── StoreError          the store cannot be used: damaged, locked, disk full (exit code 5)
 ├── MachineryError      a reply could not be obtained; counted separately from the score (exit code 4)
+│   ├── Unreachable     no connection could be made; nothing was used
+│   ├── Unauthorised    the server does not accept the key
+│   ├── NotFound        the server does not know the model, the address or the batch
+│   ├── Filtered        the provider's content filter rejected the request
+│   └── UnreadableRole  a role answered, but nothing that can be read
 ├── Difference          the file of a run was changed (exit code 1; in store/bundle.py)
 └── Stopped             the run ended early on purpose and can be resumed; `cause` says why (exit code 3)
 """
@@ -16,10 +21,7 @@ from difflib import get_close_matches
 from enum import IntEnum, StrEnum
 from pathlib import Path
 
-from sociometer.core.words import first_of
-
-UNREACHABLE = "unreachable"
-"""The failure kind if no connection could be made."""
+from sociometer.core.words import first_of, visible
 
 
 class ExitCode(IntEnum):
@@ -66,15 +68,61 @@ class StoreError(SociometerError):
     exit_code = ExitCode.STORE
 
 
+class FailureKind(StrEnum):
+    """Why an episode has no outcome, as it is stored; a store may have kinds of other versions and packages."""
+
+    AUTHENTICATION = "authentication"
+    BATCH_ENDED = "batch ended"
+    BATCH_LIMIT = "batch limit"
+    CONNECTION = "connection"
+    CONTENT_FILTER = "content filter"
+    CONTEXT_TOO_LONG = "context too long"
+    DOWNLOAD = "download"
+    EMPTY_REPLY = "empty reply"
+    ENGLISH_EMBEDDER = "English embedder"
+    FAILED = "failed"
+    INSPECT = "inspect"
+    INSPECT_ERROR = "inspect error"
+    INSTRUMENT_ERROR = "instrument error"
+    LM_EVAL_ERROR = "lm-eval error"
+    LOCAL_MODEL = "local model"
+    MALFORMED_REPLY = "malformed reply"
+    NO_EMBEDDINGS = "no embeddings"
+    NO_KEY = "no key"
+    NO_PROBABILITIES = "no probabilities"
+    NOT_FOUND = "not found"
+    NOT_RECORDED = "not recorded"
+    NOT_SCORED = "not scored"
+    NOT_STORED = "not stored"
+    NOT_SUPPORTED = "not supported"
+    OUT_OF_CREDIT = "out of credit"
+    OVERLOADED = "overloaded"
+    PROVIDER_ERROR = "provider error"
+    PYTHON_ERROR = "python error"
+    RATE_LIMIT = "rate limit"
+    REFUSED_OPTION = "refused option"
+    REFUSED_REQUEST = "refused request"
+    REPLICA_DIED = "replica died"
+    SCORING = "scoring"
+    SCORING_ERROR = "scoring error"
+    SCRIPT_RAN_DRY = "script ran dry"
+    SERVER_ERROR = "server error"
+    TIMEOUT = "timeout"
+    UNREACHABLE = "unreachable"
+    UNREADABLE = "unreadable"
+    WRONG_SERVER = "wrong server"
+
+
 class MachineryError(SociometerError):
     """No reply could be obtained: the item has no outcome, and the error is counted by kind."""
 
     exit_code = ExitCode.MACHINERY
+    kind = FailureKind.FAILED
 
     def __init__(
         self,
         message: str,
-        kind: str = "failed",
+        kind: FailureKind | None = None,
         *,
         retryable: bool = False,
         slow_down: bool = False,
@@ -87,12 +135,53 @@ class MachineryError(SociometerError):
         `tokens` (read, written) is the usage of a reply without an answer; None if there was no reply.
         """
         super().__init__(message)
-        self.kind = kind
+        self.kind = kind or self.kind
         self.retryable = retryable
         self.slow_down = slow_down
         self.retry_after_seconds = retry_after_seconds
         self.fatal = fatal
         self.tokens = tokens
+
+
+class Unreachable(MachineryError):
+    """No connection could be made; the request used nothing."""
+
+    kind = FailureKind.UNREACHABLE
+
+
+class Unauthorised(MachineryError):
+    """The server does not accept the key."""
+
+    kind = FailureKind.AUTHENTICATION
+
+
+class NotFound(MachineryError):
+    """The server does not know the model, the address or the batch."""
+
+    kind = FailureKind.NOT_FOUND
+
+
+class Filtered(MachineryError):
+    """The provider's content filter rejected the request."""
+
+    kind = FailureKind.CONTENT_FILTER
+
+
+class UnreadableRole(MachineryError):
+    """A role other than the subject answered, but nothing that can be read; an instrument may catch it and count it."""
+
+    kind = FailureKind.UNREADABLE
+
+    def __init__(self, message: str, role: str = "") -> None:
+        super().__init__(message)
+        self.role = role
+
+
+def failure_of(error: Exception) -> tuple[str, str]:
+    """The kind and the message of a failure, as an episode stores them."""
+    kind = str(error.kind if isinstance(error, MachineryError) else FailureKind.INSTRUMENT_ERROR)
+    message = str(error) if isinstance(error, SociometerError) else f"{type(error).__name__}: {error}"
+    return f"{kind} {error.role}" if isinstance(error, UnreadableRole) else kind, visible(message)
 
 
 class StopCause(StrEnum):

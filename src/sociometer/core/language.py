@@ -60,7 +60,11 @@ class Language(Struct, frozen=True, forbid_unknown_fields=True):
 @cache
 def languages() -> dict[str, Language]:
     """Every language by its code, English first."""
-    return {code: _read(FOLDER / f"{code}.toml", code) for code in languages_in(FOLDER)}
+    found = {code: {**read_texts(FOLDER / f"{code}.toml"), "code": code} for code in languages_in(FOLDER)}
+    try:
+        return msgspec.convert(found, dict[str, Language])
+    except msgspec.ValidationError as error:
+        raise DataError(f"not a language: {error}", FOLDER) from None
 
 
 def language_of(code: str) -> Language:
@@ -68,10 +72,16 @@ def language_of(code: str) -> Language:
     return languages().get(code) or Language(code, code, code)
 
 
-def later_languages(chosen: str) -> frozenset[str]:
-    """The languages that do not count in the digests of a run whose setting `language` is `chosen` (empty: none)."""
+def later_languages(chosen: object) -> frozenset[str]:
+    """The languages that do not count in the digests of a run whose setting `language` is `chosen`, if it has one."""
     codes = frozenset(code for code, language in languages().items() if not language.in_every_digest)
-    return codes - {chosen} if chosen not in ("", EVERY) else frozenset()
+    return codes - {chosen} if chosen and chosen != EVERY else frozenset()
+
+
+def in_language(path: Path, code: str) -> Path:
+    """The file of a language beside a file, such as `items.zh.jsonl` beside `items.jsonl`; the file itself if none."""
+    own = path.with_name(f"{path.stem}.{code}{path.suffix}")
+    return own if own.is_file() else path
 
 
 def languages_in(folder: Path) -> tuple[str, ...]:
@@ -101,10 +111,3 @@ def read_texts(path: Path) -> dict[str, Any]:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
         raise DataError(f"not TOML: {error}", path) from None
-
-
-def _read(path: Path, code: str) -> Language:
-    try:
-        return msgspec.convert({**read_texts(path), "code": code}, Language)
-    except msgspec.ValidationError as error:
-        raise DataError(f"not a language: {error}", path) from None

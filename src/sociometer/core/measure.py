@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from msgspec import Struct, structs
 
-from sociometer.core.stopping import Stopping
+from sociometer.core.stopping import StoppingRecord
 from sociometer.core.words import cell_text
 
 Cell = str | int | float | bool | None
@@ -126,7 +126,7 @@ class Summary(Struct, frozen=True, omit_defaults=True):
     tables: tuple[Table, ...] = ()
     notes: tuple[str, ...] = ()
     series: dict[str, Any] = {}
-    stopping: Stopping | None = None
+    stopping: StoppingRecord | None = None
     """The stopping rule and what it saw; None for a run without one."""
 
     def measure(self, name: str, **group: str) -> Measure | None:

@@ -7,7 +7,7 @@ from typing import Literal, Protocol, Self
 from msgspec import Struct
 
 from sociometer.core.conversation import Identity, Reply, Request
-from sociometer.core.errors import UNREACHABLE, MachineryError
+from sociometer.core.errors import FailureKind, MachineryError, Unreachable
 
 Scoring = Literal["none", "first token", "text"]
 """Which continuations a player scores: none, single tokens, or whole texts."""
@@ -125,7 +125,7 @@ class Player(ABC):
         raise MachineryError(
             f"'{self.identity.wire}/{self.identity.name}' gives no embeddings; for this role use an"
             " OpenAI-compatible server or the GGUF file of a sentence model: --role ROLE=local/PATH.gguf.",
-            "no embeddings",
+            FailureKind.NO_EMBEDDINGS,
             fatal=True,
         )
 
@@ -176,14 +176,12 @@ class WrappedPlayer(Player):
         await self._player.close()
 
 
-ENDED_EARLY = "batch ended"
-
-
 def certainly_not_created(error: MachineryError) -> bool:
     """Whether an error of `create` means that there is no batch: the server was not reached, or it refused."""
-    return error.kind == UNREACHABLE or error.tokens == (0, 0)
+    return isinstance(error, Unreachable) or error.tokens == (0, 0)
 
 
 def ended_early(why: str) -> MachineryError:
     """The error for a request that a batch left unanswered; such requests cost nothing."""
-    return MachineryError(f"the batch ended without an answer: {why}.", ENDED_EARLY, retryable=True, tokens=(0, 0))
+    message = f"the batch ended without an answer: {why}."
+    return MachineryError(message, FailureKind.BATCH_ENDED, retryable=True, tokens=(0, 0))

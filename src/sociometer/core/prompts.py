@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 
 from sociometer.core.errors import DataError, unknown
-from sociometer.core.language import ENGLISH, EVERY, later_languages
+from sociometer.core.language import later_languages
 
 _PLACEHOLDER = re.compile(r"\{([a-z][a-z0-9_]*)\}")
 AUTHORS = "paper/"
@@ -39,7 +39,7 @@ class Prompts:
         if override is not None:
             self._refuse_strangers(override)
 
-    def render(self, name: str, language: str = ENGLISH, /, **values: object) -> str:
+    def render(self, name: str, language: str = "en", /, **values: object) -> str:
         """The prompt with each `{placeholder}` replaced once; placeholders in inserted text stay as they are."""
         if (language, name) not in self._texts:
             raise unknown(f"prompt ({language})", name, self.names(language))
@@ -51,32 +51,27 @@ class Prompts:
 
         return _PLACEHOLDER.sub(put, self._texts[language, name])
 
-    def replaced(self, name: str, language: str = ENGLISH) -> bool:
+    def replaced(self, name: str, language: str = "en") -> bool:
         """Whether the prompt is one of the folder `override`."""
         return self._override is not None and (self._override / language / f"{name}.md").is_file()
 
-    def names(self, language: str = ENGLISH) -> tuple[str, ...]:
+    def names(self, language: str = "en") -> tuple[str, ...]:
         """The names of the prompts in a language."""
         return tuple(sorted(name for tongue, name in self._texts if tongue == language))
 
-    @cached_property
-    def digest(self) -> str:
-        """A hash of the instrument's prompts in use; shared prompts are not included."""
-        return self.digest_in(EVERY)
+    def digest(self, language: object = "") -> str:
+        """A hash of the instrument's prompts, for the manifest of a run in a language; shared prompts do not count."""
+        later = later_languages(language)
+        return digest_of({at: text for at, text in self._own.items() if at[0] not in later})
 
-    def digest_in(self, language: str) -> str:
-        """The digest for the manifest of a run in a language: without languages that were added later than others."""
-        ours = read_prompts(self._folder) | self._authors
-        if self._override is not None:
-            ours |= read_prompts(self._override)
-        return digest_of({at: text for at, text in ours.items() if at[0] not in later_languages(language)})
+    @cached_property
+    def _own(self) -> dict[tuple[str, str], str]:
+        mine = read_prompts(self._override) if self._override is not None else {}
+        return read_prompts(self._folder) | self._authors | mine
 
     @cached_property
     def _texts(self) -> dict[tuple[str, str], str]:
-        texts = self._ours()
-        if self._override is not None:
-            texts.update(read_prompts(self._override))
-        return texts
+        return self._ours() | self._own
 
     def _ours(self) -> dict[tuple[str, str], str]:
         shared = read_prompts(self._shared) if self._shared is not None else {}

@@ -22,7 +22,7 @@ from sociometer.core.conversation import (
     Schema,
     user,
 )
-from sociometer.core.errors import MachineryError, unknown
+from sociometer.core.errors import FailureKind, MachineryError, unknown
 from sociometer.core.player import Player
 from sociometer.core.prompts import Prompts
 from sociometer.core.settings import Settings, is_paper
@@ -205,7 +205,7 @@ class Session:
         if len(reply.likelihoods) != len(texts):
             raise MachineryError(
                 f"{binding.label} gave {len(reply.likelihoods)} probabilities for {len(texts)} continuations.",
-                "no probabilities",
+                FailureKind.NO_PROBABILITIES,
             )
         self.events.append(Exchange(role, binding.label, said, reply, self._draw.branch, key))
         return reply.likelihoods

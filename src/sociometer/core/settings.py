@@ -1,7 +1,8 @@
 """The settings of an instrument: declared in its card, chosen by the user, stored with the run."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Literal
 
 from msgspec import Struct
@@ -103,6 +104,16 @@ class Settings(dict[str, SettingValue]):
         if isinstance(value, tuple):
             return value
         return () if value is None else (str(value),)
+
+
+def without_folders(declared: Iterable[Setting], chosen: Mapping[str, SettingValue]) -> Settings:
+    """The settings with the file name of each path instead of the whole path."""
+    paths = {setting.name for setting in declared if setting.kind == "path"}
+
+    def bare(value: SettingValue) -> SettingValue:
+        return tuple(Path(one).name for one in value) if isinstance(value, tuple) else Path(str(value)).name
+
+    return Settings({name: bare(value) if name in paths and value else value for name, value in chosen.items()})
 
 
 def _flag(name: str, raw: object) -> bool:

@@ -6,7 +6,6 @@ from pathlib import Path
 from msgspec import Struct
 
 from sociometer.core.errors import DataError
-from sociometer.core.language import ENGLISH
 from sociometer.core.prompts import Prompts, placeholders_of
 from sociometer.core.settings import Settings
 
@@ -48,7 +47,7 @@ class AuthorsPrompt(Struct, frozen=True):
     """Gives the text with our placeholders from that file."""
     printed: str = ""
     """Where the paper prints it, for a prompt without a file."""
-    language: str = ENGLISH
+    language: str = "en"
 
     @property
     def place(self) -> str:

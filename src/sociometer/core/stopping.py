@@ -1,4 +1,4 @@
-"""Stopping rules: what a user asks for, and what a rule has seen."""
+"""Stopping rules: what a user asks for (`Until`), and what the rule of a task has seen (`StoppingRecord`)."""
 
 import math
 import re
@@ -64,7 +64,7 @@ class Look(Struct, frozen=True, omit_defaults=True):
     """Why the run ends here; empty if it continues."""
 
 
-class Stopping(Struct, frozen=True, omit_defaults=True):
+class StoppingRecord(Struct, frozen=True, omit_defaults=True):
     """The rule of one task of a run, and what it saw."""
 
     rule: str

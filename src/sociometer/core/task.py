@@ -14,7 +14,7 @@ from sociometer.core.measure import Corrected, Summary
 from sociometer.core.session import Session
 from sociometer.core.settings import Settings
 from sociometer.core.source import Source
-from sociometer.core.stopping import Stopping
+from sociometer.core.stopping import StoppingRecord
 
 WhoseItems = Literal["official", "own", "bundled", "imported", "runs"]
 """The origin of items: the paper's own by their checksums, others in their place, ours, those of a benchmark that
@@ -131,6 +131,7 @@ class Failure(Struct, frozen=True):
     """Why an episode has no outcome."""
 
     kind: str
+    """A `FailureKind`, or a kind that only another version or package knows."""
     message: str
 
 
@@ -245,8 +246,8 @@ SERIES = "contamination"
 class StoppingRule(Protocol):
     """Looks at a run after each block of items; the engine plays the next items unless it has a verdict."""
 
-    def start(self, task: str, items: int) -> Stopping:
+    def start(self, task: str, items: int) -> StoppingRecord:
         """The rule for a task of so many items, before anything is played."""
 
-    def look(self, so_far: Stopping, task: str, view: RunView[Any, Any]) -> Stopping:
+    def look(self, so_far: StoppingRecord, task: str, view: RunView[Any, Any]) -> StoppingRecord:
         """The rule after its next look, at the items of the blocks so far."""

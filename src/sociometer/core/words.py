@@ -43,9 +43,14 @@ def sentence(text: str, names: Sequence[str] = ()) -> str:
     return start + text[1:] + ("" if text[-1] in ".!?…" else ".")
 
 
-def visible(text: str) -> str:
+def visible(text: str, mark: str = "\ufffd", kept: str = "\n\t") -> str:
     """The text with a mark in place of characters that would control a terminal or change the direction of text."""
-    return "".join(letter if letter.isprintable() or letter in "\n\t" else "\ufffd" for letter in text)
+    return "".join(letter if letter.isprintable() or letter in kept else mark for letter in text)
+
+
+def in_one_line(text: str) -> str:
+    """The text with spaces in place of such characters and of line ends."""
+    return visible(text, " ", "")
 
 
 _LARGE = 1e12

@@ -3,7 +3,6 @@
 Each file comes from a pinned commit and is checked; downloads can be resumed, and no partial file is kept as complete.
 """
 
-import hashlib
 import json
 import os
 import re
@@ -17,7 +16,8 @@ from msgspec import Struct
 from platformdirs import user_data_path
 
 from sociometer.core.card import Card, FileCard
-from sociometer.core.errors import DataError, MachineryError
+from sociometer.core.checksums import checksum, checksum_like
+from sociometer.core.errors import DataError, FailureKind, MachineryError
 from sociometer.core.instrument import Instrument
 from sociometer.core.language import later_languages
 from sociometer.core.lazy import lazy
@@ -32,12 +32,9 @@ else:
 _HOME = "https://raw.githubusercontent.com"
 _RECORDED = "checksums.json"
 _BLOCK = 1 << 16
-_GIT_DIGITS = 40
 _MOST_BYTES = 2 << 30  # a server that never stops sending does not fill the disk
 _LONGEST_NAME = 255
 _STALL_SECONDS = 60.0
-_PARTS = re.compile(r"[/._]")
-"""Between the parts of a file's name, of which one may be the code of its language."""
 
 
 def data_root() -> Path:
@@ -55,35 +52,14 @@ def data_folders(given: str) -> tuple[Path, ...]:
     return (Path(given),)
 
 
-def checksum(path: Path, counts: Callable[[str], bool] = lambda name: True) -> str:
-    """The SHA-256 of a file, or of all files below a folder whose names in it count."""
-    total = hashlib.sha256()
-    files = sorted(part for part in path.rglob("*") if part.is_file()) if path.is_dir() else [path]
-    files = [part for part in files if part == path or counts(part.relative_to(path).as_posix())]
-    for part in files:
-        if path.is_dir():
-            total.update(part.relative_to(path).as_posix().encode())
-        with part.open("rb") as stream:
-            while block := stream.read(1 << 20):
-                total.update(block)
-    return total.hexdigest()
-
-
-def _checksum_like(path: Path, expected: str) -> str:
-    """The git blob id of a file if one is expected, else its SHA-256."""
-    if len(expected) != _GIT_DIGITS:
-        return checksum(path)
-    whole = path.read_bytes()
-    return hashlib.sha1(b"blob %d\0" % len(whole) + whole, usedforsecurity=False).hexdigest()
-
-
 def data_files(instrument: Instrument, source: Source) -> dict[str, str]:
     """The checksums of the files that a run uses: bundled items, files named by settings, official files.
 
     Bundled items in languages that were added later count only in runs of that language.
     """
-    bundled, later = instrument.folder / "data", later_languages(str(source.settings.get("language") or ""))
-    found = {"bundled": checksum(bundled, lambda name: not later & {*_PARTS.split(name)}) if bundled.is_dir() else ""}
+    bundled, later = instrument.folder / "data", later_languages(source.settings.get("language"))
+    skipped = re.compile(rf"(?:^|[/._])(?:{'|'.join(later)})(?:[/._]|$)" if later else "(?!)")
+    found = {"bundled": checksum(bundled, lambda name: bool(skipped.search(name))) if bundled.is_dir() else ""}
     for name in _path_settings(instrument.card, source.settings):
         named = {f"--{name} {text}": Path(text) for text in source.settings.texts(name)}
         found.update({option: checksum(path) for option, path in named.items() if path.exists()})
@@ -144,7 +120,7 @@ async def _fetch(http: "aiohttp.ClientSession", file: FileCard, root: Path, told
     recorded = _read_recorded(root)
     expected = file.sha256 or file.git_blob or recorded.get(file.name, "")
     against = _checked_against(file, expected)
-    if target.exists() and (not expected or _checksum_like(target, expected) == expected):
+    if target.exists() and (not expected or checksum_like(target, expected) == expected):
         if not expected:
             _record(root, recorded | {file.name: checksum(target)})
         return Fetched(file.name, str(target), "present", target.stat().st_size, against)
@@ -155,7 +131,7 @@ async def _fetch(http: "aiohttp.ClientSession", file: FileCard, root: Path, told
     url = f"{home}/{file.repository}/{file.commit}/{quote(file.path)}"
     have = partial.stat().st_size if resumed else 0
     await _download(http, url, partial, have, lambda done, total: told(file.name, done, total))
-    found = _checksum_like(partial, expected)
+    found = checksum_like(partial, expected)
     if expected and found != expected:
         partial.unlink()
         raise DataError(
@@ -192,7 +168,8 @@ async def _download(
             if response.status == 416 and have:
                 return
             if response.status >= 400:
-                raise MachineryError(f"{url} returned status {response.status}; nothing was saved.", "download")
+                said = f"{url} returned status {response.status}; nothing was saved."
+                raise MachineryError(said, FailureKind.DOWNLOAD)
             continues = response.status == 206
             done = have if continues else 0
             total = None if response.content_length is None else response.content_length + done
@@ -200,16 +177,15 @@ async def _download(
                 async for block in response.content.iter_chunked(_BLOCK):
                     done += len(block)
                     if done > _MOST_BYTES:
-                        raise MachineryError(
-                            f"{url} is larger than {_MOST_BYTES:,} bytes; the download was stopped.", "download"
-                        )
+                        said = f"{url} is larger than {_MOST_BYTES:,} bytes; the download was stopped."
+                        raise MachineryError(said, FailureKind.DOWNLOAD)
                     stream.write(block)
                     told(done, total)
     except (aiohttp.ClientError, TimeoutError, OSError) as error:
         raise MachineryError(
             f"cannot fetch {url} ({type(error).__name__}: {error}). Repeat the command to continue the download."
             " Without a network, copy the files by hand and set SOCIOMETER_DATA to their folder.",
-            "download",
+            FailureKind.DOWNLOAD,
         ) from None
 
 

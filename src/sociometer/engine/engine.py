@@ -17,7 +17,7 @@ from sociometer.core.conversation import SUBJECT, Identity
 from sociometer.core.errors import NeverAnswered, StoreError, UsageError
 from sociometer.core.instrument import Instrument
 from sociometer.core.player import Player
-from sociometer.core.stopping import RANKED, Stopping
+from sociometer.core.stopping import RANKED, StoppingRecord
 from sociometer.core.task import Item, StoppingRule
 from sociometer.core.words import visible
 from sociometer.engine.batches.batches import batch_endpoints, held_requests
@@ -307,7 +307,7 @@ class Engine:
         played = sum(len(self.store.episodes.finished(plan.run.id, task.name)) for task in plan.tasks)
         return bool(plan.config.shard) and played < plan.run.manifest.episodes
 
-    def summarise(self, plan: StoredPlan, stopping: Mapping[str, Stopping]) -> None:
+    def summarise(self, plan: StoredPlan, stopping: Mapping[str, StoppingRecord]) -> None:
         """Compute the summaries of a run and store them; the caller must hold the run."""
         for task in plan.tasks:
             self.stored(plan.run.id).keep_summary(task.name, stopping.get(task.name))

@@ -96,17 +96,11 @@ def sample(
     return (item for item in read() if name_of(item) in drawn)
 
 
-COUNTED_CHOICES = (
-    "instrument", "subject", "tasks", "roles", "settings", "items", "limit", "repeats", "seed", "official",
-    "second_question", "base", "answer", "base_url", "revision", "key_variable", "sampling", "fresh", "name", "step_of",
-    "label",
-)  # fmt: skip
 COUNTED_FACTS = (
     "instrument_version", "roles", "repeats", "prompts_digest", "data_files", "norms", "episodes", "given_items",
     "imported", "card", "official_files",
 )  # fmt: skip
-"""What makes two runs the same: these choices of the user, and these facts of the manifest. Limits, folders, time-outs
-and the machine do not count."""
+"""What makes two runs the same, besides the choices that `RunConfig.counted` names: these facts of the manifest."""
 
 
 class SkippedTask(Struct, frozen=True):
@@ -181,7 +175,7 @@ class Plan(Struct, frozen=True, kw_only=True):
         """
         config, known = self.config, {} if read is None or self.command_items is not None else read
         same = (
-            config.instrument, config.official, config.data_folder, self.prompts_digest(), config.seed, config.limit,
+            config.instrument, config.official, config.data_folder, self.prompts.digest(), config.seed, config.limit,
             config.items, msgspec.json.encode(self.settings, order="deterministic"),
         )  # fmt: skip
         for task in self.tasks:
@@ -189,24 +183,19 @@ class Plan(Struct, frozen=True, kw_only=True):
                 known[task.name, same] = ItemList(task.name, partial(self.items, task))
         return {task.name: known[task.name, same] for task in self.tasks}
 
-    def prompts_digest(self) -> str:
-        """The digest of the prompts in the language of the run."""
-        return self.prompts.digest_in(str(self.settings.get("language") or ""))
-
     def described(self) -> Manifest:
         """The record that makes the run repeatable, without the number and the digests of its items."""
         files = data_files(self.instrument, self.source())
         prices = {role: price_of(self.prices, binding) for role, binding in self.bindings.items()}
         return Manifest(
-            # The address of a cluster is not kept: a store may come from somebody else, and Ray's messages are pickles.
-            config=structs.replace(self.config, insecure_http=False, shard="", on="ray" if self.config.on else ""),
+            config=self.config.only("stored"),
             instrument_version=self.instrument.card.version,
             roles={
                 role: RoleRecord(binding.spec, binding.player.identity, binding.label)
                 for role, binding in self.bindings.items()
             },
             repeats={task.name: self.repeats(task.name) for task in self.tasks},
-            prompts_digest=self.prompts_digest(),
+            prompts_digest=self.prompts.digest(self.settings.get("language")),
             data_files=files,
             official_files=self._has_official_files(files),
             norms={task.name: msgspec.to_builtins(task.norm(self.source())) for task in self.tasks},
@@ -238,12 +227,9 @@ class Plan(Struct, frozen=True, kw_only=True):
 
     def hash_of(self, manifest: Manifest) -> str:
         """The same for the same command on the same models, items and prompts, wherever its files are."""
-        chosen = {name: getattr(manifest.config, name) for name in COUNTED_CHOICES}
-        if self.config.until is not None:
-            chosen["until"] = structs.replace(self.config.until, past=())
         facts = {name: getattr(manifest, name) for name in COUNTED_FACTS}
         given = [] if self.command_items is None else [msgspec.to_builtins(item) for item in self.command_items]
-        body = msgspec.json.encode((chosen, facts, given), order="deterministic")
+        body = msgspec.json.encode((manifest.config.counted, facts, given), order="deterministic")
         return hashlib.sha256(body).hexdigest()[:32]
 
     def reusable(self) -> bool:

@@ -15,14 +15,13 @@ import msgspec
 from msgspec import Struct, structs
 
 from sociometer.core.conversation import SUBJECT, Event, Exchange, Reply, Request, Sampling
-from sociometer.core.errors import DataError, MachineryError, UsageError
+from sociometer.core.errors import DataError, FailureKind, MachineryError, UsageError
 from sociometer.core.instrument import Instrument
-from sociometer.core.language import ENGLISH
 from sociometer.core.player import EVERY_ABILITY, Abilities, RulePlayer
 from sociometer.core.prompts import AUTHORS, Prompts
 from sociometer.core.session import DrawnRequest, RoleBinding
 from sociometer.core.sheets import whole_file
-from sociometer.core.stopping import Stopping
+from sociometer.core.stopping import StoppingRecord
 from sociometer.core.task import Episode, Failure, Item, Task, items_digest, order_of_play
 from sociometer.engine.engine import MakeRule
 from sociometer.engine.plan import Plan, make_plan
@@ -121,7 +120,7 @@ class _Recorded(RulePlayer):
         self.abilities = abilities
 
     async def answer(self, request: Request) -> Reply:
-        raise MachineryError("nothing is sent", "not recorded")
+        raise MachineryError("nothing is sent", FailureKind.NOT_RECORDED)
 
 
 class _Replies:
@@ -152,7 +151,7 @@ class _Replies:
             answer = self._find(drawn)
             self.found.append(BundledReply(request.role, asked, None, drawn.draw.branch, answer))
         else:
-            raise MachineryError(f"the {request.role} has no reply to one of its requests", "not recorded")
+            raise MachineryError(f"the {request.role} has no reply to one of its requests", FailureKind.NOT_RECORDED)
         return answer, b""
 
     @property
@@ -171,7 +170,7 @@ def _plan(manifest: Manifest, instrument: Instrument, abilities: Abilities, *, o
                 raise UsageError(f"its setting --{setting.name} is {value:g}, and at most {most:,g} is checked.")
         paths = {setting.name for setting in instrument.card.setting if setting.kind == "path"}
         settings = {name: value for name, value in config.settings.items() if name not in paths}
-        config = structs.replace(config, settings=settings, data_folder="", prompts_folder="")
+        config = structs.replace(config, settings=settings)
     bindings = {
         name: RoleBinding(
             _Recorded(role.identity, abilities),
@@ -217,7 +216,7 @@ class _Heard(Prompts):
         vars(self).update(vars(prompts))
         self.rendered: dict[str, tuple[str, str]] = {}
 
-    def render(self, name: str, language: str = ENGLISH, /, **values: object) -> str:
+    def render(self, name: str, language: str = "en", /, **values: object) -> str:
         made = super().render(name, language, **values)
         self.rendered[made] = name, self._texts[language, name]
         return made
@@ -291,7 +290,8 @@ class _Replay:
         self._bundle = bundle
         self._rules = rules
         self._path = bundle.path
-        self._manifest = manifest = bundle.run.manifest
+        # whoever wrote the file: it names no folder and no server
+        self._manifest = manifest = public_manifest(bundle.run.manifest, instrument.card)
         self._instrument = instrument
         self._store = store
         self._origin = origin
@@ -324,8 +324,7 @@ class _Replay:
 
     async def play(self) -> None:
         """Play and store everything; the run stays in the store only if nothing differs."""
-        config = structs.replace(self._manifest.config, data_folder="", prompts_folder="")
-        made = structs.replace(self._manifest, config=config, imported=True)
+        made = structs.replace(self._manifest, imported=True)
         run, then = self._bundle.run.id, self._bundle.run
         self._store.runs.create(made, self._bundle.root[:32], run=run, origin=self._origin, created=then.created)
         try:
@@ -437,7 +436,7 @@ class _Replay:
             if not _same(made, given):
                 raise Difference(self._path, f"the summary of {task} differs in its tables, notes or series.")
 
-    def _compare_looks(self, run: StoredRun, task: str, given: Stopping | None) -> None:
+    def _compare_looks(self, run: StoredRun, task: str, given: StoppingRecord | None) -> None:
         """Let a rule that stops at a width look again; a comparison would need the run that it was made with."""
         until = self._manifest.config.until
         if self._rules is None or given is None or until is None or until.half_width is None:

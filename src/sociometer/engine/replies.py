@@ -19,7 +19,7 @@ import msgspec
 from msgspec import Struct, structs
 
 from sociometer.core.conversation import Identity, Reply, Usage
-from sociometer.core.errors import UNREACHABLE, MachineryError, StopCause, Stopped
+from sociometer.core.errors import MachineryError, StopCause, Stopped, Unreachable
 from sociometer.core.session import DrawnRequest
 from sociometer.engine.batches.batches import MOST_WAITING, Batches
 from sociometer.engine.batches.lane import Lane
@@ -69,7 +69,7 @@ class ReplyLayer(Protocol):
     async def send(self, asked: PendingRequest) -> Answered: ...
 
 
-class Stopping:
+class StopSwitch:
     """Whether the run is being stopped, and why; what waits is woken."""
 
     def __init__(self) -> None:
@@ -120,14 +120,14 @@ class Budgeted:
         journal: Journal,
         run: str,
         progress: Progress,
-        stopping: Stopping,
+        switch: StopSwitch,
     ) -> None:
         self._inside = inside
         self._budget = budget
         self._journal = journal
         self._run = run
         self._progress = progress
-        self._stopping = stopping
+        self._switch = switch
         bindings = plan.bindings.values()
         self._prices = {one.spec: price_of(plan.prices, one) for one in bindings}
 
@@ -150,7 +150,7 @@ class Budgeted:
                 usage = Usage()
         except MachineryError as error:
             # A request that reached no server used nothing; for others without a report the usage is unknown.
-            tokens = (0, 0) if error.kind == UNREACHABLE else error.tokens
+            tokens = (0, 0) if isinstance(error, Unreachable) else error.tokens
             usage = None if tokens is None else _countable(Usage(*tokens))
             raise
         except BaseException:
@@ -163,7 +163,7 @@ class Budgeted:
             else:
                 charge = self._budget.settle(reservation, usage, price)
             if self._budget.exceeded is not None:
-                self._stopping.stop(self._budget.exceeded)
+                self._switch.stop(self._budget.exceeded)
             if not answered and not waits:
                 self._journal.count_attempt(self._run, usage, charge)
         self._progress.answered += 1
@@ -171,12 +171,12 @@ class Budgeted:
 
     async def _reserve(self, asked: PendingRequest, price: Price | None) -> Reservation:
         drawn = asked.drawn
-        self._stopping.check(drawn.draw.task)
+        self._switch.check(drawn.draw.task)
         try:
             label, batched = drawn.binding.label, asked.lane is not None
             return await self._budget.reserve(label, drawn.request, price, writes=asked.writes, batched=batched)
         except Stopped as limit:
-            self._stopping.stop(limit)
+            self._switch.stop(limit)
             raise
 
     def _price(self, asked: PendingRequest) -> Price | None:
@@ -303,12 +303,12 @@ class Retried:
     """Sends again what failed for a reason that may pass: a timeout, a rate limit, a lost connection."""
 
     def __init__(
-        self, inside: ReplyLayer, policy: RetryPolicy, progress: Progress, stopping: Stopping, batches: Batches | None
+        self, inside: ReplyLayer, policy: RetryPolicy, progress: Progress, switch: StopSwitch, batches: Batches | None
     ) -> None:
         self._inside = inside
         self._policy = policy
         self._progress = progress
-        self._stopping = stopping
+        self._switch = switch
         self._batches = batches
         self._reached: set[str] = set()
 
@@ -322,9 +322,9 @@ class Retried:
             except MachineryError as error:
                 failure = error
             last = not failure.retryable or tried >= self._policy.retries
-            never = failure.kind == UNREACHABLE and asked.endpoint not in self._reached
+            never = isinstance(failure, Unreachable) and asked.endpoint not in self._reached
             if never and (last or tried >= _TRIES_BEFORE_THE_FIRST_ANSWER):
-                raise MachineryError(str(failure), failure.kind, fatal=True)
+                raise Unreachable(str(failure), fatal=True)
             if last:
                 raise failure
             self._progress.retries += 1
@@ -332,7 +332,7 @@ class Retried:
             wait = self._policy.batch_wait_seconds if together else self._policy.wait_seconds
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(wait(tried, failure.retry_after_seconds)):
-                    await self._stopping.event.wait()
+                    await self._switch.event.wait()
         raise AssertionError("unreachable")
 
 
@@ -340,10 +340,10 @@ class Journaled:
     """The reply source of a run (`core.session.ReplySource`): a stored reply is used, and nothing is sent for it."""
 
     def __init__(
-        self, inside: ReplyLayer, journal: Journal, run: str, progress: Progress, stopping: Stopping, *, fresh: bool
+        self, inside: ReplyLayer, journal: Journal, run: str, progress: Progress, switch: StopSwitch, *, fresh: bool
     ) -> None:
         self._inside = inside
-        self._stopping = stopping
+        self._switch = switch
         self._journal = journal
         self._run = run
         self._progress = progress
@@ -355,8 +355,8 @@ class Journaled:
     ) -> tuple[Answer, bytes]:
         """The reply and its journal key (empty for players whose replies follow from the request)."""
         player = drawn.binding.player
-        if drawn.draw.task in self._stopping.decided:
-            self._stopping.check(drawn.draw.task)
+        if drawn.draw.task in self._switch.decided:
+            self._switch.check(drawn.draw.task)
         if not player.journaled:
             return await attempt(), b""
         # Where new weights may be behind a name, only this run may reuse the reply.
@@ -395,30 +395,30 @@ class RunReplies:
         """`batches` is given if requests go out in batches."""
         config = plan.config
         self._batches = batches
-        self._stopping = stopping = Stopping()
-        source: ReplyLayer = Budgeted(Sent(), plan, budget, journal, run, progress, stopping)
+        self._switch = switch = StopSwitch()
+        source: ReplyLayer = Budgeted(Sent(), plan, budget, journal, run, progress, switch)
         if batches is not None:
             source = Batched(source, batches)
-            stopping.wake.append(batches.stop)
+            switch.wake.append(batches.stop)
         throttled = Throttled(Kept(source, journal, run, batches), plan, progress, batches)
-        stopping.wake.append(throttled.open)
+        switch.wake.append(throttled.open)
         policy = RetryPolicy() if config.retries is None else RetryPolicy(config.retries)
-        retried = Retried(throttled, policy, progress, stopping, batches)
-        self.source = Journaled(retried, journal, run, progress, stopping, fresh=config.fresh)
+        retried = Retried(throttled, policy, progress, switch, batches)
+        self.source = Journaled(retried, journal, run, progress, switch, fresh=config.fresh)
         self.throttles = throttled.throttles
-        self.stop = stopping.stop
-        self.decide = stopping.decided.add
-        self.wake = stopping.wake
+        self.stop = switch.stop
+        self.decide = switch.decided.add
+        self.wake = switch.wake
 
     @property
-    def stopping(self) -> Stopped | None:
+    def stopped(self) -> Stopped | None:
         """Why nothing more is sent; None while the run goes on."""
-        return self._stopping.reason
+        return self._switch.reason
 
     async def close(self) -> None:
         """End all waiting for batches."""
         if self._batches is not None:
-            await self._batches.close(self._stopping.interrupted)
+            await self._batches.close(self._switch.interrupted)
 
 
 def _countable(usage: Usage) -> Usage:

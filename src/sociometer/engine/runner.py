@@ -10,13 +10,12 @@ from typing import Any
 from msgspec import Struct
 
 from sociometer.core.conversation import SUBJECT, Event, Exchange
-from sociometer.core.errors import MachineryError, SociometerError, StopCause, Stopped, StoreError, UsageError
+from sociometer.core.errors import MachineryError, StopCause, Stopped, StoreError, UsageError, failure_of
 from sociometer.core.measure import Summary
 from sociometer.core.reply_kind import AGAIN, cut_off, cut_off_limit
 from sociometer.core.session import DirectReplies, Draw, ReplySource, Session
-from sociometer.core.stopping import PAUSED, Stopping
+from sociometer.core.stopping import PAUSED, StoppingRecord
 from sociometer.core.task import Episode, Failure, Item, Task
-from sociometer.core.words import visible
 from sociometer.engine.batches.batches import Batches
 from sociometer.engine.budget import Budget
 from sociometer.engine.plan import Plan, StoredPlan
@@ -62,9 +61,7 @@ async def play_episode(
 
 def failed(item: Item, repeat: int, error: Exception) -> Episode[Any, Any]:
     """The episode that an error ended."""
-    kind = error.kind if isinstance(error, MachineryError) else "instrument error"
-    message = str(error) if isinstance(error, SociometerError) else f"{type(error).__name__}: {error}"
-    return Episode(item, repeat, None, None, Failure(kind, visible(message)))
+    return Episode(item, repeat, None, None, Failure(*failure_of(error)))
 
 
 def _cause(raised: Exception) -> Exception:
@@ -143,7 +140,7 @@ _Job = tuple[Task[Any, Any], int, Item, int]
 class _Blocks:
     """The items of a task in blocks, after each of which a rule looks."""
 
-    def __init__(self, stopping: Stopping, left: list[int]) -> None:
+    def __init__(self, stopping: StoppingRecord, left: list[int]) -> None:
         self.stopping = stopping
         self._left = left
         """How often each item is still to be played."""
@@ -223,7 +220,7 @@ class Runner:
                 raise result
         if self._fatal:
             return Ending(RunStatus.FAILED, self._fatal)
-        if (stopped := self._replies.stopping) is not None:
+        if (stopped := self._replies.stopped) is not None:
             return Ending(RunStatus.STOPPED, str(stopped), stopped.cause)
         if any(one.verdict == PAUSED for one in self.stopping.values()):
             return Ending(RunStatus.STOPPED, PAUSED, StopCause.DECIDED)
@@ -244,7 +241,7 @@ class Runner:
         return 4 * ceilings if ceilings > len(throttles) else 1
 
     @property
-    def stopping(self) -> dict[str, Stopping]:
+    def stopping(self) -> dict[str, StoppingRecord]:
         """What the rule saw of each task."""
         return {task: blocks.stopping for task, blocks in self._blocks.items() if blocks.stopping.looks}
 
@@ -303,7 +300,7 @@ class Runner:
         for task, nth, item, repeat in jobs:
             if (blocks := self._blocks.get(task.name)) is not None:
                 await blocks.room(nth, self._plan.config.in_flight)
-            if self._replies.stopping is not None:
+            if self._replies.stopped is not None:
                 return
             try:
                 await self._play(task, nth, item, repeat)

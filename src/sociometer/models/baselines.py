@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from sociometer.core.conversation import Allocation, Choice, Free, Identity, Likelihood, Reply, Request, Schema, Usage
-from sociometer.core.errors import MachineryError, unknown
+from sociometer.core.errors import FailureKind, MachineryError, unknown
 from sociometer.core.language import texts_in, written_in
 from sociometer.core.player import EVERY_ABILITY, RulePlayer
 
@@ -120,7 +120,8 @@ class Baseline(RulePlayer):
     def score(self, request: Request) -> tuple[Likelihood, ...]:
         """Nearly all probability on the option that the rule picks, by its label and by its text."""
         if not isinstance(request.answer_format, Choice):
-            raise MachineryError(f"{self.identity.name} can only score the options of a choice.", "no probabilities")
+            said = f"{self.identity.name} can only score the options of a choice."
+            raise MachineryError(said, FailureKind.NO_PROBABILITIES)
         chances = self.chances(request, request.answer_format)
         return tuple(
             Likelihood(text, math.log(chances[place % len(chances)]))
@@ -225,7 +226,7 @@ class Oracle(Baseline):
         raise MachineryError(
             f"the oracle has no ideal answer to this {kind} (role '{request.role}'): the item gives no key; "
             "use another model for this role.",
-            "no key",
+            FailureKind.NO_KEY,
         )
 
 

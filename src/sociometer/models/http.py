@@ -19,7 +19,7 @@ from msgspec import Struct
 from yarl import URL
 
 from sociometer.core.conversation import Reply
-from sociometer.core.errors import UNREACHABLE, MachineryError
+from sociometer.core.errors import FailureKind, Filtered, MachineryError, Unauthorised, Unreachable
 from sociometer.models import failures
 from sociometer.models.finish import filtered_reply, possible_usage
 from sociometer.models.keys import Key, is_loopback, read_key
@@ -184,7 +184,7 @@ class Endpoint:
         """One attempt at a reply; one that the provider's content filter rejected is empty."""
         try:
             received = await self.post(path, msgspec.json.encode(body), body)
-        except MachineryError as error:
+        except Filtered as error:
             return filtered_reply(error)
         return self.clean(self.decoded(received, read))
 
@@ -199,7 +199,7 @@ class Endpoint:
             return self._refused(status, received.headers, body, _NOTHING, key)
         begins = failures.shortened(body[:200].decode("utf-8", "replace"), key)[:120]
         said = f"{self._base} sent a reply that cannot be read ({failures.shortened(str(why), key)})"
-        return MachineryError(f"{said}; it begins '{begins}'.", "malformed reply", retryable=True)
+        return MachineryError(f"{said}; it begins '{begins}'.", FailureKind.MALFORMED_REPLY, retryable=True)
 
     def decoded(self, received: Received, decode: Callable[[bytes], Found]) -> Found:
         """The content of a response; a MachineryError if it cannot be read."""
@@ -260,35 +260,34 @@ class Endpoint:
         return b"".join(parts)
 
     def _too_large(self, what: str) -> MachineryError:
-        return MachineryError(f"{self._base} sent more than {_LARGEST_REPLY >> 20} MB in {what}.", "malformed reply")
+        said = f"{self._base} sent more than {_LARGEST_REPLY >> 20} MB in {what}."
+        return MachineryError(said, FailureKind.MALFORMED_REPLY)
 
     def _refused(
         self, status: int, headers: Mapping[str, str], body: bytes, sent: Mapping[str, Any], key: str
     ) -> MachineryError:
         error = failures.refused(self._base, status, headers, body, sent, key)
-        if self._advice and error.kind == "authentication":
-            return MachineryError(f"{error} In this case {self._advice}", error.kind, fatal=True)
+        if self._advice and isinstance(error, Unauthorised):
+            return Unauthorised(f"{error} In this case {self._advice}", fatal=True)
         return error
 
     def _timed_out(self, error: TimeoutError) -> MachineryError:
         if isinstance(error, aiohttp.ConnectionTimeoutError):
             waited = f"{self._timeout.sock_connect:g} s"
             said = f"{self._base} did not accept a connection within {waited}. Is the server running?"
-            return MachineryError(said, UNREACHABLE, retryable=True)
-        return MachineryError(
-            f"{self._base} did not answer within {self._timeout_seconds:g} s.", "timeout", retryable=True
-        )
+            return Unreachable(said, retryable=True)
+        said = f"{self._base} did not answer within {self._timeout_seconds:g} s."
+        return MachineryError(said, FailureKind.TIMEOUT, retryable=True)
 
     def _broken(self, error: Exception, key: str) -> MachineryError:
         said = failures.shortened(str(error) or type(error).__name__, key)
         if isinstance(error, aiohttp.ClientSSLError):
-            return MachineryError(f"{_not_secure(self._base, error)} No key was sent.", "connection", fatal=True)
+            said = f"{_not_secure(self._base, error)} No key was sent."
+            return MachineryError(said, FailureKind.CONNECTION, fatal=True)
         if isinstance(error, aiohttp.ClientConnectorError):
             why = failures.shortened(_reason(error.os_error), key)
-            return MachineryError(
-                f"cannot reach {self._base}: {why}. Is the server running?", UNREACHABLE, retryable=True
-            )
-        return MachineryError(f"{self._base} closed the connection: {said}", "connection", retryable=True)
+            return Unreachable(f"cannot reach {self._base}: {why}. Is the server running?", retryable=True)
+        return MachineryError(f"{self._base} closed the connection: {said}", FailureKind.CONNECTION, retryable=True)
 
 
 def strict(body: bytes) -> bytes:

@@ -247,7 +247,7 @@ LONGEST = 2048
 """The maximum number of tokens of one sequence; earlier tokens are left out."""
 
 
-class Facts(msgspec.Struct, frozen=True):
+class ModelSizes(msgspec.Struct, frozen=True):
     """The sizes of a model, and the type of its numbers, which depends on the device."""
 
     dtype: str
@@ -302,15 +302,15 @@ class OpenModel:
         return Tokens(self.loaded.tokenizer)
 
     @cached_property
-    def _facts(self) -> Facts:
+    def _facts(self) -> ModelSizes:
         """The sizes of the model, from its folder if they are known, so that kept numbers need no weights."""
         path = self._folder / f"facts-{self.device.partition(':')[0]}.json"
         try:
-            return msgspec.json.decode(path.read_bytes(), type=Facts)
+            return msgspec.json.decode(path.read_bytes(), type=ModelSizes)
         except (OSError, msgspec.DecodeError):
             pass
         model, anatomy = self.loaded.model, self.anatomy
-        facts = Facts(
+        facts = ModelSizes(
             str(model.dtype).removeprefix("torch."),
             anatomy.layers,
             anatomy.width,
@@ -380,7 +380,7 @@ class StoredTraces:
     """Traces in files; one layer is read at a time."""
 
     def __init__(
-        self, files: VectorFiles, digests: Sequence[str], facts: Facts, weights: NDArray[np.float32], computed: int
+        self, files: VectorFiles, digests: Sequence[str], facts: ModelSizes, weights: NDArray[np.float32], computed: int
     ) -> None:
         self._files = files
         self._digests = digests

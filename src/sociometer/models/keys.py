@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from sociometer.core.config import RunConfig
 from sociometer.core.conversation import SUBJECT, Reply, Request
-from sociometer.core.errors import MachineryError, SociometerError, UsageError
+from sociometer.core.errors import FailureKind, MachineryError, SociometerError, UsageError
 from sociometer.core.player import Player, WrappedPlayer
 from sociometer.models.failures import reply_without_key, without_secrets
 from sociometer.models.finish import possible_usage
@@ -142,7 +142,7 @@ class PlayerOfAnotherPackage(WrappedPlayer):
             error.args = (self._clean(str(error)),)
             raise
         except Exception as error:
-            raise MachineryError(self._clean(f"{type(error).__name__}: {error}"), "provider error") from None
+            raise MachineryError(self._clean(f"{type(error).__name__}: {error}"), FailureKind.PROVIDER_ERROR) from None
         for key in self._keys:
             reply = reply_without_key(reply, key)
         return possible_usage(reply)

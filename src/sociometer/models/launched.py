@@ -12,7 +12,7 @@ from pathlib import Path
 from msgspec import structs
 
 from sociometer.core.conversation import Identity, Reply, Request
-from sociometer.core.errors import MachineryError, UsageError
+from sociometer.core.errors import FailureKind, MachineryError, UsageError
 from sociometer.core.player import Player
 from sociometer.models.keys import Key
 from sociometer.models.openai import OpenAIPlayer
@@ -72,7 +72,8 @@ class LaunchedServer(Player):
                 return OpenAIPlayer(name, url, Key(""), options, PRESETS["vllm"], certain=True)
             said.seek(0)
             lines = said.read().decode("utf-8", "replace").strip().splitlines() or ["it said nothing"]
-        raise MachineryError(f"vLLM did not start with '{name}': {lines[-1][:200]}", "local model", fatal=True)
+        why = f"vLLM did not start with '{name}': {lines[-1][:200]}"
+        raise MachineryError(why, FailureKind.LOCAL_MODEL, fatal=True)
 
 
 def _end_with_parent() -> None:

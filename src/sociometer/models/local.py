@@ -12,9 +12,9 @@ import msgspec
 from msgspec import Struct
 
 from sociometer.core.conversation import Identity, Reply, Request, Schema
-from sociometer.core.errors import MachineryError, UsageError
+from sociometer.core.errors import FailureKind, MachineryError, UsageError
 from sociometer.core.player import Abilities
-from sociometer.models.files import checksum, is_embedded
+from sociometer.models.files import is_embedded, remembered_checksum
 from sociometer.models.in_process import InProcessModel, InProcessPlayer
 from sociometer.models.openai import first_token_likelihoods, read_completion, read_text, read_vectors
 from sociometer.models.presets import ModelOptions
@@ -269,10 +269,10 @@ class LoadedModel(InProcessModel):
 
     def _checked(self) -> Path:
         """The file, if it is still the one that was named."""
-        if checksum(self.path) != self.sha256:
+        if remembered_checksum(self.path) != self.sha256:
             raise MachineryError(
                 f"'{self.path.name}' changed after this run started, so it was not loaded; start a new run.",
-                "local model",
+                FailureKind.LOCAL_MODEL,
                 fatal=True,
             )
         return self.path
@@ -287,7 +287,7 @@ class LocalPlayer(InProcessPlayer[LoadedModel]):
     def __init__(self, name: str, path: Path, options: ModelOptions) -> None:
         import_llama()
         try:
-            sha256 = checksum(path)
+            sha256 = remembered_checksum(path)
         except OSError as error:
             raise UsageError(f"cannot read '{path}': {error.strerror or error}.") from None
         revision = f"{options.revision} sha256:{sha256}" if options.revision else sha256
@@ -331,7 +331,7 @@ class LocalPlayer(InProcessPlayer[LoadedModel]):
                 )
             else:
                 message = f"llama.cpp failed on '{name}': {said}"
-            raise MachineryError(message, "local model", fatal=True) from None
+            raise MachineryError(message, FailureKind.LOCAL_MODEL, fatal=True) from None
 
     def _refused(self, received: bytes) -> MachineryError:
         answer = msgspec.json.decode(received)
@@ -339,7 +339,7 @@ class LocalPlayer(InProcessPlayer[LoadedModel]):
         said = (
             str(error.get("message", error)) if isinstance(error, dict) else received[:200].decode("utf-8", "replace")
         )
-        kind = "context too long" if "context" in said else "refused request"
+        kind = FailureKind.CONTEXT_TOO_LONG if "context" in said else FailureKind.REFUSED_REQUEST
         return MachineryError(f"'{self.identity.name}' rejected the request: {said}", kind)
 
 
@@ -383,7 +383,7 @@ def _grammar(answer_format: Schema) -> str:
         grammar: str = import_llama().json_schema_to_grammar({**answer_format.schema, "x-guidance": _COMPACT})
     except (RuntimeError, ValueError) as error:
         said = f"the schema '{answer_format.name}' cannot be converted to a grammar: {error}"
-        raise MachineryError(said, "refused option", fatal=True) from None
+        raise MachineryError(said, FailureKind.REFUSED_OPTION, fatal=True) from None
     return grammar
 
 

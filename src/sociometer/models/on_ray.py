@@ -13,7 +13,7 @@ import msgspec
 from msgspec import structs
 
 from sociometer.core.conversation import Message, Reply, Request
-from sociometer.core.errors import MachineryError, SociometerError, Stopped, UsageError
+from sociometer.core.errors import FailureKind, MachineryError, SociometerError, Stopped, UsageError
 from sociometer.core.lazy import lazy
 from sociometer.core.player import Player
 from sociometer.core.version import __version__
@@ -68,7 +68,7 @@ class Actor:
             await self._opened
             return await getattr(self._player, method)(*given)
         except Exception as error:
-            other = MachineryError(f"{type(error).__name__}: {error}", "local model")
+            other = MachineryError(f"{type(error).__name__}: {error}", FailureKind.LOCAL_MODEL)
             return error if isinstance(error, SociometerError) else other
 
 
@@ -179,8 +179,9 @@ class RayPool(Pool):
         deaths = self._lonely_deaths.pop(id(request), (request, 0))[1] + alone
         if deaths < 2:
             self._lonely_deaths[id(request)] = (request, deaths)
-            return MachineryError(self._reason(error), "replica died", retryable=True)
-        return MachineryError(f"{self._reason(error)} It is the second one that answered only this.", "replica died")
+            return MachineryError(self._reason(error), FailureKind.REPLICA_DIED, retryable=True)
+        said = f"{self._reason(error)} It is the second one that answered only this."
+        return MachineryError(said, FailureKind.REPLICA_DIED)
 
     async def _refuse_lost_cluster(self) -> None:
         """Stop the run if the cluster is lost; a minute later Ray would end this process."""

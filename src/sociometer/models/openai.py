@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Raw, Struct, structs
 
 from sociometer.core.conversation import Identity, Likelihood, Reply, Request, Schema, TokenLogprob, Usage
-from sociometer.core.errors import MachineryError
+from sociometer.core.errors import FailureKind, MachineryError
 from sociometer.core.player import Player, Take, ended_early
 from sociometer.models.failures import UNREADABLE
 from sociometer.models.finish import FILTERED, REFUSAL, finish_of, split_reasoning
@@ -22,7 +22,6 @@ from sociometer.models.http import Endpoint, Received, path_part
 from sociometer.models.keys import Key
 from sociometer.models.presets import UNKNOWN_SERVER, ModelOptions, Preset
 
-NO_PROBABILITIES = "no probabilities"
 _NULL = Raw(b"null")
 
 
@@ -100,7 +99,7 @@ def read_text(received: bytes) -> Reply:
     """The reply in a text completion; raise a DecodeError if there is none."""
     completion = _text_completion(received)
     if not completion.choices:
-        raise MachineryError("the server sent a completion without choices.", "empty reply", retryable=True)
+        raise MachineryError("the server sent a completion without choices.", FailureKind.EMPTY_REPLY, retryable=True)
     option = completion.choices[0]
     finish, served = finish_of(option.finish_reason), completion.model or ""
     return Reply(option.text, "", read_usage(completion.usage), finish, served, read_logprobs(option.logprobs))
@@ -145,7 +144,7 @@ def _not_repeated() -> MachineryError:
     return MachineryError(
         "the server did not repeat the prompt with its log-probabilities ('echo' with 'logprobs'), so it cannot score"
         " whole texts; vLLM and SGLang can.",
-        NO_PROBABILITIES,
+        FailureKind.NO_PROBABILITIES,
         fatal=True,
     )
 
@@ -158,7 +157,7 @@ def first_token_likelihoods(tokens: Sequence[TokenLogprob], continuations: Seque
     if not tokens or not tokens[0].top:
         raise MachineryError(
             "the server sent no log-probabilities; reasoning models and some servers give none.",
-            NO_PROBABILITIES,
+            FailureKind.NO_PROBABILITIES,
             fatal=True,
         )
     top = tokens[0].top
@@ -336,7 +335,7 @@ def read_completion(received: bytes) -> Reply:
     completion = _completion(received)
     if not completion.choices:
         refuse_error(completion.error)
-        raise MachineryError("the server sent a completion without choices.", "empty reply", retryable=True)
+        raise MachineryError("the server sent a completion without choices.", FailureKind.EMPTY_REPLY, retryable=True)
     option = completion.choices[0]
     said = option.message
     finish = finish_of(option.finish_reason, called=given(said.tool_calls) or given(said.function_call))
@@ -541,6 +540,6 @@ class OpenAIBatches:
         if any(fault.code == _FULL for fault in faults):
             # The account's limit on waiting tokens: there is room again when other batches end.
             return MachineryError(
-                message, "batch limit", retryable=True, retry_after_seconds=_FULL_SECONDS, tokens=(0, 0)
+                message, FailureKind.BATCH_LIMIT, retryable=True, retry_after_seconds=_FULL_SECONDS, tokens=(0, 0)
             )
-        return MachineryError(message, "refused request", fatal=True, tokens=(0, 0))
+        return MachineryError(message, FailureKind.REFUSED_REQUEST, fatal=True, tokens=(0, 0))

@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import structs
 
 from sociometer.core.conversation import Identity, Message, Reply, Request
-from sociometer.core.errors import UNREACHABLE, MachineryError
+from sociometer.core.errors import MachineryError, Unreachable
 from sociometer.core.player import Player
 
 _FIRST_REST_SECONDS = 1.0
@@ -81,7 +81,7 @@ class Pool(Player):
             finally:
                 member.in_flight -= 1
             wait = min(one.rests_until for one in self.members) - time.monotonic()
-            if wait <= 0 and failure.kind == UNREACHABLE:
+            if wait <= 0 and isinstance(failure, Unreachable):
                 continue  # it reached no server and used nothing; any other attempt is counted before the next one
             # While one member is ready, the wait that another asked for concerns that one alone.
             failure.slow_down &= wait > 0

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from sociometer.core.conversation import Identity, Reply, Request
-from sociometer.core.errors import MachineryError, SociometerError, UsageError
+from sociometer.core.errors import FailureKind, MachineryError, SociometerError, UsageError
 from sociometer.core.player import Player
 
 Function = Callable[[list[dict[str, str]]], Any]
@@ -37,12 +37,12 @@ class PythonPlayer(Player):
             raise
         except Exception as error:
             message = f"{self.identity.name} raised {type(error).__name__}: {error}"
-            raise MachineryError(message, "python error") from error
+            raise MachineryError(message, FailureKind.PYTHON_ERROR) from error
         if isinstance(said, Reply):
             return said
         if not isinstance(said, str):
             message = f"{self.identity.name} returned a {type(said).__name__}; it must return a string or a Reply."
-            raise MachineryError(message, "python error", fatal=True)
+            raise MachineryError(message, FailureKind.PYTHON_ERROR, fatal=True)
         return Reply(said)
 
 

@@ -11,13 +11,12 @@ import msgspec
 from msgspec import Struct
 
 from sociometer.core.conversation import Identity, Message, Reply, Request
-from sociometer.core.errors import DataError, MachineryError, unknown
+from sociometer.core.errors import DataError, FailureKind, MachineryError, unknown
 from sociometer.core.player import RulePlayer
 from sociometer.core.settings import SettingValue
 
 BUNDLED = Path(__file__).parent / "recordings"
 ENDING = ".jsonl.gz"
-NOT_RECORDED = "not recorded"
 _MOST_BYTES = 64 << 20
 _FORMAT = 1
 _encode = msgspec.msgpack.Encoder().encode
@@ -87,7 +86,7 @@ class Recorded(RulePlayer):
             f"{self._title} has no (further) reply of role '{request.role}' to this request (last message begins"
             f" '{last[:60]}'); it has only the items that 'sociometer demo' plays, each once, in the wording of that"
             " day.",
-            NOT_RECORDED,
+            FailureKind.NOT_RECORDED,
         )
 
 

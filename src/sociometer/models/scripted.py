@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from sociometer.core.conversation import Identity, Reply, Request
-from sociometer.core.errors import DataError, MachineryError
+from sociometer.core.errors import DataError, FailureKind, MachineryError
 from sociometer.core.player import RulePlayer
 
 
@@ -51,7 +51,7 @@ class Scripted(RulePlayer):
         raise MachineryError(
             f"the script '{self.identity.name}' has no reply left for role '{request.role}' "
             f"({len(self._lines)} lines; last message begins '{last[:60]}'); add lines to it.",
-            "script ran dry",
+            FailureKind.SCRIPT_RAN_DRY,
         )
 
 

@@ -14,8 +14,7 @@ from typing import Any
 
 import msgspec
 
-from sociometer.core.language import ENGLISH
-from sociometer.reading.rule_files import read_rules
+from sociometer.reading.rule_files import Rules, read_rules
 from sociometer.reading.structured import json_values
 from sociometer.reading.text import last_part, plain, squeeze
 
@@ -24,38 +23,8 @@ _NUMBERS = re.compile(_NUMBER)
 _ONLY_NUMBERS = re.compile(r"[(\[]?\s?(-?\d[\d.]*(?:[,;/|\s、-]+\d[\d.]*){1,25})\s?[)\]]?\s?[.。]?")
 _DASHED = re.compile(r"(?<=\d)-(?=\d)")
 _LONGEST_LIST = 200
-_ENDS = r"[\n,;、。|]|\.(?=\s)"
-_CLAUSE = re.compile(_ENDS)
+_CLAUSE = re.compile(r"[\n,;、。|]|\.(?=\s)")
 _ENTRY = re.compile(r"[^\w\n]{0,9}(?:\d{1,2}|[a-zA-Z])[.)、:](?=\s)")
-
-
-class _Words:
-    """The words that replies share points with, in the languages that are read together."""
-
-    def __init__(self, language: str) -> None:
-        self.rules = said = read_rules("allocation", language)
-        self.next_question = re.compile(
-            rf"<end>|<\|[a-z_]+\|>|\n\s{{0,9}}(?:{said.either('next_question')})\s?:", re.IGNORECASE
-        )
-        self.range = re.compile(rf"\d\s?(?:-|–|~|{said.either('to')})\s?\d")
-        self.nothing = re.compile(rf"{said.either('nothing')}|-$", re.IGNORECASE)
-        self.part = re.compile(rf"{_ENDS}|{said.either('and')}", re.IGNORECASE)
-        self.scale = re.compile(rf"(?:/|{said.either('scale')})\s?\d{{1,3}}\b|[=]\s?\d{{1,3}}\b", re.IGNORECASE)
-        number = rf"\d[\d.]*(?:%|{said.either('sign')})?"
-        between = rf"(?:\s?[,;:/|+、\s-]\s?|{said.either('and_number')})"
-        self.list = re.compile(rf"(?<![A-Za-z0-9.]){number}(?:{between}{number}){{1,25}}(?![A-Za-z.]*\d)")
-        self.refusal, self.final, self.corrects = map(said.find, ("refusal", "final", "corrects"))
-        self.ranks, self.points, self.each, self.spelled = map(said.find, ("ranks", "points", "each", "spelled"))
-        self.digits = {
-            word: str(at)
-            for numbers in said.lists("numbers")
-            for at, each in enumerate(numbers)
-            for word in each.split("|")
-        }
-        self.unit = re.compile(rf"\s?({_NUMBER})\s?(?:%|{said.either('unit')})?\s?")
-
-
-_words = lru_cache(maxsize=16)(_Words)
 
 
 class AllocationReading(msgspec.Struct, frozen=True):
@@ -89,24 +58,18 @@ def repair(values: Sequence[float] | None, n: int, total: float = 10.0) -> Repai
     return Repaired(tuple(total * value / held for value in values), "scaled" if rule == "none" else "lifted, scaled")
 
 
-def read_allocation(
-    text: str, options: Sequence[str], total: float = 10.0, language: str = ENGLISH
-) -> AllocationReading:
-    """Return the points the reply gave to each option, in the options' order, before any repair.
-
-    `language` is that of the question.
-    """
+def read_allocation(text: str, options: Sequence[str], total: float = 10.0, language: str = "en") -> AllocationReading:
+    """Return the points the reply gave to each option, in the options' order, before any repair."""
     if len(options) < 2 or total <= 0:
         raise ValueError(
             f"{len(options)} options to share {total} points; an allocation needs two or more, and a total above 0"
         )
-    said, words = last_part(text), _words(language)
-    names = _names(tuple(options), language)
+    said, rules, names = last_part(text), read_rules("allocation", language), _names(tuple(options), language)
     found = list(names.in_json(said))
     if found:
         return AllocationReading(found[-1], "json") if len(set(found)) == 1 else AllocationReading(None, "several")
     said = plain(said)
-    following = words.next_question.search(said, 1)
+    following = rules.search("next_question", said, 1)
     if following and re.search(r"\d", said[: following.start()]):
         said = said[: following.start()]
     if not said:
@@ -115,12 +78,11 @@ def read_allocation(
         return AllocationReading(whole, "in order")
     if (paired := names.paired(said, total)) is not None:
         return paired
-    loose = names.loose(words.spelled.sub(lambda one: words.digits.get(one[0].casefold(), one[0]), said), total)
-    if loose and not (
-        words.corrects.search(said) or words.range.search(words.list.sub("", said)) or words.ranks.search(said)
-    ):
+    digits = rules.find("spelled").sub(lambda one: str(rules.place("numbers", one[0].casefold())), said)
+    loose, alone = names.loose(digits, total), rules.find("list").sub("", said)
+    if loose and not (rules.search("corrects", said) or rules.search("range", alone) or rules.search("ranks", said)):
         return AllocationReading(loose.pop(), "adds up") if len(loose) == 1 else AllocationReading(None, "several")
-    return AllocationReading(None, "refusal" if words.refusal.search(said) else "none")
+    return AllocationReading(None, "refusal" if rules.search("refusal", said) else "none")
 
 
 def _in_order(text: str, count: int, total: float) -> tuple[float, ...] | None:
@@ -145,7 +107,8 @@ class _Names:
     """The names of the options, as replies spell them."""
 
     def __init__(self, options: Sequence[str], language: str) -> None:
-        self.count, self._words = len(options), _words(language)
+        self.count, self._rules = len(options), read_rules("allocation", language)
+        self._has = self._rules.search
         self._folded = [squeeze(option) for option in options]
         spelled = sorted(((word, at) for at, word in enumerate(self._folded) if word), key=lambda pair: -len(pair[0]))
         self._places = dict(reversed(spelled))
@@ -164,13 +127,13 @@ class _Names:
         self._pattern = re.compile("|".join(bounded) or r"(?!)", re.IGNORECASE)
         # "Anger" for "angry" counts only where the points add up.
         roots = {word: at for word, at in spelled if word.isascii() and word.isalpha() and len(word) > 2}
-        pairs = (pair.split("|") for pair in self._words.rules.words("kin"))
+        pairs = (pair.split("|") for words in self._rules.lists("kin") for pair in words)
         kin = {other: roots[word] for word, other in pairs if word in roots}
         roots = {word[: 4 if len(word) > 5 else 3]: at for word, at in (roots | kin).items()}
         self._roots = {root: at for root, at in roots.items() if self._alone(root, at)}
         begun = [rf"(?<![A-Za-z]){root}[a-z]{{0,9}}(?![A-Za-z])" for root in self._roots]
         self._loose = re.compile("|".join([*bounded, *begun]) or r"(?!)", re.IGNORECASE)
-        name, said = f"({self._pattern.pattern})", self._words.rules
+        name, said = f"({self._pattern.pattern})", self._rules
         self._pairs = (
             re.compile(
                 rf"{name}(?:[^\w\n+-]{{0,20}}| - )(?:{said.either('gets')})?\s?({_NUMBER})"
@@ -186,12 +149,10 @@ class _Names:
     def loose(self, text: str, total: float) -> set[tuple[float, ...]]:
         """The allocations that add up: a name and a number in each line or clause, or numbers below a line of names."""
         found = set[tuple[float, ...]]()
-        for parts in (text.split("\n"), _CLAUSE.split(text), self._words.part.split(text)):
+        for parts in (text.split("\n"), _CLAUSE.split(text), self._rules.find("part").split(text)):
             rows = [(part, self._named(part), self._points_in(part)) for part in parts]
-            nothing = {
-                at for part, named, points in rows if not points and self._words.nothing.search(part) for at in named
-            }
-            rows = [row for row in rows if row[2] and (len(row[1]) == 1 or self._words.each.search(row[0]))]
+            nothing = {at for part, named, points in rows if not points and self._has("nothing", part) for at in named}
+            rows = [row for row in rows if row[2] and (len(row[1]) == 1 or self._has("each", row[0]))]
             for pick in (0, -1):
                 pairs = [(at, points[pick], 0) for _, named, points in rows for at in named]
                 found.update(points for points, _ in self._sets(pairs))
@@ -202,7 +163,7 @@ class _Names:
         for line in text.split("\n"):
             named = self._named(line)
             order = named if sorted(named) == sorted(order) else order if not named else []
-            for listed in self._words.list.findall(line):
+            for listed in self._rules.find("list").findall(line):
                 values = [float(number) for number in re.findall(_NUMBER, _DASHED.sub(" ", listed))]
                 if len(values) == self.count == len(order):
                     found.add(tuple(values[order.index(at)] for at in range(self.count)))
@@ -213,7 +174,8 @@ class _Names:
 
     def _points_in(self, text: str) -> list[float]:
         """The numbers of a line or clause, without its number in a list and the scale of points."""
-        return [float(number) for number in _NUMBERS.findall(self._words.scale.sub("", _ENTRY.sub("", text, count=1)))]
+        plain_text = self._rules.find("scale").sub("", _ENTRY.sub("", text, count=1))
+        return [float(number) for number in _NUMBERS.findall(plain_text)]
 
     def _named(self, text: str) -> list[int]:
         """The options that a text names, each once, in its order."""
@@ -228,7 +190,7 @@ class _Names:
     def _points(self, value: Any) -> tuple[float, ...] | None:
         if isinstance(value, dict):
             given = {squeeze(str(key)): one for key, one in value.items()}
-            numbers = [_number(given.get(name), self._words) for name in self._folded]
+            numbers = [_number(given.get(name), self._rules) for name in self._folded]
             if all(number is not None for number in numbers):
                 return tuple(number for number in numbers if number is not None)
             inner = [found for one in value.values() if (found := self._points(one)) is not None]
@@ -236,7 +198,7 @@ class _Names:
         if isinstance(value, list) and len(value) == self.count:
             if all(isinstance(one, dict) for one in value):
                 return self._points(dict(pair for one in value if (pair := self._entry(one)) is not None))
-            plain_numbers = [_number(one, self._words) for one in value]
+            plain_numbers = [_number(one, self._rules) for one in value]
             if all(number is not None for number in plain_numbers):
                 return tuple(number for number in plain_numbers if number is not None)
         return None
@@ -257,21 +219,16 @@ class _Names:
         (final, end), sets = max(found, key=lambda one: one[1]), {points for points, _ in found}
         after = text[end:]
         missed = not _is_whole(final, total)
-        corrected = self._words.corrects.search(text if missed else after) or (missed and _other_numbers(after, total))
-        ranked = (
-            sorted(final) == list(range(1, self.count + 1))
-            and self._words.ranks.search(text)
-            and not self._words.points.search(text)
-        )
-        if corrected or ranked or self._words.range.search(text):
+        corrected = self._has("corrects", text if missed else after) or (missed and _other_numbers(after, total))
+        ordered = sorted(final) == list(range(1, self.count + 1))
+        ranked = ordered and self._has("ranks", text) and not self._has("points", text)
+        if corrected or ranked or self._has("range", text):
             return AllocationReading(None, "not sure")
         if len(sets) == 1:
             return AllocationReading(final, "named")
         # Several: the last one, if it is announced as the final one or replaces sets that missed the total.
         replaced = not any(_is_whole(points, total) for points in sets - {final})
-        if _is_whole(final, total) and (
-            replaced or self._words.corrects.search(text) or self._words.final.search(text)
-        ):
+        if _is_whole(final, total) and (replaced or self._has("corrects", text) or self._has("final", text)):
             return AllocationReading(final, "last")
         return AllocationReading(None, "several")
 
@@ -306,12 +263,12 @@ class _Names:
 _names = lru_cache(maxsize=256)(_Names)
 
 
-def _number(value: Any, words: _Words) -> float | None:
+def _number(value: Any, rules: Rules) -> float | None:
     if isinstance(value, bool) or value is None:
         return None
     if isinstance(value, int | float):
         return float(value) if abs(value) < 1e6 else None
-    if isinstance(value, str) and (found := words.unit.fullmatch(plain(value))):
+    if isinstance(value, str) and (found := rules.find("unit").fullmatch(plain(value))):
         return float(found[1])
     if isinstance(value, dict):
         numbers = [one for one in value.values() if isinstance(one, int | float) and not isinstance(one, bool)]

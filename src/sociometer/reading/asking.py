@@ -7,7 +7,6 @@ from typing import Generic, TypeVar
 from msgspec import Struct, structs
 
 from sociometer.core.conversation import AnswerFormat, Message, Reply, Sampling, assistant, user
-from sociometer.core.language import ENGLISH
 from sociometer.core.reply_kind import Asked, ReplyKind, kind_of
 from sociometer.core.session import Session
 
@@ -82,7 +81,7 @@ async def ask(
 
 def shared_prompt(session: Session, name: str, language: str, **values: object) -> str:
     """The prompt that all instruments share, in English where the language has none."""
-    return session.prompts.render(name, language if name in session.prompts.names(language) else ENGLISH, **values)
+    return session.prompts.render(name, language if name in session.prompts.names(language) else "en", **values)
 
 
 def with_room(session: Session, sampling: Sampling) -> Sampling:

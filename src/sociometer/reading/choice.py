@@ -13,7 +13,6 @@ from functools import lru_cache
 import msgspec
 
 from sociometer.core.conversation import Choice
-from sociometer.core.language import ENGLISH
 from sociometer.reading.rule_files import read_rules
 from sociometer.reading.text import last_part, plain, squeeze
 
@@ -30,30 +29,6 @@ _NEVER = re.compile(r"(?!)")
 _CLAUSE = re.compile(r"[,;:()\[\]→∴]| [–—-]{1,3} |[–—]|[=-]{1,3}>|\.{2,}|…")
 
 
-class _Words:
-    """The words that replies answer, doubt and deny with, in the languages that are read together."""
-
-    def __init__(self, language: str) -> None:
-        self.rules = said = read_rules("choice", language)
-        self.demanded = said.words("demanded")
-        self.answer_line = re.compile(
-            rf"^[#>\-\s]{{0,9}}(?:{said.either('so')})?(?:{said.either('answer_line')})(.*)$", re.IGNORECASE
-        )
-        self.several = re.compile(rf"(?<![A-Za-z])[A-Z]\s?(?:{said.either('both')}|/|&)\s?[A-Z](?![A-Za-z])")
-        self.next_question = re.compile(rf"\n(?:#+ ?)?(?:{said.either('next_question')})", re.IGNORECASE)
-        self.taken_back = re.compile(rf"\W*(?:{said.either('taken_back')}|\d+\s?%)", re.IGNORECASE)
-        self.denied = re.compile(rf"[?❌✗✘✖×👎🚫⛔≠¬🤔🤷❓~]|!(?=[\w=])|\w[+#]|{said.either('denied')}", re.IGNORECASE)
-        self.article, self.lone = (re.compile(said.either(name)) for name in ("article", "lone"))
-        self.unsure, self.corrects, self.refusal = map(said.find, ("unsure", "corrects", "refusal"))
-        self.answering, self.nth, self.reason = map(said.find, ("answering", "nth", "reason"))
-        self.others, self.favours, self.denies = map(said.find, ("others", "favours", "not"))
-        self.places = {word: at for words in said.lists("places") for at, word in enumerate(words)}
-        self.places |= {str(at + 1): at for at in range(9)}
-
-
-_words = lru_cache(maxsize=16)(_Words)
-
-
 class ChoiceReading(msgspec.Struct, frozen=True):
     """The option a reply chose, or None; and the rule that read it, or the reason that none could."""
 
@@ -68,7 +43,7 @@ def render_options(choice: Choice) -> str:
 
 
 def read_choice(
-    text: str, options: Sequence[str], labels: Sequence[str], *, finish: str = "stop", language: str = ENGLISH
+    text: str, options: Sequence[str], labels: Sequence[str], *, finish: str = "stop", language: str = "en"
 ) -> ChoiceReading:
     """Return which option the reply chose; None where that is not sure.
 
@@ -79,7 +54,7 @@ def read_choice(
     if (bare := text.strip()) in labels:
         return ChoiceReading(labels.index(bare), "bare")
     before, colon, label = bare.rpartition(": ")
-    if colon and label in labels and before.casefold() in _words(language).demanded:
+    if colon and label in labels and before.casefold() in read_rules("choice", language).either("demanded").split("|"):
         return ChoiceReading(labels.index(label), "answer line")
     return _Reader(options, labels, language).read(last_part(text), cut_off=finish == "length")
 
@@ -97,7 +72,7 @@ class _Patterns:
     """How replies name the labels of a choice; the same for all items with these labels."""
 
     def __init__(self, labels: Sequence[str], language: str) -> None:
-        said = _words(language).rules
+        said = read_rules("choice", language)
         known = "|".join(re.escape(label) for label in sorted(labels, key=len, reverse=True))
         called = rf"(?:{said.either('called')})?\s?"
         because = rf"(?:\s?[.,:;()\]\-–—,。;:]|{said.either('because')})"
@@ -122,7 +97,8 @@ class _Reader:
     """The options of one choice, as replies name them."""
 
     def __init__(self, options: Sequence[str], labels: Sequence[str], language: str) -> None:
-        self._labels, self._words = tuple(labels), _words(language)
+        self._labels, self._rules = tuple(labels), read_rules("choice", language)
+        self._has = self._rules.search
         self._texts = [squeeze(option) for option in options]
         self._patterns = _patterns(self._labels, language)
         self._marks = {label: at for at, label in enumerate(labels)} | {f"\ue000{at}": at for at in range(len(labels))}
@@ -135,7 +111,7 @@ class _Reader:
         """The option, by the first rule that is sure."""
         placed = self._places(said)
         text = plain(said)
-        following = self._words.next_question.search(text, 1)
+        following = self._has("next_question", text, 1)
         if following:
             text = text[: following.start()]
         if not text:
@@ -147,7 +123,7 @@ class _Reader:
         lines = [line for mark, line in marked if not mark] or [""]
         last = None if cut_off else self._answer_line(lines[-1])
         found = {*placed, *self._line_answers(lines, cut_off=cut_off)}
-        corrected = bool(self._words.corrects.search(text))
+        corrected = bool(self._has("corrects", text))
         if last is not None and (corrected or found <= {last}):
             return ChoiceReading(last, "answer line")
         if len(found) > 1:
@@ -157,7 +133,7 @@ class _Reader:
         if found:
             return ChoiceReading(found.pop(), "marked")
         # An answer line that is not sure makes the rest of the reply not sure.
-        marked_line = any((line := self._words.answer_line.match(one)) and self._mentioned(line[1]) for one in lines)
+        marked_line = any((line := self._has("answer_line", one)) and self._mentioned(line[1]) for one in lines)
         stated = None if marked_line else self._statement(lines[:-1] if cut_off else lines, cut_off=cut_off)
         if stated is not None:
             return stated
@@ -167,7 +143,7 @@ class _Reader:
 
     def named(self, part: str) -> int | None:
         """The one option that a short text names as a whole: by label, number or words, or by label and words."""
-        if not self._words.denied.search(part):
+        if not self._has("denied", part):
             edges = "".join({mark for mark in part if not mark.isalnum()} - set("()[]+"))
             part = part.lstrip(edges).rstrip(edges.replace("-", "").replace("#", ""))
         part = part.strip(" \"'`*_>#→👉")
@@ -201,7 +177,7 @@ class _Reader:
         at, rest = self._index(reasoned[1]), part.strip(" \"'")[reasoned.end(1) :]
         return (
             None
-            if self._begins_another(rest, at) or self._mentioned(rest[:400]) - {at} or self._words.corrects.search(rest)
+            if self._begins_another(rest, at) or self._mentioned(rest[:400]) - {at} or self._has("corrects", rest)
             else at
         )
 
@@ -212,7 +188,7 @@ class _Reader:
         return bool(begun) and at not in begun
 
     def _answer_line(self, line: str) -> int | None:
-        found = self._words.answer_line.match(line)
+        found = self._has("answer_line", line)
         return self._answered(found[1]) if found else None
 
     def _places(self, said: str) -> list[int]:
@@ -231,7 +207,7 @@ class _Reader:
         """The options of answer lines, and of a first or last line that names one alone."""
         whole = lines[:-1] if cut_off else lines
         for at, line in enumerate(whole):
-            found = self._words.answer_line.match(line)
+            found = self._has("answer_line", line)
             if found:
                 # The answer may be in the line below its heading.
                 part = found[1].strip() or (whole[at + 1] if at + 1 < len(whole) else "")
@@ -248,13 +224,13 @@ class _Reader:
         """The option of a plain statement that opens or closes the reply; the last one after a correction."""
         sentences = [one.strip() for one in self._said(lines) if one.strip()]
         opening = self._opening(sentences) if sentences else None
-        named = [at for at, one in enumerate(sentences) if self._mentioned(one) or self._words.nth.search(one)]
+        named = [at for at, one in enumerate(sentences) if self._mentioned(one) or self._has("nth", one)]
         closing = None
         if named and not cut_off:
             after = sentences[named[-1] + 1 :]
-            taken_back = any(self._words.taken_back.match(one) or self._words.corrects.search(one) for one in after)
+            taken_back = any(self._has("taken_back", one) or self._has("corrects", one) for one in after)
             closing = None if taken_back else self._closing(sentences[named[-1]], sentences)
-        corrected = bool(self._words.corrects.search("\n".join(sentences)))
+        corrected = bool(self._has("corrects", "\n".join(sentences)))
         lone = self._patterns.alone if len(self._heads(sentences)) > 1 else _NEVER  # "B." before an entry of a list
         said = {at for one in sentences if not lone.fullmatch(one) and (at := self._stated(one)) is not None}
         if not corrected and len({*said, opening, closing} - {None}) > 1:
@@ -264,44 +240,40 @@ class _Reader:
 
     def _opening(self, sentences: Sequence[str]) -> int | None:
         """The option that the first clauses state, where nothing takes it back or favours another one."""
-        first = self._words.reason.split(sentences[0], maxsplit=1)
+        first = self._rules.find("reason").split(sentences[0], maxsplit=1)
         parts = _CLAUSE.split(first[0], maxsplit=4)
         stated = [(self._stated(" ".join(parts[:many])), many) for many in range(1, len(parts) + 1)]
         at, many = next((one for one in stated if one[0] is not None), (None, 0))
-        if at is None or sentences[0].endswith("?") or self._words.others.search(" ".join(parts[:many])):
+        if at is None or sentences[0].endswith("?") or self._has("others", " ".join(parts[:many])):
             return None
         following = [one for one in (*parts[many:], *first[1:], *sentences[1:]) if one.strip(" .!")]
         if following and squeeze(following[0]) == self._texts[at]:
             following = following[1:]
-        if following and (self._words.taken_back.match(following[0]) or self._begins_another(following[0], at)):
+        if following and (self._has("taken_back", following[0]) or self._begins_another(following[0], at)):
             return None
         if self._heads(sentences) - {at}:
             return None
         for one in following:
-            named, favours = self._mentioned(one), self._words.favours.search(self._without_words(one))
-            dismissed = at not in named and self._words.denies.search(one)
+            named, favours = self._mentioned(one), self._has("favours", self._without_words(one))
+            dismissed = at not in named and self._has("not", one)
             if named - {at} and (self._stated(one) is not None or (favours and not dismissed)):
                 return None
         return at
 
     def _closing(self, sentence: str, sentences: Sequence[str]) -> int | None:
         """The option that the last sentence with an option states, or the last clause of this sentence."""
-        if (
-            self._words.denied.search(sentence)
-            or self._words.others.search(sentence)
-            or self._words.corrects.search(sentence)
-        ):
+        if self._has("denied", sentence) or self._has("others", sentence) or self._has("corrects", sentence):
             return None
         if (at := self._stated(sentence)) is not None:
             earlier = sentences[max(0, sentences.index(sentence) - 1)]
             listed = self._heads(sentences) - {at} or self._mentioned(earlier) - {at}
             return None if self.named(sentence) is not None and listed else at
-        head = self._words.reason.split(sentence, maxsplit=1)[0]
+        head = self._rules.find("reason").split(sentence, maxsplit=1)[0]
         last = _CLAUSE.split(head)[-1]
         before = head[: len(head) - len(last)]
         if any(self._stated(one) is not None for one in _CLAUSE.split(before)):
             return None  # "It is B: the words of A"
-        if (at := self._stated(last)) is not None and not self._words.unsure.search(squeeze(last)):
+        if (at := self._stated(last)) is not None and not self._has("unsure", squeeze(last)):
             # "B" alone may end a list of things or stand below a heading; "so B" may not.
             heading, mark = len(squeeze(before).encode()) <= 20, before.rstrip()[-1:]
             bare = self.named(last) is not None
@@ -318,18 +290,19 @@ class _Reader:
 
     def _stated(self, clause: str) -> int | None:
         """The one option in a clause that otherwise has only words of answering."""
-        if len(clause) > 400 or self._words.denied.search(clause) or self._words.article.search(clause):
+        if len(clause) > 400 or self._has("denied", clause) or self._has("article", clause):
             return None
         words = "".join(mark if mark.isalnum() else " " for mark in clause)
         if not words.strip().isdigit() and words.strip() not in ("a", "i") and (at := self.named(clause)) is not None:
             return at
         words = " ".join(words.split())
         words = self._spelled.sub(lambda one: f" \ue000{self._longest_first[(one.lastindex or 1) - 1]} ", words)
-        words = self._words.nth.sub(
-            lambda one: f" \ue000{self._words.places[one[one.lastindex or 0].casefold()]} ", words
-        )
-        found = {self._marks.get(word) for word in self._words.answering.sub(" ", words).split()}
+        words = self._rules.find("nth").sub(lambda one: f" \ue000{self._nth(one[one.lastindex or 0])} ", words)
+        found = {self._marks.get(word) for word in self._rules.find("answering").sub(" ", words).split()}
         return found.pop() if len(found) == 1 else None
+
+    def _nth(self, word: str) -> int:
+        return int(word) - 1 if word.isdigit() else self._rules.place("places", word.casefold())
 
     def _without_list(self, lines: Sequence[str]) -> list[str]:
         """The lines without a list of the options, which many replies repeat first."""
@@ -343,18 +316,18 @@ class _Reader:
         found = [at for at, words in enumerate(self._texts) if len(words) >= shortest and f" {words} " in folded]
         room = len(self._texts[found[0]]) + 60 if len(found) == 1 else 0
         alone = room > 0 and self._mentioned(text) == set(found)
-        if alone and len(folded) <= room and not self._words.unsure.search(self._without_words(text)):
+        if alone and len(folded) <= room and not self._has("unsure", self._without_words(text)):
             return ChoiceReading(found[0], "words")
-        if self._words.refusal.search(text):
+        if self._has("refusal", text):
             return ChoiceReading(None, "refusal")
-        if self._words.several.search(text):
+        if self._has("several", text):
             return ChoiceReading(None, "two answers")
         return ChoiceReading(None, "not sure" if self._mentioned(text) or found else "no answer")
 
     def _mentioned(self, sentence: str) -> set[int]:
         """The options that a sentence names, by label or by all of their words."""
         found = [one for groups in self._patterns.mention.findall(sentence) for one in groups if one]
-        lone = [one for one in map("".join, self._words.lone.findall(sentence)) if one in self._labels]
+        lone = [one for one in map("".join, self._rules.find("lone").findall(sentence)) if one in self._labels]
         labels = {self._index(one) for one in (*found, *lone)}
         folded = f" {squeeze(sentence)} "
         return labels | {at for at, words in enumerate(self._texts) if words and f" {words} " in folded}

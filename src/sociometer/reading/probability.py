@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
-from sociometer.core.conversation import Choice, Message
+from sociometer.core.conversation import SUBJECT, Choice, Message
 from sociometer.core.session import Session
 from sociometer.core.task import Forecast
 from sociometer.reading.order import arrange, undo
@@ -38,7 +38,7 @@ async def ask_chances(
     order: Sequence[int],
     *,
     key: int | None = None,
-    role: str = "subject",
+    role: str = SUBJECT,
 ) -> Chances:
     """Score every option in each rotation of the order: each option is at each place once."""
     letters, texts, places, masses, listed = list[Shares](), list[Shares](), list[Shares](), list[float](), 0

@@ -15,7 +15,6 @@ from typing import Any, Generic, TypeVar, cast
 import msgspec
 from json_repair import repair_json
 
-from sociometer.core.language import ENGLISH
 from sociometer.reading.rule_files import Rules, read_rules
 from sociometer.reading.text import plain, squeeze, without_thinking
 
@@ -54,12 +53,7 @@ class Misfit(ValueError):
 
 
 def read_json(
-    text: str,
-    type: type[T],
-    schema: Mapping[str, Any] | None = None,
-    *,
-    partial: bool = False,
-    language: str = ENGLISH,
+    text: str, type: type[T], schema: Mapping[str, Any] | None = None, *, partial: bool = False, language: str = "en"
 ) -> StructuredReading[T]:
     """Return the reply's JSON object as this type; none that fits is unreadable.
 
@@ -78,7 +72,7 @@ def read_json(
 
 
 def read_schema(
-    text: str, schema: Mapping[str, Any], *, partial: bool = False, language: str = ENGLISH
+    text: str, schema: Mapping[str, Any], *, partial: bool = False, language: str = "en"
 ) -> StructuredReading[Any]:
     """Return the reply's JSON value in the types of a JSON schema, with unknown keys left out."""
     said = without_thinking(text[-_LONGEST:]).strip()
@@ -231,7 +225,7 @@ def _invented(value: Any, text: str) -> bool:
 class _Fitted:
     """A parsed value made to fit a schema; `dropped` counts list entries that are not allowed."""
 
-    def __init__(self, schema: Mapping[str, Any], *, partial: bool = False, language: str = ENGLISH) -> None:
+    def __init__(self, schema: Mapping[str, Any], *, partial: bool = False, language: str = "en") -> None:
         self._whole, self._partial, self._rules = schema, partial, read_rules("json", language)
         self.dropped = 0
 
@@ -306,8 +300,8 @@ class _Fitted:
     def _array(self, name: str, value: Any, schema: Mapping[str, Any]) -> list[Any]:
         items = self.resolved(schema.get("items", {}))
         if isinstance(value, str) and ("enum" in items or items.get("type") == "string"):
-            parts = re.split(rf"[,;>、|]|{self._rules.either('and')}", value) if "enum" in items else ()
-            value = [part.strip() for part in parts if part.strip()] if "enum" in items else [value]
+            parts = self._rules.find("split").split(value) if "enum" in items else [value]
+            value = [part.strip() for part in parts if part.strip()] if "enum" in items else parts
         if isinstance(value, dict) and list(value) == [str(number) for number in range(1, len(value) + 1)]:
             value = list(value.values())
         if isinstance(value, dict) and len(value) == 1 and isinstance(next(iter(value.values())), list):
@@ -367,8 +361,9 @@ def _boolean(name: str, value: Any, known: Rules) -> bool:
     if isinstance(value, bool):
         return value
     said = str(value).strip().casefold()
-    if said in known.words("yes") or said in known.words("no"):
-        return said in known.words("yes")
+    for name in ("yes", "no"):
+        if any(said in words for words in known.lists(name)):
+            return name == "yes"
     raise Misfit(f"{_called(name)} must be true or false")
 
 

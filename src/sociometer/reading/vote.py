@@ -8,8 +8,7 @@ from itertools import islice
 
 from msgspec import Struct, structs
 
-from sociometer.core.conversation import Choice, Message, Reply, Sampling
-from sociometer.core.language import ENGLISH
+from sociometer.core.conversation import SUBJECT, Choice, Message, Reply, Sampling
 from sociometer.core.reply_kind import Asked, ReplyKind, count_replies
 from sociometer.core.session import Session
 from sociometer.core.task import Score
@@ -93,9 +92,9 @@ async def ask_choice(
     *,
     order: Sequence[int] | None = None,
     key: int | None = None,
-    role: str = "subject",
+    role: str = SUBJECT,
     sampling: Sampling | None = None,
-    language: str = ENGLISH,
+    language: str = "en",
     **noted: str,
 ) -> Vote:
     """Ask a choice once, in one order of its options, and return the vote that its reply is read as.
@@ -122,9 +121,9 @@ async def ask_choice(
     return Vote(order, original_index(picked, order), rule, answer.asked, agrees)
 
 
-def by_probability(session: Session, role: str = "subject") -> bool:
+def by_probability(session: Session, role: str = SUBJECT) -> bool:
     """Return whether a role's choices are read from probabilities."""
-    return session.answer == "probability" and role == "subject"
+    return session.answer == "probability" and role == SUBJECT
 
 
 async def _likeliest(
@@ -149,14 +148,14 @@ def _rounded(chances: Sequence[float]) -> list[float]:
     return [round(chance, 4) for chance in chances]
 
 
-def choice_reading(reply: Reply, choice: Choice, language: str = ENGLISH) -> Reading[int]:
+def choice_reading(reply: Reply, choice: Choice, language: str = "en") -> Reading[int]:
     """Return the place of the option that a reply chose."""
     reading = read_choice(reply.text, choice.options, choice.labels, finish=reply.finish, language=language)
     kind = ReplyKind.TWO_ANSWERS if reading.rule == "two answers" else ReplyKind.UNREADABLE
     return Reading(reading.index, reading.rule, kind=kind)
 
 
-def answer_line(session: Session, language: str = ENGLISH, **values: object) -> str:
+def answer_line(session: Session, language: str = "en", **values: object) -> str:
     """Return how the answer is to be given: by a letter for official items, elsewhere in a marked last line.
 
     Where probabilities are read, the answer is always a letter, because the first token of the reply must be it.
@@ -172,9 +171,9 @@ async def ask_votes(
     orders: Iterable[Sequence[int]],
     *,
     key: int | None = None,
-    role: str = "subject",
+    role: str = SUBJECT,
     sampling: Sampling | None = None,
-    language: str = ENGLISH,
+    language: str = "en",
     decide: Callable[[Iterable[int | None]], int | None] = majority,
 ) -> ChoiceAnswer:
     """Ask a choice once in each order, one after the other, and let `decide` make one pick of the votes.

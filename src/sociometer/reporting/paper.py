@@ -2,7 +2,6 @@
 
 import json
 import re
-import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from itertools import groupby
@@ -32,10 +31,10 @@ from sociometer.core.paper import (
 )
 from sociometer.core.sheets import whole_file, write_sheet
 from sociometer.core.task import AnyRun
-from sociometer.core.words import first_of, plain_number
+from sociometer.core.words import first_of, in_one_line, plain_number
 from sociometer.reporting.page import clean_svg
 from sociometer.reporting.plot import drawn, free_stem
-from sociometer.results.candidates import printable, run_labels
+from sociometer.results.candidates import run_labels
 from sociometer.statistics.chart_theme import Spec, with_subjects
 from sociometer.store.stored_run import StoredRun
 
@@ -78,7 +77,7 @@ class Heading(Struct, frozen=True):
 
 def escaped(text: str) -> str:
     """A text as LaTeX shows it: special characters are escaped, line ends and control characters become spaces."""
-    plain = "".join(" " if unicodedata.category(letter)[0] in "CZ" else letter for letter in text)
+    plain = in_one_line(text)
     # Two hyphens would become a dash and a bracket after a line end would be read as its argument.
     return "".join(_SPECIAL.get(letter, letter) for letter in plain).replace("--", "{-}{-}").replace("[", "{[}")
 
@@ -94,7 +93,7 @@ def table_in_latex(table: PaperTable, heading: Heading) -> str:
         body += [_row(row, columns, marks) for row in rows]
     lines = [
         # In a comment, nothing may end the line.
-        *(f"% {printable(remark)}" for remark in heading.remarks),
+        *(f"% {in_one_line(remark)}" for remark in heading.remarks),
         r"\begin{table}",
         r"\centering\footnotesize\setlength{\tabcolsep}{4pt}",
         rf"\caption{{{escaped(heading.caption)}}}",
@@ -304,7 +303,7 @@ _MARKUP = re.compile(r"([\\`*_{}\[\]<>#|~&!])")
 
 def plain(text: str) -> str:
     """A text that Markdown shows as it is, on one line."""
-    return _MARKUP.sub(r"\\\1", " ".join(printable(text).split()))
+    return _MARKUP.sub(r"\\\1", " ".join(in_one_line(text).split()))
 
 
 class WrittenPart(Struct, frozen=True):

@@ -10,6 +10,7 @@ from msgspec import Struct
 from sociometer.core.conversation import SUBJECT
 from sociometer.core.settings import SettingValue
 from sociometer.core.task import SERIES, TASK, AnyRun
+from sociometer.core.words import in_one_line
 from sociometer.statistics.item_values import ItemValue
 from sociometer.store.stored_run import StoredRun
 
@@ -37,14 +38,14 @@ def run_labels(runs: Sequence[StoredRun]) -> dict[str, str]:
 def who(run: StoredRun) -> str:
     """The subject of a run in tables; one person is never all of them."""
     alone = run.subject == "human" and not run.people
-    return f"one person ({printable(run.revision) or run.id})" if alone else printable(run.subject)
+    return f"one person ({in_one_line(run.revision) or run.id})" if alone else in_one_line(run.subject)
 
 
 def _what_differs(mine: Mapping[str, SettingValue], others: Collection[Mapping[str, SettingValue]]) -> str:
     """What differs between a run and the others of its subject, in words: “condition anxiety, simulator gpt-4o”."""
     names = [name for name in mine if any(other.get(name) != mine[name] for other in others)]
     words = (name if mine[name] is True else f"{name} {setting_words(mine[name])}" for name in names if mine[name])
-    return printable(", ".join(words))
+    return in_one_line(", ".join(words))
 
 
 def _facts(run: StoredRun) -> dict[str, SettingValue]:
@@ -52,11 +53,6 @@ def _facts(run: StoredRun) -> dict[str, SettingValue]:
     view = run.view(run.tasks[0])
     others = {role: name for role, name in view.roles.items() if role != SUBJECT}
     return {**view.settings, **others, "official items": run.official}
-
-
-def printable(name: str) -> str:
-    """A name as one line of text: unprintable characters (line separators, controls) become spaces."""
-    return "".join(character if character.isprintable() else " " for character in name)
 
 
 def setting_words(value: SettingValue) -> str:

@@ -13,7 +13,7 @@ from sociometer.core.measure import Corrected
 from sociometer.statistics.agreement import settled
 from sociometer.statistics.formatting import number
 from sociometer.statistics.prediction_powered import Judged, corrected_mean, next_sample
-from sociometer.store.labels import Asked, Label, LabelBook, Queue, Unit, book_path
+from sociometer.store.labels import Label, LabelBook, LabelQuestion, Queue, Unit, book_path
 from sociometer.store.stored_run import StoredRun
 
 PART = "question"
@@ -47,7 +47,7 @@ def episode_name(item: str, repeat: int) -> str:
     return f"{item}#{repeat}"
 
 
-def settled_answers(asked: Asked, labels: Iterable[Label]) -> dict[str, str]:
+def settled_answers(asked: LabelQuestion, labels: Iterable[Label]) -> dict[str, str]:
     """People's label of each unit: the median of numbers, otherwise what more than half of the raters say."""
     said: dict[str, list[str]] = {}
     for label in labels:
@@ -58,7 +58,7 @@ def settled_answers(asked: Asked, labels: Iterable[Label]) -> dict[str, str]:
     return {unit: f"{statistics.median(map(float, answers)):g}" for unit, answers in said.items()}
 
 
-def _mean_answers(asked: Asked, labels: Iterable[Label]) -> dict[str, float]:
+def _mean_answers(asked: LabelQuestion, labels: Iterable[Label]) -> dict[str, float]:
     """The mean of the raters' labels of each unit (yes is 1, no is 0).
 
     Units on which they disagree count too: without them, the labelled units would be the easy ones.

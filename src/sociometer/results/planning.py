@@ -8,6 +8,7 @@ from statistics import fmean, median, variance
 from msgspec import Struct
 
 from sociometer.core.card import MeasureCard
+from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import UsageError
 from sociometer.core.instrument import Instrument
 from sociometer.core.words import lowered
@@ -71,7 +72,7 @@ def spread_of(instrument: Instrument, task: str, digest: str, stored: Iterable[S
     runs: dict[str, StoredRun] = {}
     for run in stored:
         whole = run.record.status is RunStatus.FINISHED and run.manifest.items_digests.get(task) == digest
-        real = not run.manifest.roles["subject"].identity.stand_in if "subject" in run.manifest.roles else False
+        real = not run.manifest.roles[SUBJECT].identity.stand_in if SUBJECT in run.manifest.roles else False
         if whole and real and run.manifest.config.until is None and len(runs) < _MOST_RUNS:
             runs.setdefault(run.subject, run)
     tables = [item_values(instrument.task(task).headline(run.view(task)), measure.value) for run in runs.values()]

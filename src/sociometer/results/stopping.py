@@ -8,9 +8,10 @@ import numpy as np
 from msgspec import structs
 
 from sociometer.core.card import MeasureCard
+from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import UsageError, unknown
 from sociometer.core.instrument import Instrument
-from sociometer.core.stopping import PAUSED, RANKED, Look, Stopping, Until
+from sociometer.core.stopping import PAUSED, RANKED, Look, StoppingRecord, Until
 from sociometer.core.task import AnyRun, StoppingRule
 from sociometer.core.words import counted, lowered
 from sociometer.results.comparison import failed_extremes, shared_differences
@@ -89,7 +90,7 @@ def _refuse_others(new: Manifest, reference: StoredRun) -> None:
 
 
 def _others(manifest: Manifest) -> dict[str, str]:
-    return {role: one.label for role, one in manifest.roles.items() if role != "subject"}
+    return {role: one.label for role, one in manifest.roles.items() if role != SUBJECT}
 
 
 def _items(instrument: Instrument, task: str, view: AnyRun, measure: MeasureCard) -> RunItems:
@@ -110,19 +111,19 @@ class DecidedRule:
             task: _items(instrument, task, reference.view(task), measure) for task, measure in measures.items()
         }
 
-    def start(self, task: str, items: int) -> Stopping:
+    def start(self, task: str, items: int) -> StoppingRecord:
         """The rule before the first look."""
         title = lowered(self._measures[task].title)
         margin = self._margin(task)
         within = f", equivalent within {amount(margin, self._measures[task].unit)}" if margin else ""
         words = f"{title} against {self._reference.subject} until decided{within}"
         words += ", valid at any time at the price of power" * self._until.anytime
-        return Stopping(
+        return StoppingRecord(
             words, self._measures[task].name, items, blocks(items, ANYTIME_SHARES if self._until.anytime else SHARES),
             against=self._reference.id, comparisons=self._until.models, anytime=self._until.anytime,
         )  # fmt: skip
 
-    def look(self, so_far: Stopping, task: str, view: AnyRun) -> Stopping:
+    def look(self, so_far: StoppingRecord, task: str, view: AnyRun) -> StoppingRecord:
         """The rule after its next look."""
         measure = self._measures[task]
         seen = _items(self._instrument, task, view, measure)
@@ -134,8 +135,8 @@ class DecidedRule:
 
 
 def _compared(
-    so_far: Stopping, measure: MeasureCard, sides: tuple[RunItems, RunItems], margin: float | None
-) -> Stopping:
+    so_far: StoppingRecord, measure: MeasureCard, sides: tuple[RunItems, RunItems], margin: float | None
+) -> StoppingRecord:
     """The rule after one more look at a comparison."""
     count = so_far.blocks[len(so_far.looks)]
     tables = sides[0].tables[measure.value], sides[1].tables[measure.value]
@@ -166,7 +167,7 @@ class WidthRule:
         self._past = past
         self._predicted: dict[str, Prediction | None] = {}
 
-    def start(self, task: str, items: int) -> Stopping:
+    def start(self, task: str, items: int) -> StoppingRecord:
         """The rule before the first look."""
         measure = self._measures[task]
         tables = [_items(self._instrument, task, run.view(task), measure).tables[measure.value] for run in self._past]
@@ -175,9 +176,9 @@ class WidthRule:
         target = "these items" if self._until.these_items else "items of this kind"
         words = f"{lowered(measure.title)} to ±{amount(self._target(measure), measure.unit)} for {target}"
         words += f" ({found.told})" if found else ""
-        return Stopping(words, measure.name, items, blocks(items, WIDTH_SHARES), spends=False)
+        return StoppingRecord(words, measure.name, items, blocks(items, WIDTH_SHARES), spends=False)
 
-    def look(self, so_far: Stopping, task: str, view: AnyRun) -> Stopping:
+    def look(self, so_far: StoppingRecord, task: str, view: AnyRun) -> StoppingRecord:
         """The rule after its next look."""
         measure, count = self._measures[task], so_far.blocks[len(so_far.looks)]
         seen = _items(self._instrument, task, view, measure)
@@ -230,17 +231,17 @@ class Race:
         self._instrument = instrument
         self.task = task
         self._measure = rule_measure(instrument, task, until)
-        self.pairs: dict[tuple[str, str], Stopping] = {}
+        self.pairs: dict[tuple[str, str], StoppingRecord] = {}
         self.left: dict[str, str] = {}
         """The run that each run which left is worse than."""
         self.pause_at = 0
 
-    def start(self, task: str, items: int) -> Stopping:
+    def start(self, task: str, items: int) -> StoppingRecord:
         """The rule of one of the runs: it waits after each block for the others."""
         words = f"{lowered(self._measure.title)} until the models are ranked"
-        return Stopping(words, self._measure.name, items, blocks(items))
+        return StoppingRecord(words, self._measure.name, items, blocks(items))
 
-    def look(self, so_far: Stopping, task: str, view: AnyRun) -> Stopping:
+    def look(self, so_far: StoppingRecord, task: str, view: AnyRun) -> StoppingRecord:
         """A run stops after the block of this round."""
         count = so_far.blocks[len(so_far.looks)]
         values = [one.value for one in _items(self._instrument, task, view, self._measure).tables[

@@ -10,17 +10,17 @@ import hashlib
 import subprocess
 import tempfile
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import msgspec
 from msgspec import Raw, Struct, structs
 
 from sociometer.core.card import Card
+from sociometer.core.config import FieldContext
 from sociometer.core.conversation import Message, Reply
 from sociometer.core.errors import ExitCode, SociometerError, UsageError
 from sociometer.core.measure import Summary
-from sociometer.core.settings import Settings, SettingValue
 from sociometer.core.task import Failure, Score
 from sociometer.store.records import Manifest
 
@@ -32,7 +32,6 @@ _MOST_BYTES = 4 << 30
 _MOST_LINE = 64 << 20
 _MOST_ROWS = 2_000_000
 """More than any run has; what is larger is not read."""
-_PRIVATE = ("data_folder", "prompts_folder", "base_url", "key_variable", "shard")
 _encode = msgspec.json.Encoder(order="deterministic").encode
 
 
@@ -149,34 +148,14 @@ def asked_digest(messages: Sequence[Message]) -> str:
     return digest([(message.role, message.content) for message in messages])
 
 
-def without_folders(card: Card, settings: Mapping[str, SettingValue]) -> Settings:
-    """The settings with the file name of each path instead of the whole path."""
-    paths = {setting.name for setting in card.setting if setting.kind == "path"}
-
-    def bare(value: SettingValue) -> SettingValue:
-        return tuple(Path(one).name for one in value) if isinstance(value, tuple) else Path(str(value)).name
-
-    return Settings({name: bare(value) if name in paths and value else value for name, value in settings.items()})
-
-
 def public_manifest(manifest: Manifest, card: Card) -> Manifest:
     """The manifest without paths, addresses of servers, names of keys and the command line."""
-    config = manifest.config
     roles = {
         name: structs.replace(one, spec=one.label, identity=structs.replace(one.identity, base_url=""))
         for name, one in manifest.roles.items()
     }
-    kept = structs.replace(
-        config,
-        subject=config.subject_label,
-        label=config.subject_label,
-        roles={name: roles[name].label for name in config.roles if name in roles},
-        settings=dict(without_folders(card, config.settings)),
-        **dict.fromkeys(_PRIVATE, ""),
-        command=(),
-        project=None,
-    )
-    return structs.replace(manifest, config=kept, roles=roles)
+    context = FieldContext(card.setting, {name: one.label for name, one in roles.items()})
+    return structs.replace(manifest, config=manifest.config.only("published", context), roles=roles)
 
 
 def plan_text(manifest: Manifest) -> str:
@@ -184,7 +163,7 @@ def plan_text(manifest: Manifest) -> str:
 
     It follows from the public manifest, without the name of the run and the machine, so that everyone can compute it.
     """
-    config = structs.replace(manifest.config, name="", in_flight=1, timeout_seconds=1, on="", replicas=None)
+    config = manifest.config.only("planned")
     return _encode(structs.replace(manifest, config=config, python_version="", platform="", imported=False)).decode()
 
 

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from sociometer.core.errors import UsageError
 from sociometer.core.sheets import whole_file
-from sociometer.store.database import Connection, Database, Table, pages, patiently
+from sociometer.store.database import Connection, Database, StoreTable, pages, patiently
 from sociometer.store.journal import PROVIDER_BATCH
 from sociometer.store.place import StorePlace
 from sociometer.store.records import RunStatus
@@ -20,19 +20,19 @@ from sociometer.store.store import database_at
 from sociometer.store.texts import text_of
 from sociometer.store.writer import ALLOWANCE, ATTEMPT, EPISODE, ITEM, JOURNAL, SCORE, SUMMARY, TEXT
 
-_RUN = Table(
+_RUN = StoreTable(
     "run",
     ("id", "instrument", "subject", "config_hash", "status", "manifest", "created", "finished", "name", "totals",
      "origin"),
     1,
 )  # fmt: skip
-_EPISODE = Table(
+_EPISODE = StoreTable(
     EPISODE.name,
     EPISODE.columns,
     EPISODE.key,
     EPISODE.on_conflict.partition(" WHERE ")[0] + " WHERE excluded.outcome IS NOT NULL AND episode.outcome IS NULL",
 )
-_KEPT = tuple(Table(one.name, one.columns, one.key) for one in (SCORE, SUMMARY, ALLOWANCE, PROVIDER_BATCH))
+_KEPT = tuple(StoreTable(one.name, one.columns, one.key) for one in (SCORE, SUMMARY, ALLOWANCE, PROVIDER_BATCH))
 """Tables whose rows in the target stay as they are."""
 _ROWS_AT_ONCE = 1_000
 
@@ -161,7 +161,7 @@ class _Copy:
         there = dict(self._writer.execute("SELECT identity, id FROM model").fetchall())
         return {number: there[identity] for number, identity in identities.items()}
 
-    def _table(self, table: Table, change: Callable[[Any], tuple[Any, ...]] = tuple) -> int:
+    def _table(self, table: StoreTable, change: Callable[[Any], tuple[Any, ...]] = tuple) -> int:
         """Copy the rows of a table and return how many were written."""
         query = f"SELECT {', '.join(table.columns)} FROM {table.name} WHERE {{after}}"  # noqa: S608
         written, page = 0, list[tuple[Any, ...]]()
@@ -179,7 +179,7 @@ class _Copy:
                 page = []
         return written + self._insert(table, page)
 
-    def _insert(self, table: Table, page: list[tuple[Any, ...]]) -> int:
+    def _insert(self, table: StoreTable, page: list[tuple[Any, ...]]) -> int:
         if page and table is JOURNAL:
             page = self._new_replies(page)
         if not page:

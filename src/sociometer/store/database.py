@@ -43,7 +43,7 @@ class Connection(Protocol):
     def close(self) -> None: ...
 
 
-class Table(Struct, frozen=True):
+class StoreTable(Struct, frozen=True):
     """A table that rows are added to; the first `key` columns are its primary key."""
 
     name: str
@@ -86,7 +86,7 @@ class Database(Protocol):
         """End a transaction without its changes, if there is one."""
         ...
 
-    def insert(self, connection: Connection, table: Table, rows: Iterable[tuple[Any, ...]]) -> int:
+    def insert(self, connection: Connection, table: StoreTable, rows: Iterable[tuple[Any, ...]]) -> int:
         """Add rows in the order given; return how many were written."""
         ...
 

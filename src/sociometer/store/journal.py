@@ -12,7 +12,7 @@ from msgspec import Struct, structs
 
 from sociometer.core.conversation import Identity, Message, Usage
 from sociometer.core.errors import StoreError
-from sociometer.store.database import Connection, Table
+from sociometer.store.database import Connection, StoreTable
 from sociometer.store.records import Charge, JournalEntry, Spent
 from sociometer.store.texts import Parts, StoredTexts, StorePart, get_texts, seal, split_hashes, unseal
 from sociometer.store.writer import ALLOWANCE, ATTEMPT, JOURNAL, Transaction, batches, tell
@@ -297,7 +297,7 @@ class ProviderBatch(Struct, frozen=True):
     created: float = 0.0
 
 
-PROVIDER_BATCH = Table("provider_batch", ("label", "run", "served", "id", "held", "created"), 1)
+PROVIDER_BATCH = StoreTable("provider_batch", ("label", "run", "served", "id", "held", "created"), 1)
 _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(tuple[HeldRequest, ...]).decode
 

@@ -39,7 +39,7 @@ CREATE TABLE label (
 """
 
 
-class Asked(Struct, frozen=True):
+class LabelQuestion(Struct, frozen=True):
     """One question: the column for the answer, the wording as raters see it, and the allowed answers."""
 
     column: str
@@ -76,7 +76,7 @@ class Queue(Struct, frozen=True):
 
     name: str
     title: str
-    asked: tuple[Asked, ...]
+    asked: tuple[LabelQuestion, ...]
     kind: str = ""
     columns: tuple[str, ...] = ()
     """The columns of the sheet that the units came from, for writing it again."""

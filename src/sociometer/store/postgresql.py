@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from sociometer.core.errors import StoreError, UsageError
-from sociometer.store.database import SCHEMA, Connection, LostConnection, Table, create, patiently, require_known
+from sociometer.store.database import SCHEMA, Connection, LostConnection, StoreTable, create, patiently, require_known
 from sociometer.store.place import StoreUrl
 from sociometer.store.runs import TABLES_OF_A_RUN
 
@@ -63,7 +63,7 @@ class PostgresDatabase:
 
     def __init__(self, place: StoreUrl) -> None:
         self.place = place
-        self._statements: dict[Table, str] = {}
+        self._statements: dict[StoreTable, str] = {}
 
     def connect(self, *, writable: bool = True) -> "PostgresConnection":
         connection = PostgresConnection(self.place)
@@ -88,7 +88,7 @@ class PostgresDatabase:
         assert isinstance(connection, PostgresConnection)
         connection.rollback()
 
-    def insert(self, connection: Connection, table: Table, rows: Iterable[tuple[Any, ...]]) -> int:
+    def insert(self, connection: Connection, table: StoreTable, rows: Iterable[tuple[Any, ...]]) -> int:
         columns = list(zip(*rows, strict=True))
         if not columns:
             return 0

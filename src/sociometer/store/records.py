@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from sociometer.core.card import Card
 from sociometer.core.config import RunConfig
-from sociometer.core.conversation import Identity, Message, Usage
+from sociometer.core.conversation import SUBJECT, Identity, Message, Usage
 from sociometer.core.task import WhoseItems
 
 
@@ -67,7 +67,7 @@ class Manifest(Struct, frozen=True, omit_defaults=True):
     @property
     def whose_items(self) -> WhoseItems:
         """The origin of the items."""
-        subject = self.roles.get("subject")
+        subject = self.roles.get(SUBJECT)
         if self.card is not None:
             return "imported"
         if self.imported and (subject is None or subject.identity.wire == "imported"):

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from sociometer.core.errors import StoreError
-from sociometer.store.database import SCHEMA, Connection, Table, create, require_known
+from sociometer.store.database import SCHEMA, Connection, StoreTable, create, require_known
 
 BUSY_SECONDS = 120
 """Longer than another process needs to rewrite the file after somebody withdrew."""
@@ -29,7 +29,7 @@ class SqliteDatabase:
 
     def __init__(self, path: Path) -> None:
         self.place = path
-        self._statements: dict[Table, str] = {}
+        self._statements: dict[StoreTable, str] = {}
 
     def connect(self, *, writable: bool = True) -> sqlite3.Connection:
         path = self.place
@@ -65,7 +65,7 @@ class SqliteDatabase:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
 
-    def insert(self, connection: Connection, table: Table, rows: Iterable[tuple[Any, ...]]) -> int:
+    def insert(self, connection: Connection, table: StoreTable, rows: Iterable[tuple[Any, ...]]) -> int:
         assert isinstance(connection, sqlite3.Connection)
         statement = self._statements.get(table)
         if statement is None:

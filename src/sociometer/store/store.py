@@ -13,7 +13,7 @@ from sociometer.store.records import RunRecord, Totals
 from sociometer.store.runs import Runs
 from sociometer.store.sqlite import SqliteDatabase
 from sociometer.store.texts import Parts, StoredTexts
-from sociometer.store.writer import Transaction, Writer
+from sociometer.store.writer import Transaction, WriterThread
 
 Value = TypeVar("Value")
 
@@ -64,7 +64,7 @@ class Store:
     @cached_property
     def _parts(self) -> Parts:
         """The open database; a store that does not exist yet is created."""
-        writer = Writer(self.database, on_rollback=self.forget)
+        writer = WriterThread(self.database, on_rollback=self.forget)
         if not self.database.is_current():
             writer.start()
         try:
@@ -79,7 +79,7 @@ class Store:
         return self._parts[2]
 
     @property
-    def writer(self) -> Writer:
+    def writer(self) -> WriterThread:
         """What writes to the store, one transaction after the other."""
         return self._parts[1]
 

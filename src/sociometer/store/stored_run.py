@@ -11,15 +11,14 @@ from msgspec import structs
 
 from sociometer.core.card import Card, MeasureCard
 from sociometer.core.conversation import SUBJECT, Event
-from sociometer.core.errors import SociometerError, StoreError, UsageError
+from sociometer.core.errors import FailureKind, SociometerError, StoreError, UsageError
 from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Measure, Summary
 from sociometer.core.reply_summary import summarised
 from sociometer.core.session import DrawnRequest, Vectors
-from sociometer.core.settings import Settings
-from sociometer.core.stopping import Stopping
+from sociometer.core.settings import Settings, without_folders
+from sociometer.core.stopping import StoppingRecord
 from sociometer.core.task import AnyRun, Episode, Failure, Item, RunView, Score, Task, order_of_play
-from sociometer.store.bundle import without_folders
 from sociometer.store.place import StorePlace
 from sociometer.store.records import Manifest, RunRecord, RunStatus, Spent
 from sociometer.store.runs import RunSearch
@@ -106,7 +105,7 @@ class StoredRun:
     def settings(self) -> Settings:
         """The settings of the run for tables and pages, with how the subject answered; paths without their folders."""
         config = self.manifest.config
-        return Settings({**without_folders(self._instrument.card, config.settings), **config.ways})
+        return Settings({**without_folders(self._instrument.card.setting, config.settings), **config.ways})
 
     @property
     def stand_ins(self) -> tuple[str, ...]:
@@ -169,7 +168,7 @@ class StoredRun:
         order = order_of_play(self.manifest.shuffled[task], self.manifest.config.seed)
         return [begun[place] for place in order if place in begun]
 
-    def stopping(self, task: str) -> Stopping | None:
+    def stopping(self, task: str) -> StoppingRecord | None:
         """The stopping rule of a task and what it saw; None without a rule, or while the run is played."""
         kept = self._store.runs.summary(self.id, task) if self.manifest.config.until else None
         return kept.stopping if kept else None
@@ -298,7 +297,7 @@ class StoredRun:
                 score, failure = (None, scored) if failed else (scored, None)
                 yield structs.replace(episode, score=score, failure=failure)
 
-    def keep_summary(self, task: str, stopping: Stopping | None = None) -> Summary:
+    def keep_summary(self, task: str, stopping: StoppingRecord | None = None) -> Summary:
         """Compute the summary from the stored scores and store it; the caller must hold the run's lock."""
         if stopping is not None:  # the numbers are those of the items that the rule saw
             self._store.runs.set_summary(self.id, task, Summary((), stopping=stopping))
@@ -399,4 +398,4 @@ def score_safely(task: Task[Any, Any], item: Item, outcome: Any) -> Score | Fail
     try:
         return task.score(item, outcome)
     except Exception as error:
-        return Failure("scoring error", f"{type(error).__name__}: {error}")
+        return Failure(FailureKind.SCORING_ERROR, f"{type(error).__name__}: {error}")

@@ -22,7 +22,7 @@ from sociometer.store.sqlite import RunLock
 
 Shows = Literal["nothing", "score", "place"]
 Order = Literal["fixed", "random"]
-SUBJECT = "human"
+PERSON = "human"
 """The subject of every run of a study; the participant is the revision."""
 
 

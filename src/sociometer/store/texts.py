@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from sociometer.core.errors import StoreError
 from sociometer.store.database import Connection, Database
-from sociometer.store.writer import TEXT, Transaction, Writer
+from sociometer.store.writer import TEXT, Transaction, WriterThread
 
 _RAW, _DEFLATED, _SEALED = b"\x00", b"\x01", b"\x02"
 _WORTH_COMPRESSING = 512
@@ -105,7 +105,7 @@ class StoredTexts:
         self._known.clear()
 
 
-Parts = tuple[Database, Writer, Connection, StoredTexts]
+Parts = tuple[Database, WriterThread, Connection, StoredTexts]
 
 
 class StorePart:

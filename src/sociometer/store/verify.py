@@ -21,7 +21,7 @@ from sociometer.store.texts import open_text, shown, split_hashes, unseal
 _FROM_BACKUP = "restore the store from a backup, or play the item again in a new run with --fresh"
 
 
-class Finding(Struct, frozen=True):
+class Damage(Struct, frozen=True):
     """A damaged or inconsistent record, and what to do about it."""
 
     where: str
@@ -29,14 +29,14 @@ class Finding(Struct, frozen=True):
     next_step: str
 
 
-def verify_file(store: Store) -> Iterator[Finding]:
+def verify_file(store: Store) -> Iterator[Damage]:
     """Problems of the file as a whole: its structure, runs, texts and journal."""
     known: set[bytes] = set()
     for part in (_structure(store), _runs(store), _texts(store, known), _journal(store, known), _studies(store)):
         yield from _whatever_happens("file", part)
 
 
-def verify_run(run: StoredRun) -> Iterator[Finding]:
+def verify_run(run: StoredRun) -> Iterator[Damage]:
     """Problems of one run."""
     yield from _whatever_happens(run.id, _totals(run))
     for task in run.tasks:
@@ -44,11 +44,11 @@ def verify_run(run: StoredRun) -> Iterator[Finding]:
         yield from _whatever_happens(f"{run.id} {task}", _summary(run, task))
 
 
-def _whatever_happens(where: str, findings: Iterator[Finding]) -> Iterator[Finding]:
+def _whatever_happens(where: str, findings: Iterator[Damage]) -> Iterator[Damage]:
     try:
         yield from findings
     except Exception as error:
-        yield Finding(where, _said(error), _FROM_BACKUP)
+        yield Damage(where, _said(error), _FROM_BACKUP)
 
 
 def _problem(check: Callable[..., object], *values: object) -> str:
@@ -65,69 +65,69 @@ def _said(error: Exception) -> str:
     return str(error) if known else f"cannot be read ({type(error).__name__}: {error})"
 
 
-def _structure(store: Store) -> Iterator[Finding]:
+def _structure(store: Store) -> Iterator[Damage]:
     for message in store.database.damage(store.reader):
-        yield Finding("file", message, "copy the file, then run 'sqlite3 FILE .recover' to recover the readable part")
+        yield Damage("file", message, "copy the file, then run 'sqlite3 FILE .recover' to recover the readable part")
 
 
-def _runs(store: Store) -> Iterator[Finding]:
+def _runs(store: Store) -> Iterator[Damage]:
     for record in store.runs.all():
         if record.damage:
-            yield Finding(record.id, record.damage, _FROM_BACKUP)
+            yield Damage(record.id, record.damage, _FROM_BACKUP)
     query = "SELECT DISTINCT run FROM episode WHERE run NOT IN (SELECT id FROM run) ORDER BY run"
     for (run,) in store.reader.execute(query).fetchall():
-        yield Finding(str(run), "there are episodes of this run, but the run itself is missing", _FROM_BACKUP)
+        yield Damage(str(run), "there are episodes of this run, but the run itself is missing", _FROM_BACKUP)
 
 
-def _texts(store: Store, known: set[bytes]) -> Iterator[Finding]:
+def _texts(store: Store, known: set[bytes]) -> Iterator[Damage]:
     for digest, body in pages(store.reader, "SELECT hash, body FROM text WHERE {after}", ("hash",)):
         known.add(digest)
         if problem := _problem(open_text, digest, body):
-            yield Finding(f"text {shown(digest)}", problem, _FROM_BACKUP)
+            yield Damage(f"text {shown(digest)}", problem, _FROM_BACKUP)
 
 
-def _journal(store: Store, known: set[bytes]) -> Iterator[Finding]:
+def _journal(store: Store, known: set[bytes]) -> Iterator[Damage]:
     query = "SELECT key, origin, messages, reply FROM journal WHERE {after}"
     for key, _, messages, reply in pages(store.reader, query, ("key", "origin")):
         where = f"journal {shown(key)}"
         if problem := _problem(unseal, reply, key):
-            yield Finding(where, problem, _FROM_BACKUP)
+            yield Damage(where, problem, _FROM_BACKUP)
         if missing := [digest for digest in split_hashes(messages) if digest not in known]:
-            yield Finding(where, f"{len(missing)} of its messages are missing", _FROM_BACKUP)
+            yield Damage(where, f"{len(missing)} of its messages are missing", _FROM_BACKUP)
 
 
-def _studies(store: Store) -> Iterator[Finding]:
+def _studies(store: Store) -> Iterator[Damage]:
     for book in study_books(store.path):
         for name in book.names():
             if problem := _problem(book.study, name) or _problem(book.participants, name):
-                yield Finding(f"study {name}", problem, "restore the file from a backup, or create another study")
+                yield Damage(f"study {name}", problem, "restore the file from a backup, or create another study")
 
 
-def _totals(run: StoredRun) -> Iterator[Finding]:
+def _totals(run: StoredRun) -> Iterator[Damage]:
     totals, found = run.record.totals, sum(sum(run.repeats(task).values()) for task in run.tasks)
     if totals is None:
         return
     if found != (ended := totals.done + totals.failed):
-        yield Finding(run.id, f"{found} episodes are stored, but it ended with {ended}", _FROM_BACKUP)
+        yield Damage(run.id, f"{found} episodes are stored, but it ended with {ended}", _FROM_BACKUP)
     spent = structs.astuple(run.spent())
     if not all(map(math.isclose, spent, structs.astuple(totals.spent))):
-        yield Finding(run.id, "its requests, tokens and costs are not those that it ended with", _FROM_BACKUP)
+        yield Damage(run.id, "its requests, tokens and costs are not those that it ended with", _FROM_BACKUP)
 
 
-def _episodes(run: StoredRun, task: str) -> Iterator[Finding]:
+def _episodes(run: StoredRun, task: str) -> Iterator[Damage]:
     wrong = 0
     for item, repeats in run.repeats(task).items():
         where = f"{run.id} {task} {item}"
         try:
             found = list(run.episodes(task, item, scored=False))
         except Exception as error:
-            yield Finding(where, _said(error), _FROM_BACKUP)
+            yield Damage(where, _said(error), _FROM_BACKUP)
             continue
         if len(found) < repeats:
-            yield Finding(where, f"{repeats - len(found)} episodes have lost their item", _FROM_BACKUP)
+            yield Damage(where, f"{repeats - len(found)} episodes have lost their item", _FROM_BACKUP)
         for episode in found:
             if problem := _problem(run.transcript, item, task, episode.repeat):
-                yield Finding(f"{where}/{episode.repeat}", problem, _FROM_BACKUP)
+                yield Damage(f"{where}/{episode.repeat}", problem, _FROM_BACKUP)
         computed = [
             None if one.outcome is None else score_safely(run.task(task), one.item, one.outcome) for one in found
         ]
@@ -136,12 +136,12 @@ def _episodes(run: StoredRun, task: str) -> Iterator[Finding]:
                 stored = episode.failure if isinstance(scored, Failure) else episode.score
                 wrong += scored is not None and scored != stored
         except Exception as error:
-            yield Finding(where, _said(error), _rescore(run))
+            yield Damage(where, _said(error), _rescore(run))
     if wrong:
-        yield Finding(f"{run.id} {task}", f"{wrong} scores do not follow from their outcomes", _rescore(run))
+        yield Damage(f"{run.id} {task}", f"{wrong} scores do not follow from their outcomes", _rescore(run))
 
 
-def _summary(run: StoredRun, task: str) -> Iterator[Finding]:
+def _summary(run: StoredRun, task: str) -> Iterator[Damage]:
     if run.record.status is RunStatus.PLAYING:
         return
     made = msgspec.json.encode(run.made_summary(task))
@@ -150,7 +150,7 @@ def _summary(run: StoredRun, task: str) -> Iterator[Finding]:
     except Exception as error:
         what = _said(error)
     if what:
-        yield Finding(f"{run.id} {task}", what, _rescore(run))
+        yield Damage(f"{run.id} {task}", what, _rescore(run))
 
 
 def _rescore(run: StoredRun) -> str:

@@ -7,20 +7,20 @@ from collections.abc import Callable, Iterator
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
-from sociometer.core.errors import MachineryError, StoreError
-from sociometer.store.database import Connection, Cursor, Database, Table, patiently
+from sociometer.core.errors import FailureKind, MachineryError, StoreError
+from sociometer.store.database import Connection, Cursor, Database, StoreTable, patiently
 
 _EPISODE = ("outcome", "failure_kind", "failure", "events", "created")
-TEXT = Table("text", ("hash", "body"), 1)
-ITEM = Table("item", ("run", "task", "id", "position", "body"), 3)
-JOURNAL = Table(
+TEXT = StoreTable("text", ("hash", "body"), 1)
+ITEM = StoreTable("item", ("run", "task", "id", "position", "body"), 3)
+JOURNAL = StoreTable(
     "journal",
     ("key", "origin", "model", "run", "messages", "reply", "input_tokens", "output_tokens", "cost", "charged_tokens",
      "charged_cost", "created"),
     2,
 )  # fmt: skip
 _RUN, _REPLY, _CREATED = (JOURNAL.columns.index(name) for name in ("run", "reply", "created"))
-EPISODE = Table(
+EPISODE = StoreTable(
     "episode",
     ("run", "task", "item", "repeat", *_EPISODE),
     4,
@@ -28,12 +28,12 @@ EPISODE = Table(
     f"DO UPDATE SET {', '.join(f'{name} = excluded.{name}' for name in _EPISODE)}"
     " WHERE excluded.outcome IS NOT NULL OR episode.outcome IS NULL",
 )
-SCORE = Table("score", ("run", "task", "item", "repeat", "body"), 4, "DO UPDATE SET body = excluded.body")
-SUMMARY = Table("summary", ("run", "task", "body"), 2, "DO UPDATE SET body = excluded.body")
-ATTEMPT = Table(
+SCORE = StoreTable("score", ("run", "task", "item", "repeat", "body"), 4, "DO UPDATE SET body = excluded.body")
+SUMMARY = StoreTable("summary", ("run", "task", "body"), 2, "DO UPDATE SET body = excluded.body")
+ATTEMPT = StoreTable(
     "attempt", ("run", "input_tokens", "output_tokens", "cost", "charged_tokens", "charged_cost", "created"), 0
 )
-ALLOWANCE = Table(
+ALLOWANCE = StoreTable(
     "allowance",
     ("run", "requests", "tokens", "cost"),
     1,
@@ -54,7 +54,7 @@ class Transaction:
         """Run, time and reply of journal rows that were stored before others with their key."""
         self._pending = False
 
-    def put(self, table: Table, row: tuple[Any, ...]) -> None:
+    def put(self, table: StoreTable, row: tuple[Any, ...]) -> None:
         """Add a row; of two with the same key the last is written, where the table replaces rows."""
         rows = self._rows[table.name]
         self._pending = True
@@ -146,7 +146,7 @@ def batches(queue: "SimpleQueue[Value | None]", most: int) -> Iterator[list[Valu
             return
 
 
-class Writer:
+class WriterThread:
     """Queues operations; each future is done once its operation is on disk."""
 
     def __init__(self, database: Database, on_rollback: Callable[[], None] = lambda: None) -> None:
@@ -247,7 +247,7 @@ class Writer:
             for entry in batch:
                 self._commit(connection, [entry])
             return
-        told = MachineryError(f"could not be stored ({type(failure).__name__}: {failure})", "not stored")
+        told = MachineryError(f"could not be stored ({type(failure).__name__}: {failure})", FailureKind.NOT_STORED)
         tell([(waiter, told) for _, waiter in batch])
 
     def _transaction(self, connection: Connection, batch: list[tuple[Operation, Any]]) -> list[object]:

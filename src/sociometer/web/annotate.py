@@ -24,7 +24,7 @@ from sociometer.results.corrected import COUNTS, PART, JudgeAndPeople, episode_n
 from sociometer.statistics.agreement import Agreement, Ratings, alpha_of, pairwise_kappa, settled
 from sociometer.statistics.formatting import number
 from sociometer.store.book import ALPHABET
-from sociometer.store.labels import Asked, Label, LabelBook, Queue, Unit, book_path
+from sociometer.store.labels import Label, LabelBook, LabelQuestion, Queue, Unit, book_path
 from sociometer.store.store import Store
 from sociometer.store.stored_run import StoredRun
 from sociometer.web.guard import (
@@ -66,12 +66,14 @@ def rater_words(instrument: Instrument, language: str, sheet: str = "") -> dict[
     return {**parts, **instrument.for_raters(language, sheet)}
 
 
-def asked_of(sheet: SheetCard, words: Mapping[str, str]) -> tuple[Asked, ...]:
+def asked_of(sheet: SheetCard, words: Mapping[str, str]) -> tuple[LabelQuestion, ...]:
     """The questions of a sheet in the raters' words."""
     found = []
     for one in sheet.label:
         names = tuple(words.get(value, value) for value in one.values) if words.keys() & {*one.values} else ()
-        found.append(Asked(one.column, words.get(one.question, one.question), one.values, one.low, one.high, names))
+        found.append(
+            LabelQuestion(one.column, words.get(one.question, one.question), one.values, one.low, one.high, names)
+        )
     return tuple(found)
 
 
@@ -97,13 +99,13 @@ def sheet_units(path: Path, sheet: SheetCard, words: Mapping[str, str]) -> tuple
     return tuple(read.columns), units
 
 
-def parts_asked(language: str, wording: str = "") -> Asked:
+def parts_asked(language: str, wording: str = "") -> LabelQuestion:
     """The question about each part of a value that is a mean over yes/no questions, shown with the dialogue."""
     words = texts("rating", language)
-    return Asked("value", wording or words["ask part"], ("yes", "no"), names=_names(words["part names"]))
+    return LabelQuestion("value", wording or words["ask part"], ("yes", "no"), names=_names(words["part names"]))
 
 
-def measure_asked(measure: MeasureCard, language: str, wording: str = "", *, whole: bool = True) -> Asked:
+def measure_asked(measure: MeasureCard, language: str, wording: str = "", *, whole: bool = True) -> LabelQuestion:
     """The question about a measure: yes or no for a share that is 0 or 1 in each episode, else a number on its scale.
 
     The wording is the given one, or else the card's, or else one made from the measure's title. `whole` says that each
@@ -115,11 +117,11 @@ def measure_asked(measure: MeasureCard, language: str, wording: str = "", *, who
         measure, own = structs.replace(measure, unit="number", low=0.0, high=1.0), wording
     if measure.unit == _SHARE:
         question = own or words["ask share"].format(title=measure.title)
-        return Asked("value", question, ("yes", "no"), names=_names(words["share names"]))
+        return LabelQuestion("value", question, ("yes", "no"), names=_names(words["share names"]))
     if measure.low is None or measure.high is None:
         raise UsageError(f"measure '{measure.name}' has no fixed scale, so people cannot be asked for it.")
     question = own or words["ask number"].format(low=measure.low, high=measure.high, title=measure.title)
-    return Asked("value", question, (), measure.low, measure.high)
+    return LabelQuestion("value", question, (), measure.low, measure.high)
 
 
 def _names(text: str) -> tuple[str, ...]:
@@ -201,7 +203,11 @@ class Board(Struct, frozen=True):
 
 
 def ratings_of(
-    asked: Asked, units: dict[str, Unit], labels: list[Label], raters: list[str], settling: Collection[tuple[str, str]]
+    asked: LabelQuestion,
+    units: dict[str, Unit],
+    labels: list[Label],
+    raters: list[str],
+    settling: Collection[tuple[str, str]],
 ) -> Ratings:
     """The labels of one question by rater and unit.
 
@@ -414,7 +420,7 @@ def _first_words(unit: Unit) -> str:
     return text if len(text) <= SHOWN_LETTERS else text[:SHOWN_LETTERS] + " …"
 
 
-def answer_name(asked: Asked, said: str) -> str:
+def answer_name(asked: LabelQuestion, said: str) -> str:
     """An answer as the page names it."""
     if asked.names and said in asked.values:
         return asked.names[asked.values.index(said)]
@@ -464,7 +470,7 @@ def _own_unit(request: web.Request, name: str) -> Unit:
     return unit
 
 
-def _answer(asked: Asked, given: Mapping[str, str]) -> str:
+def _answer(asked: LabelQuestion, given: Mapping[str, str]) -> str:
     said = given.get(f"answer-{asked.column}", "").strip()
     if asked.problem(said):
         raise BadLabel("choose one" if asked.values else "a number")

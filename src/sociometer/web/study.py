@@ -36,7 +36,7 @@ from sociometer.core.conversation import (
     Usage,
     assistant,
 )
-from sociometer.core.errors import MachineryError, SociometerError, Stopped, UsageError
+from sociometer.core.errors import FailureKind, MachineryError, SociometerError, Stopped, UsageError
 from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Summary
 from sociometer.core.player import Player
@@ -53,7 +53,7 @@ from sociometer.store.records import RunRecord, RunStatus
 from sociometer.store.runs import RunSearch
 from sociometer.store.store import Store
 from sociometer.store.studies import (
-    SUBJECT,
+    PERSON,
     Participant,
     Study,
     StudyBook,
@@ -284,7 +284,7 @@ def _number(given: Mapping[str, str], field: Field) -> float:
 
 def identity_of(participant: str) -> Identity:
     """The identity of a participant in the journal."""
-    return Identity(SUBJECT, SUBJECT, revision=participant)
+    return Identity(PERSON, PERSON, revision=participant)
 
 
 def withdraw(store: Store, book: StudyBook, participant: Participant) -> Erased:
@@ -354,7 +354,7 @@ class FormPlayer(Player):
         await self._asked.wait()
 
     async def embed(self, texts: Sequence[str]) -> tuple[tuple[float, ...], ...]:
-        raise MachineryError("a person cannot embed texts", "not supported")
+        raise MachineryError("a person cannot embed texts", FailureKind.NOT_SUPPORTED)
 
     async def close(self) -> None:
         """Nothing is open."""
@@ -544,7 +544,7 @@ class Seats:
         # An engine of its own: engines share their caps over all the runs that they play.
         engine = Engine(self._store, self._load if study.order == "fixed" else self._shuffling(study, current))
         config = self._config(current, study, engine)
-        plan = await asyncio.to_thread(engine.plan, config, players={SUBJECT: player})
+        plan = await asyncio.to_thread(engine.plan, config, players={PERSON: player})
         prepared = await asyncio.to_thread(engine.prepare, plan, continue_unfinished=True)
         if known and prepared.run.id != known.id:
             raise Changed(f"the items or prompts of study {study.name} changed after it began.")
@@ -588,7 +588,7 @@ class Seats:
     def _items(self, study: Study, engine: Engine) -> dict[str, tuple[str, ...]]:
         """The ids of the items of a study, by task."""
         if study.name not in self._item_ids:
-            lists = engine.plan(study.config, players={SUBJECT: FormPlayer("nobody", 0)}).lists
+            lists = engine.plan(study.config, players={PERSON: FormPlayer("nobody", 0)}).lists
             self._item_ids[study.name] = {task: tuple(item.id for item in items) for task, items in lists.items()}
         return self._item_ids[study.name]
 

@@ -12,6 +12,7 @@ import pytest
 
 from servers.openai import OpenAIServer
 from sociometer.cli.main import run_command
+from sociometer.core.errors import Unreachable
 from sociometer.instruments.sage import passport
 from sociometer.instruments.sage.items import bundled
 from sociometer.instruments.sage.passport import examine, judge, kept_at, own_probes, released_probes
@@ -118,11 +119,9 @@ def test_the_passport_of_a_model_that_answered_by_hand_follows_from_its_raw_answ
 
 
 def test_a_broken_connection_is_no_finding(rehearse):
-    from sociometer.core.errors import MachineryError
-
     class Broken(Chair):
         def say(self, request):
-            raise MachineryError("no connection", "unreachable")
+            raise Unreachable("no connection")
 
     run = rehearse(simulator=Broken("broken")).play_all("passport", own_probes()[:1])
     assert [each.failure.kind for each in run.episodes()] == ["unreachable"]

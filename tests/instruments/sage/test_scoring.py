@@ -2,7 +2,7 @@ from itertools import pairwise
 
 import pytest
 
-from sociometer.core.errors import MachineryError
+from sociometer.core.errors import FailureKind, MachineryError
 from sociometer.instruments.sage.dialogue import Dialogue, Judgement, Turn
 from sociometer.instruments.sage.items import bundled
 from sociometer.instruments.sage.scoring import score
@@ -46,7 +46,7 @@ class Breaks(Chair):
 
     def say(self, request):
         if request.messages[1].content == self._first_words:
-            raise MachineryError("no answer", "timeout")
+            raise MachineryError("no answer", FailureKind.TIMEOUT)
         return "I see."
 
 

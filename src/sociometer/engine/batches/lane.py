@@ -10,7 +10,7 @@ from typing import TypeVar
 from msgspec import Struct
 
 from sociometer.core.conversation import Reply, Request
-from sociometer.core.errors import MachineryError, Stopped
+from sociometer.core.errors import Filtered, MachineryError, NotFound, Stopped
 from sociometer.core.player import BatchEndpoint, BatchResult, certainly_not_created, ended_early
 from sociometer.engine.budget import Reservation
 from sociometer.engine.progress import Progress
@@ -118,8 +118,10 @@ class Lane:
             finally:
                 del self._asked[key]
                 self._pending.pop(key, None)
-        if isinstance(result, MachineryError):
+        if isinstance(result, Filtered):
             return filtered_reply(result)
+        if isinstance(result, MachineryError):
+            raise result
         return self._endpoint.read(result, request)
 
     def stored(self, key: bytes) -> None:
@@ -281,9 +283,9 @@ class Lane:
         while True:
             try:
                 return await call()
+            except NotFound:
+                return None
             except MachineryError as error:
-                if error.kind == "not found":
-                    return None
                 if not error.retryable:
                     raise Stopped(f"a batch cannot be collected: {error}") from None
                 await asyncio.sleep(max(wait, error.retry_after_seconds or 0.0))

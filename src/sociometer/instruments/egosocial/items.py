@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 
-from sociometer.core.language import ENGLISH
 from sociometer.core.source import Source
 from sociometer.instruments.egosocial.scene import Scene, Telling
 from sociometer.instruments.egosocial.stories.scenes import generated_scenes
@@ -31,7 +30,7 @@ def generated(source: Source) -> Iterator[Scene]:
 def newworld(source: Source) -> Iterator[Scene]:
     """The paper's New World: one file of ToMBench, all of it in the first person."""
     questions = list(read_file(source.path(NEW_WORLD)))
-    converted = first_person(shipped(ENGLISH), questions)
+    converted = first_person(shipped("en"), questions)
     for question in questions:
         first = converted[question.id].texts
         yield Scene(

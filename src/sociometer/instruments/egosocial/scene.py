@@ -5,7 +5,6 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from sociometer.core.language import ENGLISH
 from sociometer.core.task import Item
 
 
@@ -35,7 +34,7 @@ class Scene(Item, frozen=True, kw_only=True):
 
     tellings: tuple[Telling, ...]
     facets: dict[str, str]
-    language: str = ENGLISH
+    language: str = "en"
     ego: str = ""
 
 

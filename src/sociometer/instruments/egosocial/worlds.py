@@ -10,7 +10,6 @@ import msgspec
 from msgspec import Struct
 
 from sociometer.core.errors import DataError
-from sociometer.core.language import ENGLISH
 from sociometer.core.source import Source
 from sociometer.instruments.egosocial.scene import Scene, Telling, arranged
 from sociometer.instruments.egosocial.stories.telling import texts
@@ -102,7 +101,7 @@ def counterfactual(source: Source) -> Iterator[Scene]:
 
 
 def _twins(name: str, domain: Domain, question: Inverted, case: dict[str, str], rng: random.Random) -> Scene:
-    people = dict(zip("abc", rng.sample(texts(ENGLISH).words.people, 3), strict=True))
+    people = dict(zip("abc", rng.sample(texts("en").words.people, 3), strict=True))
     wording = rng.randrange(min(len(domain.strange), len(domain.home)))
 
     def fill(text: str) -> str:

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 from msgspec import Struct
 
 from sociometer.core.conversation import Message, Reply, Sampling, Schema
-from sociometer.core.errors import MachineryError
+from sociometer.core.errors import UnreadableRole
 from sociometer.core.session import Session
 from sociometer.reading import Reading, ask, read_json, shared_prompt
 
@@ -55,9 +55,8 @@ async def ask_json(
         session, role, messages, schema, read, again, times=most, sampling=sampling, view=view, quiet=True, facts=noted
     )
     if answer.value is None:
-        raise MachineryError(
-            f"the {role}'s {schema.name} was still unreadable after {most + 1} answers ({answer.rule})",
-            f"unreadable {role}",
+        raise UnreadableRole(
+            f"the {role}'s {schema.name} was still unreadable after {most + 1} answers ({answer.rule})", role
         )
     if dropped[-1]:
         session.note("labels left out", **noted, count=dropped[-1])

@@ -13,7 +13,7 @@ from msgspec import Struct
 from platformdirs import user_data_path
 
 from sociometer.core.conversation import Exchange
-from sociometer.core.errors import MachineryError
+from sociometer.core.errors import UnreadableRole
 from sociometer.core.language import ENGLISH, languages_in, read_texts
 from sociometer.core.measure import Cell, Interval, Measure, Summary, Table
 from sociometer.core.session import Session
@@ -148,9 +148,7 @@ async def ask_probe(item: Probe, session: Session) -> Felt:
             if item.kind != "spoken":
                 return judged.change, ""
             return judged.change, (await asked.answer(item.scenario, item.talk, judged, branch, refusals=True))[1]
-        except MachineryError as error:
-            if error.kind != "unreadable simulator":
-                raise
+        except UnreadableRole:
             return None, ""
 
     found = await asyncio.gather(*(once(session.branch(f"time-{number}")) for number in range(item.times)))

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from sociometer.core.archives import read_member
 from sociometer.core.errors import DataError, UsageError
-from sociometer.core.language import ENGLISH
+from sociometer.core.language import ENGLISH, in_language
 from sociometer.core.source import Source
 from sociometer.core.task import Item
 from sociometer.instruments.seceu.norm import Norm, published_norm, read_norm
@@ -173,9 +173,6 @@ METHODS = ("direct", "zero-shot", "zero-shot-steps", "two-shot", "two-shot-steps
 SEVERAL = ("all", "best")
 
 
-Options = tuple[str, str, str, str]
-
-
 class Scenario(Item, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A story, four feelings, and the standard strength of each."""
 
@@ -183,28 +180,20 @@ class Scenario(Item, frozen=True, kw_only=True, forbid_unknown_fields=True):
     language: str
     prompting: str
     story: str
-    options: Options
+    options: tuple[str, str, str, str]
     standard: tuple[float, float, float, float]
     context: str = ""
     direction: str = ""
 
 
-class Told(Struct, frozen=True, forbid_unknown_fields=True):
-    """The story of one of our scenarios in a further language, and its four feelings."""
-
-    id: str
-    story: str
-    options: Options
-
-
 class Bundled(Struct, frozen=True, forbid_unknown_fields=True):
-    """A scenario of ours or of a user's file, by language, with its authors' judgement as key."""
+    """A line of our own file: one scenario in some languages, with its authors' judgement as key."""
 
     id: str
     context: str
     direction: str
     story: dict[str, str]
-    options: dict[str, Options]
+    options: dict[str, tuple[str, str, str, str]]
     key: tuple[float, float, float, float]
 
     def __post_init__(self) -> None:
@@ -264,18 +253,12 @@ def official_scenarios(source: Source, language: str) -> Iterator[Scenario]:
 
 def bundled_scenarios(language: str, path: Path = BUNDLED) -> Iterator[Scenario]:
     """Yield our forty scenarios, or those of another file, in a language, with their authors' judgement as standard."""
-    own = path.with_name(f"{path.stem}.{language}.jsonl")
-    told = {each.id: each for each in read_items(own, Told)} if own.is_file() else {}
-    for line in read_items(path, Bundled):
-        further = told.get(line.id)
-        story, options = line.story.get(language), line.options.get(language)
-        if further is not None:
-            story, options = further.story, further.options
-        if story is None or options is None:
+    for line in read_items(in_language(path, language), Bundled):
+        if language not in line.story or language not in line.options:
             raise DataError(f"scenario '{line.id}' has no story with options in '{language}'", path)
         yield _scenario(
-            line.id, language, story=story, options=options, standard=line.key, context=line.context,
-            direction=line.direction,
+            line.id, language, story=line.story[language], options=line.options[language], standard=line.key,
+            context=line.context, direction=line.direction,
         )  # fmt: skip
 
 

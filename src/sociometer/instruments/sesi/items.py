@@ -5,13 +5,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Literal, TypeVar, get_args
+from typing import Literal, get_args
 
 import msgspec
 from msgspec import Struct
 
 from sociometer.core.errors import DataError, UsageError
-from sociometer.core.language import ENGLISH
+from sociometer.core.language import ENGLISH, in_language
 from sociometer.core.sheets import read_rows
 from sociometer.core.source import Source
 from sociometer.instruments._blind.control import Asked, with_blind
@@ -104,7 +104,6 @@ class Question(Asked, frozen=True, kw_only=True, forbid_unknown_fields=True, omi
         return (self.situation, self.question, *self.options)
 
 
-OursT = TypeVar("OursT", "Question", "Twins")
 FRIENDLY, OTHER_TWIN = "friendly", "right for the twin"
 
 
@@ -149,17 +148,12 @@ class Twins(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 def bundled(language: str = ENGLISH) -> Iterator[Question]:
-    """Our own items in a language: single ones, then pairs of twins; in further languages they are separate files."""
-    yield from _in_language(BUNDLED, Question, language)
-    for twins in _in_language(TWINS, Twins, language):
-        yield from twins.questions()
-
-
-def _in_language(path: Path, kind: type[OursT], language: str) -> Iterator[OursT]:
-    """The lines of a file, and of its `<name>.<language>.jsonl`, that are in a language."""
-    own = path.with_name(f"{path.stem}.{language}.jsonl")
-    for file in (path, own) if own.is_file() else (path,):
-        yield from (line for line in read_items(file, kind) if line.language == language)
+    """Our own items in a language: single ones, then pairs of twins; a further language has files of its own."""
+    single, twins = (in_language(path, language) for path in (BUNDLED, TWINS))
+    yield from (item for item in read_items(single, Question) if item.language == language)
+    for pair in read_items(twins, Twins):
+        if pair.language == language:
+            yield from pair.questions()
 
 
 def questions(source: Source) -> Iterable[Question]:

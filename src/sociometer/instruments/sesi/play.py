@@ -7,7 +7,6 @@ from msgspec import structs
 
 from sociometer.core.conversation import Choice, Message, Sampling, text, user
 from sociometer.core.errors import UsageError
-from sociometer.core.language import ENGLISH
 from sociometer.core.session import Session
 from sociometer.core.settings import PAPER, Settings
 from sociometer.core.source import AuthorsPrompt
@@ -43,7 +42,7 @@ async def ask_question(item: Question, session: Session) -> ChoiceAnswer:
     count, size = session.settings.whole("orders"), len(item.options)
     orders = balanced(size, count, session.rng) if count > 1 else (unshuffled(size),)
     before = condition_words(session)
-    if session.base and (before or item.language != ENGLISH):
+    if session.base and (before or item.language != "en"):
         raise UsageError("-o base cannot be combined with a condition or --language; play the control in English.")
 
     def messages(choice: Choice) -> list[Message]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from msgspec import Struct, structs
 
 from sociometer.core.conversation import Choice, Free, Message, Sampling, user
-from sociometer.core.errors import MachineryError, UsageError
+from sociometer.core.errors import FailureKind, MachineryError, UsageError
 from sociometer.core.language import ENGLISH, language_of, texts_in
 from sociometer.core.session import Session
 from sociometer.core.settings import PAPER, Settings, is_paper
@@ -238,7 +238,7 @@ async def speak(item: Crossroads, session: Session) -> Utterance:
         raise MachineryError(
             f"'{embedder}' was made for English and finds any two {told} sentences alike; add --language en, or give"
             " a multilingual model: --role embedder=MODEL.",
-            "English embedder",
+            FailureKind.ENGLISH_EMBEDDER,
             fatal=True,
         )
     said = await _said(item, session)

@@ -166,26 +166,21 @@ def in_order(languages: Iterable[str]) -> list[str]:
 
 
 def pair_twins(trees: Iterable[Tree]) -> list[tuple[Tree, Tree]]:
-    """English trees, each with a translation, according to the file or by their shape."""
+    """English trees, each with a translation of it, according to the file or by their shape."""
     trees = list(trees)
-    others = sorted({tree.language for tree in trees} - {ENGLISH})
-    return [pair for code in others for pair in _translated([one for one in trees if one.language in (ENGLISH, code)])]
-
-
-def _translated(trees: list[Tree]) -> list[tuple[Tree, Tree]]:
-    """The pairs of trees in English and one other language."""
     by_entry = {tree.entry: tree for tree in trees if tree.entry and tree.language != ENGLISH}
     pairs = [(tree, by_entry[tree.entry]) for tree in trees if tree.language == ENGLISH and tree.entry in by_entry]
     paired = {tree.entry for tree, _ in pairs}
-    return pairs + _alike([tree for tree in trees if tree.entry not in paired])
+    left, codes = [tree for tree in trees if tree.entry not in paired], {tree.language for tree in trees} - {ENGLISH}
+    return pairs + [pair for code in sorted(codes) for pair in _alike(left, code)]
 
 
-def _alike(trees: list[Tree]) -> list[tuple[Tree, Tree]]:
+def _alike(trees: list[Tree], language: str) -> list[tuple[Tree, Tree]]:
     """The pairs among trees in separate files: the same name and shape, else the only one of the same shape.
 
     The released files are numbered apart in each language, so a shared number is no proof.
     """
-    english, others = ([tree for tree in trees if (tree.language == ENGLISH) == own] for own in (True, False))
+    english, others = ([tree for tree in trees if tree.language == code] for code in (ENGLISH, language))
     pairs: list[tuple[Tree, Tree]] = []
     for tree in english:
         alike = [one for one in others if one.orientation == tree.orientation and one.shape() == tree.shape()]

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from msgspec import structs
 
 from sociometer.core.conversation import Identity, Likelihood, Reply, Request, Usage
-from sociometer.core.errors import MachineryError, SociometerError, UsageError
+from sociometer.core.errors import FailureKind, MachineryError, SociometerError, UsageError
 from sociometer.core.lazy import lazy
 from sociometer.core.player import EVERY_ABILITY
 from sociometer.models.files import is_embedded
@@ -120,7 +120,7 @@ class SharedModel(InProcessModel):
         except (RuntimeError, MemoryError) as error:
             if not isinstance(error, MemoryError) and type(error).__name__ != "OutOfMemoryError":
                 raise MachineryError(
-                    f"transformers failed on '{self.weights.name}': {error}", "local model", fatal=True
+                    f"transformers failed on '{self.weights.name}': {error}", FailureKind.LOCAL_MODEL, fatal=True
                 ) from None
         # Outside the handler above: while an error is handled, its frames still hold the memory of the batch.
         batch = [*(one for one, _ in self._running), *new]
@@ -129,7 +129,7 @@ class SharedModel(InProcessModel):
             torch.cuda.empty_cache()
         if len(batch) == 1:
             said = f"'{self.weights.name}' does not fit into the memory of '{self.device}' with one request"
-            return [(batch[0], MachineryError(f"{said}; use a smaller model.", "local model", fatal=True))]
+            return [(batch[0], MachineryError(f"{said}; use a smaller model.", FailureKind.LOCAL_MODEL, fatal=True))]
         self._most_rows = len(batch) // 2
         self._waiting = [*batch, *self._waiting]
         return []
@@ -245,7 +245,7 @@ def _continued(loaded: LoadedWeights, request: Request) -> Continued:
     shared = common_start(_ids(loaded, before), *whole)
     rest = tuple(ids[shared:] for ids in whole)
     if not shared or not all(rest):
-        raise MachineryError("an empty prompt or continuation cannot be scored.", "refused request")
+        raise MachineryError("an empty prompt or continuation cannot be scored.", FailureKind.REFUSED_REQUEST)
     _room(loaded, request, max(map(len, whole)))
     return Continued(whole[0][:shared], rest)
 
@@ -267,7 +267,7 @@ def rendered(tokenizer: Any, request: Request) -> str:
         text = tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True, **extra)
     except Exception as error:  # a template is a program of its own and raises what it likes
         if messages[0]["role"] != "system" or len(messages) == 1:
-            raise MachineryError(f"the chat template failed: {error}", "refused request") from None
+            raise MachineryError(f"the chat template failed: {error}", FailureKind.REFUSED_REQUEST) from None
         # Some templates know no system message: its words then come before the first message.
         told = {**messages[1], "content": f"{messages[0]['content']}\n\n{messages[1]['content']}"}
         text = tokenizer.apply_chat_template([told, *messages[2:]], tokenize=False, add_generation_prompt=True, **extra)
@@ -288,7 +288,9 @@ def _ids(loaded: LoadedWeights, text: str) -> tuple[int, ...]:
 def _room(loaded: LoadedWeights, request: Request, read: int) -> int:
     most = getattr(loaded.model.config, "max_position_embeddings", None) or 1 << 30
     if read >= most:
-        raise MachineryError(f"the request has {read:,} tokens; the model reads at most {most:,}.", "context too long")
+        raise MachineryError(
+            f"the request has {read:,} tokens; the model reads at most {most:,}.", FailureKind.CONTEXT_TOO_LONG
+        )
     return int(most - read)
 
 

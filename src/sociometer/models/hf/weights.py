@@ -13,9 +13,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from sociometer.core.errors import MachineryError, UsageError
+from sociometer.core.errors import FailureKind, MachineryError, UsageError
 from sociometer.core.lazy import lazy
-from sociometer.models.files import LOCAL_MODELS, checksum, verified_file
+from sociometer.models.files import LOCAL_MODELS, remembered_checksum, verified_file
 from sociometer.models.local import threads_of
 
 torch = lazy("torch")
@@ -56,7 +56,7 @@ class Weights(Struct, frozen=True):
                 raise MachineryError(
                     f"the files of '{self.name}' changed after this run started, so they were not loaded;"
                     " start a new run.",
-                    "local model",
+                    FailureKind.LOCAL_MODEL,
                     fatal=True,
                 )
             tokenizer = transformers.AutoTokenizer.from_pretrained(self.folder, **source)
@@ -130,7 +130,7 @@ def _imports() -> tuple[Any, Any]:
 
 def _digest_of_file(path: Path) -> str:
     try:
-        return checksum(path)
+        return remembered_checksum(path)
     except OSError as error:
         raise UsageError(f"cannot read '{path}': {error.strerror or error}.") from None
 

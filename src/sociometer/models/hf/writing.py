@@ -9,7 +9,7 @@ from typing import Any
 from msgspec import Struct
 
 from sociometer.core.conversation import Sampling, TokenLogprob
-from sociometer.core.errors import MachineryError
+from sociometer.core.errors import FailureKind, MachineryError
 from sociometer.core.lazy import lazy
 from sociometer.models.finish import LENGTH, STOP
 from sociometer.models.hf.weights import LoadedWeights
@@ -158,7 +158,7 @@ class _Forward:
             raise MachineryError(
                 f"{type(self._loaded.model).__name__} keeps no attention cache, which hf/ needs; serve the model with"
                 " vLLM and use vllm/NAME.",
-                "local model",
+                FailureKind.LOCAL_MODEL,
                 fatal=True,
             )
         self._cache, self._mask = cache, whole

@@ -4,7 +4,6 @@ import random
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from sociometer.core.language import ENGLISH
 from sociometer.instruments.egosocial.scene import Scene, Telling, arranged_at
 from sociometer.instruments.egosocial.stories.events import Move, Question, Story
 from sociometer.instruments.egosocial.stories.mind import Oracle
@@ -45,9 +44,7 @@ def facets_of(story: Story, question: Question, right: str) -> dict[str, str]:
     return facets
 
 
-def generated_scenes(
-    seed: int, stories: int, tiers: Sequence[str] = (SEEN,), language: str = ENGLISH
-) -> Iterator[Scene]:
+def generated_scenes(seed: int, stories: int, tiers: Sequence[str] = (SEEN,), language: str = "en") -> Iterator[Scene]:
     """Generated stories of the tiers from a seed; the same seed gives the same scenes, for any number of stories."""
     for tier in tiers:
         yield from _seen(seed, stories, language) if tier == SEEN else _told(seed, stories, tier, language)
@@ -62,7 +59,7 @@ def _seen(seed: int, stories: int, language: str) -> Iterator[Scene]:
 @lru_cache(maxsize=256)
 def _seen_story(seed: int, number: int, language: str) -> tuple[Scene, ...]:
     """The questions of one story; cached, because a run reads its items several times."""
-    tongue = "" if language == ENGLISH else f"-{language}"
+    tongue = "" if language == "en" else f"-{language}"
     rng = random.Random(f"egosocial story {number} of seed {seed} at {_LEVEL}{tongue}")
     types = len(STORY_TYPES)
     made = generate(rng, STORY_TYPES[number % types], language, turn=number // types)
@@ -81,7 +78,7 @@ def _told(seed: int, stories: int, tier: str, language: str) -> tuple[Scene, ...
 
     Cached, because they take seconds and a run reads its items several times.
     """
-    counts, words, tongue = AnswerCounts(), texts(language).words, "" if language == ENGLISH else f"-{language}"
+    counts, words, tongue = AnswerCounts(), texts(language).words, "" if language == "en" else f"-{language}"
     scenes = []
     for number in range(stories):
         rng = random.Random(f"egosocial {tier} story {number} of seed {seed} in {language}")

@@ -6,7 +6,6 @@ from itertools import pairwise, product
 
 import msgspec
 
-from sociometer.core.language import ENGLISH
 from sociometer.instruments.egosocial.stories.events import (
     Enter,
     Event,
@@ -61,7 +60,7 @@ class _Cast:
         self.rooms = dict.fromkeys(self.boxes, self.room)
 
 
-def generate(rng: random.Random, story_type: str, language: str = ENGLISH, turn: int = 0) -> Generated:
+def generate(rng: random.Random, story_type: str, language: str = "en", turn: int = 0) -> Generated:
     """One story of the wanted type with at least one settled question of each order.
 
     The `turn` of a story among those of its type decides at which orders the belief is to miss reality.

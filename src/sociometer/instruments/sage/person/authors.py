@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from sociometer.core.conversation import Sampling, Schema, user
-from sociometer.core.errors import MachineryError
+from sociometer.core.errors import UnreadableRole
 from sociometer.core.session import Session
 from sociometer.core.settings import PAPER, Settings
 from sociometer.core.source import AuthorsPrompt
@@ -125,9 +125,7 @@ async def _ask(
         if (found := read(reply.text)) is not None:
             return found, again
         session.note("read", hop=view.hop, rule="no labels", reply="unreadable")
-    raise MachineryError(
-        f"the simulator's {answer_format.name} was still unreadable after {most + 1} answers", "unreadable simulator"
-    )
+    raise UnreadableRole(f"the simulator's {answer_format.name} was still unreadable after {most + 1} answers", role)
 
 
 def _history(session: Session, talk: Talk) -> str:

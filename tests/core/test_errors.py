@@ -1,0 +1,72 @@
+"""The kinds of failures: each is stored under a fixed name, and those that somebody catches have a class."""
+
+import ast
+import pickle
+from pathlib import Path
+
+import pytest
+
+import sociometer
+from sociometer.core.errors import (
+    FailureKind,
+    Filtered,
+    MachineryError,
+    NotFound,
+    Unauthorised,
+    Unreachable,
+    UnreadableRole,
+    failure_of,
+)
+
+SOURCE = Path(sociometer.__file__).parent
+STORED = {
+    "authentication", "batch ended", "batch limit", "connection", "content filter", "context too long", "download",
+    "empty reply", "English embedder", "failed", "inspect", "inspect error", "instrument error", "lm-eval error",
+    "local model", "malformed reply", "no embeddings", "no key", "no probabilities", "not found", "not recorded",
+    "not scored", "not stored", "not supported", "out of credit", "overloaded", "provider error", "python error",
+    "rate limit", "refused option", "refused request", "replica died", "scoring", "scoring error", "script ran dry",
+    "server error", "timeout", "unreachable", "unreadable", "wrong server",
+}  # fmt: skip
+
+
+def test_the_stored_names_of_kinds_stay_the_same():
+    assert {str(kind) for kind in FailureKind} == STORED
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (MachineryError("x"), "failed"),
+        (MachineryError("x", FailureKind.TIMEOUT, retryable=True), "timeout"),
+        (Unreachable("x", retryable=True), "unreachable"),
+        (Unauthorised("x", fatal=True), "authentication"),
+        (NotFound("x", fatal=True), "not found"),
+        (Filtered("x", tokens=(3, 0)), "content filter"),
+        (UnreadableRole("x", "simulator-2"), "unreadable simulator-2"),
+    ],
+)
+def test_an_error_has_its_kind_also_when_it_comes_from_another_process(error, kind):
+    copy = pickle.loads(pickle.dumps(error))
+    assert type(copy) is type(error) and vars(copy) == vars(error) and str(copy) == "x"
+    assert failure_of(error) == failure_of(copy) == (kind, "x") and type(failure_of(copy)[0]) is str
+
+
+def test_an_error_of_an_instrument_names_its_class():
+    assert failure_of(KeyError("x\x1b")) == ("instrument error", "KeyError: 'x\\x1b'")
+
+
+def test_no_kind_is_compared_with_a_text():
+    """Whoever wants to know one kind of failure uses its class."""
+    for path in sorted(SOURCE.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Compare) and isinstance(node.left, ast.Attribute) and node.left.attr == "kind":
+                texts = [one.value for one in node.comparators if isinstance(one, ast.Constant)]
+                assert not STORED.intersection(texts), f"{path}:{node.lineno}"
+
+
+def test_no_instrument_catches_a_failed_request():
+    for path in (SOURCE / "instruments").rglob("*.py"):
+        caught = [node.type for node in ast.walk(ast.parse(path.read_text("utf-8")))
+                  if isinstance(node, ast.ExceptHandler) and node.type is not None]  # fmt: skip
+        names = {name.id for kind in caught for name in ast.walk(kind) if isinstance(name, ast.Name)}
+        assert not names & {"MachineryError", "SociometerError", "Exception"}, path

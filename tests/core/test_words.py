@@ -1,0 +1,36 @@
+"""Texts that are safe to print."""
+
+import sys
+import unicodedata
+
+import pytest
+
+from sociometer.core.words import in_one_line, visible
+
+EVERY = "".join(map(chr, range(sys.maxunicode + 1)))
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("red \x1b[31m", "red \ufffd[31m"),
+        ("left \u202e right", "left \ufffd right"),
+        ("two\nlines\tand a tab", "two\nlines\tand a tab"),
+        ("a separator\u2028", "a separator\ufffd"),
+    ],
+)
+def test_what_controls_a_terminal_is_marked_and_line_ends_stay(text, shown):
+    assert visible(text) == shown
+
+
+def test_in_one_line_nothing_ends_the_line():
+    assert in_one_line("a\nb\tc\u2028d\x1be\u00a0f") == "a b c d e f"
+    assert visible("a\nb", "?", "") == "a?b"
+
+
+def test_every_character_is_shown_or_marked_by_its_class_alone():
+    """Controls, formats, surrogates, private and unassigned ones, and all separators but the space are marked."""
+    made = in_one_line(EVERY)
+    assert len(made) == len(EVERY) and made.isprintable()
+    changed = {unicodedata.category(letter)[0] for letter, shown in zip(EVERY, made, strict=True) if letter != shown}
+    assert changed == {"C", "Z"}
