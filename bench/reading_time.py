@@ -26,7 +26,6 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 
 from near_misses import near_misses
-from sociometer.cli.output import harmless
 from sociometer.core.errors import SociometerError
 from sociometer.instruments.egosocial.games.blackjack.match import read as read_blackjack
 from sociometer.instruments.egosocial.games.blackjack.statement import read_statement
@@ -52,6 +51,7 @@ from sociometer.models.finish import split_reasoning
 from sociometer.reading import read_allocation, read_choice, read_items, read_json
 from sociometer.reading.text import plain, squeeze
 from sociometer.reporting.page import as_data_block, clean_svg
+from sociometer.reporting.terminal import harmless
 
 OPTIONS = ("Surprised", "Joyful", "Puzzled", "Proud")
 EMOTIONS = ("惊讶", "高兴", "难过", "骄傲")

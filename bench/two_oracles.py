@@ -1,39 +1,31 @@
 """Compares two oracles on generated stories: ours, from the generator's events, and a second one, from the words alone.
 
-Run: python bench/two_oracles.py [--seed 41] [--seen 60] [--told 72] [--deep 108] [--ladder 42]
-(2,016 items of the tiers and 1,008 of the ladder's levels 1 to 12: some minutes)
+Run: python bench/two_oracles.py [--seed 41] [--seen 60] [--told 72] [--deep 108]
+(2,016 items: some minutes)
 """
 
 import argparse
 import sys
-from itertools import product
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from sociometer.instruments.egosocial.ladder import climbed
 from sociometer.instruments.egosocial.stories.scenes import generated_scenes
 from tests.instruments.egosocial.stories.second_oracle import second_answer
-
-LEVELS = range(1, 13)
 
 
 def main() -> int:
     """Print the agreement for each tier and language, and every item on which the two differ."""
     options = argparse.ArgumentParser(description=__doc__)
-    for name, default in (("seed", 41), ("seen", 60), ("told", 72), ("deep", 108), ("ladder", 42)):
+    for name, default in (("seed", 41), ("seen", 60), ("told", 72), ("deep", 108)):
         options.add_argument(f"--{name}", type=int, default=default)
     chosen = options.parse_args()
     compared, agreed = 0, 0
     print("| tier | language | items | agree |\n| --- | --- | --- | --- |")
-    for tier in ("seen", "told", "deep", "ladder"):
+    for tier in ("seen", "told", "deep"):
         for language in ("en", "zh"):
             count = getattr(chosen, tier)
-            if tier == "ladder":
-                numbers = product(LEVELS, range(count))
-                scenes = [climbed(chosen.seed, level, number, language) for level, number in numbers]
-            else:
-                scenes = list(generated_scenes(chosen.seed, count, tiers=[tier], language=language))
+            scenes = list(generated_scenes(chosen.seed, count, tiers=[tier], language=language))
             different = []
             for scene in scenes:
                 told = scene.tellings[0]

@@ -32,7 +32,7 @@ def test_the_names_are_sorted_documented_and_there():
     for name in sm.__all__:
         assert inspect.getdoc(getattr(sm, name)), name
     assert set(sm.__all__) <= set(dir(sm))
-    with pytest.raises(AttributeError, match="it has: CommandContext"):
+    with pytest.raises(AttributeError, match="it has: ChosenRuns, CommandContext"):
         _ = sm.nothing
 
 
@@ -149,6 +149,54 @@ def test_an_unknown_item_names_the_nearest(store):
         sm.run("sesi", model="baseline/random", items=["sesi-emp-0"], store=store)
     with pytest.raises(UsageError, match="--item and --limit cannot be combined"):
         sm.run("sesi", model="baseline/random", items=["sesi-emp-104"], limit=2, store=store)
+
+
+@pytest.fixture
+def three_subjects(store):
+    """Runs of three subjects on two instruments, and a short one of a subject that has a longer one."""
+    for subject, limit in (("random", 12), ("oracle", 12), ("first", 12), ("random", 4)):
+        sm.run("sesi", model=f"baseline/{subject}", limit=limit, store=store, seed=limit)
+    for subject in ("first", "even"):
+        sm.run("seceu", model=f"baseline/{subject}", limit=12, store=store)
+    return store
+
+
+def test_all_means_the_same_runs_in_python_as_on_the_command_line(three_subjects, capsys):
+    found = sm.compare("all", store=three_subjects)
+    assert run_command(["compare", "all", "--json", "--store", str(three_subjects)]) == 0
+    out, err = capsys.readouterr()
+    assert msgspec.json.decode(msgspec.json.encode(found.ranking().boards)) == msgspec.json.decode(out)
+    assert list(found.chosen.notes) == err.splitlines()
+    assert run_command(["compare", "all", "--store", str(three_subjects)]) == 0
+    assert capsys.readouterr().out.startswith(f"{found.ranking()}\n")
+    assert {(one.first, one.second) for one in found if one.instrument == "sesi"} == {
+        ("baseline/random", "baseline/oracle"),
+        ("baseline/random", "baseline/first"),
+    }
+
+
+def test_the_choice_says_which_runs_are_left_out_and_why(three_subjects):
+    chosen = sm.choose("sesi", store=three_subjects)
+    short = next(run for run in sm.runs(store=three_subjects) if run.manifest.config.limit == 4)
+    assert [(run.subject, run.manifest.config.limit) for run in chosen.runs] == [
+        ("baseline/random", 12), ("baseline/oracle", 12), ("baseline/first", 12),
+    ]  # fmt: skip
+    (left,) = chosen.left_out
+    assert (left.run, left.subject, left.instrument) == (short.id, "baseline/random", "sesi")
+    assert "another run of the subject has more than 4 items" in left.why
+    assert str(left) in sm.compare("sesi", store=three_subjects).ranking().boards[0].left_out
+
+
+def test_runs_and_words_can_be_mixed_and_all_stands_alone(three_subjects):
+    first, second, *_ = sm.choose("sesi", store=three_subjects).runs
+    assert [run.id for run in sm.choose(first, second.id, store=three_subjects).runs] == [first.id, second.id]
+    with pytest.raises(UsageError, match=f"'all' chooses the runs itself; leave out '{first.id}'"):
+        sm.compare(first, "all", store=three_subjects)
+    with pytest.raises(UsageError, match="unknown instrument 'sesy'; did you mean 'sesi'"):
+        sm.compare("sesy", store=three_subjects)
+    with pytest.raises(UsageError, match="the store has no run"):
+        sm.compare("all", store=three_subjects.with_name("none.db"))
+    assert not three_subjects.with_name("none.db").exists()
 
 
 def test_a_run_is_found_by_its_name_and_the_name_is_taken_once(store):

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from sociometer.api import get_run
-from sociometer.cli.compare import above_chance, lines_over
 from sociometer.cli.main import run_command
-from sociometer.cli.summaries import joint_table
+from sociometer.results.profile import profile_of
+from sociometer.results.summaries import joint_table
 
 ROOT = Path(__file__).parent.parent
 PAGES = ("README.md", "README.zh.md", "docs/tutorial.md", "docs/how-to/ci-gate.md")
@@ -78,4 +78,4 @@ def test_the_finding_of_the_demonstration_follows_from_its_table(tmp_path, monke
             at = number(chance.removesuffix(" %"))
             able += 1
             above += high < at if instrument == "seceu" else low > at
-        assert f"better than chance on {above} of {able} measures" in above_chance(model, lines_over(runs))
+        assert f"better than chance on {above} of {able} measures" in profile_of(model, runs).verdict

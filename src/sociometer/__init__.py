@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         RankedRuns,
         Reproduction,
         arun,
+        choose,
         compare,
         figures,
         get_run,
@@ -33,20 +34,24 @@ if TYPE_CHECKING:
     from sociometer.core.conversation import Reply
     from sociometer.core.errors import SociometerError
     from sociometer.engine.run_options import RunOptions
+    from sociometer.results.choice import ChosenRuns
     from sociometer.results.export import frame
-    from sociometer.results.runs import Comparisons
+    from sociometer.results.runs import Comparisons, Rankings
     from sociometer.store.stored_run import StoredRun
 
 __all__ = [
+    "ChosenRuns",
     "CommandContext",
     "Comparisons",
     "RankedRuns",
+    "Rankings",
     "Reply",
     "Reproduction",
     "RunOptions",
     "SociometerError",
     "StoredRun",
     "arun",
+    "choose",
     "compare",
     "figures",
     "frame",
@@ -63,8 +68,10 @@ __all__ = [
 ]
 
 _ELSEWHERE = {
+    "ChosenRuns": "sociometer.results.choice",
     "CommandContext": "sociometer.core.command",
     "Comparisons": "sociometer.results.runs",
+    "Rankings": "sociometer.results.runs",
     "Reply": "sociometer.core.conversation",
     "RunOptions": "sociometer.engine.run_options",
     "SociometerError": "sociometer.core.errors",

@@ -36,7 +36,7 @@ from sociometer.models.python import Function, PythonPlayer
 from sociometer.models.registry import ModelEntry, describe
 from sociometer.reporting.figures import run_figures
 from sociometer.reporting.progress import ProgressDisplay
-from sociometer.results.groups import study_run
+from sociometer.results.choice import ChosenRuns, choose_by_words, find_run
 from sociometer.results.published import reproduction_table, unexplained
 from sociometer.results.runs import Comparisons, compare_runs
 from sociometer.results.stopping import Race, stopping_rule
@@ -181,8 +181,7 @@ def get_run(reference: str = "last", *, store: str | Path | None = None) -> Stor
 
     The name of a study gives all people of the study who count, as one run.
     """
-    engine = _engine(store)
-    return study_run(engine.store, reference, load) or engine.stored(reference)
+    return find_run(_store(store), load, reference)
 
 
 def runs(*, store: str | Path | None = None) -> list[StoredRun]:
@@ -204,6 +203,18 @@ def list_models() -> tuple[ModelEntry, ...]:
     return describe()
 
 
+def choose(*words: StoredRun | str, store: str | Path | None = None) -> ChosenRuns:
+    """The runs that `sociometer compare` takes for these words: runs, ids, names, instruments, or `all`.
+
+    An instrument and `all` mean each subject's run with the most items, of one kind for each instrument: the same
+    origin of the items, models in other roles and wording. The result says which runs were left out, and why.
+    """
+    stored = tuple(one for one in words if isinstance(one, StoredRun))
+    if stored and len(stored) == len(words):
+        return ChosenRuns(stored)
+    return choose_by_words(_store(store), load, cards(), words, one_kind=True)
+
+
 def compare(
     *compared: StoredRun | str,
     task: str = "",
@@ -211,13 +222,15 @@ def compare(
     level: float = 0.95,
     store: str | Path | None = None,
 ) -> Comparisons:
-    """Compares every run with the first, item by item.
+    """Compares every run with the first, item by item; `ranking()` of the result ranks them.
+
+    The runs are those of `choose`: `compare("all").ranking()` is what `sociometer compare all` prints.
 
     `margin` is the smallest difference that matters, as the measure is shown (3 is three points of a share): one number
     for the primary measures, or one for each measure by its name.
     """
-    found = [get_run(one, store=store) if isinstance(one, str) else one for one in compared]
-    return compare_runs(found, task, Terms(level, margin))
+    chosen = choose(*compared, store=store) if compared else ChosenRuns(())
+    return structs.replace(compare_runs(chosen.runs, task, Terms(level, margin)), chosen=chosen)
 
 
 def _write_figure(figure: Figure, path: Path) -> Path:

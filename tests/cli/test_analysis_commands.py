@@ -286,7 +286,7 @@ def test_reliability_says_that_three_subjects_are_too_few(call):
 
 
 def test_reliability_says_how_many_items_it_shows_and_that_nothing_varied(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("sociometer.cli.output.SCREEN", 18)
+    monkeypatch.setattr("sociometer.reporting.terminal.SCREEN", 18)
     path = str(tmp_path / "many.db")
     for subject in ("first", "last", "random", "longest", "shortest"):
         assert run_command(["run", "sesi", "--model", f"baseline/{subject}", "--store", path]) == 0

@@ -48,8 +48,8 @@ def test_commands_that_show_what_there_is_load_no_heavy_library(store):
 
 def test_playing_showing_and_ranking_loads_no_large_library(store, tmp_path):
     new = f"--store {tmp_path / 'new.db'}"
-    games = "--task ladder --task worlds --task blackjack --task numbers --task holdem"
-    instruments = ("sesi", f"egosocial {games}", "sage", "seceu", "socialeval --level 1")
+    games = "--task worlds --task blackjack --task numbers --task holdem"
+    instruments = ("sesi", f"egosocial {games}", "sage", "seceu", "socialeval")
     played = [f"run {name} {PLAY} {new}" for name in instruments]
     assert loaded(*played, f"show last --store {store}", f"compare sesi --store {store}") <= {"numpy", "scipy.special"}
 

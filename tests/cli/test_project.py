@@ -202,13 +202,6 @@ def test_roles_of_the_file_are_taken_where_the_tasks_ask_them(cli, project):
     assert not any(one["estimate"]["model"] == "baseline/first" for one in json.loads(out))
 
 
-def test_the_role_of_the_reader_is_the_one_that_the_engine_knows():
-    from sociometer.cli.project import _READER
-    from sociometer.engine.roles import READER
-
-    assert READER.name == _READER
-
-
 def test_a_role_that_no_instrument_has_is_an_error_with_the_nearest(cli, project):
     project('models = ["baseline/random"]\n[roles]\nsimulater = "baseline/first"')
     code, _, err = cli(*PLAY)

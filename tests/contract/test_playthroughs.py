@@ -11,10 +11,10 @@ import pytest
 
 from rehearsal import Rehearsal
 from scripted_simulator import ScriptedSimulator
-from sociometer.cli.show import transcript_lines
 from sociometer.core.card import read_card
 from sociometer.instruments import FOLDER, load
 from sociometer.models.registry import resolve
+from sociometer.reporting.chat import transcript_lines
 
 RECORDED = Path(__file__).parent.parent / "playthroughs"
 TASKS = [
@@ -26,17 +26,16 @@ TASKS = [
 
 
 def playthrough(folder: str, task: str) -> str:
-    instrument, visits = load(folder), (folder, task) == ("socialeval", "ladder")
-    subject = "baseline/oracle" if visits else "baseline/first"  # always the first, and the target is soon out of reach
+    instrument = load(folder)
     players = {
         role.name: ScriptedSimulator()
         if role.name == "simulator"
         else instrument.players[role.default]()
         if role.default in instrument.players
-        else resolve(subject if role.name == "subject" else "baseline/random")
+        else resolve("baseline/first" if role.name == "subject" else "baseline/random")
         for role in instrument.card.roles_of(task)
     }
-    rehearsal = Rehearsal(instrument, players, {"level": 3} if visits else {})  # the highest take seconds to solve
+    rehearsal = Rehearsal(instrument, players)
     item = next(iter(instrument.task(task).items(rehearsal.source())))
     played = asyncio.run(rehearsal.play(task, item))
     lines = [f"{folder} {instrument.card.version} · {task} · {item.id}", *transcript_lines(played.events), ""]

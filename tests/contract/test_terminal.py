@@ -7,10 +7,10 @@ import sys
 
 import pytest
 
-from sociometer.cli import output
 from sociometer.cli.main import run_command
-from sociometer.cli.output import GAP, fitted, shown_width
 from sociometer.instruments import cards
+from sociometer.reporting import terminal
+from sociometer.reporting.terminal import GAP, fitted, shown_width
 
 WIDTH = 100
 LINES = 60
@@ -61,7 +61,7 @@ def shown(store, tmp_path, monkeypatch, capsys):
             return drawn[-1]
 
         monkeypatch.chdir(tmp_path)  # some commands write a file
-        monkeypatch.setattr(output, "fitted", recorded)
+        monkeypatch.setattr(terminal, "fitted", recorded)
         monkeypatch.setenv("COLUMNS", str(WIDTH))
         monkeypatch.setenv("TERM", "xterm")
         monkeypatch.setenv("NO_COLOR", "1")

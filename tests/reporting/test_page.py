@@ -29,8 +29,9 @@ from sociometer.reporting.page import (
     write_report,
 )
 from sociometer.reporting.plot import drawn, find_figure, plot_all, write_figure
-from sociometer.reporting.tables import measure_rows, rows, without_empty_columns
+from sociometer.reporting.tables import rows, without_empty_columns
 from sociometer.results.profile import profile_lines
+from sociometer.results.summaries import measure_rows
 from sociometer.results.verdicts import Terms
 from sociometer.results.wording import comparison_table
 from sociometer.statistics.charts import heat_map

@@ -24,7 +24,7 @@ def stored(tmp_path_factory):
     for model in ("baseline/random", "baseline/oracle"):
         sm.run("sesi", model=model, limit=12, store=path)
     sm.run("sage", model="baseline/oracle", limit=1, roles={"simulator": "baseline/random"}, store=path)
-    sm.run("socialeval", model="baseline/random", limit=1, repeats=2, settings={"level": 1}, store=path)
+    sm.run("socialeval", model="baseline/random", limit=1, repeats=2, store=path)
     small = {"settings": {"stories": 1}, "tasks": ("generated", "blackjack", "numbers")}
     sm.run("egosocial", model="baseline/random", limit=2, store=path, **small)
     sm.run("sesi", model=hostile, limit=4, label=HOSTILE, store=path)

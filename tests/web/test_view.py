@@ -1,5 +1,6 @@
 """The pages of `sociometer view`, over HTTP."""
 
+import gzip
 import json
 import re
 import sqlite3
@@ -10,10 +11,11 @@ import time
 from contextlib import closing
 from html import unescape
 from importlib.resources import files
+from pathlib import Path
 
 import pytest
 from hostile_subject import HOSTILE
-from serving import Client
+from serving import Client, Served
 
 import sociometer as sm
 from sociometer.cli.main import run_command
@@ -24,8 +26,11 @@ from sociometer.store.copying import copy_store
 from sociometer.store.records import RunStatus
 from sociometer.store.runs import RunSearch
 from sociometer.store.store import Store
+from sociometer.web.guard import TOKENS
 from sociometer.web.rendering import texts, tongue
-from sociometer.web.view import ORDERS, SHOWN, ViewedStore, run_row
+from sociometer.web.view import ORDERS, SHOWN, ViewedStore, run_row, view_application
+
+PAST = Path(__file__).parents[1] / "fixtures" / "past_tasks"
 
 
 def runs_of(stored, instrument):
@@ -324,3 +329,20 @@ def test_choosing_a_language_leads_to_no_other_site(owner, back):
     csrf = owner.get("/").text.split('name="csrf" value="')[1].split('"')[0]
     got = owner.post("/language", {"csrf": csrf, "language": "zh", "back": back})
     assert got.headers["Location"] == "/"
+
+
+def test_a_run_of_a_task_that_is_gone_can_be_viewed(tmp_path):
+    path = tmp_path / "past.db"
+    path.write_bytes(gzip.decompress((PAST / "store.db.gz").read_bytes()))
+    with Served(view_application(ViewedStore(path, load, cards()))) as served:
+        client = Client(served.url)
+        assert client.post("/enter", {"token": served.app[TOKENS].make()}).status == 303
+        assert "2.5" in plain(client.get("/").text)
+        one, two = [run.id for run in sm.runs(store=path) if "worlds" in run.tasks]
+        page = client.get(f"/run/{one}/?task=ladder")
+        assert page.status == 200 and "has no task 'ladder'" in plain(page.text)
+        items = links(page.text, "/item?")
+        assert len(items) == 2
+        assert all(client.get(link if link[0] == "/" else f"/run/{one}/{link}").status == 200 for link in items)
+        beside = client.get(f"/side-by-side?run={one}&run={two}&task=ladder")
+        assert beside.status == 200 and "ladder-0-en-third-000" in beside.text

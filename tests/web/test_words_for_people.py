@@ -20,14 +20,14 @@ from sociometer.web.study import FormPlayer, fields_of, people_folder, people_te
 FOR_MODELS = re.compile(
     r"Answer: X|答案：X|JSON|nothing but|Write one line|每种情绪写一行|the letter of|选项字母|own_total|_belief"
 )
-GAMES = ("ladder", "blackjack", "numbers", "holdem")
+GAMES = ("blackjack", "numbers", "holdem")
 TASKS = [
     (name, task.name, language)
     for name, card in cards().items()
     if name in ("sesi", "seceu", "egosocial", "socialeval", "sage")
     for language in card.languages
     for task in card.task
-    if task.name in card.default_tasks(official=False) and (language == "en" or task.name not in GAMES[1:])
+    if task.name in card.default_tasks(official=False) and (language == "en" or task.name not in GAMES)
 ]
 
 

@@ -18,7 +18,8 @@ from sociometer.core.measure import Measure
 from sociometer.core.sheets import whole_file
 from sociometer.core.version import __version__
 from sociometer.results import export
-from sociometer.statistics.formatting import interval_text, number, stand_ins_sentence
+from sociometer.results.summaries import measure_rows
+from sociometer.statistics.formatting import stand_ins_sentence
 from sociometer.store.records import RunStatus
 from sociometer.store.stored_run import StoredRun
 
@@ -134,24 +135,14 @@ def _card_text(run: StoredRun, left_out: str) -> str:
 
 
 def _task_text(run: StoredRun, task: str, card: Card) -> str:
-    units = {measure.name: measure.unit for measure in card.measures_of(task)}
     summary = run.summary(task)
-    lines = [
-        f"## {task}",
-        "| measure | of | value | 95 % interval | items | errors |\n| --- | --- | --- | --- | --- | --- |",
-    ]
-    for measure in summary.measures:
-        unit = units.get(measure.name, "number")
-        of = ", ".join(f"{name} {value}" for name, value in measure.group.items()) or "all"
-        cells = (
-            measure.name,
-            of,
-            number(measure.value, unit, interval=measure.interval),
-            interval_text(measure.interval, unit),
-        )
-        shown = " | ".join(str(cell).replace("|", "\\|").replace("\n", " ") for cell in cells)
-        lines[-1] += f"\n| {shown} | {measure.items} | {measure.errors} |"
-    return "\n\n".join([*lines, *summary.notes])
+    table = "| measure | of | value | 95 % interval | items | errors |\n| --- | --- | --- | --- | --- | --- |"
+    for row in measure_rows(summary, card, task):
+        of = ", ".join(f"{name} {value}" for name, value in row.measure.group.items()) or "all"
+        cells = (row.measure.name, of, row.value, row.interval)
+        shown = " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells)
+        table += f"\n| {shown} | {row.measure.items} | {row.measure.errors} |"
+    return "\n\n".join([f"## {task}", table, *summary.notes])
 
 
 def _results_text(run: StoredRun, dataset: str) -> str:

@@ -32,8 +32,8 @@ def socially_no_worse(request: pytest.FixtureRequest) -> "Callable[..., Comparis
     def check(run: "StoredRun | str", than: "StoredRun | str", task: str = "", **terms: Any) -> "Comparisons":
         # Here, since pytest loads this file everywhere.
         from sociometer.core.errors import SociometerError
-        from sociometer.engine.engine import Engine
         from sociometer.instruments import load
+        from sociometer.results.choice import find_run
         from sociometer.results.runs import gate
         from sociometer.results.verdicts import Terms
         from sociometer.store.place import chosen_place
@@ -42,8 +42,7 @@ def socially_no_worse(request: pytest.FixtureRequest) -> "Callable[..., Comparis
         __tracebackhide__ = True
         try:
             with Store(chosen_place(request.config.getoption(_STORE))) as store:
-                engine = Engine(store, load)
-                runs = [engine.stored(one) if isinstance(one, str) else one for one in (than, run)]
+                runs = [find_run(store, load, one) if isinstance(one, str) else one for one in (than, run)]
                 found = gate(runs, task, Terms(**terms), no_worse=terms.get("margin") is not None)
         except SociometerError as error:
             pytest.fail(str(error), pytrace=False)

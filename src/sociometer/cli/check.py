@@ -12,7 +12,7 @@ import click
 from msgspec import Struct, structs
 
 from sociometer.cli.options import open_stored, stopping_rule, store_option, store_path
-from sociometer.cli.output import Display, TableCommand, display_options
+from sociometer.cli.output import Display, TableCommand, display_options, option
 from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import DataError, ExitCode, SociometerError, UsageError
 from sociometer.core.measure import Table
@@ -29,7 +29,7 @@ from sociometer.reporting.progress import track, working
 from sociometer.store.bundle import ENDING, read_bundle, signer_of
 from sociometer.store.place import StorePlace, StoreUrl
 from sociometer.store.store import Store
-from sociometer.store.verify import Damage, verify_file, verify_run
+from sociometer.store.verify import verify_file, verify_run
 
 _EXTRAS = {
     "xllamacpp": ("local", "runs GGUF models in process"),
@@ -69,17 +69,14 @@ def _check(what: str | None, runs: tuple[str, ...], signers: str, store: StorePl
 def _machine(store: StorePlace | None, display: Display) -> int:
     stand_ins = list(_stand_ins())
     findings = [*_ground(store_path(store)), *_models(), *_extras(), *_data(), *stand_ins]
-    if display.as_json:
-        display.json(findings)
-    else:
-        table = Table(
-            "machine",
-            f"Sociometer {__version__} on Python {platform.python_version()}",
-            ("what", "ok", "state", "next step"),
-            tuple((one.what, one.well, one.state, one.next_step or None) for one in findings),
-        )
-        notes = [one.state for one in stand_ins]  # the cells of a narrow table are cut
-        display.show([table], finding=_finding(findings), notes=notes, limits=[len(findings)])
+    table = Table(
+        "machine",
+        f"Sociometer {__version__} on Python {platform.python_version()}",
+        ("what", "ok", "state", "next step"),
+        tuple((one.what, one.well, one.state, one.next_step or None) for one in findings),
+    )
+    notes = [one.state for one in stand_ins]  # the cells of a narrow table are cut
+    display.show([table], finding=_finding(findings), notes=notes, limits=[len(findings)], data=findings)
     return int(ExitCode.GATE_FAILED if any(one.needed and not one.well for one in findings) else ExitCode.OK)
 
 
@@ -152,32 +149,26 @@ def _stand_ins() -> Iterator[Finding]:
 
 def _store(runs: tuple[str, ...], store: StorePlace | None, display: Display) -> int:
     """Checksums, scores against outcomes, and summaries against scores; of these runs, or of the whole store."""
-    found: list[Damage] = []
-    left_out: list[str] = []
-    with open_stored(store_path(store)) as engine:
-        if not runs:
-            found += verify_file(engine.store)
+    with open_stored(store) as engine:
+        found = [] if runs else list(verify_file(engine.store))
         records = [engine.store.runs.get(run) for run in runs] or list(engine.store.runs.all())
-        checked = 0
-        for record in track(records, "checking runs"):
-            if record.damage:
-                continue
-            if record.instrument not in cards() and record.manifest.card is None:
-                left_out.append(record.id)
-                continue
-            checked += 1
-            found += verify_run(engine.stored(record.id))
-    if display.as_json:
-        display.json({"findings": found, "runs": checked, "left_out": left_out})
-    else:
-        rows = tuple((one.where, one.what, one.next_step) for one in found)
-        table = Table("findings", "Findings", ("where", "what", "next step"), rows)
-        absent = f"Not checked, because the instrument is not installed: {', '.join(left_out)}."
-        display.show(
-            [table] if found else [],
-            finding=f"{checked} runs checked: {len(found) or 'no'} findings.",
-            notes=[absent] if left_out else [],
-        )
+        sound = [one for one in records if not one.damage]
+        left_out = [one.id for one in sound if one.instrument not in cards() and one.manifest.card is None]
+        past: list[str] = []
+        for record in track([one for one in sound if one.id not in left_out], "checking runs"):
+            run = engine.stored(record.id)
+            found += verify_run(run)
+            past += filter(None, map(run.past_note, run.tasks))
+    checked = len(sound) - len(left_out)
+    rows = tuple((one.where, one.what, one.next_step) for one in found)
+    table = Table("findings", "Findings", ("where", "what", "next step"), rows)
+    absent = f"Not checked, because the instrument is not installed: {', '.join(left_out)}."
+    display.show(
+        [table] if found else [],
+        finding=f"{checked} runs checked: {len(found) or 'no'} findings.",
+        notes=[*([absent] if left_out else []), *dict.fromkeys(past)],
+        data={"findings": found, "runs": checked, "left_out": left_out},
+    )
     return int(ExitCode.GATE_FAILED if found else ExitCode.OK)
 
 
@@ -189,17 +180,15 @@ def _bundle(path: Path, signers: str, display: Display) -> int:
         done = check_bundle(bundle, load, store, rules=stopping_rule)
     run, config = bundle.run, bundle.run.manifest.config
     signed = f"signed by {signer}" if signer else "unsigned"
-    if display.as_json:
-        facts = {"file": path, "run": run.id, "plan": run.plan, "root": bundle.root, "signer": signer}
-        display.json({**facts, **structs.asdict(done)})
-    else:
-        finding = f"{run.id} ({config.subject_label} on {config.instrument}): {done.recomputed} of {done.episodes}"
-        finding += " episodes recomputed from their replies" + (", all numbers agree" if not done.why_not else "")
-        notes = [f"plan {run.plan}", f"root {bundle.root}"]
-        if config.until is not None and config.until.half_width is None and not done.why_not:
-            notes.append("The run stopped early after comparisons with other runs; these are taken from the file.")
-        notes += [f"Not recomputed: {done.why_not} All digests match."] if done.why_not else []
-        display.show([], finding=f"{finding}; consistent, {signed}.", notes=notes)
+    finding = f"{run.id} ({config.subject_label} on {config.instrument}): {done.recomputed} of {done.episodes}"
+    finding += " episodes recomputed from their replies" + (", all numbers agree" if not done.why_not else "")
+    notes = [f"plan {run.plan}", f"root {bundle.root}"]
+    if config.until is not None and config.until.half_width is None and not done.why_not:
+        notes.append("The run stopped early after comparisons with other runs; these are taken from the file.")
+    notes += [f"Not recomputed: {done.why_not} All digests match."] if done.why_not else []
+    facts = {"file": path, "run": run.id, "plan": run.plan, "root": bundle.root, "signer": signer}
+    data = {**facts, **structs.asdict(done)}
+    display.show([], finding=f"{finding}; consistent, {signed}.", notes=notes, data=data)
     return int(ExitCode.NOT_CHECKED if done.why_not else ExitCode.OK)
 
 
@@ -222,14 +211,12 @@ def _instrument(name: str, display: Display) -> int:
                 breach = not lacking and (card.task_card(task).default or bool(getattr(error, "path", "")))
                 rows.append((f"task {task}", False if breach else None, f"{'' if breach else 'not checked: '}{error}"))
     good = all(well is not False for _, well, _ in rows)
-    if display.as_json:
-        checks = [dict(zip(("what", "ok", "state"), row, strict=True)) for row in rows]
-        display.json({"instrument": name, "good": good, "checks": checks})
-    else:
-        said = f"{name} keeps the contract of an instrument." if good else f"{name} does not keep the contract."
-        table = Table("checks", f"Checks of {name}", ("what", "ok", "state"), tuple(rows))
-        how = f"To play what is not checked, use 'sociometer run {name} --task TASK' or 'sociometer {name} COMMAND'."
-        display.show([table], finding=said, notes=[how] if None in (row[1] for row in rows) else [], limits=[len(rows)])
+    said = f"{name} keeps the contract of an instrument." if good else f"{name} does not keep the contract."
+    table = Table("checks", f"Checks of {name}", ("what", "ok", "state"), tuple(rows))
+    how = f"To play what is not checked, use 'sociometer run {name} --task TASK' or 'sociometer {name} COMMAND'."
+    notes = [how] if None in (row[1] for row in rows) else []
+    data = {"instrument": name, "good": good, "checks": table.records()}
+    display.show([table], finding=said, notes=notes, limits=[len(rows)], data=data)
     return int(ExitCode.OK if good else ExitCode.GATE_FAILED)
 
 
@@ -239,7 +226,7 @@ command = TableCommand(
     params=[
         click.Argument(["what"], required=False, metavar="[store|INSTRUMENT|FILE]"),
         click.Argument(["runs"], nargs=-1, metavar="[RUN…]"),
-        click.Option(["--signers"], default="", metavar="FILE", help="Names of SSH keys, as ssh-keygen reads them."),
+        option("--signers", "Names of SSH keys, as ssh-keygen reads them.", default="", metavar="FILE"),
         store_option(),
         *display_options(),
     ],

@@ -14,12 +14,10 @@ from msgspec import structs
 
 from sociometer.adapters.scored_log import import_csv
 from sociometer.api import report
-from sociometer.cli.compare import above_chance, lines_over
 from sociometer.cli.options import detail_values, json_option, open_engine
 from sociometer.cli.output import option, print_json, print_table, print_text
 from sociometer.cli.run import command as run_command
 from sociometer.cli.run import configs_of, exit_code
-from sociometer.cli.summaries import joint_table
 from sociometer.core.card import Card
 from sociometer.core.config import RunConfig, model_label
 from sociometer.core.conversation import SUBJECT, Exchange, Reply, Request
@@ -32,7 +30,9 @@ from sociometer.instruments import card_of, cards, load
 from sociometer.models.files import file_of, is_embedded, pull
 from sociometer.models.recorded import ModelRecording, bundled, load_recording
 from sociometer.results.leaderboard import leaderboard, leaderboard_sentence, leaderboard_table
+from sociometer.results.profile import profile_of
 from sociometer.results.runs import candidates
+from sociometer.results.summaries import joint_table
 from sociometer.statistics.intervals import MINIMUM_CLUSTERS
 from sociometer.store.stored_run import StoredRun
 
@@ -204,7 +204,7 @@ def _demo(folder: Path, recording: str, model: str, live: bool, only: tuple[str,
         scored = [run for run in played if not _talks(run.definition.card)]  # a rehearsal has no score
         table = joint_table(scored)
         of_each = [[run for run in scored if run.manifest.config.subject == spec] for spec in recordings]
-        findings = [above_chance(runs[0].subject, lines_over(runs)) for runs in of_each if runs]
+        findings = [profile_of(runs[0].subject, runs).verdict for runs in of_each if runs]
         found = f"Finding: {' '.join(findings)}" if findings else ""
         if not as_json:
             say("")

@@ -8,9 +8,8 @@ from msgspec import Struct
 
 from sociometer.adapters.every_eval_ever import RELATIONSHIPS, Publisher, export_record
 from sociometer.adapters.hugging_face import publish
-from sociometer.cli.chosen import runs_argument
-from sociometer.cli.options import json_option, open_stored, store_option, store_path
-from sociometer.cli.output import print_json, print_line
+from sociometer.cli.options import json_option, open_stored, runs_argument, store_option
+from sociometer.cli.output import option, tell
 from sociometer.core.errors import UsageError
 from sociometer.core.lazy import require
 from sociometer.engine.replay import export_bundle
@@ -61,11 +60,8 @@ def _hugging_face(chosen: _Chosen) -> tuple[object, list[str]]:
 def _bundle(chosen: _Chosen) -> tuple[object, list[str]]:
     root = export_bundle(chosen.run, chosen.to, key=chosen.key)
     said = f"root {root}" + (", signed" if chosen.key else "")
-    return {"wrote": str(chosen.to), "root": root}, [
-        f"wrote {chosen.to}",
-        said,
-        f"others check it with: sociometer check {chosen.to.name}",
-    ]
+    how = f"others check it with: sociometer check {chosen.to.name}"
+    return {"wrote": str(chosen.to), "root": root}, [f"wrote {chosen.to}", said, how]
 
 
 def _record(chosen: _Chosen) -> tuple[object, list[str]]:
@@ -111,14 +107,10 @@ def _export(
     if not to.absolute().parent.is_dir():
         raise UsageError(f"the folder '{to.parent}' does not exist; create it first.")
     publisher = Publisher(organization, relationship or "", model_id)
-    with open_stored(store_path(store)) as engine, working(f"writing {to.name}"):
+    with open_stored(store) as engine, working(f"writing {to.name}"):
         stored = [engine.stored(run) for run in dict.fromkeys(runs)]
         value, lines = _FORMATS[kind](_Chosen(stored, to, task, dataset, without_keys, sign, publisher))
-    if as_json:
-        print_json(value)
-        return
-    for line in lines:
-        print_line(line)
+    tell(as_json, value, *lines)
 
 
 command = click.Command(
@@ -126,39 +118,31 @@ command = click.Command(
     callback=_export,
     params=[
         runs_argument(required=True),
-        click.Option(
-            ["--to"],
-            type=click.Path(path_type=Path),
-            required=True,
-            help="File to write: .jsonl, .csv or .parquet (one row per episode), .eval (an Inspect log),"
+        option(
+            "--to",
+            "File to write: .jsonl, .csv or .parquet (one row per episode), .eval (an Inspect log),"
             f" {ENDING} (a run that others can check); or a folder with --as hugging-face or --as eee (Every Eval"
             " Ever).",
+            type=click.Path(path_type=Path),
+            required=True,
         ),
-        click.Option(["--as", "kind"], type=click.Choice(list(_FORMATS)), help="Format, if not by the ending."),
-        click.Option(["--task"], default="", help="Task for an Inspect log, if the run has several."),
-        click.Option(
-            ["--dataset"],
+        option("--as kind", "Format, if not by the ending.", type=click.Choice(list(_FORMATS))),
+        option("--task", "Task for an Inspect log, if the run has several.", default=""),
+        option(
+            "--dataset",
+            "Id of the dataset on the Hub, to write .eval_results for the model's repository too.",
             default="",
             metavar="OWNER/NAME",
-            help="Id of the dataset on the Hub, to write .eval_results for the model's repository too.",
         ),
-        click.Option(
-            ["--without-keys"],
-            is_flag=True,
-            help="Leave out everything that reveals the right answers of held-out items.",
+        option(
+            "--without-keys", "Leave out everything that reveals the right answers of held-out items.", is_flag=True
         ),
-        click.Option(["--sign"], default="", metavar="KEY", help=f"SSH key that signs a {ENDING} file."),
-        click.Option(
-            ["--organization"], default="", metavar="NAME", help="Organization that publishes the record (--as eee)."
+        option("--sign", f"SSH key that signs a {ENDING} file.", default="", metavar="KEY"),
+        option("--organization", "Organization that publishes the record (--as eee).", default="", metavar="NAME"),
+        option(
+            "--relationship", "Relation of the publisher to the model (--as eee).", type=click.Choice(RELATIONSHIPS)
         ),
-        click.Option(
-            ["--relationship"],
-            type=click.Choice(RELATIONSHIPS),
-            help="Relation of the publisher to the model (--as eee).",
-        ),
-        click.Option(
-            ["--model-id"], default="", metavar="OWNER/NAME", help="Public id of the model, if unknown (--as eee)."
-        ),
+        option("--model-id", "Public id of the model, if unknown (--as eee).", default="", metavar="OWNER/NAME"),
         store_option(),
         json_option(),
     ],

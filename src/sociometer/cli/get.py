@@ -41,9 +41,6 @@ def _fetch(instrument: str, dialogues: bool, display: Display) -> int:
     for why in absent.values():
         print_text(f"error: {why}", err=True)
     pinned = [one.verified is CheckedAgainst.PINNED for one in fetched]
-    if display.as_json:
-        display.json([{**msgspec.to_builtins(one), "pinned": sure} for one, sure in zip(fetched, pinned, strict=True)])
-        return int(ExitCode.MACHINERY if absent else ExitCode.OK)
     note = f"{card.licence} To use these files: sociometer run {instrument} --official --model MODEL".strip()
     table = Table(
         "fetched",
@@ -53,7 +50,8 @@ def _fetch(instrument: str, dialogues: bool, display: Display) -> int:
         note=note if all(pinned) else f"{_NOT_PINNED} {note}",
     )
     count = f"All {len(fetched)}" if not absent else f"{len(fetched)} of {len(fetched) + len(absent)}"
-    display.show([table], finding=f"{count} official files of {instrument} are present.")
+    data = [{**msgspec.to_builtins(one), "pinned": sure} for one, sure in zip(fetched, pinned, strict=True)]
+    display.show([table], finding=f"{count} official files of {instrument} are present.", data=data)
     return int(ExitCode.MACHINERY if absent else ExitCode.OK)
 
 

@@ -8,26 +8,25 @@ import click
 from msgspec import structs
 
 from sociometer.adapters.scored_log import ImportOptions, import_csv, import_lm_eval
-from sociometer.cli.options import open_engine, stopping_rule, store_path, stored_command
+from sociometer.cli.options import open_engine, stopping_rule, stored_command
 from sociometer.cli.output import Group, option, print_json, print_table, print_text
-from sociometer.cli.summaries import run_json, summary_table
 from sociometer.core.errors import DataError, ExitCode, UsageError
 from sociometer.core.lazy import require
 from sociometer.engine.engine import Engine
 from sociometer.engine.replay import check_bundle
 from sociometer.instruments import load
+from sociometer.results.summaries import run_json, summary_table
 from sociometer.store.bundle import ENDING, BundleError, read_bundle
 from sociometer.store.place import StorePlace
 from sociometer.store.stored_run import StoredRun
 
 FORMATS = {
-    "run": f"runs that others exported (FILE{ENDING}), after checking them",
-    "inspect": "Inspect logs (.eval or .json)",
-    "lm-eval": "samples of lm-evaluation-harness (samples_*.jsonl, from --log_samples)",
-    "csv": "a table with the columns item, subject, score and, if items share something, cluster",
+    "run": (f"runs that others exported (FILE{ENDING}), after checking them", f"*{ENDING}"),
+    "inspect": ("Inspect logs (.eval or .json)", "*.eval", "*.json"),
+    "lm-eval": ("samples of lm-evaluation-harness (samples_*.jsonl, from --log_samples)", "samples_*.jsonl"),
+    "csv": ("a table with the columns item, subject, score and, if items share something, cluster", "*.csv"),
 }
-
-
+"""What each format is, and the names of its files in a folder."""
 Reader = Callable[[Engine, Path, dict[str, Any]], list[StoredRun]]
 
 
@@ -38,7 +37,7 @@ def format_command(name: str) -> click.Command:
         found = _found(name, files)
         if len(found) > 1 and (options.get("name") or options.get("subject")):
             raise click.UsageError("--name and --subject work with a single file; import the files one by one.")
-        with open_engine(store_path(store)) as engine:
+        with open_engine(store) as engine:
             runs: list[StoredRun] = []
             damaged: list[DataError] = []
             for file in found:
@@ -65,24 +64,16 @@ def format_command(name: str) -> click.Command:
         metavar="LOW:HIGH",
     )
     run_name = option("--name", "Name of the run, to use in place of its id.", default="")
-    text = f"Import {FORMATS[name]}. The runs can be shown, compared, ranked and reported like any other."
+    text = f"Import {FORMATS[name][0]}. The runs can be shown, compared, ranked and reported like any other."
     own = [] if name == "run" else [*(_TABLE_OPTIONS if name == "csv" else _LOG_OPTIONS), scale]
     return stored_command(name, call, text, files, *own, run_name)
-
-
-_PATTERNS = {
-    "run": (f"*{ENDING}",),
-    "inspect": ("*.eval", "*.json"),
-    "lm-eval": ("samples_*.jsonl",),
-    "csv": ("*.csv",),
-}
 
 
 def _found(name: str, given: tuple[Path, ...]) -> list[Path]:
     """The files that were given; a folder means the files of the format that are in it."""
     found: list[Path] = []
     for path in given:
-        patterns = _PATTERNS[name]
+        _, *patterns = FORMATS[name]
         inside = sorted(one for like in patterns for one in path.rglob(like)) if path.is_dir() else [path]
         if not inside:
             raise UsageError(f"the folder '{path}' has no {' or '.join(patterns)}; give a file or another folder.")

@@ -4,25 +4,30 @@ from pathlib import Path
 from typing import Any
 
 import click
+from msgspec import structs
 
 from sociometer.cli.options import cap_options, caps, json_option, parse_roles
 from sociometer.cli.output import option, tell
-from sociometer.cli.project import PROJECT_FILE, Project, ProjectCaps, parse_project, project_text, refuse_unknown_roles
 from sociometer.core.errors import UsageError
+from sociometer.engine.project import (
+    PROJECT_FILE,
+    Project,
+    ProjectCaps,
+    parse_project,
+    project_text,
+    refuse_unknown_roles,
+)
+from sociometer.instruments import cards
 
 
 def _init(models: tuple[str, ...], roles: tuple[str, ...], store: str, as_json: bool, **values: Any) -> None:
     path = Path(PROJECT_FILE)
     if path.is_symlink() or path.exists():
         raise UsageError(f"{path} already exists and was not overwritten; edit it, or delete it first.")
-    given = caps(values)
     project = Project(
-        tuple(dict.fromkeys(models)),
-        parse_roles(roles),
-        caps=ProjectCaps(given.max_cost, given.max_requests, given.max_tokens),
-        store=store,
+        tuple(dict.fromkeys(models)), parse_roles(roles), caps=ProjectCaps(**structs.asdict(caps(values))), store=store
     )
-    refuse_unknown_roles(project)
+    refuse_unknown_roles(project, cards().values())
     text = project_text(project)
     parse_project(text.encode(), path)
     with path.open("x", encoding="utf-8") as file:

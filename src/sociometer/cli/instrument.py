@@ -7,7 +7,6 @@ from typing import Any
 import click
 import msgspec
 
-from sociometer.cli.chosen import EVERY, chosen_runs, means_all
 from sociometer.cli.list import show_card
 from sociometer.cli.options import (
     PlayCommand,
@@ -19,7 +18,7 @@ from sociometer.cli.options import (
     run_options,
     setting_options,
     store_option,
-    store_path,
+    told,
 )
 from sociometer.cli.output import Display, TableCommand, display_options, print_result, print_text
 from sociometer.cli.project import project_option, with_defaults
@@ -31,6 +30,7 @@ from sociometer.engine.command_context import EngineContext
 from sociometer.engine.engine import Engine
 from sociometer.instruments import cards, load, load_command
 from sociometer.reporting.progress import ProgressDisplay, track
+from sociometer.results.choice import EVERY, choose_runs, means_all
 from sociometer.results.groups import people_of_study
 
 
@@ -144,7 +144,7 @@ def _call(
     config = run_config(card, "", given, chosen_settings(settings, values))
 
     entry = load_command(card.name, command.entry)
-    with ProgressDisplay(quiet) as progress, open_engine(store_path(values.get("store")), progress) as engine:
+    with ProgressDisplay(quiet) as progress, open_engine(values.get("store"), progress) as engine:
         own = _with_every_run(engine, card, command, chosen_settings(command.option, values))
         options = Settings.chosen(command.option, own)
         config = msgspec.structs.replace(
@@ -173,8 +173,8 @@ def _with_every_run(engine: Engine, card: Card, command: CommandCard, own: dict[
         if one.positional and one.many and one.name in ("run", "runs"):
             references = own.get(one.name) or ()
             if EVERY in references and means_all(references):
-                chosen = chosen_runs(engine, references, instrument=card.name)
-                own = {**own, one.name: tuple(run.id for run in chosen)}
+                chosen = told(choose_runs(engine.store, load, instrument=card.name))
+                own = {**own, one.name: tuple(run.id for run in chosen.runs)}
     return own
 
 

@@ -29,27 +29,28 @@ def _list(what: str | None, name: str | None, display: Display) -> None:
     elif what == "adapters":
         _list_adapters(display)
     elif what is not None:
-        card = card_of(what)
-        display.json(card) if display.as_json else show_card(card, display)
-    elif display.as_json:
-        display.json(
-            [
-                {"name": c.name, "version": c.version, "title": c.title, "languages": c.languages, "measures": c.about,
-                 "tasks": [task.name for task in c.task], "commands": [command.verb for command in c.command]}
-                for c in cards().values()
-            ]
-        )  # fmt: skip
+        show_card(card_of(what), display)
     else:
-        table = Table(
-            "instruments",
-            "Instruments",
-            ("name", "version", "languages", "measures", "how"),
-            tuple((c.name, c.version, ", ".join(c.languages), c.about, c.how) for c in cards().values()),
-            note="Run 'sociometer list NAME' to see the tasks, settings, roles and commands of one;"
-            " 'sociometer list models' shows what to write after --model.",
-            details=("how",),
-        )
-        display.show([table])
+        _list_instruments(display)
+
+
+def _list_instruments(display: Display) -> None:
+    every = cards().values()
+    table = Table(
+        "instruments",
+        "Instruments",
+        ("name", "version", "languages", "measures", "how"),
+        tuple((c.name, c.version, ", ".join(c.languages), c.about, c.how) for c in every),
+        note="Run 'sociometer list NAME' to see the tasks, settings, roles and commands of one;"
+        " 'sociometer list models' shows what to write after --model.",
+        details=("how",),
+    )
+    data = [
+        {"name": c.name, "version": c.version, "title": c.title, "languages": c.languages, "measures": c.about,
+         "tasks": [task.name for task in c.task], "commands": [command.verb for command in c.command]}
+        for c in every
+    ]  # fmt: skip
+    display.show([table], data=data)
 
 
 def show_card(card: Card, display: Display) -> None:
@@ -61,7 +62,8 @@ def show_card(card: Card, display: Display) -> None:
         card.licence,
     )
     tables = [table for table in _tables(card) if table.rows]
-    display.show(tables, finding="\n".join(filter(None, said)), limits=[len(table.rows) for table in tables])
+    limits = [len(table.rows) for table in tables]
+    display.show(tables, finding="\n".join(filter(None, said)), limits=limits, data=card)
 
 
 def _tables(card: Card) -> list[Table]:
@@ -102,9 +104,6 @@ def _default(value: object) -> str | None:
 
 def _list_models(display: Display) -> None:
     entries = describe()
-    if display.as_json:
-        display.json(entries)
-        return
     licences = {f"local/{name}": model.licence for name, model in LOCAL_MODELS.items()}
     table = Table(
         "models",
@@ -120,7 +119,7 @@ def _list_models(display: Display) -> None:
         " fetching: local/PATH.gguf.",
         details=("licence", "key", "server", "file"),
     )  # fmt: skip
-    display.show([table], limits=[len(entries)])
+    display.show([table], limits=[len(entries)], data=entries)
 
 
 def _ready(entry: ModelEntry) -> str:
@@ -151,14 +150,10 @@ def _lm_eval_folder() -> str:
 
 def _list_adapters(display: Display) -> None:
     found = [(extra, find_spec(PACKAGES[extra]) is not None, how) for extra, how in _HOW.items()]
-    if display.as_json:
-        display.json(
-            {"adapters": [{"name": extra, "installed": here, "how": how} for extra, here, how in found],
-             "lm_eval_folder": _lm_eval_folder()}
-        )  # fmt: skip
-        return
     note = "To install an extra: pip install 'sociometer[NAME]'."
-    display.show([Table("adapters", "Other tools", ("extra", "installed", "how"), tuple(found), note)])
+    table = Table("adapters", "Other tools", ("extra", "installed", "how"), tuple(found), note)
+    named = [{"name": extra, "installed": here, "how": how} for extra, here, how in found]
+    display.show([table], data={"adapters": named, "lm_eval_folder": _lm_eval_folder()})
 
 
 def _offered(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:

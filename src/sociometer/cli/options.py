@@ -1,7 +1,7 @@
 """The options that commands share, and how they become a RunConfig."""
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 from msgspec import structs
 
-from sociometer.cli.output import Number, TableCommand, display_options
-from sociometer.cli.project import from_project, project_option, with_project
+from sociometer.cli.output import Number, TableCommand, display_options, option, print_text
+from sociometer.cli.project import project_option, with_project
 from sociometer.core.card import Card
 from sociometer.core.config import Caps, RunConfig, model_label
 from sociometer.core.conversation import SUBJECT
@@ -19,6 +19,7 @@ from sociometer.core.instrument import Instrument
 from sociometer.core.settings import Setting
 from sociometer.core.task import StoppingRule
 from sociometer.engine.engine import Engine, Listener
+from sociometer.engine.project import Completed
 from sociometer.engine.run_options import CAPS_COVER, OPTIONS, RunOption, RunOptions, make_config
 from sociometer.instruments import load
 from sociometer.store.place import StorePlace, default_path, parse_place, without_passwords
@@ -27,42 +28,31 @@ from sociometer.store.store import Store
 from sociometer.store.stored_run import StoredRun
 
 if TYPE_CHECKING:
-    _StoreType = click.ParamType[StorePlace]
-else:
-    _StoreType = click.ParamType
+    from sociometer.results.choice import ChosenRuns
 
 
-class StoreParameter(_StoreType):
-    """A store file, or the URL of a PostgreSQL database."""
-
-    name = "store"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> StorePlace:
-        """The place; what is no file (a folder, a pipe) is an error, and so is a file in a missing folder."""
-        place = parse_place(value)
-        if isinstance(place, Path) and place.exists() and not place.is_file():
-            raise UsageError(f"'{place}' is {'a folder' if place.is_dir() else 'not a file'}; give --store a file.")
-        if isinstance(place, Path) and not place.parent.is_dir():
-            raise UsageError(f"there is no folder '{place.parent}' for --store; create it, or correct the path.")
-        return place
+def store_place(value: str | StorePlace) -> StorePlace:
+    """A store file, or the URL of a PostgreSQL database; a folder, a pipe or a missing folder is an error."""
+    place = parse_place(value)
+    if isinstance(place, Path) and place.exists() and not place.is_file():
+        raise UsageError(f"'{place}' is {'a folder' if place.is_dir() else 'not a file'}; give --store a file.")
+    if isinstance(place, Path) and not place.parent.is_dir():
+        raise UsageError(f"there is no folder '{place.parent}' for --store; create it, or correct the path.")
+    return place
 
 
 def json_option() -> click.Option:
     """`--json`, which every command has."""
-    return click.Option(["--json", "as_json"], is_flag=True, help="Print one JSON value instead of tables.")
+    return option("--json as_json", "Print one JSON value instead of tables.", is_flag=True)
 
 
 def store_option() -> click.Option:
     """`--store`, for commands that read or write runs."""
-    return click.Option(
-        ["--store"],
-        type=StoreParameter(),
-        metavar="FILE|URL",
-        envvar="SOCIOMETER_STORE",
-        default=None,
-        help="Store file, or postgresql://USER@HOST/DATABASE [default: SOCIOMETER_STORE, then sociometer.toml, then the"
-        " file in your data folder].",
+    text = (
+        "Store file, or postgresql://USER@HOST/DATABASE [default: SOCIOMETER_STORE, then sociometer.toml, then the file"
+        " in your data folder]."
     )
+    return option("--store", text, type=store_place, metavar="FILE|URL", envvar="SOCIOMETER_STORE", default=None)
 
 
 def stored_command(name: str, callback: Callable[..., Any], text: str, *params: click.Parameter) -> click.Command:
@@ -76,18 +66,56 @@ def store_path(given: StorePlace | None) -> StorePlace:
     return given or default_path()
 
 
+def runs_argument(required: bool = False) -> click.Argument:
+    """The argument RUN…: ids, starts of ids, names, `last` or `all`."""
+    return click.Argument(["runs"], nargs=-1, required=required, metavar="RUN…" if required else "[RUN…]")
+
+
+def told(chosen: "ChosenRuns") -> "ChosenRuns":
+    """The chosen runs, after printing on standard error which they are, unless the user named them."""
+    for note in chosen.notes:
+        print_text(note, err=True)
+    return chosen
+
+
+def terms_options() -> list[click.Parameter]:
+    """The options of a comparison: margin and level."""
+    margin = (
+        "Smallest difference that matters, as the measure is shown: 3 is three points of a share. For the primary "
+        "measure; MEASURE=VALUE is for another one, and can be repeated."
+    )
+    return [
+        option("--margin", margin, multiple=True, metavar="VALUE"),
+        option(
+            "--level", "Confidence level of the differences and verdicts of a comparison.", type=Number(), default=0.95
+        ),
+    ]
+
+
+def margin_of(words: Sequence[str]) -> float | dict[str, float] | None:
+    """The margin from its words: a number, or MEASURE=VALUE for each measure."""
+    if len(words) == 1 and "=" not in words[0]:
+        return _number(words[0], words[0])
+    pairs = [word.rpartition("=") for word in words]
+    for name, _, value in pairs:
+        if not name:
+            raise UsageError(f"--margin {value} is given next to others; write MEASURE=VALUE for each measure.")
+    return {name.strip(): _number(value, f"{name}={value}") for name, _, value in pairs} or None
+
+
+def _number(text: str, word: str) -> float:
+    try:
+        return Number().convert(text, None, None)
+    except click.BadParameter:
+        raise UsageError(f"--margin {word} is no number; write --margin 3 or --margin MEASURE=3.") from None
+
+
 def run_options(*names: str) -> list[click.Parameter]:
     """The options of commands that play items, or some of them, from the one table."""
     every = [_option(one) for one in OPTIONS if not one.detail and not one.in_name]
-    every.append(
-        click.Option(
-            ["-o", "details"],
-            multiple=True,
-            metavar="NAME=VALUE",
-            help="Detail of the subject or of requests, as temperature=0.2; repeat for several. See --help-all.",
-        )
-    )
-    return [option for option in every if not names or option.name in names]
+    text = "Detail of the subject or of requests, as temperature=0.2; repeat for several. See --help-all."
+    every.append(option("-o details", text, multiple=True, metavar="NAME=VALUE"))
+    return [one for one in every if not names or one.name in names]
 
 
 def _kind(one: RunOption) -> Any:
@@ -147,7 +175,7 @@ class PlayCommand(TableCommand):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The options of every day, then those of the instruments; all of them, in groups, with `--help-all`."""
-        shared = {option.name for option in _shared_options()}
+        shared = {one.name for one in _shared_options()}
         options = [one for one in self.params if isinstance(one, click.Option) and not one.hidden]
         first = [one for one in options if one.name in self.everyday]
         own = [one for one in options if one.name not in shared and one not in first]
@@ -193,26 +221,21 @@ def _shared_options() -> list[click.Parameter]:
 
 def dry_run_option() -> click.Option:
     """`--dry-run`, for commands that play items."""
-    return click.Option(["--dry-run"], is_flag=True, help="Show the plan (items, requests, cost) and send nothing.")
+    return option("--dry-run", "Show the plan (items, requests, cost) and send nothing.", is_flag=True)
 
 
 def quiet_option() -> click.Option:
     """`--quiet`, for commands that show progress."""
-    return click.Option(["--quiet"], is_flag=True, help="Hide progress.")
+    return option("--quiet", "Hide progress.", is_flag=True)
 
 
 def cap_options(covered: str = CAPS_COVER) -> list[click.Parameter]:
     """The hard caps on spending."""
     made = run_options(*Caps.__struct_fields__)
-    for option in made:
-        assert isinstance(option, click.Option)
-        option.help = (option.help or "").replace(CAPS_COVER, covered)
+    for one in made:
+        assert isinstance(one, click.Option)
+        one.help = (one.help or "").replace(CAPS_COVER, covered)
     return made
-
-
-def _shown(default: object) -> str:
-    """A default as help shows it."""
-    return ", ".join(map(str, default)) if isinstance(default, tuple) else str(default)
 
 
 _METAVARS = {"text": "TEXT", "choice": "CHOICE", "number": "NUMBER", "whole": "N", "path": "PATH"}
@@ -237,7 +260,8 @@ def setting_options(settings: tuple[Setting, ...]) -> list[click.Parameter]:
         if setting.choices:
             text += f" One of: {', '.join(setting.choices)}."
         if setting.default not in (None, "", ()) and setting.kind != "flag":
-            text += f" [default: {_shown(setting.default)}]"
+            shown = setting.default if isinstance(setting.default, tuple) else (setting.default,)
+            text += f" [default: {', '.join(map(str, shown))}]"
         flag = {"is_flag": True, "default": None} if setting.kind == "flag" else {}
         made.append(
             click.Option(
@@ -277,9 +301,9 @@ def run_config(card: Card, subject: str, values: Mapping[str, Any], settings: Ma
     """The configuration that the options of `run` describe."""
     options = {name: values[name] for name in RunOptions.__annotations__ if name in values}
     config = make_config(card, subject, **{**options, "roles": parse_roles(values["roles"]), "settings": settings})
-    return structs.replace(
-        config, command=("sociometer", *map(without_passwords, sys.argv[1:])), **from_project(card, subject, values)
-    )
+    project: Completed | None = values.get("project")
+    own = project.of_run(card, (subject,) if subject else values["models"], values["label"]) if project else {}
+    return structs.replace(config, command=("sociometer", *map(without_passwords, sys.argv[1:])), **own)
 
 
 def caps(values: Mapping[str, Any]) -> Caps:
@@ -304,9 +328,9 @@ def parse_roles(given: tuple[str, ...]) -> dict[str, str]:
 
 
 @contextmanager
-def open_stored(path: StorePlace, listener: Listener | None = None) -> Iterator[Engine]:
+def open_stored(given: StorePlace | None, listener: Listener | None = None) -> Iterator[Engine]:
     """An engine for commands that need an existing store; a mistyped path does not create one."""
-    if not path.exists():
+    if not (path := store_path(given)).exists():
         raise UsageError(
             f"there is no store at {path}. Create one with: sociometer run INSTRUMENT --model MODEL; or give"
             " another file with --store."
@@ -316,9 +340,9 @@ def open_stored(path: StorePlace, listener: Listener | None = None) -> Iterator[
 
 
 @contextmanager
-def open_engine(path: StorePlace, listener: Listener | None = None) -> Iterator[Engine]:
-    """An engine on the store at `path`, which is always closed at the end."""
-    with Store(path) as store, closing(Engine(store, load, listener, stopping_rule)) as engine:
+def open_engine(given: StorePlace | None, listener: Listener | None = None) -> Iterator[Engine]:
+    """An engine on the store that is given, or on the usual one; it is always closed at the end."""
+    with Store(store_path(given)) as store, closing(Engine(store, load, listener, stopping_rule)) as engine:
         yield engine
 
 

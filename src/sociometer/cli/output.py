@@ -1,351 +1,24 @@
-"""What commands print: tables that fit a terminal, plain columns when piped, JSON or CSV files when asked for."""
+"""How commands show results: the options `--format`, `--json` and `--to`, and what `reporting/terminal.py` prints."""
 
 import math
-import re
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import click
 import msgspec
-from msgspec import Struct, structs
+from msgspec import structs
 
-from sociometer.core import words
 from sociometer.core.errors import ExitCode, UsageError, unknown
 from sociometer.core.instrument import Result
-from sociometer.core.lazy import lazy
-from sociometer.core.measure import Cell, Interval, Table
-from sociometer.core.sheets import whole_file, write_sheet
-from sociometer.core.words import counted, first_of
-from sociometer.statistics.formatting import interval_text, number, p_text
+from sociometer.core.measure import Table
+from sociometer.reporting.terminal import SCREEN, Display, print_json, print_line, print_table, print_text
 
-rich_cells = lazy("rich.cells")
-rich_console = lazy("rich.console")
-rich_padding = lazy("rich.padding")
-rich_table = lazy("rich.table")
-rich_text = lazy("rich.text")
-
-INTERVAL = "95 % interval"
-NOTE = "note"
-GAP = 2
-"""Spaces between two columns."""
-NAME_WANTED = 24
-"""A cell of text is shortened to this many characters before details are left out."""
-NAME_AT_LEAST = 14
-"""A cell of text is shortened to this many characters before a column is left out."""
-HEAD_AT_LEAST = 10
-"""The head of a column of numbers is shortened to this many characters."""
-_GO_FIRST = (
-    "adjusted for", "unreadable", "errors", "clusters", "source", "tokens", "requests", "cost", "what", "started",
-)  # fmt: skip
-_KEPT = ("verdict", "value", "difference", INTERVAL, "score", "rank", "rank, 95 %")
-_LEFT_OUT = (_GO_FIRST, (), ("chance", "items"), ("measure", "group"), _KEPT)
-"""The columns in the order in which they are left out; those without a place here are left out second."""
-_SILENT_AT_ZERO = ("errors", "unreadable", "failed")
-_CONTROL = {code: f"\\x{code:02x}" for code in (*range(0x09), *range(0x0B, 0x20), *range(0x7F, 0xA0))}
-# Changes of direction, and what takes no room; the two joiners of Indic scripts and emoji stay.
-_UNSEEN = (0xAD, 0x61C, 0x180E, 0x200B, 0x200E, 0x200F, 0xFEFF, *range(0x202A, 0x202F), *range(0x2060, 0x2070))
-_CONTROL |= {code: f"\\u{code:04x}" for code in (*_UNSEEN, *range(0xE0000, 0xE0080))}
-_NUMBER = re.compile(r"[+−<>$]? ?[\d.,]+( %| points?)?( (to|\[|\().*)?")
-_P_VALUE = re.compile(r"p($|[ (-])")
-
-
-class TableText(Struct, frozen=True):
-    """A table in text: its cells, how they are aligned, and what is left out of it."""
-
-    title: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    right: tuple[bool, ...]
-    notes: tuple[str, ...] = ()
-    hidden_columns: tuple[str, ...] = ()
-    hidden_rows: int = 0
-    shortened: int = 0
-    """The number of cells whose text is cut."""
-
-    @property
-    def widths(self) -> tuple[int, ...]:
-        """The cells that each column takes on a terminal."""
-        return tuple(
-            max(map(shown_width, (head, *(row[place] for row in self.rows)))) for place, head in enumerate(self.columns)
-        )
-
-    @property
-    def width(self) -> int:
-        """The cells that a line takes on a terminal."""
-        return sum(self.widths) + GAP * (len(self.columns) - 1)
-
-
-def harmless(text: str) -> str:
-    """The text with control and invisible characters made visible, except line ends and tabs."""
-    return text.translate(_CONTROL)
-
-
-def cell_text(cell: Cell, unit: str = "", interval: Interval | None = None) -> str:
-    """A cell as one line of text; a number in its unit, with the decimals that its interval is worth."""
-    if isinstance(cell, int | float) and not isinstance(cell, bool):
-        if unit == "p":
-            return p_text(cell)
-        if unit or (interval is not None and isinstance(cell, float)):
-            return number(cell, unit or "number", interval=interval)
-    return harmless(words.cell_text(cell)).replace("\n", " ").replace("\t", " ")
-
-
-def text_of(table: Table, *, everything: bool = False, most_rows: int | None = None) -> TableText:
-    """The table in text; without `everything`, only the columns and the first rows that a person needs."""
-    hidden = [] if everything else [name for name in table.columns if name in table.details]
-    rows = table.rows if everything or most_rows is None else table.rows[:most_rows]
-    columns, cells, right = _text_columns(table, rows)
-    notes = [table.note] if table.note else []
-    kept = list(range(len(columns)))
-    if not everything:
-        kept = [
-            place for place in kept if columns[place] not in hidden and not _says_nothing(columns[place], cells, place)
-        ]
-        if NOTE in columns:
-            notes += _footnotes(columns, cells)
-            kept = [place for place in kept if columns[place] != NOTE]
-    return TableText(
-        harmless(table.title),
-        tuple(columns[place] for place in kept),
-        tuple(tuple(row[place] for place in kept) for row in cells),
-        tuple(right[place] for place in kept),
-        tuple(map(harmless, notes)),
-        tuple(hidden),
-        len(table.rows) - len(rows),
-    )
-
-
-def _text_columns(table: Table, rows: Sequence[Sequence[Cell]]) -> tuple[list[str], list[tuple[str, ...]], list[bool]]:
-    """Heads, cells and alignments; the bounds of an interval are one column, and set the decimals before them."""
-    heads, texts, right = [], [], []
-    place = 0
-    while place < len(table.columns):
-        head, column = table.columns[place], [row[place] if place < len(row) else None for row in rows]
-        unit = table.units.get(head, "p" if _P_VALUE.match(head) else "")
-        bounds = _bounds_after(table, rows, place)
-        numeric = bool(rows) and all(isinstance(cell, int | float | None) for cell in column)
-        numeric = numeric and not any(isinstance(cell, bool) for cell in column)
-        if head == "from" and table.columns[place + 1 : place + 2] == ("to",):
-            own = _bounds_after(table, rows, place - 1)
-            heads.append(INTERVAL)
-            texts.append([interval_text(interval, unit or "number") or "–" for interval in own])
-            right.append(False)
-            place += 2
-            continue
-        heads.append(harmless(head))
-        texts.append([cell_text(cell, unit, interval) for cell, interval in zip(column, bounds, strict=True)])
-        right.append(numeric or (bool(rows) and all(text == "–" or _NUMBER.fullmatch(text) for text in texts[-1])))
-        place += 1
-    return heads, [tuple(column[line] for column in texts) for line in range(len(rows))], right
-
-
-def _bounds_after(table: Table, rows: Sequence[Sequence[Cell]], place: int) -> list[Interval | None]:
-    """For each row the interval in the two columns after this one, if it has the same unit."""
-    same = table.columns[place + 1 : place + 3] == ("from", "to")
-    found: list[Interval | None] = []
-    for row in rows:
-        low, high = (row[place + 1], row[place + 2]) if same else (None, None)
-        bounded = isinstance(low, int | float) and isinstance(high, int | float)
-        found.append(Interval(float(low), float(high)) if bounded else None)  # type: ignore[arg-type]
-    return found
-
-
-def _says_nothing(head: str, cells: Sequence[Sequence[str]], place: int) -> bool:
-    """Whether a column is empty, or counts faults of which there are none."""
-    column = {row[place] for row in cells}
-    return (
-        column <= {"", "–"}
-        or (head == "group" and column == {"all"})
-        or (head in _SILENT_AT_ZERO and column <= {"", "–", "0"})
-    )
-
-
-def _footnotes(columns: Sequence[str], cells: Sequence[Sequence[str]]) -> list[str]:
-    """The notes of the rows, each once, with the name of the row."""
-    place = columns.index(NOTE)
-    found: dict[str, list[str]] = {}
-    for row in cells:
-        if row[place] not in ("", "–"):
-            name = next((row[at] for at in range(len(row)) if columns[at] in ("measure", "coefficient")), row[0])
-            found.setdefault(row[place], []).append(name)
-    return [f"{', '.join(dict.fromkeys(names))}: {note}" for note, names in found.items()]
-
-
-def fitted(text: TableText, width: int) -> TableText:
-    """The table within this width: details go first, then long names are shortened, then columns are left out."""
-    while text.width > width and len(text.columns) > 1:
-        detailed = any(head in _GO_FIRST for head in text.columns[1:])
-        narrow = _shortened(text, width, NAME_WANTED if detailed else NAME_AT_LEAST)
-        if narrow.width <= width:
-            return narrow
-        text = _without(text, _least(text.columns))
-    return _shortened(text, width, NAME_AT_LEAST)
-
-
-def _least(columns: Sequence[str]) -> int:
-    """The column that is left out first, the last of its kind; the first column stays."""
-
-    def turn(place: int) -> tuple[int, int]:
-        return next((turn for turn, heads in enumerate(_LEFT_OUT) if columns[place] in heads), 1), -place
-
-    return min(range(1, len(columns)), key=turn)
-
-
-def _without(text: TableText, place: int) -> TableText:
-    def rest(cells: tuple[Any, ...]) -> tuple[Any, ...]:
-        return cells[:place] + cells[place + 1 :]
-
-    return structs.replace(
-        text,
-        columns=rest(text.columns),
-        rows=tuple(map(rest, text.rows)),
-        right=rest(text.right),
-        hidden_columns=(*text.hidden_columns, text.columns[place]),
-    )
-
-
-def _shortened(text: TableText, width: int, name: int) -> TableText:
-    """The table with its widest names cut in the middle, none below `name` characters; numbers are never cut.
-
-    The head of a column of numbers is cut too, if it is wider than they are, and told in full below the table.
-    """
-    widths = list(text.widths)
-    cells = [max([0, *(shown_width(row[place]) for row in text.rows)]) for place in range(len(widths))]
-    least = [max(cells[place], HEAD_AT_LEAST) if right else name for place, right in enumerate(text.right)]
-    excess = text.width - width
-    while excess > 0:
-        able = [place for place in range(len(widths)) if widths[place] > least[place]]
-        able = able or [0] * (len(widths) == 1 and widths[0] > 1)
-        if not able:
-            break
-        widths[max(able, key=lambda place: widths[place])] -= 1
-        excess -= 1
-    rows = tuple(tuple(shorten(cell, most) for cell, most in zip(row, widths, strict=True)) for row in text.rows)
-    columns = tuple(shorten(head, most) for head, most in zip(text.columns, widths, strict=True))
-    cut = sum(
-        cell != whole for row, full in zip(rows, text.rows, strict=True) for cell, whole in zip(row, full, strict=True)
-    )
-    told = [f"{short}: {head}" for short, head in zip(columns, text.columns, strict=True) if short != head]
-    return structs.replace(text, columns=columns, rows=rows, shortened=cut, notes=(*told, *text.notes))
-
-
-def shorten(text: str, most: int) -> str:
-    """The text in at most that many cells; what is left out of its middle is an ellipsis, so both ends can be read."""
-    if shown_width(text) <= most:
-        return text
-    front, back = (most - 1) - (most - 1) // 3, (most - 1) // 3
-    head, tail = text, text
-    while shown_width(head) > front:
-        head = head[:-1]
-    while shown_width(tail) > back:
-        tail = tail[1:]
-    return f"{head}…{tail}"
-
-
-def shown_width(text: str) -> int:
-    """The cells that a text takes on a terminal; a Chinese character takes two."""
-    if text.isascii():
-        return len(text)
-
-    return int(rich_cells.cell_len(text))
-
-
-SCREEN = 24
-"""The maximum number of table rows that a command shows without `--format wide`."""
-LEAST_ROWS = 6
-"""Rows of each table that are shown, however many tables there are."""
-
-
-class Display(Struct, frozen=True):
-    """How a command shows its result: what fits the screen, every row and column, CSV or JSON; and where it goes."""
-
-    format: Literal["table", "wide", "csv", "json"] = "table"
-    to: Path | None = None
-    """A file (.csv or .json), or a folder for the tables and figures of the result."""
-
-    @property
-    def wide(self) -> bool:
-        """Whether every row and column is shown."""
-        return self.format == "wide"
-
-    @property
-    def as_json(self) -> bool:
-        """Whether the result is one JSON value."""
-        return self.format == "json"
-
-    def json(self, value: object) -> None:
-        """One JSON value on standard output, or in a .json file."""
-        if self.to is None or self.to.suffix.lower() != ".json":
-            print_json(value)
-            return
-        with whole_file(self.to) as partial:
-            partial.write_bytes(json_text(value))
-        print_text(f"wrote {self.to}", err=True)
-
-    def show(
-        self,
-        tables: Iterable[Table],
-        *,
-        finding: str = "",
-        more: Iterable[Table] = (),
-        notes: Sequence[str] = (),
-        limits: Sequence[int] = (),
-        files: Iterable[Table] | None = None,
-    ) -> None:
-        """First the finding, then the tables, then notes, then where the rest is; `more` is shown with `wide`.
-
-        `limits` are the maximum rows of each table, and `files` the tables of CSV files, if they are different.
-        """
-        first, rest = list(tables), list(more)
-        whole = [*first, *rest] if files is None else list(files)
-        if self.format == "csv" and self.to is None:
-            for table in whole:
-                sys.stdout.write(csv_text(table) + "\n" * (len(whole) > 1))
-            return
-        if finding:
-            print_text(finding)
-            print_line()
-        shown = [*first, *rest] if self.wide else first
-        each = max(LEAST_ROWS, SCREEN // max(1, len(shown)))
-        most = limits or [each] * len(first)
-        texts = [
-            text_of(table, everything=self.wide, most_rows=rows)
-            for table, rows in zip(shown, [*most, *([None] * len(rest))], strict=False)
-        ]
-        printed = [_print_text(text, self.wide) for text in texts]
-        for note in notes:
-            print_text(note)
-        hidden = _what_is_hidden(printed, 0 if self.wide else len(rest))
-        if hidden:
-            print_text(f"Not shown: {hidden}. To see everything, add --format wide.")
-        for path in self.written(whole):
-            print_line(f"wrote {path}")
-
-    def written(self, tables: Sequence[Table]) -> list[Path]:
-        """The CSV files of the tables: the file itself for one, a file for each next to it for several."""
-        if self.to is None or self.to.suffix.lower() == ".json":
-            return []
-        folder = self.to.suffix.lower() != ".csv"
-        paths: list[Path] = []
-        for table in tables:
-            name = "".join(letter if letter.isalnum() else "-" for letter in table.name)
-            path = self.to / f"{name}.csv" if folder else self.to
-            if len(tables) > 1 and not folder:
-                path = path.with_name(f"{path.stem}-{name}{path.suffix}")
-            count = sum(known.stem.startswith(path.stem) for known in paths)
-            path = path.with_stem(f"{path.stem}-{count + 1}") if path in paths else path
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with whole_file(path) as partial:
-                partial.write_text(csv_text(table), encoding="utf-8")
-            paths.append(path)
-        return paths
-
-
-def csv_text(table: Table) -> str:
-    """The whole table as CSV, safe to open in a spreadsheet."""
-    return write_sheet(table.columns, table.rows, guard_formulas=True)
+__all__ = [
+    "SCREEN", "Display", "Group", "Number", "Range", "TableCommand", "display_options", "link_teller", "option",
+    "print_json", "print_line", "print_result", "print_table", "print_text", "tell", "tell_rows",
+]  # fmt: skip
 
 
 class Number(click.types.FloatParamType):
@@ -422,16 +95,6 @@ def display_options(*, to: bool = True) -> list[click.Parameter]:
     return [*made, where] if to else made
 
 
-def print_json(value: object) -> None:
-    """One JSON value on standard output."""
-    sys.stdout.write(json_text(value).decode())
-
-
-def json_text(value: object) -> bytes:
-    """A JSON value as commands print it."""
-    return msgspec.json.format(msgspec.json.encode(value, enc_hook=str), indent=2) + b"\n"
-
-
 def print_result(result: Result, display: Display) -> int:
     """Show a command's result and return the exit code."""
     if display.as_json:
@@ -443,11 +106,6 @@ def print_result(result: Result, display: Display) -> int:
         for path in result.wrote:
             print_line(f"wrote {path}")
     return int(ExitCode.GATE_FAILED if result.failed else ExitCode.OK)
-
-
-def print_line(text: str = "") -> None:
-    """One line of plain text on standard output; nothing in it can move the terminal's cursor or its title."""
-    sys.stdout.write(harmless(text) + "\n")
 
 
 def tell(as_json: bool, value: object, *lines: str) -> None:
@@ -462,65 +120,9 @@ def tell(as_json: bool, value: object, *lines: str) -> None:
 def tell_rows(as_json: bool, table: Table) -> None:
     """A short table, or its rows as JSON objects."""
     if as_json:
-        print_json([dict(zip(table.columns, row, strict=True)) for row in table.rows])
+        print_json(table.records())
     else:
         print_table(table)
-
-
-def print_text(text: str, *, err: bool = False) -> None:
-    """Plain text on standard output, or on standard error; on a terminal its lines break between words."""
-    if not (sys.stderr if err else sys.stdout).isatty():
-        click.echo(harmless(text), err=err)
-        return
-
-    rich_console.Console(highlight=False, stderr=err).print(rich_text.Text(harmless(text)), soft_wrap=False)
-
-
-def print_table(table: Table) -> None:
-    """Prints one table in full; for short tables."""
-    _print_text(text_of(table), everything=False)
-
-
-def _print_text(text: TableText, everything: bool) -> TableText:
-    """Prints a table, as tab-separated columns when piped; returns what was printed."""
-    if not sys.stdout.isatty():
-        print_line(f"# {text.title}")
-        print_line("\t".join(text.columns))
-        for row in text.rows:
-            print_line("\t".join(row))
-        for note in text.notes:
-            print_line(f"# {note}")
-        print_line()
-        return text
-    return _drawn(text, everything)
-
-
-def _drawn(text: TableText, everything: bool) -> TableText:
-    console = rich_console.Console()
-    text = text if everything else fitted(text, console.width)
-    drawn = rich_table.Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold", expand=False)
-    for column, right in zip(text.columns, text.right, strict=True):
-        drawn.add_column(
-            rich_text.Text(column), justify="right" if right else "left", no_wrap=not everything, overflow="fold"
-        )
-    for row in text.rows:
-        drawn.add_row(*map(rich_text.Text, row))
-    console.print(rich_text.Text(text.title, style="bold underline"))
-    console.print(drawn)
-    for note in text.notes:
-        console.print(rich_padding.Padding(rich_text.Text(note, style="dim"), (0, 0, 0, 2)))
-    console.print()
-    return text
-
-
-def _what_is_hidden(texts: Sequence[TableText], tables: int) -> str:
-    rows = sum(text.hidden_rows for text in texts)
-    columns = list(dict.fromkeys(name for text in texts for name in text.hidden_columns))
-    cut = sum(text.shortened for text in texts)
-    parts = [counted(rows, "row")] if rows else []
-    parts += [counted(tables, "table")] if tables else []
-    parts += [f"the column{'s' * (len(columns) > 1)} {first_of(columns, 4)}"] if columns else []
-    return "; ".join([*parts, *([f"the whole text of {counted(cut, 'cell')}"] if cut else [])])
 
 
 def link_teller(who: str, how_to_stop: str, as_json: bool) -> Callable[[str, str], None]:

@@ -1,15 +1,12 @@
 """`sociometer paper`: an instrument's paper filled from your runs, recomputed, or its models run again."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import click
-import msgspec
 from msgspec import Struct
 
-from sociometer.api import Reproduction, paper, reproduce
-from sociometer.cli.chosen import chosen_runs, means_all, runs_argument
+from sociometer.api import paper, reproduce
 from sociometer.cli.options import (
     PlayCommand,
     dry_run_option,
@@ -18,8 +15,8 @@ from sociometer.cli.options import (
     quiet_option,
     run_config,
     run_options,
+    runs_argument,
     store_option,
-    store_path,
 )
 from sociometer.cli.output import Display, Group, TableCommand, display_options, option, print_result, print_text
 from sociometer.cli.project import with_project
@@ -35,16 +32,17 @@ from sociometer.engine.engine import Engine, PlayedRun
 from sociometer.engine.plan import ReadLists, ReadPlan
 from sociometer.instruments import card_of, cards, load
 from sociometer.reporting.progress import ProgressDisplay, track, working
+from sociometer.results.choice import choose_for_paper
 from sociometer.results.published import (
     ReplicatedFigure,
-    claims_sentence,
-    is_within,
+    missing_files_sentence,
+    replicated_figures,
     replication_sentence,
     replication_table,
+    reproduction_sentence,
 )
 from sociometer.store.place import StorePlace
-from sociometer.store.records import RunRecord, RunStatus
-from sociometer.store.stored_run import StoredRun
+from sociometer.store.records import RunStatus
 
 
 def _reproduce(instruments: tuple[str, ...], data: str, display: Display) -> int:
@@ -52,45 +50,19 @@ def _reproduce(instruments: tuple[str, ...], data: str, display: Display) -> int
     able = [name for name in names if load(name).reproduce is not None]
     found = [reproduce(name, data=data) for name in track(able, "recomputing")]
     good = all(one.good for one in found)
-    if display.as_json:
-        figures = {one.instrument: one.figures for one in found}
-        missing = {one.instrument: one.missing for one in found}
-        display.json({"reproduced": good, "figures": figures, "not_found": missing})
-    else:
-        display.show(
-            [one.table(not display.wide) for one in found],
-            finding="\n".join(_finding(one) for one in found),
-            notes=[
-                *(_what_is_missing(one.instrument, one.missing) for one in found if one.missing),
-                *([] if display.wide else ["Add --format wide to see the figures that match."]),
-            ],
-            files=[one.table() for one in found],
-        )
+    figures = {one.instrument: one.figures for one in found}
+    missing = {one.instrument: one.missing for one in found}
+    display.show(
+        [one.table(not display.wide) for one in found],
+        finding="\n".join(reproduction_sentence(one.instrument, one.figures) for one in found),
+        notes=[
+            *(missing_files_sentence(card_of(one.instrument), one.missing) for one in found if one.missing),
+            *([] if display.wide else ["Add --format wide to see the figures that match."]),
+        ],
+        files=[one.table() for one in found],
+        data={"reproduced": good, "figures": figures, "not_found": missing},
+    )
     return int(ExitCode.OK if good else ExitCode.GATE_FAILED)
-
-
-def _finding(found: Reproduction) -> str:
-    """How many published figures are recomputed, how many differ, and how many claims of the text hold."""
-    printed = [figure for figure in found.figures if figure.printed is not None and not figure.claim]
-    differ = [figure for figure in printed if not figure.match]
-    unknown = [figure for figure in differ if not figure.reason]
-    said = f"{found.instrument}: {len(printed) - len(differ)} of {len(printed)} published figures match"
-    if differ:
-        said += f"; {len(differ)} differ, {len(unknown) or 'none'} of them without a known reason"
-    return f"{said}. {claims_sentence(found.figures)}".strip()
-
-
-def _what_is_missing(name: str, files: Sequence[str]) -> str:
-    """Which official files are missing, and how to get them."""
-    fetched = {file.name for file in card_of(name).file}
-    parts = {file.part for file in card_of(name).file if file.part and any(file.name.startswith(one) for one in files)}
-    said = [f"Official files not found: {', '.join(files)}. The figures that need them are left out."]
-    if fetched & set(files) or parts:
-        options = "".join(f" --{part}" for part in sorted(parts))
-        said.append(f"Run 'sociometer get data {name}{options}', or give --data DIR.")
-    if not parts and set(files) - fetched:
-        said.append("For files that 'get data' does not include, see the instrument's README.")
-    return " ".join(said)
 
 
 REPRODUCE = TableCommand(
@@ -153,10 +125,10 @@ def _replicate(
     if rows:
         shown = tuple((one.row, one.model or None, _ACCESS[one.access], one.note) for one in plan.models)
         table = Table("rows", f"{card.name}: published rows", ("row", "--model", "access", "note"), shown)
-        display.json(plan.models) if display.as_json else display.show([table], notes=plan.remarks)
+        display.show([table], notes=plan.remarks, data=plan.models)
         return int(ExitCode.OK)
     parts = _parts(card, plan, models, values)
-    with ProgressDisplay(quiet or dry_run) as progress, open_engine(store_path(values["store"]), progress) as engine:
+    with ProgressDisplay(quiet or dry_run) as progress, open_engine(values["store"], progress) as engine:
         able, failed = _playable(engine, parts, dry_run)
         if dry_run:
             for line in _not_played(failed):
@@ -223,32 +195,18 @@ def _play(engine: Engine, parts: list[_PlannedPart], failed: dict[str, list[str]
             continue
         all_played.append(played)
         printed += len(part.replication.figures)
-        found += _figures(part, played)
+        found += replicated_figures(played.run, part.replication)
         if played.ending.status is RunStatus.STOPPED:
             failed.setdefault(played.ending.reason, []).append(_name(part))
             break
     return _Outcome(found, all_played, failed, printed - len(found))
 
 
-def _figures(part: _Part, played: PlayedRun) -> list[ReplicatedFigure]:
-    run, task = part.replication, part.replication.task
-    known = {card.name: card for card in played.run.definition.card.measures_of(task)}
-    summary, label = played.run.summary(task), part.config.subject_label
-    found = []
-    for figure in run.figures:
-        if (measure := summary.measure(figure.measure, **figure.group)) is not None:
-            card, within = known[figure.measure], is_within(figure, measure)
-            found.append(ReplicatedFigure(run.row, label, run.about, figure, card, measure, played.run.id, within))
-    return found
-
-
 def _show(card: Card, plan: ReplicationPlan, outcome: _Outcome, display: Display) -> int:
-    if display.as_json:
-        display.json({"figures": outcome.found, "not_played": outcome.failed, "not_measured": outcome.unmeasured})
-    else:
-        table = replication_table(card.name, outcome.found)
-        notes = [*_not_played(outcome.failed), *_incomplete(outcome), *plan.remarks]
-        display.show([table], finding=replication_sentence(card.name, outcome.found), notes=notes)
+    table = replication_table(card.name, outcome.found)
+    notes = [*_not_played(outcome.failed), *_incomplete(outcome), *plan.remarks]
+    data = {"figures": outcome.found, "not_played": outcome.failed, "not_measured": outcome.unmeasured}
+    display.show([table], finding=replication_sentence(card.name, outcome.found), notes=notes, data=data)
     if (code := exit_code(outcome.played)) or outcome.failed:
         return code or int(ExitCode.MACHINERY)
     return int(ExitCode.GATE_FAILED if any(one.within is False for one in outcome.found) else ExitCode.OK)
@@ -313,8 +271,8 @@ def _paper(
     display: Display,
 ) -> int:
     name = card_of(instrument).name
-    with open_stored(store_path(store)) as engine:
-        chosen = _runs(engine, name, runs)
+    with open_stored(store) as engine:
+        chosen = choose_for_paper(engine.store, load, name, runs).runs
         with working("writing tables and figures"):
             pack = paper(chosen, folder, models=models, published=published)
     missing = [part.label for part in pack.parts if not part.files]
@@ -323,32 +281,6 @@ def _paper(
     wrote = pack.files if display.as_json else (f"{folder} ({len(pack.files)} files)",)
     result = Result((pack.table(),), tuple(notes), wrote=wrote, finding=said, data={"parts": list(pack.parts)})
     return print_result(result, display)
-
-
-def _runs(engine: Engine, instrument: str, references: Sequence[str]) -> list[StoredRun]:
-    """The named runs; without names or with `all`, the most complete run of each subject, task and setting."""
-    if references and not means_all(references):
-        return chosen_runs(engine, references, instrument=instrument)
-    fullest: dict[tuple[object, ...], tuple[tuple[bool, int, float], RunRecord]] = {}
-    for record in engine.store.runs.all():
-        analysis = bool(record.manifest.given_items)
-        if record.instrument != instrument or record.manifest.card is not None or not (record.subject or analysis):
-            continue
-        config = record.manifest.config
-        roles = tuple(sorted((role, who.label) for role, who in record.manifest.roles.items()))
-        settings = tuple(sorted(config.settings.items()))
-        # Analyses of different runs of a subject differ in their items only.
-        first = next(engine.stored(record.id).episodes(), None) if analysis else None
-        item = b"" if first is None else msgspec.json.encode(first.item)
-        kind = (record.subject, config.tasks, settings, config.official, roles, item)
-        weight = (record.status is RunStatus.FINISHED, engine.store.totals(record).done, record.created)
-        if kind not in fullest or weight > fullest[kind][0]:
-            fullest[kind] = (weight, record)
-    if not fullest:
-        raise UsageError(
-            f"the store has no run of {instrument}. Start one with: sociometer run {instrument} --model MODEL"
-        )
-    return [engine.stored(record.id) for _, record in fullest.values()]
 
 
 _TABLES = TableCommand(

@@ -2,20 +2,17 @@
 
 from typing import Any
 
-import click
-
-from sociometer.cli.output import Number
+from sociometer.cli.output import Number, option
 from sociometer.cli.project import with_defaults
 from sociometer.cli.run import RunCommand, fixed_parameters, play
 
-_DETECT = click.Option(
-    ["--detect"],
+_DETECT = option(
+    "--detect",
+    "Difference between two models to detect with 80 % power, as the measure is shown: shows the items and repeats that"
+    " this takes. Needs no --model.",
     type=Number(),
     metavar="SIZE",
-    help="Difference between two models to detect with 80 % power, as the measure is shown: shows the items and repeats"
-    " that this takes. Needs no --model.",
 )
-
 
 _ANY = "baseline/random"
 """Stands for the subject if none is given: the items do not depend on it."""

@@ -1,19 +1,21 @@
 """`sociometer report`: one self-contained HTML page about runs, or one of its figures."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
 from sociometer.api import report
-from sociometer.cli.chosen import chosen_runs, margin_of, runs_argument, terms_options, without_short
-from sociometer.cli.options import open_stored, store_option, store_path
+from sociometer.cli.options import margin_of, open_stored, runs_argument, store_option, terms_options, told
 from sociometer.cli.output import Display, TableCommand, display_options, option, print_result
 from sociometer.core.errors import UsageError
 from sociometer.core.instrument import Result
-from sociometer.core.measure import Figure, Table
+from sociometer.core.measure import Table
+from sociometer.instruments import load
 from sociometer.reporting.content import gather
 from sociometer.reporting.plot import WIDTH, find_figure, write_figure
 from sociometer.reporting.progress import working
+from sociometer.results.choice import choose_runs, without_short
 from sociometer.results.verdicts import Terms
 from sociometer.store.place import StorePlace
 from sociometer.store.stored_run import StoredRun
@@ -39,21 +41,22 @@ def _report(
         )
     if figure != _LIST and display.format in ("csv", "wide"):
         raise UsageError(f"--format {display.format} works only with --figure {_LIST}; leave it out.")
-    with open_stored(store_path(store)) as engine:
-        chosen = chosen_runs(engine, runs)
+    with open_stored(store) as engine:
+        found = told(choose_runs(engine.store, load, runs)).runs
         if figure:
-            return _figure(chosen, figure, to, width, display)
-        chosen, left = without_short(chosen)
+            return _figure(found, figure, to, width, display)
+        chosen, left = without_short(found)
         with working("writing the page"):
             path = report(chosen, out, evidence=evidence, margin=terms.margin, level=terms.level)
     return print_result(Result(notes=tuple(f"Left out: {why}." for why in left), wrote=(str(path),)), display)
 
 
-def _figure(runs: list[StoredRun], name: str, to: Path | None, width: int, display: Display) -> int:
+def _figure(runs: Sequence[StoredRun], name: str, to: Path | None, width: int, display: Display) -> int:
     with working("drawing figures"):
         figures = gather(runs, evidence=0).figures()
     if name == _LIST:
-        rows = tuple((full, one.title, _kind(one)) for full, one in figures.items())
+        kinds = {full: "drawing" if one.svg else "chart" for full, one in figures.items() if one.table is None}
+        rows = tuple((full, one.title, kinds.get(full, "table")) for full, one in figures.items())
         listed = Table("figures", "Figures", ("name", "title", "kind"), rows)
         return print_result(Result(tables=(listed,)), display)
     found = find_figure(figures, name)
@@ -62,10 +65,6 @@ def _figure(runs: list[StoredRun], name: str, to: Path | None, width: int, displ
         raise UsageError(f"--figure needs --to FILE with one of these endings: {endings}.")
     write_figure(found, to, width=width)
     return print_result(Result(notes=(found.caption,) if found.caption else (), wrote=(str(to),)), display)
-
-
-def _kind(figure: Figure) -> str:
-    return "table" if figure.table is not None else "drawing" if figure.svg else "chart"
 
 
 command = TableCommand(

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from sociometer.cli.options import cap_options, caps, detail_values, open_stored, quiet_option, store_option, store_path
+from sociometer.cli.options import cap_options, caps, detail_values, open_stored, quiet_option, store_option
 from sociometer.cli.output import Display, TableCommand, display_options, option
 from sociometer.cli.run import exit_code, show_played
 from sociometer.cli.summaries import played_json
@@ -27,7 +27,7 @@ def _resume(
         if (given := name.partition("=")[0]) not in _AGAIN:
             raise UsageError(f"-o {given} belongs to 'run'; 'resume' takes: {', '.join(_AGAIN)}.")
     in_flight = chosen["in_flight"] if any(one.startswith("in-flight") for one in details) else None
-    with ProgressDisplay(quiet) as progress, open_stored(store_path(store), progress) as engine:
+    with ProgressDisplay(quiet) as progress, open_stored(store, progress) as engine:
         played = engine.resume(
             run, caps(values), in_flight, key_variables=key_variables, insecure_http=chosen["insecure_http"],
             code=values["code"],

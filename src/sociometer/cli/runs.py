@@ -18,7 +18,7 @@ from sociometer.instruments import cards
 from sociometer.reporting.progress import cost_in_words
 from sociometer.statistics.formatting import estimate
 from sociometer.store.place import StorePlace
-from sociometer.store.records import RunRecord, RunStatus, Spent
+from sociometer.store.records import RunRecord, RunStatus, Totals
 from sociometer.store.runs import RunSearch
 from sociometer.store.store import Store
 from sociometer.store.stored_run import first_score, state_of, status_of
@@ -31,17 +31,6 @@ def _show(watch: bool, every: float, store: StorePlace | None, display: Display)
         return
     most = SCREEN if sys.stdout.isatty() and display.format == "table" else None
     rows = _rows(path, most) if path.exists() else []
-    if display.as_json:
-        display.json(
-            [
-                {"run": row.record.id, "name": row.record.name, "instrument": row.record.instrument,
-                 "subject": row.record.subject, "status": row.status, "state": row.state,
-                 "created": row.record.created, "done": row.done, "errors": row.failed, "spent": row.spent,
-                 "score": row.score}
-                for row in rows
-            ]
-        )  # fmt: skip
-        return
     table = Table(
         "runs",
         f"Runs in {path}",
@@ -52,19 +41,26 @@ def _show(watch: bool, every: float, store: StorePlace | None, display: Display)
         tuple(
             (
                 row.record.id, row.record.name, row.record.instrument, row.record.subject, row.state, row.score,
-                row.done, row.failed, _what(row.record),
+                row.totals.done, row.totals.failed, _what(row.record),
                 datetime.fromtimestamp(row.record.created, UTC).strftime("%Y-%m-%d %H:%M"),
-                cost_in_words(row.spent.cost, row.spent.priced, row.spent.unpriced) if row.spent.requests else None,
-                row.spent.requests, row.spent.input_tokens + row.spent.output_tokens,
+                cost_in_words(spent.cost, spent.priced, spent.unpriced) if spent.requests else None,
+                spent.requests, spent.input_tokens + spent.output_tokens,
             )
             for row in (rows if most is None else rows[-most:])
+            for spent in (row.totals.spent,)
         ),
         note="" if rows else "There are no runs yet. Start one with: sociometer run INSTRUMENT --model MODEL",
         details=("requests", "tokens"),
     )  # fmt: skip
     left = len(rows) - len(table.rows)
     notes = [f"Showing the newest {SCREEN} of {len(rows)} runs; add --format wide to see the rest."] if left else []
-    display.show([table], notes=notes, limits=[len(rows)])
+    data = [
+        {"run": row.record.id, "name": row.record.name, "instrument": row.record.instrument,
+         "subject": row.record.subject, "status": row.status, "state": row.state, "created": row.record.created,
+         "done": row.totals.done, "errors": row.totals.failed, "spent": row.totals.spent, "score": row.score}
+        for row in rows
+    ]  # fmt: skip
+    display.show([table], notes=notes, limits=[len(rows)], data=data)
 
 
 def _what(record: RunRecord) -> str:
@@ -90,23 +86,20 @@ class _Row(Struct, frozen=True):
     record: RunRecord
     status: RunStatus
     state: str
-    done: int
-    failed: int
-    spent: Spent
+    totals: Totals
     score: str = ""
 
 
 def _rows(path: StorePlace, most: int | None) -> list[_Row]:
     """All runs; the newest `most` of them with their score."""
     with Store(path) as opened:
-        found = []
         records = list(opened.runs.all())
-        for place, record in enumerate(records):
-            totals = opened.totals(record)
-            status, state = status_of(opened, record), state_of(opened, record)
-            score = _score(opened, record) if most is None or len(records) - place <= most else ""
-            found.append(_Row(record, status, state, totals.done, totals.failed, totals.spent, score))
-        return found
+        first = 0 if most is None else len(records) - most
+        return [
+            _Row(one, status_of(opened, one), state_of(opened, one), opened.totals(one),
+                 _score(opened, one) if place >= first else "")
+            for place, one in enumerate(records)
+        ]  # fmt: skip
 
 
 def _score(store: Store, record: RunRecord) -> str:

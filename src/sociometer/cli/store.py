@@ -8,13 +8,19 @@ from pathlib import Path
 
 import click
 
-from sociometer.cli.chosen import runs_argument
-from sociometer.cli.options import StoreParameter, json_option, open_stored, store_option, store_path, stored_command
+from sociometer.cli.options import (
+    json_option,
+    open_stored,
+    runs_argument,
+    store_option,
+    store_place,
+    stored_command,
+)
 from sociometer.cli.output import Display, Group, TableCommand, display_options, option, tell
 from sociometer.cli.project import with_project
-from sociometer.cli.summaries import finding, raw_table, run_json, summary_table
 from sociometer.core.errors import UsageError
 from sociometer.reporting.progress import track
+from sociometer.results.summaries import finding, raw_measures, run_json, summary_table
 from sociometer.store.copying import copy_store
 from sociometer.store.place import StorePlace
 from sociometer.store.sqlite import storage_errors
@@ -61,22 +67,24 @@ def _copy_beside(source: StorePlace, target: StorePlace) -> tuple[list[str], lis
 
 
 def _rescore(runs: tuple[str, ...], store: StorePlace | None, display: Display) -> None:
-    with open_stored(store_path(store)) as engine:
+    with open_stored(store) as engine:
         stored = [engine.stored(run) for run in runs]
-        for one, task in track([(run, task) for run in stored for task in run.tasks], "rescoring"):
+        past = list(dict.fromkeys(note for run in stored for task in run.tasks if (note := run.past_note(task))))
+        able = [(run, task) for run in stored for task in run.tasks if not run.past_note(task)]
+        if not able:
+            raise UsageError(f"nothing can be rescored: {' '.join(past)}")
+        for one, task in track(able, "rescoring"):
             one.rescore(task)
-        if display.as_json:
-            display.json([run_json(run) for run in stored])
-            return
         display.show(
             [summary_table(run) for run in stored],
             finding="\n".join(finding(run) for run in stored),
-            files=[raw_table(stored)],
+            files=[raw_measures(stored)],
+            data=[run_json(run) for run in stored],
         )
 
 
 def _rename(run: str, name: str, store: StorePlace | None, as_json: bool) -> None:
-    with open_stored(store_path(store)) as engine:
+    with open_stored(store) as engine:
         record = engine.store.runs.get(run)
         engine.check_name(name, record.id)
         engine.store.runs.rename(record.id, name)
@@ -84,7 +92,7 @@ def _rename(run: str, name: str, store: StorePlace | None, as_json: bool) -> Non
 
 
 def _delete(runs: tuple[str, ...], with_replies: bool, yes: bool, store: StorePlace | None, as_json: bool) -> None:
-    with open_stored(store_path(store)) as engine:
+    with open_stored(store) as engine:
         records = [engine.store.runs.get(run) for run in dict.fromkeys(runs)]
         what = ", ".join(f"{one.id} ({one.subject} on {one.instrument})" for one in records)
         if not yes:
@@ -106,8 +114,8 @@ command = Group(
             "copy",
             callback=_copy,
             params=[
-                click.Argument(["source"], type=StoreParameter(), metavar="FROM"),
-                click.Argument(["target"], type=StoreParameter(), metavar="TO"),
+                click.Argument(["source"], type=store_place, metavar="FROM"),
+                click.Argument(["target"], type=store_place, metavar="TO"),
                 option(
                     "--trust",
                     "Use the copied replies and runs for your own commands too, as if they were made here."

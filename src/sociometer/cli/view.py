@@ -6,7 +6,6 @@ import click
 
 from sociometer.cli.options import json_option, store_option, store_path
 from sociometer.cli.output import option, print_text
-from sociometer.core.errors import ExitCode
 from sociometer.instruments import cards, load
 from sociometer.store.place import StorePlace
 from sociometer.web.serving import Place
@@ -36,14 +35,7 @@ def who_can_open(place: Place) -> str:
     )
 
 
-def _view(
-    store: StorePlace | None,
-    port: int,
-    host: str,
-    public_url: str,
-    open_it: bool,
-    as_json: bool,
-) -> int:
+def _view(store: StorePlace | None, port: int, host: str, public_url: str, open_it: bool, as_json: bool) -> None:
     told: list[str] = []
 
     def tell(link: str) -> None:
@@ -60,7 +52,6 @@ def _view(
             click.launch(link)
 
     serve_view(store_path(store).absolute(), load, cards(), Place(host, port, public_url), tell)
-    return int(ExitCode.OK)
 
 
 command = click.Command(

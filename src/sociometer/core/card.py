@@ -239,6 +239,10 @@ class Card(Struct, frozen=True, forbid_unknown_fields=True):
         """The measures in a task's summary."""
         return tuple(measure for measure in self.measure if measure.task == task)
 
+    def primary_of(self, task: str) -> MeasureCard | None:
+        """The first primary measure of a task that is a mean over items."""
+        return next((measure for measure in self.measures_of(task) if measure.primary and measure.value), None)
+
     def scales(self, task: str) -> dict[str, tuple[float, float]]:
         """The lowest and the highest possible value of each measure of a task that has both."""
         return {one.name: scale for one in self.measures_of(task) if (scale := one.scale) is not None}

@@ -1,5 +1,6 @@
 """The exchange between a session and a player: messages, requests, replies, and their transcript."""
 
+from collections.abc import Iterable, Iterator
 from random import Random
 from string import ascii_uppercase
 from typing import Any, Literal
@@ -238,3 +239,15 @@ class Noted(Struct, frozen=True, omit_defaults=True, tag="noted"):
 
 
 Event = Exchange | Noted
+
+
+def with_new_messages(events: Iterable[Event]) -> Iterator[tuple[Event, tuple[Message, ...]]]:
+    """Each event with those of its messages that its role has not received before in the same branch."""
+    known: dict[tuple[str, str], tuple[Message, ...]] = {}
+    for event in events:
+        if isinstance(event, Exchange):
+            before = known.get((event.role, event.branch), ())
+            yield event, event.messages[len(before) if event.messages[: len(before)] == before else 0 :]
+            known[event.role, event.branch] = (*event.messages, assistant(event.reply.text))
+        else:
+            yield event, ()

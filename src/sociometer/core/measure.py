@@ -1,7 +1,7 @@
 """Measures, tables and figures: every value has its interval, counts and caveats."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any, ClassVar
@@ -75,6 +75,15 @@ class Table(Struct, frozen=True, omit_defaults=True):
     """The unit of columns with numbers: `share`, `share-points` (a difference of shares), `points`, `number`, `p`."""
     details: tuple[str, ...] = ()
     """The columns that the terminal shows only with `--format wide`."""
+
+    def only(self, kept: Sequence[int]) -> "Table":
+        """The table with these columns only."""
+        rows = tuple(tuple(row[place] for place in kept if place < len(row)) for row in self.rows)
+        return structs.replace(self, columns=tuple(self.columns[place] for place in kept), rows=rows)
+
+    def records(self) -> list[dict[str, Cell]]:
+        """The rows, each as its cells by column."""
+        return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
 
     def _repr_html_(self) -> str:
         """How a notebook shows the table."""

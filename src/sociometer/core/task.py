@@ -236,6 +236,8 @@ class Task(Struct, Generic[ItemT, OutcomeT], frozen=True):
     """The outcome from the first replies only; None if later turns depend on the second question."""
     norm: Callable[[Source], Any] = lambda source: None
     """The human reference for these items as a JSON value, stored with the run."""
+    past: bool = False
+    """Whether the installed version of the instrument does not have it, so that its runs can only be read."""
 
 
 TASK = "recall"

@@ -1,8 +1,12 @@
-"""Small parts of sentences and tables: counts, lists, names, numbers and cells."""
+"""Small parts of sentences and tables: counts, groups, lists, names, numbers and cells."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from decimal import ROUND_HALF_UP, Decimal
+from typing import TypeVar
+
+Key = TypeVar("Key")
+Value = TypeVar("Value")
 
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
@@ -10,6 +14,14 @@ NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight",
 def counted(number: int, one: str, many: str = "") -> str:
     """A number with its noun: “1 reply”, “2 replies”; without `many`, the plural adds an s."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def grouped(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:
+    """The values of each key, in the order in which they come."""
+    found: dict[Key, list[Value]] = {}
+    for key, value in pairs:
+        found.setdefault(key, []).append(value)
+    return found
 
 
 def spelled(number: int, one: str) -> str:

@@ -71,6 +71,8 @@ def export_bundle(run: StoredRun, to: Path, *, key: str = "") -> str:
     if run.manifest.imported or run.manifest.given_items:
         source = "was imported" if run.manifest.imported else "has items from a command"
         raise UsageError(f"run {run.id} {source}; only runs of 'sociometer run' can be written as such a file.")
+    if past := next(filter(None, map(run.past_note, run.tasks)), ""):  # its records cannot be read as they were typed
+        raise UsageError(f"run {run.id} can be written as such a file only with the version that made it: {past}")
     with whole_file(to) as partial:
         return write_bundle(partial, _rows_of(run), key)
 
@@ -267,17 +269,17 @@ def _instrument(bundle: Bundle, load: Callable[[str], Instrument]) -> Instrument
         raise BundleError(f"{bundle.path}: '{bundle.run.id}' is not the id of a run.")
     try:
         instrument = load(name)
+        if instrument.card.version != manifest.instrument_version:  # which may have had other tasks
+            raise UsageError(
+                f"was made with {name} version {manifest.instrument_version} (Sociometer"
+                f" {manifest.sociometer_version}); version {instrument.card.version} is installed, and tasks and scores"
+                " differ between versions: check it with the version that made it."
+            )
         tasks = [instrument.task(task) for task in manifest.config.tasks]
     except UsageError as error:
         raise BundleError(f"{bundle.path}: {error}") from None
     if not tasks or len(set(manifest.config.tasks)) < len(tasks):
         raise BundleError(f"{bundle.path}: it is not a run of an instrument.")
-    if instrument.card.version != manifest.instrument_version:
-        raise BundleError(
-            f"{bundle.path}: was made with {name} version {manifest.instrument_version} (Sociometer"
-            f" {manifest.sociometer_version}); version {instrument.card.version} is installed, and scores differ"
-            " between versions."
-        )
     return instrument
 
 

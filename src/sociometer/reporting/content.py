@@ -10,6 +10,7 @@ from sociometer.core.errors import UsageError
 from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Figure
 from sociometer.core.task import AnyRun
+from sociometer.core.words import grouped
 from sociometer.reporting.evidence import KINDS, EpisodeShown, evidence_of, kinds_shown, transcripts_each
 from sociometer.reporting.figures import evidence_figure, measures_figure, profile_figure
 from sociometer.reporting.rankings import Ranking, rankings
@@ -112,7 +113,8 @@ def gather(runs: Sequence[StoredRun], *, terms: Terms | None = None, evidence: i
             compared.append(structs.replace(headline, corrected=by_people.measures))
             shown += evidence_of(run, task, view.subject, episodes, each=each, shown_kinds=kinds)
     subjects = tuple(dict.fromkeys(result.subject for result in results))
-    instruments = {run.instrument: run.definition for run in runs}
+    # The last one counts: that of a run with tasks of an earlier version, which the others lack.
+    instruments = {run.instrument: run.definition for run in sorted(runs, key=lambda run: len(run.definition.tasks))}
     chapters = tuple(
         _chapter(instruments[name], [result for result in results if result.card.name == name], subjects)
         for name in dict.fromkeys(result.card.name for result in results)
@@ -159,11 +161,7 @@ def _has_content(figure: Figure) -> bool:
 
 def _notes(results: Sequence[AnyRun]) -> Iterator[str]:
     """Each caveat once; with subjects' names if it does not apply to all subjects of the same tasks."""
-    holders: dict[str, list[AnyRun]] = {}
-    for result in results:
-        for note in result.summary.notes:
-            holders.setdefault(note, []).append(result)
-    for note, of in holders.items():
+    for note, of in grouped((note, result) for result in results for note in result.summary.notes).items():
         tasks = {result.task for result in of}
         everyone = {result.subject for result in results if result.task in tasks}
         subjects = list(dict.fromkeys(result.subject for result in of))

@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from sociometer.core.conversation import Event, Exchange
+from sociometer.core.conversation import Event, Exchange, with_new_messages
 from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Figure
 from sociometer.core.task import Episode
@@ -70,7 +70,8 @@ def evidence_of(
 ) -> list[EpisodeShown]:
     """Up to `each` of these episodes of every kind, with their transcripts; an episode can have several kinds."""
     instrument = run.definition
-    value = next((m.value for m in instrument.card.measures_of(task) if m.primary and m.value), "")
+    primary = instrument.card.primary_of(task)
+    value = primary.value if primary else ""
     lower = any(m.primary and m.better == "lower" for m in instrument.card.measures_of(task))
     kinds = choose(episodes, value, each=each, lower_is_better=lower, shown_kinds=shown_kinds)
     shown = []
@@ -143,20 +144,16 @@ def _distinct(episodes: Sequence[Episode[Any, Any]], places: Sequence[int]) -> l
 def transcript_lines(events: Sequence[Event]) -> tuple[TranscriptLine, ...]:
     """A transcript as lines; messages that a role already received in the same branch are not repeated."""
     lines: list[TranscriptLine] = []
-    before: dict[tuple[str, str], list[tuple[str, str]]] = {}
-    for event in events:
+    for event, messages in with_new_messages(events):
         if not isinstance(event, Exchange):
             facts = {name: _plain(fact) for name, fact in event.facts.items()}
             lines.append(TranscriptLine("note", event.kind, branch=event.branch, facts=facts))
             continue
-        key = event.role, event.branch
-        known = before.get(key, [])
-        messages = [("user" if one.role == "text" else one.role, one.content) for one in event.messages]
-        start = len(known) if known and messages[: len(known)] == known else 0
-        lines += [TranscriptLine(speaker, text, event.role, branch=event.branch) for speaker, text in messages[start:]]
+        for one in messages:
+            speaker = "user" if one.role == "text" else one.role
+            lines.append(TranscriptLine(speaker, one.content, event.role, branch=event.branch))
         reply = event.reply
         lines.append(TranscriptLine("reply", reply.shown, event.role, event.model, reply.reasoning, event.branch))
-        before[key] = [*messages, ("assistant", reply.text)]
     return tuple(lines)
 
 

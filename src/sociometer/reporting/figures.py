@@ -8,7 +8,7 @@ from msgspec import Struct
 from sociometer.core.card import Card, MeasureCard
 from sociometer.core.measure import Figure
 from sociometer.core.task import AnyRun
-from sociometer.core.words import counted, listed
+from sociometer.core.words import counted, grouped, listed
 from sociometer.results.profile import ProfileLine, on_norm
 from sociometer.statistics.chart_parts import ReferenceLine
 from sociometer.statistics.charts import CurvePoint, Dot, curve_chart, dots_of, interval_chart
@@ -162,10 +162,8 @@ def strips(
     `company` names the models in the other roles of each run. Runs with another simulator or judge are not on one
     scale and have strips of their own.
     """
-    groups: dict[tuple[str, str, str, str], list[ProfileLine]] = {}
-    for line in lines:
-        others = (company or {}).get(line.run, "")
-        groups.setdefault((line.instrument, line.task, line.measure, others), []).append(line)
+    others = company or {}
+    groups = grouped(((one.instrument, one.task, one.measure, others.get(one.run, "")), one) for one in lines)
     by_name = {card.name: card for card in cards}
     tasks = {name: len({(task, others) for of, task, _, others in groups if of == name}) for name in by_name}
     return tuple(

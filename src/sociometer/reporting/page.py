@@ -21,16 +21,17 @@ from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import DataError, UsageError
 from sociometer.core.sheets import whole_file
 from sociometer.core.task import AnyRun
-from sociometer.core.words import cell_text, counted, listed, sentence
+from sociometer.core.words import cell_text, counted, grouped, listed, sentence
 from sociometer.reporting.content import Chapter, ReportContent, gather
 from sociometer.reporting.evidence import KINDS
 from sociometer.reporting.figures import strips
 from sociometer.reporting.headline import findings_of, title_of, troubles
 from sociometer.reporting.rankings import Ranking
-from sociometer.reporting.tables import TextCell, cells, heads, measure_rows, rows, without_empty_columns
+from sociometer.reporting.tables import TextCell, cells, heads, rows, without_empty_columns
 from sociometer.results.candidates import setting_words
 from sociometer.results.export import of_people
 from sociometer.results.leaderboard import Standing
+from sociometer.results.summaries import measure_rows
 from sociometer.results.verdicts import Terms
 from sociometer.results.wording import FAMILIES, VERDICT, observed_columns, tested_columns
 from sociometer.statistics.chart_theme import CATEGORIES, contained, shape_of, theme
@@ -228,9 +229,7 @@ def unranked_sentences(rankings: Sequence[Ranking], names: Mapping[str, str]) ->
     """Why subjects have no rank: one sentence for each reason and the subjects and tasks that share it."""
     holders: dict[tuple[str, str], list[str]] = {}
     for ranking in rankings:
-        reasons: dict[str, list[str]] = {}
-        for subject, reason in ranking.unranked.items():
-            reasons.setdefault(reason, []).append(subject)
+        reasons = grouped((reason, subject) for subject, reason in ranking.unranked.items())
         if not ranking.standings and len(reasons) == 1:
             continue  # the sentence of the ranking says it
         for reason, subjects in reasons.items():

@@ -31,7 +31,7 @@ from sociometer.core.paper import (
 )
 from sociometer.core.sheets import whole_file, write_sheet
 from sociometer.core.task import AnyRun
-from sociometer.core.words import first_of, in_one_line, plain_number
+from sociometer.core.words import first_of, grouped, in_one_line, plain_number
 from sociometer.reporting.page import clean_svg
 from sociometer.reporting.plot import drawn, free_stem
 from sociometer.results.candidates import run_labels
@@ -328,10 +328,7 @@ def pack_text(
 
 def _notes(runs: Sequence[AnyRun]) -> list[str]:
     """The caveats of the summaries, each once with the names of the runs that it is about."""
-    said: dict[str, list[str]] = {}
-    for run in runs:
-        for note in run.summary.notes:
-            said.setdefault(note, []).append(run.subject)
+    said = grouped((note, run.subject) for run in runs for note in run.summary.notes)
     everyone = {run.subject for run in runs}
     return [
         note if set(names) == everyone else f"{', '.join(dict.fromkeys(names))}: {note}" for note, names in said.items()

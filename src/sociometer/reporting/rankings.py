@@ -7,7 +7,7 @@ from msgspec import Struct, structs
 from sociometer.core.card import MeasureCard
 from sociometer.core.conversation import SUBJECT
 from sociometer.core.task import AnyRun
-from sociometer.core.words import counted, listed
+from sociometer.core.words import counted, grouped, listed
 from sociometer.results.candidates import why_not_comparable
 from sociometer.results.leaderboard import Leaderboard, Standing, leaderboard, ranked_measure
 from sociometer.statistics.formatting import other_stand_ins
@@ -46,10 +46,8 @@ class Ranking(Struct, frozen=True):
 
 def rankings(runs: Sequence[AnyRun]) -> tuple[Ranking, ...]:
     """A ranking for each task that at least two subjects can be ranked on, or a note of why they cannot."""
-    groups: dict[tuple[str, str], list[AnyRun]] = {}
-    for run in runs:
-        if any(measure.value for measure in run.card.measures_of(run.task)):
-            groups.setdefault((run.card.name, run.task), []).append(run)
+    able = [run for run in runs if any(measure.value for measure in run.card.measures_of(run.task))]
+    groups = grouped(((run.card.name, run.task), run) for run in able)
     return tuple(found for members in groups.values() if len(members) > 1 for found in _of_task(members))
 
 

@@ -10,7 +10,7 @@ from msgspec import Struct
 from sociometer.core.conversation import SUBJECT
 from sociometer.core.settings import SettingValue
 from sociometer.core.task import SERIES, TASK, AnyRun
-from sociometer.core.words import in_one_line
+from sociometer.core.words import grouped, in_one_line
 from sociometer.statistics.item_values import ItemValue
 from sociometer.store.stored_run import StoredRun
 
@@ -20,11 +20,8 @@ LONGEST_REMARK = 48
 
 def run_labels(runs: Sequence[StoredRun]) -> dict[str, str]:
     """The label of each run: its subject, with what differs between runs if the subject took a task more than once."""
-    groups: dict[tuple[str, str], list[StoredRun]] = {}
-    for run in runs:
-        groups.setdefault((run.instrument, who(run)), []).append(run)
     remarks: dict[str, str] = {}
-    for same in groups.values():
+    for same in grouped(((run.instrument, who(run)), run) for run in runs).values():
         often = Counter(task for run in same for task in run.tasks)
         facts = {run.id: _facts(run) for run in same if any(often[task] > 1 for task in run.tasks)}
         told = {run: _what_differs(mine, facts.values()) for run, mine in facts.items()}

@@ -10,6 +10,7 @@ from msgspec import Struct, structs
 from sociometer.core.card import MeasureCard
 from sociometer.core.errors import unknown
 from sociometer.core.measure import Corrected
+from sociometer.core.words import grouped
 from sociometer.statistics.agreement import settled
 from sociometer.statistics.formatting import number
 from sociometer.statistics.prediction_powered import Judged, corrected_mean, next_sample
@@ -49,10 +50,7 @@ def episode_name(item: str, repeat: int) -> str:
 
 def settled_answers(asked: LabelQuestion, labels: Iterable[Label]) -> dict[str, str]:
     """People's label of each unit: the median of numbers, otherwise what more than half of the raters say."""
-    said: dict[str, list[str]] = {}
-    for label in labels:
-        if asked.column in label.answers:
-            said.setdefault(label.unit, []).append(label.answers[asked.column])
+    said = _answers(asked, labels)
     if asked.values:
         return {unit: found for unit, answers in said.items() if (found := settled(answers)) is not None}
     return {unit: f"{statistics.median(map(float, answers)):g}" for unit, answers in said.items()}
@@ -63,11 +61,12 @@ def _mean_answers(asked: LabelQuestion, labels: Iterable[Label]) -> dict[str, fl
 
     Units on which they disagree count too: without them, the labelled units would be the easy ones.
     """
-    said: dict[str, list[float]] = {}
-    for label in labels:
-        if asked.column in label.answers:
-            said.setdefault(label.unit, []).append(_number(label.answers[asked.column]))
-    return {unit: statistics.fmean(numbers) for unit, numbers in said.items()}
+    return {unit: statistics.fmean(map(_number, said)) for unit, said in _answers(asked, labels).items()}
+
+
+def _answers(asked: LabelQuestion, labels: Iterable[Label]) -> dict[str, list[str]]:
+    """What the raters say of each unit."""
+    return grouped((one.unit, one.answers[asked.column]) for one in labels if asked.column in one.answers)
 
 
 def _by_episode(units: Mapping[str, Unit], answers: Mapping[str, float]) -> dict[str, float]:

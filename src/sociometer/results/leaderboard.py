@@ -11,7 +11,7 @@ from sociometer.core.card import MeasureCard
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Cell, Interval, Table
 from sociometer.core.task import AnyRun
-from sociometer.core.words import counted, first_of, lowered
+from sociometer.core.words import counted, first_of, grouped, lowered
 from sociometer.results.candidates import (
     NO_SCORED_ITEM,
     common_items,
@@ -359,10 +359,7 @@ def _row(one: Standing, unit: str, digits: int | None) -> tuple[Cell, ...]:
 
 def left_out_text(board: Leaderboard) -> str:
     """The runs that are left out, those with the same reason together; the first few of each reason by name."""
-    holders: dict[str, list[str]] = {}
-    for line in board.left_out:
-        name, _, reason = line.partition(": ")
-        holders.setdefault(reason, []).append(name)
+    holders = grouped((reason, name) for name, _, reason in (line.partition(": ") for line in board.left_out))
     told = (f"{_first_names(names)}: {reason}" if reason else "; ".join(names) for reason, names in holders.items())
     return "; ".join(told)
 
@@ -392,6 +389,23 @@ def overview_table(boards: Sequence[Leaderboard]) -> Table:
     left = [f"{board.instrument}/{board.task}: {left_out_text(board)}." for board in boards if board.left_out]
     note = f"Left out: {' '.join(left)}" if left else ""
     return Table("overview", "First and second of each task", columns, tuple(rows), note)
+
+
+def raw_ranks(boards: Sequence[Leaderboard]) -> Table:
+    """Every number of the leaderboards, for a file."""
+    columns = (
+        "instrument", "task", "measure", "unit", "rank", "rank low", "rank high", "subject", "value", "low",
+        "high", "items", "beats",
+    )  # fmt: skip
+    rows: list[tuple[Cell, ...]] = []
+    for board in boards:
+        what = (board.instrument, board.task, board.measure, board.unit)
+        rows += [
+            (*what, one.rank, one.ranks.low, one.ranks.high, one.subject, one.value, one.interval.low,
+             one.interval.high, one.items, "; ".join(one.beats))
+            for one in board.standings
+        ]  # fmt: skip
+    return Table("leaderboard", "Leaderboard", columns, tuple(rows))
 
 
 def leaderboard_sentence(board: Leaderboard) -> str:

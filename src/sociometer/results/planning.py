@@ -66,7 +66,7 @@ def spread_of(instrument: Instrument, task: str, digest: str, stored: Iterable[S
 
     It comes from the newest finished runs of different subjects on the same items, else from an assumption.
     """
-    measure = next((card for card in instrument.card.measures_of(task) if card.primary and card.value), None)
+    measure = instrument.card.primary_of(task)
     if measure is None:
         return None
     runs: dict[str, StoredRun] = {}

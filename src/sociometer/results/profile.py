@@ -5,9 +5,15 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from sociometer.core.card import MeasureCard
-from sociometer.core.measure import Interval
+from sociometer.core.measure import Interval, Table
 from sociometer.core.task import AnyRun
-from sociometer.statistics.formatting import chance_of
+from sociometer.statistics.formatting import chance_of, interval_text, number, other_stand_ins
+from sociometer.store.stored_run import StoredRun
+
+_COLUMNS = (
+    "instrument", "task", "measure", "value", "95 % interval", "chance", "people", "items", "unreadable", "errors",
+    "note",
+)  # fmt: skip
 
 
 class ProfileLine(Struct, frozen=True):
@@ -75,3 +81,47 @@ def profile_lines(runs: Sequence[AnyRun]) -> tuple[ProfileLine, ...]:
 def on_norm(known: MeasureCard) -> bool:
     """Whether a measure is a score on a norm of people (such as an EQ with mean 100)."""
     return known.unit == "points" and known.human is not None
+
+
+class Profile(Struct, frozen=True):
+    """The primary measures of one subject over the instruments that it took."""
+
+    subject: str
+    lines: tuple[ProfileLine, ...]
+    whose_items: dict[str, str]
+    """Whose items each run has: bundled, official or somebody's own."""
+
+    @property
+    def verdict(self) -> str:
+        """The number of measures on which the subject is clearly above chance."""
+        known = [line for line in self.lines if line.chance is not None and line.value is not None]
+        able = [line for line in known if line.interval is not None and not line.interval.too_few]
+        above = sum(line.against(line.chance) == 1 for line in able)
+        if not able:
+            return f"{self.subject}: {len(self.lines)} measures, none with enough items to compare with chance."
+        return f"{self.subject} is better than chance on {above} of {len(able)} measures that have enough items."
+
+    @property
+    def table(self) -> Table:
+        """One row for each measure."""
+        rows = tuple(
+            (
+                line.instrument, line.task, line.measure_title, number(line.value, line.unit, interval=line.interval),
+                interval_text(line.interval, line.unit), number(line.chance, line.unit), number(line.human, line.unit),
+                line.items, line.unreadable, line.errors, self._remarks(line),
+            )
+            for line in self.lines
+        )  # fmt: skip
+        return Table("profile", f"Profile of {self.subject}", _COLUMNS, rows, details=("task",))
+
+    def _remarks(self, line: ProfileLine) -> str:
+        whose = self.whose_items[line.run]
+        played = [f"{whose} items"] if whose != "bundled" else []
+        stand_ins = [f"stand-in: {name}" for name in other_stand_ins(line.stand_ins)]
+        return "; ".join([*played, *stand_ins, *([line.note] if line.note else [])])
+
+
+def profile_of(subject: str, runs: Sequence[StoredRun]) -> Profile:
+    """The profile of a subject from its runs."""
+    lines = profile_lines([run.summarised(task) for run in runs for task in run.tasks])
+    return Profile(subject, lines, {run.id: run.manifest.whose_items for run in runs})

@@ -4,11 +4,12 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
-from sociometer.core.card import MeasureCard
+from sociometer.core.card import Card, MeasureCard
 from sociometer.core.measure import Measure, PublishedFigure, Table
-from sociometer.core.paper import PrintedFigure
+from sociometer.core.paper import PrintedFigure, Replication
 from sociometer.core.words import plain_number
 from sociometer.statistics.formatting import interval_text, number
+from sociometer.store.stored_run import StoredRun
 
 UNCHECKED = "cannot be checked"
 
@@ -39,6 +40,29 @@ def reproduction_table(instrument: str, figures: Sequence[PublishedFigure], mism
     columns = ("where", "what", "printed", "recomputed", "result", "reason")
     title = f"{instrument}: published figures recomputed"
     return Table(f"reproduce-{instrument}", title, columns, rows, f"{note} {said}".strip())
+
+
+def reproduction_sentence(instrument: str, figures: Sequence[PublishedFigure]) -> str:
+    """How many published figures are recomputed, how many differ, and how many claims of the text hold."""
+    printed = [figure for figure in figures if figure.printed is not None and not figure.claim]
+    differ = [figure for figure in printed if not figure.match]
+    said = f"{instrument}: {len(printed) - len(differ)} of {len(printed)} published figures match"
+    if differ:
+        said += f"; {len(differ)} differ, {len(unexplained(differ)) or 'none'} of them without a known reason"
+    return f"{said}. {claims_sentence(figures)}".strip()
+
+
+def missing_files_sentence(card: Card, files: Sequence[str]) -> str:
+    """Which official files are missing, and how to get them."""
+    fetched = {file.name for file in card.file}
+    parts = {file.part for file in card.file if file.part and any(file.name.startswith(one) for one in files)}
+    said = [f"Official files not found: {', '.join(files)}. The figures that need them are left out."]
+    if fetched & set(files) or parts:
+        options = "".join(f" --{part}" for part in sorted(parts))
+        said.append(f"Run 'sociometer get data {card.name}{options}', or give --data DIR.")
+    if not parts and set(files) - fetched:
+        said.append("For files that 'get data' does not include, see the instrument's README.")
+    return " ".join(said)
 
 
 def claims_sentence(figures: Iterable[PublishedFigure]) -> str:
@@ -85,6 +109,18 @@ def is_within(figure: PrintedFigure, measure: Measure) -> bool | None:
         return None
     half = figure.step / 2
     return interval.low - half <= figure.value <= interval.high + half
+
+
+def replicated_figures(run: StoredRun, printed: Replication) -> list[ReplicatedFigure]:
+    """The figures that a paper prints for a run, each next to that of its replication, if that has it."""
+    known = {card.name: card for card in run.definition.card.measures_of(printed.task)}
+    summary, label = run.summary(printed.task), run.manifest.config.subject_label
+    found = []
+    for figure in printed.figures:
+        if (measure := summary.measure(figure.measure, **figure.group)) is not None:
+            card, within = known[figure.measure], is_within(figure, measure)
+            found.append(ReplicatedFigure(printed.row, label, printed.about, figure, card, measure, run.id, within))
+    return found
 
 
 def replication_sentence(instrument: str, found: Sequence[ReplicatedFigure]) -> str:

@@ -1,13 +1,16 @@
 """Reliability of a task from stored runs: coefficients over subjects, repeatability, and item statistics."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 from msgspec import Struct, structs
 
 from sociometer.core.card import MeasureCard
+from sociometer.core.measure import Table
 from sociometer.core.task import AnyRun
+from sociometer.core.words import first_of
 from sociometer.results.leaderboard import comparable
+from sociometer.statistics.formatting import estimate, interval_text, number
 from sociometer.statistics.item_values import ItemValue
 from sociometer.statistics.reliability import (
     ItemStatistics,
@@ -33,6 +36,11 @@ class TaskReliability(Struct, frozen=True):
     items: tuple[ItemStatistics, ...]
     look_at: tuple[ItemStatistics, ...]
     notes: tuple[str, ...] = ()
+
+    @property
+    def where(self) -> str:
+        """The task and the measure, for titles."""
+        return f"{self.instrument}/{self.task}, {self.measure}"
 
 
 def task_reliability(candidates: Sequence[AnyRun], measure: str = "") -> TaskReliability:
@@ -87,3 +95,63 @@ def repeats_of(values: Mapping[str, ItemValue]) -> Repeatability | None:
         return None
     table, names = np.array([entry.repeats for entry in played]), [entry.item for entry in played]
     return repeatability(table, names, [entry.cluster for entry in played])
+
+
+def reliability_sentence(found: TaskReliability) -> str:
+    """The coefficients of a test in a sentence."""
+    alpha = next((c for c in found.coefficients if c.coefficient == "alpha"), None)
+    if alpha is None or alpha.value is None:
+        why = alpha.note if alpha else "the runs share fewer than two scored items"
+        return f"{found.where}: reliability cannot be computed: {why}."
+    shown = estimate(alpha.value, "number", alpha.interval)
+    return f"{found.where}: Cronbach's alpha {shown} over {alpha.subjects} subjects and {alpha.items} items."
+
+
+def coefficients_table(found: TaskReliability) -> Table:
+    """The coefficients of a test."""
+    rows = tuple(
+        (c.coefficient, number(c.value, "number", interval=c.interval), interval_text(c.interval, "number"), c.subjects,
+         c.items, c.note)
+        for c in found.coefficients
+    )  # fmt: skip
+    columns = ("coefficient", "value", "95 % interval", "subjects", "items", "note")
+    return Table(f"reliability-{found.task}", f"Reliability of {found.where}", columns, rows, "; ".join(found.notes))
+
+
+def raw_items(found: Sequence[TaskReliability]) -> Table:
+    """The statistics of every item of some tests, for a file."""
+    columns = ("instrument", "task", "measure", "item", "difficulty", "discrimination", "concerns")
+    rows = tuple(
+        (one.instrument, one.task, one.measure, i.item, i.difficulty, i.discrimination, "; ".join(i.concerns))
+        for one in found
+        for i in one.items
+    )
+    return Table("items", "Items", columns, rows)
+
+
+def reliability_tables(found: TaskReliability) -> Iterator[Table]:
+    """The coefficients, the repeatability of each subject, and the items to look at."""
+    yield coefficients_table(found)
+    if found.repeats:
+        again = tuple(
+            (who, estimate(r.all_right, "share", r.all_right_interval) if r.all_right is not None else None,
+             len(r.unstable), r.icc, r.equal_pairs, r.within_deviation, r.items, r.repeats)
+            for who, r in found.repeats.items()
+        )  # fmt: skip
+        heads = (
+            "subject", "right in all", "unstable items", "ICC", "equal pairs", "spread within an item", "items",
+            "repeats",
+        )  # fmt: skip
+        same = [who for who, r in found.repeats.items() if r.icc is None]
+        said = [f"No ICC, because every repeat of every item gave the same value: {', '.join(same)}."] if same else []
+        said += [f"Unstable for {who}: {first_of(r.unstable, 12)}." for who, r in found.repeats.items() if r.unstable]
+        title, units = f"Repeatability of {found.where}", {"equal pairs": "share"}
+        yield Table("repeatability", title, heads, again, " ".join(said), units=units)
+    if found.look_at:
+        flagged = tuple((i.item, i.difficulty, i.discrimination, "; ".join(i.concerns)) for i in found.look_at)
+        names = ("item", "difficulty", "discrimination", "why")
+        note = (
+            f"{len(found.look_at)} items to look at, of {len(found.items)} in all; "
+            "--to FILE.csv gives the difficulty and discrimination of every item."
+        )
+        yield Table("items", f"Items to look at in {found.where}", names, flagged, note)

@@ -1,16 +1,19 @@
-"""Stored runs as comparisons, reports and the gate of a build need them: labels, caveats, corrections, verdicts."""
+"""Stored runs compared and ranked: their labels, caveats and corrections, the verdicts, and the gate of a build."""
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from msgspec import Struct, structs
 
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Corrected
 from sociometer.core.task import AnyRun
-from sociometer.core.words import first_of, lowered
+from sociometer.core.words import first_of, grouped, lowered
 from sociometer.results.candidates import contamination_note, run_labels
+from sociometer.results.choice import ChosenRuns
 from sociometer.results.comparison import compare, not_compared
 from sociometer.results.corrected import corrected_measures, correction_note, corrections
+from sociometer.results.leaderboard import Leaderboard, leaderboard, leaderboard_sentence, leaderboard_table
 from sociometer.results.verdicts import ComparedMeasure, Comparison, Terms
 from sociometer.results.wording import comparison_table
 from sociometer.statistics.formatting import amount, hidden_stand_in
@@ -45,6 +48,12 @@ def candidates(runs: Sequence[StoredRun], task: str = "") -> list[AnyRun]:
     return found
 
 
+def ranked_tasks(runs: Sequence[StoredRun], task: str = "") -> dict[str, list[AnyRun]]:
+    """The candidates of each task with a measure that is a mean over items, which ranks and reliability need."""
+    found = grouped((candidate.task, candidate) for candidate in candidates(runs, task))
+    return {name: of for name, of in found.items() if any(card.value for card in of[0].card.measures_of(name))}
+
+
 class CorrectedTask(Struct, frozen=True):
     """The measures of a task that people's labels correct, and a sentence about each."""
 
@@ -68,6 +77,14 @@ class Comparisons(Struct, frozen=True):
 
     comparisons: tuple[Comparison, ...]
     lacking: tuple[Comparison, ...] = ()
+    chosen: ChosenRuns = ChosenRuns(())
+    """The runs, and which other runs `all` leaves out and why."""
+    task: str = ""
+    """The only task that is compared; empty for all."""
+
+    def ranking(self, measure: str = "") -> "Rankings":
+        """Where the subjects stand, task by task: by the primary measure, or by this one."""
+        return rank_runs(self.chosen, self.task, measure)
 
     @property
     def verdict(self) -> str:
@@ -93,7 +110,69 @@ def compare_runs(runs: Sequence[StoredRun], task: str = "", terms: Terms | None 
             "compare needs two different runs: sociometer compare RUN RUN. 'sociometer runs' lists the stored runs."
         )
     known = candidates(runs, task)
-    return Comparisons(compare(known, terms), not_compared(known))
+    return Comparisons(compare(known, terms), not_compared(known), ChosenRuns(tuple(runs)), task)
+
+
+_BOARDS_IN_FULL = 3
+
+
+class Rankings(Struct, frozen=True):
+    """A leaderboard for each task of each instrument, and why some tasks have none."""
+
+    boards: tuple[Leaderboard, ...]
+    unranked: tuple[str, ...] = ()
+
+    @property
+    def several(self) -> bool:
+        """Whether there are so many leaderboards that an overview comes first."""
+        return len(self.boards) > _BOARDS_IN_FULL
+
+    @property
+    def verdict(self) -> str:
+        """Who is first: one sentence for each task, or one for all if there are many."""
+        if not self.several:
+            return "\n".join(map(leaderboard_sentence, self.boards))
+        contested = [board for board in self.boards if len(board.standings) > 1]
+        if not contested:
+            return "No task has two subjects that can be ranked."
+        counts = Counter(board.standings[0].subject for board in contested).most_common()
+        said = [f"{subject} on {count} of {len(contested)} tasks" for subject, count in counts]
+        return f"First: {', '.join(said[:4])}{' …' if len(said) > 4 else ''}."
+
+    def __str__(self) -> str:
+        return self.verdict
+
+    def _repr_html_(self) -> str:
+        """How a notebook shows the leaderboards."""
+        return "".join(leaderboard_table(board)._repr_html_() for board in self.boards)
+
+
+def rank_runs(
+    chosen: ChosenRuns,
+    task: str = "",
+    measure: str = "",
+    track: Callable[[Sequence[str], str], Iterable[str]] = lambda tasks, label: tasks,
+) -> Rankings:
+    """Where the subjects of runs stand on the items they share, with an interval for each rank; `track` shows progress.
+
+    A task that cannot be ranked is an error if there is one instrument, else it is told in `unranked`.
+    """
+    boards: list[Leaderboard] = []
+    unranked: list[str] = []
+    tests = chosen.by_instrument
+    for test, runs in tests.items():
+        known = ranked_tasks(runs, task)
+        for name in track(list(known), f"ranking {test}"):
+            try:
+                board = leaderboard(known[name], measure)
+            except UsageError as error:
+                if len(tests) == 1:
+                    raise
+                unranked.append(f"{test}/{name} has no ranking: {error}")
+            else:
+                left_out = (*board.left_out, *chosen.not_chosen(test, name))
+                boards.append(structs.replace(board, left_out=left_out))
+    return Rankings(tuple(boards), tuple(unranked))
 
 
 class Gate(Struct, frozen=True):

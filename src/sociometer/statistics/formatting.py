@@ -121,10 +121,13 @@ def bracketed_interval(interval: Interval, unit: str, reverse: bool = False) -> 
 def estimate(value: float | None, unit: str, interval: Interval | None = None) -> str:
     """A value with its interval in one cell: “15 % [7, 25]”."""
     shown = number(value, unit, interval=interval)
-    if value is None or interval is None:
-        return shown
+    return shown if value is None or interval is None else f"{shown} {short_interval(interval, unit)}"
+
+
+def short_interval(interval: Interval, unit: str) -> str:
+    """An interval in the cell of its value: “[7, 25]”."""
     bounds = bracketed_interval(interval, unit)
-    return f"{shown} {bounds_text(interval, lambda *_: bounds, too_few='(too few)', same='(all equal)')}"
+    return bounds_text(interval, lambda *_: bounds, too_few="(too few)", same="(all equal)")
 
 
 CHANCE = "chance"

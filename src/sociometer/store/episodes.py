@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -101,7 +102,7 @@ class Episodes(StorePart):
         self, run: str, task: Task[Any, Any], item: str | None = None, *, scored: bool = True
     ) -> Iterator[Episode[Any, Any]]:
         """The episodes of a run, or of one item, in the order of items and repeats; without `scored`, no scores."""
-        read_item = msgspec.json.Decoder(task.item_type).decode
+        read_item = _past_item if task.past else msgspec.json.Decoder(task.item_type).decode
         outcomes = msgspec.json.Decoder(task.outcome_type).decode
         last: tuple[bytes, Item] | None = None
         with self._database.errors():
@@ -239,6 +240,19 @@ WHERE item.run = ? AND item.task = ?
 ORDER BY item.position, episode.repeat
 LIMIT ? OFFSET ?
 """
+
+
+def _past_item(body: bytes) -> Item:
+    """An item of an unknown type, with all the fields that it was stored with."""
+    fields = msgspec.json.decode(body, type=dict[str, Any])
+    made: Item = _past_type(tuple(fields))(**fields)
+    return made
+
+
+@lru_cache
+def _past_type(fields: tuple[str, ...]) -> Any:
+    typed = [(name, Any) for name in fields]
+    return msgspec.defstruct("PastItem", typed, bases=(Item,), frozen=True, kw_only=True, omit_defaults=True)
 
 
 def _read_item(decode: Callable[[bytes], Item], hash_: bytes, body: bytes, name: str) -> Item:

@@ -19,6 +19,7 @@ from sociometer.core.session import DrawnRequest, Vectors
 from sociometer.core.settings import Settings, without_folders
 from sociometer.core.stopping import StoppingRecord
 from sociometer.core.task import AnyRun, Episode, Failure, Item, RunView, Score, Task, order_of_play
+from sociometer.store.past_tasks import past_measures, with_past_tasks
 from sociometer.store.place import StorePlace
 from sociometer.store.records import Manifest, RunRecord, RunStatus, Spent
 from sociometer.store.runs import RunSearch
@@ -33,7 +34,7 @@ class StoredRun:
     def __init__(self, store: Store, record: RunRecord, instrument: Instrument) -> None:
         self.record = record
         self._store = store
-        self._instrument = instrument
+        self._instrument = with_past_tasks(instrument, store, record)
 
     def __repr__(self) -> str:
         return f"<run {self.id}: {self.subject} on {self.instrument}, {self.status}>"
@@ -262,7 +263,16 @@ class StoredRun:
         found = self.task(task)
         ended = self.record.status is not RunStatus.PLAYING
         kept = self._store.runs.summary(self.id, found.name) if ended else None
-        return kept or self.made_summary(found.name)
+        summary, note = kept or self.made_summary(found.name), self.past_note(found.name)
+        return structs.replace(summary, notes=(note, *summary.notes)) if note else summary
+
+    def past_note(self, task: str = "") -> str:
+        """Whose numbers a task has that the installed version of the instrument does not have; empty for others."""
+        if not (found := self.task(task)).past:
+            return ""
+        made_by = f"version {self.version} (Sociometer {self.manifest.sociometer_version})"
+        installed = f"{self.instrument} {self._instrument.card.version}"
+        return f"{installed} has no task '{found.name}': its numbers stay those of {made_by}."
 
     def summarised(self, task: str = "") -> AnyRun:
         """The view of a task with its summary."""
@@ -271,6 +281,8 @@ class StoredRun:
     def rescore(self, task: str = "") -> Summary:
         """Recompute all scores and the summary from stored outcomes, under the run's lock and in one transaction."""
         found = self.task(task)
+        if note := self.past_note(found.name):
+            raise UsageError(f"run {self.id} cannot be rescored: {note}")
         with self._store.hold(self.id):
             scores: dict[tuple[str, int], Score | Failure] = {}
             for episode in self.episodes(found.name, scored=False):
@@ -386,7 +398,7 @@ def first_score(store: Store, record: RunRecord, card: Card) -> tuple[MeasureCar
     """The first primary measure with a stored value, and the summary that it is from."""
     for task in record.manifest.config.tasks:
         if summary := store.runs.summary(record.id, task):
-            for known in card.measures_of(task):
+            for known in card.measures_of(task) or past_measures(task, summary):
                 found = summary.measure(known.name)
                 if known.primary and found is not None and found.value is not None:
                     return known, found, summary

@@ -115,7 +115,7 @@ def _totals(run: StoredRun) -> Iterator[Damage]:
 
 
 def _episodes(run: StoredRun, task: str) -> Iterator[Damage]:
-    wrong = 0
+    wrong, known = 0, run.task(task)
     for item, repeats in run.repeats(task).items():
         where = f"{run.id} {task} {item}"
         try:
@@ -129,29 +129,30 @@ def _episodes(run: StoredRun, task: str) -> Iterator[Damage]:
             if problem := _problem(run.transcript, item, task, episode.repeat):
                 yield Damage(f"{where}/{episode.repeat}", problem, _FROM_BACKUP)
         computed = [
-            None if one.outcome is None else score_safely(run.task(task), one.item, one.outcome) for one in found
+            None if one.outcome is None or known.past else score_safely(known, one.item, one.outcome) for one in found
         ]
         try:
             for episode, scored in zip(run.episodes(task, item), computed, strict=True):
                 stored = episode.failure if isinstance(scored, Failure) else episode.score
                 wrong += scored is not None and scored != stored
         except Exception as error:
-            yield Damage(where, _said(error), _rescore(run))
+            yield Damage(where, _said(error), _rescore(run, task))
     if wrong:
-        yield Damage(f"{run.id} {task}", f"{wrong} scores do not follow from their outcomes", _rescore(run))
+        yield Damage(f"{run.id} {task}", f"{wrong} scores do not follow from their outcomes", _rescore(run, task))
 
 
 def _summary(run: StoredRun, task: str) -> Iterator[Damage]:
     if run.record.status is RunStatus.PLAYING:
         return
-    made = msgspec.json.encode(run.made_summary(task))
+    past, made = run.task(task).past, msgspec.json.encode(run.made_summary(task))
     try:
-        what = "" if msgspec.json.encode(run.summary(task)) == made else "its summary does not follow from its scores"
+        same = msgspec.json.encode(run.summary(task)) == made or past
+        what = "" if same else "its summary does not follow from its scores"
     except Exception as error:
         what = _said(error)
     if what:
-        yield Damage(f"{run.id} {task}", what, _rescore(run))
+        yield Damage(f"{run.id} {task}", what, _rescore(run, task))
 
 
-def _rescore(run: StoredRun) -> str:
-    return f"run 'sociometer store rescore {run.id}'"
+def _rescore(run: StoredRun, task: str) -> str:
+    return _FROM_BACKUP if run.task(task).past else f"run 'sociometer store rescore {run.id}'"

@@ -24,11 +24,11 @@ from sociometer.core.task import Episode, Score
 from sociometer.reporting.evidence import TranscriptLine, beside, transcript_lines
 from sociometer.reporting.figures import run_figures
 from sociometer.reporting.plot import drawn
-from sociometer.reporting.tables import measure_rows
 from sociometer.results.candidates import contamination_note, run_labels
 from sociometer.results.comparison import compare
 from sociometer.results.corrected import corrected_measures, correction_note, corrections
 from sociometer.results.export import export_run
+from sociometer.results.summaries import measure_rows
 from sociometer.results.verdicts import Comparison
 from sociometer.results.wording import comparison_table
 from sociometer.statistics.chart_theme import Mode
@@ -402,8 +402,7 @@ def primary(card: Card, task: str) -> MeasureCard | None:
 
 def _items(viewed: ViewedStore, run: str, task: str, shown: str, words: str, at: int) -> ItemList:
     with viewed.opened() as store:
-        record = store.runs.get(run)
-        measure = primary(viewed.instrument_of(record).card, task)
+        measure = primary(viewed.run(store, run).definition.card, task)
         start = ITEMS * (at - 1)
         if not shown and not words:
             # In the order that they were played only one page is read.

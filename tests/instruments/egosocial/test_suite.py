@@ -55,7 +55,7 @@ def test_without_official_files_our_own_items_are_played():
     config = RunConfig(instrument="egosocial", subject="baseline/random")
     found = make_plan(config, load("egosocial"), bindings={})
     assert [task.name for task in found.tasks] == [
-        "ladder", "generated", "counterfactual", "worlds", "blackjack", "numbers", "holdem",
+        "generated", "counterfactual", "worlds", "blackjack", "numbers", "holdem",
     ]  # fmt: skip
 
 

@@ -7,7 +7,7 @@ from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Summary
 from sociometer.core.source import Source
 from sociometer.core.task import Task
-from sociometer.instruments.egosocial import figures, items, ladder, paper, play, scoring, worlds
+from sociometer.instruments.egosocial import figures, items, paper, play, scoring, worlds
 from sociometer.instruments.egosocial.games import players
 from sociometer.instruments.egosocial.games.asking import STEADY
 from sociometer.instruments.egosocial.games.blackjack import match as blackjack
@@ -37,10 +37,6 @@ INSTRUMENT = Instrument(
     Path(__file__).parent,
     [
         # The static scenarios: stories and worlds of ours, then the official ones.
-        Task(
-            "ladder", ladder.Climb, ladder.Climbed, items=ladder.climbs,
-            play=ladder.climb, score=ladder.score, summarise=ladder.summarise,
-        ),
         scenes("generated", items.generated, scoring.summarise_generated),
         scenes("counterfactual", worlds.counterfactual, scoring.summarise_twins),
         scenes("worlds", worlds.invented, scoring.summarise_worlds),

@@ -50,7 +50,7 @@ async def ask_scene(item: Scene, session: Session) -> Picks:
     return Picks(tuple([await pick_telling(item, telling, session) for telling in asked]))
 
 
-async def pick_telling(item: Scene, telling: Telling, session: Session, sampling: Sampling = SAMPLING) -> Pick:
+async def pick_telling(item: Scene, telling: Telling, session: Session) -> Pick:
     """Asks one telling of a scene."""
     prompts, language = session.prompts, item.language
 
@@ -64,7 +64,7 @@ async def pick_telling(item: Scene, telling: Telling, session: Session, sampling
         return [system(opening), user(prompts.render(telling.prompt, language, **texts))]
 
     vote = await ask_choice(
-        session, messages, telling.options, key=telling.answer, sampling=with_room(session, sampling),
+        session, messages, telling.options, key=telling.answer, sampling=with_room(session, SAMPLING),
         language=language, telling=telling.name,
     )  # fmt: skip
     return Pick(telling.name, vote.picked, vote.rule, vote.asked, vote.chances)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from sociometer.core.instrument import Instrument
 from sociometer.core.task import Task
-from sociometer.instruments.socialeval import figures, items, ladder, paper, play, scoring
+from sociometer.instruments.socialeval import figures, items, paper, play, scoring
 from sociometer.instruments.socialeval.inside import task as inside
 from sociometer.instruments.socialeval.inside.view import InsideView
 from sociometer.instruments.socialeval.published import reproduce
@@ -15,16 +15,6 @@ from sociometer.statistics.calibration import with_calibration
 INSTRUMENT = Instrument(
     Path(__file__).parent,
     [
-        # Rounds of visits to people whose wishes must be inferred.
-        Task(
-            "ladder",
-            ladder.Visits,
-            ladder.Visiting,
-            items=ladder.rounds,
-            play=ladder.visit,
-            score=ladder.score,
-            summarise=ladder.summarise,
-        ),
         # Goal achievement: the subject plays the protagonist of a world tree to its end.
         Task(
             "goals",

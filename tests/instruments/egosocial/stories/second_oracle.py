@@ -6,7 +6,7 @@ the events of the generator into one person's timeline, again for each person of
 """
 
 import re
-from itertools import pairwise, permutations, product
+from itertools import pairwise, product
 
 _EN_A, _EN_B, _EN_M, _EN_O, _EN_S = (rf"(?P<{slot}>[A-Z][a-z]+)" for slot in "abmos")
 _EN = {slot: rf"[Tt]he (?P<{slot}>[a-z ]+?)" for slot in ("room", "thing", "box", "old")}
@@ -209,16 +209,6 @@ class Table:
         """The place that a question asks for."""
         if kind == "memory":
             return next(said["box"] for told, said in self.told if told == "place" and said["thing"] == thing)
-        if kind == "right":
-            held = [(self.held[name,][one][-1], self.held[()][one][-1]) for name in chain for one in thing]
-            return str(sum(believed == real for believed, real in held))
-        if kind in ("wrong", "nested"):
-            held = [
-                (self.held[who][one][-1], self.held[who[1:]][one][-1])
-                for who in permutations(chain, 2 if kind == "wrong" else 3)
-                for one in thing
-            ]
-            return str(sum(thought != own for thought, own in held))
         if kind == "say" and len(chain) == 1 and (chain[0], listener, thing) in self.lies:
             return self.lies[chain[0], listener, thing]
         return self.held[chain][thing][-1]
@@ -324,36 +314,21 @@ class Table:
 
 
 _THING = {"en": r"the (?P<thing>[a-z ]+?)", "zh": r"(?P<thing>[一-鿿]+?)"}
-_LISTS = {
-    "en": "(?P<chain>.+), and these things: (?P<things>.+)",
-    "zh": "请看(?P<chain>.+)，以及这些东西：(?P<things>.+)",
-}
 _QUESTIONS = {
     "en": {
         "memory": rf"Where (?:was|were) {_THING['en']} at the beginning\?",
         "reality": rf"Where (?:is|are) {_THING['en']} really\?",
-        "right": rf"Take {_LISTS['en']}\. If each of them looked once for each thing, how many times in all would"
-        r" somebody look in the right place\?",
-        "wrong": rf"Take {_LISTS['en']}\. Each of these people has a belief about where each of the others will look"
-        r" for each of the things\. How many of these beliefs are wrong\?",
-        "nested": rf"Take {_LISTS['en']}\. Each of these people has a belief about where each of the others thinks that"
-        r" each of the remaining ones will look for each of the things\. It is wrong if the other does not really"
-        r" think so\. How many of these beliefs are wrong\?",
         "belief": rf"Where (?P<chain>.+) look for {_THING['en']}\?",
         "say": rf"Suppose (?P<to>\w+) asked \w+ where {_THING['en']} (?:is|are)\. Which place (?P<chain>.+) name\?",
     },
     "zh": {
         "memory": rf"一开始，{_THING['zh']}在哪里？",
         "reality": rf"{_THING['zh']}实际上在哪里？",
-        "right": f"{_LISTS['zh']}。如果每个人把每样东西各找一次，一共有多少次会找对地方？",
-        "wrong": f"{_LISTS['zh']}。对每样东西，每个人都对其他各人会去哪里找它有一个看法。这些看法中有多少个是错的？",
-        "nested": f"{_LISTS['zh']}。对每样东西，每个人都对其他各人认为其余每个人会去哪里找它有一个看法；"
-        "如果对方其实不这么认为，这个看法就是错的。这些看法中有多少个是错的？",
         "belief": rf"(?P<chain>.+)会去哪里找{_THING['zh']}？",
         "say": rf"假如(?P<to>..)问..{_THING['zh']}在哪里，(?P<chain>.+)会说在哪里？",
     },
 }
-_NAMES = {"en": re.compile(r"[A-Z][a-z]+"), "zh": re.compile(r"(..)(?:认为|、|和|$)")}
+_NAMES = {"en": re.compile(r"[A-Z][a-z]+"), "zh": re.compile(r"(..)(?:认为|$)")}
 
 
 def asked(question, language):
@@ -361,14 +336,12 @@ def asked(question, language):
     for kind, form in _QUESTIONS[language].items():
         if found := re.fullmatch(form, question):
             parts = found.groupdict()
-            listed = [one.removeprefix("the ") for one in re.split(", | and |、|和", parts.get("things", "")) if one]
             names = tuple(_NAMES[language].findall(parts.get("chain", "")))
-            return kind, listed or parts["thing"], names, parts.get("to", "")
+            return kind, parts["thing"], names, parts.get("to", "")
     raise ValueError(f"not understood: {question}")
 
 
 def second_answer(story, question, language):
     """The answer to a question, from the words of the story and the question alone."""
     kind, thing, chain, other = asked(question, language)
-    longest = {"right": 2, "wrong": 2, "nested": 3}.get(kind) or max(2, len(chain))
-    return Table(story, language, longest).answer(kind, thing, chain, other)
+    return Table(story, language, max(2, len(chain))).answer(kind, thing, chain, other)

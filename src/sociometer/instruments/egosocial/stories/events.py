@@ -143,17 +143,13 @@ class Question(msgspec.Struct, frozen=True):
     """A question about a thing's place.
 
     `memory`, `reality`, the nested `belief` of a chain of people, what the last of the chain would `say` to a listener
-    who asks, as the others of the chain believe. Or a number over all `things`: how often the people `among` whom is
-    asked would look where it really is (`right`), or are wrong about where another of them would look (`wrong`) or
-    thinks that a third would (`nested`).
+    who asks, as the others of the chain believe.
     """
 
     kind: str
     thing: str
     chain: tuple[str, ...] = ()
     listener: str = ""
-    among: tuple[str, ...] = ()
-    things: tuple[str, ...] = ()
 
     @property
     def order(self) -> int:

@@ -162,11 +162,6 @@ def question_prose(question: Question, voice: Voice) -> str:
     words = {"thing": question.thing}
     if question.kind in ("memory", "reality"):
         return _fill(forms[question.kind], {}, words, voice)
-    if question.among:
-        listed = language_of(voice.language).listed
-        named = [voice.person(name, "o") for name in question.among]
-        things = [_filled("{thing}", {}, {"thing": thing}, voice) for thing in question.things]
-        return forms[question.kind].format(names=listed(named), things=listed(things))
     *minds, last = question.chain
     thoughts = [
         _filled(forms["first thought" if place == 0 else "thought"], {"A": name}, {}, voice)

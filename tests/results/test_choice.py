@@ -4,14 +4,16 @@ import shutil
 
 import pytest
 
-from sociometer.cli.chosen import _company, _fullest, _Kind, _Standing
 from sociometer.cli.main import run_command
 from sociometer.core.config import RunConfig
 from sociometer.core.conversation import Identity
+from sociometer.instruments import load
 from sociometer.instruments.sesi.items import OFFICIAL
 from sociometer.instruments.socialeval.items import BUNDLED
+from sociometer.results.choice import _fullest, _kind, _Standing
 from sociometer.store.records import Manifest, RoleRecord, RunRecord, RunStatus
 from sociometer.store.store import Store
+from sociometer.store.stored_run import StoredRun
 
 
 def run(subject, simulator, items, created, *, stand_in=False):
@@ -22,11 +24,11 @@ def run(subject, simulator, items, created, *, stand_in=False):
     config = RunConfig(instrument="sage", subject=subject, tasks=("dialogues",), official=True)
     manifest = Manifest(config, "1", roles, {}, "", {}, {}, "", "", "", imported=True)
     record = RunRecord(f"{subject}-{simulator}", "sage", subject, RunStatus.FINISHED, manifest, created, created)
-    return _Standing(record, _Kind("official", _company(record)), items)
+    return _Standing(StoredRun(Store("none.db"), record, load("sage")), _kind(record), items)
 
 
 def chosen(*standing):
-    return [one.record.id for one in _fullest(standing, one_kind=True)]
+    return [one.run.id for one in _fullest(standing, one_kind=True)]
 
 
 def test_the_company_that_most_subjects_share_goes_before_a_fuller_run():

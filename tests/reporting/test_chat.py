@@ -1,8 +1,8 @@
 """A transcript as a conversation: instructions once, turns, feelings next to them, no raw JSON."""
 
-from sociometer.cli.show import note_text, print_chat, record_text, score_text, turns, without_json
 from sociometer.core.conversation import Exchange, Noted, Reply, assistant, system, user
 from sociometer.core.task import Score
+from sociometer.reporting.chat import note_text, print_chat, record_text, score_text, turns, without_json
 
 TOLD = system("Be good company.")
 PERSON = system("You are Ada, 40.")

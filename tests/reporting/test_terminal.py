@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from sociometer.cli.output import Display, cell_text, fitted, print_text, shorten, shown_width, text_of
 from sociometer.core.measure import Table
+from sociometer.reporting.terminal import Display, cell_text, fitted, print_text, shorten, shown_width, text_of
 
 WIDE = Table(
     "wide",
@@ -33,7 +33,7 @@ def test_columns_that_do_not_fit_are_named():
     assert set(text.columns) | set(text.hidden_columns) == set(WIDE.columns)
 
 
-@pytest.mark.parametrize("tasks", [(), ("ladder",)])
+@pytest.mark.parametrize("tasks", [(), ("worlds",)])
 def test_what_tells_rows_apart_outlives_chance_and_items(tasks):
     columns = ("measure", "group", "value", "95 % interval", "chance", "items")
     groups = ("all", "concern", "empathy", "self-presentation")

@@ -1,0 +1,291 @@
+"""Which stored runs a comparison, a report or a paper is about: the named ones, or those that `all` means."""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from difflib import get_close_matches
+
+import msgspec
+from msgspec import Struct
+
+from sociometer.core.conversation import SUBJECT
+from sociometer.core.errors import UsageError, unknown
+from sociometer.core.instrument import Instrument
+from sociometer.core.settings import is_paper
+from sociometer.core.words import first_of, grouped
+from sociometer.results.candidates import common_items, short_run_note
+from sociometer.results.groups import groups_of, runs_of_people, study_run
+from sociometer.store.records import RoleRecord, RunRecord, RunStatus
+from sociometer.store.store import Store
+from sociometer.store.stored_run import StoredRun
+
+EVERY = "all"
+Load = Callable[..., Instrument]
+"""Gives the instrument of this name; for an imported benchmark, of this name and card."""
+_MOST_TOLD = 6
+"""The maximum number of chosen runs of one instrument that a note names."""
+
+
+class LeftOut(Struct, frozen=True):
+    """A stored run that was not chosen, and why."""
+
+    run: str
+    subject: str
+    instrument: str
+    tasks: tuple[str, ...]
+    why: str
+
+    def __str__(self) -> str:
+        return f"{self.subject or 'no subject'} ({self.run}): {self.why}"
+
+
+class ChosenRuns(Struct, frozen=True):
+    """The runs that a user named, or those that stand for their subjects."""
+
+    runs: tuple[StoredRun, ...]
+    notes: tuple[str, ...] = ()
+    """A sentence for each instrument: the chosen runs and the subjects without one; none if the runs were named."""
+    left_out: tuple[LeftOut, ...] = ()
+    """The other runs of the same instruments; none if the runs were named."""
+
+    @property
+    def by_instrument(self) -> dict[str, list[StoredRun]]:
+        """The runs of each instrument."""
+        return grouped((run.instrument, run) for run in self.runs)
+
+    def not_chosen(self, instrument: str, task: str) -> tuple[str, ...]:
+        """Every other run of a task, and why it was not chosen."""
+        return tuple(str(one) for one in self.left_out if one.instrument == instrument and task in one.tasks)
+
+
+def find_run(store: Store, load: Load, reference: str) -> StoredRun:
+    """The run with this id, beginning of an id or name, or `last`; the people of the study with this name."""
+    if not store.path.exists():
+        raise UsageError(f"there is no run '{reference}': there is no store at {store.path}.")
+    return study_run(store, reference, load) or _opened(store, load, store.runs.get(reference))
+
+
+def choose_runs(
+    store: Store,
+    load: Load,
+    references: Sequence[str] = (),
+    *,
+    instrument: str = "",
+    subject: str = "",
+    one_kind: bool = False,
+) -> ChosenRuns:
+    """The named runs; without names or with `all`, every subject's run with the most items on every instrument.
+
+    Items are those of the instrument's default test; among runs with equally many, the newest counts. Runs on official
+    and on bundled items, with different models in the other roles, or in different wordings are of different kinds. The
+    kind that most subjects have is preferred; `one_kind` leaves out subjects without a run of it. For one `subject`,
+    all kinds are returned.
+    """
+    if references and not means_all(references):
+        return _named([find_run(store, load, one) for one in references], [instrument] if instrument else [])
+    # The participants of a study are one subject together, not one each.
+    people, groups = runs_of_people(store), groups_of(store, load).values()
+    records = [one for one in _records(store) if one.id not in people and instrument in ("", one.instrument)]
+    runs = [_opened(store, load, one) for one in records if one.subject]
+    runs += [one for one in groups if instrument in ("", one.instrument)]
+    standing = [one for run in runs if subject in ("", run.subject) and (one := _standing(run)) is not None]
+    fullest = _fullest(standing, one_kind=one_kind, each_kind=bool(subject))
+    if not fullest:
+        what = f" of {instrument}" if instrument else ""
+        who = f" with subject '{subject}'" if subject else ""
+        raise UsageError(f"the store has no run{what}{who}. Start one with: sociometer run INSTRUMENT --model MODEL")
+    left_out = _left_out(fullest, standing, [one for one in records if subject in ("", one.subject)])
+    return ChosenRuns(tuple(one.run for one in fullest), tuple(_notes(fullest, standing)), tuple(left_out))
+
+
+def choose_by_words(
+    store: Store, load: Load, installed: Collection[str], words: Sequence[StoredRun | str], *, one_kind: bool = False
+) -> ChosenRuns:
+    """The runs that instrument names, runs, their references or `all` mean; no words mean all."""
+    imported = {one.instrument for one in _records(store) if one.manifest.card is not None}
+    instruments = [word for word in words if isinstance(word, str) and (word in installed or word in imported)]
+    references = [word for word in words if word not in instruments]
+    if references and not means_all(references):
+        named = _named([_run_or_instrument(store, load, installed, word) for word in references], instruments)
+        return ChosenRuns(tuple(run for runs in named.by_instrument.values() for run in runs))
+    names = dict.fromkeys(instruments or [""])
+    chosen = [choose_runs(store, load, instrument=name, one_kind=one_kind) for name in names]
+    return ChosenRuns(
+        tuple(run for one in chosen for run in one.runs),
+        tuple(note for one in chosen for note in one.notes),
+        tuple(left for one in chosen for left in one.left_out),
+    )
+
+
+def choose_for_paper(store: Store, load: Load, instrument: str, references: Sequence[str] = ()) -> ChosenRuns:
+    """The named runs; without names or with `all`, the most complete run of each subject, task and setting."""
+    if references and not means_all(references):
+        return choose_runs(store, load, references, instrument=instrument)
+    fullest: dict[tuple[object, ...], tuple[tuple[bool, int, float], StoredRun]] = {}
+    for record in _records(store):
+        analysis = bool(record.manifest.given_items)
+        if record.instrument != instrument or record.manifest.card is not None or not (record.subject or analysis):
+            continue
+        run, config = _opened(store, load, record), record.manifest.config
+        roles = tuple(sorted((role, who.label) for role, who in record.manifest.roles.items()))
+        settings = tuple(sorted(config.settings.items()))
+        # Analyses of different runs of a subject differ in their items only.
+        first = next(run.episodes(), None) if analysis else None
+        item = b"" if first is None else msgspec.json.encode(first.item)
+        kind = (record.subject, config.tasks, settings, config.official, roles, item)
+        weight = (record.status is RunStatus.FINISHED, store.totals(record).done, record.created)
+        if kind not in fullest or weight > fullest[kind][0]:
+            fullest[kind] = (weight, run)
+    if not fullest:
+        raise UsageError(
+            f"the store has no run of {instrument}. Start one with: sociometer run {instrument} --model MODEL"
+        )
+    return ChosenRuns(tuple(run for _, run in fullest.values()))
+
+
+def means_all(references: Sequence[StoredRun | str]) -> bool:
+    """Whether `all` is given; an error if a run is named next to it."""
+    named = [one if isinstance(one, str) else one.id for one in references if one != EVERY]
+    if named and EVERY in references:
+        raise UsageError(f"'{EVERY}' chooses the runs itself; leave out '{named[0]}', or name every run.")
+    return not named
+
+
+def without_short(runs: Sequence[StoredRun]) -> tuple[list[StoredRun], list[str]]:
+    """The runs without those that would halve the items shared by others of their kind, and why they are left out."""
+    left: dict[str, str] = {}
+    for members in grouped(((run.instrument, _kind(run.record)), run) for run in runs).values():
+        scored = [{f"{task}/{item}" for task in run.tasks for item, _ in run.finished(task)} for run in members]
+        common = common_items(scored)
+        for place, has in common.short.items():
+            run = members[place]
+            left[run.id] = short_run_note(f"{run.subject} on {run.instrument} ({run.id})", has, common.items)
+    return [run for run in runs if run.id not in left], list(left.values())
+
+
+def _records(store: Store) -> Iterable[RunRecord]:
+    """The records of all runs; a mistyped path creates no store."""
+    return store.runs.all() if store.path.exists() else ()
+
+
+def _opened(store: Store, load: Load, record: RunRecord) -> StoredRun:
+    return StoredRun(store, record, load(record.instrument, record.manifest.card))
+
+
+def _named(runs: Sequence[StoredRun], instruments: Sequence[str]) -> ChosenRuns:
+    """Runs that a user named, each once; an error if one is of none of these instruments."""
+    for run in runs:
+        if instruments and run.instrument not in instruments:
+            raise UsageError(f"run '{run.id}' is a run of {run.instrument}, not of {', '.join(instruments)}.")
+    return ChosenRuns(tuple({run.id: run for run in runs}.values()))
+
+
+def _run_or_instrument(store: Store, load: Load, installed: Collection[str], word: StoredRun | str) -> StoredRun:
+    """The run with this reference; for an unknown word the error suggests runs or instruments."""
+    if isinstance(word, StoredRun):
+        return word
+    try:
+        return find_run(store, load, word)
+    except UsageError:
+        if get_close_matches(word, installed, n=1):
+            raise unknown("instrument", word, installed) from None
+        raise
+
+
+class _Kind(Struct, frozen=True):
+    """What comparable runs have in common: the origin of the items, the models in the other roles, the wording."""
+
+    whose: str
+    company: tuple[str, ...]
+    in_authors_words: bool = False
+
+
+class _Standing(Struct, frozen=True):
+    """A run that may represent its subject, with the facts that decide whether it does."""
+
+    run: StoredRun
+    kind: _Kind
+    items: int
+
+
+def _standing(run: StoredRun) -> _Standing | None:
+    """A run of the unaltered default test; None for another one, as a step of a probe, an analysis or a construction.
+
+    Items that were repeated count once.
+    """
+    manifest, card = run.manifest, run.definition.card
+    tasks = set(run.tasks) & set(card.default_tasks(official=manifest.config.official))
+    altered = any(one.makes_another_test(manifest.config.settings.get(one.name)) for one in card.setting)
+    whole = run.record.status is RunStatus.FINISHED
+    if not tasks or altered or (not whole if manifest.imported else manifest.given_items or manifest.config.step_of):
+        return None
+    items = sum(len({item for item, _ in run.finished(task)}) for task in tasks)
+    return _Standing(run, _kind(run.record), items)
+
+
+def _fullest(standing: Sequence[_Standing], *, one_kind: bool, each_kind: bool = False) -> list[_Standing]:
+    """For each instrument and subject the run with the most items, the newest among equals, oldest subject first.
+
+    With `each_kind`, one for each kind.
+    """
+    groups = grouped(((one.run.instrument, one.run.subject, one.kind if each_kind else None), one) for one in standing)
+    found = []
+    for (instrument, _, _), members in groups.items():
+        first = _first_kind([one for one in standing if one.run.instrument == instrument])
+        of_kind = [one for one in members if one.kind == first]
+        if of_kind or not one_kind:
+            found.append(max(of_kind or members, key=lambda one: (one.items, one.run.record.created)))
+    return found
+
+
+def _first_kind(standing: Sequence[_Standing]) -> _Kind:
+    """The kind that most subjects have, then the newest; kinds with a stand-in in another role come last."""
+
+    def weight(kind: _Kind) -> tuple[bool, int, float]:
+        of_kind = [one.run.record for one in standing if one.kind == kind]
+        real = not any(who.identity.stand_in for who in _others(of_kind[0]).values())
+        return real, len({record.subject for record in of_kind}), max(record.created for record in of_kind)
+
+    return max(dict.fromkeys(one.kind for one in standing), key=weight)
+
+
+def _kind(record: RunRecord) -> _Kind:
+    company = tuple(f"{role}={who.label}" for role, who in sorted(_others(record).items()))
+    return _Kind(record.manifest.whose_items, company, is_paper(record.manifest.config.settings))
+
+
+def _others(record: RunRecord) -> dict[str, RoleRecord]:
+    return {role: who for role, who in record.manifest.roles.items() if role != SUBJECT}
+
+
+def _notes(chosen: Sequence[_Standing], standing: Sequence[_Standing]) -> Iterator[str]:
+    """One sentence per instrument: the chosen runs, their items, and the subjects that are left out."""
+    for instrument in dict.fromkeys(one.run.instrument for one in chosen):
+        mine = [one for one in chosen if one.run.instrument == instrument]
+        told = [f"{one.run.subject} {one.run.id} ({one.items} {one.kind.whose} items)" for one in mine]
+        others = {one.run.subject for one in standing if one.run.instrument == instrument}
+        left = sorted(others - {one.run.subject for one in mine})
+        also = f"; left out, because their runs have other items, roles or wording: {', '.join(left)}" if left else ""
+        yield f"{instrument}: using each subject's run with the most items: {first_of(told, _MOST_TOLD)}{also}."
+
+
+def _left_out(
+    chosen: Sequence[_Standing], standing: Sequence[_Standing], records: Sequence[RunRecord]
+) -> Iterator[LeftOut]:
+    """Every other run of the chosen instruments, and why it was not chosen."""
+    ids, able = {one.run.id for one in chosen}, {one.run.id: one for one in standing}
+    kinds = grouped((one.run.instrument, one.kind) for one in chosen)
+    for record in records:
+        if record.id not in ids and record.instrument in kinds:
+            why = _why_not_chosen(able.get(record.id), kinds[record.instrument])
+            yield LeftOut(record.id, record.subject, record.instrument, record.manifest.config.tasks, why)
+
+
+def _why_not_chosen(one: _Standing | None, kinds: Collection[_Kind]) -> str:
+    if one is None:
+        return "not a complete run of the unaltered test"
+    if one.kind.whose not in {kind.whose for kind in kinds}:
+        return f"{one.kind.whose} items"
+    if one.kind.in_authors_words not in {kind.in_authors_words for kind in kinds}:
+        return "another wording (--wording)"
+    if one.kind not in kinds:
+        return f"other roles ({', '.join(one.kind.company) or 'none'})"
+    return f"another run of the subject has more than {one.items} items, or the same number and is newer"

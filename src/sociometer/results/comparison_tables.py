@@ -1,0 +1,171 @@
+"""Comparisons as tables and in a few sentences: one pair in full, several pairs together, every number for a file."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from msgspec import structs
+
+from sociometer.core.conversation import SUBJECT
+from sociometer.core.measure import Cell, Table
+from sociometer.results.comparison import compare
+from sociometer.results.runs import candidates
+from sociometer.results.verdicts import ComparedMeasure, Comparison
+from sociometer.results.wording import overall_sentence
+from sociometer.statistics.formatting import number, short_interval, signed_amount
+from sociometer.store.stored_run import StoredRun
+
+_SENTENCES = 6
+_NOTES = 3
+
+
+def ordered(comparison: Comparison) -> Comparison:
+    """The comparison with its measures in the order of importance: overall, then one way of grouping after another."""
+    facets = list(dict.fromkeys(tuple(row.group) for row in comparison.measures))
+    rows = sorted(
+        comparison.measures, key=lambda row: (bool(row.group), facets.index(tuple(row.group)), not row.primary)
+    )
+    return structs.replace(comparison, measures=tuple(rows))
+
+
+def verdict_sentences(compared: Sequence[Comparison]) -> str:
+    """The verdicts in a sentence each, or how often each was reached if they are many."""
+    tasks = {(one.instrument, one.task) for one in compared}
+    if len(compared) <= _SENTENCES:
+        return "\n".join(
+            (f"{one.instrument}/{one.task}: " if len(tasks) > 1 else "") + overall_sentence(one) for one in compared
+        )
+    lines = []
+    for pair in dict.fromkeys((one.second, one.first) for one in compared):
+        of = [one for one in compared if (one.second, one.first) == pair]
+        found = [row.verdict for one in of for row in one.measures if row.primary and not row.group]
+        counts = Counter({"not comparable": sum(bool(one.refused) for one in of)}) + Counter(found)
+        said = ", ".join(f"{verdict} on {count}" for verdict, count in counts.items())
+        lines.append(f"{pair[0]} against {pair[1]}, {len(of)} task{'s' * (len(of) > 1)}: {said}.")
+    more = f"\n… and {len(lines) - _SENTENCES} more pairs." if len(lines) > _SENTENCES else ""
+    return "\n".join(lines[:_SENTENCES]) + more
+
+
+def pair_table(comparison: Comparison) -> Table:
+    """Two subjects on one task: both values, the difference with its interval, and the verdict on each measure."""
+    rows = tuple((_what(row), *_values(row), row.verdict, row.paired.items) for row in ordered(comparison).measures)
+    chance = [row for row in comparison.measures if row.primary and not row.group and row.chance is not None]
+    beside = f" (chance {number(chance[0].chance, chance[0].unit)})" if chance else ""
+    title = f"{comparison.where}: {comparison.second} against {comparison.first}{beside}"
+    columns = ("measure", comparison.first, comparison.second, "difference", "verdict", "items")
+    return Table(f"compare-{comparison.task}", title, columns, rows, _note(comparison))
+
+
+def overall_rows(comparison: Comparison) -> int:
+    """How many rows of a pair's table are shown first: the measures overall, and the first way of grouping."""
+    rows = ordered(comparison).measures
+    first = next((tuple(row.group) for row in rows if row.group), ())
+    return sum(not row.group or tuple(row.group) == first for row in rows)
+
+
+def pairs_table(compared: Sequence[Comparison]) -> Table:
+    """The primary measures of several comparisons in one table; what is the same in all of them is in its title."""
+    firsts, seconds, instruments = (
+        list(dict.fromkeys(names))
+        for names in zip(*((one.first, one.second, one.instrument) for one in compared), strict=True)
+    )
+    rows = tuple(
+        (
+            one.task if len(instruments) == 1 else one.where,
+            *((one.second,) if len(seconds) > 1 else ()),
+            *((one.first,) if len(firsts) > 1 else ()),
+            row.title,
+            *_values(row),
+            row.verdict,
+            row.paired.items,
+        )
+        for one in compared
+        for row in ordered(one).measures
+        if row.primary and not row.group
+    )
+    who = ("subject",) if len(seconds) > 1 else ()
+    against = ("against",) if len(firsts) > 1 else ()
+    columns = ("task", *who, *against, "measure", "reference", "value", "difference", "verdict", "items")
+    notes = list(dict.fromkeys(note for one in compared if (note := _note(one))))
+    notes = notes if len(notes) <= _NOTES else ["Add --format wide to see what is left out of each comparison."]
+    reference = "its reference" if against else f"{firsts[0]} (the reference)"
+    title = f"{'Each subject' if who else seconds[0]} against {reference}"
+    where = f"{instruments[0]}: " if len(instruments) == 1 else ""
+    return Table("compare", where + title, columns, rows, " ".join(notes))
+
+
+def raw_comparisons(compared: Sequence[Comparison]) -> Table:
+    """Every number of the comparisons, for a file."""
+    columns = (
+        "instrument", "task", "first", "second", "measure", "group", "unit", "first value", "second value",
+        "difference", "low", "high", "p", "p adjusted", "family", "effect", "detectable", "margin", "items",
+        "clusters", "failed items", "with failed items", "verdict",
+    )  # fmt: skip
+    rows: list[tuple[Cell, ...]] = []
+    for one in compared:
+        for row in one.measures:
+            paired = row.paired
+            rows.append((
+                one.instrument, one.task, one.first, one.second, row.name,
+                "; ".join(f"{facet}={level}" for facet, level in row.group.items()), row.unit, paired.first,
+                paired.second, paired.difference, paired.interval.low, paired.interval.high, paired.p_value,
+                row.p_adjusted, row.family, paired.effect, row.detectable, row.margin, paired.items,
+                paired.clusters, row.failed, " or ".join(row.with_failed), row.verdict,
+            ))  # fmt: skip
+    return Table("comparisons", "Comparisons", columns, tuple(rows))
+
+
+def difference_text(row: ComparedMeasure) -> str:
+    """The difference with its interval in one cell: “+8 [−35, 49]”; of shares, in points."""
+    interval = row.paired.interval
+    shown = signed_amount(row.paired.difference, row.unit, interval=interval).split(" ")[0]
+    sign = "+" if row.paired.difference > 0 and shown.strip("0.") else ""
+    return f"{sign}{shown} {short_interval(interval, row.unit)}"
+
+
+def _what(row: ComparedMeasure) -> str:
+    """The measure of a row overall, or the level of its group."""
+    if not row.group:
+        return row.title
+    return "  " + ", ".join(f"{facet} {level}" for facet, level in row.group.items()).replace("_", " ")
+
+
+def _values(row: ComparedMeasure) -> tuple[str, str, str]:
+    """The values of both, and their difference."""
+    values = (row.paired.first, row.paired.second)
+    first, second = (number(value, row.unit, interval=row.paired.interval) for value in values)
+    return first, second, difference_text(row)
+
+
+def _note(comparison: Comparison) -> str:
+    note = "; ".join((*adjusted(comparison), *comparison.notes))
+    return f"{note[:1].upper()}{note[1:]}." if note else ""
+
+
+def adjusted(comparison: Comparison) -> list[str]:
+    """For how many comparisons the intervals are adjusted; empty if for none."""
+    families: dict[str, int] = {}
+    for row in comparison.measures:
+        name = f"by {', '.join(row.group)}" if row.group else "primary measures" if row.primary else "other measures"
+        if row.family > 1:
+            families[name.replace("_", " ")] = row.family
+    told = ", ".join(f"{name} {count}" for name, count in families.items())
+    return [f"intervals are adjusted for the number of comparisons: {told}"] if told else []
+
+
+def verdicts_between(runs: list[StoredRun]) -> str:
+    """The verdicts between subjects on each task that several of them took, each subject against the first."""
+    said: list[str] = []
+    together: dict[tuple[str, ...], list[StoredRun]] = {}
+    for run in runs:  # runs with different models in another role are on different scales
+        roles = sorted(f"{role}={one.label}" for role, one in run.manifest.roles.items() if role != SUBJECT)
+        together.setdefault((run.instrument, *roles), []).append(run)
+    crossed = len(together) > len({run.instrument for run in runs})
+    found: list[Comparison] = []
+    for (_, *roles), mine in together.items():
+        if len({run.subject for run in mine}) > 1:
+            compared = compare(candidates(mine))
+            if crossed:
+                said.append(f"{', '.join(roles)}: {verdict_sentences(compared)}")
+            else:
+                found += compared
+    return "\n".join(said) or (verdict_sentences(found) if found else "")

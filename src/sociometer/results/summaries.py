@@ -1,0 +1,308 @@
+"""A run in sentences, tables and JSON: its measures, what they come from, and the caveats next to them."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from sociometer.core.card import Card, MeasureCard
+from sociometer.core.measure import Cell, Measure, Summary, Table
+from sociometer.core.settings import is_paper
+from sociometer.core.words import cell_text, counted, first_of, lowered
+from sociometer.results.candidates import contamination_note, run_labels
+from sociometer.statistics.formatting import (
+    TINY,
+    chance_of,
+    estimate,
+    group_text,
+    interval_text,
+    known_errors,
+    number,
+    other_stand_ins,
+    stand_ins_sentence,
+    subject_stand_in,
+    sure_chance,
+    told_chances,
+)
+from sociometer.statistics.item_values import item_values
+from sociometer.store.records import RunStatus
+from sociometer.store.stored_run import StoredRun
+
+_MOST_SUBJECTS_ABREAST = 4
+_COLUMNS = ("task", "measure", "group", "value", "95 % interval", "chance", "items", "unreadable", "errors", "note")
+
+
+class MeasureRow(Struct, frozen=True):
+    """One measure of a task with what its card says about it, and its texts."""
+
+    task: str
+    measure: Measure
+    card: MeasureCard
+    failed: int | None
+    """The number of failures; None if it is unknown."""
+    chance: float | None
+
+    @property
+    def group(self) -> str:
+        """The group that the measure is about; empty for a measure overall."""
+        return group_text(self.measure.group)
+
+    @property
+    def value(self) -> str:
+        return number(self.measure.value, self.card.unit, interval=self.measure.interval)
+
+    @property
+    def interval(self) -> str:
+        return interval_text(self.measure.interval, self.card.unit)
+
+    @property
+    def estimate(self) -> str:
+        """The value with its interval."""
+        return estimate(self.measure.value, self.card.unit, self.measure.interval)
+
+    @property
+    def chance_text(self) -> str | None:
+        return None if self.chance is None else number(self.chance, self.card.unit)
+
+    @property
+    def errors(self) -> str:
+        return cell_text(self.failed)
+
+
+def measure_rows(summary: Summary, card: Card, task: str, *, elsewhere: bool = False) -> list[MeasureRow]:
+    """The measures of a task; `elsewhere` says that the items are not the bundled ones."""
+    cards = {known.name: known for known in card.measures_of(task)}
+    found = []
+    for measure, failed in zip(summary.measures, known_errors(summary.measures), strict=True):
+        known = cards.get(measure.name) or MeasureCard(task, measure.name, measure.name, unit="number")
+        chance = chance_of(known, card, summary, on_official=elsewhere)
+        if measure.group:  # which may have other items
+            chance = None if known.name in told_chances(summary) else sure_chance(known)
+        found.append(MeasureRow(task, measure, known, failed, chance))
+    return found
+
+
+def reference(run: StoredRun) -> str:
+    """What a user types for a run: its name, or its id if it has none."""
+    return run.record.name or run.id
+
+
+def subject_of(run: StoredRun) -> str:
+    """The subject of a run; an analysis has none, and is called by its tasks."""
+    return run.subject or ", ".join(run.tasks)
+
+
+def lines_of(run: StoredRun, only: str = "") -> list[MeasureRow]:
+    """Every measure of a run in the order of importance: primary ones, others, then the groups of both."""
+    elsewhere = run.manifest.whose_items != "bundled"
+    lines = [
+        line
+        for task in ((only,) if only else run.tasks)
+        for line in measure_rows(run.summary(task), run.definition.card, task, elsewhere=elsewhere)
+    ]
+    facets = list(dict.fromkeys(map(_facet, lines)))
+    return sorted(lines, key=lambda line: (bool(_facet(line)), not line.card.primary, facets.index(_facet(line))))
+
+
+def _facet(line: MeasureRow) -> tuple[str, ...]:
+    """The facets that a measure is grouped by."""
+    return tuple(line.measure.group)
+
+
+def finding(run: StoredRun) -> str:
+    """The primary measures of a run in a sentence."""
+    known = [line for line in lines_of(run) if line.measure.value is not None]
+    overall = [line for line in known if not line.measure.group]
+    primary = [line for line in overall if line.card.primary] or overall[:1]
+    if not primary:
+        said = f"no overall score; {_items(run, known)}" if known else "no result"
+        return f"{subject_of(run)} on {run.instrument}: {said}."
+    parts = [f"{lowered(line.card.title)} {line.estimate}" for line in primary[:3]]
+    more = f" and {len(primary) - 3} more" if len(primary) > 3 else ""
+    chance = primary[0].chance_text
+    beside = f", chance {chance}" if chance is not None and len(primary) == 1 else ""
+    said = f"{subject_of(run)} on {run.instrument}: {', '.join(parts)}{more}{beside}; {_items(run, primary)}."
+    return "\n".join([said, *_rules(run)])
+
+
+def _items(run: StoredRun, lines: Sequence[MeasureRow]) -> str:
+    """The number of items of these measures, or of all their tasks if it differs."""
+    tasks, counts = {line.task for line in lines}, {line.measure.items for line in lines}
+    if len(tasks) == len(counts) == 1:
+        return counted(counts.pop(), "item")
+    items = sum(len({item for item, _ in run.finished(task)}) for task in tasks)
+    return counted(items, "item") + (f" of {len(tasks)} tasks" if len(tasks) > 1 else "")
+
+
+def _rules(run: StoredRun) -> list[str]:
+    """What ended the tasks of a run, in a sentence each."""
+    rules = [str(rule) for task in run.tasks if (rule := run.stopping(task))] if run.manifest.config.until else []
+    return [f"{rule[:1].upper()}{rule[1:]}." for rule in rules]
+
+
+def first_rows(run: StoredRun) -> int:
+    """How many rows of the summary matter most: the measures overall, and one way of grouping the primary one."""
+    lines = lines_of(run)
+    overall = sum(not line.measure.group for line in lines)
+    facet = next((_facet(line) for line in lines if line.measure.group), ())
+    primary = any(line.card.primary for line in lines)
+    first = sum(_facet(line) == facet and line.card.primary is primary for line in lines if line.measure.group)
+    return overall + first
+
+
+def summary_table(run: StoredRun, task: str = "") -> Table:
+    """The measures of a run, or of one of its tasks, in the order of importance."""
+    lines = lines_of(run, task)
+    own = [note for name in ((task,) if task else run.tasks) for note in run.summary(name).notes]
+    notes = [*caveats(run), *repeats_notes(run, task), *own]
+    table = Table(
+        name=f"{run.id}/{task}" if task else run.id,
+        title=f"{run.instrument} · {subject_of(run)}  ({reference(run)})",
+        columns=_COLUMNS,
+        rows=tuple(_row(line) for line in lines),
+        note=" ".join(note for note in dict.fromkeys(notes) if note not in _rules(run)),  # the finding has these
+    )
+    several = len({line.task for line in lines}) > 1
+    return table if several else table.only(range(1, len(_COLUMNS)))
+
+
+def repeats_notes(run: StoredRun, task: str = "") -> list[str]:
+    """For a run with repeats: the share of items that are right in all of them, and the items whose repeats differ."""
+    if (run.manifest.config.repeats or 1) < 2:
+        return []
+    from sociometer.results.reliability import repeats_of  # here, since it takes longer than all else to load
+
+    found = []
+    for name in (task,) if task else run.tasks:
+        primary = run.definition.card.primary_of(name)
+        again = repeats_of(item_values(run.view(name), primary.value)) if primary else None
+        if again is None or primary is None:
+            continue
+        where = f"{lowered(primary.title)} of {name}" if len(run.tasks) > 1 else lowered(primary.title)
+        if again.all_right is not None:
+            share = estimate(again.all_right, "share", again.all_right_interval)
+            found.append(f"Right in all {again.repeats} repeats (pass^{again.repeats}, {where}): {share}.")
+        count = len(again.unstable)
+        which = f": {first_of(again.unstable, 8)}" if count else ""
+        found.append(f"Unstable ({where}): {count} of {again.items} items change from repeat to repeat{which}.")
+    return found
+
+
+def _row(line: MeasureRow) -> tuple[Cell, ...]:
+    measure, unit = line.measure, line.card.unit
+    few = f"too few ({measure.interval.clusters})" if measure.interval else ""
+    return (
+        line.task, line.card.title, ", ".join(measure.group.values()).replace("_", " ") or "all", line.value,
+        interval_text(measure.interval, unit, too_few=few) or None, line.chance_text, measure.items, measure.unreadable,
+        line.failed, measure.note,
+    )  # fmt: skip
+
+
+def raw_measures(runs: Sequence[StoredRun]) -> Table:
+    """Every measure of every task of the runs as plain numbers, for a file."""
+    rows = [
+        (
+            run.id, run.instrument, run.version, run.subject, line.task, line.measure.name, line.card.unit,
+            "; ".join(f"{facet}={level}" for facet, level in line.measure.group.items()), line.measure.value,
+            line.measure.interval.low if line.measure.interval else None,
+            line.measure.interval.high if line.measure.interval else None,
+            line.measure.items, line.measure.unreadable, line.failed, line.measure.note,
+        )
+        for run in runs
+        for line in lines_of(run)
+    ]  # fmt: skip
+    columns = (
+        "run", "instrument", "version", "subject", "task", "measure", "unit", "group", "value", "low", "high", "items",
+        "unreadable", "errors", "note",
+    )  # fmt: skip
+    return Table("measures", "Measures", columns, tuple(rows))
+
+
+def joint_table(runs: Sequence[StoredRun]) -> Table:
+    """The main measures of several runs in one table: subjects next to each other, or below if they are many."""
+    every = [(run, line) for run in runs for line in lines_of(run) if not line.measure.group]
+    lines = [(run, line) for run, line in every if line.card.primary or line.card.joint]
+    names = run_labels(runs)
+    subjects = list(dict.fromkeys(names[run.id] for run in runs))
+    failed = {
+        (run.id, task): f"{run.subject} on {task}: {why}."
+        for run in runs
+        for task in run.tasks
+        if (why := run.task(task).headline(run.view(task)).failed)
+    }
+    cells = {(run.instrument, line.task, line.card.name, names[run.id]): (run.id, line) for run, line in lines}
+    goals = {(run.instrument, line.task, line.card.name): line for run, line in lines}
+    if len(subjects) <= _MOST_SUBJECTS_ABREAST:
+        columns: tuple[str, ...] = ("instrument", "measure", "chance", *subjects, "items", "unreadable", "errors")
+        rows = [
+            (goal[0], first.card.title, first.chance_text,
+             *(_estimate(cells.get((*goal, who)), failed) for who in subjects),
+             *_counts([cells[*goal, who][1] for who in subjects if (*goal, who) in cells]))
+            for goal, first in goals.items()
+        ]  # fmt: skip
+    else:
+        columns = ("instrument", "measure", "subject", "value", "chance", "items", "unreadable", "errors", "run")
+        rows = [
+            (goal[0], first.card.title, who, _estimate(found, failed), first.chance_text, *_counts([found[1]]),
+             found[0])
+            for goal, first in goals.items()
+            for who in subjects
+            if (found := cells.get((*goal, who))) is not None
+        ]  # fmt: skip
+    ids = ", ".join(reference(run) for run in runs[:6]) + (" …" if len(runs) > 6 else "")
+    said = dict.fromkeys([*(note for run in runs for note in caveats(run)), *failed.values()])
+    if any(line.measure.interval is not None and line.measure.interval.too_few for _, line in lines):
+        said["(too few): not enough items for an interval."] = None
+    note = " ".join([*said, f"For the groups and notes of one run: sociometer show RUN ({ids})."])
+    title = " · ".join(dict.fromkeys(run.instrument for run in runs))
+    measured = list(dict.fromkeys(run.subject for run in runs))
+    who = measured[0] if len(measured) == 1 else f"{len(measured)} subjects"
+    table = Table("runs", f"{title}: {who}", columns, tuple(rows), note)
+    return table if len({run.instrument for run in runs}) > 1 else table.only(range(1, len(columns)))
+
+
+def _estimate(found: tuple[str, MeasureRow] | None, failed: Mapping[tuple[str, str], str]) -> str | None:
+    if found is None:
+        return None
+    run, line = found
+    return "FAILED" if (run, line.task) in failed else line.estimate
+
+
+def _counts(lines: Sequence[MeasureRow]) -> tuple[Cell, ...]:
+    items = {line.measure.items for line in lines}
+    count: Cell = items.pop() if len(items) == 1 else f"{min(items)} to {max(items)}"
+    return count, sum(line.measure.unreadable for line in lines), sum(line.failed or 0 for line in lines)
+
+
+def caveats(run: StoredRun) -> list[str]:
+    """The caveats that must appear next to the scores of a run."""
+    found = []
+    if run.status is not RunStatus.FINISHED:
+        found.append(f"{reference(run)} is {run.state}: its scores cover only the items played so far.")
+    if is_paper(run.manifest.config.settings):
+        found.append("Asked in the authors' own words (--wording paper).")
+    beside = other_stand_ins(run.stand_ins)
+    if beside:
+        found.append(stand_ins_sentence(beside))
+    if len(beside) < len(run.stand_ins):
+        what = subject_stand_in(run.stand_ins)
+        said = "very small demonstration model; expect scores near chance" if what == TINY else f"{what}, not a model"
+        found.append(f"{run.subject} is a {said}.")
+    if checked := contamination_note(run):
+        found.append(checked)
+    return found
+
+
+def run_json(run: StoredRun) -> dict[str, Any]:
+    """A run with its summaries."""
+    return {
+        "run": run.id,
+        "instrument": run.instrument,
+        "version": run.version,
+        "subject": run.subject,
+        "status": run.status,
+        "stand_ins": run.stand_ins,
+        "contamination": contamination_note(run),
+        "manifest": run.record.manifest,
+        "summaries": {task: run.summary(task) for task in run.tasks},
+    }
