@@ -18,11 +18,6 @@ def test_every_file_is_a_language_and_english_comes_first():
     assert {code: one.name for code, one in languages().items()}["zh"] == "中文"
 
 
-def test_names_are_listed_as_the_language_does():
-    assert language_of("en").listed(["a", "b", "c"]) == "a, b and c"
-    assert language_of("zh").listed(["甲", "乙", "丙"]) == "甲、乙和丙"
-
-
 def test_a_language_without_a_file_has_the_signs_of_english_and_is_read_with_it():
     unknown = language_of("qaa")
     assert (unknown.comma, unknown.english, unknown.understood) == (", ", "qaa", ("en", "qaa"))

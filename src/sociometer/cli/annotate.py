@@ -13,7 +13,6 @@ from sociometer.cli.output import Group, link_teller, option, print_json, print_
 from sociometer.cli.view import place_options, who_can_open
 from sociometer.core.config import check_characters
 from sociometer.core.errors import DataError, ExitCode, UsageError
-from sociometer.core.language import ENGLISH
 from sociometer.core.measure import Table
 from sociometer.core.sheets import read_rows, whole_file, write_sheet
 from sociometer.instruments import cards, load
@@ -73,8 +72,7 @@ def _create(
     queue = Queue(name, "", (), language=language, per_item=per_item, seed=seed, secret=secrets.token_urlsafe(16))
     if sheet is not None:
         known, card = kind_of(sheet, cards())
-        name_of_instrument, _, sheet_name = known.partition("/")
-        instrument = load(name_of_instrument)
+        instrument, sheet_name = load(known.partition("/")[0]), known.partition("/")[2]
         words = rater_words(instrument, language, sheet_name)
         columns, units = sheet_units(sheet, card, words)
         title, asked = words.get(card.title, card.title), asked_of(card, words)
@@ -276,10 +274,7 @@ _COMMANDS = [
         option("--raters", "Number of raters.", type=click.IntRange(1, 50), default=2),
         option("--per-item", "Number of raters per unit.", type=click.IntRange(1, 50), default=2),
         option(
-            "--language",
-            "Language of the raters' pages.",
-            type=click.Choice([*languages_of("rating")]),
-            default=ENGLISH,
+            "--language", "Language of the raters' pages.", type=click.Choice([*languages_of("rating")]), default="en"
         ),
         option("--seed", "Seed for the sample and the order.", type=int, default=0, show_default=True),
     ),

@@ -33,8 +33,6 @@ class Language(Struct, frozen=True, forbid_unknown_fields=True):
     """What separates words and sentences."""
     comma: str = ", "
     """What separates names in a list."""
-    last: str = " and "
-    """What comes before the last name of a list."""
     semicolon: str = "; "
     numbered: str = "({number}) {text}"
     """An entry of a numbered list within a line."""
@@ -47,10 +45,6 @@ class Language(Struct, frozen=True, forbid_unknown_fields=True):
     def understood(self) -> tuple[str, ...]:
         """The languages whose words are understood in replies to questions in this one."""
         return self.reads or (ENGLISH, self.code)
-
-    def listed(self, names: list[str]) -> str:
-        """Two or more names as “a, b and c”."""
-        return self.comma.join(names[:-1]) + self.last + names[-1]
 
     def own_letters(self, text: str) -> list[str]:
         """The letters of a text that only this language has."""

@@ -53,10 +53,7 @@ def data_folders(given: str) -> tuple[Path, ...]:
 
 
 def data_files(instrument: Instrument, source: Source) -> dict[str, str]:
-    """The checksums of the files that a run uses: bundled items, files named by settings, official files.
-
-    Bundled items in languages that were added later count only in runs of that language.
-    """
+    """The checksums of the files that a run uses: bundled items, files named by settings, official files."""
     bundled, later = instrument.folder / "data", later_languages(source.settings.get("language"))
     skipped = re.compile(rf"(?:^|[/._])(?:{'|'.join(later)})(?:[/._]|$)" if later else "(?!)")
     found = {"bundled": checksum(bundled, lambda name: bool(skipped.search(name))) if bundled.is_dir() else ""}

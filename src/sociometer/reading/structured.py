@@ -361,9 +361,9 @@ def _boolean(name: str, value: Any, known: Rules) -> bool:
     if isinstance(value, bool):
         return value
     said = str(value).strip().casefold()
-    for name in ("yes", "no"):
-        if any(said in words for words in known.lists(name)):
-            return name == "yes"
+    for answer in ("yes", "no"):
+        if any(said in words for words in known.lists(answer)):
+            return answer == "yes"
     raise Misfit(f"{_called(name)} must be true or false")
 
 

@@ -16,7 +16,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from sociometer.core.errors import SociometerError
-from sociometer.core.language import ENGLISH, languages, texts_in, written_in
+from sociometer.core.language import ENGLISH, language_of, languages, texts_in, written_in
 from sociometer.core.words import cell_text
 from sociometer.instruments import card_texts
 from sociometer.reporting.tables import rows
@@ -130,7 +130,7 @@ def _environment() -> Environment:
         "tongue": tongue,
         "verbatim": escape,
     }
-    environment.globals |= {"link": link}
+    environment.globals |= {"language_of": language_of, "link": link}
     return environment
 
 
@@ -147,11 +147,8 @@ def texts(pages: str, language: str) -> dict[str, str]:
 @functools.cache
 def languages_of(pages: str) -> dict[str, str]:
     """The languages that have texts for these pages, and English: what each is called in the language itself."""
-    return {
-        code: language.name
-        for code, language in languages().items()
-        if code == ENGLISH or (_TEXTS / f"{pages}.{code}.toml").is_file()
-    }
+    written = {ENGLISH, *(path.name.split(".")[1] for path in _TEXTS.glob(f"{pages}.*.toml"))}
+    return {code: language.name for code, language in languages().items() if code in written}
 
 
 class Words:

@@ -18,7 +18,7 @@ from sociometer.instruments.socialeval.items import AbilityQuestion, Crossroads,
 from sociometer.instruments.socialeval.play import Utterance, Walk
 from sociometer.instruments.socialeval.published.reproduce import table as published
 from sociometer.instruments.socialeval.scoring import PEOPLE_GAP
-from sociometer.instruments.socialeval.worldtree import CATEGORIES, PAPER_LANGUAGES, in_order
+from sociometer.instruments.socialeval.worldtree import CATEGORIES, PAPER_LANGUAGES, languages_of
 from sociometer.reading import ChoiceAnswer
 from sociometer.statistics import charts
 from sociometer.statistics.chart_parts import ReferenceLine
@@ -91,8 +91,7 @@ def _goals(runs: Sequence[AnyRun]) -> Iterator[Figure]:
 def _gaps(runs: Sequence[AnyRun]) -> Iterator[Figure]:
     """Prosocial preference, as a difference of rates and of shares of what is attainable."""
     exact = "prosocial_gap_random"
-    groups = [measure.group for run in runs for measure in run.summary.measures]
-    codes = in_order(group["language"] for group in groups if "language" in group)
+    codes = languages_of(measure.group for run in runs for measure in run.summary.measures)
     names = {code: language_of(code).english for code in codes}
     lines = [ReferenceLine(f"people, {names[language]}", value) for language, value in PEOPLE_GAP.items()]
     lines += [

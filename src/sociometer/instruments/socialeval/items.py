@@ -357,7 +357,6 @@ def _lines(content: Any) -> tuple[Line, ...]:
 
 BUNDLED = Path(__file__).parent / "data"
 WORDS = Path(__file__).parent / "words"
-"""What a description says in each language where a story has nobody or nothing."""
 MERGED_TREES = "socialeval/worldtree_data.json"
 MERGED_QUESTIONS = "socialeval/interpersonal_abilities_data.json"
 FOLDERS = ("socialeval", "worldtree_data", "interpersonal_abilities_data", ".")

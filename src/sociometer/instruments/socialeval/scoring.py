@@ -23,7 +23,7 @@ from sociometer.instruments.socialeval.worldtree import (
     GOAL_PARTLY,
     ORIENTATIONS,
     departure,
-    in_order,
+    languages_of,
     regret,
     solve,
 )
@@ -284,13 +284,9 @@ def find(measures: Iterable[Measure], name: str, **group: str) -> Measure | None
     return next((m for m in measures if m.name == name and m.group == group), None)
 
 
-def _languages(measures: Iterable[Measure]) -> list[str]:
-    return in_order(measure.group["language"] for measure in measures if "language" in measure.group)
-
-
 def goal_table(measures: Sequence[Measure]) -> Table:
     """Rates by category and orientation, with the exact random walk and the best possible."""
-    languages = _languages(measures)
+    languages = languages_of(measure.group for measure in measures)
     groups: list[dict[str, str]] = [{}, *({"language": code} for code in languages)]
     groups += [{"category": name} for name in CATEGORIES]
     groups += [{"category": name, "language": code} for name in CATEGORIES for code in languages]
@@ -322,7 +318,7 @@ def gap_measures(run: RunView[TreeItem, Walk]) -> Iterator[Measure]:
     attainable: in each category, (rate - random walk) / (best policy - random walk), which is 0 for a random walk
     and 1 for the best policy. Trees differ in how hard they are, so the plain gap of a random walk is not zero.
     """
-    for language in in_order(item.tree.language for item, _, _ in run.scored()):
+    for language in languages_of(score.facets for _, _, score in run.scored()):
         sides = [_tree_rates(run, language, name) for name in ("prosocial", "antisocial")]
         if not all(sides):
             continue
@@ -376,7 +372,7 @@ def _welch(first: list[float], second: list[float]) -> Interval:
 def prosocial_table(measures: Sequence[Measure]) -> Table:
     """Prosocial preference, next to the random walk's and people's; how often a prosocial choice gave up the goal."""
     rows: list[tuple[Cell, ...]] = []
-    for language in _languages(measures):
+    for language in languages_of(measure.group for measure in measures):
         gap, lot, best, share = (
             find(measures, f"prosocial_gap{name}", language=language)
             for name in ("", "_random", "_best", "_attainable")
@@ -440,7 +436,7 @@ def tree_table(run: RunView[TreeItem, Walk]) -> Table:
 def utterance_table(measures: Sequence[Measure]) -> Table:
     """Whether multiple choice reflects free replies, compared with the paper's figures."""
     rows: list[tuple[Cell, ...]] = []
-    for group in ({}, *({"language": code} for code in _languages(measures))):
+    for group in ({}, *({"language": code} for code in languages_of(one.group for one in measures))):
         near, agrees = find(measures, "similarity", **group), find(measures, "agreement", **group)
         guess = find(measures, "guessing", **group)
         if near is not None and agrees is not None and guess is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from statistics import fmean
 from typing import Literal
@@ -160,9 +160,9 @@ def is_utterance(text: str) -> bool:
     return bool(text) and not _VECTOR.match(text)
 
 
-def in_order(languages: Iterable[str]) -> list[str]:
-    """The languages of the paper, and these others after them."""
-    return [*PAPER_LANGUAGES, *sorted({*languages} - {*PAPER_LANGUAGES})]
+def languages_of(groups: Iterable[Mapping[str, str]]) -> list[str]:
+    """The languages of the paper, and after them the others that groups have."""
+    return [*PAPER_LANGUAGES, *sorted({group.get("language", ENGLISH) for group in groups} - {*PAPER_LANGUAGES})]
 
 
 def pair_twins(trees: Iterable[Tree]) -> list[tuple[Tree, Tree]]:
