@@ -3,6 +3,7 @@
 import asyncio
 import json
 import math
+from fnmatch import fnmatch
 from random import Random
 
 import msgspec
@@ -13,10 +14,15 @@ from scripted_simulator import ScriptedSimulator
 from sociometer.core.card import read_card
 from sociometer.core.conversation import Identity, Reply, Request, Schema
 from sociometer.core.errors import MachineryError
+from sociometer.core.instrument import SHARED_PROMPTS
+from sociometer.core.language import languages, read_texts
 from sociometer.core.player import RulePlayer
+from sociometer.core.prompts import placeholders_of, read_prompts
 from sociometer.instruments import FOLDER, load
 from sociometer.models.presets import ModelOptions
 from sociometer.models.registry import resolve
+from sociometer.reading.rule_files import FOLDER as RULES
+from sociometer.reading.rule_files import read_rules
 
 FOLDERS = sorted(path.parent.name for path in FOLDER.glob("*/card.toml"))
 TASKS = [
@@ -104,15 +110,67 @@ def test_card_is_complete_and_names_what_exists(folder):
         assert callable(getattr(module, command.entry))
 
 
+class Only(msgspec.Struct, forbid_unknown_fields=True):
+    """Prompts that only some languages have, and why."""
+
+    languages: list[str]
+    prompts: list[str]
+    why: str
+
+    def names(self, name):
+        return any(fnmatch(name, pattern) for pattern in self.prompts)
+
+
+class Declared(msgspec.Struct, forbid_unknown_fields=True):
+    """An instrument's prompts.toml."""
+
+    only: list[Only]
+
+
+def declared_prompts(folder):
+    path = FOLDER / folder / "prompts.toml"
+    return msgspec.toml.decode(path.read_bytes(), type=Declared).only if path.is_file() else []
+
+
+@pytest.mark.parametrize("kind", ["prompts", "people", "raters"])
 @pytest.mark.parametrize("folder", FOLDERS)
-def test_a_prompt_in_one_language_exists_in_the_others(folder):
-    root = FOLDER / folder / "prompts"
-    languages = {
-        path.name: {p.relative_to(path) for p in path.rglob("*.md")} for path in root.iterdir() if path.is_dir()
+def test_a_prompt_exists_in_every_language_unless_the_instrument_declares_why_not(folder, kind):
+    found = read_prompts(FOLDER / folder / kind)
+    spoken, declared = load(folder).card.languages, declared_prompts(folder)
+    expected = {
+        (language, name)
+        for language in spoken
+        for name in {name for _, name in found}
+        if all(language in one.languages for one in declared if one.names(name))
     }
-    assert languages, "no prompts"
-    spoken = load(folder).card.languages
-    assert set(languages) == set(spoken)
+    assert set(found) == expected
+    assert kind != "prompts" or {language for language, _ in found} == set(spoken)
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_a_translated_prompt_has_the_same_placeholders(folder):
+    found = read_prompts(FOLDER / folder / "prompts")
+    english = {name: placeholders_of(text) for (language, name), text in found.items() if language == "en"}
+    assert [at for at, text in found.items() if placeholders_of(text) != english[at[1]]] == []
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_what_an_instrument_declares_about_its_prompts_names_prompts_and_a_reason(folder):
+    names = {name for _, name in read_prompts(FOLDER / folder / "prompts")}
+    for one in declared_prompts(folder):
+        assert one.why and set(one.languages) < set(load(folder).card.languages)
+        assert [pattern for pattern in one.prompts if not any(fnmatch(name, pattern) for name in names)] == []
+
+
+def test_every_language_has_the_prompts_and_texts_that_instruments_share():
+    shared = read_prompts(SHARED_PROMPTS)
+    assert {language for language, _ in shared} == set(languages())
+    names = {name for _, name in shared}
+    assert [(code, name) for code in languages() for name in names if (code, name) not in shared] == []
+    for kind in ("choice", "allocation", "json"):
+        for code in languages():
+            for name in read_texts(RULES / f"{code}.toml")[kind]:
+                assert read_rules(kind, code).find(name)
 
 
 @pytest.mark.parametrize(("folder", "task"), TASKS)

@@ -8,8 +8,8 @@ from sociometer.instruments import FOLDER
 def test_a_card_with_an_unknown_field_is_refused_naming_file_and_field(tmp_path):
     text = (FOLDER / "_template" / "card.toml").read_text(encoding="utf-8")
     path = tmp_path / "card.toml"
-    path.write_text(text.replace("languages =", "langauges ="), encoding="utf-8")
-    with pytest.raises(DataError, match=r"card\.toml: not a valid instrument card: .*langauges"):
+    path.write_text(text.replace("about =", "abuot ="), encoding="utf-8")
+    with pytest.raises(DataError, match=r"card\.toml: not a valid instrument card: .*abuot"):
         read_card(path)
 
 
@@ -18,3 +18,28 @@ def test_text_that_is_not_toml_is_refused(tmp_path):
     path.write_text("name = ", encoding="utf-8")
     with pytest.raises(DataError, match="not a valid instrument card"):
         read_card(path)
+
+
+def made_card(tmp_path, setting, *languages, more=""):
+    text = (FOLDER / "_template" / "card.toml").read_text(encoding="utf-8")
+    for language in languages:
+        (tmp_path / "prompts" / language).mkdir(parents=True)
+    path = tmp_path / "card.toml"
+    path.write_text(f"{more}{text}\n[[setting]]\nname = 'language'\nkind = 'choice'\nhelp = 'x'\n{setting}")
+    return read_card(path)
+
+
+def test_the_languages_are_those_of_the_prompts_english_first(tmp_path):
+    card = made_card(tmp_path, "default = 'en'", "de", "zh", "en")
+    assert card.languages == ("en", "de", "zh")
+    assert [one.choices for one in card.setting if one.name == "language"] == [("en", "de", "zh")]
+
+
+def test_a_card_may_name_its_languages_and_more_choices_of_which_the_default_comes_first(tmp_path):
+    card = made_card(tmp_path, "default = 'both'\nchoices = ['both']", "en", more="languages = ['en', 'zh']\n")
+    assert card.languages == ("en", "zh")
+    assert [one.choices for one in card.setting if one.name == "language"] == [("both", "en", "zh")]
+
+
+def test_without_prompts_the_language_is_english(tmp_path):
+    assert made_card(tmp_path, "default = 'en'").languages == ("en",)

@@ -40,7 +40,7 @@ def test_a_file_of_the_same_name_takes_its_place_and_changes_the_digest(folder, 
     mine = Prompts(folder, override)
     assert mine.render("greet", name="x", greeting="y") == "Ahoy x"
     assert mine.render("greet", "zh", name="x") == "你好，x"
-    assert mine.digest != Prompts(folder).digest
+    assert mine.digest() != Prompts(folder).digest()
 
 
 def test_an_override_that_replaces_nothing_is_refused(folder, tmp_path_factory):

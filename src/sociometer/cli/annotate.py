@@ -32,10 +32,11 @@ from sociometer.web.annotate import (
     measure_asked,
     numbered,
     parts_asked,
+    rater_words,
     serve_queue,
     sheet_units,
-    title_of,
 )
+from sociometer.web.rendering import languages_of, texts
 from sociometer.web.serving import Place
 
 SETTLED = "settled"
@@ -71,10 +72,11 @@ def _create(
     queue = Queue(name, "", (), language=language, per_item=per_item, seed=seed, secret=secrets.token_urlsafe(16))
     if sheet is not None:
         known, card = kind_of(sheet, cards())
-        columns, units = sheet_units(sheet, card, language)
-        title, asked = title_of(card, language), asked_of(card, language)
-        instrument, _, sheet_name = known.partition("/")
-        guide = guide_of(load(instrument), sheet_name, language)
+        instrument, sheet_name = load(known.partition("/")[0]), known.partition("/")[2]
+        words = rater_words(instrument, language, sheet_name)
+        columns, units = sheet_units(sheet, card, words)
+        title, asked = words.get(card.title, card.title), asked_of(card, words)
+        guide = guide_of(instrument, sheet_name, language)
         queue = structs.replace(queue, title=title, asked=asked, kind=known, columns=columns, guide=guide)
     else:
         measured, title, of_run, units, guide = _measured(path, run, task, measure, sample, language, seed, question)
@@ -108,13 +110,15 @@ def _measured(
         names = next_episodes(stored, draft, (), sample)
         if not names:
             raise UsageError(f"run {stored.id} has no episode with a value of '{known.name}'.")
-        units = episode_units(stored, chosen, names, known.value, language)
+        words = rater_words(stored.definition, language)
+        units = episode_units(stored, chosen, names, known.value, words)
         if any(PART in unit.key for unit in units):
             asked = parts_asked(language, question)
         else:
             whole = {one.judge for one in judged_episodes(stored, draft, {})} <= {0.0, 1.0}
+            known = structs.replace(known, question=words.get(known.question, known.question))
             asked = measure_asked(known, language, question, whole=whole)
-        title = "人工评判" if language == "zh" else known.title
+        title = texts("rating", language)["title"] or known.title
         # Another question has another meaning: the guide is about the usual one.
         guide = "" if question else guide_of(stored.definition, known.name, language)
         return measured, title, asked, units, guide
@@ -167,7 +171,8 @@ def _more(name: str, count: int, store: StorePlace | None, as_json: bool) -> Non
         with open_engine(path) as engine:
             stored = engine.stored(queue.measured.run)
             names = next_episodes(stored, queue, labelled, count)
-            found = episode_units(stored, queue.measured.task, names, queue.measured.value, queue.language)
+            words = rater_words(stored.definition, queue.language)
+            found = episode_units(stored, queue.measured.task, names, queue.measured.value, words)
             units = numbered(found, Random(secrets.token_bytes(16)))
         start = float(len(labelled))
         tasks = assigned(units, book.present_raters(name), queue.per_item, Random(f"{queue.seed}/{start}"))
@@ -268,7 +273,9 @@ _COMMANDS = [
         option("--question", "Question to ask about an episode [default: the measure's own].", default=""),
         option("--raters", "Number of raters.", type=click.IntRange(1, 50), default=2),
         option("--per-item", "Number of raters per unit.", type=click.IntRange(1, 50), default=2),
-        option("--language", "Language of the raters' pages.", type=click.Choice(["en", "zh"]), default="en"),
+        option(
+            "--language", "Language of the raters' pages.", type=click.Choice([*languages_of("rating")]), default="en"
+        ),
         option("--seed", "Seed for the sample and the order.", type=int, default=0, show_default=True),
     ),
     stored_command(

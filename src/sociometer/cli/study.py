@@ -1,7 +1,6 @@
 """`sociometer study`: people take the same tests in the browser."""
 
 import asyncio
-import re
 import secrets
 import sys
 from contextlib import closing
@@ -16,6 +15,7 @@ from sociometer.cli.options import cap_options, open_engine, store_path, stored_
 from sociometer.cli.output import Group, Range, link_teller, option, tell, tell_rows
 from sociometer.cli.view import place_options, who_can_open
 from sociometer.core.errors import DataError, ExitCode, StoreError, UsageError
+from sociometer.core.language import ENGLISH, language_of, written_in
 from sociometer.core.measure import Cell, Table
 from sociometer.core.sheets import whole_file, write_sheet
 from sociometer.engine.run_options import make_config
@@ -27,7 +27,6 @@ from sociometer.store.studies import PERSON, Study, StudyBook, book_path, study_
 from sociometer.web.serving import Place
 from sociometer.web.study import PER_ADDRESS, FormPlayer, refuse_unplayable, serve_study, withdraw
 
-_HAN = re.compile("[\u4e00-\u9fff]")
 _ASKED_ONCE = {"orders", "votes"}
 """Settings that ask the same question several times; people are asked once unless the study says otherwise."""
 
@@ -70,13 +69,14 @@ def _create(instrument: str, name: str, store: StorePlace | None, as_json: bool,
         first: dict[str, Any] = {task: next(iter(items)) for task, items in lists.items()}
         asyncio.run(refuse_unplayable(plan, first))
         engine.check_name(name)
-    chinese = {task: bool(_HAN.search(msgspec.json.encode(item).decode())) for task, item in first.items()}
-    tongues = {task: getattr(first[task], "language", "zh" if han else "en") for task, han in chinese.items()}
-    if wrong := [task for task, tongue in tongues.items() if tongue != study.language]:
-        others = [task for task in lists if task not in wrong]
-        other, only = ("en", "English") if study.language == "zh" else ("zh", "Chinese")
-        choose = f"choose others with --task: {', '.join(others)}" if others else f"choose --language {other}"
-        raise UsageError(f"{instrument} has {', '.join(wrong)} in {only} only; {choose}.")
+    spoken = {
+        task: getattr(item, "language", None) or written_in(msgspec.json.encode(item).decode())
+        for task, item in first.items()
+    }
+    if wrong := [task for task, code in spoken.items() if code != study.language]:
+        others, only = [task for task in lists if task not in wrong], language_of(spoken[wrong[0]])
+        choose = f"choose others with --task: {', '.join(others)}" if others else f"choose --language {only.code}"
+        raise UsageError(f"{instrument} has {', '.join(wrong)} in {only.english} only; {choose}.")
     with closing(StudyBook(book_path(path))) as book:
         book.create(study)
     counts = {task: min(study.sample or items.count, items.count) for task, items in lists.items()}
@@ -230,7 +230,7 @@ _COMMANDS = [
         "Create a study of INSTRUMENT.",
         click.Argument(["instrument"]),
         option("--name", "Name of the study.", required=True),
-        option("--language", "Language of items and pages.", default="en"),
+        option("--language", "Language of items and pages.", default=ENGLISH),
         option("--task tasks", "Task of the instrument to include; repeat for several.", multiple=True),
         option("--limit", "Number of items to sample; the same for everyone.", type=int),
         option("--item items", "Item to include; repeat for several.", multiple=True),

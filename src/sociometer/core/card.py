@@ -1,13 +1,15 @@
 """An instrument's card: its facts, readable without importing its code."""
 
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from sociometer.core.errors import DataError, unknown
+from sociometer.core.language import ENGLISH, languages_in
 from sociometer.core.settings import Setting
 
 
@@ -79,6 +81,7 @@ class MeasureCard(Struct, frozen=True, forbid_unknown_fields=True):
     question: str = ""
     """The question for people who rate an episode in place of a judge; they see A, and B, who is measured."""
     question_zh: str = ""
+    """Unused; cards that are stored with imported runs have it."""
 
     @property
     def scale(self) -> tuple[float, float] | None:
@@ -137,10 +140,7 @@ class LabelCard(Struct, frozen=True, forbid_unknown_fields=True):
 
     column: str
     question: str
-    question_zh: str = ""
     values: tuple[str, ...] = ()
-    values_zh: tuple[str, ...] = ()
-    """How Chinese pages name the values, in the same order; the label is the value itself."""
     low: float | None = None
     high: float | None = None
 
@@ -156,13 +156,10 @@ class SheetCard(Struct, frozen=True, forbid_unknown_fields=True):
     key: tuple[str, ...]
     shown: tuple[str, ...]
     label: tuple[LabelCard, ...]
-    title_zh: str = ""
-    shown_zh: tuple[str, ...] = ()
-    """How Chinese pages name the columns that raters see, in the same order."""
 
 
 class Card(Struct, frozen=True, forbid_unknown_fields=True):
-    """All of card.toml."""
+    """All of card.toml; its texts in other languages are in `texts/<language>.toml`, by the English ones."""
 
     name: str
     title: str
@@ -173,7 +170,8 @@ class Card(Struct, frozen=True, forbid_unknown_fields=True):
     task: tuple[TaskCard, ...]
     role: tuple[RoleCard, ...]
     measure: tuple[MeasureCard, ...]
-    languages: tuple[str, ...] = ("en",)
+    languages: tuple[str, ...] = (ENGLISH,)
+    """Those of the folder `prompts`, unless the file names others."""
     setting: tuple[Setting, ...] = ()
     command: tuple[CommandCard, ...] = ()
     file: tuple[FileCard, ...] = ()
@@ -257,6 +255,16 @@ NO_CARD = Card("", "", "", "", "", Paper("", "", 0), (), (), ())
 def read_card(path: Path) -> Card:
     """The card at `path`, or a DataError that says what is wrong with it."""
     try:
-        return msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), Card)
+        written = tomllib.loads(path.read_text(encoding="utf-8"))
+        card = msgspec.convert({"languages": languages_in(path.parent / "prompts") or (ENGLISH,), **written}, Card)
     except (ValueError, msgspec.ValidationError, RecursionError) as error:
         raise DataError(f"not a valid instrument card: {error}", path) from None
+    return structs.replace(card, setting=tuple(_with_languages(each, card.languages) for each in card.setting))
+
+
+def _with_languages(setting: Setting, languages: Sequence[str]) -> Setting:
+    """The setting `language` with these choices, besides its own; the default comes first."""
+    if setting.name != "language" or setting.kind != "choice":
+        return setting
+    choices = dict.fromkeys((*languages, *setting.choices))
+    return structs.replace(setting, choices=tuple(sorted(choices, key=lambda one: one != setting.default)))

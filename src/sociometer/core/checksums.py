@@ -1,18 +1,20 @@
 """Checksums of files, which are read in blocks, so that any size fits into memory."""
 
 import hashlib
+from collections.abc import Callable
 from pathlib import Path
 
 _BLOCK = 1 << 20
 _GIT_DIGITS = 40
 
 
-def checksum(path: Path) -> str:
-    """The SHA-256 of a file, or of the names and contents of all files below a folder."""
+def checksum(path: Path, skip: Callable[[str], bool] = lambda name: False) -> str:
+    """The SHA-256 of a file, or of the names and contents of all files below a folder, but for names to skip."""
     total, folder = hashlib.sha256(), path.is_dir()
     for part in sorted(part for part in path.rglob("*") if part.is_file()) if folder else (path,):
-        if folder:
-            total.update(part.relative_to(path).as_posix().encode())
+        if skip(name := part.relative_to(path).as_posix() if folder else ""):
+            continue
+        total.update(name.encode())
         with part.open("rb") as stream:
             while block := stream.read(_BLOCK):
                 total.update(block)

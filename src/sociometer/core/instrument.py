@@ -9,6 +9,7 @@ from msgspec import Struct
 from sociometer.core.card import Card, read_card
 from sociometer.core.conversation import Event
 from sociometer.core.errors import unknown
+from sociometer.core.language import texts_in
 from sociometer.core.measure import Figure, PublishedFigure, Table
 from sociometer.core.paper import PaperInput, PaperPart, ReplicationPlan
 from sociometer.core.player import Player
@@ -71,6 +72,11 @@ class Instrument:
         """The prompts; the authors' and those in `override` replace them."""
         folder = Path(override) if override else None
         return Prompts(self.folder / "prompts", folder, SHARED_PROMPTS, authors)
+
+    def for_raters(self, language: str, sheet: str = "") -> dict[str, str]:
+        """What raters of episodes, or of a sheet, read in a language, by the English texts."""
+        texts = texts_in(self.folder / "texts", language)
+        return {**texts.get("raters", {}), **texts.get("sheet", {}).get(sheet, {})}
 
 
 class Result(Struct, frozen=True, omit_defaults=True):

@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 
 from sociometer.core.errors import DataError, unknown
+from sociometer.core.language import later_languages
 
 _PLACEHOLDER = re.compile(r"\{([a-z][a-z0-9_]*)\}")
 AUTHORS = "paper/"
@@ -58,20 +59,19 @@ class Prompts:
         """The names of the prompts in a language."""
         return tuple(sorted(name for tongue, name in self._texts if tongue == language))
 
+    def digest(self, language: object = "") -> str:
+        """A hash of the instrument's prompts, for the manifest of a run in a language; shared prompts do not count."""
+        later = later_languages(language)
+        return digest_of({at: text for at, text in self._own.items() if at[0] not in later})
+
     @cached_property
-    def digest(self) -> str:
-        """A hash of the instrument's prompts in use, for the manifest; shared prompts are not included."""
-        ours = read_prompts(self._folder) | self._authors
-        if self._override is not None:
-            ours |= read_prompts(self._override)
-        return digest_of(ours)
+    def _own(self) -> dict[tuple[str, str], str]:
+        mine = read_prompts(self._override) if self._override is not None else {}
+        return read_prompts(self._folder) | self._authors | mine
 
     @cached_property
     def _texts(self) -> dict[tuple[str, str], str]:
-        texts = self._ours()
-        if self._override is not None:
-            texts.update(read_prompts(self._override))
-        return texts
+        return self._ours() | self._own
 
     def _ours(self) -> dict[tuple[str, str], str]:
         shared = read_prompts(self._shared) if self._shared is not None else {}

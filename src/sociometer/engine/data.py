@@ -5,6 +5,7 @@ Each file comes from a pinned commit and is checked; downloads can be resumed, a
 
 import json
 import os
+import re
 from collections.abc import Callable, Iterable
 from enum import StrEnum
 from pathlib import Path
@@ -18,6 +19,7 @@ from sociometer.core.card import Card, FileCard
 from sociometer.core.checksums import checksum, checksum_like
 from sociometer.core.errors import DataError, FailureKind, MachineryError
 from sociometer.core.instrument import Instrument
+from sociometer.core.language import later_languages
 from sociometer.core.lazy import lazy
 from sociometer.core.settings import Settings, is_paper
 from sociometer.core.source import Source
@@ -52,8 +54,9 @@ def data_folders(given: str) -> tuple[Path, ...]:
 
 def data_files(instrument: Instrument, source: Source) -> dict[str, str]:
     """The checksums of the files that a run uses: bundled items, files named by settings, official files."""
-    bundled = instrument.folder / "data"
-    found = {"bundled": checksum(bundled) if bundled.is_dir() else ""}
+    bundled, later = instrument.folder / "data", later_languages(source.settings.get("language"))
+    skipped = re.compile(rf"(?:^|[/._])(?:{'|'.join(later)})(?:[/._]|$)" if later else "(?!)")
+    found = {"bundled": checksum(bundled, lambda name: bool(skipped.search(name))) if bundled.is_dir() else ""}
     for name in _path_settings(instrument.card, source.settings):
         named = {f"--{name} {text}": Path(text) for text in source.settings.texts(name)}
         found.update({option: checksum(path) for option, path in named.items() if path.exists()})

@@ -175,7 +175,7 @@ class Plan(Struct, frozen=True, kw_only=True):
         """
         config, known = self.config, {} if read is None or self.command_items is not None else read
         same = (
-            config.instrument, config.official, config.data_folder, self.prompts.digest, config.seed, config.limit,
+            config.instrument, config.official, config.data_folder, self.prompts.digest(), config.seed, config.limit,
             config.items, msgspec.json.encode(self.settings, order="deterministic"),
         )  # fmt: skip
         for task in self.tasks:
@@ -195,7 +195,7 @@ class Plan(Struct, frozen=True, kw_only=True):
                 for role, binding in self.bindings.items()
             },
             repeats={task.name: self.repeats(task.name) for task in self.tasks},
-            prompts_digest=self.prompts.digest,
+            prompts_digest=self.prompts.digest(self.settings.get("language")),
             data_files=files,
             official_files=self._has_official_files(files),
             norms={task.name: msgspec.to_builtins(task.norm(self.source())) for task in self.tasks},

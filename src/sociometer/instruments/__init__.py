@@ -16,6 +16,7 @@ from sociometer.core.card import Card, read_card
 from sociometer.core.command import CommandContext
 from sociometer.core.errors import DataError, unknown
 from sociometer.core.instrument import Instrument, Result
+from sociometer.core.language import texts_in
 from sociometer.core.settings import Settings
 
 FOLDER = Path(__file__).parent
@@ -45,6 +46,14 @@ def cards() -> dict[str, Card]:
                 raise
             sys.stderr.write(f"warning: {error}; the instrument is left out\n")
     return found
+
+
+@cache
+def card_texts(language: str) -> dict[str, str]:
+    """The titles in the cards of all instruments in a language, by the English ones, as far as it has them."""
+    folders = (_folder(name, packages()[name]) / "texts" for name in cards())
+    found = (item for folder in folders for item in texts_in(folder, language).items())
+    return {english: text for english, text in found if isinstance(text, str)}
 
 
 def card_of(name: str, stored: Card | None = None) -> Card:

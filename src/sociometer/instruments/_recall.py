@@ -22,6 +22,7 @@ from sociometer.core.command import CommandContext
 from sociometer.core.conversation import Choice, Sampling, user
 from sociometer.core.errors import UsageError
 from sociometer.core.instrument import Result
+from sociometer.core.language import ENGLISH, language_of
 from sociometer.core.measure import Cell, Interval, Measure, Summary, Table
 from sociometer.core.reply_kind import Asked, ReplyKind, count_replies, kind_of
 from sociometer.core.session import Session
@@ -83,7 +84,7 @@ class RecallItem(Item, frozen=True, kw_only=True, omit_defaults=True):
     asked: Part
     origin: Origin
     ability: str = ""
-    language: str = "en"
+    language: str = ENGLISH
     shown: str = ""
     """What the subject sees: the first half of a text, or the whole text where the order of options is asked."""
     hidden: str = ""
@@ -100,7 +101,7 @@ class Passage(Struct, frozen=True):
     options: tuple[str, ...]
     ability: str = ""
     question: str = ""
-    language: str = "en"
+    language: str = ENGLISH
 
 
 class Pair(Struct, frozen=True):
@@ -389,7 +390,7 @@ def examine(context: CommandContext, options: Settings, recalled: ToRecall) -> R
 
 
 def _matching(pairs: Sequence[Pair]) -> str:
-    words = "characters" if pairs[0].public.language == "zh" else "words"
+    words = "words" if language_of(pairs[0].public.language).space else "characters"
     abilities = {pair.public.ability for pair in pairs} - {""}
     same = f"by ability ({len(abilities)}) and length" if abilities else "by length"
     public, unseen = (

@@ -1,8 +1,8 @@
 """Baselines, which show the score without understanding, and the oracle, which shows the best score."""
 
 import math
-import re
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -10,6 +10,7 @@ import msgspec
 
 from sociometer.core.conversation import Allocation, Choice, Free, Identity, Likelihood, Reply, Request, Schema, Usage
 from sociometer.core.errors import FailureKind, MachineryError, unknown
+from sociometer.core.language import texts_in, written_in
 from sociometer.core.player import EVERY_ABILITY, RulePlayer
 
 _DEEPEST = 12
@@ -85,12 +86,7 @@ class _Sampler:
         return found
 
 
-_CHINESE = re.compile(r"[\u4e00-\u9fff]")
-_WORDS = {
-    "en": ("I see.", "I hear you. Tell me more.", "That is one way to look at it.", "I am not sure what to say."),
-    "zh": ("嗯，我知道了。", "我在听，你接着说。", "这也是一种看法。", "我不太确定该说什么。"),
-}
-_REFUSAL = {"en": "I would rather not answer that.", "zh": "这个问题我不想回答。"}
+_WORDS = Path(__file__).parent / "words"
 _NO_TOKENS = Usage(0, 0)
 _UNSURE = 0.01
 
@@ -151,7 +147,7 @@ class Baseline(RulePlayer):
 
     def words(self, request: Request) -> tuple[str, ...]:
         """A sentence that fits any message, in the language of the last message."""
-        return _WORDS[language_of(request)]
+        return tuple(words_for(request)["replies"])
 
     def pick(self, options: Sequence[str], rng: Random) -> int:
         return self._place(options, rng)
@@ -203,7 +199,7 @@ class Refuser(Baseline):
         super().__init__("refuse", _first)
 
     def write(self, request: Request) -> str:
-        return _REFUSAL[language_of(request)]
+        return str(words_for(request)["refusal"])
 
     def chances(self, request: Request, answer_format: Choice) -> list[float]:
         """The same probability for every option, which picks none."""
@@ -239,10 +235,9 @@ def allocation_text(options: Sequence[str], shares: Sequence[float]) -> str:
     return "\n".join(f"{option}: {share:.10g}" for option, share in zip(options, shares, strict=True))
 
 
-def language_of(request: Request) -> str:
-    """`zh` if the last message has Chinese characters, else `en`."""
-    last = request.messages[-1].content if request.messages else ""
-    return "zh" if _CHINESE.search(last) else "en"
+def words_for(request: Request) -> dict[str, Any]:
+    """What baselines say in the language of the last message, which is known by its letters; else in English."""
+    return texts_in(_WORDS, written_in(request.messages[-1].content if request.messages else ""))
 
 
 def _first(values: Sequence[Any], rng: Random) -> int:

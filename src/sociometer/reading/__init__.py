@@ -1,4 +1,4 @@
-"""How to ask and how to read the answer, side by side: choices, allocations, JSON, in English and Chinese."""
+"""How to ask and how to read the answer, side by side: choices, allocations, JSON, in the words of `rules/`."""
 
 from sociometer.reading.allocation import AllocationReading, Repaired, read_allocation, repair
 from sociometer.reading.asking import Answer, Reading, ask, shared_prompt, with_room
@@ -7,6 +7,7 @@ from sociometer.reading.item_files import read_items, read_lines
 from sociometer.reading.order import arrange, balanced, original_index, shuffled, undo, unshuffled
 from sociometer.reading.probability import Chances, forecasts
 from sociometer.reading.reader_model import READER_RULE, model_points
+from sociometer.reading.rule_files import Rules, read_rules
 from sociometer.reading.structured import StructuredReading, read_each, read_json, read_schema
 from sociometer.reading.vote import (
     ChoiceAnswer,
@@ -24,9 +25,9 @@ from sociometer.reading.vote import (
 
 __all__ = [
     "READER_RULE", "AllocationReading", "Answer", "Chances", "ChoiceAnswer", "ChoiceReading", "Reading", "Repaired",
-    "StructuredReading", "Vote", "answer_line", "arrange", "ask", "ask_choice", "ask_votes", "balanced", "check_key",
-    "choice_reading", "forecasts", "majority", "model_points", "most_votes", "original_index",
-    "read_allocation", "read_choice", "read_each", "read_items", "read_json", "read_lines", "read_schema",
+    "Rules", "StructuredReading", "Vote", "answer_line", "arrange", "ask", "ask_choice", "ask_votes", "balanced",
+    "check_key", "choice_reading", "forecasts", "majority", "model_points", "most_votes", "original_index",
+    "read_allocation", "read_choice", "read_each", "read_items", "read_json", "read_lines", "read_rules", "read_schema",
     "render_options", "repair", "score_choice", "shared_prompt", "shuffled", "undo", "unshuffled", "vote_counts",
     "with_room",
 ]  # fmt: skip

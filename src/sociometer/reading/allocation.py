@@ -14,51 +14,17 @@ from typing import Any
 
 import msgspec
 
+from sociometer.reading.rule_files import Rules, read_rules
 from sociometer.reading.structured import json_values
 from sociometer.reading.text import last_part, plain, squeeze
 
-_REFUSAL = re.compile(
-    r"\b(?:i(?:'m| am) (?:sorry|unable|not able)|i (?:can(?:no|')?t|won't|refuse|decline)|as an ai\b)|"
-    r"无法(?:回答|评估|判断|打分|分配|给出)|不能(?:回答|评估|打分|提供)|抱歉|对不起|拒绝",
-    re.IGNORECASE,
-)
-_NEXT_QUESTION = re.compile(
-    r"<end>|<\|[a-z_]+\|>|\n\s{0,9}(?:Q|Question|Story|Item \d+|User|Human|问题|题目|故事)\s?:", re.IGNORECASE
-)
-_FINAL = re.compile(
-    r"\b(?:final|revised|corrected|actual|my)\s(?:answer|allocation|scores?|distribution|ratings?|version)\b|"
-    r"\b(?:answer|output|finally|in conclusion)\s?:|"
-    r"最终|最后(?:的)?(?:答案|分配|得分|打分|结果)|综上|答案\s?[:是为]|修正后|改为",
-    re.IGNORECASE,
-)
 _NUMBER = r"[-+]?\d{1,6}(?:\.\d{1,20})?"
 _NUMBERS = re.compile(_NUMBER)
 _ONLY_NUMBERS = re.compile(r"[(\[]?\s?(-?\d[\d.]*(?:[,;/|\s、-]+\d[\d.]*){1,25})\s?[)\]]?\s?[.。]?")
 _DASHED = re.compile(r"(?<=\d)-(?=\d)")
 _LONGEST_LIST = 200
-_RANGE = re.compile(r"\d\s?(?:-|–|to|~|至|到)\s?\d")
-_CORRECTS = re.compile(
-    r"\bno,|\b(?:wait|actually|correct(?:ion|ed)?|let me (?:re\w*|adjust|change)|instead|"
-    r"on (?:second thought|reflection)|"
-    r"chang(?:e|ing)|swap|reconsider\w*|take (?:one|two|\d) (?:away|from|off)|move \w+ points?|too (?:many|few))\b|"
-    r"更正|不对|改[为成到]|应为|超了|多了|少了",
-    re.IGNORECASE,
-)
-
-_RANKS = re.compile(r"\brank|\border(?:ed|ing)?\b|排(?:第|序|名)|名次", re.IGNORECASE)
-_POINTS = re.compile(r"\b(?:points?|scores?)\b|分", re.IGNORECASE)
-_EACH = re.compile(r"\beach\b|[各均都]", re.IGNORECASE)
-_NOTHING = re.compile(r"\b(?:no|none|nothing|not|n't)\b|-$|没|不|无", re.IGNORECASE)
 _CLAUSE = re.compile(r"[\n,;、。|]|\.(?=\s)")
-_PART = re.compile(r"[\n,;、。|]|\.(?=\s)|\band\b|和|以及", re.IGNORECASE)
 _ENTRY = re.compile(r"[^\w\n]{0,9}(?:\d{1,2}|[a-zA-Z])[.)、:](?=\s)")
-_SCALE = re.compile(r"(?:/|\bout of|\bof|满分)\s?\d{1,3}\b|[=]\s?\d{1,3}\b", re.IGNORECASE)
-_LIST = re.compile(
-    r"(?<![A-Za-z0-9.])\d[\d.]*[%分]?(?:(?:\s?[,;:/|+、\s-]\s?|,?\sand\s|和)\d[\d.]*[%分]?){1,25}(?![A-Za-z.]*\d)"
-)
-_WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-_DIGITS = {word: str(at) for words in (_WORDS, "零一二三四五六七八九十") for at, word in enumerate(words)}
-_SPELLED = re.compile(rf"\b(?:{'|'.join(_WORDS)})\b|[零一二两三四五六七八九十](?=分)", re.IGNORECASE)
 
 
 class AllocationReading(msgspec.Struct, frozen=True):
@@ -92,19 +58,18 @@ def repair(values: Sequence[float] | None, n: int, total: float = 10.0) -> Repai
     return Repaired(tuple(total * value / held for value in values), "scaled" if rule == "none" else "lifted, scaled")
 
 
-def read_allocation(text: str, options: Sequence[str], total: float = 10.0) -> AllocationReading:
+def read_allocation(text: str, options: Sequence[str], total: float = 10.0, language: str = "en") -> AllocationReading:
     """Return the points the reply gave to each option, in the options' order, before any repair."""
     if len(options) < 2 or total <= 0:
         raise ValueError(
             f"{len(options)} options to share {total} points; an allocation needs two or more, and a total above 0"
         )
-    said = last_part(text)
-    names = _names(tuple(options))
+    said, rules, names = last_part(text), read_rules("allocation", language), _names(tuple(options), language)
     found = list(names.in_json(said))
     if found:
         return AllocationReading(found[-1], "json") if len(set(found)) == 1 else AllocationReading(None, "several")
     said = plain(said)
-    following = _NEXT_QUESTION.search(said, 1)
+    following = rules.search("next_question", said, 1)
     if following and re.search(r"\d", said[: following.start()]):
         said = said[: following.start()]
     if not said:
@@ -113,10 +78,11 @@ def read_allocation(text: str, options: Sequence[str], total: float = 10.0) -> A
         return AllocationReading(whole, "in order")
     if (paired := names.paired(said, total)) is not None:
         return paired
-    loose = names.loose(_SPELLED.sub(lambda one: _DIGITS.get(one[0].casefold(), "2"), said), total)
-    if loose and not (_CORRECTS.search(said) or _RANGE.search(_LIST.sub("", said)) or _RANKS.search(said)):
+    digits = rules.find("spelled").sub(lambda one: str(rules.place("numbers", one[0].casefold())), said)
+    loose, alone = names.loose(digits, total), rules.find("list").sub("", said)
+    if loose and not (rules.search("corrects", said) or rules.search("range", alone) or rules.search("ranks", said)):
         return AllocationReading(loose.pop(), "adds up") if len(loose) == 1 else AllocationReading(None, "several")
-    return AllocationReading(None, "refusal" if _REFUSAL.search(said) else "none")
+    return AllocationReading(None, "refusal" if rules.search("refusal", said) else "none")
 
 
 def _in_order(text: str, count: int, total: float) -> tuple[float, ...] | None:
@@ -126,17 +92,6 @@ def _in_order(text: str, count: int, total: float) -> tuple[float, ...] | None:
     values = tuple(float(number) for number in re.findall(_NUMBER, _DASHED.sub(" ", text)))
     plausible = _is_whole(values, total) or not any(values) or min(values) < 0
     return values if len(values) == count and plausible else None
-
-
-def _kin(words: dict[str, int]) -> dict[str, int]:
-    """The nouns and adjectives that begin otherwise."""
-    pairs = (("proud", "pride"), ("ashamed", "shame"), ("pride", "proud"), ("shame", "ashamed"))
-    return {other: words[word] for word, other in pairs if word in words}
-
-
-def _points_in(text: str) -> list[float]:
-    """The numbers of a line or clause, without its number in a list and the scale of points."""
-    return [float(number) for number in _NUMBERS.findall(_SCALE.sub("", _ENTRY.sub("", text, count=1)))]
 
 
 def _other_numbers(text: str, total: float) -> bool:
@@ -151,8 +106,9 @@ def _is_whole(values: Sequence[float], total: float) -> bool:
 class _Names:
     """The names of the options, as replies spell them."""
 
-    def __init__(self, options: Sequence[str]) -> None:
-        self.count = len(options)
+    def __init__(self, options: Sequence[str], language: str) -> None:
+        self.count, self._rules = len(options), read_rules("allocation", language)
+        self._has = self._rules.search
         self._folded = [squeeze(option) for option in options]
         spelled = sorted(((word, at) for at, word in enumerate(self._folded) if word), key=lambda pair: -len(pair[0]))
         self._places = dict(reversed(spelled))
@@ -171,29 +127,32 @@ class _Names:
         self._pattern = re.compile("|".join(bounded) or r"(?!)", re.IGNORECASE)
         # "Anger" for "angry" counts only where the points add up.
         roots = {word: at for word, at in spelled if word.isascii() and word.isalpha() and len(word) > 2}
-        roots = {word[: 4 if len(word) > 5 else 3]: at for word, at in (roots | _kin(roots)).items()}
+        pairs = (pair.split("|") for words in self._rules.lists("kin") for pair in words)
+        kin = {other: roots[word] for word, other in pairs if word in roots}
+        roots = {word[: 4 if len(word) > 5 else 3]: at for word, at in (roots | kin).items()}
         self._roots = {root: at for root, at in roots.items() if self._alone(root, at)}
-        kin = [rf"(?<![A-Za-z]){root}[a-z]{{0,9}}(?![A-Za-z])" for root in self._roots]
-        self._loose = re.compile("|".join([*bounded, *kin]) or r"(?!)", re.IGNORECASE)
-        name = f"({self._pattern.pattern})"
+        begun = [rf"(?<![A-Za-z]){root}[a-z]{{0,9}}(?![A-Za-z])" for root in self._roots]
+        self._loose = re.compile("|".join([*bounded, *begun]) or r"(?!)", re.IGNORECASE)
+        name, said = f"({self._pattern.pattern})", self._rules
         self._pairs = (
             re.compile(
-                rf"{name}(?:[^\w\n+-]{{0,20}}| - )(?:gets |is |得)?\s?({_NUMBER})"
+                rf"{name}(?:[^\w\n+-]{{0,20}}| - )(?:{said.either('gets')})?\s?({_NUMBER})"
                 r"(?![\d.]*\d|[^\S\n]?[A-Za-z]{0,1}\d|\s?\?)",
                 re.IGNORECASE,
             ),
             re.compile(
-                rf"(?<![\w.])({_NUMBER})\s?(?:points?|pts|%|分)?\s?(?:for|to|on|of|给)?\s?{name}", re.IGNORECASE
+                rf"(?<![\w.])({_NUMBER})\s?(?:%|{said.either('unit')})?\s?(?:{said.either('for')})?\s?{name}",
+                re.IGNORECASE,
             ),
         )
 
     def loose(self, text: str, total: float) -> set[tuple[float, ...]]:
         """The allocations that add up: a name and a number in each line or clause, or numbers below a line of names."""
         found = set[tuple[float, ...]]()
-        for parts in (text.split("\n"), _CLAUSE.split(text), _PART.split(text)):
-            rows = [(part, self._named(part), _points_in(part)) for part in parts]
-            nothing = {at for part, named, points in rows if not points and _NOTHING.search(part) for at in named}
-            rows = [row for row in rows if row[2] and (len(row[1]) == 1 or _EACH.search(row[0]))]
+        for parts in (text.split("\n"), _CLAUSE.split(text), self._rules.find("part").split(text)):
+            rows = [(part, self._named(part), self._points_in(part)) for part in parts]
+            nothing = {at for part, named, points in rows if not points and self._has("nothing", part) for at in named}
+            rows = [row for row in rows if row[2] and (len(row[1]) == 1 or self._has("each", row[0]))]
             for pick in (0, -1):
                 pairs = [(at, points[pick], 0) for _, named, points in rows for at in named]
                 found.update(points for points, _ in self._sets(pairs))
@@ -204,14 +163,19 @@ class _Names:
         for line in text.split("\n"):
             named = self._named(line)
             order = named if sorted(named) == sorted(order) else order if not named else []
-            for listed in _LIST.findall(line):
+            for listed in self._rules.find("list").findall(line):
                 values = [float(number) for number in re.findall(_NUMBER, _DASHED.sub(" ", listed))]
                 if len(values) == self.count == len(order):
                     found.add(tuple(values[order.index(at)] for at in range(self.count)))
-        entries = [_points_in(line) for line in text.split("\n") if _ENTRY.match(line) and not self._named(line)]
+        entries = [self._points_in(line) for line in text.split("\n") if _ENTRY.match(line) and not self._named(line)]
         if len(entries) == self.count and all(len(one) == 1 for one in entries) and not self._named(text):
             found.add(tuple(one[0] for one in entries))
         return {points for points in found if _is_whole(points, total)}
+
+    def _points_in(self, text: str) -> list[float]:
+        """The numbers of a line or clause, without its number in a list and the scale of points."""
+        plain_text = self._rules.find("scale").sub("", _ENTRY.sub("", text, count=1))
+        return [float(number) for number in _NUMBERS.findall(plain_text)]
 
     def _named(self, text: str) -> list[int]:
         """The options that a text names, each once, in its order."""
@@ -226,7 +190,7 @@ class _Names:
     def _points(self, value: Any) -> tuple[float, ...] | None:
         if isinstance(value, dict):
             given = {squeeze(str(key)): one for key, one in value.items()}
-            numbers = [_number(given.get(name)) for name in self._folded]
+            numbers = [_number(given.get(name), self._rules) for name in self._folded]
             if all(number is not None for number in numbers):
                 return tuple(number for number in numbers if number is not None)
             inner = [found for one in value.values() if (found := self._points(one)) is not None]
@@ -234,7 +198,7 @@ class _Names:
         if isinstance(value, list) and len(value) == self.count:
             if all(isinstance(one, dict) for one in value):
                 return self._points(dict(pair for one in value if (pair := self._entry(one)) is not None))
-            plain_numbers = [_number(one) for one in value]
+            plain_numbers = [_number(one, self._rules) for one in value]
             if all(number is not None for number in plain_numbers):
                 return tuple(number for number in plain_numbers if number is not None)
         return None
@@ -255,15 +219,16 @@ class _Names:
         (final, end), sets = max(found, key=lambda one: one[1]), {points for points, _ in found}
         after = text[end:]
         missed = not _is_whole(final, total)
-        corrected = _CORRECTS.search(text if missed else after) or (missed and _other_numbers(after, total))
-        ranked = sorted(final) == list(range(1, self.count + 1)) and _RANKS.search(text) and not _POINTS.search(text)
-        if corrected or ranked or _RANGE.search(text):
+        corrected = self._has("corrects", text if missed else after) or (missed and _other_numbers(after, total))
+        ordered = sorted(final) == list(range(1, self.count + 1))
+        ranked = ordered and self._has("ranks", text) and not self._has("points", text)
+        if corrected or ranked or self._has("range", text):
             return AllocationReading(None, "not sure")
         if len(sets) == 1:
             return AllocationReading(final, "named")
         # Several: the last one, if it is announced as the final one or replaces sets that missed the total.
         replaced = not any(_is_whole(points, total) for points in sets - {final})
-        if _is_whole(final, total) and (replaced or _CORRECTS.search(text) or _FINAL.search(text)):
+        if _is_whole(final, total) and (replaced or self._has("corrects", text) or self._has("final", text)):
             return AllocationReading(final, "last")
         return AllocationReading(None, "several")
 
@@ -298,12 +263,12 @@ class _Names:
 _names = lru_cache(maxsize=256)(_Names)
 
 
-def _number(value: Any) -> float | None:
+def _number(value: Any, rules: Rules) -> float | None:
     if isinstance(value, bool) or value is None:
         return None
     if isinstance(value, int | float):
         return float(value) if abs(value) < 1e6 else None
-    if isinstance(value, str) and (found := re.fullmatch(rf"\s?({_NUMBER})\s?(?:%|points?|pts|分)?\s?", plain(value))):
+    if isinstance(value, str) and (found := rules.find("unit").fullmatch(plain(value))):
         return float(found[1])
     if isinstance(value, dict):
         numbers = [one for one in value.values() if isinstance(one, int | float) and not isinstance(one, bool)]

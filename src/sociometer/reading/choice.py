@@ -13,19 +13,9 @@ from functools import lru_cache
 import msgspec
 
 from sociometer.core.conversation import Choice
+from sociometer.reading.rule_files import read_rules
 from sociometer.reading.text import last_part, plain, squeeze
 
-_MARK = (
-    r"(?:(?:my|the|so|final|best|correct|right|chosen|selected|most|likely)\s){0,5}(?:answer|choice|option|selection)"
-)
-_ANSWER_LINE = re.compile(
-    r"^[#>\-\s]{0,9}(?:(?:so|therefore|thus|hence|in conclusion)\b[,:]?\s|(?:因此|所以|综上)[,:]?)?"
-    rf"(?:{_MARK}\s?(?:is)?\s?(?:[:=→]|->)|"
-    r"(?:我的|最终|最后|正确|最佳)?(?:的)?(?:答案?|选择|选项)(?:是|为)?\s?[::])(.*)$",
-    re.IGNORECASE,
-)
-_DEMANDED = ("answer", "the answer", "答案")
-"""The line that our prompts ask for, when it is the whole reply."""
 _TICKS = ("[x]", "[X]", "☑", "✅", "✓", "✔")
 _MARKED_LINE = re.compile(r"[-\s]{0,5}(\[[ xX]?\]|[☑✅✓✔☐✗✘❌×])\ufe0f?\s?(.*)")
 _SHORT = 40
@@ -34,86 +24,9 @@ _BOX = re.compile(r"\\boxed\s?\{([^{}]{0,200})\}")
 _TAG = re.compile(r"<(answer|choice|final)>([^<]{0,400})</\1>", re.IGNORECASE)
 _FIELD = re.compile(r'"[^"\n]{1,40}"\s?:\s?"([^"\n]{1,300})"')
 _TYPESET = re.compile(r"\\(?:text|textbf|mathbf|mathrm)\s?\{([^{}]{0,200})\}")
-_UNSURE = re.compile(
-    r"\b(?:not|never|neither|nor|no|nobody|none|nothing|isn|wasn|don|doesn|didn|can(?:not)?|couldn|wouldn|won|rather|instead|than|except|unless|if|"
-    r"although|though|whereas|but|however|or|either|maybe|perhaps|might|could|tempt\w*|almost|between|initially|"
-    r"suppos\w*|assum\w*|had (?:he|she|they|it)|normal\w*|traditional\w*|usual\w*|typical\w*|"
-    r"(?:his|her|their|your) (?:answer|choice|pick)|eliminate\w*|rule[sd]?|reject\w*|wrong|incorrect|least|worst|"
-    r"(?:he|she|they|people|someone|one|you)(?: d| would| ll| will| might)"
-    r" (?:say|choose|pick|think|answer|expect))\b|"
-    r"不|没|非|而非|如果|若|要是|假如|除非|但|可是|或|要么|也许|可能|排除|错|否|虽然|尽管|别人|有人|原本|本来",
-    re.IGNORECASE,
-)
-_SEVERAL = re.compile(r"(?<![A-Za-z])[A-Z]\s?(?:and|or|/|&|和|或|与)\s?[A-Z](?![A-Za-z])")
-_CORRECTS = re.compile(
-    r"(?:^|[.!?,;:…—\n-]\s?|\b(?:but|oh|hmm)\s)(?:wait|actually)\b|\b(?:correction|correcting my|corrected answer|"
-    r"chang(?:e|ing) my|on second thoughts?|let me think|"
-    r"reconsider\w*|scratch that|oops|sorry|no,)|"
-    r"等等|等一下|再想想|更正|不对|改(?:为|选|成)|纠正",
-    re.IGNORECASE,
-)
 _SENTENCE = re.compile(r"""[^.!?。;\n]+(?:\.+["')\]]?(?=\s|$|[^\x00-\x7f])|[!?。;]+["')\]]?|\n|$)|[^\n]+""")
-_NEXT_QUESTION = re.compile(
-    r"\n(?:#+ ?)?(?:(?:question|user|human|q) ?\d* ?:|(?:问题|题目)(?: ?\d+)? ?:|下一题)", re.IGNORECASE
-)
-_REFUSAL = re.compile(
-    r"\b(?:i(?:'m| am) (?:sorry|unable|not able)|i (?:can(?:no|')?t|won't|refuse|decline)|as an ai\b|"
-    r"none of (?:the|these))|"
-    r"无法(?:回答|选择|确定|判断)|不能(?:回答|选择)|抱歉|对不起|拒绝|都不(?:对|是|选)",
-    re.IGNORECASE,
-)
-_ANSWERING = re.compile(
-    r"\b(?:(?:has|have|comes? down|points?|appears?|seems?) to|(?:go|going|went|stick|sticking) (?:with|for)|"
-    r"settl(?:e|ing) on|(?:opt|vote) for|for (?:me|sure|certain)|in (?:short|summary|conclusion)|tl dr|"
-    r"(?:of|among|from) (?:these|the|all)(?: [a-z]+)?(?: options| choices| answers| comments| four)?|"
-    r"most (?:likely|convincing|plausible|appropriate|suitable|fitting|reasonable|accurate|sensible)|"
-    r"fairly|pretty|quite|very|confident|certain|find|"
-    r"lock(?:ed|ing)?(?: it)? in|i(?: m| d| ll)?|am|is|it(?: s)?|the|my|so|and|hence|thus|therefore|then|here|now|"
-    r"answer|ans|choice|option|letter|pick|selection|response|reply|comment|utterance|statement|verdict|majority|action|move|decision|result|output|"
-    r"conclusion|recommendation|final|finally|overall|best|correct|right|chosen|selected|picked|one|that(?: s)?|this|"
-    r"would|will|must|should|be|choose|say|vote|select|think|believe|stands|wins|leaves|fits|let s|make|return|print|"
-    r"definitely|clearly|certainly|surely|sure|absolutely|obviously|easily|simply|ok|okay|yes|yep|well|hm+|"
-    r"réponse|respuesta|antwort|done|thanks|thank you)\b|"
-    r"选择|选项|答案|最终|最后|最佳|正确|应该|应当|那么|所以|因此|综上所述|综上|总之|本题|合适|认为|觉得|还是|肯定|"
-    r"一定|当然|其实|显然|只有|只能|直接|符合|選擇|選項|應該|認為|覺得|[我会选答是为的应该就那故项吧对最好想说要才了句这個个選會應為]",
-    re.IGNORECASE,
-)
-"""Words that say that something is the answer, and nothing about it."""
-_NTH = re.compile(
-    r"\bthe (first|second|third|fourth) (?:one|option|comment|utterance|reply|response|statement)\b|"
-    r"\b(?:option|choice|number) ([1-9])\b|第([一二三四])(?:个|项|句|条)?(?:选项|评论)?|选项 ?([1-9])",
-    re.IGNORECASE,
-)
-_PLACES = {"first": 0, "second": 1, "third": 2, "fourth": 3, "一": 0, "二": 1, "三": 2, "四": 3}
-_PLACES |= {str(at + 1): at for at in range(9)}
 _NEVER = re.compile(r"(?!)")
-_ARTICLE = re.compile(r"\bA (?!(?:is|it|would|must|should|seems?|fits|wins|stands|has|for|then)\b)(?=[a-z])")
 _CLAUSE = re.compile(r"[,;:()\[\]→∴]| [–—-]{1,3} |[–—]|[=-]{1,3}>|\.{2,}|…")
-_REASON = re.compile(r"\b(?:because|since|as)\b|因为", re.IGNORECASE)
-_DENIED = re.compile(r"[?❌✗✘✖×👎🚫⛔≠¬🤔🤷❓~]|!(?=[\w=])|\w[+#]|^\s?(?:is|would) it\b", re.IGNORECASE)
-_TAKEN_BACK = re.compile(
-    r"\W*(?:(?:no|nope|not|never|neither|wrong|incorrect|false|out|or|but|however|although|if|unless|maybe|"
-    r"just kidding)\b|"
-    r"[不没错否非或但若]|如果|要是|除非|可是|\d+\s?%)",
-    re.IGNORECASE,
-)
-_OTHERS = re.compile(
-    r"\b(?:if|unless|whether|(?:had|were) (?:he|she|they|it|we|you)|normal\w*|tradition\w*|usual\w*)\b|"
-    r"^\W*(?:when|once|first)\b|"
-    r"\b(?:he|she|they|you|we|people|someone|some|many|most|everyone|others?|one) (?:[a-z]+ ){0,2}"
-    r"(?:say|says|said|think|thinks|choose|chose|pick|select|vote|go|believes?|answer|would|d|will|ll|should|want)\b|suppos\w*|assum\w*|"
-    r"如果|若|要是|假如|除非|别人|有人|大家|很多人",
-    re.IGNORECASE,
-)
-"""A condition, or somebody else's answer."""
-_FAVOURS = re.compile(
-    r"\b(?:better|best|correct|right|wins?|answer|choose|pick|prefer\w*|instead|or|maybe|perhaps|equally|"
-    r"i|the same|stronger|works?|fits?|also|as well)\b|\btoo\s*$|"
-    r"最|更|也(?:对|行|可以)|正确|选|或|都[对行可好]",
-    re.IGNORECASE,
-)
-_NOT = re.compile(r"\b(?:not|doesn|don|isn|aren|neither|wrong|incorrect)\b|不|没", re.IGNORECASE)
-_BECAUSE = r"(?:\s?[.,:;()\]\-–—,。;:]|\s(?:because|since|as|for)\b|因为|,?\s?因)"
 
 
 class ChoiceReading(msgspec.Struct, frozen=True):
@@ -129,19 +42,21 @@ def render_options(choice: Choice) -> str:
     return "\n".join(f"{label}. {option}" for label, option in zip(choice.labels, choice.options, strict=True))
 
 
-def read_choice(text: str, options: Sequence[str], labels: Sequence[str], *, finish: str = "stop") -> ChoiceReading:
+def read_choice(
+    text: str, options: Sequence[str], labels: Sequence[str], *, finish: str = "stop", language: str = "en"
+) -> ChoiceReading:
     """Return which option the reply chose; None where that is not sure.
 
     `finish` is the reply's finish reason: a reply cut off at its length limit counts only where it gave its answer in a
-    place made for it before.
+    place made for it before. `language` is that of the question.
     """
     _check(options, labels)
     if (bare := text.strip()) in labels:
         return ChoiceReading(labels.index(bare), "bare")
     before, colon, label = bare.rpartition(": ")
-    if colon and label in labels and before.casefold() in _DEMANDED:
+    if colon and label in labels and before.casefold() in read_rules("choice", language).either("demanded").split("|"):
         return ChoiceReading(labels.index(label), "answer line")
-    return _Reader(options, labels).read(last_part(text), cut_off=finish == "length")
+    return _Reader(options, labels, language).read(last_part(text), cut_off=finish == "length")
 
 
 def _check(options: Sequence[str], labels: Sequence[str]) -> None:
@@ -156,39 +71,36 @@ def _check(options: Sequence[str], labels: Sequence[str]) -> None:
 class _Patterns:
     """How replies name the labels of a choice; the same for all items with these labels."""
 
-    def __init__(self, labels: Sequence[str]) -> None:
+    def __init__(self, labels: Sequence[str], language: str) -> None:
+        said = read_rules("choice", language)
         known = "|".join(re.escape(label) for label in sorted(labels, key=len, reverse=True))
-        called = r"(?:option|choice|answer|选项|答案)?\s?"
+        called = rf"(?:{said.either('called')})?\s?"
+        because = rf"(?:\s?[.,:;()\]\-–—,。;:]|{said.either('because')})"
         self.alone = re.compile(rf"{called}[(\[]?({known})[)\]]?\s?[.:)。,]?\s?", re.IGNORECASE)
         self.headed = re.compile(rf"{called}[(\[]?({known})[)\]]?\s?[.:)\-–—。、,]\s?(.*)", re.IGNORECASE | re.DOTALL)
-        self.reasoned = re.compile(rf"{called}[(\[]?({known})[)\]]?{_BECAUSE}.*", re.IGNORECASE | re.DOTALL)
+        self.reasoned = re.compile(rf"{called}[(\[]?({known})[)\]]?{because}.*", re.IGNORECASE | re.DOTALL)
         # "B:" anywhere begins an entry of a list, "B." and "(B)" only where a sentence or clause begins.
         begun = rf"(?:^|[.,;\n])\s?[(\[]?({known})[)\]]?\s?[.)\]]"
         anywhere = rf"(?<![A-Za-z0-9'(\[])({known})[)\]]?\s?[:–—-]"
         self.heads = re.compile(rf"(?:{begun}|{anywhere})(?=\s|$|[^\x00-\x7f])")
         # In running text a label is a capital letter of its own, or any label or number behind the word "option".
-        marked = (
-            rf"(?i:option|choice|answer(?: is)?|number|选项|答案是?)\s?[(\[]?((?i:{known})|\d)[)\]]?(?![A-Za-z0-9'])"
-        )
+        marked = rf"(?i:{said.either('marked')})\s?[(\[]?((?i:{known})|\d)[)\]]?(?![A-Za-z0-9'])"
         letters = "|".join(re.escape(label) for label in labels if label.isalpha() and label not in ("A", "I"))
         single = rf"|[(\[]({known})[)\]]" + (rf"|(?<![A-Za-z0-9'])({letters})(?![A-Za-z0-9'])" if letters else "")
         self.mention = re.compile(marked + single)
 
 
 _patterns = lru_cache(maxsize=64)(_Patterns)
-_LONE_A = re.compile(
-    r"(?<![A-Za-z0-9'])([AI])(?=[.:),;!。,、)]|$| (?:because|since|is the)\b)|"
-    r"(?<![A-Za-z0-9'])(A)(?= (?:is|was|would|seems|looks|sounds|feels|has|comes|and|or|too|also|first|might|could)\b)"
-)
 
 
 class _Reader:
     """The options of one choice, as replies name them."""
 
-    def __init__(self, options: Sequence[str], labels: Sequence[str]) -> None:
-        self._labels = tuple(labels)
+    def __init__(self, options: Sequence[str], labels: Sequence[str], language: str) -> None:
+        self._labels, self._rules = tuple(labels), read_rules("choice", language)
+        self._has = self._rules.search
         self._texts = [squeeze(option) for option in options]
-        self._patterns = _patterns(self._labels)
+        self._patterns = _patterns(self._labels, language)
         self._marks = {label: at for at, label in enumerate(labels)} | {f"\ue000{at}": at for at in range(len(labels))}
         known = [at for at, text in enumerate(self._texts) if len(text) > 2 and self._texts.count(text) == 1]
         self._longest_first = sorted(known, key=lambda at: -len(self._texts[at]))
@@ -199,7 +111,7 @@ class _Reader:
         """The option, by the first rule that is sure."""
         placed = self._places(said)
         text = plain(said)
-        following = _NEXT_QUESTION.search(text, 1)
+        following = self._has("next_question", text, 1)
         if following:
             text = text[: following.start()]
         if not text:
@@ -211,7 +123,7 @@ class _Reader:
         lines = [line for mark, line in marked if not mark] or [""]
         last = None if cut_off else self._answer_line(lines[-1])
         found = {*placed, *self._line_answers(lines, cut_off=cut_off)}
-        corrected = bool(_CORRECTS.search(text))
+        corrected = bool(self._has("corrects", text))
         if last is not None and (corrected or found <= {last}):
             return ChoiceReading(last, "answer line")
         if len(found) > 1:
@@ -221,7 +133,7 @@ class _Reader:
         if found:
             return ChoiceReading(found.pop(), "marked")
         # An answer line that is not sure makes the rest of the reply not sure.
-        marked_line = any((line := _ANSWER_LINE.match(one)) and self._mentioned(line[1]) for one in lines)
+        marked_line = any((line := self._has("answer_line", one)) and self._mentioned(line[1]) for one in lines)
         stated = None if marked_line else self._statement(lines[:-1] if cut_off else lines, cut_off=cut_off)
         if stated is not None:
             return stated
@@ -231,7 +143,7 @@ class _Reader:
 
     def named(self, part: str) -> int | None:
         """The one option that a short text names as a whole: by label, number or words, or by label and words."""
-        if not _DENIED.search(part):
+        if not self._has("denied", part):
             edges = "".join({mark for mark in part if not mark.isalnum()} - set("()[]+"))
             part = part.lstrip(edges).rstrip(edges.replace("-", "").replace("#", ""))
         part = part.strip(" \"'`*_>#→👉")
@@ -265,7 +177,7 @@ class _Reader:
         at, rest = self._index(reasoned[1]), part.strip(" \"'")[reasoned.end(1) :]
         return (
             None
-            if self._begins_another(rest, at) or self._mentioned(rest[:400]) - {at} or _CORRECTS.search(rest)
+            if self._begins_another(rest, at) or self._mentioned(rest[:400]) - {at} or self._has("corrects", rest)
             else at
         )
 
@@ -276,7 +188,7 @@ class _Reader:
         return bool(begun) and at not in begun
 
     def _answer_line(self, line: str) -> int | None:
-        found = _ANSWER_LINE.match(line)
+        found = self._has("answer_line", line)
         return self._answered(found[1]) if found else None
 
     def _places(self, said: str) -> list[int]:
@@ -295,7 +207,7 @@ class _Reader:
         """The options of answer lines, and of a first or last line that names one alone."""
         whole = lines[:-1] if cut_off else lines
         for at, line in enumerate(whole):
-            found = _ANSWER_LINE.match(line)
+            found = self._has("answer_line", line)
             if found:
                 # The answer may be in the line below its heading.
                 part = found[1].strip() or (whole[at + 1] if at + 1 < len(whole) else "")
@@ -312,13 +224,13 @@ class _Reader:
         """The option of a plain statement that opens or closes the reply; the last one after a correction."""
         sentences = [one.strip() for one in self._said(lines) if one.strip()]
         opening = self._opening(sentences) if sentences else None
-        named = [at for at, one in enumerate(sentences) if self._mentioned(one) or _NTH.search(one)]
+        named = [at for at, one in enumerate(sentences) if self._mentioned(one) or self._has("nth", one)]
         closing = None
         if named and not cut_off:
             after = sentences[named[-1] + 1 :]
-            taken_back = any(_TAKEN_BACK.match(one) or _CORRECTS.search(one) for one in after)
+            taken_back = any(self._has("taken_back", one) or self._has("corrects", one) for one in after)
             closing = None if taken_back else self._closing(sentences[named[-1]], sentences)
-        corrected = bool(_CORRECTS.search("\n".join(sentences)))
+        corrected = bool(self._has("corrects", "\n".join(sentences)))
         lone = self._patterns.alone if len(self._heads(sentences)) > 1 else _NEVER  # "B." before an entry of a list
         said = {at for one in sentences if not lone.fullmatch(one) and (at := self._stated(one)) is not None}
         if not corrected and len({*said, opening, closing} - {None}) > 1:
@@ -328,40 +240,40 @@ class _Reader:
 
     def _opening(self, sentences: Sequence[str]) -> int | None:
         """The option that the first clauses state, where nothing takes it back or favours another one."""
-        first = _REASON.split(sentences[0], maxsplit=1)
+        first = self._rules.find("reason").split(sentences[0], maxsplit=1)
         parts = _CLAUSE.split(first[0], maxsplit=4)
         stated = [(self._stated(" ".join(parts[:many])), many) for many in range(1, len(parts) + 1)]
         at, many = next((one for one in stated if one[0] is not None), (None, 0))
-        if at is None or sentences[0].endswith("?") or _OTHERS.search(" ".join(parts[:many])):
+        if at is None or sentences[0].endswith("?") or self._has("others", " ".join(parts[:many])):
             return None
         following = [one for one in (*parts[many:], *first[1:], *sentences[1:]) if one.strip(" .!")]
         if following and squeeze(following[0]) == self._texts[at]:
             following = following[1:]
-        if following and (_TAKEN_BACK.match(following[0]) or self._begins_another(following[0], at)):
+        if following and (self._has("taken_back", following[0]) or self._begins_another(following[0], at)):
             return None
         if self._heads(sentences) - {at}:
             return None
         for one in following:
-            named, favours = self._mentioned(one), _FAVOURS.search(self._without_words(one))
-            dismissed = at not in named and _NOT.search(one)
+            named, favours = self._mentioned(one), self._has("favours", self._without_words(one))
+            dismissed = at not in named and self._has("not", one)
             if named - {at} and (self._stated(one) is not None or (favours and not dismissed)):
                 return None
         return at
 
     def _closing(self, sentence: str, sentences: Sequence[str]) -> int | None:
         """The option that the last sentence with an option states, or the last clause of this sentence."""
-        if _DENIED.search(sentence) or _OTHERS.search(sentence) or _CORRECTS.search(sentence):
+        if self._has("denied", sentence) or self._has("others", sentence) or self._has("corrects", sentence):
             return None
         if (at := self._stated(sentence)) is not None:
             earlier = sentences[max(0, sentences.index(sentence) - 1)]
             listed = self._heads(sentences) - {at} or self._mentioned(earlier) - {at}
             return None if self.named(sentence) is not None and listed else at
-        head = _REASON.split(sentence, maxsplit=1)[0]
+        head = self._rules.find("reason").split(sentence, maxsplit=1)[0]
         last = _CLAUSE.split(head)[-1]
         before = head[: len(head) - len(last)]
         if any(self._stated(one) is not None for one in _CLAUSE.split(before)):
             return None  # "It is B: the words of A"
-        if (at := self._stated(last)) is not None and not _UNSURE.search(squeeze(last)):
+        if (at := self._stated(last)) is not None and not self._has("unsure", squeeze(last)):
             # "B" alone may end a list of things or stand below a heading; "so B" may not.
             heading, mark = len(squeeze(before).encode()) <= 20, before.rstrip()[-1:]
             bare = self.named(last) is not None
@@ -378,16 +290,19 @@ class _Reader:
 
     def _stated(self, clause: str) -> int | None:
         """The one option in a clause that otherwise has only words of answering."""
-        if len(clause) > 400 or _DENIED.search(clause) or _ARTICLE.search(clause):
+        if len(clause) > 400 or self._has("denied", clause) or self._has("article", clause):
             return None
         words = "".join(mark if mark.isalnum() else " " for mark in clause)
         if not words.strip().isdigit() and words.strip() not in ("a", "i") and (at := self.named(clause)) is not None:
             return at
         words = " ".join(words.split())
         words = self._spelled.sub(lambda one: f" \ue000{self._longest_first[(one.lastindex or 1) - 1]} ", words)
-        words = _NTH.sub(lambda one: f" \ue000{_PLACES[one[one.lastindex or 0].casefold()]} ", words)
-        found = {self._marks.get(word) for word in _ANSWERING.sub(" ", words).split()}
+        words = self._rules.find("nth").sub(lambda one: f" \ue000{self._nth(one[one.lastindex or 0])} ", words)
+        found = {self._marks.get(word) for word in self._rules.find("answering").sub(" ", words).split()}
         return found.pop() if len(found) == 1 else None
+
+    def _nth(self, word: str) -> int:
+        return int(word) - 1 if word.isdigit() else self._rules.place("places", word.casefold())
 
     def _without_list(self, lines: Sequence[str]) -> list[str]:
         """The lines without a list of the options, which many replies repeat first."""
@@ -401,18 +316,18 @@ class _Reader:
         found = [at for at, words in enumerate(self._texts) if len(words) >= shortest and f" {words} " in folded]
         room = len(self._texts[found[0]]) + 60 if len(found) == 1 else 0
         alone = room > 0 and self._mentioned(text) == set(found)
-        if alone and len(folded) <= room and not _UNSURE.search(self._without_words(text)):
+        if alone and len(folded) <= room and not self._has("unsure", self._without_words(text)):
             return ChoiceReading(found[0], "words")
-        if _REFUSAL.search(text):
+        if self._has("refusal", text):
             return ChoiceReading(None, "refusal")
-        if _SEVERAL.search(text):
+        if self._has("several", text):
             return ChoiceReading(None, "two answers")
         return ChoiceReading(None, "not sure" if self._mentioned(text) or found else "no answer")
 
     def _mentioned(self, sentence: str) -> set[int]:
         """The options that a sentence names, by label or by all of their words."""
         found = [one for groups in self._patterns.mention.findall(sentence) for one in groups if one]
-        lone = [one for one in map("".join, _LONE_A.findall(sentence)) if one in self._labels]
+        lone = [one for one in map("".join, self._rules.find("lone").findall(sentence)) if one in self._labels]
         labels = {self._index(one) for one in (*found, *lone)}
         folded = f" {squeeze(sentence)} "
         return labels | {at for at, words in enumerate(self._texts) if words and f" {words} " in folded}

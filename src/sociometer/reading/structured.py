@@ -15,6 +15,7 @@ from typing import Any, Generic, TypeVar, cast
 import msgspec
 from json_repair import repair_json
 
+from sociometer.reading.rule_files import Rules, read_rules
 from sociometer.reading.text import plain, squeeze, without_thinking
 
 T = TypeVar("T")
@@ -27,18 +28,12 @@ _PAIRS = {"{": "}", "[": "]"}
 _NUMBER = re.compile(
     r"([-+]?(?:\d{1,15}(?:\.\d{1,15})?|\.\d{1,15}))(\s?%)?(?:\s?/\s?\d{1,4})?(?:\s?[^\d\s/][^\d]{0,80})?"
 )
-_REPLACES = re.compile(
-    r"\b(?:no|final(?:ly)?|correct\w*|revis\w*|updat\w*|instead|actually|wait)\b|最终|最后|更正|修正|改为",
-    re.IGNORECASE,
-)
 _FIELD_LINE = re.compile(
     r"\s{0,9}(?:\d{1,2}[.)]\s{0,3}|[-•*|]\s)?[*_\"'`]{0,3}([^:：=|*\"'`]{1,60})[*_\"'`]{0,3}\s?[:：=|](.*)"
 )
 _LABEL = re.compile(r"([\w -]{1,40})[:：=]")
 _BETWEEN = re.compile(r'(?<=")\s?：|(?<=["\d}\]])\s?，(?=\s?["}])')
 """A full-width colon or comma between the parts of an object."""
-_SPLIT = re.compile(r"[,;>、|]|\band\b")
-_YES, _NO = ("true", "yes", "y", "是", "对"), ("false", "no", "n", "否", "不")
 
 
 class StructuredReading(msgspec.Struct, Generic[T], frozen=True):
@@ -58,13 +53,15 @@ class Misfit(ValueError):
 
 
 def read_json(
-    text: str, type: type[T], schema: Mapping[str, Any] | None = None, *, partial: bool = False
+    text: str, type: type[T], schema: Mapping[str, Any] | None = None, *, partial: bool = False, language: str = "en"
 ) -> StructuredReading[T]:
     """Return the reply's JSON object as this type; none that fits is unreadable.
 
     A schema adds limits that the type does not have. With `partial`, labels that are not allowed are left out of lists.
+    `language` is that of the question.
     """
-    found = read_schema(text, _schema_of(cast(Any, type)) if schema is None else schema, partial=partial)
+    wanted = _schema_of(cast(Any, type)) if schema is None else schema
+    found = read_schema(text, wanted, partial=partial, language=language)
     if found.value is None:
         return StructuredReading(None, found.rule, found.problem)
     try:
@@ -74,7 +71,9 @@ def read_json(
     return StructuredReading(value, found.rule, "", found.dropped)
 
 
-def read_schema(text: str, schema: Mapping[str, Any], *, partial: bool = False) -> StructuredReading[Any]:
+def read_schema(
+    text: str, schema: Mapping[str, Any], *, partial: bool = False, language: str = "en"
+) -> StructuredReading[Any]:
     """Return the reply's JSON value in the types of a JSON schema, with unknown keys left out."""
     said = without_thinking(text[-_LONGEST:]).strip()
     if said.startswith('"') and said.endswith('"') and "{" in said:
@@ -91,14 +90,18 @@ def read_schema(text: str, schema: Mapping[str, Any], *, partial: bool = False) 
     for value in reversed(values):
         if value is _UNREAD:
             continue
-        fitted = _Fitted(schema, partial=partial)
+        fitted = _Fitted(schema, partial=partial, language=language)
         try:
             found.append((fitted.fit("", value, schema), fitted.dropped))
         except Misfit as error:
             problem = problem or str(error)
             if not found and isinstance(value, dict) and fields & value.keys():
                 break  # the last object is meant as the answer and does not fit
-    if found and any(other != found[0] for other in found[1:]) and not _REPLACES.search(said):
+    if (
+        found
+        and any(other != found[0] for other in found[1:])
+        and not read_rules("json", language).find("replaces").search(said)
+    ):
         return StructuredReading(None, "several", "The reply has several different objects.")
     if found:
         return StructuredReading(found[0][0], "json", "", found[0][1])
@@ -222,9 +225,8 @@ def _invented(value: Any, text: str) -> bool:
 class _Fitted:
     """A parsed value made to fit a schema; `dropped` counts list entries that are not allowed."""
 
-    def __init__(self, schema: Mapping[str, Any], *, partial: bool = False) -> None:
-        self._whole = schema
-        self._partial = partial
+    def __init__(self, schema: Mapping[str, Any], *, partial: bool = False, language: str = "en") -> None:
+        self._whole, self._partial, self._rules = schema, partial, read_rules("json", language)
         self.dropped = 0
 
     def fit(self, name: str, value: Any, schema: Mapping[str, Any]) -> Any:
@@ -242,7 +244,7 @@ class _Fitted:
         if kind in ("number", "integer"):
             return _number(name, value, schema, whole=kind == "integer")
         if kind == "boolean":
-            return _boolean(name, value)
+            return _boolean(name, value, self._rules)
         if kind == "null":
             if value in (None, "", "null", "none", "None"):
                 return None
@@ -298,7 +300,8 @@ class _Fitted:
     def _array(self, name: str, value: Any, schema: Mapping[str, Any]) -> list[Any]:
         items = self.resolved(schema.get("items", {}))
         if isinstance(value, str) and ("enum" in items or items.get("type") == "string"):
-            value = [part.strip() for part in _SPLIT.split(value) if part.strip()] if "enum" in items else [value]
+            parts = self._rules.find("split").split(value) if "enum" in items else [value]
+            value = [part.strip() for part in parts if part.strip()] if "enum" in items else parts
         if isinstance(value, dict) and list(value) == [str(number) for number in range(1, len(value) + 1)]:
             value = list(value.values())
         if isinstance(value, dict) and len(value) == 1 and isinstance(next(iter(value.values())), list):
@@ -353,13 +356,14 @@ def _number(name: str, value: Any, schema: Mapping[str, Any], *, whole: bool) ->
     return int(value) if whole else float(value)
 
 
-def _boolean(name: str, value: Any) -> bool:
+def _boolean(name: str, value: Any, known: Rules) -> bool:
     value = _inner(value)
     if isinstance(value, bool):
         return value
     said = str(value).strip().casefold()
-    if said in _YES or said in _NO:
-        return said in _YES
+    for answer in ("yes", "no"):
+        if any(said in words for words in known.lists(answer)):
+            return answer == "yes"
     raise Misfit(f"{_called(name)} must be true or false")
 
 

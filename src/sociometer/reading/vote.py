@@ -109,7 +109,7 @@ async def ask_choice(
         return await _likeliest(session, messages, options, order, key, role, noted)
     choice = Choice(arrange(options, order), key=None if key is None else order.index(key))
     answer = await ask(
-        session, role, messages(choice), choice, lambda reply: choice_reading(reply, choice),
+        session, role, messages(choice), choice, lambda reply: choice_reading(reply, choice, language),
         lambda reading: shared_prompt(session, "again-choice", language), sampling=sampling, facts=noted,
     )  # fmt: skip
     picked, rule = answer.value, answer.rule
@@ -148,9 +148,9 @@ def _rounded(chances: Sequence[float]) -> list[float]:
     return [round(chance, 4) for chance in chances]
 
 
-def choice_reading(reply: Reply, choice: Choice) -> Reading[int]:
+def choice_reading(reply: Reply, choice: Choice, language: str = "en") -> Reading[int]:
     """Return the place of the option that a reply chose."""
-    reading = read_choice(reply.text, choice.options, choice.labels, finish=reply.finish)
+    reading = read_choice(reply.text, choice.options, choice.labels, finish=reply.finish, language=language)
     kind = ReplyKind.TWO_ANSWERS if reading.rule == "two answers" else ReplyKind.UNREADABLE
     return Reading(reading.index, reading.rule, kind=kind)
 

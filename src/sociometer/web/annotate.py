@@ -40,16 +40,14 @@ from sociometer.web.guard import (
     set_cookie,
     visitor_of,
 )
-from sociometer.web.rendering import owner_page, page, see_other, texts
+from sociometer.web.rendering import languages_of, owner_page, page, see_other, texts
 from sociometer.web.serving import Place, guest_application, serve
 
 _SHARE = "share"
+_SHOWN = "shown "
+"""The keys of the names of parts in `texts/rating.*.toml` begin with it."""
 _SAID = {"user": "A", "reply": "B"}
 """The speakers without their names: the other side, and the one who is measured."""
-_SHOWN_ZH = {
-    "talk": "对话", "who and what": "人物与经过", "item": "题目", "question": "问题",
-    "situation": "情境", "right": "正确选项",
-}  # fmt: skip
 
 
 def kind_of(path: Path, cards: Mapping[str, Card]) -> tuple[str, SheetCard]:
@@ -62,12 +60,20 @@ def kind_of(path: Path, cards: Mapping[str, Card]) -> tuple[str, SheetCard]:
     raise UsageError(f"{path}: no sheet has these columns; known are {', '.join(kinds)}.")
 
 
-def asked_of(sheet: SheetCard, language: str) -> tuple[LabelQuestion, ...]:
-    """The questions of a sheet in a language."""
+def rater_words(instrument: Instrument, language: str, sheet: str = "") -> dict[str, str]:
+    """What raters of episodes, or of a sheet, read in a language, by the English texts: those of all, then its own."""
+    parts = {name.removeprefix(_SHOWN): text for name, text in texts("rating", language).items() if _SHOWN in name}
+    return {**parts, **instrument.for_raters(language, sheet)}
+
+
+def asked_of(sheet: SheetCard, words: Mapping[str, str]) -> tuple[LabelQuestion, ...]:
+    """The questions of a sheet in the raters' words."""
     found = []
     for one in sheet.label:
-        question, names = (one.question_zh or one.question, one.values_zh) if language == "zh" else (one.question, ())
-        found.append(LabelQuestion(one.column, question, one.values, one.low, one.high, names))
+        names = tuple(words.get(value, value) for value in one.values) if words.keys() & {*one.values} else ()
+        found.append(
+            LabelQuestion(one.column, words.get(one.question, one.question), one.values, one.low, one.high, names)
+        )
     return tuple(found)
 
 
@@ -77,18 +83,7 @@ def guide_of(instrument: Instrument, name: str, language: str) -> str:
     return path.read_text(encoding="utf-8").strip() if path.is_file() else ""
 
 
-def title_of(sheet: SheetCard, language: str) -> str:
-    """The title of a sheet in a language."""
-    return sheet.title_zh if language == "zh" and sheet.title_zh else sheet.title
-
-
-def _shown(sheet: SheetCard, row: Mapping[str, str], language: str) -> dict[str, str]:
-    """The part of a row that raters see, with column names in their language."""
-    names = sheet.shown_zh if language == "zh" and sheet.shown_zh else sheet.shown
-    return {name: row[column] for name, column in zip(names, sheet.shown, strict=True)}
-
-
-def sheet_units(path: Path, sheet: SheetCard, language: str = "en") -> tuple[tuple[str, ...], list[Unit]]:
+def sheet_units(path: Path, sheet: SheetCard, words: Mapping[str, str]) -> tuple[tuple[str, ...], list[Unit]]:
     """The columns of a sheet, and its rows as units; labels that are filled in already are left alone."""
     read = read_sheet(path, (*sheet.key, *sheet.shown), guarded=True)
     units = []
@@ -98,7 +93,7 @@ def sheet_units(path: Path, sheet: SheetCard, language: str = "en") -> tuple[tup
         if tuple(key.values()) in seen:
             raise DataError(f"the row {', '.join(key.values())} appears twice", path, line)
         seen.add(tuple(key.values()))
-        units.append(Unit("", key, _shown(sheet, row, language), row))
+        units.append(Unit("", key, {words.get(name, name): row[name] for name in sheet.shown}, row))
     if not units:
         raise DataError("the sheet has no rows", path)
     return tuple(read.columns), units
@@ -117,7 +112,7 @@ def measure_asked(measure: MeasureCard, language: str, wording: str = "", *, who
     episode has 0 or 1: a yes or no is not the same quantity as a share within an episode.
     """
     words = texts("rating", language)
-    own = wording or (measure.question_zh if language == "zh" else "") or measure.question
+    own = wording or measure.question
     if measure.unit == _SHARE and not whole:
         measure, own = structs.replace(measure, unit="number", low=0.0, high=1.0), wording
     if measure.unit == _SHARE:
@@ -133,7 +128,7 @@ def _names(text: str) -> tuple[str, ...]:
     return tuple(text.split("|")) if text else ()
 
 
-def episode_units(run: StoredRun, task: str, names: Iterable[str], value: str, language: str = "en") -> list[Unit]:
+def episode_units(run: StoredRun, task: str, names: Iterable[str], value: str, words: Mapping[str, str]) -> list[Unit]:
     """Episodes as units: what a judge rated, or what was said to the subject and what it replied; without names.
 
     A value that is a mean over yes/no questions has one unit for each of them.
@@ -154,15 +149,15 @@ def episode_units(run: StoredRun, task: str, names: Iterable[str], value: str, l
         parts = episode.item.rated_parts(value)
         for part in parts:
             key = {"episode": name, PART: part.id, COUNTS: f"{part.yes:g}"}
-            units.append(Unit("", key, _named({**shown, "question": part.question}, language)))
+            units.append(Unit("", key, _named({**shown, "question": part.question}, words)))
         if not parts:
-            units.append(Unit("", {"episode": name}, _named(shown, language)))
+            units.append(Unit("", {"episode": name}, _named(shown, words)))
     return units
 
 
-def _named(shown: Mapping[str, str], language: str) -> dict[str, str]:
-    """What raters see, with names in their language."""
-    return {_SHOWN_ZH.get(name, name) if language == "zh" else name: text for name, text in shown.items()}
+def _named(shown: Mapping[str, str], words: Mapping[str, str]) -> dict[str, str]:
+    """What raters see, with names in their words."""
+    return {words.get(name, name): text for name, text in shown.items()}
 
 
 def numbered(units: Sequence[Unit], lots: Random) -> list[Unit]:
@@ -420,7 +415,7 @@ async def own_page(request: web.Request) -> web.StreamResponse:
 
 def _first_words(unit: Unit) -> str:
     """The beginning of the text that tells units apart."""
-    replies = [text for name, text in unit.shown.items() if name in LAST_REPLY]
+    replies = [text for name, text in unit.shown.items() if name in names_of("last reply")]
     text = max(replies or unit.shown.values(), key=len, default=unit.id)
     return text if len(text) <= SHOWN_LETTERS else text[:SHOWN_LETTERS] + " …"
 
@@ -432,9 +427,11 @@ def answer_name(asked: LabelQuestion, said: str) -> str:
     return {"y": "yes", "n": "no"}.get(said, said)
 
 
-TALK = ("talk", "对话")
-LAST_REPLY = ("last reply", "最后一条回复")
-PART_QUESTION = ("question", "问题")
+def names_of(part: str) -> list[str]:
+    """What a part of a unit is called in the languages of the pages; a stored unit has one of these names."""
+    return [texts("rating", code)[_SHOWN + part] for code in languages_of("rating")]
+
+
 _SPEAKER = re.compile(r"^([^\s:：][^:：\n]{0,19})[:：] ?", re.MULTILINE)
 
 
@@ -496,8 +493,9 @@ def _unit_page(
         request, "rate_unit.html", problem, visitor=visitor_of(request), unit=unit, settles=settles,
         # Only who settles a disagreement sees what others said, without their names and in no order of theirs.
         others=sorted((one.answers for one in others if one.answers), key=str) if settles else [],
-        leads=PART_QUESTION if PART in unit.key else (), named=answer_name, turns_of=turns_of,
-        talk_columns=TALK, reply_columns=LAST_REPLY, planned=len(tasks), given=filled, began=f"{time.time():.1f}",
+        leads=names_of("question") if PART in unit.key else (), named=answer_name, turns_of=turns_of,
+        talk_columns=names_of("talk"), reply_columns=names_of("last reply"), planned=len(tasks), given=filled,
+        began=f"{time.time():.1f}",
         done=sum(bool(label.answers) for label in labels.values()),
         skipped=sum(bool(label.skipped) for label in labels.values()),
     )  # fmt: skip

@@ -2,11 +2,11 @@
 
 import functools
 import re
-import tomllib
 from collections.abc import Callable
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
@@ -16,7 +16,9 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from sociometer.core.errors import SociometerError
+from sociometer.core.language import ENGLISH, language_of, languages, texts_in, written_in
 from sociometer.core.words import cell_text
+from sociometer.instruments import card_texts
 from sociometer.reporting.tables import rows
 from sociometer.web.guard import (
     ADDRESS,
@@ -95,9 +97,8 @@ def _static() -> dict[str, tuple[str, bytes]]:
     return {entry.name: (_TYPES[entry.name[entry.name.rfind(".") :]], entry.read_bytes()) for entry in known}
 
 
-def tongue(text: str) -> str:
-    """The language of a text that a model or a person wrote: Chinese if a tenth of it is, else English."""
-    return "zh" if 10 * sum("\u4e00" <= character <= "\u9fff" for character in text) > len(text) else "en"
+tongue = functools.partial(written_in, share=0.1)
+"""The language of a text that a model or a person wrote: the one whose letters are a tenth of it, else English."""
 
 
 def link(path: str, **query: Any) -> str:
@@ -129,36 +130,42 @@ def _environment() -> Environment:
         "tongue": tongue,
         "verbatim": escape,
     }
-    environment.globals |= {"link": link}
+    environment.globals |= {"language_of": language_of, "link": link}
     return environment
 
 
-LANGUAGES = {"en": "English", "zh": "中文"}
+_TEXTS = Path(__file__).parent / "texts"
 COOKIE = "sociometer-language"
 _KEEP_SECONDS = 365 * 86_400
 
 
-@functools.cache
 def texts(pages: str, language: str) -> dict[str, str]:
     """The texts of the pages of participants (`study`), raters (`rating`) or the `owner`; English if there are none."""
-    path = files("sociometer.web") / "texts" / f"{pages}.{language}.toml"
-    return tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else texts(pages, "en")
+    return texts_in(_TEXTS, language, pages)
+
+
+@functools.cache
+def languages_of(pages: str) -> dict[str, str]:
+    """The languages that have texts for these pages, and English: what each is called in the language itself."""
+    written = {ENGLISH, *(path.name.split(".")[1] for path in _TEXTS.glob(f"{pages}.*.toml"))}
+    return {code: language.name for code, language in languages().items() if code in written}
 
 
 class Words:
-    """Texts of the interface in one language; the English text is the key."""
+    """Texts of the interface and titles of cards in one language; the English text is the key."""
 
     def __init__(self, language: str) -> None:
-        self.language = language if language in LANGUAGES else "en"
+        self.language = language if language in languages_of("owner") else ENGLISH
+        self._known = {**card_texts(language), **texts("owner", language)}
 
     def __call__(self, text: str, **values: object) -> str:
         """The text in this language, with values for its placeholders."""
-        known = texts("owner", "zh").get(text, text) if self.language == "zh" else text
+        known = self._known.get(text, text)
         return known.format(**values) if values else known
 
     def bounds(self, text: str) -> str:
         """An interval as it is written in this language: “4 to 49 %”, “too few (8 clusters)”."""
-        if self.language == "en" or text in texts("owner", self.language):
+        if self.language == ENGLISH or text in self._known:
             return self(text)
         few = re.fullmatch(r"too few \((\d+) clusters?\)", text)
         return self("too few ({count} clusters)", count=few[1]) if few else text.replace(" to ", self(" to "))
@@ -171,9 +178,9 @@ class Words:
 def words_for(request: web.Request) -> Words:
     """The texts for the sender of the request: in the chosen language, or else the one that the browser asks for."""
     chosen = request.cookies.get(COOKIE, "")
-    if chosen not in LANGUAGES:
+    if chosen not in languages_of("owner"):
         asked = request.headers.get("Accept-Language", "").strip().lower()
-        chosen = "zh" if asked.startswith("zh") else "en"
+        chosen = next((code for code in languages_of("owner") if asked.startswith(code)), ENGLISH)
     return Words(chosen)
 
 
@@ -182,7 +189,7 @@ def owner_page(
 ) -> web.Response:
     """A page in the owner's language, or with other words."""
     words = chosen or words_for(request)
-    known = {"t": words, "language": words.language, "languages": LANGUAGES, "back": request.path_qs}
+    known = {"t": words, "language": words.language, "languages": languages_of("owner"), "back": request.path_qs}
     return page(name, status=status, **known, **context)
 
 
@@ -191,8 +198,8 @@ async def set_language(request: web.Request) -> web.StreamResponse:
     """Stores the chosen language in the browser, and returns to the page where it was chosen."""
     given = await form_of(request)
     language, back = given.get("language", ""), given.get("back", "/")
-    if language not in LANGUAGES:
-        raise web.HTTPNotFound(text=f"The languages are {', '.join(LANGUAGES)}.")
+    if language not in languages_of("owner"):
+        raise web.HTTPNotFound(text=f"The languages are {', '.join(languages_of('owner'))}.")
     # Only a path of this server: two slashes would name another host.
     inside = back.startswith("/") and not back.startswith(("//", "/\\"))
     response = see_other(back if inside else "/")

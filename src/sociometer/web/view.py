@@ -18,6 +18,7 @@ from sociometer.core.config import model_label
 from sociometer.core.conversation import SUBJECT, Exchange
 from sociometer.core.errors import StoreError, UsageError, unknown
 from sociometer.core.instrument import Instrument
+from sociometer.core.language import ENGLISH
 from sociometer.core.measure import Figure, Summary
 from sociometer.core.task import Episode, Score
 from sociometer.reporting.evidence import TranscriptLine, beside, transcript_lines
@@ -438,7 +439,9 @@ def _with_words(store: Store, run: str, task: str, words: str) -> Iterator[Score
 def item_title(body: bytes) -> str:
     """The beginning of an item's text; empty if it has none, such as a game."""
     texts = _texts(msgspec.json.decode(body) if body else {})
-    sentences = (text for text in texts if len(text.encode()) >= LEAST_TITLE and (" " in text or tongue(text) == "zh"))
+    sentences = (
+        text for text in texts if len(text.encode()) >= LEAST_TITLE and (" " in text or tongue(text) != ENGLISH)
+    )
     found = next((" ".join(text.split()) for text in sentences), "")
     return found if len(found) <= LONGEST_TITLE else found[:LONGEST_TITLE].rsplit(" ", 1)[0] + " …"
 

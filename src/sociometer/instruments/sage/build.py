@@ -14,40 +14,42 @@ from msgspec import Meta, Struct
 
 from sociometer.core.conversation import Sampling, Schema, system, user
 from sociometer.core.errors import DataError
+from sociometer.core.language import ENGLISH, language_of
 from sociometer.core.measure import Measure, Summary
 from sociometer.core.session import Session
 from sociometer.core.task import Item, RunView, Score
 from sociometer.instruments.sage.items import Scenario
 from sociometer.instruments.sage.json_reply import ReplyT, ask_json
 from sociometer.instruments.sage.judges.strategies import overlap, tokens
-from sociometer.instruments.sage.person.emotion import CARDS, find_leak
+from sociometer.instruments.sage.person.emotion import CARDS, RULES, find_leak
+from sociometer.reading import read_rules
 
 _SAME = 0.5
 """A goal that shares this much of its word pairs with the hidden hope states the hope."""
 _ENDING = re.compile(r"(?<=[a-z]{3})(?:['’]s|ing|ed|es|s|e)\Z")
-_SPEECH = re.compile(
+_SPEECH = (
     r"\"[^\"]*\"|“[^”]*”|‘[^’]*’|「[^」]*」|『[^』]*』"
     r"|(?<!\w)'(?:[^'\n]|(?<=\w)'(?=\w))*'(?!\w)"  # single quotes, with apostrophes within words
     r"|[:：][^。！？.!?\n]*"  # what follows a colon is what somebody says
-    r"|[说问道讲喊答劝][^，。！？；\n]*"  # and in Chinese also what follows a verb of saying
-)
-_OTHER_PERSON = re.compile(
-    r"\b(?:I|[Mm]e|[Mm]y|[Mm]ine|[Mm]yself|[Ww]e|us|[Oo]urs?|[Yy]ou|[Yy]ours?|[Yy]ourself)\b|[我你您咱]"
 )
 
 
-def person_problem(*texts: str) -> str:
+def person_problem(*texts: str, language: str = ENGLISH) -> str:
     """What is wrong if a text about the person speaks as the person, or to the person; reported speech is free."""
+    rules = read_rules("build", language, RULES)
+    speech, other_person = f"{_SPEECH}|{rules.either('saying')}", rules.either("other_person")
     for text in texts:
-        found = _OTHER_PERSON.search(_SPEECH.sub(" ", text))
+        found = re.search(other_person, re.sub(speech, " ", text))
         if found:
             return f"'{found[0]}' is not the third person; write about the person as he, she or they (zh: 他、她)"
     return ""
 
 
-def scene_problem(persona: str, background: str, goal: str, details: Sequence[str], hidden: str) -> str:
+def scene_problem(
+    persona: str, background: str, goal: str, details: Sequence[str], hidden: str, language: str = ENGLISH
+) -> str:
     """What is wrong with a scene: its grammatical person, a goal that gives the hope away, details from nowhere."""
-    wrong = person_problem(background, goal)
+    wrong = person_problem(background, goal, language=language)
     if wrong:
         return wrong
     if states(goal, hidden):
@@ -58,9 +60,9 @@ def scene_problem(persona: str, background: str, goal: str, details: Sequence[st
     return ""
 
 
-def opening_problem(first_words: str, hidden: str, intention: str) -> str:
+def opening_problem(first_words: str, hidden: str, intention: str, language: str = ENGLISH) -> str:
     """What is wrong with the first words: they give the hidden hope away."""
-    leak = find_leak(first_words, hidden, intention)
+    leak = find_leak(first_words, hidden, intention, language)
     return f"the first words give the hidden hope away ({leak}); open the subject without it" if leak else ""
 
 
@@ -217,9 +219,9 @@ async def build_scenario(item: Brief, session: Session) -> Built:
         session, item,
         render("build/persona", language, traits=", ".join(item.traits), age=item.age, remarks=_lines(item.remarks)),
         PersonaStep,
-        lambda step: person_problem(step.habits, *step.hobbies, step.style),
+        lambda step: person_problem(step.habits, *step.hobbies, step.style, language=language),
     )  # fmt: skip
-    hobbies = ("；" if language == "zh" else "; ").join(persona.hobbies)
+    hobbies = language_of(language).semicolon.join(persona.hobbies)
     named = f"{persona.name}, {item.age}, {persona.gender}, {persona.occupation}"
     who = "\n".join((named, persona.habits, hobbies, persona.style))
     scene = await _step(
@@ -227,13 +229,13 @@ async def build_scenario(item: Brief, session: Session) -> Built:
         render("build/scene", language, about=item.about, persona=who, theme=item.theme, hidden=item.hidden,
                factors=_lines(item.factors)),
         SceneStep,
-        lambda step: scene_problem(who, step.background, step.goal, step.details, item.hidden),
+        lambda step: scene_problem(who, step.background, step.goal, step.details, item.hidden, language),
     )  # fmt: skip
     told = {"persona": who, "background": scene.background, "hidden": item.hidden}
     reactions = await _step(session, item, render("build/reactions", language, **told), ReactionStep)
     opening = await _step(
         session, item, render("build/opening", language, **told), OpeningStep,
-        lambda step: opening_problem(step.first_words, item.hidden, item.intention),
+        lambda step: opening_problem(step.first_words, item.hidden, item.intention, language),
     )  # fmt: skip
     scenario = Scenario(
         id=item.id, language=language, intention=item.intention, hidden=item.hidden, persona=who,

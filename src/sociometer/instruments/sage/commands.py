@@ -12,6 +12,7 @@ from sociometer.core.command import CommandContext, Run
 from sociometer.core.conversation import Event, Exchange, Noted, Reply, assistant, user
 from sociometer.core.errors import DataError, UsageError
 from sociometer.core.instrument import FinishedEpisode, Result
+from sociometer.core.language import EVERY, languages_in
 from sociometer.core.measure import Cell, Table
 from sociometer.core.settings import Settings
 from sociometer.core.task import Item
@@ -23,7 +24,7 @@ from sociometer.instruments.sage.analyses.stability import contexts
 from sociometer.instruments.sage.build import Built
 from sociometer.instruments.sage.dialogue import Dialogue, read_dialogues, simulator_of, subject_of
 from sociometer.instruments.sage.figures import captioned, figures
-from sociometer.instruments.sage.items import Scenario, known_scenarios
+from sociometer.instruments.sage.items import BUNDLED, RELEASED, Scenario, known_scenarios
 from sociometer.instruments.sage.judges import sheets
 from sociometer.instruments.sage.leaderboard import ends, value_of
 from sociometer.instruments.sage.simulators import simulators as simulators
@@ -32,7 +33,6 @@ from sociometer.statistics.formatting import estimate, stand_in_notes
 _USUAL_ANALYSES = ("relationship", "strategies", "coordinate")
 _OF_HARD_TALKS = ("candour", "coordinate")
 """The analyses that can be used for a run of hard talks."""
-_RELEASED_LANGUAGE = "zh"
 
 
 def import_dialogues(context: CommandContext, options: Settings) -> Result:
@@ -51,7 +51,7 @@ def import_dialogues(context: CommandContext, options: Settings) -> Result:
             notes.append(f"'{simulator}' is the name of the folder; --simulator NAME gives another.")
         if not episodes:
             raise DataError("contains no dialogue; give released dialogue files (JSON lines)", path)
-        settings = {"language": _RELEASED_LANGUAGE}
+        settings = {"language": RELEASED}
         run = context.keep("dialogue", subject, episodes, settings=settings, roles={"simulator": simulator})
         shown = run.summarised("dialogue")
         figures = [value_of(shown, each) for each in ("sentient", "success", "failure")]
@@ -250,8 +250,9 @@ def annotations(context: CommandContext, options: Settings) -> Result:
 def build_scenarios(context: CommandContext, options: Settings) -> Result:
     """Builds scenarios and writes them to a file that `run sage --scenarios FILE` plays."""
     language = context.source().settings.text("language")
-    if language == "all":
-        raise UsageError("--language all is not supported here: build one language at a time; allowed: en, zh.")
+    if language == EVERY:
+        known = ", ".join(languages_in(BUNDLED))
+        raise UsageError(f"--language all is not supported here: build one language at a time; allowed: {known}.")
     schema = build.read_schema(_path(options, "schema"), language)
     seeds = build.read_seeds(_path(options, "seeds"), language)
     briefs = list(build.briefs(options.whole("count"), language, schema, seeds, context.seed))

@@ -217,12 +217,14 @@ def to_dialogue(row: ReleasedDialogue, scenario: Scenario, simulator: str = "") 
             break
         judgement = _judgement(answer, emotion, place + 1)
         emotion = judgement.after
-        leak = find_leak(answer.content, scenario.hidden, scenario.intention)
+        leak = find_leak(answer.content, scenario.hidden, scenario.intention, scenario.language)
         plan = Plan("", "", "", answer.thinking.strip()) if answer.thinking.strip() else None
         turns.append(Turn(reply, judgement, plan, answer.content, leak))
     if row.emo_point != emotion:
         raise DataError(f"emo_point {row.emo_point} is not the last emotion, {emotion}")
-    return Dialogue(scenario.first_words, PROTOCOL.start, tuple(turns), _ending(turns, emotion), simulator)
+    return Dialogue(
+        scenario.first_words, PROTOCOL.start, tuple(turns), _ending(turns, emotion, scenario.language), simulator
+    )
 
 
 def subject_of(path: Path) -> str:
@@ -276,11 +278,11 @@ def _judgement(answer: ReleasedTurn, before: int, place: int) -> Judgement:
     return Judgement(said, serves, activity, feeling, planning.change, before, after)
 
 
-def _ending(turns: list[Turn], emotion: int) -> Ending:
+def _ending(turns: list[Turn], emotion: int, language: str) -> Ending:
     ending = PROTOCOL.ending(emotion, len(turns))
     if ending in ("soothed", "lost"):
         return ending
-    if turns and says_farewell(turns[-1].words):
+    if turns and says_farewell(turns[-1].words, language):
         return "farewell"
     if len(turns) == PROTOCOL.turns:
         return "turns"

@@ -11,6 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from sociometer.core.errors import DataError, UsageError
+from sociometer.core.language import EVERY, languages_in
 from sociometer.core.settings import is_paper
 from sociometer.core.source import Source
 from sociometer.core.task import Item
@@ -18,6 +19,8 @@ from sociometer.instruments.sage.person.emotion import INTENTIONS, intention_of_
 from sociometer.reading import read_lines
 
 BUNDLED = Path(__file__).parent / "data" / "scenarios"
+RELEASED = "zh"
+"""The language of the release."""
 PROFILES = "sage/profiles/simulator_profile_withfirsttalk.jsonl"
 _HIDDEN_THEME = re.compile(r"\n#+\s*隐藏主题.*\Z", re.DOTALL)
 _AGE = re.compile(r"年龄\**\s*[:：]\**\s*(\d{1,9})")
@@ -79,9 +82,8 @@ def scenarios(source: Source) -> Iterable[Scenario]:
     if is_paper(source.settings):
         raise UsageError("the authors' prompts fit their own scenarios; --wording paper needs --official.")
     language = source.settings.text("language")
-    return _numbered(
-        each for tongue in (("en", "zh") if language == "all" else (language,)) for each in bundled(tongue)
-    )
+    spoken = languages_in(BUNDLED) if language == EVERY else (language,)
+    return _numbered(each for code in spoken for each in bundled(code))
 
 
 def _numbered(found: Iterable[Scenario]) -> Iterator[Scenario]:
@@ -89,14 +91,14 @@ def _numbered(found: Iterable[Scenario]) -> Iterator[Scenario]:
 
 
 def known_scenarios(source: Source, language: str) -> Iterator[Scenario]:
-    """The bundled scenarios in a language, and the official ones if they are Chinese and their file is there."""
+    """The bundled scenarios in a language, and the official ones if they are in it and their file is there."""
     yield from bundled(language)
-    if language == "zh" and (path := source.find(PROFILES)) is not None:
+    if language == RELEASED and (path := source.find(PROFILES)) is not None:
         yield from read_profiles(path)
 
 
 def bundled(language: str) -> Iterator[Scenario]:
-    """The bundled scenarios in a language, by intention; both languages of a scenario share a cluster."""
+    """The bundled scenarios in a language, by intention; a scenario and its translations share a cluster."""
     for intention in INTENTIONS:
         yield from _entries(BUNDLED / language / f"{intention}.toml", Scenario, language, intention=intention)
 
@@ -140,7 +142,7 @@ def from_profile(profile: Profile) -> Scenario:
     """An official profile as a scenario; the hidden theme is removed from the end of the scene."""
     age = _AGE.search(profile.player)
     return Scenario(
-        id=profile.id, language="zh", intention=intention_of_task(profile.task), hidden=profile.task.strip(),
+        id=profile.id, language=RELEASED, intention=intention_of_task(profile.task), hidden=profile.task.strip(),
         persona=profile.player.strip(), background=_HIDDEN_THEME.sub("", profile.scene).strip(), goal=_OFFICIAL_GOAL,
         first_words=profile.first_talk.strip(), traits=profile.cha_group, age=int(age[1]) if age else None,
         topic=profile.topic, source="official",
@@ -191,11 +193,12 @@ def hard_talks(source: Source) -> Iterable[HardTalk]:
     if source.official or source.settings.text("scenarios"):
         raise UsageError("the hard talks are our own scenarios: remove --official and --scenarios.")
     language = source.settings.text("language")
-    return [each for tongue in (("en", "zh") if language == "all" else (language,)) for each in bundled_talks(tongue)]
+    spoken = languages_in(DATA) if language == EVERY else (language,)
+    return [each for code in spoken for each in bundled_talks(code)]
 
 
 def bundled_talks(language: str) -> Iterator[HardTalk]:
-    """The hard talks in a language, by kind; both languages of a scenario share a cluster."""
+    """The hard talks in a language, by kind; a scenario and its translations share a cluster."""
     for kind in KINDS:
         yield from _entries(DATA / language / f"{kind}.toml", HardTalk, language, kind=kind, source=HARD_TALKS)
 

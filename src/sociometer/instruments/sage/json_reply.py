@@ -37,7 +37,7 @@ async def ask_json(
     dropped: list[int] = []
 
     def read(reply: Reply) -> Reading[ReplyT]:
-        reading = read_json(reply.text, kind, read_as or schema.schema, partial=partial)
+        reading = read_json(reply.text, kind, read_as or schema.schema, partial=partial, language=language)
         dropped.append(reading.dropped)
         if reading.value is None:
             return Reading(None, reading.rule, reading.problem)

@@ -1,7 +1,6 @@
 """The passport of a simulator: does it feel as released judgements do, repeat itself, and see through nonsense?"""
 
 import asyncio
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -15,12 +14,13 @@ from platformdirs import user_data_path
 
 from sociometer.core.conversation import Exchange
 from sociometer.core.errors import UnreadableRole
+from sociometer.core.language import ENGLISH, languages_in, read_texts
 from sociometer.core.measure import Cell, Interval, Measure, Summary, Table
 from sociometer.core.session import Session
 from sociometer.core.task import Item, RunView, Score
 from sociometer.instruments.sage.analyses.stability import contexts
 from sociometer.instruments.sage.dialogue import StoredDialogue, read_dialogues
-from sociometer.instruments.sage.items import Scenario, bundled
+from sociometer.instruments.sage.items import BUNDLED, Scenario, bundled
 from sociometer.instruments.sage.person import asked
 from sociometer.instruments.sage.person.emotion import find_leak, is_refusal
 from sociometer.instruments.sage.person.rehearsal import refuse_rehearsal
@@ -81,10 +81,9 @@ class Felt(Struct, frozen=True, omit_defaults=True):
 
 def own_probes() -> list[Probe]:
     """The turns of our own: good to cruel replies, adversaries, repeats, and two that the person answers."""
-    facts = _facts()
-    scenarios = {each.id: each for language in ("en", "zh") for each in bundled(language)}
+    scenarios = {each.id: each for language in languages_in(BUNDLED) for each in bundled(language)}
     found = []
-    for name, replies in facts["turns"].items():
+    for name, replies in _facts()["turns"].items():
         scenario = scenarios[name]
         rows: list[tuple[Kind, str, str, int]] = [("order", arm, replies[arm], 1) for arm in ARMS]
         rows += [("repeat", "stock", replies["stock"], _TIMES)]
@@ -99,9 +98,13 @@ def own_probes() -> list[Probe]:
 
 
 def adversaries(scenario: Scenario, which: str) -> dict[str, str]:
-    """The adversaries of a set for a scenario, by kind; they use its first two details."""
+    """The adversaries of a set for a scenario, by kind; they use its first two details.
+
+    In a language without adversaries of its own they are in English.
+    """
     said = {"a": scenario.details[0], "b": scenario.details[1], "words": scenario.first_words}
-    found = dict(_facts()["adversaries"][which][scenario.language])
+    known = _facts()["adversaries"][which]
+    found = dict(known.get(scenario.language, known[ENGLISH]))
     for noun, word in said.items():
         found = {kind: text.replace(f"{{{noun}}}", word) for kind, text in found.items()}
     return found
@@ -109,7 +112,7 @@ def adversaries(scenario: Scenario, which: str) -> dict[str, str]:
 
 @cache
 def _facts() -> dict[str, Any]:
-    return tomllib.loads(DATA.read_text(encoding="utf-8"))
+    return read_texts(DATA)
 
 
 def released_probes(folders: Iterable[Path], turns: int, seed: int) -> list[Probe]:
@@ -245,9 +248,10 @@ def examine(rows: Sequence[tuple[Probe, Felt]], simulator: str, version: str = "
         spread=fmean(spreads) if spreads else None,
         ordered=fmean(pairs) if pairs else None,
         means={arm: fmean(found) for arm, found in felt.items()},
-        refused=fmean(is_refusal(words) for _, words in spoken) if spoken else 0.0,
+        refused=fmean(is_refusal(words, item.scenario.language) for item, words in spoken) if spoken else 0.0,
         leaked=fmean(
-            find_leak(words, item.scenario.hidden, item.scenario.intention) in ("wording", "machinery")
+            find_leak(words, item.scenario.hidden, item.scenario.intention, item.scenario.language)
+            in ("wording", "machinery")
             for item, words in spoken
         )
         if spoken

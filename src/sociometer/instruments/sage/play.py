@@ -45,7 +45,7 @@ async def talk_on(
         turn = await _take(scenario, turns, spoken, emotion, session, protocol, role)
         turns.append(turn)
         emotion = _emotion(turns, protocol)
-        ending = protocol.ending(emotion, len(turns), turn.words)
+        ending = protocol.ending(emotion, len(turns), turn.words, scenario.language)
     made = Dialogue(scenario.first_words, protocol.start, tuple(turns), ending, session.identity_of(role))
     # The feelings of a rehearsal mean nothing and are not shown.
     session.note(
@@ -93,7 +93,7 @@ async def _take(
     if number >= protocol.turns:
         return Turn(spoken.reply, judgement, tokens=spoken.tokens, rereads=rereads)
     plan, words, more = await asked.answer(scenario, talk, judgement, session, role=role)
-    leak = find_leak(words, scenario.hidden, scenario.intention)
+    leak = find_leak(words, scenario.hidden, scenario.intention, scenario.language)
     if leak:
         session.note("leak", turn=number, gives=leak)
     return Turn(spoken.reply, judgement, plan, words, leak, spoken.tokens, rereads + more)

@@ -17,6 +17,7 @@ from typing import Any, Literal
 from msgspec import Struct, structs
 
 from sociometer.core.conversation import Sampling, Schema, user
+from sociometer.core.language import EVERY, languages_in, texts_in
 from sociometer.core.measure import Measure, Summary
 from sociometer.core.session import Session
 from sociometer.core.source import Source
@@ -26,7 +27,7 @@ from sociometer.instruments.sage.dialogue import Dialogue
 from sociometer.instruments.sage.items import Scenario, general_questions, read_built
 from sociometer.instruments.sage.json_reply import ask_json, object_schema
 from sociometer.instruments.sage.passport import adversaries
-from sociometer.instruments.sage.person.emotion import CARDS, INTENTIONS
+from sociometer.instruments.sage.person.emotion import CARDS, INTENTIONS, WORDS
 from sociometer.instruments.sage.person.rehearsal import refuse_rehearsal
 from sociometer.instruments.sage.person.talk import quote_mark, transcript
 from sociometer.instruments.sage.play import protocol_of, simulator_for, talk_on
@@ -77,13 +78,13 @@ def practice_talks(source: Source) -> Iterator[Practice]:
         yield from (Practice(**structs.asdict(each), tier="own") for each in read_built(Path(own)))
         return
     for number in range(source.settings.whole("talks")):
-        tongue = ("en", "zh")[number // _PAIR % 2] if language == "all" else language
-        yield drawn(source.seed, number, tongue)
+        spoken = languages_in(DATA) if language == EVERY else (language,)
+        yield drawn(source.seed, number, spoken[number // _PAIR % len(spoken)])
 
 
 def drawn(seed: int, number: int, language: str) -> Practice:
     """The practice talk of a number."""
-    words, tier = _words(language), TIERS[number % len(TIERS)]
+    words, said, tier = _words(language), texts_in(WORDS, language)["practice"], TIERS[number % len(TIERS)]
     holds = number % _PAIR < len(TIERS)
     first = number - len(TIERS) if tier == "hard" and not holds else number
     rng = random.Random(f"sage practice {first} of seed {seed} in {language}")
@@ -100,20 +101,17 @@ def drawn(seed: int, number: int, language: str) -> Practice:
         made = rng.choice(words["talk"])
         known |= FACTS[made["fact"]](rng, holds, language)
         closing = {part: made[part].format(**known) for part in ("question", "yes", "no")} | {"holds": holds}
-        hidden = {"en": "To hear that it is as they say.", "zh": "就想听人说事情正是这样。"}[language]
+        hidden = said["agreement"]
     else:
         made = rng.choice(words["situation"])
         hidden = CARDS[intention].sentence(language)
     texts = {name: made[name].format(**known) for name in ("background", "first")}
     goal = made.get("goal", hidden)
     temper = words["easy" if tier == "easy" else "moderate"]
-    who = {
-        "en": f"{known['name']}, {age}, {place}; {job}. {temper}",
-        "zh": f"{known['name']}，{age}岁，{place}人，{job}。{temper}",
-    }
+    who = said["persona"].format(name=known["name"], age=age, place=place, job=job, temper=temper)
     name, pair = (f"practice-{seed}-{language}-{place:05d}" for place in (number, first))
     return Practice(
-        id=name, cluster=pair, language=language, intention=intention, hidden=hidden, persona=who[language], goal=goal,
+        id=name, cluster=pair, language=language, intention=intention, hidden=hidden, persona=who, goal=goal,
         background=_begun(texts["background"]), first_words=_begun(texts["first"]), age=age,
         topic=made.get("topic", made.get("fact", "")), source="practice", number=number, tier=tier,
         details=(other, job), **closing,
@@ -135,7 +133,7 @@ def _begun(text: str) -> str:
 
 
 def _money(amount: int, language: str) -> str:
-    return f"{amount}块钱" if language == "zh" else f"€{amount}"
+    return str(texts_in(WORDS, language)["practice"]["money"]).format(amount=amount)
 
 
 def _clock(minutes: int) -> str:

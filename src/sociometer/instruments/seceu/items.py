@@ -11,7 +11,8 @@ import msgspec
 from msgspec import Struct
 
 from sociometer.core.archives import read_member
-from sociometer.core.errors import DataError
+from sociometer.core.errors import DataError, UsageError
+from sociometer.core.language import ENGLISH, in_language
 from sociometer.core.source import Source
 from sociometer.core.task import Item
 from sociometer.instruments.seceu.norm import Norm, published_norm, read_norm
@@ -65,6 +66,7 @@ class _Body(ElementTree.TreeBuilder):
 
 
 FILES = {"en": "seceu/SECEU_40items_English.docx", "zh": "seceu/SECEU_40items_Chinese.docx"}
+"""The languages of the release."""
 NORM_FILE = "seceu/SECEU_norm.docx"
 COUNT, OPTIONS = 40, 4
 IDS = tuple(f"seceu-{number:02}" for number in range(1, COUNT + 1))
@@ -84,9 +86,11 @@ class Story(Struct, frozen=True):
 
 def read_stories(source: Source, language: str) -> list[Story]:
     """Return the forty items in a language."""
+    if language not in FILES:
+        raise UsageError(f"the official items are in {' and '.join(FILES)}, not in '{language}'; leave out --official.")
     path = source.path(FILES[language])
     paragraphs = read_paragraphs(path)
-    blocks = _blocks(paragraphs, _ENGLISH_HEAD if language == "en" else _CHINESE_HEAD)
+    blocks = _blocks(paragraphs, _ENGLISH_HEAD if language == ENGLISH else _CHINESE_HEAD)
     stories = [_story(path, number, at, lines, language) for number, at, lines in blocks]
     if [story.number for story in stories] != list(range(1, COUNT + 1)):
         found = ", ".join(str(story.number) for story in stories) or "none"
@@ -126,7 +130,7 @@ def _blocks(paragraphs: list[str], head: re.Pattern[str]) -> list[tuple[int, int
 
 
 def _story(path: Path, number: int, at: int, lines: list[str], language: str) -> Story:
-    if language == "en":
+    if language == ENGLISH:
         text, options = _english(lines)
     else:
         text, options = _chinese(lines)
@@ -183,7 +187,7 @@ class Scenario(Item, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Bundled(Struct, frozen=True, forbid_unknown_fields=True):
-    """A line of our own file: one scenario in both languages, with its authors' judgement as key."""
+    """A line of our own file: one scenario in some languages, with its authors' judgement as key."""
 
     id: str
     context: str
@@ -249,7 +253,9 @@ def official_scenarios(source: Source, language: str) -> Iterator[Scenario]:
 
 def bundled_scenarios(language: str, path: Path = BUNDLED) -> Iterator[Scenario]:
     """Yield our forty scenarios, or those of another file, in a language, with their authors' judgement as standard."""
-    for line in read_items(path, Bundled):
+    for line in read_items(in_language(path, language), Bundled):
+        if language not in line.story or language not in line.options:
+            raise DataError(f"scenario '{line.id}' has no story with options in '{language}'", path)
         yield _scenario(
             line.id, language, story=line.story[language], options=line.options[language], standard=line.key,
             context=line.context, direction=line.direction,

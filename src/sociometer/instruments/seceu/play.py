@@ -10,6 +10,7 @@ from msgspec import Meta, Struct, structs
 
 from sociometer.core.conversation import Allocation, Reply, Sampling, text, user
 from sociometer.core.errors import DataError, UsageError
+from sociometer.core.language import ENGLISH, language_of, texts_in
 from sociometer.core.reply_kind import Asked, ReplyKind
 from sociometer.core.session import Session
 from sociometer.core.settings import PAPER, Settings, is_paper
@@ -59,16 +60,7 @@ class Allocated(Struct, frozen=True, omit_defaults=True):
         return structs.replace(self, points=repair(None, len(self.points), TOTAL).values, written=None)
 
 
-_PROBLEMS = {
-    "en": {
-        "several": "Your reply holds two different sets of points.",
-        "": "I could not find points for every feeling in your reply.",
-    },
-    "zh": {
-        "several": "你的回复里有两组不同的分数。",
-        "": "我没能从你的回复里找到每种情绪的分数。",
-    },
-}
+_WORDS = Path(__file__).parent / "words"
 
 
 async def ask_points(item: Scenario, session: Session) -> Allocated:
@@ -84,11 +76,11 @@ async def ask_points(item: Scenario, session: Session) -> Allocated:
     )  # fmt: skip
     answer_format = Allocation(options, TOTAL, arrange(item.standard, order))
     sampling = with_room(session, DIRECT if item.prompting == "direct" else PROMPTED)
-    problems = _PROBLEMS[item.language]
+    words = texts_in(_WORDS, item.language)
 
     def read(reply: Reply) -> Reading[tuple[float, ...]]:
-        reading = read_allocation(reply.text, options, TOTAL)
-        problem = problems.get(reading.rule, problems[""])
+        reading = read_allocation(reply.text, options, TOTAL, item.language)
+        problem = words["several" if reading.rule == "several" else "unreadable"]
         kind = ReplyKind.TWO_ANSWERS if reading.rule == "several" else ReplyKind.UNREADABLE
         return Reading(reading.values, reading.rule, problem, kind)
 
@@ -116,9 +108,10 @@ def _prompt_name(item: Scenario, session: Session) -> str:
 
 def listed(options: tuple[str, ...], language: str) -> str:
     """Return the options in one line, numbered."""
-    if language == "zh":
-        return "；".join(f"（{place}）{option}" for place, option in enumerate(options, 1))
-    return "; ".join(f"({place}) {option}" for place, option in enumerate(options, 1))
+    signs = language_of(language)
+    return signs.semicolon.join(
+        signs.numbered.format(number=place, text=option) for place, option in enumerate(options, 1)
+    )
 
 
 FILE = "seceu/Prompts.docx"
@@ -131,7 +124,7 @@ _SHOWN = frozenset(("story", "options"))
 
 def authors_prompts(settings: Settings, tasks: Sequence[str]) -> Iterator[AuthorsPrompt]:
     """Yield the prompts of the methods that the settings ask for."""
-    if settings.text("language") != "en":
+    if settings.text("language") != ENGLISH:
         raise UsageError("the authors' prompts are in English; --wording paper needs --language en.")
     for method in prompting_methods(settings.text("prompting")):
         name = f"{PAPER}/{method}"

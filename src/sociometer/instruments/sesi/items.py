@@ -11,6 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from sociometer.core.errors import DataError, UsageError
+from sociometer.core.language import ENGLISH, in_language
 from sociometer.core.sheets import read_rows
 from sociometer.core.source import Source
 from sociometer.instruments._blind.control import Asked, with_blind
@@ -90,7 +91,7 @@ class Question(Asked, frozen=True, kw_only=True, forbid_unknown_fields=True, omi
     options: tuple[str, str, str, str]
     answer: int
     kinds: tuple[str, ...] = ()
-    language: str = "en"
+    language: str = ENGLISH
     pair: str = ""
     """The pair of twins that it belongs to, if any."""
 
@@ -114,7 +115,7 @@ class Twins(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     id: str
     ability: Ability
-    language: Literal["en", "zh"] = "en"
+    language: str = ENGLISH
     question: str
     options: tuple[str, str, str, str]
     situation_a: str
@@ -135,22 +136,24 @@ class Twins(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     def questions(self) -> Iterator[Question]:
         """The two items."""
         keys = {"a": (self.situation_a, self.key_a, self.key_b), "b": (self.situation_b, self.key_b, self.key_a)}
+        # The default itself: msgspec leaves it out of an encoded item, and an equal text that was read it would not.
+        language = ENGLISH if self.language == ENGLISH else self.language
         for name, (situation, key, other) in keys.items():
             kinds = ["neither"] * 4
             kinds[key], kinds[other] = "right", FRIENDLY if self.friendly_trap and self.trap == other else OTHER_TWIN
             yield Question(
                 id=f"{self.id}{name}", cluster=self.id, pair=self.id, ability=self.ability, situation=situation,
-                question=self.question, options=self.options, answer=key, kinds=tuple(kinds), language=self.language,
+                question=self.question, options=self.options, answer=key, kinds=tuple(kinds), language=language,
             )  # fmt: skip
 
 
-def bundled(language: str = "en") -> Iterator[Question]:
-    """Our own items in a language: single ones, which are in English, then pairs of twins."""
-    if language == "en":
-        yield from read_items(BUNDLED, Question)
-    for twins in read_items(TWINS, Twins):
-        if twins.language == language:
-            yield from twins.questions()
+def bundled(language: str = ENGLISH) -> Iterator[Question]:
+    """Our own items in a language: single ones, then pairs of twins; a further language has files of its own."""
+    single, twins = (in_language(path, language) for path in (BUNDLED, TWINS))
+    yield from (item for item in read_items(single, Question) if item.language == language)
+    for pair in read_items(twins, Twins):
+        if pair.language == language:
+            yield from pair.questions()
 
 
 def questions(source: Source) -> Iterable[Question]:
@@ -174,9 +177,9 @@ def hidden(found: Iterable[Question]) -> Iterator[Question]:
 
 def _in_person(source: Source) -> Iterable[Question]:
     settings = source.settings
-    language = str(settings.get("language") or "en")
+    language = str(settings.get("language") or ENGLISH)
     others = {"condition": conditions.CONTROL, "wording": conditions.COMMENT}
-    if language != "en" and (source.official or any(settings.text(name) != usual for name, usual in others.items())):
+    if language != ENGLISH and (source.official or any(settings.text(name) != usual for name, usual in others.items())):
         raise UsageError("official items, conditions and other wordings are in English; leave out --language.")
     found = read_official(source.path(OFFICIAL)) if source.official else bundled(language)
     if not conditions.condition(source.settings.text("condition")).second_person:

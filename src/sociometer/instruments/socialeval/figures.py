@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from sociometer.core.language import language_of
 from sociometer.core.measure import Cell, Figure, Table
 from sociometer.core.task import AnyRun
 from sociometer.instruments.socialeval.abilities import ABILITIES, DIMENSIONS
@@ -17,7 +18,7 @@ from sociometer.instruments.socialeval.items import AbilityQuestion, Crossroads,
 from sociometer.instruments.socialeval.play import Utterance, Walk
 from sociometer.instruments.socialeval.published.reproduce import table as published
 from sociometer.instruments.socialeval.scoring import PEOPLE_GAP
-from sociometer.instruments.socialeval.worldtree import CATEGORIES
+from sociometer.instruments.socialeval.worldtree import CATEGORIES, PAPER_LANGUAGES, languages_of
 from sociometer.reading import ChoiceAnswer
 from sociometer.statistics import charts
 from sociometer.statistics.chart_parts import ReferenceLine
@@ -27,7 +28,6 @@ from sociometer.statistics.correlation import pearson
 _ALONE = r"(?<![\d.])(?<!\d[x×])"
 _BILLIONS = re.compile(_ALONE + r"(\d+(?:\.\d+)?)\s*b(?![a-z0-9])", re.IGNORECASE)
 _MILLIONS = re.compile(_ALONE + r"(\d{2,4})\s*m(?![a-z0-9])", re.IGNORECASE)
-_LANGUAGES = {"zh": "Chinese", "en": "English"}
 _LEVELS = (
     ("achieved", "goal achieved"),
     ("partly", "partly"),
@@ -91,10 +91,12 @@ def _goals(runs: Sequence[AnyRun]) -> Iterator[Figure]:
 def _gaps(runs: Sequence[AnyRun]) -> Iterator[Figure]:
     """Prosocial preference, as a difference of rates and of shares of what is attainable."""
     exact = "prosocial_gap_random"
-    lines = [ReferenceLine(f"people, {_LANGUAGES[language]}", value) for language, value in PEOPLE_GAP.items()]
+    codes = languages_of(measure.group for run in runs for measure in run.summary.measures)
+    names = {code: language_of(code).english for code in codes}
+    lines = [ReferenceLine(f"people, {names[language]}", value) for language, value in PEOPLE_GAP.items()]
     lines += [
         ReferenceLine(f"random walk, {words}", measure.value)
-        for language, words in _LANGUAGES.items()
+        for language, words in names.items()
         if (measure := runs[0].summary.measure(exact, language=language)) is not None and measure.value is not None
     ]
     drawn = (
@@ -111,16 +113,16 @@ def _gaps(runs: Sequence[AnyRun]) -> Iterator[Figure]:
         dots = charts.dots_of(
             (words, run.summary.measure(measure_name, language=language), run.subject)
             for run in runs
-            for language, words in _LANGUAGES.items()
+            for language, words in names.items()
         )
         if dots and name == "prosocial-gap":
             dots += [
                 charts.Dot(
-                    _LANGUAGES[language], gap, group=f"{row['model']} (paper)", note="as printed, without an interval"
+                    names[language], gap, group=f"{row['model']} (paper)", note="as printed, without an interval"
                 )
                 for row in published("goals")
                 if not row["model"].startswith("Human") and row["prosocial_zh"]
-                for language in _LANGUAGES
+                for language in PAPER_LANGUAGES
                 for gap in [(float(row[f"prosocial_{language}"]) - float(row[f"antisocial_{language}"])) / 100]
             ]
         if dots:
@@ -140,7 +142,7 @@ def _beside_paper(runs: Sequence[AnyRun], task: str, title: str, measure: str, f
     columns = [name.replace(" ", "_").replace("-", "_") for name in levels]
     rows: list[tuple[Cell, ...]] = []
     for run in runs:
-        for language in ("zh", "en"):
+        for language in PAPER_LANGUAGES:
             overall = run.summary.measure(measure, language=language)
             if overall is not None:
                 by_level = [run.summary.measure(measure, **{facet: name}, language=language) for name in levels]
@@ -148,7 +150,7 @@ def _beside_paper(runs: Sequence[AnyRun], task: str, title: str, measure: str, f
                 rates = [None if cell is None else round(100 * cell, 1) for cell in cells]
                 rows.append((run.subject, language, *rates, overall.clusters, "this run"))
     for row in published(task):
-        for language in ("zh", "en"):
+        for language in PAPER_LANGUAGES:
             texts = [row[f"{name}_{language}"] for name in (*columns, "overall")]
             printed = [float(text) if text else None for text in texts]
             rows.append((row["model"], language, *printed, 153, "the paper"))

@@ -11,6 +11,7 @@ import msgspec
 from msgspec import Struct, structs
 
 from sociometer.core.errors import DataError
+from sociometer.core.language import ENGLISH, languages, written_in
 from sociometer.core.settings import is_paper
 from sociometer.core.source import Source
 from sociometer.core.task import Item
@@ -18,9 +19,9 @@ from sociometer.instruments._blind.control import Asked, with_blind
 from sociometer.instruments.socialeval.abilities import canonical_all, completes
 from sociometer.instruments.socialeval.worldtree import (
     GOAL_OPEN,
+    PAPER_LANGUAGES,
     Choice,
     Kind,
-    Language,
     Line,
     Node,
     Person,
@@ -36,14 +37,17 @@ NARRATORS = frozenset({"", "description", "content", "scene", "narrator", "narra
 
 MOST_NODES = 500
 """The most nodes a tree may have; the largest released one has 41."""
-_FILE = re.compile(r"^\[(-?\d),(-?\d)\]_(cn|en)_(?P<name>.+)$")
+_FILE = re.compile(r"^\[(-?\d),(-?\d)\]_([a-z]{2,3})_(?P<name>.+)$")
 _FORK = re.compile(r"^\s*+fork[- ]?join\s*+(?:[:：]\s*+)?(\S++)\s*$", re.IGNORECASE)
 _QUESTION_MARK = re.compile(r"(?<!#)#*+question#", re.IGNORECASE)
 _NOTE = re.compile(
     r"(?:(?<!#)#++(?P<kind>skills(?=\s*#)|skill|state)\s*#?|(?<![#a-z])(?P<bare>skills?|state)#)(?P<text>[^#]*)",
     re.IGNORECASE,
 )
-_CODES: dict[str, Language] = {"cn": "zh", "en": "en", "zh": "zh"}
+_CODES = {"cn": "zh"}
+"""Languages that the released files call otherwise."""
+BOTH = "both"
+"""The value of the setting `language` for both languages of the paper."""
 
 
 def read_tree_file(path: Path) -> list[Tree]:
@@ -54,7 +58,8 @@ def read_tree_file(path: Path) -> list[Tree]:
             raise DataError("contains no world tree; give SocialEval's .json files with an interactive_plot", path)
         return list(_merged(document, path))
     name = _FILE.match(path.stem)
-    language = _CODES[name.group(3)] if name else guess_language(document)
+    code = _CODES.get(name.group(3), name.group(3)) if name else ""
+    language = code if code in languages() else guess_language(document)
     twin = f"{name.group(1)},{name.group(2)}/{name.group('name')}" if name else path.stem
     return [tree_from(document, source=path.name, twin=twin, language=language)]
 
@@ -88,11 +93,11 @@ def _merged(entries: list[Any], path: Path) -> Iterator[Tree]:
             raise DataError(f"entry {position} has neither cn_data nor en_data; is this the merged list?", source)
         for code, half in halves:
             if half:
-                tree = tree_from(half, source=f"{source}#{twin}", twin=twin, language=_CODES[code])
+                tree = tree_from(half, source=f"{source}#{twin}", twin=twin, language=_CODES.get(code, code))
                 yield msgspec.structs.replace(tree, entry=f"{path.parent.name}/{source}/{position}")
 
 
-def tree_from(document: Any, *, source: str, twin: str, language: Language) -> Tree:
+def tree_from(document: Any, *, source: str, twin: str, language: str) -> Tree:
     """One tree from a document of the single layout."""
     if not isinstance(document, dict) or not document.get("interactive_plot"):
         found = list(document)[:5] if isinstance(document, dict) else type(document).__name__
@@ -237,12 +242,11 @@ def whole_numbers(raw: Any) -> list[int]:
     return [int(number) for part in parts for number in re.findall(r"-?\d+", str(part)[:20])]
 
 
-def guess_language(document: Any) -> Language:
-    """Chinese if the scene or the first lines hold Chinese characters, else English."""
+def guess_language(document: Any) -> str:
+    """The language whose letters the scene or the first lines hold, else English."""
     if not isinstance(document, dict):
-        return "en"
-    text = str(document.get("scenario")) + str((document.get("interactive_plot") or [""])[0])
-    return "zh" if re.search(r"[一-鿿]", text) else "en"
+        return ENGLISH
+    return written_in(str(document.get("scenario")) + str((document.get("interactive_plot") or [""])[0]))
 
 
 UNKNOWN = "unknown"
@@ -286,27 +290,24 @@ def _tree_of(halves: list[Any], position: int) -> str:
     return f"{first['name']}: {text_of(first.get('goal'))}"
 
 
-def _halves(entry: dict[str, Any], path: Path) -> Iterator[tuple[Language, int, Any]]:
+def _halves(entry: dict[str, Any], path: Path) -> Iterator[tuple[str, int, Any]]:
     """The questions of one entry: a side may hold one question or a list of them."""
     if "cn_data" not in entry and "en_data" not in entry:
         yield _language(entry, path), 0, entry
         return
-    sides: tuple[tuple[Language, Any], ...] = (("zh", entry.get("cn_data")), ("en", entry.get("en_data")))
-    for language, side in sides:
+    for language, side in ((_CODES.get(code, code), entry.get(f"{code}_data")) for code in ("cn", "en")):
         for number, half in enumerate(side if isinstance(side, list) else [side]):
             if half:
                 yield language, number, half
 
 
-def _language(entry: dict[str, Any], path: Path) -> Language:
-    if path.name.startswith(("cn_", "zh_")):
-        return "zh"
-    if path.name.startswith("en_"):
-        return "en"
-    return "zh" if re.search(r"[一-鿿]", str(entry.get("content"))) else "en"
+def _language(entry: dict[str, Any], path: Path) -> str:
+    prefix, named, _ = path.name.partition("_")
+    code = _CODES.get(prefix, prefix)
+    return code if named and code in languages() else written_in(str(entry.get("content")))
 
 
-def _read(raw: Any, path: Path, position: int, name: str, cluster: str, language: Language) -> AbilityQuestion:
+def _read(raw: Any, path: Path, position: int, name: str, cluster: str, language: str) -> AbilityQuestion:
     where = f"entry {position}"
     if not isinstance(raw, dict):
         raise DataError(f"{where} contains {type(raw).__name__}, not a question", path)
@@ -355,6 +356,7 @@ def _lines(content: Any) -> tuple[Line, ...]:
 
 
 BUNDLED = Path(__file__).parent / "data"
+WORDS = Path(__file__).parent / "words"
 MERGED_TREES = "socialeval/worldtree_data.json"
 MERGED_QUESTIONS = "socialeval/interpersonal_abilities_data.json"
 FOLDERS = ("socialeval", "worldtree_data", "interpersonal_abilities_data", ".")
@@ -366,6 +368,11 @@ class TreeItem(Item, frozen=True, kw_only=True):
     """A world tree in one language; the cluster is the tree in any language."""
 
     tree: Tree
+
+    @property
+    def language(self) -> str:
+        """The language of the tree."""
+        return self.tree.language
 
 
 class AbilityQuestion(Asked, frozen=True, kw_only=True, omit_defaults=True):
@@ -401,7 +408,8 @@ def trees(source: Source) -> list[Tree]:
 
 def wanted(language: str, source: Source) -> bool:
     """Whether the setting `language` includes this one."""
-    return source.settings.text("language") in ("both", language)
+    chosen = source.settings.text("language")
+    return language in PAPER_LANGUAGES if chosen == BOTH else language == chosen
 
 
 def tree_files(source: Source) -> list[Path]:
@@ -455,7 +463,7 @@ def given_trees(names: tuple[str, ...]) -> list[Tree]:
 
 
 def tree_items(source: Source) -> Iterator[TreeItem]:
-    """The trees to walk. A Chinese and an English tree that are translations share a cluster."""
+    """The trees to walk. An English tree and its translations share a cluster."""
     found = trees(source)
     clusters = clusters_of(found)
     for tree in found:
@@ -463,11 +471,11 @@ def tree_items(source: Source) -> Iterator[TreeItem]:
 
 
 def clusters_of(found: Iterable[Tree]) -> dict[str, str]:
-    """The cluster of every tree: its own name, or the English one of a translated pair."""
+    """The cluster of every tree: its own name, or the English one of translations."""
     found = list(found)
     clusters = {tree.id: tree.id for tree in found}
-    for english, chinese in pair_twins(found):
-        clusters[english.id] = clusters[chinese.id] = english.twin
+    for english, other in pair_twins(found):
+        clusters[english.id] = clusters[other.id] = english.twin
     return clusters
 
 

@@ -19,9 +19,8 @@ from sociometer.core.task import AnyRun
 from sociometer.instruments.socialeval.abilities import DIMENSIONS
 from sociometer.instruments.socialeval.figures import figures
 from sociometer.instruments.socialeval.published.reproduce import table as published
-from sociometer.instruments.socialeval.worldtree import CATEGORIES
+from sociometer.instruments.socialeval.worldtree import CATEGORIES, PAPER_LANGUAGES
 
-_LANGUAGES = ("zh", "en")
 _CATEGORY_TITLES = {"prosocial": "Prosocial", "proself": "Pro-self", "antisocial": "Antisocial"}
 
 
@@ -60,7 +59,7 @@ def paper(given: PaperInput) -> Sequence[PaperPart]:
 
 def _estimates(run: AnyRun, name: str, groups: Sequence[dict[str, str]]) -> list[PaperCell]:
     return [
-        estimate(run, name, scale=100, **group, language=language) for group in groups for language in _LANGUAGES
+        estimate(run, name, scale=100, **group, language=language) for group in groups for language in PAPER_LANGUAGES
     ]  # fmt: skip
 
 
@@ -73,7 +72,7 @@ def _goals(given: PaperInput) -> PaperPart:
     ]
     rows += [
         printed(row["model"], *(Estimate(float(text) if (text := row[f"{name}_{language}"]) else None)
-                                for name in (*CATEGORIES, "overall") for language in _LANGUAGES))
+                                for name in (*CATEGORIES, "overall") for language in PAPER_LANGUAGES))
         for row in published("goals")
     ]  # fmt: skip
     return _rate_table(
@@ -96,7 +95,8 @@ def _abilities(given: PaperInput) -> PaperPart:
     names = [*(name.replace(" ", "_").replace("-", "_") for name in DIMENSIONS), "overall"]
     rows += [
         printed(
-            row["model"], *(Estimate(float(row[f"{name}_{language}"])) for name in names for language in _LANGUAGES)
+            row["model"],
+            *(Estimate(float(row[f"{name}_{language}"])) for name in names for language in PAPER_LANGUAGES),
         )
         for row in published("abilities")
     ]
@@ -115,7 +115,7 @@ def _rate_table(
 ) -> PaperPart:
     """A table with a Chinese and an English column for each group and overall."""
     columns = [PaperColumn("Model")]
-    columns += [PaperColumn(language, group, 1) for group in (*groups, "Overall") for language in _LANGUAGES]
+    columns += [PaperColumn(language, group, 1) for group in (*groups, "Overall") for language in PAPER_LANGUAGES]
     table = PaperTable(tuple(columns), tuple(rows))
     return PaperPart(label=label, title=title, how=how, missing=missing, table=table)
 

@@ -11,12 +11,13 @@ from pathlib import Path
 from msgspec import Struct, structs
 
 from sociometer.core.conversation import Choice, Free, Message, Sampling, user
-from sociometer.core.errors import FailureKind, MachineryError
+from sociometer.core.errors import FailureKind, MachineryError, UsageError
+from sociometer.core.language import ENGLISH, language_of, texts_in
 from sociometer.core.session import Session
 from sociometer.core.settings import PAPER, Settings, is_paper
 from sociometer.core.source import AuthorsPrompt, Source
 from sociometer.instruments._authors import from_format, python_text
-from sociometer.instruments.socialeval.items import AbilityQuestion, Crossroads, TreeItem
+from sociometer.instruments.socialeval.items import BOTH, WORDS, AbilityQuestion, Crossroads, TreeItem
 from sociometer.instruments.socialeval.worldtree import GOAL_OPEN, Line, Node, Person, end_level, horizon, solve
 from sociometer.reading import (
     ChoiceAnswer,
@@ -53,7 +54,9 @@ _AUTHORS_NARRATOR = "旁白"
 def authors_prompts(settings: Settings, tasks: Sequence[str]) -> Iterator[AuthorsPrompt]:
     """Yield the prompts that the tasks need, in the languages of the settings."""
     language = settings.text("language")
-    for one in ("en", "zh") if language == "both" else (language,):
+    if language not in (BOTH, *_SUFFIX):
+        raise UsageError(f"the authors' prompts are in {' and '.join(_SUFFIX)}; --wording paper needs one of these.")
+    for one in sorted(_SUFFIX) if language == BOTH else (language,):
         for name in dict.fromkeys(name for task in tasks for name in _TASKS.get(task, ())):
             read = partial(read_constant, name=_CONSTANTS[name] + _SUFFIX[one])
             yield AuthorsPrompt(name, _PLACEHOLDERS[name], FILE, read, language=one)
@@ -113,9 +116,6 @@ SPEAKING = Sampling(temperature=0.7, max_tokens=160)
 AUTHORS_SAMPLING = Sampling(temperature=1.0)
 """The sampling of the authors' runner (`--wording paper`)."""
 VOTES, AUTHORS_VOTES = 1, 3
-_NARRATOR = {"en": "(narration)", "zh": "（旁白）"}
-_NOBODY = {"en": "(nobody else)", "zh": "（没有别人）"}
-_NOTHING = {"en": "(nothing)", "zh": "（无）"}
 Asking = Callable[[Choice], list[Message]]
 """The messages of a question as a function of its options in the order they are shown."""
 
@@ -233,9 +233,10 @@ ENGLISH_EMBEDDERS = ("minilm",)
 async def speak(item: Crossroads, session: Session) -> Utterance:
     """Asks for a free reply first, then for a choice, and measures the similarity of the candidates to the reply."""
     embedder = session.identity_of("embedder")
-    if item.language == "zh" and any(name in embedder.lower() for name in ENGLISH_EMBEDDERS):
+    if item.language != ENGLISH and any(name in embedder.lower() for name in ENGLISH_EMBEDDERS):
+        told = language_of(item.language).english
         raise MachineryError(
-            f"'{embedder}' was made for English and finds any two Chinese sentences alike; add --language en, or give"
+            f"'{embedder}' was made for English and finds any two {told} sentences alike; add --language en, or give"
             " a multilingual model: --role embedder=MODEL.",
             FailureKind.ENGLISH_EMBEDDER,
             fatal=True,
@@ -325,17 +326,17 @@ def describe(
     session: Session | Source, prompt: str, language: str, people: Sequence[Person], scene: str, lines: Sequence[Line]
 ) -> str:
     """Who is there, what the protagonist wants, and what has been said; the others' secrets stay secret."""
-    me, seen = people[0], dict[str, Person]()
+    me, seen, words = people[0], dict[str, Person](), texts_in(WORDS, language)
     for other in people[1:]:
         seen.setdefault(other.name, other)
     return session.prompts.render(
         prompt,
         language,
         me=me.name,
-        public=me.public or _NOTHING[language],
-        private=me.private or _NOTHING[language],
-        goal=me.goal or _NOTHING[language],
-        others="\n".join(f"- {other.name}: {other.public}" for other in seen.values()) or _NOBODY[language],
-        scene=scene or _NOTHING[language],
-        story="\n".join(f"{line.speaker or _NARRATOR[language]}: {line.text}" for line in lines) or _NOTHING[language],
+        public=me.public or words["nothing"],
+        private=me.private or words["nothing"],
+        goal=me.goal or words["nothing"],
+        others="\n".join(f"- {other.name}: {other.public}" for other in seen.values()) or words["nobody"],
+        scene=scene or words["nothing"],
+        story="\n".join(f"{line.speaker or words['narrator']}: {line.text}" for line in lines) or words["nothing"],
     )

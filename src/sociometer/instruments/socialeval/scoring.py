@@ -23,6 +23,7 @@ from sociometer.instruments.socialeval.worldtree import (
     GOAL_PARTLY,
     ORIENTATIONS,
     departure,
+    languages_of,
     regret,
     solve,
 )
@@ -178,7 +179,7 @@ def summarise_answers(run: RunView[AbilityQuestion, ChoiceAnswer]) -> Summary:
     measures = [accuracy[0], *without, *accuracy[1:]]
     by_ability, by_dimension = _ability_rows(run)
     for dimension in (*DIMENSIONS, *sorted(by_dimension.keys() - DIMENSIONS.keys())):
-        for language in ("", "en", "zh"):
+        for language in ("", *sorted({item.language for item, _, _ in run.scored()})):
             rows = by_dimension.get(dimension)
             group = {"dimension": dimension} | ({"language": language} if language else {})
             places = rows.levels(["language"]).get((language,)) if rows and language else None
@@ -285,9 +286,10 @@ def find(measures: Iterable[Measure], name: str, **group: str) -> Measure | None
 
 def goal_table(measures: Sequence[Measure]) -> Table:
     """Rates by category and orientation, with the exact random walk and the best possible."""
-    groups: list[dict[str, str]] = [{}, {"language": "zh"}, {"language": "en"}]
+    languages = languages_of(measure.group for measure in measures)
+    groups: list[dict[str, str]] = [{}, *({"language": code} for code in languages)]
     groups += [{"category": name} for name in CATEGORIES]
-    groups += [{"category": name, "language": code} for name in CATEGORIES for code in ("zh", "en")]
+    groups += [{"category": name, "language": code} for name in CATEGORIES for code in languages]
     groups += [{"orientation": known.name} for known in ORIENTATIONS]
     rows: list[tuple[Cell, ...]] = []
     for group in groups:
@@ -316,7 +318,7 @@ def gap_measures(run: RunView[TreeItem, Walk]) -> Iterator[Measure]:
     attainable: in each category, (rate - random walk) / (best policy - random walk), which is 0 for a random walk
     and 1 for the best policy. Trees differ in how hard they are, so the plain gap of a random walk is not zero.
     """
-    for language in ("zh", "en"):
+    for language in languages_of(score.facets for _, _, score in run.scored()):
         sides = [_tree_rates(run, language, name) for name in ("prosocial", "antisocial")]
         if not all(sides):
             continue
@@ -370,7 +372,7 @@ def _welch(first: list[float], second: list[float]) -> Interval:
 def prosocial_table(measures: Sequence[Measure]) -> Table:
     """Prosocial preference, next to the random walk's and people's; how often a prosocial choice gave up the goal."""
     rows: list[tuple[Cell, ...]] = []
-    for language in ("zh", "en"):
+    for language in languages_of(measure.group for measure in measures):
         gap, lot, best, share = (
             find(measures, f"prosocial_gap{name}", language=language)
             for name in ("", "_random", "_best", "_attainable")
@@ -378,7 +380,7 @@ def prosocial_table(measures: Sequence[Measure]) -> Table:
         if gap is not None and lot is not None and best is not None:
             name = f"prosocial − antisocial rate, {language}"
             own = (gap.value, interval_text(gap.interval))
-            rows.append((name, *own, lot.value, best.value, PEOPLE_GAP[language]))
+            rows.append((name, *own, lot.value, best.value, PEOPLE_GAP.get(language)))
         if share is not None:
             name = f"the same as shares of what is attainable, {language}"
             rows.append((name, share.value, interval_text(share.interval), 0.0, 0.0, None))
@@ -434,7 +436,7 @@ def tree_table(run: RunView[TreeItem, Walk]) -> Table:
 def utterance_table(measures: Sequence[Measure]) -> Table:
     """Whether multiple choice reflects free replies, compared with the paper's figures."""
     rows: list[tuple[Cell, ...]] = []
-    for group in ({}, {"language": "zh"}, {"language": "en"}):
+    for group in ({}, *({"language": code} for code in languages_of(one.group for one in measures))):
         near, agrees = find(measures, "similarity", **group), find(measures, "agreement", **group)
         guess = find(measures, "guessing", **group)
         if near is not None and agrees is not None and guess is not None:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from statistics import fmean
 from typing import Literal
 
 import msgspec
 
+from sociometer.core.language import ENGLISH
 from sociometer.instruments.socialeval.abilities import ABILITIES, canonical_all
 
-Language = Literal["en", "zh"]
+PAPER_LANGUAGES = ("zh", "en")
+"""The languages of the paper, in the order of its tables."""
 Kind = Literal["beginning", "choice", "ending"]
 GOAL_FULL = 2
 GOAL_PARTLY = 1
@@ -111,7 +113,7 @@ class Tree(msgspec.Struct, frozen=True):
 
     id: str
     twin: str
-    language: Language
+    language: str
     source: str
     orientation: str
     people: tuple[Person, ...]
@@ -158,26 +160,31 @@ def is_utterance(text: str) -> bool:
     return bool(text) and not _VECTOR.match(text)
 
 
+def languages_of(groups: Iterable[Mapping[str, str]]) -> list[str]:
+    """The languages of the paper, and after them the others that groups have."""
+    return [*PAPER_LANGUAGES, *sorted({group.get("language", ENGLISH) for group in groups} - {*PAPER_LANGUAGES})]
+
+
 def pair_twins(trees: Iterable[Tree]) -> list[tuple[Tree, Tree]]:
-    """English and Chinese trees that are translations of each other, according to the file or by their shape."""
+    """English trees, each with a translation of it, according to the file or by their shape."""
     trees = list(trees)
-    by_entry = {tree.entry: tree for tree in trees if tree.entry and tree.language == "zh"}
-    pairs = [(tree, by_entry[tree.entry]) for tree in trees if tree.language == "en" and tree.entry in by_entry]
+    by_entry = {tree.entry: tree for tree in trees if tree.entry and tree.language != ENGLISH}
+    pairs = [(tree, by_entry[tree.entry]) for tree in trees if tree.language == ENGLISH and tree.entry in by_entry]
     paired = {tree.entry for tree, _ in pairs}
-    return pairs + _alike([tree for tree in trees if tree.entry not in paired])
+    left, codes = [tree for tree in trees if tree.entry not in paired], {tree.language for tree in trees} - {ENGLISH}
+    return pairs + [pair for code in sorted(codes) for pair in _alike(left, code)]
 
 
-def _alike(trees: list[Tree]) -> list[tuple[Tree, Tree]]:
+def _alike(trees: list[Tree], language: str) -> list[tuple[Tree, Tree]]:
     """The pairs among trees in separate files: the same name and shape, else the only one of the same shape.
 
     The released files are numbered apart in each language, so a shared number is no proof.
     """
-    english = [tree for tree in trees if tree.language == "en"]
-    chinese = [tree for tree in trees if tree.language == "zh"]
+    english, others = ([tree for tree in trees if tree.language == code] for code in (ENGLISH, language))
     pairs: list[tuple[Tree, Tree]] = []
     for tree in english:
-        alike = [z for z in chinese if z.orientation == tree.orientation and z.shape() == tree.shape()]
-        named = [z for z in alike if z.twin == tree.twin]
+        alike = [one for one in others if one.orientation == tree.orientation and one.shape() == tree.shape()]
+        named = [one for one in alike if one.twin == tree.twin]
         rivals = [e for e in english if e.orientation == tree.orientation and e.shape() == tree.shape()]
         if named or (len(alike) == 1 and len(rivals) == 1):
             pairs.append((tree, (named or alike)[0]))

@@ -1,4 +1,4 @@
-"""Stories and questions in words, English or Chinese, in the third or the first person.
+"""Stories and questions in the words of a language, in the third or the first person.
 
 Which of several sentences tells an event depends on the story and the event alone, so that all tellings of a story
 differ only in the person.
@@ -6,7 +6,6 @@ differ only in the person.
 
 import random
 import re
-import tomllib
 from collections import Counter
 from collections.abc import Mapping
 from functools import cache
@@ -15,6 +14,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
+from sociometer.core.language import ENGLISH, language_of, read_texts
 from sociometer.instruments.egosocial.stories.events import (
     Enter,
     Event,
@@ -34,6 +34,7 @@ from sociometer.instruments.egosocial.stories.events import (
 )
 
 DATA = Path(__file__).parents[1] / "data" / "stories"
+WORDS = Path(__file__).parents[1] / "words"
 _OVERHEARD = "Overheard"
 _SLOT = re.compile(r"\{(\w+)(?::(\w+))?\}")
 _START = re.compile(r"(?:^|(?<=[.!?] )|(?<=“))[a-z]")
@@ -58,51 +59,48 @@ class StoryTexts(Struct, frozen=True, forbid_unknown_fields=True):
     questions: dict[str, str]
 
 
+class WordForms(Struct, frozen=True, forbid_unknown_fields=True):
+    """What stands in a slot of a shape, by kind of word (`you`, `person`, `noun`, `pronoun`; with `s` in the plural).
+
+    A kind without forms is the name alone.
+    """
+
+    forms: dict[str, dict[str, str]] = {}
+    plural: str = "(?!)"
+    """A pattern for nouns that have the forms of the plural."""
+
+    def form(self, kind: str, shape: str, name: str) -> str:
+        """A name in the shape that a slot asks for."""
+        return self.forms[kind][shape].format(name=name) if kind in self.forms else name
+
+    def noun(self, noun: str, slot: str, shape: str) -> str:
+        """A noun in the shape that a slot asks for; the slot `it` has its pronoun."""
+        kind = ("pronoun" if slot == "it" else "noun") + "s" * bool(re.search(self.plural, noun))
+        return self.form(kind, shape, noun.replace("_", " "))
+
+
 @cache
 def texts(language: str) -> StoryTexts:
     """The texts of a language."""
-    return msgspec.convert(tomllib.loads((DATA / f"{language}.toml").read_text(encoding="utf-8")), StoryTexts)
+    return msgspec.convert(read_texts(DATA / f"{language}.toml"), StoryTexts)
 
 
-def plural(thing: str) -> bool:
-    """Whether the name of a thing takes "are"."""
-    return thing.endswith("s") and not thing.endswith("ss")
-
-
-def english_noun(noun: str, slot: str, form: str) -> str:
-    """A noun with its article, with the verb that follows it (`was`, `is`), or as a pronoun (`it`)."""
-    if slot == "it":
-        shown = "them" if plural(noun) and form != "was" else "they" if plural(noun) else "it"
-    else:
-        shown = f"the {noun.replace('_', ' ')}"
-    verb_form, _, asked = form.partition("_")
-    if not verb_form:
-        return shown
-    word = {"was": "were", "is": "are"}[verb_form] if plural(noun) else verb_form
-    return f"{word} {shown}" if asked else f"{shown} {word}"
+@cache
+def word_forms(language: str) -> WordForms:
+    """The forms of words in a language; without a file, names are used as they are."""
+    path = WORDS / f"{language}.toml"
+    return msgspec.convert(read_texts(path), WordForms) if path.is_file() else WordForms()
 
 
 class Voice(Struct, frozen=True):
     """Who is "you"; an empty `ego` names everybody."""
 
     ego: str = ""
-    language: str = "en"
+    language: str = ENGLISH
 
-    def person(self, name: str, form: str) -> str:
-        """A person as subject (no form), object (`o`), owner (`s`), or subject with a verb that changes with it."""
-        mine = bool(self.ego) and name == self.ego
-        if self.language == "zh":
-            return "你" if mine else name
-        subject = "you" if mine else name
-        shapes = {
-            "": subject,
-            "o": subject,
-            "s": "your" if mine else f"{name}'s",
-            "was": f"{subject} {'were' if mine else 'was'}",
-            "think": f"{subject} {'think' if mine else 'thinks'}",
-            "does": f"{'do' if mine else 'does'} {subject}",
-        }
-        return shapes[form]
+    def person(self, name: str, shape: str) -> str:
+        """A person as subject (no shape), object (`o`), owner (`s`), or subject with a verb that changes with it."""
+        return word_forms(self.language).form("you" if self.ego and name == self.ego else "person", shape, name)
 
 
 def story_prose(story: Story, key: str, voice: Voice) -> str:
@@ -121,7 +119,7 @@ def story_prose(story: Story, key: str, voice: Voice) -> str:
         random.Random(f"{key} {kind}").shuffle(forms)
         told.append(_fill(forms[used[kind] % len(forms)], people, words, voice))
         used[kind] += 1
-    return ("" if voice.language == "zh" else " ").join(told)
+    return language_of(voice.language).space.join(told)
 
 
 def _forms(kind: str, language: str) -> list[str]:
@@ -184,9 +182,7 @@ def _filled(form: str, people: Mapping[str, str], words: Mapping[str, str], voic
         name, shape = slot[1], slot[2] or ""
         if name in people:
             return voice.person(people[name], shape)
-        if voice.language == "zh":
-            return words[name]
-        return english_noun(words.get("thing" if name == "it" else name, ""), name, shape)
+        return word_forms(voice.language).noun(words.get("thing" if name == "it" else name, ""), name, shape)
 
     return _SLOT.sub(put, form)
 

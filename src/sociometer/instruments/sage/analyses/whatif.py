@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from sociometer.core.conversation import system
 from sociometer.core.errors import UsageError
+from sociometer.core.language import texts_in
 from sociometer.core.lazy import lazy
 from sociometer.core.measure import Interval, Measure, Summary
 from sociometer.core.session import Session
@@ -14,13 +15,13 @@ from sociometer.instruments.sage.dialogue import Dialogue, StoredDialogue, Turn
 from sociometer.instruments.sage.items import Scenario
 from sociometer.instruments.sage.judges.strategies import STRATEGIES
 from sociometer.instruments.sage.person import asked
+from sociometer.instruments.sage.person.emotion import WORDS
 from sociometer.instruments.sage.person.rehearsal import refuse_rehearsal
 from sociometer.instruments.sage.play import REPLY_SAMPLING, protocol_of, subject_messages, talk_on
 from sociometer.statistics.measures import grouped_measures
 from sociometer.statistics.paired import paired_difference
 
 STORED, WRITER = "stored", "writer"
-_WORDS = {"en": 120, "zh": 200}
 
 
 stats = lazy("scipy.stats")
@@ -82,7 +83,7 @@ async def _written(item: Fork, session: Session) -> str:
     messages = subject_messages(item.scenario, item.turns, session)
     if item.arm != WRITER:
         language = item.scenario.language
-        length = _WORDS.get(language, _WORDS["en"])
+        length = texts_in(WORDS, language)["writer_length"]
         brief = session.prompts.render("writer", language, strategy=STRATEGIES[item.arm], length=length)
         messages = [system(brief), *messages[1:]]
     reply = await session.ask("writer", messages, sampling=REPLY_SAMPLING)

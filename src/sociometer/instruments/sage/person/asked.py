@@ -81,7 +81,7 @@ async def answer(
         messages = _prompt("reply", scenario, talk, judgement.after, session, **facts)
         read, again = await ask_json(
             session, role, messages, answer_format, SpokenReply, scenario.language, sampling=SAMPLING, view=view,
-            problem=partial(_lacks, view.reply, refusals), hop=view.hop,
+            problem=partial(_lacks, view.reply, refusals, scenario.language), hop=view.hop,
         )  # fmt: skip
     return Plan(read.attitude, read.aim, read.tone, read.content), read.words.strip(), again
 
@@ -91,10 +91,10 @@ def _echo(heard: str, value: Struct) -> str:
     return "echo of the other's words" if value in read_each(heard, type(value)) else ""
 
 
-def _lacks(heard: str, refusals: bool, value: SpokenReply) -> str:
+def _lacks(heard: str, refusals: bool, language: str, value: SpokenReply) -> str:
     if fault := _echo(heard, value):
         return fault
-    if not refusals and is_refusal(value.words):
+    if not refusals and is_refusal(value.words, language):
         return "a refusal in place of the person's words"
     return "" if value.words.strip() else "no words"
 

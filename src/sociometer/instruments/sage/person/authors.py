@@ -14,12 +14,12 @@ from sociometer.core.settings import PAPER, Settings
 from sociometer.core.source import AuthorsPrompt
 from sociometer.instruments._authors import from_double_braces, python_text
 from sociometer.instruments.sage.dialogue import Judgement
+from sociometer.instruments.sage.items import RELEASED
 from sociometer.instruments.sage.person.emotion import band
 from sociometer.instruments.sage.person.talk import EmotionReply, PersonView, SpokenReply, Talk
 from sociometer.reading import read_json
 
 SIMULATOR_FILE, SUBJECT_FILE = "sage/simulator_response.py", "sage/npc_response.py"
-LANGUAGE = "zh"
 EMOTION, REPLY, TARGET, PLANNING = (f"{PAPER}/{name}" for name in ("emotion", "reply", "target", "planning"))
 OWN, OTHER, SUBJECT_PROMPT = (f"{PAPER}/{name}" for name in ("own", "other", "subject"))
 _TEXTS: tuple[tuple[str, str, str, frozenset[str]], ...] = (
@@ -48,7 +48,7 @@ T = TypeVar("T")
 def authors_prompts(settings: Settings, tasks: Sequence[str]) -> Iterator[AuthorsPrompt]:
     """Yield all prompts of a dialogue; they are in Chinese, as the official scenarios are."""
     for name, file, in_file, placeholders in _TEXTS:
-        yield AuthorsPrompt(name, placeholders, file, partial(read_text, name=in_file), language=LANGUAGE)
+        yield AuthorsPrompt(name, placeholders, file, partial(read_text, name=in_file), language=RELEASED)
 
 
 def read_text(path: Path, *, name: str) -> str:
@@ -91,7 +91,7 @@ async def ask_feeling(
 ) -> tuple[EmotionReply, int]:
     """The first hop in the authors' words, and how often it had to be asked again."""
     prompt = session.prompts.render(
-        EMOTION, LANGUAGE, target=session.prompts.render(TARGET, LANGUAGE), simulator_role=view.scenario.persona,
+        EMOTION, RELEASED, target=session.prompts.render(TARGET, RELEASED), simulator_role=view.scenario.persona,
         simulator_scene=view.scenario.background, emotion=view.emotion, dialog_history=_history(session, talk),
     )  # fmt: skip
     return await _ask(session, prompt, answer_format, view, role, read_feeling)
@@ -102,10 +102,10 @@ async def ask_words(
 ) -> tuple[SpokenReply, int]:
     """The second hop in the authors' words, and how often it had to be asked again."""
     planning = session.prompts.render(
-        PLANNING, LANGUAGE, targetcompletion=judgement.serves, activity=judgement.activity, analyse=judgement.feeling
+        PLANNING, RELEASED, targetcompletion=judgement.serves, activity=judgement.activity, analyse=judgement.feeling
     )
     prompt = session.prompts.render(
-        REPLY, LANGUAGE, target=session.prompts.render(TARGET, LANGUAGE), player_type=view.scenario.persona,
+        REPLY, RELEASED, target=session.prompts.render(TARGET, RELEASED), player_type=view.scenario.persona,
         player_topic=view.scenario.background, dialog_history=_history(session, talk[:-2]),
         new_history=_history(session, talk[-2:]), planning=planning, emotion=f"Emotion-{band(judgement.after)}",
     )  # fmt: skip
@@ -130,6 +130,6 @@ async def _ask(
 
 def _history(session: Session, talk: Talk) -> str:
     """The conversation as JSON, with the authors' names for the speakers."""
-    names = {"person": session.prompts.render(OWN, LANGUAGE), "subject": session.prompts.render(OTHER, LANGUAGE)}
+    names = {"person": session.prompts.render(OWN, RELEASED), "subject": session.prompts.render(OTHER, RELEASED)}
     said = [{"role": names[who], "content": words} for who, words in talk]
     return json.dumps(said, ensure_ascii=False, indent=2)

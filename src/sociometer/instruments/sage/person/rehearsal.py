@@ -1,38 +1,26 @@
 """The rehearsal: a person who follows a few rules, so that the software runs without a model. It gives no score."""
 
-import tomllib
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from sociometer.core.conversation import Identity, Reply, Request, Usage
 from sociometer.core.errors import UsageError
+from sociometer.core.language import ENGLISH, read_texts, texts_in
 from sociometer.core.player import RulePlayer
 from sociometer.core.session import Session
 from sociometer.instruments.sage.dialogue import is_rehearsed
-from sociometer.instruments.sage.items import Scenario
 from sociometer.instruments.sage.judges.strategies import tokens
-from sociometer.instruments.sage.person.emotion import band, direction
+from sociometer.instruments.sage.person.emotion import WORDS, band, direction
 from sociometer.instruments.sage.person.talk import PersonView
 
 _FACTS = Path(__file__).parents[1] / "data" / "rehearsal.toml"
 _SHORTEST = 4
 _COMMON = frozenset(("about", "have", "that", "this", "they", "them", "what", "when", "were", "with", "would", "your"))
-_FEELINGS = {
-    "en": {"up": "A little better.", "same": "No different.", "down": "A little worse."},
-    "zh": {"up": "好受了一点。", "same": "没什么变化。", "down": "更难受了一点。"},
-}
-_SPENT = {
-    "en": ("That is all I can say about it.", "I have nothing to add.", "I don't know what else to tell you."),
-    "zh": ("能说的就这些了。", "没有别的了。", "我也不知道还能说什么。"),
-}
-_LEAVES = {
-    "en": {"S": "Thank you. Goodbye.", "F": "I'd rather stop. Goodbye."},
-    "zh": {"S": "谢谢你，再见。", "F": "不聊了，再见。"},
-}
 
 
 def refuse_rehearsal(session: Session, what: str) -> None:
@@ -57,8 +45,7 @@ class Rehearsal(RulePlayer):
             raise UsageError("'rehearsal' only plays the simulator of sage; bind this role to a model.")
         if view.hop == "emotion":
             change, why = _felt(view)
-            language = "zh" if view.scenario.language == "zh" else "en"
-            feeling = _FEELINGS[language][direction(change)]
+            feeling = texts_in(WORDS, view.scenario.language)["rehearsal"]["feelings"][direction(change)]
             said = {"said": view.reply[:200], "serves": why, "activity": why, "feeling": feeling}
             facts: Mapping[str, object] = {**said, "change": change}
         else:
@@ -80,15 +67,17 @@ def _felt(view: PersonView) -> tuple[int, str]:
 
 def _words(view: PersonView) -> str:
     """The next fact that was not told yet: the one closest to a question, else the first."""
-    language = "zh" if view.scenario.language == "zh" else "en"
-    if leaves := _LEAVES[language].get(band(view.emotion)):
-        return leaves
+    words: dict[str, Any] = texts_in(WORDS, view.scenario.language)["rehearsal"]
+    if leaves := words["leaves"].get(band(view.emotion)):
+        return str(leaves)
     told = (*view.told, view.words)
-    left = [fact for fact in _facts(view.scenario) if fact not in told]
+    known = _known_facts()
+    facts = known.get(view.scenario.id) or words.get("anybody") or known.get(view.scenario.language, known[ENGLISH])
+    left = [fact for fact in facts if fact not in told]
     if not left:
-        return _SPENT[language][len(told) % len(_SPENT[language])]
+        return str(words["spent"][len(told) % len(words["spent"])])
     asked = _topics(view.reply)
-    return max(left, key=lambda fact: len(asked & _topics(fact)))
+    return str(max(left, key=lambda fact: len(asked & _topics(fact))))
 
 
 def _topics(text: str) -> frozenset[str]:
@@ -100,11 +89,6 @@ def _topics(text: str) -> frozenset[str]:
     )
 
 
-def _facts(scenario: Scenario) -> list[str]:
-    known = _known_facts()
-    return known.get(scenario.id) or known["zh" if scenario.language == "zh" else "en"]
-
-
-@lru_cache(maxsize=1)
+@cache
 def _known_facts() -> dict[str, list[str]]:
-    return tomllib.loads(_FACTS.read_text(encoding="utf-8"))
+    return read_texts(_FACTS)

@@ -31,7 +31,7 @@ def build(context: CommandContext, options: Settings) -> Result:
     built, dropped = assemble(
         [(post, draft) for post, draft, _ in view.scored()],
         builder=view.roles.get("builder", ""),
-        prompts=context.source().prompts.digest,
+        prompts=context.source().prompts.digest(),
         seed=context.seed,
     )
     rejected += dropped

@@ -108,7 +108,7 @@ async def draft(post: Post, session: Session) -> Draft:
 
 
 def _ask(session: Session, step: str, **values: str) -> list[Message]:
-    return [user(session.prompts.render(f"build/{step}", "en", **values))]
+    return [user(session.prompts.render(f"build/{step}", **values))]
 
 
 async def _told(session: Session, step: str, **about: str) -> Draft | None:

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from sociometer.core.measure import Figure
 from sociometer.instruments.socialeval.abilities import ABILITIES, dimension_of
 from sociometer.instruments.socialeval.inside.findings import (
-    LANGUAGES,
     SCALE_CAVEAT,
+    language_name,
     main_results,
     parameters_text,
     short,
@@ -82,7 +82,9 @@ def _curves(view: InsideView, suffix: str) -> Iterator[Figure]:
         if not own:
             continue
         points = [
-            charts.CurvePoint(layer.layer, layer.silhouette, LANGUAGES[each.language], note=f"p {layer.p_value:.3f}")
+            charts.CurvePoint(
+                layer.layer, layer.silhouette, language_name(each.language), note=f"p {layer.p_value:.3f}"
+            )
             for each in own
             for layer in each.layers
         ]
@@ -116,7 +118,7 @@ def _overlap(view: InsideView, found: NeuronResult, suffix: str) -> Figure:
     return Figure(
         f"inside-overlap{suffix}",
         f"Overlap of the neurons of two abilities in {short(view)}, by dimension",
-        f"{found.top} neurons for each of {len(found.abilities)} abilities, {LANGUAGES[found.language]}. Shuffled"
+        f"{found.top} neurons for each of {len(found.abilities)} abilities, {language_name(found.language)}. Shuffled"
         f" labels: {number(found.within_null, 'share')} within, {number(found.between_null, 'share')} between.",
         chart=charts.heat_map(cells, title="overlap", unit="share"),
     )
@@ -124,7 +126,7 @@ def _overlap(view: InsideView, found: NeuronResult, suffix: str) -> Figure:
 
 def _neuron_layers(view: InsideView, suffix: str) -> Figure:
     points = [
-        charts.CurvePoint(layer + 1, 100 * value, LANGUAGES[found.language])
+        charts.CurvePoint(layer + 1, 100 * value, language_name(found.language))
         for found in view.neurons
         for layer, value in enumerate(found.layer_density)
     ]

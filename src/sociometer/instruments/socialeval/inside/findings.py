@@ -2,18 +2,24 @@
 
 from collections.abc import Iterator, Sequence
 
+from sociometer.core.language import language_of
 from sociometer.core.measure import Table
 from sociometer.core.words import plain_number
 from sociometer.instruments.socialeval.inside.view import InsideView, NeuronResult, Representation
+from sociometer.instruments.socialeval.items import BOTH
 from sociometer.statistics.formatting import number, p_phrase
 
 LEVEL = 0.05
-LANGUAGES = {"en": "English", "zh": "Chinese", "both": "both languages"}
 SCALE_CAVEAT = (
     "Models of different size differ in data, training, tokenizer, depth and width as well; a few of them cannot show"
     " that size causes a difference. The best of more layers is higher by chance; a silhouette in more dimensions has"
     " another range. Compare models of one family, and each with its own shuffled labels."
 )
+
+
+def language_name(code: str) -> str:
+    """A language, or both of the paper, as sentences and figures name them."""
+    return "both languages" if code == BOTH else language_of(code).english
 
 
 def short(view: InsideView) -> str:
@@ -46,7 +52,7 @@ def _clusters(view: InsideView) -> str:
     """Whether the dimensions form clusters: nearer than shuffled labels, and nearer than to the next dimension."""
     said = []
     for each in main_results(view):
-        layer, where = each.clearest, f"in {LANGUAGES[each.language]}"
+        layer, where = each.clearest, f"in {language_name(each.language)}"
         facts = f"(layer {layer.layer}, silhouette {plain_number(layer.silhouette, 3)}, {p_phrase(layer.p_value)})"
         if layer.p_value > LEVEL:
             said.append(f"utterances of one dimension are no nearer to each other {where} than with shuffled labels")

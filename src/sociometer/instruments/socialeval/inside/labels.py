@@ -7,11 +7,10 @@ import numpy as np
 from msgspec import Struct
 
 from sociometer.core.inner_model import Passage
+from sociometer.core.language import texts_in
 from sociometer.instruments.socialeval.abilities import dimension_of
-from sociometer.instruments.socialeval.items import UNMAPPED, AbilityQuestion
+from sociometer.instruments.socialeval.items import UNMAPPED, WORDS, AbilityQuestion
 from sociometer.statistics.intervals import Floats, Integers
-
-_NARRATOR = {"en": "(narration)", "zh": "（旁白）"}
 
 
 class Labelled(Struct, frozen=True):
@@ -52,7 +51,8 @@ def wrong_passage(question: AbilityQuestion) -> Passage:
 
 def _lines(question: AbilityQuestion) -> list[str]:
     scene = [question.scene] if question.scene else []
-    return scene + [f"{line.speaker or _NARRATOR[question.language]}: {line.text}" for line in question.lines]
+    narrator = texts_in(WORDS, question.language)["narrator"]
+    return scene + [f"{line.speaker or narrator}: {line.text}" for line in question.lines]
 
 
 def _said(question: AbilityQuestion, text: str) -> Passage:

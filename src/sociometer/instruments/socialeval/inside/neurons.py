@@ -11,12 +11,12 @@ from sociometer.core.inner_model import Traces
 from sociometer.instruments.socialeval.abilities import ABILITIES, DIMENSIONS, dimension_of
 from sociometer.instruments.socialeval.inside.labels import Labelled, p_value, shuffled_within
 from sociometer.instruments.socialeval.inside.view import NeuronResult
+from sociometer.instruments.socialeval.items import BOTH
 from sociometer.statistics.intervals import Floats, Integers, cluster_codes
 
 _MOST_NUMBERS = 8_000_000
 """The maximum number of scores in memory at once (32 MB)."""
 Half = NDArray[np.float32]
-BOTH = "both"
 
 
 class Neurons:
