@@ -11,7 +11,8 @@ from serving import Client, Served
 
 from sociometer.instruments import cards, load
 from sociometer.web.guard import TOKENS
-from sociometer.web.view import ViewedStore, view_application
+from sociometer.web.view import view_application
+from sociometer.web.viewed import ViewedStore
 
 
 @pytest.fixture

@@ -17,7 +17,8 @@ from sociometer.results.corrected import corrections
 from sociometer.store.labels import Asked, Queue
 from sociometer.web.annotate import assigned, guide_of, kind_of, turns_of
 from sociometer.web.guard import ROLES, TOKENS, csrf_token, roles_of
-from sociometer.web.view import ViewedStore, view_application
+from sociometer.web.view import view_application
+from sociometer.web.viewed import ViewedStore
 
 SIMULATOR = {"simulator": "baseline/random"}
 MODEL = "lab/secret-model-7"

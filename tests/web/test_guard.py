@@ -7,7 +7,8 @@ from serving import Client
 from sociometer.core.errors import UsageError
 from sociometer.web.guard import TOKENS, Address, RateLimit, SessionsInMemory
 from sociometer.web.serving import Place
-from sociometer.web.view import ViewedStore, view_application
+from sociometer.web.view import view_application
+from sociometer.web.viewed import ViewedStore
 
 PAGES = (
     "/",

@@ -24,8 +24,9 @@ from sociometer.results.groups import exported_rows, participants_table
 from sociometer.store.place import StorePlace, file_of
 from sociometer.store.store import Store
 from sociometer.store.studies import SUBJECT, Study, StudyBook, book_path, study_books, study_lock
+from sociometer.web.seats import FormPlayer, refuse_unplayable, withdraw
 from sociometer.web.serving import Place
-from sociometer.web.study import PER_ADDRESS, FormPlayer, refuse_unplayable, serve_study, withdraw
+from sociometer.web.study import PER_ADDRESS, serve_study
 
 _HAN = re.compile("[\u4e00-\u9fff]")
 _ASKED_ONCE = {"orders", "votes"}
