@@ -227,7 +227,7 @@ def test_a_rater_skips_with_a_reason_and_comes_back(tmp_path, capsys):
         page = rater.get("/rate").text
         assert "最后这条回复让这个人的情绪发生了什么变化" in page
         form = Form(page, "/rate")
-        assert rater.post("/rate", {**form.hidden, "action": "skip", "reason": " "}).status == 422
+        assert rater.post("/rate", {**form.hidden, "action": "skip", "reason": " "}).status == 400
         assert rater.post("/rate", {**form.hidden, "action": "skip", "reason": "看不懂"}).status == 303
         label_all(rater, first)
         assert "看不懂" in rater.get("/own").text
@@ -244,7 +244,7 @@ def test_an_answer_that_is_not_allowed_is_asked_for_again(tmp_path, capsys, answ
         rater = queue.rater("rater-1")
         form = Form(rater.get("/rate").text, "/rate")
         got = rater.post("/rate", {**form.hidden, "answer-direction": answer, "action": "label"})
-        assert got.status == 422 and 'role="alert"' in got.text
+        assert got.status == 400 and 'role="alert"' in got.text
         assert queue.book.labels("spring") == []
 
 

@@ -3,7 +3,8 @@
 import pytest
 
 from sociometer.core.conversation import Allocation, Choice, Free, Schema
-from sociometer.web.forms import BadAnswer, PeopleTexts, fields_of, reply_of
+from sociometer.web.errors import BadForm
+from sociometer.web.forms import PeopleTexts, fields_of, reply_of
 from sociometer.web.rendering import texts
 
 GUESS = Schema(
@@ -51,7 +52,7 @@ def test_a_form_makes_the_reply(wanted, given, reply):
     ],
 )
 def test_a_form_that_makes_no_answer_is_refused_with_a_sentence(wanted, given):
-    with pytest.raises(BadAnswer) as refused:
+    with pytest.raises(BadForm) as refused:
         reply_of(wanted, given)
     assert str(refused.value) in texts("study", "en")
 

@@ -26,4 +26,4 @@ def test_side_by_side_shows_the_verdict_of_compare_and_sorts_the_items(owner, st
 
 def test_side_by_side_refuses_runs_of_different_instruments(owner, stored):
     got = owner.get(f"/side-by-side?run={runs_of(stored, 'sesi')[0]}&run={runs_of(stored, 'sage')[0]}")
-    assert got.status == 404 and "is a run of sesi" in plain(got.text)
+    assert got.status == 400 and "is a run of sesi" in plain(got.text)

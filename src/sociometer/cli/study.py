@@ -15,7 +15,7 @@ from msgspec import structs
 from sociometer.cli.options import cap_options, open_engine, store_path, stored_command
 from sociometer.cli.output import Group, Range, link_teller, option, tell, tell_rows
 from sociometer.cli.view import place_options, who_can_open
-from sociometer.core.errors import DataError, ExitCode, StoreError, UsageError
+from sociometer.core.errors import DataError, ExitCode, NotFound, StoreError, UsageError
 from sociometer.core.measure import Cell, Table
 from sociometer.core.sheets import whole_file, write_sheet
 from sociometer.engine.run_options import make_config
@@ -24,7 +24,7 @@ from sociometer.results.groups import exported_rows, participants_table
 from sociometer.store.place import StorePlace, file_of
 from sociometer.store.store import Store
 from sociometer.store.studies import SUBJECT, Study, StudyBook, book_path, study_books, study_lock
-from sociometer.web.seats import FormPlayer, refuse_unplayable, withdraw
+from sociometer.web.seats import FormPlayer, refuse_unplayable
 from sociometer.web.serving import Place
 from sociometer.web.study import PER_ADDRESS, serve_study
 
@@ -191,18 +191,23 @@ def _export(name: str, to: Path, store: StorePlace | None, as_json: bool) -> Non
 
 def _withdraw(name: str, participant: str, store: StorePlace | None, as_json: bool) -> None:
     path = _file(store)
-    book = StudyBook(book_path(path))
-    book.study(name)
-    found = next((one for one in book.participants(name) if one.id == participant), None)
-    if found is None:
-        raise UsageError(f"study {name} has no participant '{participant}'; 'sociometer study show {name}' lists them.")
-    with study_lock(path, name), Store(path) as opened:
-        erased = withdraw(opened, book, found)
-    book.close()
+    with closing(StudyBook(book_path(path))) as book:
+        book.study(name)
+        found = book.with_code(name, participant) or book.participant(participant)
+    if found is None or found.study != name:
+        raise NotFound(f"study {name} has no participant '{participant}'; 'sociometer study show {name}' lists them.")
+    with study_lock(path, name):
+        try:
+            erased = Store(path).withdraw(found.id)
+        except StoreError as error:
+            raise type(error)(
+                f"{error} The withdrawal of {found.id} is not finished: repeat this command, or it is finished when the"
+                " store is next written to. Until then the answers count nowhere."
+            ) from error
     tell(
         as_json,
-        {"study": name, "withdrawn": participant, "deleted": erased},
-        f"Deleted: {participant}, {erased.answers} answers, {erased.texts} texts, {erased.analyses} analyses,"
+        {"study": name, "withdrawn": found.id, "deleted": erased},
+        f"Deleted: {found.id}, {erased.answers} answers, {erased.texts} texts, {erased.analyses} analyses,"
         f" {erased.units} units for raters with {erased.labels} labels.",
         f"Kept: the number of participants who withdrew, and {erased.shared_texts} texts that other runs have too, such"
         " as questions. Files that were exported or copied before are not changed.",
@@ -310,7 +315,8 @@ _COMMANDS = [
     stored_command(
         "withdraw",
         _withdraw,
-        "Delete all data of a participant of a closed study. Participants can do so themselves at any time.",
+        "Delete all data of a participant of a closed study, given by id or code. Participants can do so themselves at"
+        " any time.",
         _NAME,
         click.Argument(["participant"]),
     ),

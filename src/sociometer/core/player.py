@@ -112,6 +112,10 @@ class Player(ABC):
         """Its batches; None if its provider has none."""
         return None
 
+    def reply_stored(self) -> None:
+        """Called each time that a reply is on disk, before it is used."""
+        return
+
     async def close(self) -> None:
         """Give back what it holds."""
         return

@@ -13,11 +13,12 @@ from typing import Any
 
 import msgspec
 
-from sociometer.core.errors import StoreError
+from sociometer.core.errors import Busy, StoreError
 from sociometer.store.database import SCHEMA, Connection, Table, create, require_known
 
 BUSY_SECONDS = 120
 """Longer than another process needs to rewrite the file after somebody withdrew."""
+_BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 SYNCHRONOUS = "FULL"
 """What is written survives a power cut."""
 
@@ -38,7 +39,7 @@ class SqliteDatabase:
                 create_private(path, may_be_link=True)
             elif not path.exists():
                 raise StoreError(f"there is no store at {path}; run an instrument first.")
-            connection = _open(path, writable)
+            connection = open_file(path, writable=writable)
             try:
                 self._require_ours(connection)
                 if writable:
@@ -131,7 +132,8 @@ def _our_definitions() -> frozenset[tuple[str, str, str]]:
         return frozenset(connection.execute(_DEFINITIONS))
 
 
-def _open(path: Path, writable: bool) -> sqlite3.Connection:
+def open_file(path: Path, *, writable: bool) -> sqlite3.Connection:
+    """A connection to a file of ours; to read it, nothing is created beside it if that is forbidden."""
     here = path.absolute().as_uri()
     if writable or (_writable(path) and _writable(path.parent)):
         # A reader may also need to write beside the file: after a kill, the write-ahead log must be recovered.
@@ -167,7 +169,7 @@ def remove_traces(connection: Connection, path: Path) -> None:
     connection.execute("VACUUM")
     # Until all readers have left the old state, it is also in the write-ahead log.
     if connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
-        raise StoreError(
+        raise Busy(
             f"{path}: the rows are deleted, but another process is reading an old state of the file. Traces remain in"
             f" {path.name}-wal until that process ends and the store is used again."
         )
@@ -187,7 +189,7 @@ def storage_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.OperationalError as error:
-        raise StoreError(_explain(path, error)) from error
+        raise (Busy if _code(error) in _BUSY else StoreError)(_explain(path, error)) from error
     except sqlite3.IntegrityError as error:
         raise StoreError(f"{path}: {error}; try again.") from error
     except sqlite3.DatabaseError as error:
@@ -201,12 +203,16 @@ def storage_errors(path: Path) -> Iterator[None]:
         raise StoreError(f"{path}: {error.strerror or error}; give --store a writable file.") from error
 
 
+def _code(error: sqlite3.OperationalError) -> int:
+    """The primary result code, which is the low byte."""
+    return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
+
+
 def _explain(path: Path, error: sqlite3.OperationalError) -> str:
-    # The low byte is the primary result code.
-    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    code = _code(error)
     if code == sqlite3.SQLITE_FULL:
         return f"{path}: the disk is full. Stored data stays readable; free some space, then run 'sociometer resume'."
-    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+    if code in _BUSY:
         return f"{path}: another process has held the store for over {BUSY_SECONDS} s; wait for it or stop it."
     if code == sqlite3.SQLITE_CANTOPEN:
         return f"{path}: cannot be opened; give --store a writable file."
@@ -266,7 +272,7 @@ class RunLock:
             except BlockingIOError:
                 holder = os.read(handle, 64).decode("ascii", "replace").strip() or "unknown"
                 os.close(handle)
-                raise StoreError(self._in_use.format(holder=holder)) from None
+                raise Busy(self._in_use.format(holder=holder)) from None
         return handle
 
     def _is_mine(self, handle: int) -> bool:

@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from sociometer.store.database import Connection, Database
 from sociometer.store.episodes import Episodes
+from sociometer.store.erasing import Erased, finish_withdrawals, withdraw
 from sociometer.store.journal import Journal, ProviderBatches
 from sociometer.store.place import StorePlace, StoreUrl, parse_place
 from sociometer.store.records import RunRecord, Totals
@@ -64,7 +65,7 @@ class Store:
     @cached_property
     def _parts(self) -> Parts:
         """The open database; a store that does not exist yet is created."""
-        writer = Writer(self.database, on_rollback=self.forget)
+        writer = Writer(self.database, on_rollback=self.forget, on_start=self.finish_withdrawals)
         if not self.database.is_current():
             writer.start()
         try:
@@ -114,6 +115,14 @@ class Store:
         self._texts.forget()
         if "journal" in vars(self):
             self.journal.forget()
+
+    def withdraw(self, participant: str) -> Erased:
+        """Erase a participant of a study whose run is not being played."""
+        return withdraw(self.database, participant, self.forget)
+
+    def finish_withdrawals(self) -> None:
+        """Erase the participants who have asked for it, as far as their runs are not being played."""
+        finish_withdrawals(self.database, self.forget)
 
     def totals(self, record: RunRecord) -> Totals:
         """The counts and the spending of a run; computed now for a run in progress."""

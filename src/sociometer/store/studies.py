@@ -2,10 +2,11 @@
 
 import hashlib
 import secrets
+import sqlite3
 import time
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import closing
+from collections.abc import Iterable, Iterator
+from contextlib import closing, suppress
 from pathlib import Path
 from random import Random
 from statistics import median
@@ -15,10 +16,11 @@ import msgspec
 from msgspec import Struct, field, structs
 
 from sociometer.core.config import RunConfig
+from sociometer.core.conversation import Identity
 from sociometer.core.errors import UsageError, unknown
 from sociometer.store.book import ALPHABET, CODE_LETTERS, Book, new_letters, plain_code
 from sociometer.store.place import StorePlace
-from sociometer.store.sqlite import RunLock
+from sociometer.store.sqlite import RunLock, open_file
 
 Shows = Literal["nothing", "score", "place"]
 Order = Literal["fixed", "random"]
@@ -89,6 +91,11 @@ def run_name(study: str, participant: str) -> str:
     return f"{study}.{participant}"
 
 
+def identity_of(participant: str) -> Identity:
+    """The identity of a participant in the journal."""
+    return Identity(SUBJECT, SUBJECT, revision=participant)
+
+
 _TABLES = """
 CREATE TABLE study (name TEXT PRIMARY KEY, body BLOB NOT NULL, created REAL NOT NULL) WITHOUT ROWID;
 CREATE TABLE participant (
@@ -111,6 +118,11 @@ CREATE TABLE attention (
   number INTEGER NOT NULL, passed INTEGER NOT NULL, PRIMARY KEY (participant, number)
 ) WITHOUT ROWID;
 """
+_WITHDRAWALS = "CREATE TABLE withdrawal (participant TEXT PRIMARY KEY, runs TEXT NOT NULL) WITHOUT ROWID"
+"""Who has asked to withdraw and is not erased yet, with the runs that count nowhere from then on.
+
+A row without a name stays until the file has no traces of those who are erased."""
+_TAKING = "id NOT IN (SELECT participant FROM withdrawal)"
 
 
 def book_path(store: Path) -> Path:
@@ -137,7 +149,7 @@ def _code_of(study: Study, ticket: str) -> str:
 class StudyBook(Book):
     """The studies of a store."""
 
-    steps = (_TABLES, _CHECKS)
+    steps = (_TABLES, _CHECKS, _WITHDRAWALS)
     person = b"cookie"
 
     def create(self, study: Study) -> None:
@@ -191,7 +203,7 @@ class StudyBook(Book):
 
     def started(self, study: str) -> int:
         """How many participants have seen a question."""
-        query = "SELECT count(*) FROM participant WHERE study = ? AND json_extract(body, '$.started')"
+        query = f"SELECT count(*) FROM participant WHERE study = ? AND {_TAKING} AND json_extract(body, '$.started')"  # noqa: S608
         return int(self._rows(query, study)[0][0])
 
     def with_code(self, study: str, code: str) -> Participant | None:
@@ -204,9 +216,9 @@ class StudyBook(Book):
         return self._one(Participant, "SELECT body FROM participant WHERE id = ?", name)
 
     def participants(self, study: str) -> list[Participant]:
-        """Everyone who takes part, in the order they joined."""
-        found = self._all(Participant, "SELECT body FROM participant WHERE study = ?", study)
-        return sorted(found, key=lambda one: one.joined)
+        """Everyone who takes part, in the order they joined; nobody who has asked to withdraw."""
+        query = f"SELECT body FROM participant WHERE study = ? AND {_TAKING}"  # noqa: S608
+        return sorted(self._all(Participant, query, study), key=lambda one: one.joined)
 
     def runs(self) -> list[str]:
         """The runs of all participants, also of studies that cannot be read."""
@@ -221,13 +233,38 @@ class StudyBook(Book):
         body = msgspec.json.encode(participant)
         self._rows("UPDATE participant SET body = ? WHERE id = ?", body, participant.id)
 
-    def withdraw(self, participant: Participant) -> None:
+    def begin_withdrawal(self, participant: str) -> None:
+        """Stores that a participant has asked to withdraw."""
+        run = "SELECT id, json_array(json_extract(body, '$.run')) FROM participant WHERE id = ?"
+        self._rows(f"INSERT OR IGNORE INTO withdrawal {run}", participant)
+
+    def is_withdrawing(self, participant: str) -> bool:
+        """Whether a participant has asked to withdraw and is not erased yet."""
+        return bool(self._rows("SELECT 1 FROM withdrawal WHERE participant = ?", participant))
+
+    def hide(self, participant: str, runs: Iterable[str]) -> None:
+        """Stores which runs count nowhere until the participant is erased."""
+        body = msgspec.json.encode(tuple(runs)).decode()
+        self._rows("UPDATE withdrawal SET runs = ? WHERE participant = ?", body, participant)
+
+    def withdrawing(self) -> list[Participant]:
+        """Who has asked to withdraw and is not erased yet."""
+        return self._all(Participant, f"SELECT body FROM participant WHERE NOT {_TAKING}")  # noqa: S608
+
+    def end_withdrawal(self, participant: Participant) -> None:
         """Deletes a participant with sessions and response times; the study keeps only the number of them."""
         with self._changing():
             study = self.study(participant.study)
-            self._rows("DELETE FROM participant WHERE id = ?", participant.id)
-            self.change(structs.replace(study, withdrawn=study.withdrawn + 1))
+            present = self._file.execute("DELETE FROM participant WHERE id = ?", (participant.id,)).rowcount
+            self._rows("INSERT OR REPLACE INTO withdrawal VALUES ('', '[]')")
+            self._rows("DELETE FROM withdrawal WHERE participant = ?", participant.id)
+            self.change(structs.replace(study, withdrawn=study.withdrawn + present))
+        self.sweep()
+
+    def sweep(self) -> None:
+        """Removes the traces of those who are erased."""
         self._remove_traces()
+        self._rows("DELETE FROM withdrawal WHERE participant = ''")
 
     def add_timing(self, timing: Timing) -> None:
         """Stores how long a question took; the first answer to it counts."""
@@ -276,6 +313,17 @@ def study_books(store: StorePlace) -> Iterator[StudyBook]:
     if isinstance(store, Path) and (path := book_path(store)).exists():
         with closing(StudyBook(path)) as book:
             yield book
+
+
+def unfinished_withdrawals(store: StorePlace) -> dict[str, tuple[str, ...]]:
+    """The runs that count nowhere, by participant who has asked to withdraw; read without opening the book."""
+    found: dict[str, tuple[str, ...]] = {}
+    if isinstance(store, Path) and (path := book_path(store)).exists():
+        # A book of an older version has no such table; one that is damaged must not hide the runs of models.
+        with suppress(sqlite3.Error, msgspec.DecodeError), closing(open_file(path, writable=False)) as book:
+            for participant, runs in book.execute("SELECT participant, runs FROM withdrawal"):
+                found[participant] = msgspec.json.decode(runs, type=tuple[str, ...])
+    return found
 
 
 def check_places(study: Study, lots: Random, planned: int) -> list[int]:

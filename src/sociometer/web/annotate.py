@@ -27,6 +27,7 @@ from sociometer.store.book import ALPHABET
 from sociometer.store.labels import Asked, Label, LabelBook, Queue, Unit, book_path
 from sociometer.store.store import Store
 from sociometer.store.stored_run import StoredRun
+from sociometer.web.errors import BAD_FORM, BadForm
 from sociometer.web.guard import (
     ADDRESS,
     CODES,
@@ -339,10 +340,6 @@ LONGEST_REASON = 500
 SHOWN_LETTERS = 90
 
 
-class BadLabel(Exception):
-    """A form that makes no label; the text is a key of `texts/rating.*.toml`."""
-
-
 @landing
 async def welcome_page(request: web.Request) -> web.StreamResponse:
     """Asks for the code."""
@@ -394,13 +391,13 @@ async def rate(request: web.Request) -> web.StreamResponse:
         if given.get("action") == "skip":
             reason = given.get("reason", "").strip()[:LONGEST_REASON]
             if not reason:
-                raise BadLabel("need reason")
+                raise BadForm("need reason")
             book.put(queue.name, Label(unit.id, rater, skipped=reason, seconds=round(seconds, 1)))
         else:
             answers = {asked.column: _answer(asked, given) for asked in queue.asked}
             book.put(queue.name, Label(unit.id, rater, answers, seconds=round(seconds, 1)))
             settle(request, unit)
-    except BadLabel as error:
+    except BadForm as error:
         return _unit_page(request, unit.id, str(error), given)
     return see_other("/rate")
 
@@ -472,7 +469,7 @@ def _own_unit(request: web.Request, name: str) -> Unit:
 def _answer(asked: Asked, given: Mapping[str, str]) -> str:
     said = given.get(f"answer-{asked.column}", "").strip()
     if asked.problem(said):
-        raise BadLabel("choose one" if asked.values else "a number")
+        raise BadForm("choose one" if asked.values else "a number")
     return said if asked.values else f"{float(said):g}"
 
 
@@ -499,7 +496,9 @@ def _unit_page(
     )  # fmt: skip
 
 
-def rater_page(request: web.Request, name: str, problem: str = "", status: int = 422, **context: Any) -> web.Response:
+def rater_page(
+    request: web.Request, name: str, problem: str = "", status: int = BAD_FORM, **context: Any
+) -> web.Response:
     """A page in the language of the queue; `problem` is the key of what is wrong with a form, which gives `status`."""
     queue, words = request.app[QUEUE], texts("rating", request.app[QUEUE].language)
     return page(

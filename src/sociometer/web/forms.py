@@ -11,6 +11,7 @@ from msgspec import Struct, structs
 
 from sociometer.core.conversation import Allocation, AnswerFormat, Choice, Event, Free, Noted, Schema
 from sociometer.core.instrument import Instrument
+from sociometer.web.errors import BadForm
 
 LONGEST = 20_000
 """The most characters of an answer."""
@@ -107,10 +108,6 @@ class Field(Struct, frozen=True):
     """What the reply has after a number, such as “%”."""
 
 
-class BadAnswer(Exception):
-    """A form that makes no answer; the text is a key of `texts/study.*.toml`."""
-
-
 def fields_of(wanted: AnswerFormat, texts: PeopleTexts | None = None) -> tuple[Field, ...]:
     """The fields for a kind of answer; moves of a game are buttons that send the form, so they come last."""
     texts = texts or PeopleTexts()
@@ -147,12 +144,12 @@ def _field(name: str, part: Mapping[str, Any], texts: PeopleTexts) -> Field:
 
 
 def reply_of(wanted: AnswerFormat, given: Mapping[str, str]) -> str:
-    """The reply from a filled-in form; raises BadAnswer if something is missing or out of range."""
+    """The reply from a filled-in form; raises BadForm if something is missing or out of range."""
     match wanted:
         case Allocation(options=options, total=total):
             points = _points(wanted, given)
             if not math.isclose(sum(points), total, abs_tol=1e-9):
-                raise BadAnswer("must sum")
+                raise BadForm("must sum")
             return "\n".join(f"{option}: {value:g}" for option, value in zip(options, points, strict=True))
         case Schema(schema=schema):
             made: dict[str, Any] = {}
@@ -182,11 +179,11 @@ def pattern_of(wanted: AnswerFormat, given: Mapping[str, str]) -> str:
 def _text(given: Mapping[str, str], field: Field) -> str:
     said = given.get(field.name, "").replace("\r\n", "\n").strip()
     if not said:
-        raise BadAnswer("choose one" if field.options else "write something")
+        raise BadForm("choose one" if field.options else "write something")
     if field.options and said not in [value for value, _ in field.options]:
-        raise BadAnswer("choose one")
+        raise BadForm("choose one")
     if len(said) > LONGEST:
-        raise BadAnswer("too long")
+        raise BadForm("too long")
     return said
 
 
@@ -199,9 +196,9 @@ def _number(given: Mapping[str, str], field: Field) -> float:
     try:
         value = float(given.get(field.name, "").strip() or "nan")
     except ValueError:
-        raise BadAnswer("a number") from None
+        raise BadForm("a number") from None
     outside = (field.low is not None and value < field.low) or (field.high is not None and value > field.high)
     whole = field.step != "1" or value.is_integer() if math.isfinite(value) else False
     if not math.isfinite(value) or outside or not whole:
-        raise BadAnswer("a number")
+        raise BadForm("a number")
     return value

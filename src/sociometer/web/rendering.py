@@ -140,7 +140,10 @@ _KEEP_SECONDS = 365 * 86_400
 
 @functools.cache
 def texts(pages: str, language: str) -> dict[str, str]:
-    """The texts of the pages of participants (`study`), raters (`rating`) or the `owner`; English if there are none."""
+    """The texts of the pages of participants (`study`), raters (`rating`) or the `owner`, or those of `errors`.
+
+    English if there are none in the language.
+    """
     path = files("sociometer.web") / "texts" / f"{pages}.{language}.toml"
     return tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else texts(pages, "en")
 
@@ -192,7 +195,7 @@ async def set_language(request: web.Request) -> web.StreamResponse:
     given = await form_of(request)
     language, back = given.get("language", ""), given.get("back", "/")
     if language not in LANGUAGES:
-        raise web.HTTPNotFound(text=f"The languages are {', '.join(LANGUAGES)}.")
+        raise web.HTTPBadRequest(text=f"The languages are {', '.join(LANGUAGES)}.")
     # Only a path of this server: two slashes would name another host.
     inside = back.startswith("/") and not back.startswith(("//", "/\\"))
     response = see_other(back if inside else "/")

@@ -11,8 +11,8 @@ from typing import Any
 from msgspec import Struct, field, structs
 
 from sociometer.core.config import RunConfig
-from sociometer.core.conversation import AnswerFormat, Identity, Message, Reply, Request, Usage, assistant
-from sociometer.core.errors import MachineryError, SociometerError, Stopped
+from sociometer.core.conversation import AnswerFormat, Message, Reply, Request, Usage, assistant
+from sociometer.core.errors import MachineryError, SociometerError, Stopped, UsageError
 from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Summary
 from sociometer.core.player import Player
@@ -21,28 +21,15 @@ from sociometer.core.source import Source
 from sociometer.core.task import Item, Task
 from sociometer.engine.engine import Engine, PlayedRun
 from sociometer.engine.plan import Plan
-from sociometer.store.erasing import Erased, erase_person
+from sociometer.store.erasing import Erased
 from sociometer.store.records import RunRecord, RunStatus
 from sociometer.store.runs import RunSearch
 from sociometer.store.store import Store
-from sociometer.store.studies import SUBJECT, Participant, Study, StudyBook, Timing, run_name
+from sociometer.store.studies import SUBJECT, Participant, Study, StudyBook, Timing, identity_of, run_name
+from sociometer.web.errors import Changed, Full, Paused, Withdrawing
 from sociometer.web.forms import PeopleTexts, people_folder
 
 IDLE_SECONDS = 1_800.0
-_LOOK_SECONDS = 0.01
-
-
-def identity_of(participant: str) -> Identity:
-    """The identity of a participant in the journal."""
-    return Identity(SUBJECT, SUBJECT, revision=participant)
-
-
-def withdraw(store: Store, book: StudyBook, participant: Participant) -> Erased:
-    """Deletes all data of a participant whose run is not being played."""
-    try:
-        return erase_person(store, participant.run, identity_of(participant.id)) if participant.run else Erased()
-    finally:
-        book.withdraw(participant)
 
 
 class Question(Struct, frozen=True):
@@ -65,6 +52,7 @@ class FormPlayer(Player):
         self.identity = identity_of(participant)
         self._answered = answered
         self._reply: asyncio.Future[str] | None = None
+        self._stored: asyncio.Future[None] | None = None
         self._asked = asyncio.Event()
         self.question: Question | None = None
         self.talk: tuple[Message, ...] = ()
@@ -89,16 +77,24 @@ class FormPlayer(Player):
         self._answered += 1
         return Reply(said, usage=Usage(0, 0))
 
-    def give(self, number: int, said: str) -> bool:
-        """Answers the question with this number; False if it is not the current one (a form that was sent twice)."""
+    def give(self, number: int, said: str) -> "asyncio.Future[None] | None":
+        """Answers the question with this number; None if it is not the current one (a form that was sent twice).
+
+        The future is done when the answer is on disk.
+        """
         if self.question is None or self._reply is None or self._reply.done() or self.question.number != number:
-            return False
+            return None
         self._reply.set_result(said)
+        self._stored = asyncio.get_running_loop().create_future()
         self.talk = (*self.question.messages, assistant(said))
         # From here on nothing waits: the next question comes when this answer is on disk.
         self.question = None
         self._asked.clear()
-        return True
+        return self._stored
+
+    def reply_stored(self) -> None:
+        if self._stored is not None and not self._stored.done():
+            self._stored.set_result(None)
 
     async def asked(self) -> None:
         await self._asked.wait()
@@ -125,18 +121,6 @@ async def refuse_unplayable(plan: Plan, first: Mapping[str, Item]) -> None:
         draw = Draw(card.name, card.version, task.name, item.id)
         with contextlib.suppress(Stopped):
             await task.play(item, Session(DirectReplies(), nobody, draw, plan.settings, plan.prompts))
-
-
-class Paused(SociometerError):
-    """A run that ended early, by a cap or because another role's model cannot be reached; it can continue later."""
-
-
-class Changed(SociometerError):
-    """A study whose items or prompts are not those that a participant began with."""
-
-
-class Full(SociometerError):
-    """A study that has all the participants it needs; this one has not started."""
 
 
 class Seat(Struct):
@@ -191,17 +175,14 @@ class Seats:
         """Passes an answer on and waits until it is on disk; False if the current question is another one by now."""
         seat = await self._seat(participant, study)
         await _either(seat, seconds)
-        asked = seat.player.question
-        if not seat.player.give(number, said):
+        asked, stored = seat.player.question, seat.player.give(number, said)
+        if asked is None or stored is None:
             return False
-        identity = identity_of(participant.id)
-        while self._store.journal.count_replies(seat.run, identity) <= number:
-            if seat.playing.done():
-                return False
-            await asyncio.sleep(_LOOK_SECONDS)
-        if asked is not None:
-            took = asyncio.get_running_loop().time() - asked.since
-            self._book.add_timing(Timing(participant.id, number, round(took, 3), pattern))
+        await asyncio.wait((stored, seat.playing), return_when=asyncio.FIRST_COMPLETED)
+        if not stored.done():
+            return False
+        took = asyncio.get_running_loop().time() - asked.since
+        self._book.add_timing(Timing(participant.id, number, round(took, 3), pattern))
         return True
 
     def what_happened(self, participant: Participant, texts: PeopleTexts) -> str:
@@ -257,11 +238,15 @@ class Seats:
         await asyncio.gather(*map(_end, seats))
 
     async def withdraw(self, participant: Participant) -> Erased:
-        """Deletes all data of a participant."""
+        """Deletes all data of a participant; Withdrawing if that must be finished later."""
         async with self._locks.setdefault(participant.id, asyncio.Lock()):
-            current = self._book.participant(participant.id) or participant
             await self.leave(participant.id)
-            return await asyncio.to_thread(withdraw, self._store, self._book, current)
+            try:
+                return await asyncio.to_thread(self._store.withdraw, participant.id)
+            except SociometerError as error:
+                if self._book.is_withdrawing(participant.id):
+                    raise Withdrawing(f"the withdrawal of {participant.id} is not finished: {error}") from error
+                raise
 
     def _record(self, participant: Participant) -> RunRecord | None:
         """A participant's run; the engine stores no run without any answer."""
@@ -280,8 +265,8 @@ class Seats:
     async def _start(self, participant: Participant, study: Study) -> Seat:
         """Continues a participant's run from the journal, or starts it."""
         current = self._book.participant(participant.id)
-        if current is None:
-            raise SociometerError("this participant has withdrawn.")
+        if current is None or self._book.is_withdrawing(current.id):
+            raise Withdrawing(f"participant {participant.id} has withdrawn.")
         if not self._book.start(current):
             raise Full(f"study {study.name} has all the participants it needs.")
         known = self._record(current)
@@ -290,7 +275,12 @@ class Seats:
         # An engine of its own: engines share their caps over all the runs that they play.
         engine = Engine(self._store, self._load if study.order == "fixed" else self._shuffling(study, current))
         config = self._config(current, study, engine)
-        prepared = await asyncio.to_thread(engine.prepare, config, players={SUBJECT: player}, continue_unfinished=True)
+        try:
+            prepared = await asyncio.to_thread(
+                engine.prepare, config, players={SUBJECT: player}, continue_unfinished=True
+            )
+        except UsageError as error:  # of the study's owner; the participant has done nothing wrong
+            raise SociometerError(f"study {study.name} cannot be played: {error}") from error
         if known and prepared.run.id != known.id:
             raise Changed(f"the items or prompts of study {study.name} changed after it began.")
         if not known:

@@ -69,7 +69,7 @@ async def side_by_side_page(request: web.Request) -> web.StreamResponse:
     order, words, at = request.query.get("order", "first"), request.query.get("q", ""), page_number(request)
     sides = await asyncio.to_thread(_sides, viewed, request.query.getall("run", []), request.query.get("task", ""))
     if order not in ORDERS:
-        raise unknown("order of items", order, ORDERS)
+        raise UsageError(str(unknown("order of items", order, ORDERS)))
     return await view_page(
         request,
         "side_by_side.html",

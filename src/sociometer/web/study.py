@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from sociometer.core.card import Card
 from sociometer.core.conversation import Allocation
-from sociometer.core.errors import SociometerError, UsageError
+from sociometer.core.errors import UsageError
 from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Summary
 from sociometer.core.settings import Settings
@@ -33,7 +33,8 @@ from sociometer.store.studies import (
     shown_code,
     study_lock,
 )
-from sociometer.web.forms import BadAnswer, PeopleTexts, fields_of, pattern_of, people_texts, reply_of
+from sociometer.web.errors import BAD_FORM, BadForm, Full, Withdrawing
+from sociometer.web.forms import PeopleTexts, fields_of, pattern_of, people_texts, reply_of
 from sociometer.web.guard import (
     ADDRESS,
     CODES,
@@ -50,7 +51,7 @@ from sociometer.web.guard import (
     visitor_of,
 )
 from sociometer.web.rendering import Words, owner_page, page, see_other, texts, words_for
-from sociometer.web.seats import Changed, Full, Paused, Question, Seats
+from sociometer.web.seats import Question, Seats
 from sociometer.web.serving import Place, guest_application, serve
 
 PER_ADDRESS = 30
@@ -70,7 +71,9 @@ JOINS = web.AppKey("joins", RateLimit)
 NEW_CODES: web.AppKey[dict[str, str]] = web.AppKey("new_codes", dict)
 
 
-def study_page(request: web.Request, name: str, problem: str = "", status: int = 422, **context: Any) -> web.Response:
+def study_page(
+    request: web.Request, name: str, problem: str = "", status: int = BAD_FORM, **context: Any
+) -> web.Response:
     """A page in the language of the study; `problem` is the key of what is wrong with a form, which gives `status`."""
     study = request.app[BOOK].study(request.app[STUDY].name)
     words = texts("study", study.language)
@@ -82,11 +85,13 @@ def study_page(request: web.Request, name: str, problem: str = "", status: int =
     )  # fmt: skip
 
 
-def participant_of(request: web.Request) -> Participant:
-    """The participant of this study who sent the request."""
+def participant_of(request: web.Request, *, withdrawing: bool = False) -> Participant:
+    """The participant of this study who sent the request; who has asked to withdraw can only do that."""
     found = request.app[BOOK].participant(visitor_of(request).who)
     if found is None or found.study != request.app[STUDY].name:
         raise web.HTTPForbidden(text="This browser has no session of this study.")
+    if not withdrawing and request.app[BOOK].is_withdrawing(found.id):
+        raise Withdrawing(f"the withdrawal of {found.id} is not finished.")
     return found
 
 
@@ -104,7 +109,7 @@ async def welcome_page(request: web.Request) -> web.StreamResponse:
     return _welcome(request, about=given)
 
 
-def _welcome(request: web.Request, problem: str = "", status: int = 422, **context: Any) -> web.Response:
+def _welcome(request: web.Request, problem: str = "", status: int = BAD_FORM, **context: Any) -> web.Response:
     items = request.app[SEATS].count(request.app[STUDY])
     filled = {"about": {}, "code": "", "ticket": secrets.token_urlsafe(32), "items": items, **context}
     return study_page(request, "study_welcome.html", problem, status, **filled)
@@ -123,7 +128,7 @@ async def join(request: web.Request) -> web.StreamResponse:
         return _welcome(request, "must agree", about=about)
     if not book.joined(study, ticket):
         if book.started(study.name) >= study.quota:
-            raise web.HTTPForbidden(text=texts("study", study.language)["full"])
+            raise Full(f"study {study.name} has all the participants it needs.")
         request.app[JOINS].check(address_of(request))
     participant, code = book.join(study, about, ticket)
     request.app[NEW_CODES][participant.id] = code
@@ -150,6 +155,8 @@ async def come_back(request: web.Request) -> web.StreamResponse:
     if found is None:
         return _welcome(request, "wrong code", 403, code=code)
     request.app[CODES].forgive(who)
+    if request.app[BOOK].is_withdrawing(found.id):
+        raise Withdrawing(f"the withdrawal of {found.id} is not finished.")
     response = see_other("/take")
     set_cookie(request, response, request.app[BOOK].open_session(found))
     return response
@@ -158,7 +165,7 @@ async def come_back(request: web.Request) -> web.StreamResponse:
 @only(PARTICIPANT)
 async def take_page(request: web.Request) -> web.StreamResponse:
     """The current question, or the end."""
-    question = await _question(request)
+    question = await request.app[SEATS].question(participant_of(request), request.app[STUDY], WAIT_SECONDS)
     if (check := _check_due(request)) is not None:
         return _check_page(request, check)
     if question is not None:
@@ -174,13 +181,13 @@ async def answer(request: web.Request) -> web.StreamResponse:
     """Takes an answer, waits until it is on disk, and goes to the next question."""
     participant, study, seats = participant_of(request), request.app[STUDY], request.app[SEATS]
     given = await form_of(request)
-    question = await _question(request)
+    question = await seats.question(participant, study, WAIT_SECONDS)
     if question is None or given.get("number") != str(question.number):
         # Sent twice, or from a page that was left open: the answer that counts is the first.
         return see_other("/take")
     try:
         said = reply_of(question.answer_format, given)
-    except BadAnswer as error:
+    except BadForm as error:
         return _question_page(request, question, str(error), given)
     pattern = pattern_of(question.answer_format, given)
     await seats.give(participant, study, question.number, said, WAIT_SECONDS, pattern)
@@ -235,22 +242,6 @@ def _check_due(request: web.Request) -> Check | None:
 def _check_page(request: web.Request, check: Check, problem: str = "") -> web.Response:
     done, planned = request.app[SEATS].progress(participant_of(request))
     return study_page(request, "study_check.html", problem, check=check, done=done, planned=planned, part="")
-
-
-async def _question(request: web.Request) -> Question | None:
-    """The participant's current question; if the study cannot continue, a page that says so."""
-    study = request.app[STUDY]
-    words = texts("study", study.language)
-    try:
-        return await request.app[SEATS].question(participant_of(request), study, WAIT_SECONDS)
-    except Full as error:
-        raise web.HTTPForbidden(text=words["full"]) from error
-    except Paused as error:
-        raise web.HTTPServiceUnavailable(text=words["paused"], headers={"Retry-After": "600"}) from error
-    except Changed as error:
-        raise web.HTTPConflict(text=words["changed"]) from error
-    except SociometerError as error:
-        raise web.HTTPServiceUnavailable(text=words["broken"]) from error
 
 
 def _question_page(
@@ -323,7 +314,7 @@ async def stored_page(request: web.Request) -> web.StreamResponse:
 @only(PARTICIPANT)
 async def withdraw_page(request: web.Request) -> web.StreamResponse:
     """Deletes everything about the participant, who is asked once more before."""
-    participant = participant_of(request)
+    participant = participant_of(request, withdrawing=True)
     if (await form_of(request)).get("sure") != "yes":
         return study_page(request, "study_withdraw.html")
     erased = await request.app[SEATS].withdraw(participant)
@@ -391,10 +382,11 @@ def refuse_unconfirmed(study: Study, confirmed: Mapping[str, str]) -> None:
 
 
 async def _tidy(app: web.Application) -> AsyncIterator[None]:
-    """Ends the runs of inactive participants, and all runs when the server stops."""
+    """Finishes withdrawals, ends the runs of inactive participants, and all runs when the server stops."""
 
     async def rounds() -> None:
         while True:
+            await asyncio.to_thread(app[STORE].finish_withdrawals)
             await asyncio.sleep(_ROUND_SECONDS)
             await app[SEATS].leave_idle()
 

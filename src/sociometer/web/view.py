@@ -129,7 +129,7 @@ async def run_page(request: web.Request) -> web.StreamResponse:
     head = await asyncio.to_thread(read_head, viewed, run)
     task, shown = head.task(request.query.get("task", "")), request.query.get("shown", "")
     if shown not in SHOWN:
-        raise unknown("order of items", shown, SHOWN)
+        raise UsageError(str(unknown("order of items", shown, SHOWN)))
     words, at = request.query.get("q", ""), page_number(request)
     run = head.record.id
     return await view_page(

@@ -13,7 +13,7 @@ from msgspec import Struct, structs
 from sociometer.core.card import Card, MeasureCard
 from sociometer.core.config import model_label
 from sociometer.core.conversation import SUBJECT, Exchange
-from sociometer.core.errors import StoreError, UsageError, unknown
+from sociometer.core.errors import NotFound, StoreError, UsageError, unknown
 from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Figure, Summary
 from sociometer.core.task import Episode, Score
@@ -208,7 +208,7 @@ def look_of(request: web.Request) -> tuple[Mode, int]:
     looks = {f"{mode} {width}": (mode, width) for mode in get_args(Mode) for width in WIDTHS}
     asked = f"{request.query.get('mode', 'light')} {request.query.get('width', WIDTHS[0])}"
     if asked not in looks:
-        raise unknown("look of a picture", asked, looks)
+        raise UsageError(str(unknown("look of a picture", asked, looks)))
     return looks[asked]
 
 
@@ -367,7 +367,7 @@ def read_item(viewed: ViewedStore, run: str, task: str, item: str, repeat: int) 
         episodes = list(stored.episodes(task, item))
         episode = next((one for one in episodes if one.repeat == repeat), None)
         if episode is None:
-            raise UsageError(f"run {head.record.id} has no episode of item '{item}' (task {task}, repeat {repeat}).")
+            raise NotFound(f"run {head.record.id} has no episode of item '{item}' (task {task}, repeat {repeat}).")
         return ItemPlayed(
             head,
             task,
