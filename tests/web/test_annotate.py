@@ -16,9 +16,9 @@ from sociometer.instruments import cards, load
 from sociometer.results.corrected import corrections
 from sociometer.store.labels import Asked, Queue
 from sociometer.web.annotate import assigned, guide_of, kind_of, turns_of
+from sociometer.web.browsing import ViewedStore
 from sociometer.web.guard import ROLES, TOKENS, csrf_token, roles_of
 from sociometer.web.view import view_application
-from sociometer.web.viewed import ViewedStore
 
 SIMULATOR = {"simulator": "baseline/random"}
 MODEL = "lab/secret-model-7"

@@ -26,10 +26,9 @@ from sociometer.store.copying import copy_store
 from sociometer.store.records import RunStatus
 from sociometer.store.runs import RunSearch
 from sociometer.store.store import Store
+from sociometer.web.browsing import ViewedStore, run_row
 from sociometer.web.rendering import texts, tongue
-from sociometer.web.side_by_side import ORDERS
-from sociometer.web.view import SHOWN
-from sociometer.web.viewed import ViewedStore, run_row
+from sociometer.web.view import ORDERS, SHOWN
 
 
 def links(text, part):
@@ -134,6 +133,27 @@ def test_a_wrong_link_is_an_error_that_says_so(owner, path, status):
     got = owner.get(path)
     assert got.status == status
     assert "Traceback" not in got.text and "<script>" not in got.text
+
+
+def test_side_by_side_shows_the_verdict_of_compare_and_sorts_the_items(owner, stored):
+    random, oracle = runs_of(stored, "sesi")[:2]
+    got = owner.get(f"/side-by-side?run={oracle}&run={random}")
+    verdict = sm.compare(oracle, random, store=stored).verdict
+    assert " ".join(verdict.split()) in plain(got.text)
+    rows = re.findall(r'<td class="n">([\d.]+) %</td><td class="n">([\d.]+) %</td>', got.text)
+    assert len(rows) == 12
+    leads = [float(first) - float(second) for first, second in rows]
+    assert leads == sorted(leads, reverse=True) and leads[0] == 100.0
+    other = owner.get(f"/side-by-side?run={oracle}&run={random}&order=second").text
+    rows = re.findall(r'<td class="n">([\d.]+) %</td><td class="n">([\d.]+) %</td>', other)
+    assert [float(a) - float(b) for a, b in rows] == sorted(leads)
+    nowhere = owner.get(f"/side-by-side/item?run={oracle}&run={random}&item=nothing")
+    assert nowhere.status == 200 and "has no episode of item" in nowhere.text
+
+
+def test_side_by_side_refuses_runs_of_different_instruments(owner, stored):
+    got = owner.get(f"/side-by-side?run={runs_of(stored, 'sesi')[0]}&run={runs_of(stored, 'sage')[0]}")
+    assert got.status == 400 and "is a run of sesi" in plain(got.text)
 
 
 def test_progress_arrives_while_a_run_is_played(owner, stored, openai_server):

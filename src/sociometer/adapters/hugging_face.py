@@ -15,7 +15,7 @@ from sociometer.core.card import Card
 from sociometer.core.errors import UsageError
 from sociometer.core.lazy import require
 from sociometer.core.measure import Measure
-from sociometer.core.sheets import whole_file
+from sociometer.core.sheets import whole_files
 from sociometer.core.version import __version__
 from sociometer.results import export
 from sociometer.statistics.formatting import interval_text, number, stand_ins_sentence
@@ -43,13 +43,12 @@ def publish(run: StoredRun, folder: Path, *, dataset: str = "", without_keys: bo
         raise UsageError(f"run {run.id} is {run.state}; finish it first: sociometer resume {run.id}.")
     if dataset and dataset.count("/") != 1:
         raise UsageError(f"--dataset takes OWNER/NAME, the dataset's id on the Hub, not '{dataset}'.")
-    if folder.exists() and any(folder.iterdir()):
+    if any(path.is_file() for path in folder.rglob("*")):
         raise UsageError(f"the folder '{folder}' is not empty; give a new one.")
     whose = run.manifest.whose_items
     bare = whose != "bundled"
     if bare and without_keys:
         raise UsageError(f"run {run.id} is on {whose} items, which are never published; leave out --without-keys.")
-    files = [_write_rows(run, task, folder / "data" / f"{task}.parquet", bare, without_keys) for task in run.tasks]
     left_out = ""
     if bare:
         left_out = (
@@ -57,17 +56,16 @@ def publish(run: StoredRun, folder: Path, *, dataset: str = "", without_keys: bo
         )
     elif without_keys:
         left_out = "Items, outcomes and the scores of single items are left out: the items are held out."
-    files.append(_write_text(folder / "README.md", _card_text(run, left_out)))
+    texts = {folder / "README.md": _card_text(run, left_out)}
     if dataset:
-        name = f"sociometer-{run.instrument}.yaml"
-        files.append(_write_text(folder / ".eval_results" / name, _results_text(run, dataset)))
-    return Published(tuple(files), left_out)
-
-
-def _write_rows(run: StoredRun, task: str, path: Path, bare: bool, without_keys: bool) -> Path:
-    with whole_file(path) as partial:
-        export.write_table(export.arrow_table(_rows(run, task, bare, without_keys)), partial)
-    return path
+        texts[folder / ".eval_results" / f"sociometer-{run.instrument}.yaml"] = _results_text(run, dataset)
+    files = (*(folder / "data" / f"{task}.parquet" for task in run.tasks), *texts)
+    with whole_files(*files) as partial:
+        for task, path in zip(run.tasks, partial, strict=False):
+            export.write_table(export.arrow_table(_rows(run, task, bare, without_keys)), path)
+        for text, path in zip(texts.values(), partial[len(run.tasks) :], strict=True):
+            path.write_text(text, encoding="utf-8")
+    return Published(files, left_out)
 
 
 def _rows(run: StoredRun, task: str, bare: bool, without_keys: bool) -> Iterator[dict[str, Any]]:
@@ -84,12 +82,6 @@ def _rows(run: StoredRun, task: str, bare: bool, without_keys: bool) -> Iterator
             kept["item_content"] = encode(episode.item).decode()
             kept["outcome"] = None if episode.outcome is None else encode(episode.outcome).decode()
         yield kept
-
-
-def _write_text(path: Path, text: str) -> Path:
-    with whole_file(path) as partial:
-        partial.write_text(text, encoding="utf-8")
-    return path
 
 
 def _quoted(value: object) -> str:

@@ -197,13 +197,7 @@ def _withdraw(name: str, participant: str, store: StorePlace | None, as_json: bo
     if found is None or found.study != name:
         raise NotFound(f"study {name} has no participant '{participant}'; 'sociometer study show {name}' lists them.")
     with study_lock(path, name):
-        try:
-            erased = Store(path).withdraw(found.id)
-        except StoreError as error:
-            raise type(error)(
-                f"{error} The withdrawal of {found.id} is not finished: repeat this command, or it is finished when the"
-                " store is next written to. Until then the answers count nowhere."
-            ) from error
+        erased = Store(path).withdraw(found.id)
     tell(
         as_json,
         {"study": name, "withdrawn": found.id, "deleted": erased},

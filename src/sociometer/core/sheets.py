@@ -14,7 +14,7 @@ import os
 import re
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, TextIO, TypeVar
 
@@ -166,6 +166,13 @@ def whole_file(path: Path, *, private: bool = False) -> Iterator[Path]:
             partial.unlink(missing_ok=True)
     except OSError as error:
         raise UsageError(f"{path}: cannot be written ({error.strerror}).") from None
+
+
+@contextmanager
+def whole_files(*paths: Path) -> Iterator[list[Path]]:
+    """Temporary files that replace `paths` when all of them are complete."""
+    with ExitStack() as staged:
+        yield [staged.enter_context(whole_file(path)) for path in paths]
 
 
 def guard(cell: Cell) -> Cell:

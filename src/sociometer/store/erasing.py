@@ -1,20 +1,19 @@
 """Deletes a person: a run, every reply to it, what was made from their words, and the traces in the files.
 
-That the person has asked for it is in the study book first, and the person leaves the book last. If anything between
-fails or is killed, everything is done again when the store is next opened for writing, until the book is without them.
+That a participant asks for it is in the study book first, and the participant leaves the book last. If anything between
+fails or is killed, all of it is done again when the store is next opened for writing.
 """
 
 import json
 from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, closing, suppress
-from functools import partial
 from pathlib import Path
 
 import msgspec
 from msgspec import Struct, structs
 
 from sociometer.core.conversation import Identity, Reply
-from sociometer.core.errors import SociometerError
+from sociometer.core.errors import Busy, SociometerError
 from sociometer.store.database import Connection, Database
 from sociometer.store.episodes import EVENTS
 from sociometer.store.labels import LabelBook, book_path
@@ -44,121 +43,111 @@ class Erased(Struct, frozen=True):
     shared_texts: int = 0
 
 
-class _Found(Struct, frozen=True):
-    """What a store has of a person: their own runs, the runs and requests made from their words, and these words."""
-
-    own: tuple[str, ...]
-    model: int
-    answers: int
-    words: tuple[str, ...]
-    derived: list[str]
-    requests: set[bytes]
-
-    @property
-    def runs(self) -> tuple[str, ...]:
-        return (*self.own, *self.derived)
+class Withdrawing(Busy):
+    """A participant has asked to withdraw and is not erased yet."""
 
 
-def withdraw(database: Database, participant: str, forget: Callable[[], None] = lambda: None) -> Erased:
-    """Erases a participant of a study; if that fails, it is done later, and until then their answers count nowhere.
+Forget = Callable[[], None]
+"""Makes an open store forget what it has read, so that it takes nothing for stored that is being deleted."""
 
-    `forget` makes an open store forget what it has read, so that it takes nothing for stored that is being deleted.
-    """
-    erased = Erased()
+
+def withdraw(database: Database, participant: str, forget: Forget) -> Erased:
+    """Erases a participant of a study; Withdrawing if that must be finished later: then the answers count nowhere."""
     for book in study_books(database.place):
         book.begin_withdrawal(participant)
-        for one in book.withdrawing():
-            if one.id == participant:
-                erased = _finish(database, book, one, forget)
-    return erased
+        for one in book.withdrawing(participant):
+            try:
+                return _finish(database, book, one, forget)
+            except SociometerError as error:
+                raise Withdrawing(
+                    f"the withdrawal of {participant} is not finished: {error} The rest is deleted when the store is next"
+                    f" written to, or by 'sociometer study withdraw {one.study} {participant}'."
+                ) from error
+    return Erased()
 
 
-def finish_withdrawals(database: Database, forget: Callable[[], None] = lambda: None) -> None:
+def finish_withdrawals(database: Database, forget: Forget) -> None:
     """Erases all participants who have asked for it; one whose run another process holds is left for later."""
-    pending = unfinished_withdrawals(database.place)
     with suppress(SociometerError):
-        for book in study_books(database.place) if pending else ():
+        for book in study_books(database.place) if unfinished_withdrawals(database.place) else ():
             for one in book.withdrawing():
                 with suppress(SociometerError):
                     _finish(database, book, one, forget)
-            if "" in pending:
-                book.sweep()
+            book.sweep()
 
 
-def _finish(database: Database, book: StudyBook, one: Participant, forget: Callable[[], None]) -> Erased:
-    erased, own = Erased(), {one.run} - {""}
+def _finish(database: Database, book: StudyBook, one: Participant, forget: Forget) -> Erased:
+    erased, runs = Erased(), {one.run} - {""}
     if database.is_current():
         with database.errors(), closing(database.connect(writable=False)) as connection:
             # A run that was made just before a kill is not in the book yet.
             named = connection.execute("SELECT id FROM run WHERE name = ?", (run_name(one.study, one.id),))
-            own |= {run for (run,) in named}
-        if own:
-            hide = partial(book.hide, one.id)
-            erased = erase_person(database, tuple(sorted(own)), identity_of(one.id), forget, hide)
+            runs.update(run for (run,) in named)
+        erased = erase_person(database, runs, identity_of(one.id), forget) if runs else erased
     book.end_withdrawal(one)
     return erased
 
 
-def erase_person(
-    database: Database,
-    own: tuple[str, ...],
-    identity: Identity,
-    forget: Callable[[], None] = lambda: None,
-    hide: Callable[[Collection[str]], None] = lambda runs: None,
-) -> Erased:
+def erase_person(database: Database, runs: Collection[str], identity: Identity, forget: Forget) -> Erased:
     """Deletes runs, that player's replies to any run, and everything made from them, without a trace in the files.
 
-    `hide` gets all these runs before the first is deleted. What raters have goes first: only the store has the words
-    by which to find it.
+    If another process holds one of the runs, what was made from them is deleted, and they stay.
     """
-    units = labels = 0
-    with database.errors(), closing(database.connect()) as connection:
-        found = _find(connection, own, identity)
-        hide(found.runs)
-        if isinstance(database.place, Path) and book_path(database.place).exists():
-            with closing(LabelBook(book_path(database.place))) as book:
-                units, labels = book.erase(found.runs, found.words)
-        with ExitStack() as held:
-            for run in own:
+    units, labels, busy = 0, 0, None
+    with database.errors(), closing(database.connect()) as connection, ExitStack() as held:
+        try:
+            for run in runs:
                 held.enter_context(database.hold(run))
-            database.begin(connection)
-            try:
-                forget()
-                erased = _erase(connection, _find(connection, own, identity))
-                connection.execute("COMMIT")
-            except BaseException:
-                database.rollback(connection)
-                raise
+        except Busy as error:
+            busy = error
+        database.begin(connection)
+        try:
+            forget()
+            erased, words, found = _erase_runs(connection, runs, identity, keep=busy is not None)
+            # Before the commit: only the store has the words by which to find what raters have.
+            if isinstance(database.place, Path) and book_path(database.place).exists():
+                with closing(LabelBook(book_path(database.place))) as book:
+                    units, labels = book.erase(found, words)
+            connection.execute("COMMIT")
+        except BaseException:
+            database.rollback(connection)
+            raise
+        if busy is not None:
+            raise busy
         database.remove_traces(connection)
     return structs.replace(erased, units=units, labels=labels)
 
 
-def _find(connection: Connection, own: tuple[str, ...], identity: Identity) -> _Found:
+def _erase_runs(
+    connection: Connection, runs: Collection[str], identity: Identity, *, keep: bool
+) -> tuple[Erased, tuple[str, ...], tuple[str, ...]]:
+    """Deletes the rows, or `keep`s those of the runs themselves.
+
+    Returns what they were, the words of the person, and the runs that had them.
+    """
     who = connection.execute(
         "SELECT id FROM model WHERE identity = ?", (_encode_identity(identity).decode(),)
     ).fetchone()
     model = who[0] if who else -1
     replies = connection.execute("SELECT key, reply FROM journal WHERE model = ?", (model,)).fetchall()
     words = tuple(dict.fromkeys(word for key, reply in replies for word in words_in(unseal(reply, bytes(key)))))
-    return _Found(own, model, len(replies), words, *_made_from(connection, own, words))
-
-
-def _erase(connection: Connection, found: _Found) -> Erased:
-    """Deletes the rows."""
-    texts = _texts_of(connection, found.runs, found.model, found.requests)
-    for key in sorted(found.requests):
+    derived, requests = _made_from(connection, runs, words)
+    texts = _texts_of(connection, (*runs, *derived), model, requests)
+    for key in sorted(requests):
         connection.execute("DELETE FROM journal WHERE key = ?", (key,))
-    for one in found.own:
-        connection.execute("DELETE FROM journal WHERE run = ? OR model = ?", (one, found.model))
-    for one in found.runs:
+    own = () if keep else runs
+    for one in own:
+        connection.execute("DELETE FROM journal WHERE run = ? OR model = ?", (one, model))
+        connection.execute("DELETE FROM model WHERE id = ?", (model,))
+    for one in (*own, *derived):
         for table in TABLES_OF_A_RUN:
             connection.execute(f"DELETE FROM {table} WHERE run = ?", (one,))  # noqa: S608
         connection.execute("DELETE FROM run WHERE id = ?", (one,))
-    connection.execute("DELETE FROM model WHERE id = ?", (found.model,))
     shared = _needed(connection, texts)
     for text in sorted(texts - shared):
         connection.execute("DELETE FROM text WHERE hash = ?", (text,))
-    return Erased(found.answers, len(texts) - len(shared), len(found.derived), shared_texts=len(shared))
+    erased = Erased(len(replies), len(texts) - len(shared), len(derived), shared_texts=len(shared))
+    return erased, words, (*runs, *derived)
 
 
 def words_in(reply: bytes) -> Iterator[str]:
@@ -191,9 +180,7 @@ def _made_from(connection: Connection, runs: Collection[str], words: tuple[str, 
 
     columns = "manifest, id, instrument, subject, config_hash, name, created"
     for manifest, name, *labels in connection.execute(f"SELECT {columns} FROM run").fetchall():  # noqa: S608
-        if name in runs:
-            continue
-        if not read_sealed(_decode_manifest, manifest, name, *labels).given_items:
+        if name in own or not read_sealed(_decode_manifest, manifest, name, *labels).given_items:
             own.add(name)
             continue
         bodies = connection.execute("SELECT DISTINCT body FROM item WHERE run = ?", (name,)).fetchall()

@@ -18,7 +18,6 @@ from sociometer.store.database import SCHEMA, Connection, Table, create, require
 
 BUSY_SECONDS = 120
 """Longer than another process needs to rewrite the file after somebody withdrew."""
-_BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 SYNCHRONOUS = "FULL"
 """What is written survives a power cut."""
 
@@ -189,7 +188,7 @@ def storage_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.OperationalError as error:
-        raise (Busy if _code(error) in _BUSY else StoreError)(_explain(path, error)) from error
+        raise _explained(path, error) from error
     except sqlite3.IntegrityError as error:
         raise StoreError(f"{path}: {error}; try again.") from error
     except sqlite3.DatabaseError as error:
@@ -203,22 +202,18 @@ def storage_errors(path: Path) -> Iterator[None]:
         raise StoreError(f"{path}: {error.strerror or error}; give --store a writable file.") from error
 
 
-def _code(error: sqlite3.OperationalError) -> int:
-    """The primary result code, which is the low byte."""
-    return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
-
-
-def _explain(path: Path, error: sqlite3.OperationalError) -> str:
-    code = _code(error)
-    if code == sqlite3.SQLITE_FULL:
-        return f"{path}: the disk is full. Stored data stays readable; free some space, then run 'sociometer resume'."
-    if code in _BUSY:
-        return f"{path}: another process has held the store for over {BUSY_SECONDS} s; wait for it or stop it."
-    if code == sqlite3.SQLITE_CANTOPEN:
-        return f"{path}: cannot be opened; give --store a writable file."
-    if code == sqlite3.SQLITE_READONLY:
-        return f"{path}: is read-only; give --store a writable file."
-    return f"{path}: {error}"
+def _explained(path: Path, error: sqlite3.OperationalError) -> StoreError:
+    # The low byte is the primary result code.
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return Busy(f"{path}: another process has held the store for over {BUSY_SECONDS} s; wait for it or stop it.")
+    said = {
+        sqlite3.SQLITE_FULL: "the disk is full. Stored data stays readable; free some space, then run 'sociometer"
+        " resume'.",
+        sqlite3.SQLITE_CANTOPEN: "cannot be opened; give --store a writable file.",
+        sqlite3.SQLITE_READONLY: "is read-only; give --store a writable file.",
+    }
+    return StoreError(f"{path}: {said.get(code, error)}")
 
 
 try:

@@ -65,7 +65,7 @@ class Store:
     @cached_property
     def _parts(self) -> Parts:
         """The open database; a store that does not exist yet is created."""
-        writer = Writer(self.database, on_rollback=self.forget, on_start=self.finish_withdrawals)
+        writer = Writer(self.database, self.forget, lambda: finish_withdrawals(self.database, self.forget))
         if not self.database.is_current():
             writer.start()
         try:
@@ -119,10 +119,6 @@ class Store:
     def withdraw(self, participant: str) -> Erased:
         """Erase a participant of a study whose run is not being played."""
         return withdraw(self.database, participant, self.forget)
-
-    def finish_withdrawals(self) -> None:
-        """Erase the participants who have asked for it, as far as their runs are not being played."""
-        finish_withdrawals(self.database, self.forget)
 
     def totals(self, record: RunRecord) -> Totals:
         """The counts and the spending of a run; computed now for a run in progress."""

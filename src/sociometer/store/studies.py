@@ -5,7 +5,7 @@ import secrets
 import sqlite3
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, suppress
 from pathlib import Path
 from random import Random
@@ -118,11 +118,9 @@ CREATE TABLE attention (
   number INTEGER NOT NULL, passed INTEGER NOT NULL, PRIMARY KEY (participant, number)
 ) WITHOUT ROWID;
 """
-_WITHDRAWALS = "CREATE TABLE withdrawal (participant TEXT PRIMARY KEY, runs TEXT NOT NULL) WITHOUT ROWID"
-"""Who has asked to withdraw and is not erased yet, with the runs that count nowhere from then on.
-
-A row without a name stays until the file has no traces of those who are erased."""
-_TAKING = "id NOT IN (SELECT participant FROM withdrawal)"
+_WITHDRAWALS = "CREATE TABLE withdrawal (who TEXT PRIMARY KEY) WITHOUT ROWID"
+"""Who has asked to withdraw and is not erased yet; a row without a name stays until the file has no traces of them."""
+_TAKING = "id NOT IN (SELECT who FROM withdrawal)"
 
 
 def book_path(store: Path) -> Path:
@@ -192,7 +190,7 @@ class StudyBook(Book):
 
     def start(self, participant: Participant) -> bool:
         """Counts a participant who is about to see the first question; False if the study has enough of them."""
-        with self._changing():
+        with self.changing():
             current, study = self.participant(participant.id), self.study(participant.study)
             if current is None or current.started:
                 return current is not None
@@ -234,37 +232,28 @@ class StudyBook(Book):
         self._rows("UPDATE participant SET body = ? WHERE id = ?", body, participant.id)
 
     def begin_withdrawal(self, participant: str) -> None:
-        """Stores that a participant has asked to withdraw."""
-        run = "SELECT id, json_array(json_extract(body, '$.run')) FROM participant WHERE id = ?"
-        self._rows(f"INSERT OR IGNORE INTO withdrawal {run}", participant)
+        """Stores that a participant has asked to withdraw: from now on the answers count nowhere."""
+        self._rows("INSERT OR IGNORE INTO withdrawal SELECT id FROM participant WHERE id = ?", participant)
 
-    def is_withdrawing(self, participant: str) -> bool:
-        """Whether a participant has asked to withdraw and is not erased yet."""
-        return bool(self._rows("SELECT 1 FROM withdrawal WHERE participant = ?", participant))
-
-    def hide(self, participant: str, runs: Iterable[str]) -> None:
-        """Stores which runs count nowhere until the participant is erased."""
-        body = msgspec.json.encode(tuple(runs)).decode()
-        self._rows("UPDATE withdrawal SET runs = ? WHERE participant = ?", body, participant)
-
-    def withdrawing(self) -> list[Participant]:
-        """Who has asked to withdraw and is not erased yet."""
-        return self._all(Participant, f"SELECT body FROM participant WHERE NOT {_TAKING}")  # noqa: S608
+    def withdrawing(self, participant: str = "") -> list[Participant]:
+        """Who has asked to withdraw and is not erased yet: all, or one participant if it is so."""
+        found = self._all(Participant, f"SELECT body FROM participant WHERE NOT {_TAKING}")  # noqa: S608
+        return [one for one in found if participant in ("", one.id)]
 
     def end_withdrawal(self, participant: Participant) -> None:
         """Deletes a participant with sessions and response times; the study keeps only the number of them."""
-        with self._changing():
+        with self.changing():
             study = self.study(participant.study)
             present = self._file.execute("DELETE FROM participant WHERE id = ?", (participant.id,)).rowcount
-            self._rows("INSERT OR REPLACE INTO withdrawal VALUES ('', '[]')")
-            self._rows("DELETE FROM withdrawal WHERE participant = ?", participant.id)
+            self._rows("INSERT OR IGNORE INTO withdrawal VALUES ('')")
+            self._rows("DELETE FROM withdrawal WHERE who = ?", participant.id)
             self.change(structs.replace(study, withdrawn=study.withdrawn + present))
         self.sweep()
 
     def sweep(self) -> None:
         """Removes the traces of those who are erased."""
         self._remove_traces()
-        self._rows("DELETE FROM withdrawal WHERE participant = ''")
+        self._rows("DELETE FROM withdrawal WHERE who = ''")
 
     def add_timing(self, timing: Timing) -> None:
         """Stores how long a question took; the first answer to it counts."""
@@ -315,15 +304,14 @@ def study_books(store: StorePlace) -> Iterator[StudyBook]:
             yield book
 
 
-def unfinished_withdrawals(store: StorePlace) -> dict[str, tuple[str, ...]]:
-    """The runs that count nowhere, by participant who has asked to withdraw; read without opening the book."""
-    found: dict[str, tuple[str, ...]] = {}
+def unfinished_withdrawals(store: StorePlace) -> dict[str, str]:
+    """Who has asked to withdraw, each with the run, which counts nowhere; read without opening the book."""
     if isinstance(store, Path) and (path := book_path(store)).exists():
+        query = "SELECT who, json_extract(body, '$.run') FROM withdrawal LEFT JOIN participant ON id = who"
         # A book of an older version has no such table; one that is damaged must not hide the runs of models.
-        with suppress(sqlite3.Error, msgspec.DecodeError), closing(open_file(path, writable=False)) as book:
-            for participant, runs in book.execute("SELECT participant, runs FROM withdrawal"):
-                found[participant] = msgspec.json.decode(runs, type=tuple[str, ...])
-    return found
+        with suppress(sqlite3.Error), closing(open_file(path, writable=False)) as book:
+            return {name: run or "" for name, run in book.execute(query)}
+    return {}
 
 
 def check_places(study: Study, lots: Random, planned: int) -> list[int]:

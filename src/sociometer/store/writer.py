@@ -149,12 +149,7 @@ def batches(queue: "SimpleQueue[Value | None]", most: int) -> Iterator[list[Valu
 class Writer:
     """Queues operations; each future is done once its operation is on disk."""
 
-    def __init__(
-        self,
-        database: Database,
-        on_rollback: Callable[[], None] = lambda: None,
-        on_start: Callable[[], None] = lambda: None,
-    ) -> None:
+    def __init__(self, database: Database, on_rollback: Callable[[], None], on_start: Callable[[], None]) -> None:
         """The store is opened or created by `start` or by the first operation; reading never opens it."""
         self._database = database
         self._connection: Connection | None = None

@@ -4,9 +4,8 @@ Guests read the words of `texts/errors.*.toml`, which name no process, no path a
 itself; what is not the visitor's doing is also on the owner's terminal.
 """
 
-from msgspec import Struct
-
 from sociometer.core.errors import Busy, DataError, NotFound, SociometerError, UsageError
+from sociometer.store.erasing import Withdrawing
 
 
 class BadForm(Exception):
@@ -25,33 +24,23 @@ class Paused(SociometerError):
     """A run that ended early, by a cap or because another role's model cannot be reached; it can continue later."""
 
 
-class Withdrawing(SociometerError):
-    """A participant has asked to withdraw and is not erased yet."""
-
-
-class Told(Struct, frozen=True):
-    """The status of an error, the key of its words for guests, and when to try again."""
-
-    status: int
-    words: str
-    retry_seconds: int = 0
-
-
 BAD_FORM = 400
-TOLD: dict[type, Told] = {
-    BadForm: Told(BAD_FORM, "bad form"),
-    UsageError: Told(400, "bad form"),
-    Full: Told(403, "full"),
-    NotFound: Told(404, "not found"),
-    Changed: Told(409, "changed"),
-    Busy: Told(503, "busy", 60),
-    Paused: Told(503, "paused", 600),
-    Withdrawing: Told(503, "withdrawing", 60),
-    DataError: Told(500, "broken"),
-    Exception: Told(500, "broken"),
+TOLD: dict[type, tuple[int, str, int]] = {
+    BadForm: (BAD_FORM, "bad form", 0),
+    UsageError: (400, "bad form", 0),
+    Full: (403, "full", 0),
+    NotFound: (404, "not found", 0),
+    Changed: (409, "changed", 0),
+    Busy: (503, "busy", 60),
+    Withdrawing: (503, "withdrawing", 60),
+    Paused: (503, "paused", 600),
+    DataError: (500, "broken", 0),
+    Exception: (500, "broken", 0),
 }
+"""The status, the key of the words for guests, and the seconds after which to try again (0: not)."""
 
 
-def told_of(error: Exception) -> Told:
-    """What the table says about an error, by the nearest of its classes."""
-    return next(TOLD[kind] for kind in type(error).__mro__ if kind in TOLD)
+def told_of(error: Exception, *, guest: bool) -> tuple[int, str, int]:
+    """What the table says about the nearest class of an error; a UsageError is the owner's mistake, not a guest's."""
+    kinds = (kind for kind in type(error).__mro__ if kind in TOLD and not (guest and kind is UsageError))
+    return TOLD[next(kinds)]

@@ -140,10 +140,7 @@ _KEEP_SECONDS = 365 * 86_400
 
 @functools.cache
 def texts(pages: str, language: str) -> dict[str, str]:
-    """The texts of the pages of participants (`study`), raters (`rating`) or the `owner`, or those of `errors`.
-
-    English if there are none in the language.
-    """
+    """The texts of pages (`study`, `rating`, `owner`), or of `errors` for guests; English if there are none."""
     path = files("sociometer.web") / "texts" / f"{pages}.{language}.toml"
     return tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else texts(pages, "en")
 

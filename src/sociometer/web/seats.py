@@ -12,7 +12,7 @@ from msgspec import Struct, field, structs
 
 from sociometer.core.config import RunConfig
 from sociometer.core.conversation import AnswerFormat, Message, Reply, Request, Usage, assistant
-from sociometer.core.errors import MachineryError, SociometerError, Stopped, UsageError
+from sociometer.core.errors import MachineryError, Stopped
 from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Summary
 from sociometer.core.player import Player
@@ -21,12 +21,12 @@ from sociometer.core.source import Source
 from sociometer.core.task import Item, Task
 from sociometer.engine.engine import Engine, PlayedRun
 from sociometer.engine.plan import Plan
-from sociometer.store.erasing import Erased
+from sociometer.store.erasing import Erased, Withdrawing
 from sociometer.store.records import RunRecord, RunStatus
 from sociometer.store.runs import RunSearch
 from sociometer.store.store import Store
 from sociometer.store.studies import SUBJECT, Participant, Study, StudyBook, Timing, identity_of, run_name
-from sociometer.web.errors import Changed, Full, Paused, Withdrawing
+from sociometer.web.errors import Changed, Full, Paused
 from sociometer.web.forms import PeopleTexts, people_folder
 
 IDLE_SECONDS = 1_800.0
@@ -241,12 +241,7 @@ class Seats:
         """Deletes all data of a participant; Withdrawing if that must be finished later."""
         async with self._locks.setdefault(participant.id, asyncio.Lock()):
             await self.leave(participant.id)
-            try:
-                return await asyncio.to_thread(self._store.withdraw, participant.id)
-            except SociometerError as error:
-                if self._book.is_withdrawing(participant.id):
-                    raise Withdrawing(f"the withdrawal of {participant.id} is not finished: {error}") from error
-                raise
+            return await asyncio.to_thread(self._store.withdraw, participant.id)
 
     def _record(self, participant: Participant) -> RunRecord | None:
         """A participant's run; the engine stores no run without any answer."""
@@ -265,7 +260,7 @@ class Seats:
     async def _start(self, participant: Participant, study: Study) -> Seat:
         """Continues a participant's run from the journal, or starts it."""
         current = self._book.participant(participant.id)
-        if current is None or self._book.is_withdrawing(current.id):
+        if current is None or self._book.withdrawing(current.id):
             raise Withdrawing(f"participant {participant.id} has withdrawn.")
         if not self._book.start(current):
             raise Full(f"study {study.name} has all the participants it needs.")
@@ -275,12 +270,7 @@ class Seats:
         # An engine of its own: engines share their caps over all the runs that they play.
         engine = Engine(self._store, self._load if study.order == "fixed" else self._shuffling(study, current))
         config = self._config(current, study, engine)
-        try:
-            prepared = await asyncio.to_thread(
-                engine.prepare, config, players={SUBJECT: player}, continue_unfinished=True
-            )
-        except UsageError as error:  # of the study's owner; the participant has done nothing wrong
-            raise SociometerError(f"study {study.name} cannot be played: {error}") from error
+        prepared = await asyncio.to_thread(engine.prepare, config, players={SUBJECT: player}, continue_unfinished=True)
         if known and prepared.run.id != known.id:
             raise Changed(f"the items or prompts of study {study.name} changed after it began.")
         if not known:

@@ -127,25 +127,24 @@ async def errors_as_pages(
         said = own or ("There is no such page." if error.status == 404 else error.reason)
         return _error_page(request, error.status, said, error.headers.get("Retry-After", ""))
     except Exception as error:
-        told, ours = told_of(error), isinstance(error, SociometerError)
-        if told.status >= 500:
-            what = f"{request.method} {request.path}: {error if ours else 'internal error'}"
-            _LOG.error("%s", visible(what), exc_info=None if ours else error)
-        return _error_page(request, told.status, str(error) if ours else "", str(told.retry_seconds or ""), told.words)
+        return _error_page(request, error=error)
 
 
-def _error_page(request: web.Request, status: int, message: str, retry: str, key: str = "") -> web.Response:
-    """The error, and a link to where the visitor may go, if the browser has a session; guests read their language.
-
-    `key` names what guests read in place of the message.
-    """
+def _error_page(
+    request: web.Request, status: int = 0, message: str = "", retry: str = "", error: Exception | None = None
+) -> web.Response:
+    """The error, and a link to where the visitor may go, if the browser has a session; guests read their language."""
     known = known_visitors(request) if request.host.lower() in request.app[ADDRESS].hosts else []
     homes = {OWNER: request.app.get(HOME, "/"), RATER: "/rate", PARTICIPANT: "/take"}
     home = homes[known[0].role] if known and known[0].role in homes else ""
     guest = LANGUAGE in request.app and not any(visitor.role == OWNER for visitor in known)
     words = Words(request.app[LANGUAGE]) if guest else words_for(request)
-    if key and (guest or not message):
-        message = texts("errors", words.language)[key]
+    if error is not None:
+        ours, (status, key, seconds) = isinstance(error, SociometerError), told_of(error, guest=guest)
+        retry, message = str(seconds or ""), texts("errors", words.language)[key] if guest or not ours else str(error)
+        if status >= 500:
+            said = visible(f"{request.method} {request.path}: {error if ours else 'internal error'}")
+            _LOG.error("%s", said, exc_info=None if ours else error)
     made = owner_page(request, "error.html", words, status=status, message=message, home=home, again=retry)
     made.headers.update({"Retry-After": retry} if retry else {})
     return made

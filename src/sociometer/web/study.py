@@ -21,6 +21,7 @@ from sociometer.core.measure import Summary
 from sociometer.core.settings import Settings
 from sociometer.results.groups import participants_table
 from sociometer.statistics.formatting import interval_text, number
+from sociometer.store.erasing import Withdrawing, finish_withdrawals
 from sociometer.store.store import Store
 from sociometer.store.studies import (
     Participant,
@@ -33,23 +34,9 @@ from sociometer.store.studies import (
     shown_code,
     study_lock,
 )
-from sociometer.web.errors import BAD_FORM, BadForm, Full, Withdrawing
+from sociometer.web import guard
+from sociometer.web.errors import BAD_FORM, BadForm, Full
 from sociometer.web.forms import PeopleTexts, fields_of, pattern_of, people_texts, reply_of
-from sociometer.web.guard import (
-    ADDRESS,
-    CODES,
-    OWNER,
-    PARTICIPANT,
-    RateLimit,
-    address_of,
-    check_secret,
-    form_of,
-    known_visitors,
-    landing,
-    only,
-    set_cookie,
-    visitor_of,
-)
 from sociometer.web.rendering import Words, owner_page, page, see_other, texts, words_for
 from sociometer.web.seats import Question, Seats
 from sociometer.web.serving import Place, guest_application, serve
@@ -67,7 +54,7 @@ BOOK = web.AppKey("book", StudyBook)
 STORE = web.AppKey("store", Store)
 SEATS = web.AppKey("seats", Seats)
 TEXTS = web.AppKey("texts", PeopleTexts)
-JOINS = web.AppKey("joins", RateLimit)
+JOINS = web.AppKey("joins", guard.RateLimit)
 NEW_CODES: web.AppKey[dict[str, str]] = web.AppKey("new_codes", dict)
 
 
@@ -80,29 +67,29 @@ def study_page(
     return page(
         name, status=status if problem else 200, study=study, heading=study.title or study.name,
         problem=words[problem].format_map(context) if problem else "", language=study.language, words=words,
-        visitor=next((one for one in known_visitors(request) if one.role == PARTICIPANT), None),
+        visitor=next((one for one in guard.known_visitors(request) if one.role == guard.PARTICIPANT), None),
         texts=request.app[TEXTS], **context,
     )  # fmt: skip
 
 
 def participant_of(request: web.Request, *, withdrawing: bool = False) -> Participant:
     """The participant of this study who sent the request; who has asked to withdraw can only do that."""
-    found = request.app[BOOK].participant(visitor_of(request).who)
+    found = request.app[BOOK].participant(guard.visitor_of(request).who)
     if found is None or found.study != request.app[STUDY].name:
         raise web.HTTPForbidden(text="This browser has no session of this study.")
-    if not withdrawing and request.app[BOOK].is_withdrawing(found.id):
+    if not withdrawing and request.app[BOOK].withdrawing(found.id):
         raise Withdrawing(f"the withdrawal of {found.id} is not finished.")
     return found
 
 
-@landing
+@guard.landing
 async def welcome_page(request: web.Request) -> web.StreamResponse:
     """What the study is, what is stored, and the form to take part; who has joined continues."""
-    check_secret(request, request.app[STUDY].secret)
+    guard.check_secret(request, request.app[STUDY].secret)
     if request.headers.get("Sec-Fetch-Site") == "cross-site":
         # The browser keeps our cookie back from a link on another site: the page opens itself once more.
         return study_page(request, "study_arrive.html", here=request.path_qs)
-    if any(visitor.role == PARTICIPANT for visitor in known_visitors(request)):
+    if any(visitor.role == guard.PARTICIPANT for visitor in guard.known_visitors(request)):
         return see_other("/take")
     # A panel may pass an answer on in the link, such as ?PROLIFIC_PID=…
     given = {name: request.query[name] for name in request.app[STUDY].questions if name in request.query}
@@ -115,11 +102,11 @@ def _welcome(request: web.Request, problem: str = "", status: int = BAD_FORM, **
     return study_page(request, "study_welcome.html", problem, status, **filled)
 
 
-@landing
+@guard.landing
 async def join(request: web.Request) -> web.StreamResponse:
     """Creates a participant who agreed to take part; a form that is sent twice makes one."""
-    check_secret(request, request.app[STUDY].secret)
-    given, book = await form_of(request), request.app[BOOK]
+    guard.check_secret(request, request.app[STUDY].secret)
+    given, book = await guard.form_of(request), request.app[BOOK]
     study = book.study(request.app[STUDY].name)
     about = {name: given.get(f"about-{place}", "").strip() for place, name in enumerate(study.questions)}
     about = {name: said[:LONGEST_ABOUT] for name, said in about.items() if said}
@@ -129,40 +116,40 @@ async def join(request: web.Request) -> web.StreamResponse:
     if not book.joined(study, ticket):
         if book.started(study.name) >= study.quota:
             raise Full(f"study {study.name} has all the participants it needs.")
-        request.app[JOINS].check(address_of(request))
+        request.app[JOINS].check(guard.address_of(request))
     participant, code = book.join(study, about, ticket)
     request.app[NEW_CODES][participant.id] = code
     response = see_other("/code")
-    set_cookie(request, response, book.open_session(participant))
+    guard.set_cookie(request, response, book.open_session(participant))
     return response
 
 
-@only(PARTICIPANT)
+@guard.only(guard.PARTICIPANT)
 async def code_page(request: web.Request) -> web.StreamResponse:
     """The code of somebody who has just joined; it is on no disk, so it is shown until the server stops."""
     code = request.app[NEW_CODES].get(participant_of(request).id)
     return study_page(request, "study_code.html", code=shown_code(code)) if code else see_other("/take")
 
 
-@landing
+@guard.landing
 async def come_back(request: web.Request) -> web.StreamResponse:
     """Exchanges a code for a session; limits the rate of guesses."""
-    check_secret(request, request.app[STUDY].secret)
-    who, study = address_of(request), request.app[STUDY]
-    request.app[CODES].check(who)
-    code = (await form_of(request)).get("code", "")[:40]
+    guard.check_secret(request, request.app[STUDY].secret)
+    who, study = guard.address_of(request), request.app[STUDY]
+    request.app[guard.CODES].check(who)
+    code = (await guard.form_of(request)).get("code", "")[:40]
     found = request.app[BOOK].with_code(study.name, code)
     if found is None:
         return _welcome(request, "wrong code", 403, code=code)
-    request.app[CODES].forgive(who)
-    if request.app[BOOK].is_withdrawing(found.id):
+    request.app[guard.CODES].forgive(who)
+    if request.app[BOOK].withdrawing(found.id):
         raise Withdrawing(f"the withdrawal of {found.id} is not finished.")
     response = see_other("/take")
-    set_cookie(request, response, request.app[BOOK].open_session(found))
+    guard.set_cookie(request, response, request.app[BOOK].open_session(found))
     return response
 
 
-@only(PARTICIPANT)
+@guard.only(guard.PARTICIPANT)
 async def take_page(request: web.Request) -> web.StreamResponse:
     """The current question, or the end."""
     question = await request.app[SEATS].question(participant_of(request), request.app[STUDY], WAIT_SECONDS)
@@ -176,11 +163,11 @@ async def take_page(request: web.Request) -> web.StreamResponse:
     return study_page(request, "study_wait.html", talk=talk)
 
 
-@only(PARTICIPANT)
+@guard.only(guard.PARTICIPANT)
 async def answer(request: web.Request) -> web.StreamResponse:
     """Takes an answer, waits until it is on disk, and goes to the next question."""
     participant, study, seats = participant_of(request), request.app[STUDY], request.app[SEATS]
-    given = await form_of(request)
+    given = await guard.form_of(request)
     question = await seats.question(participant, study, WAIT_SECONDS)
     if question is None or given.get("number") != str(question.number):
         # Sent twice, or from a page that was left open: the answer that counts is the first.
@@ -195,10 +182,10 @@ async def answer(request: web.Request) -> web.StreamResponse:
     return see_other("/take#form")
 
 
-@only(PARTICIPANT)
+@guard.only(guard.PARTICIPANT)
 async def answer_check(request: web.Request) -> web.StreamResponse:
     """Takes the answer to an attention check that is due."""
-    participant, given, check = participant_of(request), await form_of(request), _check_due(request)
+    participant, given, check = participant_of(request), await guard.form_of(request), _check_due(request)
     if check is None or given.get("number") != str(check.number):
         return see_other("/take")
     said = given.get("answer", "")
@@ -269,7 +256,7 @@ def _part(request: web.Request, question: Question) -> str:
     return words["part"].format(part=question.turn + 1) if question.turn else ""
 
 
-@only(PARTICIPANT)
+@guard.only(guard.PARTICIPANT)
 async def end_page(request: web.Request) -> web.StreamResponse:
     """Thanks a participant who has answered everything; shows the primary numbers if the study shows any."""
     participant, study, seats = participant_of(request), request.app[STUDY], request.app[SEATS]
@@ -305,26 +292,26 @@ def place_of(summary: Summary) -> dict[str, int | str]:
     return {"eq": round(eq.value), "percent": percent, "people": int(norm["people"]), "bounds": bounds}
 
 
-@only(PARTICIPANT)
+@guard.only(guard.PARTICIPANT)
 async def stored_page(request: web.Request) -> web.StreamResponse:
     """What is stored about the participant."""
     return study_page(request, "study_stored.html", about=participant_of(request).about)
 
 
-@only(PARTICIPANT)
+@guard.only(guard.PARTICIPANT)
 async def withdraw_page(request: web.Request) -> web.StreamResponse:
     """Deletes everything about the participant, who is asked once more before."""
     participant = participant_of(request, withdrawing=True)
-    if (await form_of(request)).get("sure") != "yes":
+    if (await guard.form_of(request)).get("sure") != "yes":
         return study_page(request, "study_withdraw.html")
     erased = await request.app[SEATS].withdraw(participant)
     response = study_page(request, "study_withdrawn.html", erased=erased)
     request.app[NEW_CODES].pop(participant.id, None)
-    response.del_cookie(request.app[ADDRESS].guest_cookie, path="/")
+    response.del_cookie(request.app[guard.ADDRESS].guest_cookie, path="/")
     return response
 
 
-@only(OWNER)
+@guard.only(guard.OWNER)
 async def overview_page(request: web.Request) -> web.StreamResponse:
     """The participants of the study."""
     study, book, store = request.app[BOOK].study(request.app[STUDY].name), request.app[BOOK], request.app[STORE]
@@ -332,25 +319,20 @@ async def overview_page(request: web.Request) -> web.StreamResponse:
     said = partial(participants_table, say=lambda rule: words(rule.text, **rule.values))
     table = await asyncio.to_thread(said, study, book, store)
     return owner_page(
-        request,
-        "study_overview.html",
-        visitor=visitor_of(request),
-        study=study,
-        card=request.app[CARD],
-        table=table,
-        rules=exclusion_rules(study),
-    )
+        request, "study_overview.html", visitor=guard.visitor_of(request), study=study, card=request.app[CARD],
+        table=table, rules=exclusion_rules(study),
+    )  # fmt: skip
 
 
 def study_application(
     study: Study, store: Store, book: StudyBook, load: Callable[..., Instrument], per_address: int = PER_ADDRESS
 ) -> web.Application:
     """The pages of one study; from one network address, at most `per_address` people can join in an hour."""
-    app = guest_application(PARTICIPANT, book.session, study.language)
+    app = guest_application(guard.PARTICIPANT, book.session, study.language)
     instrument = load(study.config.instrument)
     app[CARD], app[TEXTS] = instrument.card, people_texts(instrument, study.language)
     app[STUDY], app[BOOK], app[STORE], app[SEATS] = study, book, store, Seats(store, load, book)
-    app[JOINS] = RateLimit(per_address, 3600.0, 100_000, _TOO_MANY)
+    app[JOINS] = guard.RateLimit(per_address, 3600.0, 100_000, _TOO_MANY)
     app[NEW_CODES] = {}
     app.cleanup_ctx.append(_tidy)
     app.router.add_get("/join/{secret}", welcome_page)
@@ -386,7 +368,7 @@ async def _tidy(app: web.Application) -> AsyncIterator[None]:
 
     async def rounds() -> None:
         while True:
-            await asyncio.to_thread(app[STORE].finish_withdrawals)
+            await asyncio.to_thread(finish_withdrawals, app[STORE].database, app[STORE].forget)
             await asyncio.sleep(_ROUND_SECONDS)
             await app[SEATS].leave_idle()
 
@@ -420,4 +402,4 @@ def serve_study(
         with study_lock(store, name), Store(store) as opened:
             app = study_application(study, opened, book, load, per_address)
             prepare = partial(app[SEATS].prepare, study)
-            serve(app, place, lambda owner: tell(f"{app[ADDRESS].url}/join/{study.secret}", owner), prepare)
+            serve(app, place, lambda owner: tell(f"{app[guard.ADDRESS].url}/join/{study.secret}", owner), prepare)

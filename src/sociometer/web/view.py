@@ -15,37 +15,25 @@ from sociometer.core.errors import UsageError, unknown
 from sociometer.core.instrument import Instrument
 from sociometer.reporting.plot import drawn
 from sociometer.reporting.tables import measure_rows
+from sociometer.results.comparison import comparison_table
 from sociometer.results.export import export_run
 from sociometer.statistics.formatting import group_text
 from sociometer.store.place import StorePlace
 from sociometer.store.records import RunStatus
 from sociometer.store.runs import RunSearch
+from sociometer.web import browsing
 from sociometer.web.guard import OWNER, SessionsInMemory, only
 from sociometer.web.rendering import Words, add_owner, later, words_for
 from sociometer.web.serving import Place, application, serve
-from sociometer.web.side_by_side import side_by_side_page, two_transcripts_page
-from sociometer.web.viewed import (
-    ROWS,
-    VIEWED,
-    RunRow,
-    ViewedStore,
-    drawable,
-    figures_of,
-    find_runs,
-    is_folded,
-    look_of,
-    page_number,
-    picture_of,
-    place_of,
-    read_head,
-    read_item,
-    read_items,
-    read_summary,
-    view_page,
-)
 
 _INSIDE = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 _DOWNLOADS = {"csv": "text/csv", "jsonl": "application/x-ndjson"}
+ORDERS = {
+    "first": "first run ahead of second",
+    "second": "second run ahead of first",
+    "difference": "largest difference",
+    "": "order of items",
+}
 SHOWN = {
     "": "all",
     "lowest": "lowest first",
@@ -58,58 +46,45 @@ SHOWN = {
 @only(OWNER)
 async def runs_page(request: web.Request) -> web.StreamResponse:
     """The list of runs, searched and filtered as the query says."""
-    viewed = request.app[VIEWED]
-    number = page_number(request)
+    viewed = request.app[browsing.VIEWED]
+    number = browsing.page_number(request)
     search = RunSearch(
-        words=request.query.get("q", ""),
-        instrument=request.query.get("instrument", ""),
-        status=request.query.get("status", ""),
-        limit=ROWS,
-        offset=ROWS * (number - 1),
-    )
-    rows, count = await asyncio.to_thread(find_runs, viewed, search, search)
-    return await view_page(
-        request,
-        "runs.html",
-        search=search,
-        statuses=[str(status) for status in RunStatus],
-        rows=rows,
-        count=count,
-        number=number,
-        pages=max(1, math.ceil(count / ROWS)),
-    )
+        words=request.query.get("q", ""), instrument=request.query.get("instrument", ""),
+        status=request.query.get("status", ""), limit=browsing.ROWS, offset=browsing.ROWS * (number - 1),
+    )  # fmt: skip
+    rows, count = await asyncio.to_thread(browsing.find_runs, viewed, search, search)
+    return await browsing.view_page(
+        request, "runs.html", search=search, statuses=[str(status) for status in RunStatus], rows=rows, count=count,
+        number=number, pages=max(1, math.ceil(count / browsing.ROWS)),
+    )  # fmt: skip
 
 
 @only(OWNER)
 async def run_states(request: web.Request) -> web.StreamResponse:
     """The rows of the runs that the query names as they are now, and the number of all runs."""
-    viewed, words = request.app[VIEWED], words_for(request)
-    ids = tuple(request.query.getall("run", []))[:ROWS]
-    rows, count = await asyncio.to_thread(find_runs, viewed, RunSearch(ids=ids, limit=ROWS), RunSearch())
+    viewed, words = request.app[browsing.VIEWED], words_for(request)
+    ids = tuple(request.query.getall("run", []))[: browsing.ROWS]
+    search = RunSearch(ids=ids, limit=browsing.ROWS)
+    rows, count = await asyncio.to_thread(browsing.find_runs, viewed, search, RunSearch())
     body = msgspec.json.encode({"count": count, "runs": [_state(row, words) for row in rows]})
     return web.Response(body=body, content_type="application/json")
 
 
-def _state(row: RunRow, words: Words) -> dict[str, object]:
+def _state(row: browsing.RunRow, words: Words) -> dict[str, object]:
     """A row as the page's script reads it: with the text of its status and cost in the page's language."""
-    shown = {
-        "finished": row.finished,
-        "shown": words(row.status),
-        "cost": words(row.cost),
-        "bounds": words.bounds(row.bounds),
-    }
-    return {**msgspec.structs.asdict(row), **shown}
+    shown = {"shown": words(row.status), "cost": words(row.cost), "bounds": words.bounds(row.bounds)}
+    return {**msgspec.structs.asdict(row), "finished": row.finished, **shown}
 
 
 @only(OWNER)
 async def figure_picture(request: web.Request) -> web.StreamResponse:
     """A figure of a run."""
-    viewed, run = request.app[VIEWED], request.match_info["run"]
-    number, (mode, width) = int(request.match_info["number"]), look_of(request)
+    viewed, run = request.app[browsing.VIEWED], request.match_info["run"]
+    number, (mode, width) = int(request.match_info["number"]), browsing.look_of(request)
 
     def make() -> bytes | None:
-        figures, state = figures_of(viewed, run)
-        return picture_of(viewed, run, state, number, mode, width) if number < len(figures) else None
+        figures, state = browsing.figures_of(viewed, run)
+        return browsing.picture_of(viewed, run, state, number, mode, width) if number < len(figures) else None
 
     return picture(await asyncio.to_thread(make))
 
@@ -125,37 +100,29 @@ def picture(body: bytes | None) -> web.Response:
 @only(OWNER)
 async def run_page(request: web.Request) -> web.StreamResponse:
     """One run; the numbers, the figures and the items are sent as soon as they are ready."""
-    viewed, run = request.app[VIEWED], request.match_info["run"]
-    head = await asyncio.to_thread(read_head, viewed, run)
+    viewed, run = request.app[browsing.VIEWED], request.match_info["run"]
+    head = await asyncio.to_thread(browsing.read_head, viewed, run)
     task, shown = head.task(request.query.get("task", "")), request.query.get("shown", "")
     if shown not in SHOWN:
         raise UsageError(str(unknown("order of items", shown, SHOWN)))
-    words, at = request.query.get("q", ""), page_number(request)
+    words, at = request.query.get("q", ""), browsing.page_number(request)
     run = head.record.id
-    return await view_page(
-        request,
-        "run.html",
-        head=head,
-        task=task,
-        tasks=[(name, head.card.task_title(name)) for name in head.record.manifest.config.tasks],
-        summary=later(lambda: read_summary(viewed, run, task)),
+    return await browsing.view_page(
+        request, "run.html", head=head, task=task, group_text=group_text, shown=shown, orders=SHOWN, words=words,
+        number=at, tasks=[(name, head.card.task_title(name)) for name in head.record.manifest.config.tasks],
+        summary=later(lambda: browsing.read_summary(viewed, run, task)),
         measures=lambda summary: sorted(
             measure_rows(summary, head.card, task), key=lambda row: bool(row.group or not row.card.primary)
         ),
-        figures=later(lambda: figures_of(viewed, run)[0]),
-        items=later(lambda: read_items(viewed, run, task, shown, words, at)),
-        group_text=group_text,
-        shown=shown,
-        orders=SHOWN,
-        words=words,
-        number=at,
-    )
+        figures=later(lambda: browsing.figures_of(viewed, run)[0]),
+        items=later(lambda: browsing.read_items(viewed, run, task, shown, words, at)),
+    )  # fmt: skip
 
 
 @only(OWNER)
 async def download(request: web.Request) -> web.StreamResponse:
     """The file that `sociometer export` writes of a run, as CSV or JSON lines."""
-    viewed, run = request.app[VIEWED], request.match_info["run"]
+    viewed, run = request.app[browsing.VIEWED], request.match_info["run"]
     ending = request.path.rpartition(".")[2]
 
     def make() -> tuple[str, bytes]:
@@ -172,31 +139,63 @@ async def download(request: web.Request) -> web.StreamResponse:
 @only(OWNER)
 async def item_page(request: web.Request) -> web.StreamResponse:
     """One item as it was played."""
-    viewed, run = request.app[VIEWED], request.match_info["run"]
-    task, item, repeat = place_of(request)
-    played = await asyncio.to_thread(read_item, viewed, run, task, item, repeat)
-    return await view_page(request, "item.html", played=played, folded=is_folded, drawable=drawable)
+    viewed, run = request.app[browsing.VIEWED], request.match_info["run"]
+    task, item, repeat = browsing.place_of(request)
+    played = await asyncio.to_thread(browsing.read_item, viewed, run, task, item, repeat)
+    return await browsing.view_page(request, "item.html", played=played)
 
 
 @only(OWNER)
 async def beside_picture(request: web.Request) -> web.StreamResponse:
     """What an instrument draws next to a transcript: a feeling curve, a tree with the path taken."""
-    viewed, run = request.app[VIEWED], request.match_info["run"]
-    (mode, width), place = look_of(request), place_of(request)
+    viewed, run = request.app[browsing.VIEWED], request.match_info["run"]
+    (mode, width), place = browsing.look_of(request), browsing.place_of(request)
 
     def make() -> bytes | None:
-        figure = read_item(viewed, run, *place).beside
-        return drawn(figure, "svg", mode=mode, width=width) if figure is not None and drawable(figure) else None
+        figure = browsing.read_item(viewed, run, *place).beside
+        if figure is None or not browsing.drawable(figure):
+            return None
+        return drawn(figure, "svg", mode=mode, width=width)
 
     return picture(await asyncio.to_thread(make))
 
 
-def view_application(viewed: ViewedStore) -> web.Application:
+@only(OWNER)
+async def side_by_side_page(request: web.Request) -> web.StreamResponse:
+    """The runs that the query names, item by item."""
+    viewed, query = request.app[browsing.VIEWED], request.query
+    order, words, at = query.get("order", "first"), query.get("q", ""), browsing.page_number(request)
+    sides = await asyncio.to_thread(browsing.read_sides, viewed, query.getall("run", []), query.get("task", ""))
+    if order not in ORDERS:
+        raise UsageError(str(unknown("order of items", order, ORDERS)))
+    return await browsing.view_page(
+        request, "side_by_side.html", sides=sides, table_of=comparison_table, order=order, orders=ORDERS, words=words,
+        number=at, verdicts=later(lambda: browsing.read_verdicts(viewed, sides)),
+        items=later(lambda: browsing.read_pairs(viewed, sides, order, words, at)),
+    )  # fmt: skip
+
+
+@only(OWNER)
+async def two_transcripts_page(request: web.Request) -> web.StreamResponse:
+    """One item as each of the runs played it."""
+    viewed, query = request.app[browsing.VIEWED], request.query
+    task, item, repeat = browsing.place_of(request)
+
+    def read() -> tuple[browsing.Sides, list[browsing.ItemPlayed | str]]:
+        sides = browsing.read_sides(viewed, query.getall("run", []), task)
+        return sides, [browsing.read_play(viewed, run, sides.task, item, repeat) for run in sides.runs]
+
+    sides, played = await asyncio.to_thread(read)
+    both = list(zip(sides.labels, played, strict=True))
+    return await browsing.view_page(request, "two_transcripts.html", sides=sides, item=item, repeat=repeat, played=both)
+
+
+def view_application(viewed: browsing.ViewedStore) -> web.Application:
     """The pages of the store."""
     sessions = SessionsInMemory()
     app = application(sessions.find)
     add_owner(app, sessions, "/")
-    app[VIEWED] = viewed
+    app[browsing.VIEWED] = viewed
     app.router.add_get("/", runs_page)
     app.router.add_get("/states", run_states)
     app.router.add_get("/side-by-side", side_by_side_page)
@@ -225,4 +224,4 @@ def serve_view(
         )
     # The first page of a run need not wait for its instrument to be imported.
     Thread(target=lambda: [load(name) for name in cards], daemon=True).start()
-    serve(view_application(ViewedStore(path, load, cards)), place, tell)
+    serve(view_application(browsing.ViewedStore(path, load, cards)), place, tell)

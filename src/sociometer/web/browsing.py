@@ -2,7 +2,7 @@
 
 import asyncio
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, get_args
 
@@ -20,8 +20,9 @@ from sociometer.core.task import Episode, Score
 from sociometer.reporting.evidence import TranscriptLine, beside, transcript_lines
 from sociometer.reporting.figures import run_figures
 from sociometer.reporting.plot import drawn
-from sociometer.results.candidates import contamination_note
-from sociometer.results.corrected import correction_note, corrections
+from sociometer.results.candidates import contamination_note, run_labels
+from sociometer.results.comparison import Comparison, compare
+from sociometer.results.corrected import corrected_measures, correction_note, corrections
 from sociometer.statistics.charts import Mode
 from sociometer.statistics.formatting import chance_of, interval_text, number
 from sociometer.store.episodes import ScoredEpisode
@@ -34,6 +35,7 @@ from sociometer.web.guard import visitor_of
 from sociometer.web.rendering import owner_page, tongue
 
 ROWS = 50
+MOST_RUNS = 6
 ITEMS = 100
 MOST_PAGES = 10_000
 WIDTHS = (640, 340)
@@ -74,6 +76,7 @@ VIEWED = web.AppKey("viewed", ViewedStore)
 async def view_page(request: web.Request, name: str, **context: Any) -> web.Response:
     """A page about the store, rendered in a thread: its slow parts are given as functions."""
     context |= {"visitor": visitor_of(request), "cards": request.app[VIEWED].cards, "store": request.app[VIEWED].path}
+    context |= {"folded": is_folded, "drawable": drawable}
     return await asyncio.to_thread(lambda: owner_page(request, name, **context))
 
 
@@ -113,22 +116,14 @@ def run_row(viewed: ViewedStore, store: Store, record: RunRecord) -> RunRow:
     done, failed, spent = totals.done, totals.failed, totals.spent
     spec = model_label(record.manifest.config.subject)
     return RunRow(
-        id=record.id,
-        name=record.name,
-        instrument=record.instrument,
-        subject=record.subject,
+        id=record.id, name=record.name, instrument=record.instrument, subject=record.subject,
         model="" if spec == record.subject else spec,
         status="imported" if record.manifest.imported else str(status_of(store, record)),
-        created=record.created,
-        done=done,
-        failed=failed,
-        planned=record.manifest.episodes,
-        requests=spent.requests,
-        tokens=spent.input_tokens + spent.output_tokens,
-        cost=_cost(spent.cost, spent.priced, spent.unpriced),
+        created=record.created, done=done, failed=failed, planned=record.manifest.episodes, requests=spent.requests,
+        tokens=spent.input_tokens + spent.output_tokens, cost=_cost(spent.cost, spent.priced, spent.unpriced),
         others={role: who.label for role, who in record.manifest.roles.items() if role != SUBJECT},
         **_score(viewed, store, record),
-    )
+    )  # fmt: skip
 
 
 def _score(viewed: ViewedStore, store: Store, record: RunRecord) -> dict[str, str]:
@@ -276,10 +271,8 @@ def read_items(viewed: ViewedStore, run: str, task: str, shown: str, words: str,
         start = ITEMS * (at - 1)
         if not shown and not words:
             # In the order that they were played only one page is read.
-            some, count = (
-                list(store.episodes.scored(run, task, limit=ITEMS, offset=start)),
-                store.episodes.count(run, task),
-            )
+            some = list(store.episodes.scored(run, task, limit=ITEMS, offset=start))
+            count = store.episodes.count(run, task)
         else:
             matching = _with_words(store, run, task, words) if words else store.episodes.scored(run, task)
             found = chosen(matching, shown, measure)
@@ -369,18 +362,117 @@ def read_item(viewed: ViewedStore, run: str, task: str, item: str, repeat: int) 
         if episode is None:
             raise NotFound(f"run {head.record.id} has no episode of item '{item}' (task {task}, repeat {repeat}).")
         return ItemPlayed(
-            head,
-            task,
-            episode,
-            [one.repeat for one in episodes],
-            transcript_lines(stored.transcript(item, task, repeat)),
-            beside(stored.definition, episode),
-            item_title(msgspec.json.encode(episode.item)),
-            *store.episodes.neighbours(stored.id, task, item),
-        )
+            head, task, episode, [one.repeat for one in episodes],
+            transcript_lines(stored.transcript(item, task, repeat)), beside(stored.definition, episode),
+            item_title(msgspec.json.encode(episode.item)), *store.episodes.neighbours(stored.id, task, item),
+        )  # fmt: skip
 
 
 def is_folded(line: TranscriptLine) -> bool:
     """Whether a line is shown folded: long instructions, and what roles other than the subject were asked."""
     behind = line.speaker in ("system", "user", "assistant") and (line.role != "subject" or line.speaker == "system")
     return behind and len(line.text) > LONG
+
+
+class Sides(Struct, frozen=True):
+    """What is compared: the runs with their labels, the task, and the tasks that all of them have."""
+
+    runs: tuple[str, ...]
+    labels: tuple[str, ...]
+    task: str
+    tasks: tuple[tuple[str, str], ...]
+    measure: MeasureCard | None
+
+
+class PairedList(Struct, frozen=True):
+    """The items on one page, and how often each of the first two runs is ahead on all items."""
+
+    rows: list[tuple[str, str, list[str]]]
+    """The item, its title, and the value of each run; a failure or a missing item has no value."""
+    count: int
+    pages: int
+    ahead: tuple[int, int, int]
+    """Items on which the first is ahead, the second is, and neither."""
+
+
+def read_play(viewed: ViewedStore, run: str, task: str, item: str, repeat: int) -> ItemPlayed | str:
+    """One play of an item in a run, or why there is none."""
+    try:
+        return read_item(viewed, run, task, item, repeat)
+    except UsageError as error:
+        return str(error)
+
+
+def read_sides(viewed: ViewedStore, given: Sequence[str], task: str) -> Sides:
+    """What is compared, if these runs can be."""
+    if not 2 <= len(set(given)) <= MOST_RUNS:
+        raise UsageError(f"side by side needs 2 to {MOST_RUNS} runs, not {len(set(given))}; choose them in the list.")
+    with viewed.opened() as store:
+        runs = [viewed.run(store, run) for run in dict.fromkeys(given)]
+        first = runs[0]
+        other = next((run for run in runs if run.instrument != first.instrument), None)
+        if other is not None:
+            raise UsageError(
+                f"runs side by side must be of one instrument: {first.id} is a run of {first.instrument}, {other.id} of"
+                f" {other.instrument}."
+            )
+        shared = [known for known in first.tasks if all(known in run.tasks for run in runs)]
+        if not shared:
+            raise UsageError("these runs have no task in common.")
+        if task and task not in shared:
+            raise unknown("task of these runs", task, shared)
+        card, named = first.definition.card, run_labels(runs)
+        return Sides(
+            tuple(run.id for run in runs), tuple(named[run.id] for run in runs), task or shared[0],
+            tuple((known, card.task_title(known)) for known in shared), primary(card, task or shared[0]),
+        )  # fmt: skip
+
+
+def read_verdicts(viewed: ViewedStore, sides: Sides) -> tuple[Comparison, ...]:
+    """The verdict of `compare` on the runs, each against the first."""
+    with viewed.opened() as store:
+        compared = []
+        for label, run in zip(sides.labels, (viewed.run(store, run) for run in sides.runs), strict=True):
+            made = run.task(sides.task).headline(run.view(sides.task))
+            compared.append(structs.replace(made, subject=label, corrected=corrected_measures(run, sides.task)))
+        return compare(compared)
+
+
+def read_pairs(viewed: ViewedStore, sides: Sides, order: str, words: str, at: int) -> PairedList:
+    """One page of the items that the first two runs have, with the words, in this order."""
+    start, wanted = ITEMS * (at - 1), words.lower().split()
+    with viewed.opened() as store:
+        tables = [_values(store.episodes.scored(run, sides.task), sides.measure) for run in sides.runs]
+        items = [item for item in tables[0] if item in tables[1] and all(word in item.lower() for word in wanted)]
+        sign = -1.0 if sides.measure is not None and sides.measure.better == "lower" else 1.0
+        leads = {item: sign * _lead(tables[0][item], tables[1][item]) for item in items}
+        if order:
+            weight = {"first": -1.0, "second": 1.0}
+            items.sort(key=lambda item: weight[order] * leads[item] if order in weight else -abs(leads[item]))
+        shown = items[start : start + ITEMS]
+        bodies = store.episodes.items(sides.runs[0], sides.task, shown)
+    unit, found = sides.measure.unit if sides.measure else "number", list(leads.values())
+    return PairedList(
+        [
+            (item, item_title(bodies.get(item, b"")), [number(table.get(item), unit) for table in tables])
+            for item in shown
+        ],
+        len(items),
+        max(1, math.ceil(len(items) / ITEMS)),
+        (sum(lead > 0 for lead in found), sum(lead < 0 for lead in found), found.count(0)),
+    )
+
+
+def _lead(first: float | None, second: float | None) -> float:
+    """How much more the first run has than the second; 0 if one of them has no value."""
+    return 0.0 if first is None or second is None else first - second
+
+
+def _values(episodes: Iterable[ScoredEpisode], measure: MeasureCard | None) -> dict[str, float | None]:
+    """The mean over repeats of each item; None if no repeat has a value."""
+    found: dict[str, list[float]] = {}
+    for one in episodes:
+        values = found.setdefault(one.item, [])
+        if (value := value_of(one.score, measure)) is not None:
+            values.append(value)
+    return {item: sum(values) / len(values) if values else None for item, values in found.items()}
