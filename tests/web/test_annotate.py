@@ -3,8 +3,13 @@
 import csv
 import json
 import random
+import sqlite3
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 
 import pytest
+from open_study import OpenStudy
 from person import Form, plain
 from rating import OpenQueue, first, label_all, second
 from serving import Client, Served
@@ -14,7 +19,8 @@ from sociometer.cli.main import run_command
 from sociometer.core.measure import Interval
 from sociometer.instruments import cards, load
 from sociometer.results.corrected import corrections
-from sociometer.store.labels import Asked, Queue
+from sociometer.store.labels import Asked, LabelBook, Queue
+from sociometer.store.labels import book_path as label_path
 from sociometer.web.annotate import assigned, guide_of, kind_of, turns_of
 from sociometer.web.browsing import ViewedStore
 from sociometer.web.guard import ROLES, TOKENS, csrf_token, roles_of
@@ -432,3 +438,79 @@ def test_what_cannot_be_made_is_said(tmp_path, capsys, options, said):
     command = ["annotate", "create", "q", *[sheet if one == "SHEET" else one for one in options], "--store", str(store)]
     assert run_command(command) == 2
     assert said in capsys.readouterr().err
+
+
+# When the second of two steps fails
+
+
+def refuse(path, table, when=""):
+    """The database refuses rows of a table until the trigger is dropped."""
+    with closing(sqlite3.connect(path)) as file:
+        file.execute(f"CREATE TRIGGER refuse BEFORE INSERT ON {table} {when} BEGIN SELECT RAISE(ABORT, 'no'); END")
+
+
+def allow(path):
+    with closing(sqlite3.connect(path)) as file:
+        file.execute("DROP TRIGGER refuse")
+
+
+def test_a_label_is_kept_only_with_the_rater_who_settles_it(tmp_path, capsys, caplog):
+    sheet = made_sheet(tmp_path, "sage/reasoning", rows=1)
+    with OpenQueue(tmp_path / "s.db", capsys, "--sheet", str(sheet), "--raters", "3") as queue:
+        one, two = [name for name in queue.codes if queue.book.tasks("spring", name)]
+        (third,) = queue.codes.keys() - {one, two}
+        label_all(queue.rater(one), first)
+        rater = queue.rater(two)
+        form = Form(rater.get("/rate").text, "/rate")
+        fields = {**form.hidden, **second("", form), "action": "label"}
+        refuse(label_path(queue.path), "task")
+        got = rater.post("/rate", fields)
+        assert got.status == 500 and "s.db" not in got.text and "s.db.labels" in caplog.text
+        assert [label.rater for label in queue.book.labels("spring")] == [one]
+        allow(label_path(queue.path))
+        assert rater.post("/rate", fields).status == 303
+        assert len(queue.book.labels("spring")) == 2 and len(queue.book.tasks("spring", third)) == 1
+
+
+def test_labels_of_a_file_are_read_all_or_none(tmp_path, capsys):
+    sheet = made_sheet(tmp_path, "sage/reasoning", rows=4, filled=["yes", "no", "yes", "no"])
+    command = ["annotate", "import", "spring", str(sheet), "--rater", "anna", "--store", str(tmp_path / "s.db")]
+    with OpenQueue(tmp_path / "s.db", capsys, "--sheet", str(sheet)) as queue:
+        refuse(label_path(queue.path), "label", "WHEN (SELECT count(*) FROM label) = 2")
+        assert run_command(command) == 5
+        assert queue.book.labels("spring") == [] and "anna" not in queue.book.raters("spring")
+        allow(label_path(queue.path))
+        assert run_command(command) == 0
+        assert len(queue.book.labels("spring")) == 4
+
+
+@pytest.mark.parametrize("more", [False, True])
+def test_nobody_rates_what_its_person_withdrew_meanwhile(tmp_path, monkeypatch, more):
+    """The episodes are read; before the queue is stored, the person asks to withdraw."""
+    path = tmp_path / "s.db"
+    at, simulated = ["--store", str(path)], ("--role", "simulator=baseline/random")
+    with OpenStudy(path, "sage", "--limit", "2", *simulated) as opened:
+        person = opened.person(words="Zwiebelturm im Regen, sagte sie.").join()
+        person.answer_all()
+        run, one = opened.run_of(person), opened.book.with_code("spring", person.code)
+        create = ["annotate", "create", "q", "--run", run, "--sample", "1", *at]
+        assert not more or run_command(create) == 0
+        command = ["annotate", "more", "q", "1", *at] if more else create
+        connect, opening = sqlite3.connect, threading.Event()
+
+        def watched(place, *given, **named):
+            if threading.current_thread() is not threading.main_thread() and str(place).endswith(".labels"):
+                opening.set()
+                assert left.wait(60) or more
+            return connect(place, *given, **named)
+
+        left = threading.Event()
+        monkeypatch.setattr(sqlite3, "connect", watched)
+        with ThreadPoolExecutor(1) as pool:
+            asked = pool.submit(run_command, command)
+            assert opening.wait(60)
+            opened.book.begin_withdrawal(one.id)
+            left.set()
+            assert asked.result() == 2
+    with closing(LabelBook(label_path(path))) as book:
+        assert [len(book.units(queue.name)) for queue in book.queues()] == ([1] if more else [])

@@ -15,7 +15,7 @@ from sociometer.core.card import Card
 from sociometer.core.errors import UsageError
 from sociometer.core.lazy import require
 from sociometer.core.measure import Measure
-from sociometer.core.sheets import whole_files
+from sociometer.core.sheets import whole_file, whole_folder
 from sociometer.core.version import __version__
 from sociometer.results import export
 from sociometer.statistics.formatting import interval_text, number, stand_ins_sentence
@@ -43,7 +43,7 @@ def publish(run: StoredRun, folder: Path, *, dataset: str = "", without_keys: bo
         raise UsageError(f"run {run.id} is {run.state}; finish it first: sociometer resume {run.id}.")
     if dataset and dataset.count("/") != 1:
         raise UsageError(f"--dataset takes OWNER/NAME, the dataset's id on the Hub, not '{dataset}'.")
-    if any(path.is_file() for path in folder.rglob("*")):
+    if folder.exists() and any(folder.iterdir()):
         raise UsageError(f"the folder '{folder}' is not empty; give a new one.")
     whose = run.manifest.whose_items
     bare = whose != "bundled"
@@ -56,16 +56,18 @@ def publish(run: StoredRun, folder: Path, *, dataset: str = "", without_keys: bo
         )
     elif without_keys:
         left_out = "Items, outcomes and the scores of single items are left out: the items are held out."
-    texts = {folder / "README.md": _card_text(run, left_out)}
+    texts = {"README.md": _card_text(run, left_out)}
     if dataset:
-        texts[folder / ".eval_results" / f"sociometer-{run.instrument}.yaml"] = _results_text(run, dataset)
-    files = (*(folder / "data" / f"{task}.parquet" for task in run.tasks), *texts)
-    with whole_files(*files) as partial:
-        for task, path in zip(run.tasks, partial, strict=False):
-            export.write_table(export.arrow_table(_rows(run, task, bare, without_keys)), path)
-        for text, path in zip(texts.values(), partial[len(run.tasks) :], strict=True):
-            path.write_text(text, encoding="utf-8")
-    return Published(files, left_out)
+        texts[f".eval_results/sociometer-{run.instrument}.yaml"] = _results_text(run, dataset)
+    tables = {f"data/{task}.parquet": task for task in run.tasks}
+    with whole_folder(folder) as made:
+        for name, task in tables.items():
+            with whole_file(made / name) as path:
+                export.write_table(export.arrow_table(_rows(run, task, bare, without_keys)), path)
+        for name, text in texts.items():
+            with whole_file(made / name) as path:
+                path.write_text(text, encoding="utf-8")
+    return Published(tuple(folder / name for name in (*tables, *texts)), left_out)
 
 
 def _rows(run: StoredRun, task: str, bare: bool, without_keys: bool) -> Iterator[dict[str, Any]]:

@@ -60,8 +60,8 @@ def withdraw(database: Database, participant: str, forget: Forget) -> Erased:
                 return _finish(database, book, one, forget)
             except SociometerError as error:
                 raise Withdrawing(
-                    f"the withdrawal of {participant} is not finished: {error} The rest is deleted when the store is next"
-                    f" written to, or by 'sociometer study withdraw {one.study} {participant}'."
+                    f"the withdrawal of {participant} is not finished: {error} The rest is deleted when the store is"
+                    f" next written to, or by 'sociometer study withdraw {one.study} {participant}'."
                 ) from error
     return Erased()
 

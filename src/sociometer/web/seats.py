@@ -298,12 +298,8 @@ class Seats:
 
     def _config(self, participant: Participant, study: Study, engine: Engine) -> RunConfig:
         """The configuration of a participant's run: the study's, with the items drawn for them."""
-        own = structs.replace(
-            study.config,
-            revision=participant.id,
-            name=run_name(study.name, participant.id),
-            prompts_folder=people_folder(self._load(study.config.instrument)),
-        )
+        name, folder = run_name(study.name, participant.id), people_folder(self._load(study.config.instrument))
+        own = structs.replace(study.config, revision=participant.id, name=name, prompts_folder=folder)
         if not study.sample:
             return own
         lots, known = Random(f"{study.name}/{participant.id}"), self._items(study, engine).values()
