@@ -484,33 +484,28 @@ def test_labels_of_a_file_are_read_all_or_none(tmp_path, capsys):
         assert len(queue.book.labels("spring")) == 4
 
 
-@pytest.mark.parametrize("more", [False, True])
-def test_nobody_rates_what_its_person_withdrew_meanwhile(tmp_path, monkeypatch, more):
-    """The episodes are read; before the queue is stored, the person asks to withdraw."""
-    path = tmp_path / "s.db"
-    at, simulated = ["--store", str(path)], ("--role", "simulator=baseline/random")
-    with OpenStudy(path, "sage", "--limit", "2", *simulated) as opened:
-        person = opened.person(words="Zwiebelturm im Regen, sagte sie.").join()
+def test_nobody_rates_what_its_person_withdrew_meanwhile(tmp_path, monkeypatch):
+    """The episodes are read; before the queue is stored, the person withdraws."""
+    path, said = tmp_path / "s.db", "Zwiebelturm im Regen, sagte sie."
+    with OpenStudy(path, "sage", "--limit", "1", "--role", "simulator=baseline/random") as opened:
+        person = opened.person(words=said).join()
         person.answer_all()
-        run, one = opened.run_of(person), opened.book.with_code("spring", person.code)
-        create = ["annotate", "create", "q", "--run", run, "--sample", "1", *at]
-        assert not more or run_command(create) == 0
-        command = ["annotate", "more", "q", "1", *at] if more else create
-        connect, opening = sqlite3.connect, threading.Event()
+        command = ["annotate", "create", "q", "--run", opened.run_of(person), "--store", str(path)]
+        connect, read, gone = sqlite3.connect, threading.Event(), threading.Event()
 
         def watched(place, *given, **named):
-            if threading.current_thread() is not threading.main_thread() and str(place).endswith(".labels"):
-                opening.set()
-                assert left.wait(60) or more
+            if threading.current_thread().name == "command_0" and str(place).endswith(".labels"):
+                read.set()
+                assert gone.wait(60)
             return connect(place, *given, **named)
 
-        left = threading.Event()
         monkeypatch.setattr(sqlite3, "connect", watched)
-        with ThreadPoolExecutor(1) as pool:
+        with ThreadPoolExecutor(1, "command") as pool:
             asked = pool.submit(run_command, command)
-            assert opening.wait(60)
-            opened.book.begin_withdrawal(one.id)
-            left.set()
+            assert read.wait(60)
+            assert person.withdraw().status == 200
+            gone.set()
             assert asked.result() == 2
     with closing(LabelBook(label_path(path))) as book:
-        assert [len(book.units(queue.name)) for queue in book.queues()] == ([1] if more else [])
+        assert book.queues() == []
+    assert said.encode() not in b"".join(file.read_bytes() for file in tmp_path.rglob("*") if file.is_file())

@@ -4,6 +4,8 @@ Guests read the words of `texts/errors.*.toml`, which name no process, no path a
 itself; what is not the visitor's doing is also on the owner's terminal.
 """
 
+from aiohttp import web
+
 from sociometer.core.errors import Busy, DataError, NotFound, SociometerError, UsageError
 from sociometer.store.erasing import Withdrawing
 
@@ -27,7 +29,9 @@ class Paused(SociometerError):
 BAD_FORM = 400
 TOLD: dict[type, tuple[int, str, int]] = {
     BadForm: (BAD_FORM, "bad form", 0),
-    UsageError: (400, "bad form", 0),
+    web.RequestPayloadError: (BAD_FORM, "bad form", 0),
+    ConnectionError: (BAD_FORM, "bad form", 0),  # the visitor has left
+    UsageError: (BAD_FORM, "bad form", 0),
     Full: (403, "full", 0),
     NotFound: (404, "not found", 0),
     Changed: (409, "changed", 0),

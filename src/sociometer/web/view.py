@@ -29,18 +29,12 @@ from sociometer.web.serving import Place, application, serve
 _INSIDE = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 _DOWNLOADS = {"csv": "text/csv", "jsonl": "application/x-ndjson"}
 ORDERS = {
-    "first": "first run ahead of second",
-    "second": "second run ahead of first",
-    "difference": "largest difference",
+    "first": "first run ahead of second", "second": "second run ahead of first", "difference": "largest difference",
     "": "order of items",
-}
+}  # fmt: skip
 SHOWN = {
-    "": "all",
-    "lowest": "lowest first",
-    "highest": "highest first",
-    "unreadable": "unreadable",
-    "failed": "failed",
-}
+    "": "all", "lowest": "lowest first", "highest": "highest first", "unreadable": "unreadable", "failed": "failed",
+}  # fmt: skip
 
 
 @only(OWNER)
