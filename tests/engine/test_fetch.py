@@ -1,4 +1,4 @@
-"""`data fetch` against a loopback server: right, truncated, wrong checksum, 404, slow, none at all."""
+"""`get data` against a loopback server: right, truncated, wrong checksum, 404, slow, none at all."""
 
 import asyncio
 import hashlib

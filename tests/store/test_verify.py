@@ -1,4 +1,4 @@
-"""`verify` finds what was changed behind the store's back; `copy` copies; a read-only store can be read."""
+"""`check store` finds what was changed behind the store's back; `store copy` copies; a read-only store can be read."""
 
 import json
 import os

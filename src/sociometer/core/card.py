@@ -119,7 +119,7 @@ class FileCard(Struct, frozen=True, forbid_unknown_fields=True):
     git_blob: str = ""
     """The id of its contents in git, which is checked if `sha256` is unknown."""
     part: str = ""
-    """The part of the release that `data fetch` leaves out unless it is asked for (`dialogues`: `--dialogues`)."""
+    """The part of the release that `get data` leaves out unless it is asked for (`dialogues`: `--dialogues`)."""
     prompts: bool = False
     """Whether it holds the authors' prompts, which `--wording paper` reads."""
 
@@ -132,7 +132,7 @@ class PlayerCard(Struct, frozen=True, forbid_unknown_fields=True):
     help: str
     stand_in: bool = False
     model_adds: str = ""
-    """What a model in its place adds, as the end of a sentence that begins "A model"; `run` and `doctor` print it."""
+    """What a model in its place adds, as the end of a sentence that begins "A model"; `run` and `check` print it."""
 
 
 class LabelCard(Struct, frozen=True, forbid_unknown_fields=True):
@@ -187,7 +187,7 @@ class Card(Struct, frozen=True, forbid_unknown_fields=True):
     """More options, with which the embedded model plays a short part of this sample live; empty for no live part."""
 
     def files(self, part: str = "") -> tuple[FileCard, ...]:
-        """The official files that `data fetch` fetches, or those of a part that it fetches when asked."""
+        """The official files that `get data` fetches, or those of a part that it fetches when asked."""
         return tuple(file for file in self.file if file.part == part)
 
     def task_card(self, name: str) -> TaskCard:

@@ -1,4 +1,4 @@
-"""Official data: its folder, the files that a run used, and the downloads of `data fetch`.
+"""Official data: its folder, the files that a run used, and the downloads of `get data`.
 
 Each file comes from a pinned commit and is checked; downloads can be resumed, and no partial file is kept as complete.
 """
@@ -38,13 +38,13 @@ _STALL_SECONDS = 60.0
 
 
 def data_root() -> Path:
-    """The folder that `data fetch` fills; SOCIOMETER_DATA overrides it."""
+    """The folder that `get data` fills; SOCIOMETER_DATA overrides it."""
     given = os.environ.get("SOCIOMETER_DATA")
     return Path(given) if given else user_data_path("sociometer", appauthor=False) / "data"
 
 
 def data_folders(given: str) -> tuple[Path, ...]:
-    """The folder to search: only the one the user gives, or else the one that `data fetch` fills."""
+    """The folder to search: only the one the user gives, or else the one that `get data` fills."""
     if not given:
         return (data_root(),)
     if not Path(given).is_dir():
