@@ -20,7 +20,6 @@ from sociometer.results.comparison_tables import (
     raw_comparisons,
     verdict_sentences,
 )
-from sociometer.results.comparison_tables import verdicts_between as verdicts_between
 from sociometer.results.groups import study_run
 from sociometer.results.leaderboard import leaderboard_table, overview_table, raw_ranks
 from sociometer.results.profile import profile_of

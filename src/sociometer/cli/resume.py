@@ -6,8 +6,7 @@ import click
 
 from sociometer.cli.options import cap_options, caps, detail_values, open_stored, quiet_option, store_option
 from sociometer.cli.output import Display, TableCommand, display_options, option
-from sociometer.cli.run import exit_code, show_played
-from sociometer.cli.summaries import played_json
+from sociometer.cli.run import exit_code, played_json, show_played
 from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import UsageError
 from sociometer.reporting.progress import ProgressDisplay

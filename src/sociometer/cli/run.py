@@ -18,19 +18,9 @@ from sociometer.cli.options import (
     run_options,
     setting_options,
     store_option,
-    store_path,
 )
 from sociometer.cli.output import SCREEN, Display, display_options, print_text
 from sociometer.cli.project import project_option, with_defaults
-from sociometer.cli.summaries import (
-    finding,
-    joint_table,
-    played_json,
-    raw_table,
-    reference,
-    shown_rows,
-    summary_table,
-)
 from sociometer.core.card import Card
 from sociometer.core.config import Caps, RunConfig, check_number
 from sociometer.core.errors import ExitCode, NeverAnswered, StopCause, UsageError, unknown
@@ -44,6 +34,7 @@ from sociometer.engine.roles import READER
 from sociometer.engine.run_options import CAPS_COVER, with_shared_rule
 from sociometer.instruments import card_of, cards
 from sociometer.reporting.progress import ProgressDisplay
+from sociometer.results import summaries
 from sociometer.store.bundle import plan_digest, plan_text, public_manifest
 from sociometer.store.records import RunStatus
 from sociometer.store.stored_run import StoredRun
@@ -158,7 +149,7 @@ def play(
 ) -> int:
     """Play, or with `dry_run` show the plan, and what it takes to detect a difference; if not `priced`, only that."""
     configs = configs_of(instruments, values)
-    with ProgressDisplay(quiet or dry_run) as progress, open_engine(store_path(values["store"]), progress) as engine:
+    with ProgressDisplay(quiet or dry_run) as progress, open_engine(values["store"], progress) as engine:
         plans = engine.plans(configs, sends=not dry_run)
         for plan in plans:
             for skipped in plan.skipped:
@@ -250,26 +241,46 @@ def _show_ranked(played: list[PlayedRun], display: Display) -> int:
 def show_played(runs: list[StoredRun], display: Display) -> None:
     """What was played: one run with its measures, or all in one table with the verdicts between the subjects."""
     if len(runs) == 1:
-        table = summary_table(runs[0])
+        table = summaries.summary_table(runs[0])
         first = next((episode.item.id for task in runs[0].tasks for episode in runs[0].episodes(task)), "ITEM")
-        note = f"Transcripts: sociometer show {reference(runs[0])} {first}"
+        note = f"Transcripts: sociometer show {summaries.reference(runs[0])} {first}"
         display.show(
             [table],
-            finding=finding(runs[0]),
+            finding=summaries.finding(runs[0]),
             notes=[note],
-            limits=[shown_rows(runs[0])],
-            files=[raw_table(runs)],
+            limits=[summaries.first_rows(runs[0])],
+            files=[summaries.raw_measures(runs)],
         )
         return
-    from sociometer.cli.compare import verdicts_between  # here, since it loads numpy
+    from sociometer.results.comparison_tables import verdicts_between  # here, since it loads numpy
 
     display.show(
-        [joint_table(runs)],
+        [summaries.joint_table(runs)],
         limits=[SCREEN],
-        finding=verdicts_between(runs) or "\n".join(finding(run) for run in runs),
-        more=[summary_table(run) for run in runs],
-        files=[raw_table(runs)],
+        finding=verdicts_between(runs) or "\n".join(summaries.finding(run) for run in runs),
+        more=[summaries.summary_table(run) for run in runs],
+        files=[summaries.raw_measures(runs)],
     )
+
+
+def played_json(played: PlayedRun) -> dict[str, Any]:
+    """A run with its summaries, progress counts and ending."""
+    progress, spent = played.progress, played.progress.budget.spent
+    return {
+        **summaries.run_json(played.run),
+        "ending": played.ending,
+        "done": progress.done,
+        "errors": dict(progress.failed),
+        "sent": progress.sent,
+        "from_journal": progress.from_journal,
+        "retries": progress.retries,
+        "input_tokens": spent.input_tokens,
+        "output_tokens": spent.output_tokens,
+        "cost": None if spent.unpriced and not spent.priced else spent.cost,
+        "unpriced_replies": spent.unpriced,
+        "unmetered_replies": spent.unmetered,
+        "seconds": round(progress.elapsed_seconds, 3),
+    }
 
 
 def exit_code(played: list[PlayedRun]) -> int:
