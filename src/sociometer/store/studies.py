@@ -7,6 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing, suppress
+from functools import lru_cache
 from pathlib import Path
 from random import Random
 from statistics import median
@@ -306,11 +307,22 @@ def study_books(store: StorePlace) -> Iterator[StudyBook]:
 
 def unfinished_withdrawals(store: StorePlace) -> dict[str, str]:
     """Who has asked to withdraw, each with the run, which counts nowhere; read without opening the book."""
-    if isinstance(store, Path) and (path := book_path(store)).exists():
-        query = "SELECT who, json_extract(body, '$.run') FROM withdrawal LEFT JOIN participant ON id = who"
-        # A book of an older version has no such table; one that is damaged must not hide the runs of models.
-        with suppress(sqlite3.Error), closing(open_file(path, writable=False)) as book:
-            return {name: run or "" for name, run in book.execute(query)}
+    if not isinstance(store, Path) or not (path := book_path(store)).exists():
+        return {}
+    state: tuple[int, ...] = (time.time_ns(),)
+    with suppress(FileNotFoundError):  # another process has just closed the book
+        files = [one.stat() for one in (path, path.with_name(path.name + "-wal")) if one.exists()]
+        state = tuple(part for one in files for part in (one.st_ino, one.st_size, one.st_mtime_ns))
+    return _unfinished(path, state)
+
+
+@lru_cache(maxsize=16)
+def _unfinished(path: Path, state: tuple[int, ...]) -> dict[str, str]:
+    """The same, read once for each state of the book's files: every search among runs asks for it."""
+    query = "SELECT who, json_extract(body, '$.run') FROM withdrawal LEFT JOIN participant ON id = who"
+    # A book of an older version has no such table; one that is damaged must not hide the runs of models.
+    with suppress(sqlite3.Error), closing(open_file(path, writable=False)) as book:
+        return {name: run or "" for name, run in book.execute(query)}
     return {}
 
 

@@ -240,14 +240,9 @@ def read_head(viewed: ViewedStore, run: str) -> RunHead:
     """The head of a run's page."""
     with viewed.opened() as store:
         stored = viewed.run(store, run)
-        return RunHead(
-            stored.record,
-            run_row(viewed, store, stored.record),
-            stored.definition.card,
-            {name: value for name, value in stored.settings.items() if value not in (None, "", (), False)},
-            stored.stand_ins,
-            stored.failures(),
-        )
+        settings = {name: value for name, value in stored.settings.items() if value not in (None, "", (), False)}
+        card, row = stored.definition.card, run_row(viewed, store, stored.record)
+        return RunHead(stored.record, row, card, settings, stored.stand_ins, stored.failures())
 
 
 def read_summary(viewed: ViewedStore, run: str, task: str) -> Summary:
@@ -455,15 +450,10 @@ def read_pairs(viewed: ViewedStore, sides: Sides, order: str, words: str, at: in
         shown = items[start : start + ITEMS]
         bodies = store.episodes.items(sides.runs[0], sides.task, shown)
     unit, found = sides.measure.unit if sides.measure else "number", list(leads.values())
-    return PairedList(
-        [
-            (item, item_title(bodies.get(item, b"")), [number(table.get(item), unit) for table in tables])
-            for item in shown
-        ],
-        len(items),
-        max(1, math.ceil(len(items) / ITEMS)),
-        (sum(lead > 0 for lead in found), sum(lead < 0 for lead in found), found.count(0)),
-    )
+    ahead = sum(lead > 0 for lead in found), sum(lead < 0 for lead in found), found.count(0)
+    values = {item: [number(table.get(item), unit) for table in tables] for item in shown}
+    rows = [(item, item_title(bodies.get(item, b"")), values[item]) for item in shown]
+    return PairedList(rows, len(items), max(1, math.ceil(len(items) / ITEMS)), ahead)
 
 
 def _lead(first: float | None, second: float | None) -> float:
