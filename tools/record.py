@@ -19,6 +19,7 @@ from sociometer.cli.run import exit_code
 from sociometer.core.conversation import SUBJECT, Exchange
 from sociometer.core.errors import ExitCode, SociometerError, UsageError
 from sociometer.core.instrument import Result
+from sociometer.core.sheets import whole_file
 from sociometer.core.version import __version__
 from sociometer.instruments import cards
 from sociometer.models.recorded import ENDING, RecordedItem, RecordedModel, RecordedReply, digest, write_recording
@@ -57,7 +58,8 @@ def _record(
         items = recorded_items(runs)
         if not items:
             raise UsageError(f"{place} has no finished item of '{model}'; nothing was written.")
-        write_recording(out, recorded_model(runs, title or subject.name, licence), items)
+        with whole_file(out) as partial:
+            write_recording(partial, recorded_model(runs, title or subject.name, licence), items)
     counts = ", ".join(
         f"{name} {sum(item.instrument == name for item in items)}"
         for name in cards()

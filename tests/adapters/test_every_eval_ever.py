@@ -133,3 +133,17 @@ def test_their_own_validator_accepts_the_record(instrument, played, tmp_path):
 
     read = EvaluationLog.model_validate_json(files[0].read_text())
     assert read.evaluation_results and read.model_info.id == US.model_id
+
+
+def test_a_record_is_written_with_its_rows_or_not_at_all(played, tmp_path):
+    run = played("sesi")
+    files = export_record(run, tmp_path, US)
+    before = [path.read_bytes() for path in files]
+    files[0].unlink()
+    files[0].mkdir()
+    files[1].write_bytes(b"earlier rows")
+    with pytest.raises(UsageError, match="is a folder"):
+        export_record(run, tmp_path, US)
+    assert files[1].read_bytes() == b"earlier rows" and not list(tmp_path.rglob(".*"))
+    files[0].rmdir()
+    assert [path.read_bytes() for path in export_record(run, tmp_path, US)] == before

@@ -10,8 +10,9 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "web"))
 from serving import Client, Served
 
 from sociometer.instruments import cards, load
+from sociometer.web.browsing import ViewedStore
 from sociometer.web.guard import TOKENS
-from sociometer.web.view import ViewedStore, view_application
+from sociometer.web.view import view_application
 
 
 @pytest.fixture

@@ -96,6 +96,16 @@ def test_a_later_pack_replaces_the_earlier_one_and_leaves_other_files(call, tmp_
     assert not [path for path in folder.iterdir() if path.name.startswith(".")]
 
 
+def test_a_pack_that_cannot_be_written_leaves_the_earlier_one(call, tmp_path):
+    folder = tmp_path / "pack"
+    assert call("paper", "tables", "egosocial", "--to", str(folder))[0] == 0
+    (folder / "all.tex").unlink()
+    (folder / "all.tex").mkdir()
+    before = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+    assert call("paper", "tables", "seceu", "--to", str(folder))[0] == 2
+    assert {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()} == before
+
+
 def test_a_manifest_cannot_delete_files_elsewhere(call, tmp_path):
     folder, outside = tmp_path / "pack", tmp_path / "precious.txt"
     outside.write_text("mine", encoding="utf-8")

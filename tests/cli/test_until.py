@@ -7,7 +7,7 @@ import pytest
 import sociometer as sm
 from sociometer.cli.main import run_command
 from sociometer.instruments import cards, load
-from sociometer.web.view import ViewedStore, figures_of
+from sociometer.web.browsing import ViewedStore, figures_of
 
 
 @pytest.fixture

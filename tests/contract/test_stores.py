@@ -248,7 +248,7 @@ def test_what_a_person_said_is_deleted_and_what_others_share_stays(store):
     person, run = Identity("human", "p1"), store.runs.create(manifest(), "hash").id
     mine = JournalEntry(b"p" * 16, person, run, (user("hello"), user("my secret")), b"x", Usage(), Charge(None))
     keep(store, entry(), mine)
-    erase_person(store, run, person)
+    erase_person(store.database, (run,), person, store.forget)
     with closing(store.database.connect(writable=False)) as other:
         assert other.execute("SELECT count(*) FROM text").fetchone() == (2,)
         assert other.execute("SELECT count(*) FROM journal").fetchone() == (1,)
@@ -278,12 +278,12 @@ def test_a_person_leaves_no_bytes_and_no_analysis_behind(store, place):
     if store.database.remote:  # the server does this by itself from time to time, and keeps samples of the values
         with closing(store.database.connect()) as connection:
             connection.execute("ANALYZE")
-    erased = erase_person(store, run, person)
+    erased = erase_person(store.database, (run,), person, store.forget)
     assert (erased.answers, erased.analyses) == (1, 1)
     assert [one.id for one in store.runs.all()] == [kept]
     assert store.journal.lookup(b"i" * 16) == b"no" and store.journal.lookup(b"j" * 16) is None
     assert store.journal.asked(b"q" * 16)[0][1].content.startswith(secret)
-    erase_person(store, kept, other)
+    erase_person(store.database, (kept,), other, store.forget)
     bodies = b"".join(path.read_bytes() for path in files_of(store, place))
     assert bodies and secret.encode() not in bodies and run.encode() not in bodies and kept.encode() not in bodies
 

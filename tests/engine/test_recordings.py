@@ -1,5 +1,12 @@
 """A recording is made from stored runs and matches today's items; an item that changed is reported by its name."""
 
+import json
+import random
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 from msgspec import structs
 
@@ -8,7 +15,7 @@ from sociometer.core.errors import UsageError
 from sociometer.core.prompts import Prompts
 from sociometer.engine.recordings import matching as matching_of
 from sociometer.instruments import load
-from sociometer.models.recorded import BUNDLED, ModelRecording, bundled, load_recording
+from sociometer.models.recorded import BUNDLED, ENDING, ModelRecording, bundled, load_recording
 from tools.record import recorded_items, recorded_model
 
 
@@ -76,3 +83,20 @@ def test_a_recording_that_ships_matches_its_items(name):
 
 def test_the_recordings_that_ship_are_small():
     assert sum(path.stat().st_size for path in BUNDLED.glob("*")) < 3_000_000
+
+
+def test_a_recording_that_cannot_be_written_leaves_the_earlier_one(tmp_path):
+    """The disk is full in the middle of the file: the process may write no file over a size."""
+    reply = random.Random(7).randbytes(60_000).hex()
+    (tmp_path / "script.jsonl").write_text(json.dumps({"reply": f"Answer: B {reply}", "match": "."}) + "\n")
+    out, tool = tmp_path / f"owl{ENDING}", Path(__file__).parents[2] / "tools" / "record.py"
+    command = [sys.executable, str(tool), "--model", f"scripted/{tmp_path / 'script.jsonl'}", "--only", "sesi"]
+    subprocess.run([*command, "--out", str(out)], check=True, capture_output=True)
+    before = out.read_bytes()
+    most = len(before) // 2
+    assert most > 100_000
+    ended = subprocess.run(
+        [*command, "--out", str(out), "--no-play", "--title", "Owl 2"], check=False, capture_output=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (most, most)),
+    )  # fmt: skip
+    assert ended.returncode and out.read_bytes() == before and not list(tmp_path.glob(".*"))

@@ -70,7 +70,7 @@ INSTRUMENTS = {
     "sesi": {"limit": 3},
     "seceu": {"limit": 3},
     "egosocial": {"limit": 2, "tasks": ["numbers", "counterfactual"], "settings": {"rounds": 2}},
-    "socialeval": {"limit": 1, "settings": {"level": 1}},
+    "socialeval": {"limit": 1},
     "sage": {"limit": 1, "settings": {"turns": 2}},
 }
 

@@ -13,8 +13,9 @@ from serving import Client, Served
 
 import sociometer as sm
 from sociometer.instruments import cards, load
+from sociometer.web.browsing import ViewedStore
 from sociometer.web.guard import TOKENS
-from sociometer.web.view import ViewedStore, view_application
+from sociometer.web.view import view_application
 
 
 @pytest.fixture(scope="session")

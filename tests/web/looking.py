@@ -1,4 +1,6 @@
-"""The width and the theme that the browser shows pages in."""
+"""What tests look at: the runs of an instrument, and the width and the theme that the browser shows pages in."""
+
+import sociometer as sm
 
 WIDTHS = (390, 1300)
 MODES = ("light", "dark")
@@ -9,3 +11,7 @@ def look(browser, width, mode):
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
     feature = {"name": "prefers-color-scheme", "value": mode}
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
+
+
+def runs_of(stored, instrument):
+    return [run.id for run in sm.runs(store=stored) if run.instrument == instrument]

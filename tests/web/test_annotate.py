@@ -3,8 +3,13 @@
 import csv
 import json
 import random
+import sqlite3
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 
 import pytest
+from open_study import OpenStudy
 from person import Form, plain
 from rating import OpenQueue, first, label_all, second
 from serving import Client, Served
@@ -14,10 +19,12 @@ from sociometer.cli.main import run_command
 from sociometer.core.measure import Interval
 from sociometer.instruments import cards, load
 from sociometer.results.corrected import corrections
-from sociometer.store.labels import LabelQuestion, Queue
+from sociometer.store.labels import LabelBook, LabelQuestion, Queue
+from sociometer.store.labels import book_path as label_path
 from sociometer.web.annotate import assigned, guide_of, kind_of, rater_words, turns_of
+from sociometer.web.browsing import ViewedStore
 from sociometer.web.guard import ROLES, TOKENS, csrf_token, roles_of
-from sociometer.web.view import ViewedStore, view_application
+from sociometer.web.view import view_application
 
 SIMULATOR = {"simulator": "baseline/random"}
 MODEL = "lab/secret-model-7"
@@ -226,7 +233,7 @@ def test_a_rater_skips_with_a_reason_and_comes_back(tmp_path, capsys):
         page = rater.get("/rate").text
         assert "最后这条回复让这个人的情绪发生了什么变化" in page
         form = Form(page, "/rate")
-        assert rater.post("/rate", {**form.hidden, "action": "skip", "reason": " "}).status == 422
+        assert rater.post("/rate", {**form.hidden, "action": "skip", "reason": " "}).status == 400
         assert rater.post("/rate", {**form.hidden, "action": "skip", "reason": "看不懂"}).status == 303
         label_all(rater, first)
         assert "看不懂" in rater.get("/own").text
@@ -243,7 +250,7 @@ def test_an_answer_that_is_not_allowed_is_asked_for_again(tmp_path, capsys, answ
         rater = queue.rater("rater-1")
         form = Form(rater.get("/rate").text, "/rate")
         got = rater.post("/rate", {**form.hidden, "answer-direction": answer, "action": "label"})
-        assert got.status == 422 and 'role="alert"' in got.text
+        assert got.status == 400 and 'role="alert"' in got.text
         assert queue.book.labels("spring") == []
 
 
@@ -431,3 +438,74 @@ def test_what_cannot_be_made_is_said(tmp_path, capsys, options, said):
     command = ["annotate", "create", "q", *[sheet if one == "SHEET" else one for one in options], "--store", str(store)]
     assert run_command(command) == 2
     assert said in capsys.readouterr().err
+
+
+# When the second of two steps fails
+
+
+def refuse(path, table, when=""):
+    """The database refuses rows of a table until the trigger is dropped."""
+    with closing(sqlite3.connect(path)) as file:
+        file.execute(f"CREATE TRIGGER refuse BEFORE INSERT ON {table} {when} BEGIN SELECT RAISE(ABORT, 'no'); END")
+
+
+def allow(path):
+    with closing(sqlite3.connect(path)) as file:
+        file.execute("DROP TRIGGER refuse")
+
+
+def test_a_label_is_kept_only_with_the_rater_who_settles_it(tmp_path, capsys, caplog):
+    sheet = made_sheet(tmp_path, "sage/reasoning", rows=1)
+    with OpenQueue(tmp_path / "s.db", capsys, "--sheet", str(sheet), "--raters", "3") as queue:
+        one, two = [name for name in queue.codes if queue.book.tasks("spring", name)]
+        (third,) = queue.codes.keys() - {one, two}
+        label_all(queue.rater(one), first)
+        rater = queue.rater(two)
+        form = Form(rater.get("/rate").text, "/rate")
+        fields = {**form.hidden, **second("", form), "action": "label"}
+        refuse(label_path(queue.path), "task")
+        got = rater.post("/rate", fields)
+        assert got.status == 500 and "s.db" not in got.text and "s.db.labels" in caplog.text
+        assert [label.rater for label in queue.book.labels("spring")] == [one]
+        allow(label_path(queue.path))
+        assert rater.post("/rate", fields).status == 303
+        assert len(queue.book.labels("spring")) == 2 and len(queue.book.tasks("spring", third)) == 1
+
+
+def test_labels_of_a_file_are_read_all_or_none(tmp_path, capsys):
+    sheet = made_sheet(tmp_path, "sage/reasoning", rows=4, filled=["yes", "no", "yes", "no"])
+    command = ["annotate", "import", "spring", str(sheet), "--rater", "anna", "--store", str(tmp_path / "s.db")]
+    with OpenQueue(tmp_path / "s.db", capsys, "--sheet", str(sheet)) as queue:
+        refuse(label_path(queue.path), "label", "WHEN (SELECT count(*) FROM label) = 2")
+        assert run_command(command) == 5
+        assert queue.book.labels("spring") == [] and "anna" not in queue.book.raters("spring")
+        allow(label_path(queue.path))
+        assert run_command(command) == 0
+        assert len(queue.book.labels("spring")) == 4
+
+
+def test_nobody_rates_what_its_person_withdrew_meanwhile(tmp_path, monkeypatch):
+    """The episodes are read; before the queue is stored, the person withdraws."""
+    path, said = tmp_path / "s.db", "Zwiebelturm im Regen, sagte sie."
+    with OpenStudy(path, "sage", "--limit", "1", "--role", "simulator=baseline/random") as opened:
+        person = opened.person(words=said).join()
+        person.answer_all()
+        command = ["annotate", "create", "q", "--run", opened.run_of(person), "--store", str(path)]
+        connect, read, gone = sqlite3.connect, threading.Event(), threading.Event()
+
+        def watched(place, *given, **named):
+            if threading.current_thread().name == "command_0" and str(place).endswith(".labels"):
+                read.set()
+                assert gone.wait(60)
+            return connect(place, *given, **named)
+
+        monkeypatch.setattr(sqlite3, "connect", watched)
+        with ThreadPoolExecutor(1, "command") as pool:
+            asked = pool.submit(run_command, command)
+            assert read.wait(60)
+            assert person.withdraw().status == 200
+            gone.set()
+            assert asked.result() == 2
+    with closing(LabelBook(label_path(path))) as book:
+        assert book.queues() == []
+    assert said.encode() not in b"".join(file.read_bytes() for file in tmp_path.rglob("*") if file.is_file())

@@ -5,9 +5,10 @@ from aiohttp import web
 from serving import Client
 
 from sociometer.core.errors import UsageError
+from sociometer.web.browsing import ViewedStore
 from sociometer.web.guard import TOKENS, Address, RateLimit, SessionsInMemory
 from sociometer.web.serving import Place
-from sociometer.web.view import ViewedStore, view_application
+from sociometer.web.view import view_application
 
 PAGES = (
     "/",

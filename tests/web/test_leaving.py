@@ -1,19 +1,32 @@
 """Withdrawing: nothing that a person gave stays in any file of the store."""
 
+import itertools
 import random
+import re
+import sqlite3
 import stat
+import subprocess
+import sys
+from contextlib import closing, contextmanager
 
+import pytest
 from open_study import OpenStudy
 from person import Form, plain
 
 import sociometer as sm
+from killed import kill_everywhere
 from sociometer.cli.main import run_command
 from sociometer.core.config import RunConfig
+from sociometer.core.errors import Busy, UsageError
 from sociometer.store.labels import LabelBook
 from sociometer.store.labels import book_path as label_path
-from sociometer.store.studies import Study, StudyBook, Timing
+from sociometer.store.store import Store
+from sociometer.store.studies import Study, StudyBook, Timing, book_path
+from sociometer.web.guard import csrf_token
+from sociometer.web.study import SEATS
 
 SECRET = "Zwiebelturm im Regen"
+SEEDS = itertools.count(1)
 
 
 def files_of(folder):
@@ -90,7 +103,8 @@ def test_no_row_survives_in_the_free_space_of_the_study_file(tmp_path):
             book.add_timing(Timing(one.id, question, 1.5, "A"))
     gone = lots.sample(joined, 30)
     for one in gone:
-        book.withdraw(one)
+        book.begin_withdrawal(one.id)
+        book.end_withdrawal(one)
     left = b"".join(files_of(tmp_path).values())
     assert not [one.id for one in gone if one.id.encode() in left or one.about["age"].encode() in left]
     book.close()
@@ -104,3 +118,231 @@ def test_only_the_owner_can_read_the_files_of_a_store(tmp_path):
             if stat.S_IMODE(path.stat().st_mode) & 0o077
         }  # fmt: skip
         assert not open_to_others
+
+
+# When it cannot be finished at once
+
+HOLD = """
+import sys
+from sociometer.store.store import Store
+with Store(sys.argv[1]).hold(sys.argv[2]):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+NOT_FOR_GUESTS = re.compile(r"process|进程|sociometer |\.db|/tmp|\d{4,}", re.IGNORECASE)
+
+
+@contextmanager
+def held(store, run):
+    """Another process holds the run, as `store rescore` does."""
+    command = [sys.executable, "-c", HOLD, str(store), run]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline() == "held\n"
+        yield process
+        process.stdin.close()
+
+
+def press(person):
+    """Presses "Yes, delete everything", also where the page before it can no longer be had."""
+    return person.post("/withdraw", {"sure": "yes", "csrf": csrf_token(person.cookie.partition("=")[2])})
+
+
+def printed(capsys, *command):
+    capsys.readouterr()
+    code = run_command([*map(str, command)])
+    told = capsys.readouterr()
+    return code, told.out + told.err
+
+
+def write_something(path):
+    """Opens the store for writing, as any `sociometer run` does."""
+    model = ("--model", "baseline/random", "--limit", "1", "--seed", str(next(SEEDS)))
+    assert run_command(["run", "sesi", *model, "--store", str(path)]) == 0
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_while_another_process_holds_the_run_a_withdrawal_is_in_progress(tmp_path, capsys, caplog, language):
+    asks = ("--limit", "3", "--ask", "age", "--language", language)
+    with OpenStudy(tmp_path / "s.db", "seceu", *asks) as opened:
+        person, other, at = opened.person(), opened.person(), ("--store", opened.path)
+        person.join(**{"about-0": "Neunundneunzig"})
+        person.answer_all()
+        other.join().answer_all()
+        run, kept, book = opened.run_of(person), opened.run_of(other), opened.book
+        leaver, stays = (book.with_code("spring", one.code).id for one in (person, other))
+        with held(opened.path, run) as holder:
+            seen = [press(person), press(person), person.get("/take"), person.get("/stored")]
+            for got in (*seen, opened.person().come_back(person.code)):
+                assert (got.status, got.headers["Retry-After"]) == (503, "60")
+                assert {"en": "Your withdrawal is in progress", "zh": "正在撤回"}[language] in plain(got.text)
+                assert not NOT_FOR_GUESTS.search(plain(got.text))
+            # The owner's terminal has the details.
+            assert f"the withdrawal of {leaver} is not finished: run {run} is in progress" in caplog.text
+            assert str(holder.pid) in caplog.text
+            # The answers count nowhere.
+            assert [one.id for one in sm.runs(store=opened.path)] == [kept]
+            assert [one.id for one in book.participants("spring")] == [stays]
+            assert book.started("spring") == 1 and book.study("spring").withdrawn == 0
+            with pytest.raises(UsageError, match="unknown run"):
+                sm.get_run(run, store=opened.path)
+            rows, norm = tmp_path / "rows.csv", tmp_path / "norm.json"
+            for command in (
+                ("runs",), ("study", "list"), ("study", "export", "spring", "--to", rows), ("compare", "all"),
+                ("seceu", "norms", "build", "--study", "spring", "--to", norm),
+            ):  # fmt: skip
+                assert run not in printed(capsys, *command, *at)[1]
+            assert rows.exists() and leaver not in rows.read_text()
+            code, said = printed(capsys, "study", "show", "spring", *at)
+            assert code == 0 and run not in said and f"not finished ('sociometer study withdraw'): {leaver}" in said
+            assert printed(capsys, "store", "copy", opened.path, tmp_path / "copy.db")[0] == 5
+            # The owner's command finds them by id and by code; a store opened for writing opens.
+            for reference in (leaver, person.code):
+                code, said = printed(capsys, "study", "withdraw", "spring", reference, *at)
+                assert code == 5 and f"the withdrawal of {leaver} is not finished" in said
+            write_something(opened.path)
+            assert book.withdrawing(leaver)
+        write_something(opened.path)
+        assert book.participant(leaver) is None and book.study("spring").withdrawn == 1
+        assert opened.person().come_back(person.code).status == 403 and person.get("/take").status == 403
+        assert other.get("/end").status == 200
+        for path, body in files_of(tmp_path).items():
+            assert b"Neunundneunzig" not in body and run.encode() not in body and leaver.encode() not in body, path
+    assert printed(capsys, "check", "store", *at)[0] == 0
+
+
+def test_the_owner_finishes_a_withdrawal_and_it_counts_once(tmp_path, capsys):
+    with OpenStudy(tmp_path / "s.db", "seceu", "--limit", "2") as opened:
+        person = opened.person().join()
+        person.answer_all()
+        with held(opened.path, opened.run_of(person)):
+            assert press(person).status == 503
+        at, book = ("--store", opened.path), opened.book
+        code, said = printed(capsys, "study", "withdraw", "spring", person.code, *at)
+        assert code == 0 and "2 answers" in said
+        assert book.study("spring").withdrawn == 1 and list(sm.runs(store=opened.path)) == []
+        assert printed(capsys, "study", "withdraw", "spring", person.code, *at)[0] == 2
+        gone = opened.person().join()
+        participant = book.with_code("spring", gone.code)
+        book.begin_withdrawal(participant.id)
+        for _ in range(2):
+            book.end_withdrawal(participant)
+        assert book.study("spring").withdrawn == 2
+
+
+def test_processes_that_finish_the_same_withdrawals_at_once_count_each_once(tmp_path):
+    with OpenStudy(tmp_path / "s.db", "sesi", "--limit", "1") as opened:
+        for _ in range(4):
+            person = opened.person().join()
+            person.answer_all()
+            opened.book.begin_withdrawal(opened.book.with_code("spring", person.code).id)
+    finish = "import sys; from sociometer.store.store import Store; Store(sys.argv[1]).writer.start()"
+    processes = [subprocess.Popen([sys.executable, "-c", finish, str(opened.path)]) for _ in range(3)]
+    assert [process.wait() for process in processes] == [0, 0, 0]
+    write_something(opened.path)
+    with closing(StudyBook(book_path(opened.path))) as book:
+        assert book.study("spring").withdrawn == 4 and not book.withdrawing()
+    assert [run.instrument for run in sm.runs(store=opened.path)] == ["sesi"]
+
+
+def study_with_raters(tmp_path):
+    """A closed study of two people, whose words raters have been given; returns its path, the leaver and both runs."""
+    simulated = ("--role", "simulator=baseline/random", "--ask", "age")
+    path = tmp_path / "s.db"
+    with OpenStudy(path, "sage", "--limit", "1", *simulated) as opened:
+        person, other = opened.person(words=f"{SECRET}, tell me more."), opened.person(words="Go on, I am here.")
+        person.join(**{"about-0": "Neunundneunzig"})
+        person.answer_all()
+        other.join().answer_all()
+        runs = opened.run_of(person), opened.run_of(other)
+        leaver = opened.book.with_code("spring", person.code).id
+    sheet, at = tmp_path.with_suffix(".csv"), ["--store", str(path)]
+    assert run_command(["annotate", "create", "feelings", "--run", runs[0], *at]) == 0
+    assert run_command(["sage", "sheet", *runs, "--contexts", "4", "--to", str(sheet), *at]) == 0
+    assert run_command(["annotate", "create", "sheet", "--sheet", str(sheet), *at]) == 0
+    return path, leaver, *runs
+
+
+def is_whole(path, leaver, run, kept):
+    """Nothing of the leaver is in any file, they count once, and everything of the other person is there."""
+    for file, body in files_of(path.parent).items():
+        for trace in (SECRET, "Neunundneunzig", leaver, run):
+            assert trace.encode() not in body, (file, trace)
+    with closing(StudyBook(book_path(path))) as book, closing(LabelBook(label_path(path))) as labels:
+        assert book.study("spring").withdrawn == 1 and len(book.participants("spring")) == 1
+        assert not labels.units("feelings") and labels.units("sheet")
+    assert sm.get_run(kept, store=path).summary().measures
+    assert run_command(["check", "store", "--store", str(path)]) == 0
+
+
+def test_a_withdrawal_that_is_killed_anywhere_is_finished_by_the_next_write(tmp_path):
+    folder = tmp_path / "whole"
+    folder.mkdir()
+    path, leaver, run, kept = study_with_raters(folder)
+    killed, ended = kill_everywhere(tmp_path, "study", "withdraw", "spring", leaver, "--store", "s.db")
+    is_whole(ended / "s.db", leaver, run, kept)
+    begun = 0
+    for folder in killed:
+        path = folder / "s.db"
+        with closing(StudyBook(book_path(path))) as book:
+            counts = {run, kept} if leaver in {one.id for one in book.participants("spring")} else {kept}
+        assert {one.id for one in sm.runs(store=path)} == counts, folder.name
+        if counts == {kept}:
+            begun += 1
+            write_something(path)
+            is_whole(path, leaver, run, kept)
+    assert begun >= 20
+
+
+@pytest.mark.parametrize("ending", [".labels", ".studies"])
+def test_a_withdrawal_that_meets_a_locked_file_is_finished_later(tmp_path, monkeypatch, ending):
+    path, leaver, run, kept = study_with_raters(tmp_path)
+    plain_connect = sqlite3.connect
+    monkeypatch.setattr(sqlite3, "connect", lambda *given, **named: plain_connect(*given, **{**named, "timeout": 0.1}))
+    with closing(plain_connect(path.with_name(path.name + ending), isolation_level=None)) as locked:
+        locked.execute("BEGIN IMMEDIATE")
+        with pytest.raises(Busy):
+            Store(path).withdraw(leaver)
+        write_something(path)  # opens
+    # While nothing was written about it, nothing may be gone.
+    counts = [kept] if ending == ".labels" else [run, kept]
+    assert sorted(one.id for one in sm.runs(store=path) if one.instrument == "sage") == sorted(counts)
+    if ending == ".studies":
+        Store(path).withdraw(leaver)
+    write_something(path)
+    is_whole(path, leaver, run, kept)
+
+
+def test_a_reader_of_the_old_state_keeps_a_withdrawal_pending(tmp_path, monkeypatch):
+    path, leaver, run, kept = study_with_raters(tmp_path)
+    plain_connect = sqlite3.connect
+    monkeypatch.setattr(sqlite3, "connect", lambda *given, **named: plain_connect(*given, **{**named, "timeout": 0.1}))
+    with closing(plain_connect(path, isolation_level=None)) as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM journal").fetchone()
+        with pytest.raises(Busy, match="old state"):
+            Store(path).withdraw(leaver)
+        assert [one.id for one in sm.runs(store=path)] == [kept]
+    write_something(path)
+    is_whole(path, leaver, run, kept)
+
+
+def test_a_run_that_the_book_does_not_name_yet_is_erased_too(tmp_path):
+    """A server that is killed between making a run and noting it, and people who have not begun."""
+    with OpenStudy(tmp_path / "s.db", "sesi", "--limit", "2") as opened:
+        person, early = opened.person().join(), opened.person().join()
+        person.answer()
+        one = opened.book.with_code("spring", person.code)
+        opened.served.do(opened.served.app[SEATS].leave(one.id))
+        opened.book.set_run(one, "")
+        assert press(early).status == 200 and press(person).status == 200
+        assert opened.book.study("spring").withdrawn == 2
+        assert list(sm.runs(store=opened.path)) == []
+        assert one.run.encode() not in b"".join(files_of(tmp_path).values())
+
+
+def test_a_damaged_study_book_hides_no_run_and_stops_no_writing(tmp_path):
+    path = tmp_path / "s.db"
+    write_something(path)
+    book_path(path).write_bytes(b"not a database" * 1_000)
+    write_something(path)
+    assert len(list(sm.runs(store=path))) == 2

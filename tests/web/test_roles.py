@@ -6,9 +6,10 @@ from person import Form
 from serving import Client, Served
 
 from sociometer.instruments import cards, load
+from sociometer.web.browsing import ViewedStore
 from sociometer.web.guard import OWNER, OWNERS, PARTICIPANT, ROLES, SessionsInMemory, csrf_token, roles_of
 from sociometer.web.serving import application
-from sociometer.web.view import ViewedStore, view_application
+from sociometer.web.view import view_application
 
 NAMES = {"{store}": "lab", "{run}": "last", "{number}": "0", "{name}": "style.css", "{secret}": "x"}
 OPEN_TO_ALL = {"/enter", "/static/{name}", "/join/{secret}", "/join/{secret}/code"}

@@ -5,12 +5,14 @@ import random
 import re
 import sqlite3
 import time
+from contextlib import closing
 
 import pytest
 from open_study import OpenStudy
 from person import Form, plain
 
 import sociometer as sm
+from simulated_people import SCENARIOS, people_csv, simulated_people
 from sociometer.cli.main import run_command
 from sociometer.core.config import RunConfig
 from sociometer.instruments.seceu.items import bundled_scenarios
@@ -159,7 +161,7 @@ def test_an_answer_to_a_check_that_is_not_due_changes_nothing(tmp_path, number):
         person = opened.person().join()
         form = Form(person.page().text, "/check")
         assert person.post("/check", {**form.hidden, "number": number, "answer": "x"}).status == 303
-        assert person.post("/check", {**form.hidden, "answer": "not an option"}).status == 422
+        assert person.post("/check", {**form.hidden, "answer": "not an option"}).status == 400
         assert opened.book.checks(opened.book.participants("spring")[0].id) == {}
 
 
@@ -259,11 +261,45 @@ def test_a_copy_that_failed_can_be_repeated(tmp_path):
     whole = labels_path(path).read_bytes()
     labels_path(path).write_bytes(b"not a database" * 1_000)
     assert run_command(["store", "copy", str(path), str(copy)]) == 5
+    assert not list(tmp_path.glob("*copy.db*"))
     labels_path(path).write_bytes(whole)
     assert run_command(["store", "copy", str(path), str(copy)]) == 0
     book = LabelBook(labels_path(copy))
     assert len(book.units("q")) == 3
     book.close()
+
+
+def test_a_copy_of_runs_that_is_refused_leaves_no_study_there(tmp_path):
+    path, copy = tmp_path / "s.db", tmp_path / "copy.db"
+    with OpenStudy(path, "sesi", "--limit", "1") as opened:
+        opened.person().join().answer_all()
+    assert run_command(["store", "copy", str(path), str(copy)]) == 0
+    book_path(copy).unlink()
+    with closing(sqlite3.connect(copy)) as changed, changed:
+        changed.execute("UPDATE run SET config_hash = 'another run'")
+    assert run_command(["store", "copy", str(path), str(copy)]) == 2
+    assert not list(tmp_path.glob("*copy.db.studies*"))
+
+
+def test_a_norm_is_replaced_only_by_a_command_that_succeeds(tmp_path, capsys):
+    """Somebody is excluded whose run the owner has deleted: the note about them cannot be made."""
+    norm, path = tmp_path / "norm.json", tmp_path / "s.db"
+    with OpenStudy(path, "seceu", "--limit", "10") as opened:
+        same, other = opened.person().join(), opened.person()
+        same.answer_all()
+        other.join()
+        other.points = (1, 2, 3, 4)
+        assert other.answer()
+        other.points = (4, 3, 2, 1)
+        other.answer_all()
+        run = opened.run_of(same)
+    assert run_command(["store", "delete", run, "--yes", "--store", str(path)]) == 0
+    norm.write_text("the norm that was there")
+    others = tmp_path / "people.csv"
+    others.write_text(people_csv(SCENARIOS, simulated_people(4, people=12)))
+    command = ["seceu", "norms", "build", "--responses", str(others), "--study", "spring", "--most-missing", "1"]
+    assert run_command([*command, "--to", str(norm), "--store", str(path)]) == 2
+    assert norm.read_text() == "the norm that was there" and run in capsys.readouterr().err
 
 
 def test_a_copy_without_studies_is_one_file(tmp_path):
@@ -278,6 +314,7 @@ def test_a_book_of_the_first_version_is_read(tmp_path):
     with sqlite3.connect(book_path(tmp_path / "s.db")) as old:
         old.execute("ALTER TABLE timing DROP COLUMN pattern")
         old.execute("DROP TABLE attention")
+        old.execute("DROP TABLE withdrawal")
         old.execute("PRAGMA user_version = 1")
     old.close()
     book = StudyBook(book_path(tmp_path / "s.db"))

@@ -15,6 +15,8 @@ from pathlib import Path
 
 import pytest
 from hostile_subject import HOSTILE
+from looking import runs_of
+from person import plain
 from serving import Client, Served
 
 import sociometer as sm
@@ -26,23 +28,16 @@ from sociometer.store.copying import copy_store
 from sociometer.store.records import RunStatus
 from sociometer.store.runs import RunSearch
 from sociometer.store.store import Store
+from sociometer.web.browsing import ViewedStore, run_row
 from sociometer.web.guard import TOKENS
 from sociometer.web.rendering import texts, tongue
-from sociometer.web.view import ORDERS, SHOWN, ViewedStore, run_row, view_application
+from sociometer.web.view import ORDERS, SHOWN, view_application
 
 PAST = Path(__file__).parents[1] / "fixtures" / "past_tasks"
 
 
-def runs_of(stored, instrument):
-    return [run.id for run in sm.runs(store=stored) if run.instrument == instrument]
-
-
 def links(text, part):
     return [unescape(link) for link in re.findall(r'href="([^"]+)"', text) if part in link]
-
-
-def plain(text):
-    return " ".join(unescape(re.sub(r"<[^>]*>", " ", text)).split())
 
 
 def test_the_list_shows_every_run_with_its_progress(owner, stored):
@@ -134,14 +129,14 @@ def test_a_hostile_subject_stays_text_everywhere(owner, stored):
 
 
 @pytest.mark.parametrize(
-    "path",
-    ["/nowhere/", "/run/nowhere/", "/run/sesi/item?item=%3Cscript%3E", "/side-by-side?run=x",
-     "/run/last/?task=nothing", "/run/last/?shown=nothing", "/run/last/figure/x",
-     "/run/last/figure/0?mode=pink", "/nowhere"],
+    ("status", "path"),
+    [(404, "/nowhere/"), (404, "/nowhere"), (404, "/run/nowhere/"), (404, "/run/last/?task=nothing"),
+     (404, "/run/last/figure/x"), (404, "/run/last/item?item=%3Cscript%3E"), (400, "/run/sesi/item?item=%3Cscript%3E"),
+     (400, "/side-by-side?run=x"), (400, "/run/last/?shown=nothing"), (400, "/run/last/figure/0?mode=pink")],
 )  # fmt: skip
-def test_a_wrong_link_is_an_error_that_says_so(owner, path):
+def test_a_wrong_link_is_an_error_that_says_so(owner, path, status):
     got = owner.get(path)
-    assert got.status == 404
+    assert got.status == status
     assert "Traceback" not in got.text and "<script>" not in got.text
 
 
@@ -163,7 +158,7 @@ def test_side_by_side_shows_the_verdict_of_compare_and_sorts_the_items(owner, st
 
 def test_side_by_side_refuses_runs_of_different_instruments(owner, stored):
     got = owner.get(f"/side-by-side?run={runs_of(stored, 'sesi')[0]}&run={runs_of(stored, 'sage')[0]}")
-    assert got.status == 404 and "is a run of sesi" in plain(got.text)
+    assert got.status == 400 and "is a run of sesi" in plain(got.text)
 
 
 def test_progress_arrives_while_a_run_is_played(owner, stored, openai_server):
@@ -280,7 +275,7 @@ def test_a_chinese_text_says_so():
 def test_a_wrong_repeat_gets_a_sentence(owner, stored):
     run = runs_of(stored, "sesi")[0]
     got = owner.get(f"/run/{run}/beside?repeat=abc")
-    assert got.status == 404 and "whole number" in got.text
+    assert got.status == 400 and "whole number" in got.text
 
 
 # In Chinese

@@ -15,7 +15,9 @@ from sociometer.engine.engine import Engine
 from sociometer.engine.run_options import make_config
 from sociometer.instruments import cards, load
 from sociometer.store.store import Store
-from sociometer.web.study import FormPlayer, fields_of, people_folder, people_texts
+from sociometer.web.forms import fields_of, people_folder, people_texts
+from sociometer.web.rendering import texts
+from sociometer.web.seats import FormPlayer
 
 FOR_MODELS = re.compile(
     r"Answer: X|答案：X|JSON|nothing but|Write one line|每种情绪写一行|the letter of|选项字母|own_total|_belief"
@@ -59,7 +61,7 @@ def _value(part):
 def seen(path, name, task, language):
     instrument = load(name)
     known = {one.name for one in instrument.card.setting}
-    small = {"language": language, "stories": 1, "rounds": 2, "level": 2}
+    small = {"language": language, "stories": 1, "rounds": 2}
     settings = {name: value for name, value in small.items() if name in known}
     config = make_config(
         instrument.card, "human", tasks=(task,), limit=1 if task in GAMES else 2, repeats=1, settings=settings,
@@ -160,3 +162,11 @@ def test_a_study_refuses_tasks_whose_items_are_in_another_language(tmp_path, cap
         else "blackjack in English only; choose others with --task: gen"
     )
     assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("pages", ["study", "rating"])
+def test_both_languages_have_the_same_words(pages):
+    english, chinese = texts(pages, "en"), texts(pages, "zh")
+    assert english.keys() == chinese.keys()
+    for key, text in english.items():
+        assert ("{" in text) == ("{" in chinese[key]), key

@@ -31,7 +31,7 @@ from sociometer.core.conversation import (
 )
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Measure
-from sociometer.core.sheets import whole_file
+from sociometer.core.sheets import whole_files
 from sociometer.core.task import Episode, Score
 from sociometer.engine.replay import PlayedAgain
 from sociometer.models.presets import PRESETS
@@ -67,7 +67,7 @@ def export_record(run: StoredRun, folder: Path, publisher: Publisher) -> list[Pa
     stem = str(UUID(bytes=hashlib.sha256(f"{run.id}/{key}".encode()).digest()[:16], version=4))
     place = Path("data", f"sociometer_{run.instrument}", developer, name.replace("/", "_"))
     again = PlayedAgain(run)
-    record, files = _record(run, publisher, model, key, again), [folder / place / f"{stem}.json"]
+    record, files, lines = _record(run, publisher, model, key, again), [folder / place / f"{stem}.json"], list[bytes]()
     if run.manifest.whose_items == "bundled":
         path = place / f"{stem}_samples.jsonl"
         lines = [msgspec.json.encode(row) + b"\n" for row in _instances(run, model, key, again)]
@@ -75,11 +75,11 @@ def export_record(run: StoredRun, folder: Path, publisher: Publisher) -> list[Pa
             "format": "jsonl", "file_path": path.as_posix(), "hash_algorithm": "sha256", "total_rows": len(lines),
             "checksum": hashlib.sha256(b"".join(lines)).hexdigest(),
         }  # fmt: skip
-        with whole_file(folder / path) as partial:
-            partial.write_bytes(b"".join(lines))
         files.append(folder / path)
-    with whole_file(files[0]) as partial:
-        partial.write_bytes(msgspec.json.format(msgspec.json.encode(record), indent=2) + b"\n")
+    bodies = (msgspec.json.format(msgspec.json.encode(record), indent=2) + b"\n", b"".join(lines))
+    with whole_files(*files) as partial:
+        for one, body in zip(partial, bodies, strict=False):
+            one.write_bytes(body)
     return files
 
 

@@ -15,7 +15,7 @@ from sociometer.core.card import Card
 from sociometer.core.errors import UsageError
 from sociometer.core.lazy import require
 from sociometer.core.measure import Measure
-from sociometer.core.sheets import whole_file
+from sociometer.core.sheets import whole_file, whole_folder
 from sociometer.core.version import __version__
 from sociometer.results import export
 from sociometer.results.summaries import measure_rows
@@ -50,7 +50,6 @@ def publish(run: StoredRun, folder: Path, *, dataset: str = "", without_keys: bo
     bare = whose != "bundled"
     if bare and without_keys:
         raise UsageError(f"run {run.id} is on {whose} items, which are never published; leave out --without-keys.")
-    files = [_write_rows(run, task, folder / "data" / f"{task}.parquet", bare, without_keys) for task in run.tasks]
     left_out = ""
     if bare:
         left_out = (
@@ -58,17 +57,18 @@ def publish(run: StoredRun, folder: Path, *, dataset: str = "", without_keys: bo
         )
     elif without_keys:
         left_out = "Items, outcomes and the scores of single items are left out: the items are held out."
-    files.append(_write_text(folder / "README.md", _card_text(run, left_out)))
+    texts = {"README.md": _card_text(run, left_out)}
     if dataset:
-        name = f"sociometer-{run.instrument}.yaml"
-        files.append(_write_text(folder / ".eval_results" / name, _results_text(run, dataset)))
-    return Published(tuple(files), left_out)
-
-
-def _write_rows(run: StoredRun, task: str, path: Path, bare: bool, without_keys: bool) -> Path:
-    with whole_file(path) as partial:
-        export.write_table(export.arrow_table(_rows(run, task, bare, without_keys)), partial)
-    return path
+        texts[f".eval_results/sociometer-{run.instrument}.yaml"] = _results_text(run, dataset)
+    tables = {f"data/{task}.parquet": task for task in run.tasks}
+    with whole_folder(folder) as made:
+        for name, task in tables.items():
+            with whole_file(made / name) as path:
+                export.write_table(export.arrow_table(_rows(run, task, bare, without_keys)), path)
+        for name, text in texts.items():
+            with whole_file(made / name) as path:
+                path.write_text(text, encoding="utf-8")
+    return Published(tuple(folder / name for name in (*tables, *texts)), left_out)
 
 
 def _rows(run: StoredRun, task: str, bare: bool, without_keys: bool) -> Iterator[dict[str, Any]]:
@@ -85,12 +85,6 @@ def _rows(run: StoredRun, task: str, bare: bool, without_keys: bool) -> Iterator
             kept["item_content"] = encode(episode.item).decode()
             kept["outcome"] = None if episode.outcome is None else encode(episode.outcome).decode()
         yield kept
-
-
-def _write_text(path: Path, text: str) -> Path:
-    with whole_file(path) as partial:
-        partial.write_text(text, encoding="utf-8")
-    return path
 
 
 def _quoted(value: object) -> str:

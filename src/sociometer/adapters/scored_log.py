@@ -183,7 +183,8 @@ def _keep(engine: Engine, manifest: Manifest, task: str, episodes: Iterable[Play
     if earlier is not None and earlier.status is RunStatus.FINISHED:
         return engine.stored(earlier.id)
     if earlier is not None:
-        store.runs.delete(earlier.id)
+        with store.hold(earlier.id):
+            store.runs.delete(earlier.id)
     if name:
         engine.check_name(name)
     run = store.runs.create(manifest, config_hash).id

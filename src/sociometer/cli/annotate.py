@@ -19,6 +19,7 @@ from sociometer.instruments import cards, load
 from sociometer.results.corrected import PART, judged_episodes, measure_of, next_episodes, settled_answers
 from sociometer.store.labels import Label, LabelBook, LabelQuestion, Measured, Queue, Unit, book_path
 from sociometer.store.place import StorePlace, file_of
+from sociometer.store.store import Store
 from sociometer.store.studies import shown_code
 from sociometer.web.annotate import (
     asked_of,
@@ -84,7 +85,8 @@ def _create(
     units = numbered(units, Random(secrets.token_bytes(16)))
     names = [f"rater-{number}" for number in range(1, raters + 1)]
     tasks = assigned(units, names, per_item, lots)
-    with closing(LabelBook(book_path(path))) as book:
+    with closing(LabelBook(book_path(path))) as book, book.changing():
+        _require_run(path, queue)
         codes = book.create(queue, units, names, tasks)
     shown = {rater: shown_code(code) for rater, code in codes.items()}
     if as_json:
@@ -176,7 +178,9 @@ def _more(name: str, count: int, store: StorePlace | None, as_json: bool) -> Non
             units = numbered(found, Random(secrets.token_bytes(16)))
         start = float(len(labelled))
         tasks = assigned(units, book.present_raters(name), queue.per_item, Random(f"{queue.seed}/{start}"))
-        book.add_units(name, units, [(rater, unit, start + place) for rater, unit, place in tasks])
+        with book.changing():
+            _require_run(path, queue)
+            book.add_units(name, units, [(rater, unit, start + place) for rater, unit, place in tasks])
     tell(as_json, {"queue": name, "added": names}, f"{len(names)} more episodes, drawn at random, are in queue {name}.")
 
 
@@ -237,16 +241,23 @@ def _import_file(book: LabelBook, queue: Queue, file: Path, rater: str) -> dict[
             if (answer := answers.get(asked.column)) is not None and (problem := asked.problem(answer)):
                 raise DataError(f"{asked.column} '{answer}'; {problem}", file, line)
         read.append(Label(unit.id, rater, answers, imported=True))
-    book.add_rater(queue.name, rater)
-    for label in read:
-        before = book.label(queue.name, label.unit, rater)
-        kind = (
-            "new" if before is None or not before.answers else "same" if before.answers == label.answers else "changed"
-        )
-        counts[kind] += 1
-        if kind != "same":
-            book.put(queue.name, label)
+    with book.changing():
+        book.add_rater(queue.name, rater)
+        for label in read:
+            before = book.label(queue.name, label.unit, rater)
+            same = before is not None and before.answers == label.answers
+            kind = "new" if before is None or not before.answers else "same" if same else "changed"
+            counts[kind] += 1
+            if kind != "same":
+                book.put(queue.name, label)
     return counts
+
+
+def _require_run(path: Path, queue: Queue) -> None:
+    """Raises an error if the run of a queue was deleted after its episodes were read: its person has withdrawn."""
+    if queue.measured is not None:
+        with Store(path) as store:
+            store.runs.get(queue.measured.run)
 
 
 def _book(store: Path) -> closing[LabelBook]:

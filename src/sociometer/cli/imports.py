@@ -18,6 +18,7 @@ from sociometer.instruments import load
 from sociometer.results.summaries import run_json, summary_table
 from sociometer.store.bundle import ENDING, BundleError, read_bundle
 from sociometer.store.place import StorePlace
+from sociometer.store.records import RunStatus
 from sociometer.store.stored_run import StoredRun
 
 FORMATS = {
@@ -99,9 +100,12 @@ def _bundle(engine: Engine, file: Path, options: dict[str, Any]) -> list[StoredR
     manifest = bundle.run.manifest
     name = options["name"] or manifest.config.name
     for record in engine.store.runs.all():
-        if record.id == bundle.run.id:
+        if record.id == bundle.run.id and (record.status is not RunStatus.PLAYING or not record.manifest.imported):
             raise UsageError(f"run {bundle.run.id} is already in the store.")
-        if name and record.name == name:
+        if record.id == bundle.run.id:  # an import that was killed
+            with engine.store.hold(record.id):
+                engine.store.runs.delete(record.id)
+        elif name and record.name == name:
             raise UsageError(f"the name '{name}' is already used by run {record.id}; choose another with --name.")
     named = structs.replace(manifest, config=structs.replace(manifest.config, name=name))
     bundle = structs.replace(bundle, run=structs.replace(bundle.run, manifest=named))

@@ -8,7 +8,6 @@ from msgspec import structs
 
 from sociometer.cli.options import open_stored, store_option
 from sociometer.cli.output import Display, TableCommand, display_options, option, print_line, print_table, print_text
-from sociometer.cli.summaries import shown_rows
 from sociometer.core.card import MeasureCard
 from sociometer.core.conversation import SUBJECT, Exchange
 from sociometer.core.errors import UsageError, unknown
@@ -16,7 +15,7 @@ from sociometer.core.measure import Cell, Table
 from sociometer.core.task import Episode
 from sociometer.reporting.chat import print_chat, record_text, score_text, transcript_lines, turns
 from sociometer.reporting.evidence import beside
-from sociometer.results.summaries import finding, raw_measures, reference, run_json, subject_of, summary_table
+from sociometer.results import summaries
 from sociometer.statistics.formatting import number
 from sociometer.store.place import StorePlace
 from sociometer.store.stored_run import StoredRun
@@ -28,10 +27,10 @@ def _show_items(stored: StoredRun, tasks: Iterable[str], display: Display) -> No
     for task in tasks:
         primary = stored.definition.card.primary_of(task)
         rows += [(task, one.item.id, one.repeat, _result(one, primary)) for one in stored.episodes(task)]
-    title = f"{stored.instrument} · {subject_of(stored)}  ({reference(stored)})"
+    title = f"{stored.instrument} · {summaries.subject_of(stored)}  ({summaries.reference(stored)})"
     table = Table("items", title, ("task", "item", "repeat", "result"), tuple(rows))
     shown = table.only([place for place in range(4) if place in (1, 3) or len({row[place] for row in rows}) > 1])
-    how = f"One item turn by turn: sociometer show {reference(stored)} ITEM"
+    how = f"One item turn by turn: sociometer show {summaries.reference(stored)} ITEM"
     display.show([shown], notes=[how], data=table.records())
 
 
@@ -77,13 +76,13 @@ def _show_run(stored: StoredRun, only: str | None, display: Display) -> None:
     if only is not None and only not in stored.tasks:
         raise unknown(f"{stored.instrument} task", only, stored.tasks)
     display.show(
-        [summary_table(stored, only or "")],
-        finding=finding(stored),
+        [summaries.summary_table(stored, only or "")],
+        finding=summaries.finding(stored),
         more=[table for task in ((only,) if only else stored.tasks) for table in stored.summary(task).tables],
         notes=[f"{count} episodes failed: {kind}" for kind, count in stored.failures().items()],
-        limits=[shown_rows(stored)],
-        files=[raw_measures([stored])],
-        data=run_json(stored),
+        limits=[summaries.first_rows(stored)],
+        files=[summaries.raw_measures([stored])],
+        data=summaries.run_json(stored),
     )
 
 
@@ -93,7 +92,7 @@ def _show_item(stored: StoredRun, item: str, task: str | None, repeat: int, disp
     if display.as_json:
         display.json({"run": stored.id, "task": name, "episode": episode, "events": events})
         return
-    title = (reference(stored), stored.subject, name, item, f"repeat {repeat}" if repeat else "")
+    title = (summaries.reference(stored), stored.subject, name, item, f"repeat {repeat}" if repeat else "")
     print_line(" · ".join(filter(None, title)))
     print_line()
     if display.wide:
@@ -125,7 +124,7 @@ def _find(stored: StoredRun, item: str, task: str | None, repeat: int) -> tuple[
     if item in known:
         raise UsageError(f"item '{item}' has no repeat {repeat} in run {stored.id}; repeats are counted from 0.")
     raise unknown(
-        f"{stored.instrument} item", item, known, f"'sociometer show {reference(stored)} --items' lists them."
+        f"{stored.instrument} item", item, known, f"'sociometer show {summaries.reference(stored)} --items' lists them."
     )
 
 

@@ -1,10 +1,6 @@
 """`sociometer store`: copies a store, and rescores, renames or deletes runs in it."""
 
-import os
-import sqlite3
 import sys
-from contextlib import closing
-from pathlib import Path
 
 import click
 
@@ -21,16 +17,13 @@ from sociometer.cli.project import with_project
 from sociometer.core.errors import UsageError
 from sociometer.reporting.progress import track
 from sociometer.results.summaries import finding, raw_measures, run_json, summary_table
-from sociometer.store.copying import copy_store
+from sociometer.store.copying import copied_books, copy_store
 from sociometer.store.place import StorePlace
-from sociometer.store.sqlite import storage_errors
-
-_BESIDE = (".studies", ".labels")
 
 
 def _copy(source: StorePlace, target: StorePlace, trust: bool, as_json: bool) -> None:
-    copied = copy_store(source, target, trust=trust)
-    beside, left_out = _copy_beside(source, target)
+    with copied_books(source, target) as (beside, left_out):
+        copied = copy_store(source, target, trust=trust)
     new = f"{copied.runs:,} runs, {copied.episodes:,} episodes and {copied.replies:,} replies"
     why = "Studies and labels are copied only to a new file next to a store file."
     tell(
@@ -40,30 +33,6 @@ def _copy(source: StorePlace, target: StorePlace, trust: bool, as_json: bool) ->
         *(f"wrote {name}" for name in beside),
         *(f"Not copied: {name}. {why}" for name in left_out),
     )
-
-
-def _copy_beside(source: StorePlace, target: StorePlace) -> tuple[list[str], list[str]]:
-    """Copies the files of studies and labels next to the store; only their owner can read the copies."""
-    wrote: list[str] = []
-    left_out: list[str] = []
-    if not isinstance(source, Path):
-        return wrote, left_out
-    for ending in _BESIDE:
-        file = source.with_name(source.name + ending)
-        copy = target.with_name(target.name + ending) if isinstance(target, Path) else None
-        if not file.exists():
-            continue
-        if copy is None or copy.exists():
-            left_out.append(str(file))
-            continue
-        # A copy that was interrupted leaves only the part, which the next one overwrites.
-        part = copy.with_name(copy.name + ".part")
-        os.close(os.open(part, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600))
-        with storage_errors(copy), closing(sqlite3.connect(file)) as one, closing(sqlite3.connect(part)) as two:
-            one.backup(two)
-        part.rename(copy)
-        wrote.append(str(copy))
-    return wrote, left_out
 
 
 def _rescore(runs: tuple[str, ...], store: StorePlace | None, display: Display) -> None:

@@ -14,7 +14,7 @@ from msgspec import structs
 from sociometer.cli.options import cap_options, open_engine, store_path, stored_command
 from sociometer.cli.output import Group, Range, link_teller, option, tell, tell_rows
 from sociometer.cli.view import place_options, who_can_open
-from sociometer.core.errors import DataError, ExitCode, StoreError, UsageError
+from sociometer.core.errors import DataError, ExitCode, NotFound, StoreError, UsageError
 from sociometer.core.language import ENGLISH, language_of, written_in
 from sociometer.core.measure import Cell, Table
 from sociometer.core.sheets import whole_file, write_sheet
@@ -24,8 +24,9 @@ from sociometer.results.groups import exported_rows, participants_table
 from sociometer.store.place import StorePlace, file_of
 from sociometer.store.store import Store
 from sociometer.store.studies import PERSON, Study, StudyBook, book_path, study_books, study_lock
+from sociometer.web.seats import FormPlayer, refuse_unplayable
 from sociometer.web.serving import Place
-from sociometer.web.study import PER_ADDRESS, FormPlayer, refuse_unplayable, serve_study, withdraw
+from sociometer.web.study import PER_ADDRESS, serve_study
 
 _ASKED_ONCE = {"orders", "votes"}
 """Settings that ask the same question several times; people are asked once unless the study says otherwise."""
@@ -190,18 +191,17 @@ def _export(name: str, to: Path, store: StorePlace | None, as_json: bool) -> Non
 
 def _withdraw(name: str, participant: str, store: StorePlace | None, as_json: bool) -> None:
     path = _file(store)
-    book = StudyBook(book_path(path))
-    book.study(name)
-    found = next((one for one in book.participants(name) if one.id == participant), None)
-    if found is None:
-        raise UsageError(f"study {name} has no participant '{participant}'; 'sociometer study show {name}' lists them.")
-    with study_lock(path, name), Store(path) as opened:
-        erased = withdraw(opened, book, found)
-    book.close()
+    with closing(StudyBook(book_path(path))) as book:
+        book.study(name)
+        found = book.with_code(name, participant) or book.participant(participant)
+    if found is None or found.study != name:
+        raise NotFound(f"study {name} has no participant '{participant}'; 'sociometer study show {name}' lists them.")
+    with study_lock(path, name):
+        erased = Store(path).withdraw(found.id)
     tell(
         as_json,
-        {"study": name, "withdrawn": participant, "deleted": erased},
-        f"Deleted: {participant}, {erased.answers} answers, {erased.texts} texts, {erased.analyses} analyses,"
+        {"study": name, "withdrawn": found.id, "deleted": erased},
+        f"Deleted: {found.id}, {erased.answers} answers, {erased.texts} texts, {erased.analyses} analyses,"
         f" {erased.units} units for raters with {erased.labels} labels.",
         f"Kept: the number of participants who withdrew, and {erased.shared_texts} texts that other runs have too, such"
         " as questions. Files that were exported or copied before are not changed.",
@@ -309,7 +309,8 @@ _COMMANDS = [
     stored_command(
         "withdraw",
         _withdraw,
-        "Delete all data of a participant of a closed study. Participants can do so themselves at any time.",
+        "Delete all data of a participant of a closed study, given by id or code. Participants can do so themselves at"
+        " any time.",
         _NAME,
         click.Argument(["participant"]),
     ),

@@ -2,26 +2,12 @@
 
 from typing import Any
 
-from sociometer.cli.output import SCREEN
 from sociometer.engine.engine import PlayedRun
-from sociometer.results.summaries import (
-    finding,
-    first_rows,
-    joint_table,
-    raw_measures,
-    reference,
-    run_json,
-    summary_table,
-)
-from sociometer.store.stored_run import StoredRun
+from sociometer.results.summaries import finding, joint_table, reference, run_json, summary_table
+from sociometer.results.summaries import first_rows as shown_rows
+from sociometer.results.summaries import raw_measures as raw_table
 
 __all__ = ["finding", "joint_table", "played_json", "raw_table", "reference", "shown_rows", "summary_table"]
-raw_table = raw_measures
-
-
-def shown_rows(run: StoredRun) -> int:
-    """How many rows of the summary are shown first."""
-    return min(first_rows(run), SCREEN)
 
 
 def played_json(played: PlayedRun) -> dict[str, Any]:

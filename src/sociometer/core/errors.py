@@ -2,14 +2,16 @@
 
 SociometerError
 ├── UsageError          the input or configuration is wrong; nothing was done (exit code 2)
+│   ├── NotFound        nothing has this name
 │   ├── NeverAnswered   the model never replied (no server, a wrong key); no run is stored
 │   ├── DataError       a data file cannot be read; names the file and the line
 │   └── BundleError     the file of a run cannot be checked (exit code 6; in store/bundle.py)
-├── StoreError          the store cannot be used: damaged, locked, disk full (exit code 5)
+├── StoreError          the store cannot be used: damaged, disk full (exit code 5)
+│   └── Busy            another process has the store or the run; try again later
 ├── MachineryError      a reply could not be obtained; counted separately from the score (exit code 4)
 │   ├── Unreachable     no connection could be made; nothing was used
 │   ├── Unauthorised    the server does not accept the key
-│   ├── NotFound        the server does not know the model, the address or the batch
+│   ├── UnknownToServer the server does not know the model, the address or the batch
 │   ├── Filtered        the provider's content filter rejected the request
 │   └── UnreadableRole  a role answered, but nothing that can be read
 ├── Difference          the file of a run was changed (exit code 1; in store/bundle.py)
@@ -48,6 +50,10 @@ class UsageError(SociometerError):
     """The user's input is wrong; the message names the value, the allowed ones and the next step."""
 
 
+class NotFound(UsageError):
+    """Nothing has this name."""
+
+
 class NeverAnswered(UsageError):
     """The model never replied: no server, a wrong key. No run is stored."""
 
@@ -66,6 +72,10 @@ class StoreError(SociometerError):
     """The store cannot be opened, read or written."""
 
     exit_code = ExitCode.STORE
+
+
+class Busy(StoreError):
+    """Another process has the store or the run."""
 
 
 class FailureKind(StrEnum):
@@ -155,7 +165,7 @@ class Unauthorised(MachineryError):
     kind = FailureKind.AUTHENTICATION
 
 
-class NotFound(MachineryError):
+class UnknownToServer(MachineryError):
     """The server does not know the model, the address or the batch."""
 
     kind = FailureKind.NOT_FOUND
@@ -214,10 +224,10 @@ class Stopped(SociometerError):
 _MOST_NAMES = 24
 
 
-def unknown(what: str, given: str, allowed: Iterable[str], next_step: str = "") -> UsageError:
+def unknown(what: str, given: str, allowed: Iterable[str], next_step: str = "") -> NotFound:
     """The error for an unknown name, with the most similar known name."""
     names = sorted(allowed)
     near = get_close_matches(given, names, n=1)
     shown = first_of(names, _MOST_NAMES)
     guess = f"; did you mean '{near[0]}'?" if near else f"; known: {shown}." if names else "."
-    return UsageError(f"unknown {what} '{given}'{guess}{' ' + next_step if next_step else ''}")
+    return NotFound(f"unknown {what} '{given}'{guess}{' ' + next_step if next_step else ''}")

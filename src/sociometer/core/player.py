@@ -133,6 +133,10 @@ class Player(ABC):
         """Its batches; None if its provider has none."""
         return None
 
+    def reply_stored(self) -> None:
+        """Called each time that a reply is on disk, before it is used."""
+        return
+
     async def open(self) -> None:
         """Take what the answers need: weights, actors, connections."""
         return

@@ -14,7 +14,7 @@ import os
 import re
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, TextIO, TypeVar
 
@@ -164,6 +164,25 @@ def whole_file(path: Path, *, private: bool = False) -> Iterator[Path]:
             partial.replace(path)
         finally:
             partial.unlink(missing_ok=True)
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be written ({error.strerror}).") from None
+
+
+@contextmanager
+def whole_files(*paths: Path) -> Iterator[list[Path]]:
+    """Temporary files that replace `paths` when all of them are complete."""
+    with ExitStack() as staged:
+        yield [staged.enter_context(whole_file(path)) for path in paths]
+
+
+@contextmanager
+def whole_folder(path: Path) -> Iterator[Path]:
+    """A folder that becomes `path`, which is new or empty, when its files are complete."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as name:
+            yield Path(name, path.name)
+            Path(name, path.name).replace(path)
     except OSError as error:
         raise UsageError(f"{path}: cannot be written ({error.strerror}).") from None
 

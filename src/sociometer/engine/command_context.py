@@ -165,7 +165,8 @@ class EngineContext:
         config_hash = hashlib.sha256(plan.hash_of(manifest).encode() + body).hexdigest()[:32]
         if (known := store.runs.with_config(config_hash)) is not None and known.status is RunStatus.FINISHED:
             return self._engine.stored(known.id)
-        run = store.runs.create(manifest, config_hash).id
+        # One that was killed is stored again, under the same id.
+        run = (known or store.runs.create(manifest, config_hash)).id
         with store.hold(run):
             for position, finished in enumerate(episodes):
                 store.runs.add_item(run, task, position, finished.item)

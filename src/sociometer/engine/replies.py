@@ -232,7 +232,9 @@ class Kept:
             self._end_wait(asked)
             raise
         self._end_wait(asked)
-        return structs.replace(found, stored=await written)
+        stored = await written
+        asked.drawn.binding.player.reply_stored()
+        return structs.replace(found, stored=stored)
 
     def _end_wait(self, asked: PendingRequest) -> None:
         if self._batches is not None:

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import structs
 
 from sociometer.core.conversation import Reply
-from sociometer.core.errors import FailureKind, Filtered, MachineryError, NotFound, Unauthorised
+from sociometer.core.errors import FailureKind, Filtered, MachineryError, Unauthorised, UnknownToServer
 
 _LONGEST_DETAIL = 300
 _LONGEST_READ = 10_000
@@ -178,7 +178,7 @@ def _refusal(
         case 402:
             return MachineryError(detail, FailureKind.OUT_OF_CREDIT, fatal=True)
         case 404:
-            return NotFound(f"{detail} Check the model's name and the base URL.", fatal=True)
+            return UnknownToServer(f"{detail} Check the model's name and the base URL.", fatal=True)
         case 408:
             return MachineryError(detail, FailureKind.TIMEOUT, retryable=True, retry_after_seconds=wait)
         case 413:
@@ -209,7 +209,7 @@ def _bad_request(detail: str, message: str, code: str, parameter: str, sent: tup
         said = f"the server rejected the option {option}: {detail} Remove it, or give a value that this model accepts."
         return MachineryError(said, FailureKind.REFUSED_OPTION, fatal=True)
     if _UNKNOWN_MODEL.search(said):
-        return NotFound(f"{detail} Check the model's name.", fatal=True)
+        return UnknownToServer(f"{detail} Check the model's name.", fatal=True)
     return MachineryError(detail, FailureKind.REFUSED_REQUEST)
 
 

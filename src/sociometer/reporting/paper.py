@@ -29,7 +29,7 @@ from sociometer.core.paper import (
     PaperTable,
     remarks_on,
 )
-from sociometer.core.sheets import whole_file, write_sheet
+from sociometer.core.sheets import whole_files, write_sheet
 from sociometer.core.task import AnyRun
 from sociometer.core.words import first_of, grouped, in_one_line, plain_number
 from sociometer.reporting.page import clean_svg
@@ -389,9 +389,9 @@ def write_pack(
     names = (*files, MANIFEST)
     described = {"instrument": card.name, "version": version, "files": list(names), "parts": written}
     files[MANIFEST] = (json.dumps(msgspec.to_builtins(described), indent=1, ensure_ascii=False) + "\n").encode()
-    for name, content in files.items():
-        with whole_file(folder / name) as partial:
-            partial.write_bytes(content)
+    with whole_files(*(folder / name for name in files)) as partial:
+        for path, content in zip(partial, files.values(), strict=True):
+            path.write_bytes(content)
     for name in before - set(files):
         (folder / name).unlink(missing_ok=True)
     return PaperPack(card.name, str(folder), tuple(written), tuple(str(folder / name) for name in names))

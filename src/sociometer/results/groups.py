@@ -86,6 +86,8 @@ def participants_table(study: Study, book: StudyBook, store: Store, say: Callabl
     taking = Taking(study, book, store)
     rows = tuple(taking.row(one, say) for one in taking.participants)
     note = "Results and norms leave out participants with: " + "; ".join(map(str, exclusion_rules(study))) + "."
+    if leaving := [one.id for one in book.withdrawing() if one.study == study.name]:
+        note += f" Withdrawals that are not finished ('sociometer study withdraw'): {', '.join(leaving)}."
     return Table("participants", f"Study {study.name}", (*COLUMNS, *study.questions), rows, note)
 
 

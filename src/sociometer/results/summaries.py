@@ -29,6 +29,7 @@ from sociometer.store.records import RunStatus
 from sociometer.store.stored_run import StoredRun
 
 _MOST_SUBJECTS_ABREAST = 4
+_A_SCREENFUL = 24
 _COLUMNS = ("task", "measure", "group", "value", "95 % interval", "chance", "items", "unreadable", "errors", "note")
 
 
@@ -141,13 +142,13 @@ def _rules(run: StoredRun) -> list[str]:
 
 
 def first_rows(run: StoredRun) -> int:
-    """How many rows of the summary matter most: the measures overall, and one way of grouping the primary one."""
+    """How many rows of the summary are shown first: the measures overall, and one way of grouping the primary one."""
     lines = lines_of(run)
     overall = sum(not line.measure.group for line in lines)
     facet = next((_facet(line) for line in lines if line.measure.group), ())
     primary = any(line.card.primary for line in lines)
     first = sum(_facet(line) == facet and line.card.primary is primary for line in lines if line.measure.group)
-    return overall + first
+    return min(overall + first, _A_SCREENFUL)
 
 
 def summary_table(run: StoredRun, task: str = "") -> Table:

@@ -43,7 +43,7 @@ class Book:
             self._file = sqlite3.connect(path, timeout=30, isolation_level=None, check_same_thread=False)
             for pragma in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"):
                 self._file.execute(f"PRAGMA {pragma}")
-            with self._changing():
+            with self.changing():
                 present = int(self._file.execute("PRAGMA user_version").fetchone()[0])
                 for step in self.steps[present:]:
                     for statement in step.split(";"):
@@ -61,9 +61,12 @@ class Book:
         return hashlib.blake2b(secret.encode(), digest_size=16, person=self.person).hexdigest()
 
     @contextmanager
-    def _changing(self) -> Iterator[None]:
-        """Changes that are made together or not at all."""
+    def changing(self) -> Iterator[None]:
+        """Changes that are made together or not at all, with those around them."""
         with storage_errors(self._path):
+            if self._file.in_transaction:
+                yield
+                return
             self._file.execute("BEGIN IMMEDIATE")
             try:
                 yield

@@ -3,7 +3,7 @@
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +12,13 @@ from msgspec import Struct
 from sociometer.core.errors import UsageError
 from sociometer.core.sheets import whole_file
 from sociometer.store.database import Connection, Database, StoreTable, pages, patiently
+from sociometer.store.erasing import Withdrawing, finish_withdrawals
 from sociometer.store.journal import PROVIDER_BATCH
 from sociometer.store.place import StorePlace
 from sociometer.store.records import RunStatus
 from sociometer.store.sqlite import storage_errors
 from sociometer.store.store import database_at
+from sociometer.store.studies import unfinished_withdrawals
 from sociometer.store.texts import text_of
 from sociometer.store.writer import ALLOWANCE, ATTEMPT, EPISODE, ITEM, JOURNAL, SCORE, SUMMARY, TEXT
 
@@ -34,6 +36,7 @@ _EPISODE = StoreTable(
 )
 _KEPT = tuple(StoreTable(one.name, one.columns, one.key) for one in (SCORE, SUMMARY, ALLOWANCE, PROVIDER_BATCH))
 """Tables whose rows in the target stay as they are."""
+_BOOKS = (".studies", ".labels")
 _ROWS_AT_ONCE = 1_000
 
 
@@ -59,6 +62,10 @@ def copy_store(source: StorePlace, target: StorePlace, *, trust: bool = False) -
     read, write = database_at(source), database_at(target)
     if not read.is_current():
         raise UsageError(f"there is no store at {source}; give an existing store and the one to copy into.")
+    for database in (read, write):
+        finish_withdrawals(database, lambda: None)
+    if pending := ", ".join(filter(None, unfinished_withdrawals(source))):
+        raise Withdrawing(f"the withdrawal of {pending} from {source} is not finished; nothing was copied. Try again.")
     if isinstance(source, Path) and isinstance(target, Path) and not target.exists():
         return _copy_file(source, target, trust)
     with _snapshot(read) as reader, closing(write.connect()) as writer:
@@ -81,6 +88,28 @@ def _copy_file(source: Path, target: Path, trust: bool) -> Copied:
         names = ("run", "episode", "journal")
         counts = [copy.execute(f"SELECT count(*) FROM {name}").fetchone()[0] for name in names]  # noqa: S608
         return Copied(*counts)
+
+
+@contextmanager
+def copied_books(source: StorePlace, target: StorePlace) -> Iterator[tuple[list[str], list[str]]]:
+    """Copies the books of studies and labels; they get their names after the context, which copies the store.
+
+    Yields the new files, and those that are not copied: a book is never merged into another.
+    """
+    wrote: list[str] = []
+    left_out: list[str] = []
+    known = [(source.with_name(source.name + one), one) for one in _BOOKS] if isinstance(source, Path) else []
+    with ExitStack() as staged:
+        for book, ending in ((book, ending) for book, ending in known if book.exists()):
+            copy = target.with_name(target.name + ending) if isinstance(target, Path) else None
+            if copy is None or copy.exists():
+                left_out.append(str(book))
+                continue
+            partial = staged.enter_context(whole_file(copy, private=True))
+            with storage_errors(book), closing(sqlite3.connect(book)) as one, closing(sqlite3.connect(partial)) as two:
+                one.backup(two)
+            wrote.append(str(copy))
+        yield wrote, left_out
 
 
 @contextmanager

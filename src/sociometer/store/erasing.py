@@ -1,22 +1,26 @@
-"""Deletes a person: a run, every reply to it, what was made from their words, and the traces in the files."""
+"""Deletes a person: a run, every reply to it, what was made from their words, and the traces in the files.
+
+That a participant asks for it is in the study book first, and the participant leaves the book last. If anything between
+fails or is killed, all of it is done again when the store is next opened for writing.
+"""
 
 import json
-from collections.abc import Collection, Iterator
-from contextlib import closing
+from collections.abc import Callable, Collection, Iterator
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 
 import msgspec
 from msgspec import Struct, structs
 
 from sociometer.core.conversation import Identity, Reply
-from sociometer.store.database import Connection
+from sociometer.core.errors import Busy, SociometerError
+from sociometer.store.database import Connection, Database
 from sociometer.store.episodes import EVENTS
 from sociometer.store.labels import LabelBook, book_path
 from sociometer.store.records import Manifest
 from sociometer.store.runs import TABLES_OF_A_RUN
-from sociometer.store.store import Store
+from sociometer.store.studies import Participant, StudyBook, identity_of, run_name, study_books, unfinished_withdrawals
 from sociometer.store.texts import get_texts, read_sealed, split_hashes, unseal
-from sociometer.store.writer import Transaction
 
 LEAST_CHARACTERS = 20
 """An answer that is shorter may be somebody else's too, so it does not identify a person's words elsewhere."""
@@ -39,48 +43,111 @@ class Erased(Struct, frozen=True):
     shared_texts: int = 0
 
 
-def erase_person(store: Store, run: str, identity: Identity) -> Erased:
-    """Deletes a run, that player's replies to any run, and everything made from them, without a trace in the files."""
+class Withdrawing(Busy):
+    """A participant has asked to withdraw and is not erased yet."""
 
-    def erase(batch: Transaction) -> tuple[Erased, tuple[str, ...], tuple[str, ...]]:
-        # Forgotten between other writes: the next one must not take for stored what is being deleted.
-        store.forget()
-        return _erase_run(batch.connection, run, identity)
 
-    with store.hold(run):
-        erased, words, runs = store.write(erase)
-    if isinstance(store.path, Path) and book_path(store.path).exists():
-        with closing(LabelBook(book_path(store.path))) as book:
-            units, labels = book.erase(runs, words)
-            erased = structs.replace(erased, units=units, labels=labels)
-    with store.database.errors(), closing(store.database.connect()) as connection:
-        store.database.remove_traces(connection)
+Forget = Callable[[], None]
+"""Makes an open store forget what it has read, so that it takes nothing for stored that is being deleted."""
+
+
+def withdraw(database: Database, participant: str, forget: Forget) -> Erased:
+    """Erases a participant of a study; Withdrawing if that must be finished later: then the answers count nowhere."""
+    for book in study_books(database.place):
+        book.begin_withdrawal(participant)
+        for one in book.withdrawing(participant):
+            try:
+                return _finish(database, book, one, forget)
+            except SociometerError as error:
+                raise Withdrawing(
+                    f"the withdrawal of {participant} is not finished: {error} The rest is deleted when the store is"
+                    f" next written to, or by 'sociometer study withdraw {one.study} {participant}'."
+                ) from error
+    return Erased()
+
+
+def finish_withdrawals(database: Database, forget: Forget) -> None:
+    """Erases all participants who have asked for it; one whose run another process holds is left for later."""
+    with suppress(SociometerError):
+        for book in study_books(database.place) if unfinished_withdrawals(database.place) else ():
+            for one in book.withdrawing():
+                with suppress(SociometerError):
+                    _finish(database, book, one, forget)
+            book.sweep()
+
+
+def _finish(database: Database, book: StudyBook, one: Participant, forget: Forget) -> Erased:
+    erased, runs = Erased(), {one.run} - {""}
+    if database.is_current():
+        with database.errors(), closing(database.connect(writable=False)) as connection:
+            # A run that was made just before a kill is not in the book yet.
+            named = connection.execute("SELECT id FROM run WHERE name = ?", (run_name(one.study, one.id),))
+            runs.update(run for (run,) in named)
+        erased = erase_person(database, runs, identity_of(one.id), forget) if runs else erased
+    book.end_withdrawal(one)
     return erased
 
 
-def _erase_run(connection: Connection, run: str, identity: Identity) -> tuple[Erased, tuple[str, ...], tuple[str, ...]]:
-    """Deletes the rows; returns what they were, the words of the person, and the runs that had them."""
+def erase_person(database: Database, runs: Collection[str], identity: Identity, forget: Forget) -> Erased:
+    """Deletes runs, that player's replies to any run, and everything made from them, without a trace in the files.
+
+    If another process holds one of the runs, what was made from them is deleted, and they stay.
+    """
+    units, labels, busy = 0, 0, None
+    with database.errors(), closing(database.connect()) as connection, ExitStack() as held:
+        try:
+            for run in runs:
+                held.enter_context(database.hold(run))
+        except Busy as error:
+            busy = error
+        database.begin(connection)
+        try:
+            forget()
+            erased, words, found = _erase_runs(connection, runs, identity, keep=busy is not None)
+            # Before the commit: only the store has the words by which to find what raters have.
+            if isinstance(database.place, Path) and book_path(database.place).exists():
+                with closing(LabelBook(book_path(database.place))) as book:
+                    units, labels = book.erase(found, words)
+            connection.execute("COMMIT")
+        except BaseException:
+            database.rollback(connection)
+            raise
+        if busy is not None:
+            raise busy
+        database.remove_traces(connection)
+    return structs.replace(erased, units=units, labels=labels)
+
+
+def _erase_runs(
+    connection: Connection, runs: Collection[str], identity: Identity, *, keep: bool
+) -> tuple[Erased, tuple[str, ...], tuple[str, ...]]:
+    """Deletes the rows, or `keep`s those of the runs themselves.
+
+    Returns what they were, the words of the person, and the runs that had them.
+    """
     who = connection.execute(
         "SELECT id FROM model WHERE identity = ?", (_encode_identity(identity).decode(),)
     ).fetchone()
     model = who[0] if who else -1
     replies = connection.execute("SELECT key, reply FROM journal WHERE model = ?", (model,)).fetchall()
     words = tuple(dict.fromkeys(word for key, reply in replies for word in words_in(unseal(reply, bytes(key)))))
-    derived, requests = _made_from(connection, run, words)
-    texts = _texts_of(connection, (run, *derived), model, requests)
+    derived, requests = _made_from(connection, runs, words)
+    texts = _texts_of(connection, (*runs, *derived), model, requests)
     for key in sorted(requests):
         connection.execute("DELETE FROM journal WHERE key = ?", (key,))
-    connection.execute("DELETE FROM journal WHERE run = ? OR model = ?", (run, model))
-    for one in (run, *derived):
+    own = () if keep else runs
+    for one in own:
+        connection.execute("DELETE FROM journal WHERE run = ? OR model = ?", (one, model))
+        connection.execute("DELETE FROM model WHERE id = ?", (model,))
+    for one in (*own, *derived):
         for table in TABLES_OF_A_RUN:
             connection.execute(f"DELETE FROM {table} WHERE run = ?", (one,))  # noqa: S608
         connection.execute("DELETE FROM run WHERE id = ?", (one,))
-    connection.execute("DELETE FROM model WHERE id = ?", (model,))
     shared = _needed(connection, texts)
     for text in sorted(texts - shared):
         connection.execute("DELETE FROM text WHERE hash = ?", (text,))
     erased = Erased(len(replies), len(texts) - len(shared), len(derived), shared_texts=len(shared))
-    return erased, words, (run, *derived)
+    return erased, words, (*runs, *derived)
 
 
 def words_in(reply: bytes) -> Iterator[str]:
@@ -96,27 +163,24 @@ def words_in(reply: bytes) -> Iterator[str]:
     yield from (one.strip() for one in said if isinstance(one, str) and len(one.strip()) >= LEAST_CHARACTERS)
 
 
-def _made_from(connection: Connection, run: str, words: tuple[str, ...]) -> tuple[list[str], set[bytes]]:
-    """The runs that a command made from a run, such as a judge's, and the journal keys of requests with the words.
+def _made_from(connection: Connection, runs: Collection[str], words: tuple[str, ...]) -> tuple[list[str], set[bytes]]:
+    """The runs that a command made from these, such as a judge's, and the journal keys of requests with the words.
 
     Other people's own runs never count, even if somebody wrote the same sentence.
     """
-    own, made, known = {run}, [], dict[bytes, bool]()
+    own, made, known = set(runs), [], dict[bytes, bool]()
     escaped = [json.dumps(one, ensure_ascii=False)[1:-1] for one in words]  # as in an item, which is JSON
 
     def theirs(text: bytes) -> bool:
         if text not in known:
             (body,) = get_texts(connection, (text,))
             shown = body.decode("utf-8", "replace")
-            known[text] = any(one in shown for one in (run, *words, *escaped))
+            known[text] = any(one in shown for one in (*runs, *words, *escaped))
         return known[text]
 
     columns = "manifest, id, instrument, subject, config_hash, name, created"
-    for manifest, name, *labels in connection.execute(
-        f"SELECT {columns} FROM run WHERE id <> ?",  # noqa: S608
-        (run,),
-    ).fetchall():
-        if not read_sealed(_decode_manifest, manifest, name, *labels).given_items:
+    for manifest, name, *labels in connection.execute(f"SELECT {columns} FROM run").fetchall():  # noqa: S608
+        if name in own or not read_sealed(_decode_manifest, manifest, name, *labels).given_items:
             own.add(name)
             continue
         bodies = connection.execute("SELECT DISTINCT body FROM item WHERE run = ?", (name,)).fetchall()

@@ -140,7 +140,7 @@ class LabelBook(Book):
         codes = {rater: new_letters(CODE_LETTERS) for rater in raters}
         if any(known.name == queue.name for known in self.queues()):
             raise UsageError(f"a queue '{queue.name}' already exists; choose another NAME.")
-        with self._changing():
+        with self.changing():
             self._rows("INSERT INTO queue VALUES (?, ?, ?)", queue.name, msgspec.json.encode(queue), time.time())
             hashes = ((queue.name, rater, self.hashed(code)) for rater, code in codes.items())
             self._file.executemany("INSERT INTO rater VALUES (?, ?, ?)", hashes)
@@ -149,7 +149,7 @@ class LabelBook(Book):
 
     def add_units(self, queue: str, units: Sequence[Unit], tasks: Iterable[tuple[str, str, float]]) -> None:
         """Adds units to a queue: a further random sample."""
-        with self._changing():
+        with self.changing():
             self._add(queue, units, tasks)
 
     def _add(self, queue: str, units: Sequence[Unit], tasks: Iterable[tuple[str, str, float]]) -> None:
@@ -239,16 +239,16 @@ class LabelBook(Book):
 
         A queue made from another run keeps its units, even if somebody there wrote the same sentence.
         """
-        queues = [queue for queue in self.queues() if queue.measured is not None and queue.measured.run in runs]
-        gone = [(queue.name, unit) for queue in queues for unit in self.units(queue.name)]
-        for queue in self.queues():
-            wanted = (*runs, *words) if queue.measured is None else runs
-            for unit in self.units(queue.name).values() if queue not in queues else ():
-                texts = (*unit.key.values(), *unit.shown.values(), *unit.row.values())
-                if any(one in text for one in wanted for text in texts):
-                    gone.append((queue.name, unit.id))
         labels = 0
-        with self._changing():
+        with self.changing():
+            queues = [queue for queue in self.queues() if queue.measured is not None and queue.measured.run in runs]
+            gone = [(queue.name, unit) for queue in queues for unit in self.units(queue.name)]
+            for queue in self.queues():
+                wanted = (*runs, *words) if queue.measured is None else runs
+                for unit in self.units(queue.name).values() if queue not in queues else ():
+                    texts = (*unit.key.values(), *unit.shown.values(), *unit.row.values())
+                    if any(one in text for one in wanted for text in texts):
+                        gone.append((queue.name, unit.id))
             for place in gone:
                 labels += self._file.execute("DELETE FROM label WHERE queue = ? AND unit = ?", place).rowcount
                 self._rows("DELETE FROM task WHERE queue = ? AND unit = ?", *place)

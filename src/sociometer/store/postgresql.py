@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from sociometer.core.errors import StoreError, UsageError
+from sociometer.core.errors import Busy, StoreError, UsageError
 from sociometer.store.database import SCHEMA, Connection, LostConnection, StoreTable, create, patiently, require_known
 from sociometer.store.place import StoreUrl
 from sociometer.store.runs import TABLES_OF_A_RUN
@@ -122,9 +122,7 @@ class PostgresDatabase:
         with closing(PostgresConnection(self.place)) as connection:
             held = connection.execute("SELECT pg_try_advisory_lock(?::int, ?::int)", _lock_numbers(run)).fetchone()
             if held is None or not held[0]:
-                raise StoreError(
-                    f"run {run} is in progress in another process; wait for it, or stop it and resume the run."
-                )
+                raise Busy(f"run {run} is in progress in another process; wait for it, or stop it and resume the run.")
             yield
 
     def is_played(self, run: str) -> bool:

@@ -16,6 +16,7 @@ from sociometer.core.task import Item
 from sociometer.store.database import Connection
 from sociometer.store.journal import spent_by
 from sociometer.store.records import Manifest, RunRecord, RunStatus, Totals
+from sociometer.store.studies import unfinished_withdrawals
 from sociometer.store.texts import Parts, StorePart, read_sealed, seal
 from sociometer.store.writer import ITEM, SUMMARY, Transaction
 
@@ -196,7 +197,14 @@ class Runs(StorePart):
     def count(self, search: RunSearch) -> int:
         """How many runs a search finds in all."""
         where, values = search.condition(self._playing() if search.status else ())
-        return int(self._row(f"SELECT count(*) FROM run WHERE {where}", *values)[0])  # noqa: S608
+        runs, hidden = self._counting()
+        return int(self._row(f"SELECT count(*) FROM {runs} WHERE {where}", *hidden, *values)[0])  # noqa: S608
+
+    def _counting(self) -> tuple[str, tuple[str, ...]]:
+        """The runs as SQL: all but those of people who have asked to withdraw, which count nowhere."""
+        hidden = tuple(unfinished_withdrawals(self._database.place).values())
+        shown = f"(SELECT * FROM run WHERE id NOT IN ({_places(hidden)})) AS run"  # noqa: S608
+        return shown if hidden else "run", hidden
 
     def _playing(self) -> tuple[str, ...]:
         """The runs that some process is playing now."""
@@ -251,7 +259,8 @@ class Runs(StorePart):
 
     def _select(self, where: str, values: tuple[object, ...]) -> Iterator[RunRecord]:
         with self._database.errors():
-            for row in self._reader.execute(f"SELECT {_COLUMNS} FROM run {where}", values):  # noqa: S608
+            runs, hidden = self._counting()
+            for row in self._reader.execute(f"SELECT {_COLUMNS} FROM {runs} {where}", (*hidden, *values)):  # noqa: S608
                 try:
                     yield _read_run(*row)
                 except Exception as error:

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from sociometer.core.errors import StoreError
+from sociometer.core.errors import Busy, StoreError
 from sociometer.store.database import SCHEMA, Connection, StoreTable, create, require_known
 
 BUSY_SECONDS = 120
@@ -38,7 +38,7 @@ class SqliteDatabase:
                 create_private(path, may_be_link=True)
             elif not path.exists():
                 raise StoreError(f"there is no store at {path}; run an instrument first.")
-            connection = _open(path, writable)
+            connection = open_file(path, writable=writable)
             try:
                 self._require_ours(connection)
                 if writable:
@@ -131,7 +131,8 @@ def _our_definitions() -> frozenset[tuple[str, str, str]]:
         return frozenset(connection.execute(_DEFINITIONS))
 
 
-def _open(path: Path, writable: bool) -> sqlite3.Connection:
+def open_file(path: Path, *, writable: bool) -> sqlite3.Connection:
+    """A connection to a file of ours; to read it, nothing is created beside it if that is forbidden."""
     here = path.absolute().as_uri()
     if writable or (_writable(path) and _writable(path.parent)):
         # A reader may also need to write beside the file: after a kill, the write-ahead log must be recovered.
@@ -167,7 +168,7 @@ def remove_traces(connection: Connection, path: Path) -> None:
     connection.execute("VACUUM")
     # Until all readers have left the old state, it is also in the write-ahead log.
     if connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
-        raise StoreError(
+        raise Busy(
             f"{path}: the rows are deleted, but another process is reading an old state of the file. Traces remain in"
             f" {path.name}-wal until that process ends and the store is used again."
         )
@@ -187,7 +188,7 @@ def storage_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.OperationalError as error:
-        raise StoreError(_explain(path, error)) from error
+        raise _explained(path, error) from error
     except sqlite3.IntegrityError as error:
         raise StoreError(f"{path}: {error}; try again.") from error
     except sqlite3.DatabaseError as error:
@@ -201,18 +202,18 @@ def storage_errors(path: Path) -> Iterator[None]:
         raise StoreError(f"{path}: {error.strerror or error}; give --store a writable file.") from error
 
 
-def _explain(path: Path, error: sqlite3.OperationalError) -> str:
+def _explained(path: Path, error: sqlite3.OperationalError) -> StoreError:
     # The low byte is the primary result code.
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-    if code == sqlite3.SQLITE_FULL:
-        return f"{path}: the disk is full. Stored data stays readable; free some space, then run 'sociometer resume'."
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-        return f"{path}: another process has held the store for over {BUSY_SECONDS} s; wait for it or stop it."
-    if code == sqlite3.SQLITE_CANTOPEN:
-        return f"{path}: cannot be opened; give --store a writable file."
-    if code == sqlite3.SQLITE_READONLY:
-        return f"{path}: is read-only; give --store a writable file."
-    return f"{path}: {error}"
+        return Busy(f"{path}: another process has held the store for over {BUSY_SECONDS} s; wait for it or stop it.")
+    said = {
+        sqlite3.SQLITE_FULL: "the disk is full. Stored data stays readable; free some space, then run 'sociometer"
+        " resume'.",
+        sqlite3.SQLITE_CANTOPEN: "cannot be opened; give --store a writable file.",
+        sqlite3.SQLITE_READONLY: "is read-only; give --store a writable file.",
+    }
+    return StoreError(f"{path}: {said.get(code, error)}")
 
 
 try:
@@ -266,7 +267,7 @@ class RunLock:
             except BlockingIOError:
                 holder = os.read(handle, 64).decode("ascii", "replace").strip() or "unknown"
                 os.close(handle)
-                raise StoreError(self._in_use.format(holder=holder)) from None
+                raise Busy(self._in_use.format(holder=holder)) from None
         return handle
 
     def _is_mine(self, handle: int) -> bool:

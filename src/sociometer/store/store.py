@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from sociometer.store.database import Connection, Database
 from sociometer.store.episodes import Episodes
+from sociometer.store.erasing import Erased, finish_withdrawals, withdraw
 from sociometer.store.journal import Journal, ProviderBatches
 from sociometer.store.place import StorePlace, StoreUrl, parse_place
 from sociometer.store.records import RunRecord, Totals
@@ -64,7 +65,7 @@ class Store:
     @cached_property
     def _parts(self) -> Parts:
         """The open database; a store that does not exist yet is created."""
-        writer = WriterThread(self.database, on_rollback=self.forget)
+        writer = WriterThread(self.database, self.forget, lambda: finish_withdrawals(self.database, self.forget))
         if not self.database.is_current():
             writer.start()
         try:
@@ -114,6 +115,10 @@ class Store:
         self._texts.forget()
         if "journal" in vars(self):
             self.journal.forget()
+
+    def withdraw(self, participant: str) -> Erased:
+        """Erase a participant of a study whose run is not being played."""
+        return withdraw(self.database, participant, self.forget)
 
     def totals(self, record: RunRecord) -> Totals:
         """The counts and the spending of a run; computed now for a run in progress."""

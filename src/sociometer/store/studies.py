@@ -2,10 +2,11 @@
 
 import hashlib
 import secrets
+import sqlite3
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from random import Random
 from statistics import median
@@ -15,10 +16,11 @@ import msgspec
 from msgspec import Struct, field, structs
 
 from sociometer.core.config import RunConfig
+from sociometer.core.conversation import Identity
 from sociometer.core.errors import UsageError, unknown
 from sociometer.store.book import ALPHABET, CODE_LETTERS, Book, new_letters, plain_code
 from sociometer.store.place import StorePlace
-from sociometer.store.sqlite import RunLock
+from sociometer.store.sqlite import RunLock, open_file
 
 Shows = Literal["nothing", "score", "place"]
 Order = Literal["fixed", "random"]
@@ -89,6 +91,11 @@ def run_name(study: str, participant: str) -> str:
     return f"{study}.{participant}"
 
 
+def identity_of(participant: str) -> Identity:
+    """The identity of a participant in the journal."""
+    return Identity(PERSON, PERSON, revision=participant)
+
+
 _TABLES = """
 CREATE TABLE study (name TEXT PRIMARY KEY, body BLOB NOT NULL, created REAL NOT NULL) WITHOUT ROWID;
 CREATE TABLE participant (
@@ -111,6 +118,9 @@ CREATE TABLE attention (
   number INTEGER NOT NULL, passed INTEGER NOT NULL, PRIMARY KEY (participant, number)
 ) WITHOUT ROWID;
 """
+_WITHDRAWALS = "CREATE TABLE withdrawal (who TEXT PRIMARY KEY) WITHOUT ROWID"
+"""Who has asked to withdraw and is not erased yet; a row without a name stays until the file has no traces of them."""
+_TAKING = "id NOT IN (SELECT who FROM withdrawal)"
 
 
 def book_path(store: Path) -> Path:
@@ -137,7 +147,7 @@ def _code_of(study: Study, ticket: str) -> str:
 class StudyBook(Book):
     """The studies of a store."""
 
-    steps = (_TABLES, _CHECKS)
+    steps = (_TABLES, _CHECKS, _WITHDRAWALS)
     person = b"cookie"
 
     def create(self, study: Study) -> None:
@@ -180,7 +190,7 @@ class StudyBook(Book):
 
     def start(self, participant: Participant) -> bool:
         """Counts a participant who is about to see the first question; False if the study has enough of them."""
-        with self._changing():
+        with self.changing():
             current, study = self.participant(participant.id), self.study(participant.study)
             if current is None or current.started:
                 return current is not None
@@ -191,7 +201,7 @@ class StudyBook(Book):
 
     def started(self, study: str) -> int:
         """How many participants have seen a question."""
-        query = "SELECT count(*) FROM participant WHERE study = ? AND json_extract(body, '$.started')"
+        query = f"SELECT count(*) FROM participant WHERE study = ? AND {_TAKING} AND json_extract(body, '$.started')"  # noqa: S608
         return int(self._rows(query, study)[0][0])
 
     def with_code(self, study: str, code: str) -> Participant | None:
@@ -204,9 +214,9 @@ class StudyBook(Book):
         return self._one(Participant, "SELECT body FROM participant WHERE id = ?", name)
 
     def participants(self, study: str) -> list[Participant]:
-        """Everyone who takes part, in the order they joined."""
-        found = self._all(Participant, "SELECT body FROM participant WHERE study = ?", study)
-        return sorted(found, key=lambda one: one.joined)
+        """Everyone who takes part, in the order they joined; nobody who has asked to withdraw."""
+        query = f"SELECT body FROM participant WHERE study = ? AND {_TAKING}"  # noqa: S608
+        return sorted(self._all(Participant, query, study), key=lambda one: one.joined)
 
     def runs(self) -> list[str]:
         """The runs of all participants, also of studies that cannot be read."""
@@ -221,13 +231,29 @@ class StudyBook(Book):
         body = msgspec.json.encode(participant)
         self._rows("UPDATE participant SET body = ? WHERE id = ?", body, participant.id)
 
-    def withdraw(self, participant: Participant) -> None:
+    def begin_withdrawal(self, participant: str) -> None:
+        """Stores that a participant has asked to withdraw: from now on the answers count nowhere."""
+        self._rows("INSERT OR IGNORE INTO withdrawal SELECT id FROM participant WHERE id = ?", participant)
+
+    def withdrawing(self, participant: str = "") -> list[Participant]:
+        """Who has asked to withdraw and is not erased yet: all, or one participant if it is so."""
+        found = self._all(Participant, f"SELECT body FROM participant WHERE NOT {_TAKING}")  # noqa: S608
+        return [one for one in found if participant in ("", one.id)]
+
+    def end_withdrawal(self, participant: Participant) -> None:
         """Deletes a participant with sessions and response times; the study keeps only the number of them."""
-        with self._changing():
+        with self.changing():
             study = self.study(participant.study)
-            self._rows("DELETE FROM participant WHERE id = ?", participant.id)
-            self.change(structs.replace(study, withdrawn=study.withdrawn + 1))
+            present = self._file.execute("DELETE FROM participant WHERE id = ?", (participant.id,)).rowcount
+            self._rows("INSERT OR IGNORE INTO withdrawal VALUES ('')")
+            self._rows("DELETE FROM withdrawal WHERE who = ?", participant.id)
+            self.change(structs.replace(study, withdrawn=study.withdrawn + present))
+        self.sweep()
+
+    def sweep(self) -> None:
+        """Removes the traces of those who are erased."""
         self._remove_traces()
+        self._rows("DELETE FROM withdrawal WHERE who = ''")
 
     def add_timing(self, timing: Timing) -> None:
         """Stores how long a question took; the first answer to it counts."""
@@ -276,6 +302,16 @@ def study_books(store: StorePlace) -> Iterator[StudyBook]:
     if isinstance(store, Path) and (path := book_path(store)).exists():
         with closing(StudyBook(path)) as book:
             yield book
+
+
+def unfinished_withdrawals(store: StorePlace) -> dict[str, str]:
+    """Who has asked to withdraw, each with the run, which counts nowhere; read without opening the book."""
+    if isinstance(store, Path) and (path := book_path(store)).exists():
+        query = "SELECT who, json_extract(body, '$.run') FROM withdrawal LEFT JOIN participant ON id = who"
+        # A book of an older version has no such table; one that is damaged must not hide the runs of models.
+        with suppress(sqlite3.Error), closing(open_file(path, writable=False)) as book:
+            return {name: run or "" for name, run in book.execute(query)}
+    return {}
 
 
 def check_places(study: Study, lots: Random, planned: int) -> list[int]:

@@ -149,11 +149,11 @@ def batches(queue: "SimpleQueue[Value | None]", most: int) -> Iterator[list[Valu
 class WriterThread:
     """Queues operations; each future is done once its operation is on disk."""
 
-    def __init__(self, database: Database, on_rollback: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, database: Database, on_rollback: Callable[[], None], on_start: Callable[[], None]) -> None:
         """The store is opened or created by `start` or by the first operation; reading never opens it."""
         self._database = database
         self._connection: Connection | None = None
-        self._on_rollback = on_rollback
+        self._on_rollback, self._on_start = on_rollback, on_start
         self._queue: SimpleQueue[tuple[Operation, asyncio.Future[Any] | threading.Event | None] | None] = SimpleQueue()
         self._broken: StoreError | None = None
         self._thread: threading.Thread | None = None
@@ -161,6 +161,7 @@ class WriterThread:
     def start(self) -> None:
         """Open the store, update its schema and start to write."""
         if self._thread is None:
+            self._on_start()
             self._connection = self._database.connect()
             self._thread = threading.Thread(
                 target=self._work, args=(self._connection,), name="store-writer", daemon=True

@@ -27,19 +27,8 @@ from sociometer.store.book import ALPHABET
 from sociometer.store.labels import Label, LabelBook, LabelQuestion, Queue, Unit, book_path
 from sociometer.store.store import Store
 from sociometer.store.stored_run import StoredRun
-from sociometer.web.guard import (
-    ADDRESS,
-    CODES,
-    OWNER,
-    RATER,
-    address_of,
-    check_secret,
-    form_of,
-    landing,
-    only,
-    set_cookie,
-    visitor_of,
-)
+from sociometer.web import guard
+from sociometer.web.errors import BAD_FORM, BadForm
 from sociometer.web.rendering import languages_of, owner_page, page, see_other, texts
 from sociometer.web.serving import Place, guest_application, serve
 
@@ -320,7 +309,7 @@ def _between(value: float, interval: Interval, unit: str) -> str:
     return f"{number(value, unit)} [{number(interval.low, unit)}, {number(interval.high, unit)}]"
 
 
-@only(OWNER)
+@guard.only(guard.OWNER)
 async def board_page(request: web.Request) -> web.StreamResponse:
     """The state of the queue."""
     book, queue = request.app[BOOK], request.app[QUEUE]
@@ -328,8 +317,9 @@ async def board_page(request: web.Request) -> web.StreamResponse:
     found = await asyncio.to_thread(request.app[FIND_RUN], queue) if queue.measured else None
     facts, apart = judge_rows(found) if found is not None else ((), None)
     return owner_page(
-        request, "rate_board.html", visitor=visitor_of(request), board=board, queue=queue, facts=facts, apart=apart
-    )
+        request, "rate_board.html", visitor=guard.visitor_of(request), board=board, queue=queue, facts=facts,
+        apart=apart,
+    )  # fmt: skip
 
 
 QUEUE = web.AppKey("queue", Queue)
@@ -338,33 +328,29 @@ LONGEST_REASON = 500
 SHOWN_LETTERS = 90
 
 
-class BadLabel(Exception):
-    """A form that makes no label; the text is a key of `texts/rating.*.toml`."""
-
-
-@landing
+@guard.landing
 async def welcome_page(request: web.Request) -> web.StreamResponse:
     """Asks for the code."""
-    check_secret(request, request.app[QUEUE].secret)
+    guard.check_secret(request, request.app[QUEUE].secret)
     return rater_page(request, "rate_welcome.html")
 
 
-@landing
+@guard.landing
 async def sign_in(request: web.Request) -> web.StreamResponse:
     """Exchanges a code for a session; limits the rate of guesses."""
-    check_secret(request, request.app[QUEUE].secret)
-    who, queue, book = address_of(request), request.app[QUEUE], request.app[BOOK]
-    request.app[CODES].check(who)
-    rater = book.with_code(queue.name, (await form_of(request)).get("code", ""))
+    guard.check_secret(request, request.app[QUEUE].secret)
+    who, queue, book = guard.address_of(request), request.app[QUEUE], request.app[BOOK]
+    request.app[guard.CODES].check(who)
+    rater = book.with_code(queue.name, (await guard.form_of(request)).get("code", ""))
     if rater is None:
         return rater_page(request, "rate_welcome.html", "wrong code", 403)
-    request.app[CODES].forgive(who)
+    request.app[guard.CODES].forgive(who)
     response = see_other("/rate")
-    set_cookie(request, response, book.open_session(queue.name, rater))
+    guard.set_cookie(request, response, book.open_session(queue.name, rater))
     return response
 
 
-@only(RATER)
+@guard.only(guard.RATER)
 async def rate_page(request: web.Request) -> web.StreamResponse:
     """The unit that the query names, or the next one without a label."""
     wanted = request.query.get("unit", "")
@@ -381,11 +367,11 @@ async def rate_page(request: web.Request) -> web.StreamResponse:
     return rater_page(request, "rate_done.html")
 
 
-@only(RATER)
+@guard.only(guard.RATER)
 async def rate(request: web.Request) -> web.StreamResponse:
     """Stores a label, or the reason why the unit was skipped."""
     queue, book, rater = request.app[QUEUE], request.app[BOOK], rater_of(request)
-    given = await form_of(request)
+    given = await guard.form_of(request)
     unit = _own_unit(request, given.get("unit", ""))
     began = given.get("began", "")
     seconds = max(0.0, time.time() - float(began)) if began.replace(".", "", 1).isdecimal() and len(began) < 20 else 0.0
@@ -393,18 +379,19 @@ async def rate(request: web.Request) -> web.StreamResponse:
         if given.get("action") == "skip":
             reason = given.get("reason", "").strip()[:LONGEST_REASON]
             if not reason:
-                raise BadLabel("need reason")
+                raise BadForm("need reason")
             book.put(queue.name, Label(unit.id, rater, skipped=reason, seconds=round(seconds, 1)))
         else:
             answers = {asked.column: _answer(asked, given) for asked in queue.asked}
-            book.put(queue.name, Label(unit.id, rater, answers, seconds=round(seconds, 1)))
-            settle(request, unit)
-    except BadLabel as error:
+            with book.changing():
+                book.put(queue.name, Label(unit.id, rater, answers, seconds=round(seconds, 1)))
+                settle(request, unit)
+    except BadForm as error:
         return _unit_page(request, unit.id, str(error), given)
     return see_other("/rate")
 
 
-@only(RATER)
+@guard.only(guard.RATER)
 async def own_page(request: web.Request) -> web.StreamResponse:
     """The rater's own labels, those skipped first, each with a link to change it."""
     units = request.app[BOOK].units(request.app[QUEUE].name)
@@ -473,7 +460,7 @@ def _own_unit(request: web.Request, name: str) -> Unit:
 def _answer(asked: LabelQuestion, given: Mapping[str, str]) -> str:
     said = given.get(f"answer-{asked.column}", "").strip()
     if asked.problem(said):
-        raise BadLabel("choose one" if asked.values else "a number")
+        raise BadForm("choose one" if asked.values else "a number")
     return said if asked.values else f"{float(said):g}"
 
 
@@ -490,7 +477,7 @@ def _unit_page(
     settles = any(one.unit == name and one.settles for one in tasks)
     others = [one for one in book.labels(queue.name) if one.unit == name and one.rater != rater_of(request)]
     return rater_page(
-        request, "rate_unit.html", problem, visitor=visitor_of(request), unit=unit, settles=settles,
+        request, "rate_unit.html", problem, visitor=guard.visitor_of(request), unit=unit, settles=settles,
         # Only who settles a disagreement sees what others said, without their names and in no order of theirs.
         others=sorted((one.answers for one in others if one.answers), key=str) if settles else [],
         leads=names_of("question") if PART in unit.key else (), named=answer_name, turns_of=turns_of,
@@ -501,7 +488,9 @@ def _unit_page(
     )  # fmt: skip
 
 
-def rater_page(request: web.Request, name: str, problem: str = "", status: int = 422, **context: Any) -> web.Response:
+def rater_page(
+    request: web.Request, name: str, problem: str = "", status: int = BAD_FORM, **context: Any
+) -> web.Response:
     """A page in the language of the queue; `problem` is the key of what is wrong with a form, which gives `status`."""
     queue, words = request.app[QUEUE], texts("rating", request.app[QUEUE].language)
     return page(
@@ -512,7 +501,7 @@ def rater_page(request: web.Request, name: str, problem: str = "", status: int =
 
 def rater_of(request: web.Request) -> str:
     """The rater who sent the request."""
-    return visitor_of(request).who
+    return guard.visitor_of(request).who
 
 
 def own_labels(request: web.Request) -> dict[str, Label]:
@@ -527,7 +516,7 @@ def annotate_application(
     queue: Queue, book: LabelBook, find: Callable[[Queue], JudgeAndPeople | None] = lambda queue: None
 ) -> web.Application:
     """The pages of one queue; `find` compares the judge with people."""
-    app = guest_application(RATER, partial(book.session, queue.name), queue.language)
+    app = guest_application(guard.RATER, partial(book.session, queue.name), queue.language)
     app[QUEUE], app[BOOK], app[FIND_RUN] = queue, book, find
     app.router.add_get("/join/{secret}", welcome_page)
     app.router.add_post("/join/{secret}", sign_in)
@@ -557,4 +546,4 @@ def serve_queue(
     with closing(LabelBook(book_path(store))) as book:
         queue = book.queue(name)
         app = annotate_application(queue, book, lambda one: compared(store, load, book, one))
-        serve(app, place, lambda owner: tell(f"{app[ADDRESS].url}/join/{queue.secret}", owner))
+        serve(app, place, lambda owner: tell(f"{app[guard.ADDRESS].url}/join/{queue.secret}", owner))

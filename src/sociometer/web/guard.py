@@ -17,6 +17,8 @@ from urllib.parse import urlsplit
 from aiohttp import web
 from msgspec import Struct
 
+from sociometer.web.errors import BadForm
+
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 Marked = TypeVar("Marked", bound=Callable[..., object])
 OWNER, RATER, PARTICIPANT = "owner", "rater", "participant"
@@ -116,7 +118,7 @@ async def form_of(request: web.Request) -> dict[str, str]:
     try:
         fields = await request.post()
     except (ValueError, LookupError, AssertionError):  # broken text, an unknown character set, a broken multipart body
-        raise web.HTTPBadRequest from None
+        raise BadForm("bad form") from None
     return {name: value for name, value in fields.items() if isinstance(value, str)}
 
 

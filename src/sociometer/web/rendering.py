@@ -140,7 +140,7 @@ _KEEP_SECONDS = 365 * 86_400
 
 
 def texts(pages: str, language: str) -> dict[str, str]:
-    """The texts of the pages of participants (`study`), raters (`rating`) or the `owner`; English if there are none."""
+    """The texts of pages (`study`, `rating`, `owner`), or of `errors` for guests; English if there are none."""
     return texts_in(_TEXTS, language, pages)
 
 
@@ -199,7 +199,7 @@ async def set_language(request: web.Request) -> web.StreamResponse:
     given = await form_of(request)
     language, back = given.get("language", ""), given.get("back", "/")
     if language not in languages_of("owner"):
-        raise web.HTTPNotFound(text=f"The languages are {', '.join(languages_of('owner'))}.")
+        raise web.HTTPBadRequest(text=f"The languages are {', '.join(languages_of('owner'))}.")
     # Only a path of this server: two slashes would name another host.
     inside = back.startswith("/") and not back.startswith(("//", "/\\"))
     response = see_other(back if inside else "/")

@@ -2,6 +2,7 @@
 
 import asyncio
 import ipaddress
+import logging
 import re
 import signal
 import socket
@@ -13,6 +14,8 @@ from aiohttp import web
 from msgspec import Struct
 
 from sociometer.core.errors import SociometerError, UsageError
+from sociometer.core.words import visible
+from sociometer.web.errors import told_of
 from sociometer.web.guard import (
     ADDRESS,
     CODES,
@@ -32,8 +35,9 @@ from sociometer.web.guard import (
     guard,
     known_visitors,
 )
-from sociometer.web.rendering import PREFIX, Words, add_owner, owner_page, static_file, words_for
+from sociometer.web.rendering import PREFIX, Words, add_owner, owner_page, static_file, texts, words_for
 
+_LOG = logging.getLogger(__name__)
 MOST_BYTES = 256 * 1024
 _LAST_PORT = 65_535
 HEAD_SECONDS, BODY_SECONDS, IDLE_SECONDS = 10.0, 20.0, 20.0
@@ -121,22 +125,29 @@ async def errors_as_pages(
             raise
         own = error.text if error.text and not error.text.startswith(str(error.status)) else ""
         said = own or ("There is no such page." if error.status == 404 else error.reason)
-        made = _error_page(request, error.status, said)
-        if "Retry-After" in error.headers:
-            made.headers["Retry-After"] = error.headers["Retry-After"]
-        return made
-    except SociometerError as error:
-        return _error_page(request, 404, str(error))
+        return _error_page(request, error.status, said, error.headers.get("Retry-After", ""))
+    except Exception as error:
+        return _error_page(request, error=error)
 
 
-def _error_page(request: web.Request, status: int, message: str) -> web.Response:
+def _error_page(
+    request: web.Request, status: int = 0, message: str = "", retry: str = "", error: Exception | None = None
+) -> web.Response:
     """The error, and a link to where the visitor may go, if the browser has a session; guests read their language."""
     known = known_visitors(request) if request.host.lower() in request.app[ADDRESS].hosts else []
     homes = {OWNER: request.app.get(HOME, "/"), RATER: "/rate", PARTICIPANT: "/take"}
     home = homes[known[0].role] if known and known[0].role in homes else ""
     guest = LANGUAGE in request.app and not any(visitor.role == OWNER for visitor in known)
     words = Words(request.app[LANGUAGE]) if guest else words_for(request)
-    return owner_page(request, "error.html", words, status=status, message=message, home=home)
+    if error is not None:
+        ours, (status, key, seconds) = isinstance(error, SociometerError), told_of(error, guest=guest)
+        retry, message = str(seconds or ""), texts("errors", words.language)[key] if guest or not ours else str(error)
+        if status >= 500:
+            said = visible(f"{request.method} {request.path}: {error if ours else 'internal error'}")
+            _LOG.error("%s", said, exc_info=None if ours else error)
+    made = owner_page(request, "error.html", words, status=status, message=message, home=home, again=retry)
+    made.headers.update({"Retry-After": retry} if retry else {})
+    return made
 
 
 class HurriedHandler(web.RequestHandler):

@@ -2,279 +2,85 @@
 
 import asyncio
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Thread
-from typing import Any, get_args
 
 import msgspec
 from aiohttp import web
-from msgspec import Struct, structs
 
-from sociometer.core.card import Card, MeasureCard
-from sociometer.core.config import model_label
-from sociometer.core.conversation import SUBJECT, Exchange
-from sociometer.core.errors import StoreError, UsageError, unknown
+from sociometer.core.card import Card
+from sociometer.core.errors import UsageError, unknown
 from sociometer.core.instrument import Instrument
-from sociometer.core.language import ENGLISH
-from sociometer.core.measure import Figure, Summary
-from sociometer.core.task import Episode, Score
-from sociometer.reporting.evidence import TranscriptLine, beside, transcript_lines
-from sociometer.reporting.figures import run_figures
 from sociometer.reporting.plot import drawn
-from sociometer.results.candidates import contamination_note, run_labels
-from sociometer.results.comparison import compare
-from sociometer.results.corrected import corrected_measures, correction_note, corrections
 from sociometer.results.export import export_run
 from sociometer.results.summaries import measure_rows
-from sociometer.results.verdicts import Comparison
 from sociometer.results.wording import comparison_table
-from sociometer.statistics.chart_theme import Mode
-from sociometer.statistics.formatting import chance_of, group_text, interval_text, number
-from sociometer.store.episodes import ScoredEpisode
+from sociometer.statistics.formatting import group_text
 from sociometer.store.place import StorePlace
-from sociometer.store.records import RunRecord, RunStatus
+from sociometer.store.records import RunStatus
 from sociometer.store.runs import RunSearch
-from sociometer.store.store import Store
-from sociometer.store.stored_run import StoredRun, first_score, status_of
-from sociometer.web.guard import OWNER, SessionsInMemory, only, visitor_of
-from sociometer.web.rendering import Words, add_owner, later, owner_page, tongue, words_for
+from sociometer.web import browsing
+from sociometer.web.guard import OWNER, SessionsInMemory, only
+from sociometer.web.rendering import Words, add_owner, later, words_for
 from sociometer.web.serving import Place, application, serve
 
-ROWS = 50
-MOST_PAGES = 10_000
-
-
-class ViewedStore:
-    """The store that the pages show, and the instruments of its runs; each request opens the store for itself."""
-
-    def __init__(self, path: StorePlace, load: Callable[..., Instrument], cards: Mapping[str, Card]) -> None:
-        self.path = path
-        self.cards = dict(cards)
-        self._load_card = load
-        self._load = lru_cache(maxsize=None)(load)
-
-    def opened(self) -> Store:
-        """The store, for reading."""
-        return Store(self.path)
-
-    def run(self, store: Store, run: str) -> StoredRun:
-        record = store.runs.get(run)
-        return StoredRun(store, record, self.instrument_of(record))
-
-    def instrument_of(self, record: RunRecord) -> Instrument:
-        """The instrument of a run; an imported benchmark brings its own card and cannot be loaded by name."""
-        card = record.manifest.card
-        return self._load(record.instrument) if card is None else self._load_card(record.instrument, card)
-
-
-VIEWED = web.AppKey("viewed", ViewedStore)
-
-
-async def view_page(request: web.Request, name: str, **context: Any) -> web.Response:
-    """A page about the store, rendered in a thread: its slow parts are given as functions."""
-    context |= {"visitor": visitor_of(request), "cards": request.app[VIEWED].cards, "store": request.app[VIEWED].path}
-    return await asyncio.to_thread(lambda: owner_page(request, name, **context))
-
-
-class RunRow(Struct, frozen=True):
-    """A run as the list shows it."""
-
-    id: str
-    name: str
-    instrument: str
-    subject: str
-    model: str
-    status: str
-    created: float
-    done: int
-    failed: int
-    planned: int
-    requests: int
-    tokens: int
-    cost: str
-    score: str = ""
-    """The first primary measure of a run that has ended: “62 %”."""
-    bounds: str = ""
-    chance: str = ""
-    measure: str = ""
-    others: dict[str, str] = {}
-    """The models in the other roles."""
-
-    @property
-    def finished(self) -> int:
-        """Episodes that have ended, failed ones included."""
-        return self.done + self.failed
-
-
-def run_row(viewed: ViewedStore, store: Store, record: RunRecord) -> RunRow:
-    """The current row of a run in the list."""
-    totals = store.totals(record)
-    done, failed, spent = totals.done, totals.failed, totals.spent
-    spec = model_label(record.manifest.config.subject)
-    return RunRow(
-        id=record.id,
-        name=record.name,
-        instrument=record.instrument,
-        subject=record.subject,
-        model="" if spec == record.subject else spec,
-        status="imported" if record.manifest.imported else str(status_of(store, record)),
-        created=record.created,
-        done=done,
-        failed=failed,
-        planned=record.manifest.episodes,
-        requests=spent.requests,
-        tokens=spent.input_tokens + spent.output_tokens,
-        cost=_cost(spent.cost, spent.priced, spent.unpriced),
-        others={role: who.label for role, who in record.manifest.roles.items() if role != SUBJECT},
-        **_score(viewed, store, record),
-    )
-
-
-def _score(viewed: ViewedStore, store: Store, record: RunRecord) -> dict[str, str]:
-    card = record.manifest.card or viewed.cards.get(record.instrument)
-    try:
-        found = first_score(store, record, card) if card and record.status is not RunStatus.PLAYING else None
-    except StoreError:
-        return {"score": "damaged"}
-    if card is None or found is None:
-        return {}
-    known, measure, summary = found
-    chance = chance_of(known, card, summary, on_official=record.manifest.whose_items != "bundled")
-    return {
-        "measure": known.title,
-        "score": number(measure.value, known.unit, interval=measure.interval),
-        "bounds": interval_text(measure.interval, known.unit, "too few items for an interval"),
-        "chance": "" if chance is None else number(chance, known.unit),
-    }
-
-
-def _cost(cost: float, priced: int, unpriced: int) -> str:
-    if not priced:
-        return "unknown" if unpriced else "–"
-    known = f"${cost:.4f}" if cost >= 0.001 or not cost else f"${cost:.2g}"
-    return known + (f" + {unpriced} unpriced" if unpriced else "")
+_INSIDE = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
+_DOWNLOADS = {"csv": "text/csv", "jsonl": "application/x-ndjson"}
+ORDERS = {
+    "first": "first run ahead of second", "second": "second run ahead of first", "difference": "largest difference",
+    "": "order of items",
+}  # fmt: skip
+SHOWN = {
+    "": "all", "lowest": "lowest first", "highest": "highest first", "unreadable": "unreadable", "failed": "failed",
+}  # fmt: skip
 
 
 @only(OWNER)
 async def runs_page(request: web.Request) -> web.StreamResponse:
     """The list of runs, searched and filtered as the query says."""
-    viewed = request.app[VIEWED]
-    number = page_number(request)
+    viewed = request.app[browsing.VIEWED]
+    number = browsing.page_number(request)
     search = RunSearch(
-        words=request.query.get("q", ""),
-        instrument=request.query.get("instrument", ""),
-        status=request.query.get("status", ""),
-        limit=ROWS,
-        offset=ROWS * (number - 1),
-    )
-    rows, count = await asyncio.to_thread(_found, viewed, search, search)
-    return await view_page(
-        request,
-        "runs.html",
-        search=search,
-        statuses=[str(status) for status in RunStatus],
-        rows=rows,
-        count=count,
-        number=number,
-        pages=max(1, math.ceil(count / ROWS)),
-    )
+        words=request.query.get("q", ""), instrument=request.query.get("instrument", ""),
+        status=request.query.get("status", ""), limit=browsing.ROWS, offset=browsing.ROWS * (number - 1),
+    )  # fmt: skip
+    rows, count = await asyncio.to_thread(browsing.find_runs, viewed, search, search)
+    return await browsing.view_page(
+        request, "runs.html", search=search, statuses=[str(status) for status in RunStatus], rows=rows, count=count,
+        number=number, pages=max(1, math.ceil(count / browsing.ROWS)),
+    )  # fmt: skip
 
 
 @only(OWNER)
 async def run_states(request: web.Request) -> web.StreamResponse:
     """The rows of the runs that the query names as they are now, and the number of all runs."""
-    viewed, words = request.app[VIEWED], words_for(request)
-    ids = tuple(request.query.getall("run", []))[:ROWS]
-    rows, count = await asyncio.to_thread(_found, viewed, RunSearch(ids=ids, limit=ROWS), RunSearch())
+    viewed, words = request.app[browsing.VIEWED], words_for(request)
+    ids = tuple(request.query.getall("run", []))[: browsing.ROWS]
+    search = RunSearch(ids=ids, limit=browsing.ROWS)
+    rows, count = await asyncio.to_thread(browsing.find_runs, viewed, search, RunSearch())
     body = msgspec.json.encode({"count": count, "runs": [_state(row, words) for row in rows]})
     return web.Response(body=body, content_type="application/json")
 
 
-def _state(row: RunRow, words: Words) -> dict[str, object]:
+def _state(row: browsing.RunRow, words: Words) -> dict[str, object]:
     """A row as the page's script reads it: with the text of its status and cost in the page's language."""
-    shown = {
-        "finished": row.finished,
-        "shown": words(row.status),
-        "cost": words(row.cost),
-        "bounds": words.bounds(row.bounds),
-    }
-    return {**msgspec.structs.asdict(row), **shown}
-
-
-def _found(viewed: ViewedStore, search: RunSearch, counted: RunSearch) -> tuple[list[RunRow], int]:
-    with viewed.opened() as store:
-        return [run_row(viewed, store, record) for record in store.runs.found(search)], store.runs.count(counted)
-
-
-def page_number(request: web.Request) -> int:
-    """The requested page of a long list; the first if the query is not valid."""
-    given = request.query.get("page", "1")
-    return min(MOST_PAGES, max(1, int(given))) if given.isdecimal() and len(given) < 8 else 1
-
-
-WIDTHS = (640, 340)
-_INSIDE = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
-State = tuple[object, ...]
-"""What changes when the figures of a run may change."""
-
-
-def drawable(figure: Figure | None) -> bool:
-    """Whether a figure is a picture and not a table."""
-    return figure is not None and (figure.chart is not None or bool(figure.svg))
-
-
-def figures_of(viewed: ViewedStore, run: str) -> tuple[tuple[Figure, ...], State]:
-    """The figures of a run as it is now."""
-    with viewed.opened() as store:
-        record = store.runs.get(run)
-        state = (record.finished, *store.episodes.counts(record.id))
-    return _figures(viewed, record.id, state), state
-
-
-@lru_cache(maxsize=16)
-def _figures(viewed: ViewedStore, run: str, state: State) -> tuple[Figure, ...]:
-    with viewed.opened() as store:
-        return run_figures(viewed.run(store, run))
-
-
-@lru_cache(maxsize=400)
-def _picture_of(viewed: ViewedStore, run: str, state: State, number: int, mode: Mode, width: int) -> bytes | None:
-    figures = _figures(viewed, run, state)
-    return drawn(figures[number], "svg", mode=mode, width=width) if drawable(figures[number]) else None
+    shown = {"shown": words(row.status), "cost": words(row.cost), "bounds": words.bounds(row.bounds)}
+    return {**msgspec.structs.asdict(row), "finished": row.finished, **shown}
 
 
 @only(OWNER)
 async def figure_picture(request: web.Request) -> web.StreamResponse:
     """A figure of a run."""
-    viewed, run = request.app[VIEWED], request.match_info["run"]
-    number, (mode, width) = int(request.match_info["number"]), look_of(request)
+    viewed, run = request.app[browsing.VIEWED], request.match_info["run"]
+    number, (mode, width) = int(request.match_info["number"]), browsing.look_of(request)
 
     def make() -> bytes | None:
-        figures, state = figures_of(viewed, run)
-        return _picture_of(viewed, run, state, number, mode, width) if number < len(figures) else None
+        figures, state = browsing.figures_of(viewed, run)
+        return browsing.picture_of(viewed, run, state, number, mode, width) if number < len(figures) else None
 
     return picture(await asyncio.to_thread(make))
-
-
-def place_of(request: web.Request) -> tuple[str, str, int]:
-    """The task, item and repeat that a link names."""
-    query = request.query
-    repeat = query.get("repeat", "0")
-    if not repeat.isdecimal() or len(repeat) > 7:
-        raise UsageError(f"repeat must be a whole number, not '{repeat}'.")
-    return query.get("task", ""), query.get("item", ""), int(repeat)
-
-
-def look_of(request: web.Request) -> tuple[Mode, int]:
-    """The theme and the width of a picture."""
-    looks = {f"{mode} {width}": (mode, width) for mode in get_args(Mode) for width in WIDTHS}
-    asked = f"{request.query.get('mode', 'light')} {request.query.get('width', WIDTHS[0])}"
-    if asked not in looks:
-        raise unknown("look of a picture", asked, looks)
-    return looks[asked]
 
 
 def picture(body: bytes | None) -> web.Response:
@@ -285,103 +91,32 @@ def picture(body: bytes | None) -> web.Response:
     return web.Response(body=body, content_type="image/svg+xml", headers={"Content-Security-Policy": _INSIDE})
 
 
-ITEMS = 100
-_DOWNLOADS = {"csv": "text/csv", "jsonl": "application/x-ndjson"}
-LEAST_TITLE, LONGEST_TITLE = 25, 90
-"""A text of an item with fewer bytes is a name or a kind; one with more letters is cut."""
-SHOWN = {
-    "": "all",
-    "lowest": "lowest first",
-    "highest": "highest first",
-    "unreadable": "unreadable",
-    "failed": "failed",
-}
-
-
-class ItemList(Struct, frozen=True):
-    """The part of a run's items that a page shows."""
-
-    rows: list[tuple[ScoredEpisode, str, str]]
-    """Each with its title and its value."""
-    count: int
-    pages: int
-
-
-class RunHead(Struct, frozen=True):
-    """What is known about a run without reading its episodes."""
-
-    record: RunRecord
-    row: RunRow
-    card: Card
-    settings: dict[str, Any]
-    stand_ins: tuple[str, ...]
-    failures: dict[str, int]
-
-    def task(self, wanted: str) -> str:
-        """The task that a link names, or the first."""
-        tasks = self.record.manifest.config.tasks
-        if wanted and wanted not in tasks:
-            raise unknown(f"task of {self.record.id}", wanted, tasks)
-        return wanted or tasks[0]
-
-
 @only(OWNER)
 async def run_page(request: web.Request) -> web.StreamResponse:
     """One run; the numbers, the figures and the items are sent as soon as they are ready."""
-    viewed, run = request.app[VIEWED], request.match_info["run"]
-    head = await asyncio.to_thread(read_head, viewed, run)
+    viewed, run = request.app[browsing.VIEWED], request.match_info["run"]
+    head = await asyncio.to_thread(browsing.read_head, viewed, run)
     task, shown = head.task(request.query.get("task", "")), request.query.get("shown", "")
     if shown not in SHOWN:
-        raise unknown("order of items", shown, SHOWN)
-    words, at = request.query.get("q", ""), page_number(request)
+        raise UsageError(str(unknown("order of items", shown, SHOWN)))
+    words, at = request.query.get("q", ""), browsing.page_number(request)
     run = head.record.id
-    return await view_page(
-        request,
-        "run.html",
-        head=head,
-        task=task,
-        tasks=[(name, head.card.task_title(name)) for name in head.record.manifest.config.tasks],
-        summary=later(lambda: _summary(viewed, run, task)),
+    return await browsing.view_page(
+        request, "run.html", head=head, task=task, group_text=group_text, shown=shown, orders=SHOWN, words=words,
+        number=at, tasks=[(name, head.card.task_title(name)) for name in head.record.manifest.config.tasks],
+        summary=later(lambda: browsing.read_summary(viewed, run, task)),
         measures=lambda summary: sorted(
             measure_rows(summary, head.card, task), key=lambda row: bool(row.group or not row.card.primary)
         ),
-        figures=later(lambda: figures_of(viewed, run)[0]),
-        items=later(lambda: _items(viewed, run, task, shown, words, at)),
-        group_text=group_text,
-        shown=shown,
-        orders=SHOWN,
-        words=words,
-        number=at,
-    )
-
-
-def read_head(viewed: ViewedStore, run: str) -> RunHead:
-    """The head of a run's page."""
-    with viewed.opened() as store:
-        stored = viewed.run(store, run)
-        return RunHead(
-            stored.record,
-            run_row(viewed, store, stored.record),
-            stored.definition.card,
-            {name: value for name, value in stored.settings.items() if value not in (None, "", (), False)},
-            stored.stand_ins,
-            stored.failures(),
-        )
-
-
-def _summary(viewed: ViewedStore, run: str, task: str) -> Summary:
-    with viewed.opened() as store:
-        stored = viewed.run(store, run)
-        summary = stored.summary(task)
-        by_people = (correction_note(one) for one in corrections(stored) if one.task == task)
-        checked = contamination_note(stored, task)
-        return structs.replace(summary, notes=(*((checked,) if checked else ()), *summary.notes, *by_people))
+        figures=later(lambda: browsing.figures_of(viewed, run)[0]),
+        items=later(lambda: browsing.read_items(viewed, run, task, shown, words, at)),
+    )  # fmt: skip
 
 
 @only(OWNER)
 async def download(request: web.Request) -> web.StreamResponse:
     """The file that `sociometer export` writes of a run, as CSV or JSON lines."""
-    viewed, run = request.app[VIEWED], request.match_info["run"]
+    viewed, run = request.app[browsing.VIEWED], request.match_info["run"]
     ending = request.path.rpartition(".")[2]
 
     def make() -> tuple[str, bytes]:
@@ -395,319 +130,66 @@ async def download(request: web.Request) -> web.StreamResponse:
     return web.Response(body=body, content_type=_DOWNLOADS[ending], charset="utf-8", headers=headers)
 
 
-def primary(card: Card, task: str) -> MeasureCard | None:
-    """The primary measure of a task that is a mean over items."""
-    return next((measure for measure in card.measures_of(task) if measure.primary and measure.value), None)
-
-
-def _items(viewed: ViewedStore, run: str, task: str, shown: str, words: str, at: int) -> ItemList:
-    with viewed.opened() as store:
-        measure = primary(viewed.run(store, run).definition.card, task)
-        start = ITEMS * (at - 1)
-        if not shown and not words:
-            # In the order that they were played only one page is read.
-            some, count = (
-                list(store.episodes.scored(run, task, limit=ITEMS, offset=start)),
-                store.episodes.count(run, task),
-            )
-        else:
-            matching = _with_words(store, run, task, words) if words else store.episodes.scored(run, task)
-            found = chosen(matching, shown, measure)
-            some, count = found[start : start + ITEMS], len(found)
-        bodies = store.episodes.items(run, task, [one.item for one in some])
-    unit = measure.unit if measure else "number"
-    rows = [
-        (one, item_title(bodies.get(one.item, b"")), "" if value is None else number(value, unit))
-        for one in some
-        for value in (value_of(one.score, measure),)
-    ]
-    return ItemList(rows, count, max(1, math.ceil(count / ITEMS)))
-
-
-def _with_words(store: Store, run: str, task: str, words: str) -> Iterator[ScoredEpisode]:
-    """The episodes whose id, item or replies have all of the words."""
-    wanted = [word.lower() for word in words.split()]
-    for one in store.episodes.scored(run, task):
-        text = one.item + store.episodes.items(run, task, [one.item]).get(one.item, b"").decode("utf-8", "replace")
-        if not all(word in text.lower() for word in wanted):
-            said = store.episodes.transcript(run, task, one.item, one.repeat)
-            text += " ".join(event.reply.text for event in said if isinstance(event, Exchange))
-        if all(word in text.lower() for word in wanted):
-            yield one
-
-
-def item_title(body: bytes) -> str:
-    """The beginning of an item's text; empty if it has none, such as a game."""
-    texts = _texts(msgspec.json.decode(body) if body else {})
-    sentences = (
-        text for text in texts if len(text.encode()) >= LEAST_TITLE and (" " in text or tongue(text) != ENGLISH)
-    )
-    found = next((" ".join(text.split()) for text in sentences), "")
-    return found if len(found) <= LONGEST_TITLE else found[:LONGEST_TITLE].rsplit(" ", 1)[0] + " …"
-
-
-def _texts(value: Any) -> Iterator[str]:
-    """All texts of an item in their order, without names."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        for name, part in value.items():
-            if name not in ("id", "cluster"):
-                yield from _texts(part)
-    elif isinstance(value, list):
-        for part in value:
-            yield from _texts(part)
-
-
-def chosen(episodes: Iterable[ScoredEpisode], shown: str, measure: MeasureCard | None) -> list[ScoredEpisode]:
-    """The episodes that match the filter, in the requested order; failed ones come last."""
-    found = list(episodes)
-    if shown == "failed":
-        return [one for one in found if one.failure is not None]
-    if shown == "unreadable":
-        return [one for one in found if one.score is not None and one.score.unreadable]
-    if shown and measure is not None:
-        sign = 1.0 if shown == "lowest" else -1.0
-        found.sort(key=lambda one: (one.score is None, sign * (value_of(one.score, measure) or 0.0)))
-    return found
-
-
-def value_of(score: Score | None, measure: MeasureCard | None) -> float | None:
-    """The value of an episode in a measure."""
-    return score.values.get(measure.value) if score is not None and measure is not None else None
-
-
-LONG = 400
-"""Instructions and requests to other roles that are longer than this are folded."""
-
-
-class ItemPlayed(Struct, frozen=True):
-    """One play of an item in a run."""
-
-    head: RunHead
-    task: str
-    episode: Episode[Any, Any]
-    repeats: list[int]
-    lines: tuple[TranscriptLine, ...]
-    beside: Figure | None
-    title: str
-    before: str
-    after: str
-
-
 @only(OWNER)
 async def item_page(request: web.Request) -> web.StreamResponse:
     """One item as it was played."""
-    viewed, run = request.app[VIEWED], request.match_info["run"]
-    task, item, repeat = place_of(request)
-    played = await asyncio.to_thread(read_item, viewed, run, task, item, repeat)
-    return await view_page(request, "item.html", played=played, folded=is_folded, drawable=drawable)
+    viewed, run = request.app[browsing.VIEWED], request.match_info["run"]
+    task, item, repeat = browsing.place_of(request)
+    played = await asyncio.to_thread(browsing.read_item, viewed, run, task, item, repeat)
+    return await browsing.view_page(request, "item.html", played=played)
 
 
 @only(OWNER)
 async def beside_picture(request: web.Request) -> web.StreamResponse:
     """What an instrument draws next to a transcript: a feeling curve, a tree with the path taken."""
-    viewed, run = request.app[VIEWED], request.match_info["run"]
-    (mode, width), place = look_of(request), place_of(request)
+    viewed, run = request.app[browsing.VIEWED], request.match_info["run"]
+    (mode, width), place = browsing.look_of(request), browsing.place_of(request)
 
     def make() -> bytes | None:
-        figure = read_item(viewed, run, *place).beside
-        return drawn(figure, "svg", mode=mode, width=width) if figure is not None and drawable(figure) else None
+        figure = browsing.read_item(viewed, run, *place).beside
+        if figure is None or not browsing.drawable(figure):
+            return None
+        return drawn(figure, "svg", mode=mode, width=width)
 
     return picture(await asyncio.to_thread(make))
-
-
-def read_item(viewed: ViewedStore, run: str, task: str, item: str, repeat: int) -> ItemPlayed:
-    """An episode with its transcript."""
-    head = read_head(viewed, run)
-    with viewed.opened() as store:
-        stored, task = viewed.run(store, run), head.task(task)
-        episodes = list(stored.episodes(task, item))
-        episode = next((one for one in episodes if one.repeat == repeat), None)
-        if episode is None:
-            raise UsageError(f"run {head.record.id} has no episode of item '{item}' (task {task}, repeat {repeat}).")
-        return ItemPlayed(
-            head,
-            task,
-            episode,
-            [one.repeat for one in episodes],
-            transcript_lines(stored.transcript(item, task, repeat)),
-            beside(stored.definition, episode),
-            item_title(msgspec.json.encode(episode.item)),
-            *store.episodes.neighbours(stored.id, task, item),
-        )
-
-
-def is_folded(line: TranscriptLine) -> bool:
-    """Whether a line is shown folded: long instructions, and what roles other than the subject were asked."""
-    behind = line.speaker in ("system", "user", "assistant") and (line.role != "subject" or line.speaker == "system")
-    return behind and len(line.text) > LONG
-
-
-MOST_RUNS = 6
-ORDERS = {
-    "first": "first run ahead of second",
-    "second": "second run ahead of first",
-    "difference": "largest difference",
-    "": "order of items",
-}
-
-
-class Sides(Struct, frozen=True):
-    """What is compared: the runs with their labels, the task, and the tasks that all of them have."""
-
-    runs: tuple[str, ...]
-    labels: tuple[str, ...]
-    task: str
-    tasks: tuple[tuple[str, str], ...]
-    measure: MeasureCard | None
-
-
-class PairedList(Struct, frozen=True):
-    """The items on one page, and how often each of the first two runs is ahead on all items."""
-
-    rows: list[tuple[str, str, list[str]]]
-    """The item, its title, and the value of each run; a failure or a missing item has no value."""
-    count: int
-    pages: int
-    ahead: tuple[int, int, int]
-    """Items on which the first is ahead, the second is, and neither."""
 
 
 @only(OWNER)
 async def side_by_side_page(request: web.Request) -> web.StreamResponse:
     """The runs that the query names, item by item."""
-    viewed = request.app[VIEWED]
-    order, words, at = request.query.get("order", "first"), request.query.get("q", ""), page_number(request)
-    sides = await asyncio.to_thread(_sides, viewed, request.query.getall("run", []), request.query.get("task", ""))
+    viewed, query = request.app[browsing.VIEWED], request.query
+    order, words, at = query.get("order", "first"), query.get("q", ""), browsing.page_number(request)
+    sides = await asyncio.to_thread(browsing.read_sides, viewed, query.getall("run", []), query.get("task", ""))
     if order not in ORDERS:
-        raise unknown("order of items", order, ORDERS)
-    return await view_page(
-        request,
-        "side_by_side.html",
-        sides=sides,
-        verdicts=later(lambda: _verdicts(viewed, sides)),
-        table_of=comparison_table,
-        items=later(lambda: _pairs(viewed, sides, order, words, at)),
-        order=order,
-        orders=ORDERS,
-        words=words,
-        number=at,
-    )
+        raise UsageError(str(unknown("order of items", order, ORDERS)))
+    return await browsing.view_page(
+        request, "side_by_side.html", sides=sides, table_of=comparison_table, order=order, orders=ORDERS, words=words,
+        number=at, verdicts=later(lambda: browsing.read_verdicts(viewed, sides)),
+        items=later(lambda: browsing.read_pairs(viewed, sides, order, words, at)),
+    )  # fmt: skip
 
 
 @only(OWNER)
 async def two_transcripts_page(request: web.Request) -> web.StreamResponse:
     """One item as each of the runs played it."""
-    viewed, query = request.app[VIEWED], request.query
-    task, item, repeat = place_of(request)
+    viewed, query = request.app[browsing.VIEWED], request.query
+    task, item, repeat = browsing.place_of(request)
 
-    def read() -> tuple[Sides, list[ItemPlayed | str]]:
-        sides = _sides(viewed, query.getall("run", []), task)
-        return sides, [_played(viewed, run, sides.task, item, repeat) for run in sides.runs]
+    def read() -> tuple[browsing.Sides, list[browsing.ItemPlayed | str]]:
+        sides = browsing.read_sides(viewed, query.getall("run", []), task)
+        return sides, [browsing.read_play(viewed, run, sides.task, item, repeat) for run in sides.runs]
 
     sides, played = await asyncio.to_thread(read)
-    return await view_page(
-        request,
-        "two_transcripts.html",
-        sides=sides,
-        item=item,
-        repeat=repeat,
-        played=list(zip(sides.labels, played, strict=True)),
-        folded=is_folded,
-        drawable=drawable,
-    )
+    both = list(zip(sides.labels, played, strict=True))
+    return await browsing.view_page(request, "two_transcripts.html", sides=sides, item=item, repeat=repeat, played=both)
 
 
-def _played(viewed: ViewedStore, run: str, task: str, item: str, repeat: int) -> ItemPlayed | str:
-    try:
-        return read_item(viewed, run, task, item, repeat)
-    except UsageError as error:
-        return str(error)
-
-
-def _sides(viewed: ViewedStore, given: Sequence[str], task: str) -> Sides:
-    if not 2 <= len(set(given)) <= MOST_RUNS:
-        raise UsageError(f"side by side needs 2 to {MOST_RUNS} runs, not {len(set(given))}; choose them in the list.")
-    with viewed.opened() as store:
-        runs = [viewed.run(store, run) for run in dict.fromkeys(given)]
-        first = runs[0]
-        other = next((run for run in runs if run.instrument != first.instrument), None)
-        if other is not None:
-            raise UsageError(
-                f"runs side by side must be of one instrument: {first.id} is a run of {first.instrument}, {other.id} of"
-                f" {other.instrument}."
-            )
-        shared = [known for known in first.tasks if all(known in run.tasks for run in runs)]
-        if not shared:
-            raise UsageError("these runs have no task in common.")
-        if task and task not in shared:
-            raise unknown("task of these runs", task, shared)
-        card, named = first.definition.card, run_labels(runs)
-        return Sides(
-            tuple(run.id for run in runs),
-            tuple(named[run.id] for run in runs),
-            task or shared[0],
-            tuple((known, card.task_title(known)) for known in shared),
-            primary(card, task or shared[0]),
-        )
-
-
-def _verdicts(viewed: ViewedStore, sides: Sides) -> tuple[Comparison, ...]:
-    """The verdict of `compare` on the runs, each against the first."""
-    with viewed.opened() as store:
-        compared = []
-        for label, run in zip(sides.labels, (viewed.run(store, run) for run in sides.runs), strict=True):
-            made = run.task(sides.task).headline(run.view(sides.task))
-            compared.append(structs.replace(made, subject=label, corrected=corrected_measures(run, sides.task)))
-        return compare(compared)
-
-
-def _pairs(viewed: ViewedStore, sides: Sides, order: str, words: str, at: int) -> PairedList:
-    start, wanted = ITEMS * (at - 1), words.lower().split()
-    with viewed.opened() as store:
-        tables = [_values(store.episodes.scored(run, sides.task), sides.measure) for run in sides.runs]
-        items = [item for item in tables[0] if item in tables[1] and all(word in item.lower() for word in wanted)]
-        sign = -1.0 if sides.measure is not None and sides.measure.better == "lower" else 1.0
-        leads = {item: sign * _lead(tables[0][item], tables[1][item]) for item in items}
-        if order:
-            weight = {"first": -1.0, "second": 1.0}
-            items.sort(key=lambda item: weight[order] * leads[item] if order in weight else -abs(leads[item]))
-        shown = items[start : start + ITEMS]
-        bodies = store.episodes.items(sides.runs[0], sides.task, shown)
-    unit, found = sides.measure.unit if sides.measure else "number", list(leads.values())
-    return PairedList(
-        [
-            (item, item_title(bodies.get(item, b"")), [number(table.get(item), unit) for table in tables])
-            for item in shown
-        ],
-        len(items),
-        max(1, math.ceil(len(items) / ITEMS)),
-        (sum(lead > 0 for lead in found), sum(lead < 0 for lead in found), found.count(0)),
-    )
-
-
-def _lead(first: float | None, second: float | None) -> float:
-    """How much more the first run has than the second; 0 if one of them has no value."""
-    return 0.0 if first is None or second is None else first - second
-
-
-def _values(episodes: Iterable[ScoredEpisode], measure: MeasureCard | None) -> dict[str, float | None]:
-    """The mean over repeats of each item; None if no repeat has a value."""
-    found: dict[str, list[float]] = {}
-    for one in episodes:
-        values = found.setdefault(one.item, [])
-        if (value := value_of(one.score, measure)) is not None:
-            values.append(value)
-    return {item: sum(values) / len(values) if values else None for item, values in found.items()}
-
-
-def view_application(viewed: ViewedStore) -> web.Application:
+def view_application(viewed: browsing.ViewedStore) -> web.Application:
     """The pages of the store."""
     sessions = SessionsInMemory()
     app = application(sessions.find)
     add_owner(app, sessions, "/")
-    app[VIEWED] = viewed
+    app[browsing.VIEWED] = viewed
     app.router.add_get("/", runs_page)
     app.router.add_get("/states", run_states)
     app.router.add_get("/side-by-side", side_by_side_page)
@@ -736,4 +218,4 @@ def serve_view(
         )
     # The first page of a run need not wait for its instrument to be imported.
     Thread(target=lambda: [load(name) for name in cards], daemon=True).start()
-    serve(view_application(ViewedStore(path, load, cards)), place, tell)
+    serve(view_application(browsing.ViewedStore(path, load, cards)), place, tell)

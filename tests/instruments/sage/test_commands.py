@@ -7,6 +7,7 @@ import shutil
 import pytest
 
 import sociometer as sm
+from killed import kill_everywhere
 from sociometer.cli.main import run_command
 from sociometer.instruments.sage.items import read_built
 
@@ -80,6 +81,19 @@ def test_imported_dialogues_are_runs_like_any_other(cli, imported):
     assert "开头" in cli("show", first, "id-3")
     cli("compare", first, second, "--json")
     cli("store", "rescore", first)
+
+
+def test_a_killed_import_is_completed_by_the_same_command(tmp_path, monkeypatch):
+    released(tmp_path / "whole", TALK, 45)
+    command = ["sage", "import", next((tmp_path / "whole").iterdir()).name]
+    command += ["--subject", "some-model", "--store", "store.db"]
+    killed, ended = kill_everywhere(tmp_path, *command)
+    for folder in (*killed, ended):
+        monkeypatch.chdir(folder)
+        assert run_command(command) == 0
+        assert [(run.state, len(list(run.episodes()))) for run in sm.runs(store=folder / "store.db")] == [
+            ("imported", 12)
+        ]
 
 
 def test_a_file_that_breaks_the_protocol_is_refused_and_nothing_is_stored(cli, tmp_path):

@@ -10,7 +10,7 @@ from typing import TypeVar
 from msgspec import Struct
 
 from sociometer.core.conversation import Reply, Request
-from sociometer.core.errors import Filtered, MachineryError, NotFound, Stopped
+from sociometer.core.errors import Filtered, MachineryError, Stopped, UnknownToServer
 from sociometer.core.player import BatchEndpoint, BatchResult, certainly_not_created, ended_early
 from sociometer.engine.budget import Reservation
 from sociometer.engine.progress import Progress
@@ -283,7 +283,7 @@ class Lane:
         while True:
             try:
                 return await call()
-            except NotFound:
+            except UnknownToServer:
                 return None
             except MachineryError as error:
                 if not error.retryable:

@@ -76,15 +76,15 @@ def _build(context: CommandContext, options: Settings) -> Result:
         own=options.flag("include-self"),
     )
     target = Path(options.text("to") or "norm.json")
-    text = msgspec.json.format(msgspec.json.encode(made.norm), indent=1).decode()
-    wrote = context.write(target, text + "\n")
-    return Result(
+    result = Result(
         tables=tuple(norming_tables(made)),
         notes=(*_left_out(context, options), *_notes(made, target, options.number("most-missing"))),
-        wrote=(wrote,),
         data={"norming": msgspec.to_builtins(made)},
         more=(percentile_table(made.norm),),
     )
+    # Last, so that a command that fails leaves the norm that was there.
+    text = msgspec.json.format(msgspec.json.encode(made.norm), indent=1).decode()
+    return msgspec.structs.replace(result, wrote=(context.write(target, text + "\n"),))
 
 
 def _order_of(context: CommandContext, options: Settings) -> str:

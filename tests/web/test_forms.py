@@ -1,17 +1,11 @@
-"""The parts of a study by themselves: the player that waits for forms, the forms, and the book."""
-
-import asyncio
-from concurrent.futures import ThreadPoolExecutor
+"""The forms of a study: the reply that a filled-in form makes, and what no form shows."""
 
 import pytest
-from open_study import OpenStudy
-from person import Form
 
-from sociometer.core.conversation import Allocation, Choice, Free, Request, Schema, user
-from sociometer.core.errors import UsageError
-from sociometer.store.studies import StudyBook, plain_code, shown_code
+from sociometer.core.conversation import Allocation, Choice, Free, Schema
+from sociometer.web.errors import BadForm
+from sociometer.web.forms import PeopleTexts, fields_of, reply_of
 from sociometer.web.rendering import texts
-from sociometer.web.study import BadAnswer, FormPlayer, PeopleTexts, fields_of, reply_of
 
 GUESS = Schema(
     {
@@ -23,20 +17,6 @@ GUESS = Schema(
         },
     }
 )
-
-
-def test_an_answer_to_another_question_is_not_taken():
-    async def play():
-        player = FormPlayer("p-1", 3)
-        asked = asyncio.create_task(player.answer(Request("subject", (user("Well?"),))))
-        await player.asked()
-        assert player.question.number == 3
-        assert not player.give(2, "too late") and not player.give(4, "too early")
-        assert player.give(3, "yes")
-        assert not player.give(3, "yes, again")
-        return (await asked).text
-
-    assert asyncio.run(play()) == "yes"
 
 
 @pytest.mark.parametrize(
@@ -72,17 +52,9 @@ def test_a_form_makes_the_reply(wanted, given, reply):
     ],
 )
 def test_a_form_that_makes_no_answer_is_refused_with_a_sentence(wanted, given):
-    with pytest.raises(BadAnswer) as refused:
+    with pytest.raises(BadForm) as refused:
         reply_of(wanted, given)
     assert str(refused.value) in texts("study", "en")
-
-
-@pytest.mark.parametrize("pages", ["study", "rating"])
-def test_both_languages_have_the_same_words(pages):
-    english, chinese = texts(pages, "en"), texts(pages, "zh")
-    assert english.keys() == chinese.keys()
-    for key, text in english.items():
-        assert ("{" in text) == ("{" in chinese[key]), key
 
 
 def test_a_chance_is_a_number_and_an_earlier_form_is_read_as_it_was_filled_in():
@@ -98,23 +70,3 @@ def test_the_key_of_a_format_is_in_no_form():
     for wanted in (Choice(("a", "b"), key=1), Allocation(("a", "b"), key=(1.0, 9.0)), Free(key="the ideal answer")):
         shown = repr(fields_of(wanted))
         assert "key" not in shown and "ideal" not in shown
-
-
-def test_a_code_is_read_as_people_write_it():
-    assert shown_code("abcd2345wxyz") == "abcd-2345-wxyz"
-    assert plain_code(" ABCD 2345-wxyz ") == "abcd2345wxyz"
-
-
-def test_a_study_has_a_name_of_its_own(tmp_path):
-    with OpenStudy(tmp_path / "s.db", "sesi", "--limit", "1") as opened, pytest.raises(UsageError, match="already"):
-        StudyBook(tmp_path / "s.db.studies").create(opened.study)
-
-
-def test_the_same_form_sent_many_times_at_once_counts_once(tmp_path):
-    with OpenStudy(tmp_path / "s.db", "sesi", "--limit", "3") as opened:
-        person = opened.person().join()
-        fields = person.filled(Form(person.page().text, "/take"))
-        with ThreadPoolExecutor(8) as pool:
-            statuses = list(pool.map(lambda _: person.post("/take", fields).status, range(8)))
-        assert statuses == [303] * 8
-        assert Form(person.page().text, "/take").hidden["number"] == "1"

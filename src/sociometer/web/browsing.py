@@ -1,0 +1,481 @@
+"""What the pages of `sociometer view` read from the store: its runs, their items, figures and transcripts."""
+
+import asyncio
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, get_args
+
+import msgspec
+from aiohttp import web
+from msgspec import Struct, structs
+
+from sociometer.core.card import Card, MeasureCard
+from sociometer.core.config import model_label
+from sociometer.core.conversation import SUBJECT, Exchange
+from sociometer.core.errors import NotFound, StoreError, UsageError, unknown
+from sociometer.core.instrument import Instrument
+from sociometer.core.language import ENGLISH
+from sociometer.core.measure import Figure, Summary
+from sociometer.core.task import Episode, Score
+from sociometer.reporting.evidence import TranscriptLine, beside, transcript_lines
+from sociometer.reporting.figures import run_figures
+from sociometer.reporting.plot import drawn
+from sociometer.results.candidates import contamination_note, run_labels
+from sociometer.results.comparison import compare
+from sociometer.results.corrected import corrected_measures, correction_note, corrections
+from sociometer.results.verdicts import Comparison
+from sociometer.statistics.chart_theme import Mode
+from sociometer.statistics.formatting import chance_of, interval_text, number
+from sociometer.store.episodes import ScoredEpisode
+from sociometer.store.place import StorePlace
+from sociometer.store.records import RunRecord, RunStatus
+from sociometer.store.runs import RunSearch
+from sociometer.store.store import Store
+from sociometer.store.stored_run import StoredRun, first_score, status_of
+from sociometer.web.guard import visitor_of
+from sociometer.web.rendering import owner_page, tongue
+
+ROWS = 50
+MOST_RUNS = 6
+ITEMS = 100
+MOST_PAGES = 10_000
+WIDTHS = (640, 340)
+LEAST_TITLE, LONGEST_TITLE = 25, 90
+"""A text of an item with fewer bytes is a name or a kind; one with more letters is cut."""
+LONG = 400
+"""Instructions and requests to other roles that are longer than this are folded."""
+State = tuple[object, ...]
+"""What changes when the figures of a run may change."""
+
+
+class ViewedStore:
+    """The store that the pages show, and the instruments of its runs; each request opens the store for itself."""
+
+    def __init__(self, path: StorePlace, load: Callable[..., Instrument], cards: Mapping[str, Card]) -> None:
+        self.path = path
+        self.cards = dict(cards)
+        self._load_card = load
+        self._load = lru_cache(maxsize=None)(load)
+
+    def opened(self) -> Store:
+        """The store, for reading."""
+        return Store(self.path)
+
+    def run(self, store: Store, run: str) -> StoredRun:
+        record = store.runs.get(run)
+        return StoredRun(store, record, self.instrument_of(record))
+
+    def instrument_of(self, record: RunRecord) -> Instrument:
+        """The instrument of a run; an imported benchmark brings its own card and cannot be loaded by name."""
+        card = record.manifest.card
+        return self._load(record.instrument) if card is None else self._load_card(record.instrument, card)
+
+
+VIEWED = web.AppKey("viewed", ViewedStore)
+
+
+async def view_page(request: web.Request, name: str, **context: Any) -> web.Response:
+    """A page about the store, rendered in a thread: its slow parts are given as functions."""
+    context |= {"visitor": visitor_of(request), "cards": request.app[VIEWED].cards, "store": request.app[VIEWED].path}
+    context |= {"folded": is_folded, "drawable": drawable}
+    return await asyncio.to_thread(lambda: owner_page(request, name, **context))
+
+
+class RunRow(Struct, frozen=True):
+    """A run as the list shows it."""
+
+    id: str
+    name: str
+    instrument: str
+    subject: str
+    model: str
+    status: str
+    created: float
+    done: int
+    failed: int
+    planned: int
+    requests: int
+    tokens: int
+    cost: str
+    score: str = ""
+    """The first primary measure of a run that has ended: “62 %”."""
+    bounds: str = ""
+    chance: str = ""
+    measure: str = ""
+    others: dict[str, str] = {}
+    """The models in the other roles."""
+
+    @property
+    def finished(self) -> int:
+        """Episodes that have ended, failed ones included."""
+        return self.done + self.failed
+
+
+def run_row(viewed: ViewedStore, store: Store, record: RunRecord) -> RunRow:
+    """The current row of a run in the list."""
+    totals = store.totals(record)
+    done, failed, spent = totals.done, totals.failed, totals.spent
+    spec = model_label(record.manifest.config.subject)
+    return RunRow(
+        id=record.id, name=record.name, instrument=record.instrument, subject=record.subject,
+        model="" if spec == record.subject else spec,
+        status="imported" if record.manifest.imported else str(status_of(store, record)),
+        created=record.created, done=done, failed=failed, planned=record.manifest.episodes, requests=spent.requests,
+        tokens=spent.input_tokens + spent.output_tokens, cost=_cost(spent.cost, spent.priced, spent.unpriced),
+        others={role: who.label for role, who in record.manifest.roles.items() if role != SUBJECT},
+        **_score(viewed, store, record),
+    )  # fmt: skip
+
+
+def _score(viewed: ViewedStore, store: Store, record: RunRecord) -> dict[str, str]:
+    card = record.manifest.card or viewed.cards.get(record.instrument)
+    try:
+        found = first_score(store, record, card) if card and record.status is not RunStatus.PLAYING else None
+    except StoreError:
+        return {"score": "damaged"}
+    if card is None or found is None:
+        return {}
+    known, measure, summary = found
+    chance = chance_of(known, card, summary, on_official=record.manifest.whose_items != "bundled")
+    return {
+        "measure": known.title,
+        "score": number(measure.value, known.unit, interval=measure.interval),
+        "bounds": interval_text(measure.interval, known.unit, "too few items for an interval"),
+        "chance": "" if chance is None else number(chance, known.unit),
+    }
+
+
+def _cost(cost: float, priced: int, unpriced: int) -> str:
+    if not priced:
+        return "unknown" if unpriced else "–"
+    known = f"${cost:.4f}" if cost >= 0.001 or not cost else f"${cost:.2g}"
+    return known + (f" + {unpriced} unpriced" if unpriced else "")
+
+
+def find_runs(viewed: ViewedStore, search: RunSearch, counted: RunSearch) -> tuple[list[RunRow], int]:
+    """The rows of the runs that a search finds, and how many another search finds."""
+    with viewed.opened() as store:
+        return [run_row(viewed, store, record) for record in store.runs.found(search)], store.runs.count(counted)
+
+
+def page_number(request: web.Request) -> int:
+    """The requested page of a long list; the first if the query is not valid."""
+    given = request.query.get("page", "1")
+    return min(MOST_PAGES, max(1, int(given))) if given.isdecimal() and len(given) < 8 else 1
+
+
+def drawable(figure: Figure | None) -> bool:
+    """Whether a figure is a picture and not a table."""
+    return figure is not None and (figure.chart is not None or bool(figure.svg))
+
+
+def figures_of(viewed: ViewedStore, run: str) -> tuple[tuple[Figure, ...], State]:
+    """The figures of a run as it is now."""
+    with viewed.opened() as store:
+        record = store.runs.get(run)
+        state = (record.finished, *store.episodes.counts(record.id))
+    return _figures(viewed, record.id, state), state
+
+
+@lru_cache(maxsize=16)
+def _figures(viewed: ViewedStore, run: str, state: State) -> tuple[Figure, ...]:
+    with viewed.opened() as store:
+        return run_figures(viewed.run(store, run))
+
+
+@lru_cache(maxsize=400)
+def picture_of(viewed: ViewedStore, run: str, state: State, number: int, mode: Mode, width: int) -> bytes | None:
+    """A figure as SVG; None if it is a table."""
+    figures = _figures(viewed, run, state)
+    return drawn(figures[number], "svg", mode=mode, width=width) if drawable(figures[number]) else None
+
+
+def place_of(request: web.Request) -> tuple[str, str, int]:
+    """The task, item and repeat that a link names."""
+    query = request.query
+    repeat = query.get("repeat", "0")
+    if not repeat.isdecimal() or len(repeat) > 7:
+        raise UsageError(f"repeat must be a whole number, not '{repeat}'.")
+    return query.get("task", ""), query.get("item", ""), int(repeat)
+
+
+def look_of(request: web.Request) -> tuple[Mode, int]:
+    """The theme and the width of a picture."""
+    looks = {f"{mode} {width}": (mode, width) for mode in get_args(Mode) for width in WIDTHS}
+    asked = f"{request.query.get('mode', 'light')} {request.query.get('width', WIDTHS[0])}"
+    if asked not in looks:
+        raise UsageError(str(unknown("look of a picture", asked, looks)))
+    return looks[asked]
+
+
+class ItemList(Struct, frozen=True):
+    """The part of a run's items that a page shows."""
+
+    rows: list[tuple[ScoredEpisode, str, str]]
+    """Each with its title and its value."""
+    count: int
+    pages: int
+
+
+class RunHead(Struct, frozen=True):
+    """What is known about a run without reading its episodes."""
+
+    record: RunRecord
+    row: RunRow
+    card: Card
+    settings: dict[str, Any]
+    stand_ins: tuple[str, ...]
+    failures: dict[str, int]
+
+    def task(self, wanted: str) -> str:
+        """The task that a link names, or the first."""
+        tasks = self.record.manifest.config.tasks
+        if wanted and wanted not in tasks:
+            raise unknown(f"task of {self.record.id}", wanted, tasks)
+        return wanted or tasks[0]
+
+
+def read_head(viewed: ViewedStore, run: str) -> RunHead:
+    """The head of a run's page."""
+    with viewed.opened() as store:
+        stored = viewed.run(store, run)
+        return RunHead(
+            stored.record,
+            run_row(viewed, store, stored.record),
+            stored.definition.card,
+            {name: value for name, value in stored.settings.items() if value not in (None, "", (), False)},
+            stored.stand_ins,
+            stored.failures(),
+        )
+
+
+def read_summary(viewed: ViewedStore, run: str, task: str) -> Summary:
+    """The numbers of a run's task, with notes on contamination and on corrections by people."""
+    with viewed.opened() as store:
+        stored = viewed.run(store, run)
+        summary = stored.summary(task)
+        by_people = (correction_note(one) for one in corrections(stored) if one.task == task)
+        checked = contamination_note(stored, task)
+        return structs.replace(summary, notes=(*((checked,) if checked else ()), *summary.notes, *by_people))
+
+
+def primary(card: Card, task: str) -> MeasureCard | None:
+    """The primary measure of a task that is a mean over items."""
+    return next((measure for measure in card.measures_of(task) if measure.primary and measure.value), None)
+
+
+def read_items(viewed: ViewedStore, run: str, task: str, shown: str, words: str, at: int) -> ItemList:
+    """One page of a run's items, with the words, in the order and from the place that are asked for."""
+    with viewed.opened() as store:
+        measure = primary(viewed.run(store, run).definition.card, task)
+        start = ITEMS * (at - 1)
+        if not shown and not words:
+            # In the order that they were played only one page is read.
+            some = list(store.episodes.scored(run, task, limit=ITEMS, offset=start))
+            count = store.episodes.count(run, task)
+        else:
+            matching = _with_words(store, run, task, words) if words else store.episodes.scored(run, task)
+            found = chosen(matching, shown, measure)
+            some, count = found[start : start + ITEMS], len(found)
+        bodies = store.episodes.items(run, task, [one.item for one in some])
+    unit = measure.unit if measure else "number"
+    rows = [
+        (one, item_title(bodies.get(one.item, b"")), "" if value is None else number(value, unit))
+        for one in some
+        for value in (value_of(one.score, measure),)
+    ]
+    return ItemList(rows, count, max(1, math.ceil(count / ITEMS)))
+
+
+def _with_words(store: Store, run: str, task: str, words: str) -> Iterator[ScoredEpisode]:
+    """The episodes whose id, item or replies have all of the words."""
+    wanted = [word.lower() for word in words.split()]
+    for one in store.episodes.scored(run, task):
+        text = one.item + store.episodes.items(run, task, [one.item]).get(one.item, b"").decode("utf-8", "replace")
+        if not all(word in text.lower() for word in wanted):
+            said = store.episodes.transcript(run, task, one.item, one.repeat)
+            text += " ".join(event.reply.text for event in said if isinstance(event, Exchange))
+        if all(word in text.lower() for word in wanted):
+            yield one
+
+
+def item_title(body: bytes) -> str:
+    """The beginning of an item's text; empty if it has none, such as a game."""
+    texts = _texts(msgspec.json.decode(body) if body else {})
+    sentences = (
+        text for text in texts if len(text.encode()) >= LEAST_TITLE and (" " in text or tongue(text) != ENGLISH)
+    )
+    found = next((" ".join(text.split()) for text in sentences), "")
+    return found if len(found) <= LONGEST_TITLE else found[:LONGEST_TITLE].rsplit(" ", 1)[0] + " …"
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """All texts of an item in their order, without names."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for name, part in value.items():
+            if name not in ("id", "cluster"):
+                yield from _texts(part)
+    elif isinstance(value, list):
+        for part in value:
+            yield from _texts(part)
+
+
+def chosen(episodes: Iterable[ScoredEpisode], shown: str, measure: MeasureCard | None) -> list[ScoredEpisode]:
+    """The episodes that match the filter, in the requested order; failed ones come last."""
+    found = list(episodes)
+    if shown == "failed":
+        return [one for one in found if one.failure is not None]
+    if shown == "unreadable":
+        return [one for one in found if one.score is not None and one.score.unreadable]
+    if shown and measure is not None:
+        sign = 1.0 if shown == "lowest" else -1.0
+        found.sort(key=lambda one: (one.score is None, sign * (value_of(one.score, measure) or 0.0)))
+    return found
+
+
+def value_of(score: Score | None, measure: MeasureCard | None) -> float | None:
+    """The value of an episode in a measure."""
+    return score.values.get(measure.value) if score is not None and measure is not None else None
+
+
+class ItemPlayed(Struct, frozen=True):
+    """One play of an item in a run."""
+
+    head: RunHead
+    task: str
+    episode: Episode[Any, Any]
+    repeats: list[int]
+    lines: tuple[TranscriptLine, ...]
+    beside: Figure | None
+    title: str
+    before: str
+    after: str
+
+
+def read_item(viewed: ViewedStore, run: str, task: str, item: str, repeat: int) -> ItemPlayed:
+    """An episode with its transcript."""
+    head = read_head(viewed, run)
+    with viewed.opened() as store:
+        stored, task = viewed.run(store, run), head.task(task)
+        episodes = list(stored.episodes(task, item))
+        episode = next((one for one in episodes if one.repeat == repeat), None)
+        if episode is None:
+            raise NotFound(f"run {head.record.id} has no episode of item '{item}' (task {task}, repeat {repeat}).")
+        return ItemPlayed(
+            head, task, episode, [one.repeat for one in episodes],
+            transcript_lines(stored.transcript(item, task, repeat)), beside(stored.definition, episode),
+            item_title(msgspec.json.encode(episode.item)), *store.episodes.neighbours(stored.id, task, item),
+        )  # fmt: skip
+
+
+def is_folded(line: TranscriptLine) -> bool:
+    """Whether a line is shown folded: long instructions, and what roles other than the subject were asked."""
+    behind = line.speaker in ("system", "user", "assistant") and (line.role != "subject" or line.speaker == "system")
+    return behind and len(line.text) > LONG
+
+
+class Sides(Struct, frozen=True):
+    """What is compared: the runs with their labels, the task, and the tasks that all of them have."""
+
+    runs: tuple[str, ...]
+    labels: tuple[str, ...]
+    task: str
+    tasks: tuple[tuple[str, str], ...]
+    measure: MeasureCard | None
+
+
+class PairedList(Struct, frozen=True):
+    """The items on one page, and how often each of the first two runs is ahead on all items."""
+
+    rows: list[tuple[str, str, list[str]]]
+    """The item, its title, and the value of each run; a failure or a missing item has no value."""
+    count: int
+    pages: int
+    ahead: tuple[int, int, int]
+    """Items on which the first is ahead, the second is, and neither."""
+
+
+def read_play(viewed: ViewedStore, run: str, task: str, item: str, repeat: int) -> ItemPlayed | str:
+    """One play of an item in a run, or why there is none."""
+    try:
+        return read_item(viewed, run, task, item, repeat)
+    except UsageError as error:
+        return str(error)
+
+
+def read_sides(viewed: ViewedStore, given: Sequence[str], task: str) -> Sides:
+    """What is compared, if these runs can be."""
+    if not 2 <= len(set(given)) <= MOST_RUNS:
+        raise UsageError(f"side by side needs 2 to {MOST_RUNS} runs, not {len(set(given))}; choose them in the list.")
+    with viewed.opened() as store:
+        runs = [viewed.run(store, run) for run in dict.fromkeys(given)]
+        first = runs[0]
+        other = next((run for run in runs if run.instrument != first.instrument), None)
+        if other is not None:
+            raise UsageError(
+                f"runs side by side must be of one instrument: {first.id} is a run of {first.instrument}, {other.id} of"
+                f" {other.instrument}."
+            )
+        shared = [known for known in first.tasks if all(known in run.tasks for run in runs)]
+        if not shared:
+            raise UsageError("these runs have no task in common.")
+        if task and task not in shared:
+            raise unknown("task of these runs", task, shared)
+        card, named = first.definition.card, run_labels(runs)
+        return Sides(
+            tuple(run.id for run in runs), tuple(named[run.id] for run in runs), task or shared[0],
+            tuple((known, card.task_title(known)) for known in shared), primary(card, task or shared[0]),
+        )  # fmt: skip
+
+
+def read_verdicts(viewed: ViewedStore, sides: Sides) -> tuple[Comparison, ...]:
+    """The verdict of `compare` on the runs, each against the first."""
+    with viewed.opened() as store:
+        compared = []
+        for label, run in zip(sides.labels, (viewed.run(store, run) for run in sides.runs), strict=True):
+            made = run.task(sides.task).headline(run.view(sides.task))
+            compared.append(structs.replace(made, subject=label, corrected=corrected_measures(run, sides.task)))
+        return compare(compared)
+
+
+def read_pairs(viewed: ViewedStore, sides: Sides, order: str, words: str, at: int) -> PairedList:
+    """One page of the items that the first two runs have, with the words, in this order."""
+    start, wanted = ITEMS * (at - 1), words.lower().split()
+    with viewed.opened() as store:
+        tables = [_values(store.episodes.scored(run, sides.task), sides.measure) for run in sides.runs]
+        items = [item for item in tables[0] if item in tables[1] and all(word in item.lower() for word in wanted)]
+        sign = -1.0 if sides.measure is not None and sides.measure.better == "lower" else 1.0
+        leads = {item: sign * _lead(tables[0][item], tables[1][item]) for item in items}
+        if order:
+            weight = {"first": -1.0, "second": 1.0}
+            items.sort(key=lambda item: weight[order] * leads[item] if order in weight else -abs(leads[item]))
+        shown = items[start : start + ITEMS]
+        bodies = store.episodes.items(sides.runs[0], sides.task, shown)
+    unit, found = sides.measure.unit if sides.measure else "number", list(leads.values())
+    return PairedList(
+        [
+            (item, item_title(bodies.get(item, b"")), [number(table.get(item), unit) for table in tables])
+            for item in shown
+        ],
+        len(items),
+        max(1, math.ceil(len(items) / ITEMS)),
+        (sum(lead > 0 for lead in found), sum(lead < 0 for lead in found), found.count(0)),
+    )
+
+
+def _lead(first: float | None, second: float | None) -> float:
+    """How much more the first run has than the second; 0 if one of them has no value."""
+    return 0.0 if first is None or second is None else first - second
+
+
+def _values(episodes: Iterable[ScoredEpisode], measure: MeasureCard | None) -> dict[str, float | None]:
+    """The mean over repeats of each item; None if no repeat has a value."""
+    found: dict[str, list[float]] = {}
+    for one in episodes:
+        values = found.setdefault(one.item, [])
+        if (value := value_of(one.score, measure)) is not None:
+            values.append(value)
+    return {item: sum(values) / len(values) if values else None for item, values in found.items()}

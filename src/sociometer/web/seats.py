@@ -1,0 +1,332 @@
+"""The seats of a study: each participant's run waits in memory for the next form."""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
+from random import Random
+from typing import Any
+
+from msgspec import Struct, field, structs
+
+from sociometer.core.config import RunConfig
+from sociometer.core.conversation import AnswerFormat, Message, Reply, Request, Usage, assistant
+from sociometer.core.errors import FailureKind, MachineryError, Stopped
+from sociometer.core.instrument import Instrument
+from sociometer.core.measure import Summary
+from sociometer.core.player import Player
+from sociometer.core.session import DirectReplies, Draw, Session
+from sociometer.core.source import Source
+from sociometer.core.task import Item, Task
+from sociometer.engine.engine import Engine, PlayedRun
+from sociometer.engine.plan import Plan
+from sociometer.store.erasing import Erased, Withdrawing
+from sociometer.store.records import RunRecord, RunStatus
+from sociometer.store.runs import RunSearch
+from sociometer.store.store import Store
+from sociometer.store.studies import PERSON, Participant, Study, StudyBook, Timing, identity_of, run_name
+from sociometer.web.errors import Changed, Full, Paused
+from sociometer.web.forms import PeopleTexts, people_folder
+
+IDLE_SECONDS = 1_800.0
+
+
+class Question(Struct, frozen=True):
+    """The current question for a participant; `number` counts the earlier answers."""
+
+    number: int
+    messages: tuple[Message, ...]
+    answer_format: AnswerFormat
+    since: float
+    task: str
+    turn: int
+    """How many questions of the same item were before it."""
+
+
+class FormPlayer(Player):
+    """Plays the subject with the answers of one participant."""
+
+    def __init__(self, participant: str, answered: int) -> None:
+        """`answered` is how many of this participant's answers the journal has."""
+        self.identity = identity_of(participant)
+        self._answered = answered
+        self._reply: asyncio.Future[str] | None = None
+        self._stored: asyncio.Future[None] | None = None
+        self._asked = asyncio.Event()
+        self.question: Question | None = None
+        self.talk: tuple[Message, ...] = ()
+        """What was said until the last answer, for the page that waits for the next message."""
+        self.place = self.ended = ("", "")
+        """Task and item of this question, and of the item before it."""
+
+    async def answer(self, request: Request) -> Reply:
+        loop = asyncio.get_running_loop()
+        self._reply = loop.create_future()
+        if (place := (request.task, request.item)) != self.place:
+            self.place, self.ended = place, self.place
+        self.question = Question(
+            self._answered, request.messages, request.answer_format, loop.time(), request.task, request.turn
+        )
+        self._asked.set()
+        try:
+            said = await self._reply
+        finally:
+            self.question = None
+            self._asked.clear()
+        self._answered += 1
+        return Reply(said, usage=Usage(0, 0))
+
+    def give(self, number: int, said: str) -> "asyncio.Future[None] | None":
+        """Answers the question with this number; None if it is not the current one (a form that was sent twice).
+
+        The future is done when the answer is on disk.
+        """
+        if self.question is None or self._reply is None or self._reply.done() or self.question.number != number:
+            return None
+        self._reply.set_result(said)
+        self._stored = asyncio.get_running_loop().create_future()
+        self.talk = (*self.question.messages, assistant(said))
+        # From here on nothing waits: the next question comes when this answer is on disk.
+        self.question = None
+        self._asked.clear()
+        return self._stored
+
+    def reply_stored(self) -> None:
+        if self._stored is not None and not self._stored.done():
+            self._stored.set_result(None)
+
+    async def asked(self) -> None:
+        await self._asked.wait()
+
+    async def embed(self, texts: Sequence[str]) -> tuple[tuple[float, ...], ...]:
+        raise MachineryError("a person cannot embed texts", FailureKind.NOT_SUPPORTED)
+
+    async def close(self) -> None:
+        """Nothing is open."""
+
+
+class _Nobody(FormPlayer):
+    """Stops at the first question."""
+
+    async def answer(self, request: Request) -> Reply:
+        raise Stopped("nobody answers")
+
+
+async def refuse_unplayable(plan: Plan, first: Mapping[str, Item]) -> None:
+    """Raises a UsageError if a task refuses to play its first item, such as for want of a model; nobody is asked."""
+    nobody = {role: structs.replace(one, player=_Nobody("nobody", 0)) for role, one in plan.bindings.items()}
+    for task in plan.tasks:
+        card, item = plan.instrument.card, first[task.name]
+        draw = Draw(card.name, card.version, task.name, item.id)
+        with contextlib.suppress(Stopped):
+            await task.play(item, Session(DirectReplies(), nobody, draw, plan.settings, plan.prompts))
+
+
+class Seat(Struct):
+    """One participant's run in progress."""
+
+    run: str
+    player: FormPlayer
+    playing: "asyncio.Task[PlayedRun]"
+    used: float = field(default_factory=time.monotonic)
+
+
+class Seats:
+    """The seats of all participants; one is taken when a participant comes and freed after a long absence."""
+
+    def __init__(self, store: Store, load: Callable[..., Instrument], book: StudyBook) -> None:
+        self._store, self._load, self._book = store, load, book
+        self._seats: dict[str, Seat] = {}
+        self._locks: dict[str, asyncio.Lock] = {}
+        self._last: dict[str, tuple[str, str]] = {}
+        """Task and item that a participant finished with."""
+        self._item_ids: dict[str, dict[str, tuple[str, ...]]] = {}
+
+    def prepare(self, study: Study) -> None:
+        """Makes the items, so that the first participant does not wait for them."""
+        self._items(study, Engine(self._store, self._load))
+
+    def count(self, study: Study) -> int:
+        """How many items each participant gets."""
+        known = self._items(study, Engine(self._store, self._load)).values()
+        return sum(min(study.sample or len(ids), len(ids)) for ids in known)
+
+    async def question(self, participant: Participant, study: Study, seconds: float) -> Question | None:
+        """A participant's next question; None if there is none within these seconds, or no more at all."""
+        if self.finished(participant):
+            return None
+        seat = await self._seat(participant, study)
+        await _either(seat, seconds)
+        if seat.playing.done():
+            self._seats.pop(participant.id, None)
+            self._last[participant.id] = seat.player.place
+            ending = seat.playing.result().ending
+            if ending.status is not RunStatus.FINISHED:
+                raise Paused(ending.reason)
+            return None
+        # The episode before this question is queued for the store: the progress and the checks count it.
+        await asyncio.to_thread(self._store.flush)
+        return seat.player.question
+
+    async def give(
+        self, participant: Participant, study: Study, number: int, said: str, seconds: float, pattern: str = ""
+    ) -> bool:
+        """Passes an answer on and waits until it is on disk; False if the current question is another one by now."""
+        seat = await self._seat(participant, study)
+        await _either(seat, seconds)
+        asked, stored = seat.player.question, seat.player.give(number, said)
+        if asked is None or stored is None:
+            return False
+        await asyncio.wait((stored, seat.playing), return_when=asyncio.FIRST_COMPLETED)
+        if not stored.done():
+            return False
+        took = asyncio.get_running_loop().time() - asked.since
+        self._book.add_timing(Timing(participant.id, number, round(took, 3), pattern))
+        return True
+
+    def what_happened(self, participant: Participant, texts: PeopleTexts) -> str:
+        """What came of the item that a participant has just finished; empty after the server was started again."""
+        seat, current = self._seats.get(participant.id), self._book.participant(participant.id)
+        task, item = seat.player.ended if seat else self._last.get(participant.id, ("", ""))
+        if not item or current is None or task not in texts.ended:
+            return ""
+        return texts.what_happened(task, self._store.episodes.transcript(current.run, task, item, 0))
+
+    def talk(self, participant: Participant) -> tuple[Message, ...]:
+        """What a participant and another role have said so far, while the other one is answering."""
+        seat = self._seats.get(participant.id)
+        return seat.player.talk if seat else ()
+
+    def finished(self, participant: Participant) -> bool:
+        """Whether a participant has answered everything."""
+        current, seat = self._book.participant(participant.id), self._seats.get(participant.id)
+        if current is None or not current.run or (seat is not None and not seat.playing.done()):
+            return False
+        record = self._record(current)
+        return record is not None and record.status is RunStatus.FINISHED
+
+    def progress(self, participant: Participant) -> tuple[int, int]:
+        """How many items a participant has done, of how many."""
+        current = self._book.participant(participant.id)
+        record = self._record(current) if current else None
+        return (sum(self._store.episodes.counts(record.id)), record.manifest.episodes) if record else (0, 0)
+
+    def summaries(self, participant: Participant) -> list[tuple[str, Summary]]:
+        """The numbers of a participant's run, by task."""
+        current = self._book.participant(participant.id)
+        if current is None or not current.run:
+            return []
+        run = Engine(self._store, self._load).stored(current.run)
+        return [(task, run.summary(task)) for task in run.tasks]
+
+    async def leave(self, participant: str) -> None:
+        """Ends the run in memory; the answers are in the journal."""
+        seat = self._seats.pop(participant, None)
+        if seat is not None:
+            await _end(seat)
+
+    async def leave_idle(self) -> None:
+        """Ends the runs of inactive participants."""
+        now = time.monotonic()
+        for name, seat in list(self._seats.items()):
+            if now - seat.used > IDLE_SECONDS:
+                await self.leave(name)
+
+    async def close(self) -> None:
+        seats, self._seats = list(self._seats.values()), {}
+        await asyncio.gather(*map(_end, seats))
+
+    async def withdraw(self, participant: Participant) -> Erased:
+        """Deletes all data of a participant; Withdrawing if that must be finished later."""
+        async with self._locks.setdefault(participant.id, asyncio.Lock()):
+            await self.leave(participant.id)
+            return await asyncio.to_thread(self._store.withdraw, participant.id)
+
+    def _record(self, participant: Participant) -> RunRecord | None:
+        """A participant's run; the engine stores no run without any answer."""
+        if not participant.run:
+            return None
+        return next(self._store.runs.found(RunSearch(ids=(participant.run,))), None)
+
+    async def _seat(self, participant: Participant, study: Study) -> Seat:
+        async with self._locks.setdefault(participant.id, asyncio.Lock()):
+            seat = self._seats.get(participant.id)
+            if seat is None or seat.playing.done():
+                seat = self._seats[participant.id] = await self._start(participant, study)
+            seat.used = time.monotonic()
+            return seat
+
+    async def _start(self, participant: Participant, study: Study) -> Seat:
+        """Continues a participant's run from the journal, or starts it."""
+        current = self._book.participant(participant.id)
+        if current is None or self._book.withdrawing(current.id):
+            raise Withdrawing(f"participant {participant.id} has withdrawn.")
+        if not self._book.start(current):
+            raise Full(f"study {study.name} has all the participants it needs.")
+        known = self._record(current)
+        answered = self._store.journal.count_replies(known.id, identity_of(current.id)) if known else 0
+        player = FormPlayer(current.id, answered)
+        # An engine of its own: engines share their caps over all the runs that they play.
+        engine = Engine(self._store, self._load if study.order == "fixed" else self._shuffling(study, current))
+        config = self._config(current, study, engine)
+        plan = await asyncio.to_thread(engine.plan, config, players={PERSON: player})
+        prepared = await asyncio.to_thread(engine.prepare, plan, continue_unfinished=True)
+        if known and prepared.run.id != known.id:
+            raise Changed(f"the items or prompts of study {study.name} changed after it began.")
+        if not known:
+            self._book.set_run(structs.replace(current, started=True), prepared.run.id)
+        return Seat(prepared.run.id, player, asyncio.create_task(engine.play(prepared)))
+
+    def _shuffling(self, study: Study, participant: Participant) -> Callable[..., Instrument]:
+        """Loads instruments whose items come in the participant's own order, the same each time."""
+
+        def load(name: str, *rest: Any) -> Instrument:
+            known = self._load(name, *rest)
+            made = copy(known)
+            made.tasks = {task.name: structs.replace(task, items=mixed(task)) for task in known.tasks.values()}
+            return made
+
+        def mixed(task: Task[Any, Any]) -> Callable[[Source], Iterable[Any]]:
+            def items(source: Source) -> list[Any]:
+                found = list(task.items(source))
+                Random(f"{study.name}/{participant.id}/{task.name}/order").shuffle(found)
+                return found
+
+            return items
+
+        return load
+
+    def _config(self, participant: Participant, study: Study, engine: Engine) -> RunConfig:
+        """The configuration of a participant's run: the study's, with the items drawn for them."""
+        name, folder = run_name(study.name, participant.id), people_folder(self._load(study.config.instrument))
+        own = structs.replace(study.config, revision=participant.id, name=name, prompts_folder=folder)
+        if not study.sample:
+            return own
+        lots, known = Random(f"{study.name}/{participant.id}"), self._items(study, engine).values()
+        drawn = [one for ids in known for one in lots.sample(ids, min(study.sample, len(ids)))]
+        return structs.replace(own, items=tuple(drawn), limit=None)
+
+    def _items(self, study: Study, engine: Engine) -> dict[str, tuple[str, ...]]:
+        """The ids of the items of a study, by task."""
+        if study.name not in self._item_ids:
+            lists = engine.plan(study.config, players={PERSON: FormPlayer("nobody", 0)}).lists
+            self._item_ids[study.name] = {task: tuple(item.id for item in items) for task, items in lists.items()}
+        return self._item_ids[study.name]
+
+
+async def _either(seat: Seat, seconds: float) -> None:
+    """Waits until a seat has a question or its run has ended."""
+    if seat.player.question is not None or seat.playing.done():
+        return
+    asked = asyncio.create_task(seat.player.asked())
+    try:
+        await asyncio.wait({asked, seat.playing}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        asked.cancel()
+
+
+async def _end(seat: Seat) -> None:
+    seat.playing.cancel()
+    with contextlib.suppress(asyncio.CancelledError, Exception):
+        await seat.playing

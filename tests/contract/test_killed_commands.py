@@ -1,0 +1,95 @@
+"""A command that changes several files, and is killed between any two changes, leaves nothing half done.
+
+What is there after the kill is what was there before, or all of it; or repeating the command completes it.
+"""
+
+import shutil
+from contextlib import closing
+
+import pytest
+
+import sociometer as sm
+from killed import kill_everywhere
+from sociometer.cli.main import run_command
+from sociometer.store.labels import LabelBook
+from sociometer.store.studies import StudyBook
+
+AT = ("--store", "s.db")
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A store with a run, a study and a queue, the file of a run of another store, and people's answers."""
+    folder = tmp_path_factory.mktemp("made")
+    run = sm.run("sesi", model="baseline/random", limit=3, name="one", store=folder / "s.db").id
+    at = ["--store", str(folder / "s.db")]
+    assert run_command(["study", "create", "sesi", "--name", "spring", "--limit", "1", *at]) == 0
+    assert run_command(["annotate", "create", "q", "--run", run, "--raters", "2", *at]) == 0
+    other = sm.run("sesi", model="baseline/oracle", limit=3, store=folder.with_name("other") / "o.db")
+    assert (
+        run_command(["export", other.id, "--to", str(folder / "r.sociometer"), "--store", str(other.store_path)]) == 0
+    )
+    (folder / "scores.csv").write_text("item,subject,score\na,m,1\nb,m,0\n", encoding="utf-8")
+    return folder
+
+
+def files_of(folder):
+    return {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def runs_of(folder, store="s.db"):
+    """Every run of a store with its state and its number of episodes."""
+    found = sm.runs(store=folder / store) if (folder / store).exists() else ()
+    return sorted((run.instrument, run.subject, run.state, len(list(run.episodes()))) for run in found)
+
+
+def a_dataset(folder):
+    return files_of(folder / "dataset") if (folder / "dataset").exists() else {}
+
+
+def a_copy(folder):
+    if not (folder / "copy.db").exists():
+        return []
+    with (
+        closing(StudyBook(folder / "copy.db.studies")) as studies,
+        closing(LabelBook(folder / "copy.db.labels")) as labels,
+    ):
+        return [runs_of(folder, "copy.db"), studies.names(), len(labels.units("q"))]
+
+
+def queues(folder):
+    with closing(LabelBook(folder / "s.db.labels")) as book:
+        return {one.name: (len(book.units(one.name)), book.raters(one.name)) for one in book.queues()}
+
+
+def studies(folder):
+    with closing(StudyBook(folder / "s.db.studies")) as book:
+        return book.names()
+
+
+COMMANDS = {
+    "export": (("export", "one", "--as", "hugging-face", "--to", "dataset", *AT), a_dataset, True),
+    "import run": (("import", "run", "r.sociometer", *AT), runs_of, False),
+    "import csv": (("import", "csv", "scores.csv", *AT), runs_of, False),
+    "store copy": (("store", "copy", "s.db", "copy.db"), a_copy, False),
+    "annotate create": (("annotate", "create", "new", "--run", "one", *AT), queues, True),
+    "study create": (("study", "create", "sesi", "--name", "new", "--limit", "1", *AT), studies, True),
+}
+"""Each with what it makes, and whether that is there wholly or not at all; else repeating the command completes it."""
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_killed_command_leaves_nothing_half_done(name, made, tmp_path, monkeypatch):
+    command, look, at_once = COMMANDS[name]
+    shutil.copytree(made, tmp_path / "whole")
+    before = look(tmp_path / "whole")
+    killed, ended = kill_everywhere(tmp_path, *command)
+    after = look(ended)
+    assert before != after and len(killed) > 1
+    for folder in killed:
+        if at_once:
+            assert look(folder) in (before, after), folder.name
+        monkeypatch.chdir(folder)
+        code = run_command([*command])
+        assert code == 0 or (code == 2 and look(folder) == after), folder.name  # 2: it is there already
+        assert look(folder) == after, folder.name

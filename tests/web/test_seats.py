@@ -1,0 +1,74 @@
+"""The seats of a study: the player that waits for forms."""
+
+import asyncio
+import sqlite3
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+
+from open_study import OpenStudy
+from person import Form
+
+from sociometer.core.conversation import Request, user
+from sociometer.web.seats import FormPlayer
+from sociometer.web.study import SEATS
+
+
+def test_an_answer_to_another_question_is_not_taken():
+    async def play():
+        player = FormPlayer("p-1", 3)
+        asked = asyncio.create_task(player.answer(Request("subject", (user("Well?"),))))
+        await player.asked()
+        assert player.question.number == 3
+        assert not player.give(2, "too late") and not player.give(4, "too early")
+        assert player.give(3, "yes")
+        assert not player.give(3, "yes, again")
+        return (await asked).text
+
+    assert asyncio.run(play()) == "yes"
+
+
+def test_the_same_form_sent_many_times_at_once_counts_once(tmp_path):
+    with OpenStudy(tmp_path / "s.db", "sesi", "--limit", "3") as opened:
+        person = opened.person().join()
+        fields = person.filled(Form(person.page().text, "/take"))
+        with ThreadPoolExecutor(8) as pool:
+            statuses = list(pool.map(lambda _: person.post("/take", fields).status, range(8)))
+        assert statuses == [303] * 8
+        assert Form(person.page().text, "/take").hidden["number"] == "1"
+
+
+def test_an_answer_is_taken_when_the_engine_says_that_it_is_on_disk(tmp_path):
+    """While another process writes to the store, the answer waits; nobody asks the database for it meanwhile."""
+    with OpenStudy(tmp_path / "s.db", "sesi", "--limit", "3") as opened:
+        person = opened.person().join()
+        person.page()
+        seats, one = opened.served.app[SEATS], opened.book.with_code("spring", person.code)
+        (seat,), asked = seats._seats.values(), []
+        with closing(sqlite3.connect(opened.path, isolation_level=None)) as other, ThreadPoolExecutor(1) as pool:
+            other.execute("BEGIN IMMEDIATE")
+            opened.store.reader.set_trace_callback(asked.append)
+            sent = pool.submit(opened.served.do, seats.give(one, opened.study, 0, "A", 6.0))
+            while seat.player.question is not None:
+                opened.served.do(asyncio.sleep(0))
+            for _ in range(20):
+                opened.served.do(asyncio.sleep(0.01))  # the server has time to look, if it wants to
+            assert not sent.done() and not seat.playing.done()
+            assert not [statement for statement in asked if "count(*) FROM journal" in statement]
+            opened.store.reader.set_trace_callback(None)
+            other.execute("ROLLBACK")
+            assert sent.result() is True
+            assert other.execute("SELECT count(*) FROM journal WHERE run = ?", (seat.run,)).fetchone() == (1,)
+
+
+def test_an_answer_that_was_not_stored_is_not_taken():
+    async def play():
+        player = FormPlayer("p-1", 0)
+        asked = asyncio.create_task(player.answer(Request("subject", (user("Well?"),))))
+        await player.asked()
+        stored = player.give(0, "yes")
+        await asked
+        assert not stored.done()
+        player.reply_stored()
+        assert stored.done()
+
+    asyncio.run(play())
