@@ -15,14 +15,12 @@ from sociometer.core.card import read_card
 from sociometer.core.conversation import Identity, Reply, Request, Schema
 from sociometer.core.errors import MachineryError
 from sociometer.core.instrument import SHARED_PROMPTS
-from sociometer.core.language import languages, read_texts
+from sociometer.core.language import languages
 from sociometer.core.player import RulePlayer
 from sociometer.core.prompts import placeholders_of, read_prompts
 from sociometer.instruments import FOLDER, load
 from sociometer.models.presets import ModelOptions
 from sociometer.models.registry import resolve
-from sociometer.reading.rule_files import FOLDER as RULES
-from sociometer.reading.rule_files import read_rules
 
 FOLDERS = sorted(path.parent.name for path in FOLDER.glob("*/card.toml"))
 TASKS = [
@@ -162,15 +160,11 @@ def test_what_an_instrument_declares_about_its_prompts_names_prompts_and_a_reaso
         assert [pattern for pattern in one.prompts if not any(fnmatch(name, pattern) for name in names)] == []
 
 
-def test_every_language_has_the_prompts_and_texts_that_instruments_share():
+def test_every_language_has_the_prompts_that_instruments_share():
     shared = read_prompts(SHARED_PROMPTS)
     assert {language for language, _ in shared} == set(languages())
     names = {name for _, name in shared}
     assert [(code, name) for code in languages() for name in names if (code, name) not in shared] == []
-    for kind in ("choice", "allocation", "json"):
-        for code in languages():
-            for name in read_texts(RULES / f"{code}.toml")[kind]:
-                assert read_rules(kind, code).find(name)
 
 
 @pytest.mark.parametrize(("folder", "task"), TASKS)

@@ -86,7 +86,7 @@ def write_language(package):
     for folder in (package / "models/words", seceu / "words"):
         add(folder / f"{CODE}.toml", toml(mirrored(tomllib.loads((folder / "en.toml").read_text("utf-8")))))
     pages = package / "web/texts"
-    for name in ("study", "rating"):
+    for name in ("study", "rating", "errors"):
         add(
             pages / f"{name}.{CODE}.toml", toml(mirrored(tomllib.loads((pages / f"{name}.en.toml").read_text("utf-8"))))
         )
@@ -94,7 +94,7 @@ def write_language(package):
         english = tomllib.loads((folder / f"{name}zh.toml").read_text("utf-8"))
         add(folder / f"{name}{CODE}.toml", toml({text: mirrored(text) for text in english}))
     told = [
-        {"id": one["id"], "story": mirrored(one["story"]["en"]), "options": mirrored(one["options"]["en"])}
+        {**one, "story": {CODE: mirrored(one["story"]["en"])}, "options": {CODE: mirrored(one["options"]["en"])}}
         for one in map(json.loads, (seceu / "data/scenarios.jsonl").read_text("utf-8").splitlines())
     ]
     add(seceu / "data" / f"scenarios.{CODE}.jsonl", "\n".join(map(json.dumps, told)))

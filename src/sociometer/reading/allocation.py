@@ -79,8 +79,8 @@ def read_allocation(text: str, options: Sequence[str], total: float = 10.0, lang
     if (paired := names.paired(said, total)) is not None:
         return paired
     digits = rules.find("spelled").sub(lambda one: str(rules.place("numbers", one[0].casefold())), said)
-    loose, alone = names.loose(digits, total), rules.find("list").sub("", said)
-    if loose and not (rules.search("corrects", said) or rules.search("range", alone) or rules.search("ranks", said)):
+    loose, has = names.loose(digits, total), rules.search
+    if loose and not (has("corrects", said) or has("range", rules.find("list").sub("", said)) or has("ranks", said)):
         return AllocationReading(loose.pop(), "adds up") if len(loose) == 1 else AllocationReading(None, "several")
     return AllocationReading(None, "refusal" if rules.search("refusal", said) else "none")
 

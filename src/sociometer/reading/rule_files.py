@@ -31,11 +31,11 @@ class Rules:
 
     def find(self, name: str) -> re.Pattern[str]:
         """The pattern of a rule; without one, any of its words."""
-        if name not in self._found:
+        if (found := self._found.get(name)) is None:
             pattern = self._patterns.get(name, f"{{{name}}}")
             filled = re.sub(r"\{([a-z_]+)\}", lambda place: self.either(place[1]), pattern)
-            self._found[name] = re.compile(filled, re.IGNORECASE)
-        return self._found[name]
+            found = self._found[name] = re.compile(filled, re.IGNORECASE)
+        return found
 
     def search(self, name: str, text: str, start: int = 0) -> re.Match[str] | None:
         """Where a rule is first found in a text."""

@@ -61,16 +61,14 @@ def test_a_bad_line_is_refused_by_file_and_line(tmp_path):
         list(read_items(path, Bundled))
 
 
-def test_a_further_language_has_a_file_of_its_own_and_every_scenario_needs_a_story(tmp_path):
-    path, further = tmp_path / "own.jsonl", tmp_path / "own.qaa.jsonl"
-    path.write_text("\n".join(BUNDLED.read_text(encoding="utf-8").splitlines()[:2]), encoding="utf-8")
-    told = [{"id": one.id, "story": f"{one.id}:", "options": ["a", "b", "c", "d"]} for one in OURS[:2]]
-    further.write_text("\n".join(map(json.dumps, told)), encoding="utf-8")
-    found = list(bundled_scenarios("qaa", path))
-    assert [(one.story, one.standard) for one in found] == [(f"{one.id}:", one.key) for one in OURS[:2]]
-    further.write_text(json.dumps(told[0]), encoding="utf-8")
-    with pytest.raises(DataError, match=r"own\.jsonl: scenario 'ours-02' has no story with options in 'qaa'"):
+def test_a_further_language_has_a_file_of_its_own_and_a_scenario_without_a_story_is_refused(tmp_path):
+    path, line = tmp_path / "own.jsonl", BUNDLED.read_text(encoding="utf-8").splitlines()[0]
+    path.write_text(line, encoding="utf-8")
+    with pytest.raises(DataError, match=r"own\.jsonl: scenario 'ours-01' has no story with options in 'qaa'"):
         list(bundled_scenarios("qaa", path))
+    told = {**json.loads(line), "story": {"qaa": "She feels:"}, "options": {"qaa": ["a", "b", "c", "d"]}}
+    (tmp_path / "own.qaa.jsonl").write_text(json.dumps(told), encoding="utf-8")
+    assert [(one.story, one.standard) for one in bundled_scenarios("qaa", path)] == [("She feels:", OURS[0].key)]
 
 
 def test_all_and_best_play_every_way_of_prompting():

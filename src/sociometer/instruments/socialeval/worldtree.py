@@ -441,7 +441,7 @@ def _twins(trees: list[Tree]) -> Iterator[Finding]:
         halves.setdefault(tree.entry or tree.twin, {})[tree.language] = tree
     partners = pair_twins(trees)
     for pair in halves.values():
-        if set(pair) != {"en", "zh"} or pair["en"].shape() == pair["zh"].shape():
+        if not {"en", "zh"} <= pair.keys() or pair["en"].shape() == pair["zh"].shape():
             continue
         english, chinese = pair["en"], pair["zh"]
         if english.entry:
