@@ -170,3 +170,19 @@ def test_a_failed_item_counts_only_for_the_measures_it_belongs_to(tmp_path):
     summary = sm.run("sesi", model=answer, store=tmp_path / "s.db", second_question=False).summary()
     assert summary.measure("accuracy").errors == 1
     assert summary.measure("trapped").errors == 0
+
+
+def test_readers_without_the_situations_pick_one_of_the_two_keys():
+    """The figures of the README: the bundled pairs, and the same with rewritten wrong options, which are not used."""
+    keys = {pair.id: (pair.key_a, pair.key_b) for pair in BUNDLED}
+    folder = Path(__file__).parent / "blind" / "twins"
+    bundled = json.loads((folder / "without-situation.json").read_text(encoding="utf-8"))["picked"]
+    assert [sum(picked in keys[pair] for pair, picked in one.items()) for one in bundled.values()] == [83, 82, 82]
+    assert all(one.keys() == keys.keys() for one in bundled.values())
+    tried = json.loads((folder / "rewritten.json").read_text(encoding="utf-8"))
+    untouched = [sum(one[pair] in keys[pair] for one in bundled.values()) for pair in tried["rewritten"]]
+    assert untouched == [3] * 80, "the pairs in which no reader picked another option"
+    assert sum(picked in keys[pair] for one in tried["picked"].values() for pair, picked in one.items()) == 223
+    careful = [reading for one in tried["careful"].values() for reading in one.items()]
+    right = [picked == keys[place[:-1]]["ab".index(place[-1])] for place, picked in careful]
+    assert (sum(right), len(right)) == (160, 160)
