@@ -135,6 +135,10 @@ class Likelihood(Struct, frozen=True, omit_defaults=True):
     listed: bool = True
 
 
+OTHER_FINISH = "other: "
+"""How the finish of a reply begins whose server gave a reason that we do not know; its name follows."""
+
+
 class Reply(Struct, frozen=True, omit_defaults=True):
     """A reply: the answer as `text`, and the reasoning apart from it.
 

@@ -104,12 +104,11 @@ def read_answer(received: bytes, tool: str = "") -> Reply:
     The input of `tool`, which requests a schema, is the answer; calls of other tools are not.
     """
     answer = _answer(received)
-    if not answer.content:
-        refuse_error(answer.error)
+    refuse_error(answer.error)
     text = "".join(block.text or "" for block in answer.content if block.type == "text")
     calls = [block for block in answer.content if block.type == "tool_use"]
     filled = next((bytes(block.input).decode() for block in calls if tool and block.name == tool), "")
-    finish = finish_of(answer.stop_reason, called=bool(calls))
+    finish = finish_of(answer.stop_reason, text, called=bool(calls))
     if filled and finish == TOOL_CALLS:
         finish = STOP
     reasoning = "\n".join(block.thinking for block in answer.content if block.type == "thinking" and block.thinking)

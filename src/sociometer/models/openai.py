@@ -53,6 +53,7 @@ class _TextOption(Struct):
     index: int = 0
     finish_reason: str | None = None
     logprobs: Raw = _NULL
+    error: Raw = _NULL
 
 
 class _Counted(Struct):
@@ -65,6 +66,7 @@ class _TextCompletion(Struct):
     choices: list[_TextOption]
     usage: Raw = _NULL
     model: str | None = None
+    error: Raw = _NULL
 
 
 _text_completion = msgspec.json.Decoder(_TextCompletion).decode
@@ -98,16 +100,18 @@ def echo_body(name: str, request: Request) -> dict[str, Any]:
 def read_text(received: bytes) -> Reply:
     """The reply in a text completion; raise a DecodeError if there is none."""
     completion = _text_completion(received)
+    refuse_error(completion.error, *(option.error for option in completion.choices))
     if not completion.choices:
         raise MachineryError("the server sent a completion without choices.", FailureKind.EMPTY_REPLY, retryable=True)
     option = completion.choices[0]
-    finish, served = finish_of(option.finish_reason), completion.model or ""
+    finish, served = finish_of(option.finish_reason, option.text), completion.model or ""
     return Reply(option.text, "", read_usage(completion.usage), finish, served, read_logprobs(option.logprobs))
 
 
 def read_echo(received: bytes, request: Request) -> Reply:
     """The likelihoods from repeated prompts; raise an error if the server did not repeat them."""
     completion = _text_completion(received)
+    refuse_error(completion.error, *(option.error for option in completion.choices))
     options = sorted(completion.choices, key=lambda option: option.index)
     if len(options) != len(request.continuations):
         raise _not_repeated()
@@ -227,6 +231,7 @@ class _Option(Struct):
     message: _Said
     finish_reason: str | None = None
     logprobs: Raw = _NULL
+    error: Raw = _NULL
 
 
 class _Completion(Struct):
@@ -249,7 +254,7 @@ class _Vectors(Struct):
 _encode = msgspec.json.Encoder().encode
 _completion = msgspec.json.Decoder(_Completion).decode
 _vectors = msgspec.json.Decoder(_Vectors).decode
-_NOTHING = (b"null", b"[]", b"{}")
+_NOTHING = (b"null", b"[]", b"{}", b'""', b"false")
 
 
 class OpenAIPlayer(Player):
@@ -333,13 +338,14 @@ def response_format(answer_format: Schema) -> dict[str, Any]:
 def read_completion(received: bytes) -> Reply:
     """The reply in a chat completion, which may be empty; raise a DecodeError if there is none."""
     completion = _completion(received)
+    refuse_error(completion.error, *(option.error for option in completion.choices))
     if not completion.choices:
-        refuse_error(completion.error)
         raise MachineryError("the server sent a completion without choices.", FailureKind.EMPTY_REPLY, retryable=True)
     option = completion.choices[0]
     said = option.message
-    finish = finish_of(option.finish_reason, called=given(said.tool_calls) or given(said.function_call))
     text, thought = _spoken(said)
+    called = given(said.tool_calls) or given(said.function_call)
+    finish = finish_of(option.finish_reason, text or said.refusal or "", called=called)
     reasoning = said.reasoning_content or said.reasoning or thought
     if not reasoning:
         text, reasoning = split_reasoning(text)
@@ -356,9 +362,9 @@ def given(part: Raw) -> bool:
     return bytes(part) not in _NOTHING
 
 
-def refuse_error(error: Raw) -> None:
-    """Raise a ValueError if a response without content has an error object."""
-    if given(error):
+def refuse_error(*errors: Raw) -> None:
+    """Raise a ValueError if a response, or a choice in it, has an error."""
+    if any(map(given, errors)):
         raise ValueError("an error in place of an answer")
 
 
