@@ -109,14 +109,24 @@ class Budget:
         self.spent.requests -= 1
 
     def settle(self, reservation: Reservation, usage: Usage | None, price: Price | None) -> Charge:
-        """Count the actual usage of a request; its worst case if the server reported none (None)."""
+        """Count the actual usage of a request.
+
+        If the server did not report all of it, the worst case counts, or what it did report if that is more.
+        """
         self._give_back(reservation)
         spent, used = self.spent, usage or Usage()
-        spent.input_tokens += used.input_tokens or 0
-        spent.output_tokens += used.output_tokens or 0
+        known = Usage(used.input_tokens or 0, used.output_tokens or 0)
+        total = (known.input_tokens or 0) + (known.output_tokens or 0)
+        spent.input_tokens += known.input_tokens or 0
+        spent.output_tokens += known.output_tokens or 0
         unmetered = used.input_tokens is None or used.output_tokens is None
         cost = price.of(used) if price else None
-        charge = Charge(cost, reservation.tokens * unmetered, reservation.cost if cost is None else 0.0)
+        least = price.of(known) if price and self._is_metered() else None
+        charge = Charge(
+            cost,
+            max(0, reservation.tokens - total) if unmetered else 0,
+            max(reservation.cost, least or 0.0) if cost is None else 0.0,
+        )
         if usage is not None:
             spent.unmetered += unmetered
             spent.unpriced += cost is None
@@ -124,7 +134,6 @@ class Budget:
         spent.cost += cost or 0.0
         spent.charged_tokens += charge.charged_tokens
         spent.charged_cost += charge.charged_cost
-        total = (used.input_tokens or 0) + (used.output_tokens or 0)
         if self._is_metered() and total > reservation.tokens:
             cause = StopCause.MAX_TOKENS if self.caps.max_tokens is not None else StopCause.MAX_COST
             self.exceeded = Stopped(

@@ -2,13 +2,9 @@
 
 import re
 
-from msgspec import structs
-
 from sociometer.core.conversation import OTHER_FINISH, Reply, Usage
 from sociometer.core.errors import FailureKind, Filtered, MachineryError
 
-_LONGEST_TOKEN = 128
-"""The most characters of a token: vocabularies have some of 128 spaces."""
 STOP, LENGTH, FILTERED = "stop", "length", "content_filter"
 REFUSAL, TOOL_CALLS, ERROR = "refusal", "tool_calls", "error"
 
@@ -37,15 +33,6 @@ _WORDS = {word: meant for meant, words in _MEANT.items() for word in words}
 def filtered_reply(error: Filtered) -> Reply:
     """The reply for a request that the provider's content filter rejected."""
     return Reply("", usage=Usage(*(error.tokens or (None, None))), finish=FILTERED)
-
-
-def possible_usage(reply: Reply) -> Reply:
-    """The reply; too few tokens for its text, or none for its prompt, count as not reported."""
-    used, size = reply.usage, len(reply.text) + len(reply.reasoning)
-    read = None if size and used.input_tokens == 0 else used.input_tokens
-    written = None if used.output_tokens is None or used.output_tokens * _LONGEST_TOKEN < size else used.output_tokens
-    usage = Usage(read, written)
-    return reply if usage == used else structs.replace(reply, usage=usage)
 
 
 def finish_of(reason: str | None, text: str, *, called: bool = False) -> str:
