@@ -26,7 +26,8 @@ async def agent(tmp_path, *options):
     """A client of `sociometer mcp`, with a store and a folder for reports."""
     reports = tmp_path / "reports"
     reports.mkdir(exist_ok=True)
-    words = ["-P", "-m", "sociometer", "mcp", "--to", str(reports), "--store", str(tmp_path / "store.db"), *options]
+    words = ["-P", "-m", "sociometer", "mcp", "--to", str(reports), "--store", str(tmp_path / "store.db")]
+    words += options or ["--max-cost", "5"]
     environment = {**os.environ, "OPENAI_API_KEY": KEY}
     server = StdioServerParameters(command=sys.executable, args=words, env=environment, cwd=tmp_path)
     async with Client(stdio_client(server, errlog=sys.__stderr__)) as client:
@@ -72,7 +73,7 @@ def test_a_run_goes_on_in_the_background_and_tells_its_progress(tmp_path, openai
         seen.append((progress, total, message))
 
     async def play():
-        async with agent(tmp_path, "--model", model) as (_, call):
+        async with agent(tmp_path, "--model", model, "--max-requests", "5000") as (_, call):
             said = await call("run", instrument="sesi", model=model, limit=20, max_requests=1_000, wait_seconds=0)
             assert "is playing" in said
             for _ in range(20):
@@ -97,23 +98,33 @@ REFUSED = [
     ("run", {"instrument": "sesi", "model": "local/./m.gguf", "max_requests": 1}, "not allowed"),
     ("plan", {"instrument": "sage", "model": "baseline/random", "roles": {"judge": "python/a:b"}}, "not allowed"),
     ("report", {"runs": ["last"], "name": "../page"}, "file name"),
-    ("show", {"run": "--store=/etc/passwd"}, "not allowed"),
-    ("compare", {"runs": ["--with=/etc/passwd", "last"]}, "not allowed"),
+    ("show", {"run": "--store=/etc/passwd"}, "there is no store"),
+    ("compare", {"runs": ["--with=/etc/passwd", "last"]}, "there is no store"),
 ]
 
 
-def test_what_an_agent_may_not_do_and_a_server_that_the_user_allows(tmp_path):
-    own = "vllm/m@http://127.0.0.1:9/v1"
-
+def test_what_an_agent_may_not_do(tmp_path):
     async def play():
-        async with agent(tmp_path, "--model", own) as (_, call):
+        async with agent(tmp_path) as (_, call):
             for tool, arguments, says in REFUSED:
                 assert says in await call(tool, fails=True, **arguments)
-            assert "vllm/m" in await call("plan", instrument="sesi", model=own, limit=2)
             assert "openai/[OPENAI_API_KEY]" in await call("plan", instrument="sesi", model=f"openai/{KEY}", limit=2)
 
     asyncio.run(play())
     assert not (tmp_path / "store.db").exists()
+
+
+def test_models_that_the_user_names_are_the_only_ones_that_cost(tmp_path):
+    own = "vllm/m@http://127.0.0.1:9/v1"
+
+    async def play():
+        async with agent(tmp_path, "--model", own) as (client, call):
+            assert "vllm/m" in await call("plan", instrument="sesi", model=own, limit=2)
+            assert "baseline" in await call("plan", instrument="sesi", model="baseline/random", limit=2)
+            assert "not allowed" in await call("plan", fails=True, instrument="sesi", model="openai/gpt-4o-mini")
+            assert "run" not in {tool.name for tool in (await client.list_tools()).tools}, "there is no ceiling"
+
+    asyncio.run(play())
 
 
 def test_a_run_is_stopped_when_the_agent_leaves(tmp_path, openai_server):
@@ -121,7 +132,7 @@ def test_a_run_is_stopped_when_the_agent_leaves(tmp_path, openai_server):
     openai_server.say = lambda body: time.sleep(0.2) or "B"
 
     async def play():
-        async with agent(tmp_path, "--model", own) as (_, call):
+        async with agent(tmp_path, "--model", own, "--max-requests", "5000") as (_, call):
             await call("run", instrument="sesi", model=own, max_requests=1000, wait_seconds=0)
             while not openai_server.served:
                 await call("runs", wait_seconds=0.5)

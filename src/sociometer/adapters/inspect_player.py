@@ -97,7 +97,8 @@ def reply_of(output: ModelOutput) -> Reply:
     text = message.text
     if not reasoning:
         text, reasoning = split_reasoning(text)
-    finish = finish_of(None if choice.stop_reason == "unknown" else choice.stop_reason, called=bool(message.tool_calls))
+    reason = None if choice.stop_reason == "unknown" else choice.stop_reason
+    finish = finish_of("error" if output.error else reason, text, called=bool(message.tool_calls))
     usage = Usage(output.usage.input_tokens, output.usage.output_tokens) if output.usage else Usage()
     return Reply(text, reasoning, usage, finish, output.model, _logprobs(choice.logprobs))
 

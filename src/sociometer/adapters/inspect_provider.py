@@ -24,10 +24,10 @@ from sociometer.core.conversation import SUBJECT, Free, Reply, Request, Sampling
 from sociometer.core.errors import MachineryError
 from sociometer.core.player import Player
 from sociometer.engine.roles import resolve_player
-from sociometer.models.finish import LENGTH, OTHER, REFUSAL
+from sociometer.models.finish import LENGTH, REFUSAL
 
 PREFIX = "sociometer/"
-_STOP_REASONS = {LENGTH: "max_tokens", REFUSAL: "content_filter", OTHER: "unknown"}
+_STOP_REASONS = {LENGTH: "max_tokens", REFUSAL: "content_filter"}
 
 
 @modelapi(name="sociometer")
@@ -92,7 +92,7 @@ def output_of(reply: Reply, model: str) -> ModelOutput:
     message = ChatMessageAssistant(
         content=[*said, ContentText(text=reply.text)] if said else reply.text, model=model, source="generate"
     )
-    reason = _STOP_REASONS.get(reply.finish, reply.finish)
+    reason = "unknown" if reply.finish.startswith("other") else _STOP_REASONS.get(reply.finish, reply.finish)
     usage = None
     if reply.usage.input_tokens is not None and reply.usage.output_tokens is not None:
         read, written = reply.usage.input_tokens, reply.usage.output_tokens

@@ -49,7 +49,7 @@ def _show_profile(engine: Engine, subject: str, display: Display) -> None:
     display.show([found.table], finding=found.verdict, data={"subject": found.subject, "profile": found.lines})
 
 
-def _show_ranking(chosen: ChosenRuns, task: str, measure: str, display: Display) -> None:
+def show_ranking(chosen: ChosenRuns, task: str, measure: str, display: Display) -> None:
     """Print where the subjects of several runs stand on the items they share, with an interval for each rank."""
     found = rank_runs(chosen, task, measure, track)
     tables = [leaderboard_table(board) for board in found.boards]
@@ -130,7 +130,7 @@ def _compare(
         named = bool(words) and not any(word == EVERY or word in tests for word in words)
         if not by_pair and (measure or not named or any(len(mine) > 2 for mine in tests.values())):
             _refuse("in a ranking, which has 95 % intervals", {"--level": other_level})
-            _show_ranking(chosen, task, measure, display)
+            show_ranking(chosen, task, measure, display)
             return int(ExitCode.OK)
         with working("comparing runs"):
             found_gate = gate(runs, task, terms, no_worse=bool(fail_unless)) if gated else None
@@ -139,8 +139,9 @@ def _compare(
     if display.as_json:
         display.json(found)
     else:
-        _print(compared.comparisons, display)
-        _print_lacking(compared.lacking)
+        show_compared(compared.comparisons, display)
+        for line in lacking_lines(compared.lacking):
+            print_text(line)
         if display.wide and any(comparison.measures for comparison in compared):
             print_text(FAMILIES)
     if found_gate is None:
@@ -156,7 +157,7 @@ def _refuse(where: str, given: Mapping[str, object]) -> None:
         raise UsageError(f"{name} has no effect {where}; leave it out.")
 
 
-def _print(compared: Sequence[Comparison], display: Display) -> None:
+def show_compared(compared: Sequence[Comparison], display: Display) -> None:
     """The verdicts first; then one or two pairs in full, or all pairs in one table."""
     able = [one for one in compared if one.measures]
     few = len(able) <= _PAIRS_IN_FULL
@@ -170,12 +171,12 @@ def _print(compared: Sequence[Comparison], display: Display) -> None:
     )
 
 
-def _print_lacking(comparisons: Sequence[Comparison]) -> None:
+def lacking_lines(comparisons: Sequence[Comparison]) -> list[str]:
     """One line per task: the subjects that have no run of it and so are not compared."""
-    for task, who in grouped((one.where, one.second) for one in comparisons).items():
-        print_text(
-            f"{task}: not compared with {', '.join(who)}, which {'have' if len(who) > 1 else 'has'} no run of it."
-        )
+    return [
+        f"{task}: not compared with {', '.join(who)}, which {'have' if len(who) > 1 else 'has'} no run of it."
+        for task, who in grouped((one.where, one.second) for one in comparisons).items()
+    ]
 
 
 command = TableCommand(

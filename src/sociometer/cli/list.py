@@ -19,7 +19,8 @@ LM_EVAL = "lm-eval"
 _KINDS = {"whole": "whole number", "flag": "yes or no"}
 
 
-def _list(what: str | None, name: str | None, display: Display) -> None:
+def list_what(what: str | None, name: str | None, display: Display) -> None:
+    """Show the instruments, one of them, the models, or the other tools."""
     if name is not None and (what, name) != ("adapters", LM_EVAL):
         raise UsageError(f"'list' takes one word; only 'list adapters' takes another: {LM_EVAL}.")
     if name is not None:
@@ -162,7 +163,7 @@ def _offered(ctx: click.Context, param: click.Parameter, incomplete: str) -> lis
 
 command = TableCommand(
     "list",
-    callback=_list,
+    callback=list_what,
     params=[
         click.Argument(["what"], required=False, metavar="[INSTRUMENT|models|adapters]", shell_complete=_offered),
         click.Argument(["name"], required=False, metavar=""),

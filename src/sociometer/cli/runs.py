@@ -24,7 +24,8 @@ from sociometer.store.store import Store
 from sociometer.store.stored_run import first_score, state_of, status_of
 
 
-def _show(watch: bool, every: float, store: StorePlace | None, display: Display) -> None:
+def show_runs(watch: bool, every: float, store: StorePlace | None, display: Display) -> None:
+    """Show the runs of a store, or with `watch` those in progress."""
     path = store_path(store)
     if watch:
         watch_runs(path, every, display.as_json)
@@ -113,7 +114,7 @@ def _score(store: Store, record: RunRecord) -> str:
 
 command = TableCommand(
     "runs",
-    callback=_show,
+    callback=show_runs,
     params=[
         option("--watch", "Show the runs in progress until Ctrl-C.", is_flag=True),
         option("--every", "Seconds between updates with --watch.", type=Range(0.2), default=2.0),

@@ -67,12 +67,13 @@ def _show(
         if items:
             _show_items(stored, [stored.task(task).name] if task else stored.tasks, display)
         elif item is None:
-            _show_run(stored, task, display)
+            show_run(stored, task, display)
         else:
             _show_item(stored, item, task, repeat or 0, display)
 
 
-def _show_run(stored: StoredRun, only: str | None, display: Display) -> None:
+def show_run(stored: StoredRun, only: str | None, display: Display) -> None:
+    """Show the scores of a run."""
     if only is not None and only not in stored.tasks:
         raise unknown(f"{stored.instrument} task", only, stored.tasks)
     display.show(
@@ -87,7 +88,7 @@ def _show_run(stored: StoredRun, only: str | None, display: Display) -> None:
 
 
 def _show_item(stored: StoredRun, item: str, task: str | None, repeat: int, display: Display) -> None:
-    name, episode = _find(stored, item, task, repeat)
+    name, episode = find_episode(stored, item, task, repeat)
     events = stored.transcript(item, name, repeat)
     if display.as_json:
         display.json({"run": stored.id, "task": name, "episode": episode, "events": events})
@@ -114,7 +115,8 @@ def _show_item(stored: StoredRun, item: str, task: str | None, repeat: int, disp
         print_text("Not shown: prompts to other roles. Add --format wide to see every message.")
 
 
-def _find(stored: StoredRun, item: str, task: str | None, repeat: int) -> tuple[str, Episode[Any, Any]]:
+def find_episode(stored: StoredRun, item: str, task: str | None, repeat: int) -> tuple[str, Episode[Any, Any]]:
+    """The task that has the item, and its episode."""
     tasks = [task] if task else list(stored.tasks)
     for name in tasks:
         for episode in stored.episodes(name, item):

@@ -107,11 +107,21 @@ class Sampling(Struct, frozen=True, omit_defaults=True):
         return structs.replace(self, **dict.fromkeys(names)) if names else self
 
 
+_MOST_TOKENS = 10**9
+
+
 class Usage(Struct, frozen=True, omit_defaults=True):
     """Tokens read and written; None if the server did not report them."""
 
     input_tokens: int | None = None
     output_tokens: int | None = None
+
+
+def token_count(value: object) -> int | None:
+    """The number of tokens that was reported; None if it cannot be one: negative, not whole, above 10^9, no number."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= _MOST_TOKENS:
+        return None
+    return int(value) if value == int(value) else None
 
 
 class TokenLogprob(Struct, frozen=True):
@@ -133,6 +143,10 @@ class Likelihood(Struct, frozen=True, omit_defaults=True):
     logprob: float
     tokens: int = 1
     listed: bool = True
+
+
+OTHER_FINISH = "other: "
+"""How the finish of a reply begins whose server gave a reason that we do not know; its name follows."""
 
 
 class Reply(Struct, frozen=True, omit_defaults=True):

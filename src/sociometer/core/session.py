@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Struct, structs
 
 from sociometer.core.conversation import (
+    OTHER_FINISH,
     AnswerFormat,
     Event,
     Exchange,
@@ -180,6 +181,8 @@ class Session:
         reply, key = await self._replies.obtain(numbered, lambda: player.answer(request), Reply)
         limit = (drawn.max_tokens or 0) if reply.finish == "length" else 0
         self.events.append(Exchange(role, binding.label, said, reply, self._draw.branch, key, limit))
+        if reply.finish.startswith(OTHER_FINISH):
+            self.note("unknown finish reason", role=role, reason=reply.finish.removeprefix(OTHER_FINISH))
         return reply
 
     async def score(

@@ -2,8 +2,9 @@
 
 The worst case of a request is reserved on disk before it is sent, and counts as spent until the server reports its
 actual usage. So a cap holds even if the process is killed, provided that servers respect the reply limit. Whether they
-do is tried with one request, then two, four and so on in flight. After a reply above its limit, requests to the model
-reserve the longest reply seen; after one that used more than its whole request could, nothing more is sent.
+do is tried with one request, then two, four and so on in flight, as many as leave room under the cap if each used
+eight times its worst case. After a reply above its limit, requests to the model reserve the longest reply seen; after
+one that used more than its whole request could, nothing more is sent.
 """
 
 import asyncio
@@ -23,6 +24,9 @@ _TOKENS_A_MESSAGE = 32
 _AHEAD, _SHARE = 8, 32
 """How many further requests are reserved on disk at once, which a killed run is charged for: at most the first number,
 and at most one of so many that still fit under the cap."""
+
+_MARGIN = 8
+"""How many times its worst case each of several requests in flight could use before a cap is exceeded."""
 
 
 class Reservation(Struct, frozen=True):
@@ -82,7 +86,7 @@ class Budget:
             stop = self._against(reservation)
             if self.exceeded is not None:
                 raise self.exceeded
-            if stop is None and self._may_join(model, batched):
+            if stop is None and self._may_join(reservation, batched):
                 break
             if stop is not None and (not self._in_flight or stop.cause is StopCause.MAX_REQUESTS):
                 self._refuse_a_cap_below_one_request(reservation, request, price)
@@ -109,14 +113,24 @@ class Budget:
         self.spent.requests -= 1
 
     def settle(self, reservation: Reservation, usage: Usage | None, price: Price | None) -> Charge:
-        """Count the actual usage of a request; its worst case if the server reported none (None)."""
+        """Count the actual usage of a request.
+
+        If the server did not report all of it, the worst case counts, or what it did report if that is more.
+        """
         self._give_back(reservation)
         spent, used = self.spent, usage or Usage()
-        spent.input_tokens += used.input_tokens or 0
-        spent.output_tokens += used.output_tokens or 0
+        known = Usage(used.input_tokens or 0, used.output_tokens or 0)
+        total = (known.input_tokens or 0) + (known.output_tokens or 0)
+        spent.input_tokens += known.input_tokens or 0
+        spent.output_tokens += known.output_tokens or 0
         unmetered = used.input_tokens is None or used.output_tokens is None
         cost = price.of(used) if price else None
-        charge = Charge(cost, reservation.tokens * unmetered, reservation.cost if cost is None else 0.0)
+        least = price.of(known) if price and self._is_metered() else None
+        charge = Charge(
+            cost,
+            max(0, reservation.tokens - total) if unmetered else 0,
+            max(reservation.cost, least or 0.0) if cost is None else 0.0,
+        )
         if usage is not None:
             spent.unmetered += unmetered
             spent.unpriced += cost is None
@@ -124,7 +138,6 @@ class Budget:
         spent.cost += cost or 0.0
         spent.charged_tokens += charge.charged_tokens
         spent.charged_cost += charge.charged_cost
-        total = (used.input_tokens or 0) + (used.output_tokens or 0)
         if self._is_metered() and total > reservation.tokens:
             cause = StopCause.MAX_TOKENS if self.caps.max_tokens is not None else StopCause.MAX_COST
             self.exceeded = Stopped(
@@ -158,13 +171,24 @@ class Budget:
     def _is_metered(self) -> bool:
         return self.caps.max_tokens is not None or self.caps.max_cost is not None
 
-    def _may_join(self, model: str, batched: bool) -> bool:
-        """Whether the model has shown that it respects its reply limit, for one more request in flight.
+    def _may_join(self, reservation: Reservation, batched: bool) -> bool:
+        """Whether one more request may be in flight: the model has respected its reply limit, and enough is left.
 
         One reply is enough for a batch: its requests are sent together, and it takes hours.
         """
+        model = reservation.model
         most, in_flight = self._most_in_flight.get(model, 1), self._in_flight.get(model, 0)
-        return not self._is_metered() or in_flight < most or (batched and most > 1)
+        if not self._is_metered() or (batched and most > 1):
+            return True
+        return in_flight < most and (not self._in_flight or self._leaves_room(self._reserved.plus(reservation)))
+
+    def _leaves_room(self, in_flight: Reservation) -> bool:
+        """Whether the caps hold even if requests in flight use several times their worst case, as a server may turn."""
+        caps, (_, tokens, cost) = self.caps, self.spent.against_caps
+        tokens, cost = tokens + self._beside[1], cost + self._beside[2]
+        return (caps.max_tokens is None or tokens + _MARGIN * in_flight.tokens <= caps.max_tokens) and (
+            caps.max_cost is None or cost + _MARGIN * in_flight.cost <= caps.max_cost
+        )
 
     def _give_back(self, reservation: Reservation) -> None:
         self._in_flight[reservation.model] -= 1

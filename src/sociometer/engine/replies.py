@@ -18,7 +18,7 @@ from typing import Any, Protocol, TypeVar
 import msgspec
 from msgspec import Struct, structs
 
-from sociometer.core.conversation import Identity, Reply, Usage
+from sociometer.core.conversation import Identity, Reply, Usage, token_count
 from sociometer.core.errors import MachineryError, StopCause, Stopped, Unreachable
 from sociometer.core.session import DrawnRequest
 from sociometer.engine.batches.batches import MOST_WAITING, Batches
@@ -33,7 +33,6 @@ from sociometer.store.records import Charge, JournalEntry
 
 _encode = msgspec.msgpack.Encoder().encode
 _LONGEST_WAIT_SECONDS = 60.0
-_MOST_TOKENS = 10**9
 _TRIES_BEFORE_THE_FIRST_ANSWER = 2
 Answer = TypeVar("Answer")
 
@@ -425,5 +424,4 @@ class RunReplies:
 
 def _countable(usage: Usage) -> Usage:
     """The usage; impossible numbers count as not reported."""
-    counts = (usage.input_tokens, usage.output_tokens)
-    return Usage(*(count if count is not None and 0 <= count < _MOST_TOKENS else None for count in counts))
+    return Usage(token_count(usage.input_tokens), token_count(usage.output_tokens))

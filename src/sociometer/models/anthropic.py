@@ -12,12 +12,12 @@ from msgspec import Raw, Struct
 from sociometer.core.conversation import Identity, Message, Reply, Request, Schema, Usage
 from sociometer.core.errors import MachineryError
 from sociometer.core.player import BatchResult, Player, Take, ended_early
-from sociometer.models.failures import UNREADABLE
 from sociometer.models.finish import STOP, TOOL_CALLS, finish_of
 from sociometer.models.http import Endpoint, Received, path_part
 from sociometer.models.keys import Key
-from sociometer.models.openai import counted_tokens, present, refuse_error
+from sociometer.models.openai import present, refuse_error
 from sociometer.models.presets import ModelOptions
+from sociometer.models.usage import reported_usage
 
 _VERSION = "2023-06-01"
 _MOST_TOKENS = 4096
@@ -37,21 +37,12 @@ class _Block(Struct):
 class _Answer(Struct):
     content: list[_Block]
     stop_reason: str | None = None
-    usage: Raw = _NULL
     model: str | None = None
     error: Raw = _NULL
 
 
-class _Counted(Struct):
-    input_tokens: int | None = None
-    output_tokens: int | None = None
-    cache_creation_input_tokens: int | None = None
-    cache_read_input_tokens: int | None = None
-
-
 _encode = msgspec.json.Encoder().encode
 _answer = msgspec.json.Decoder(_Answer).decode
-_counted = msgspec.json.Decoder(_Counted | None).decode
 
 
 class AnthropicPlayer(Player):
@@ -104,16 +95,15 @@ def read_answer(received: bytes, tool: str = "") -> Reply:
     The input of `tool`, which requests a schema, is the answer; calls of other tools are not.
     """
     answer = _answer(received)
-    if not answer.content:
-        refuse_error(answer.error)
+    refuse_error(answer.error)
     text = "".join(block.text or "" for block in answer.content if block.type == "text")
     calls = [block for block in answer.content if block.type == "tool_use"]
     filled = next((bytes(block.input).decode() for block in calls if tool and block.name == tool), "")
-    finish = finish_of(answer.stop_reason, called=bool(calls))
+    finish = finish_of(answer.stop_reason, text, called=bool(calls))
     if filled and finish == TOOL_CALLS:
         finish = STOP
     reasoning = "\n".join(block.thinking for block in answer.content if block.type == "thinking" and block.thinking)
-    return Reply(filled or text, reasoning, _read_usage(answer.usage), finish, answer.model or "")
+    return Reply(filled or text, reasoning, reported_usage(received) or Usage(), finish, answer.model or "")
 
 
 def _headers(key: str) -> Mapping[str, str]:
@@ -138,18 +128,6 @@ def _demanded(wanted: Schema, *, thinks: bool) -> dict[str, Any]:
     choice = {"type": "auto"} if thinks else {"type": "tool", "name": wanted.name}
     tool = {"name": wanted.name, "description": "Gives the answer.", "input_schema": wanted.schema}
     return {"tools": [tool], "tool_choice": choice}
-
-
-def _read_usage(raw: Raw) -> Usage:
-    try:
-        counted = _counted(raw) or _Counted()
-    except UNREADABLE:
-        return Usage()
-    read = counted_tokens(counted.input_tokens)
-    if read is not None:
-        read += counted_tokens(counted.cache_creation_input_tokens) or 0
-        read += counted_tokens(counted.cache_read_input_tokens) or 0
-    return Usage(read, counted_tokens(counted.output_tokens))
 
 
 _PATH = "/v1/messages/batches"
@@ -264,8 +242,8 @@ class AnthropicBatches:
             return ended_early("it expired" if outcome.type == "expired" else "it was cancelled")
         body = bytes(outcome.error)
         error = self._endpoint.refused(_STATUS.get(_failed(body).error.type, 500), body)
-        # A request in a batch that ends with an error is not billed, whatever the error is.
-        error.tokens = (0, 0)
+        # A request in a batch that ends with an error is not billed, unless the result says so.
+        error.tokens = error.tokens or (0, 0)
         return error
 
     def read(self, body: bytes, request: Request) -> Reply:

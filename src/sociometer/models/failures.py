@@ -105,7 +105,7 @@ def speaks_html(body: bytes) -> bool:
 
 
 def status_within(body: bytes) -> int | None:
-    """The status of an error inside a response of status 200, as some gateways send it; None if there is none."""
+    """The status of an error inside a response of status 200 or its first choice, as some gateways send it, or None."""
     error = _error_in(_decoded(body))
     if not error:
         return None
@@ -234,7 +234,7 @@ def _explained(decoded: Any, body: bytes) -> tuple[str, str, str]:
         decoded = decoded[0]
     if not isinstance(decoded, dict):
         return ("" if speaks_html(body) else body[:1000].decode("utf-8", "replace")), "", ""
-    error = decoded.get("error", decoded)
+    error = _error_in(decoded) or decoded
     if not isinstance(error, dict):
         return str(error), "", ""
     message = error.get("message") or error.get("detail") or decoded.get("message") or decoded.get("detail") or ""
@@ -256,7 +256,11 @@ def _decoded(body: bytes) -> Any:
 def _error_in(decoded: Any) -> Any:
     if isinstance(decoded, list) and decoded:
         decoded = decoded[0]
-    return decoded.get("error") if isinstance(decoded, dict) else None
+    if not isinstance(decoded, dict):
+        return None
+    choices = decoded.get("choices")
+    first = choices[0] if isinstance(choices, list) and choices else None
+    return decoded.get("error") or (first.get("error") if isinstance(first, dict) else None)
 
 
 def _number(text: str | None) -> float | None:
@@ -298,7 +302,7 @@ def without_key(text: str, key: str) -> str:
 
 def reply_without_key(reply: Reply, key: str) -> Reply:
     """The reply, with a mark in place of the key if the server or the model repeats it."""
-    found = {name: getattr(reply, name) for name in ("text", "reasoning", "served_model", "served_version")}
+    found = {name: getattr(reply, name) for name in ("text", "reasoning", "finish", "served_model", "served_version")}
     clean = {name: without_key(text, key) for name, text in found.items()}
     tokens = "".join(token.token for token in reply.logprobs)
     if clean == found and without_key(tokens, key) == tokens:

@@ -1,28 +1,32 @@
-"""The reason why a reply ended, with the same names for every wire format; a server's own name is never passed on."""
+"""The reason why a reply ended, with the same names for every wire format; a reason that means an error is one."""
 
-from msgspec import structs
+import re
 
-from sociometer.core.conversation import Reply, Usage
-from sociometer.core.errors import Filtered
+from sociometer.core.conversation import OTHER_FINISH, Reply, Usage
+from sociometer.core.errors import FailureKind, Filtered, MachineryError
 
-_LONGEST_TOKEN = 128
-"""The most characters of a token: vocabularies have some of 128 spaces."""
 STOP, LENGTH, FILTERED = "stop", "length", "content_filter"
-REFUSAL, TOOL_CALLS, OTHER = "refusal", "tool_calls", "other"
+REFUSAL, TOOL_CALLS, ERROR = "refusal", "tool_calls", "error"
 
 _MEANT = {
-    STOP: ("stop", "end_turn", "stop_sequence", "eos", "eos_token", "finish_reason_unspecified"),
+    STOP: ("stop", "end_turn", "stop_sequence", "eos", "eos_token", "complete", "finish_reason_unspecified"),
     LENGTH: ("length", "max_tokens", "max_output_tokens", "model_context_window_exceeded", "model_length"),
     FILTERED: (
         "content_filter", "content_filtered", "safety", "recitation", "blocklist", "prohibited_content", "spii",
-        "language", "image_safety",
+        "language", "image_safety", "sensitive", "guardrail_intervened",
     ),
     REFUSAL: ("refusal",),
     TOOL_CALLS: (
         "tool_calls", "tool_call", "tool_use", "function_call", "malformed_function_call", "unexpected_tool_call",
         "too_many_tool_calls",
     ),
+    ERROR: (
+        "error", "failed", "server_error", "internal_error", "network_error", "timeout", "abort", "aborted",
+        "cancelled", "canceled", "insufficient_system_resource",
+    ),
 }  # fmt: skip
+_NAME = re.compile("[A-Za-z][A-Za-z_ -]{0,39}")
+"""What may be a reason's name; a cut-off one could be part of a key."""
 _WORDS = {word: meant for meant, words in _MEANT.items() for word in words}
 
 
@@ -31,20 +35,23 @@ def filtered_reply(error: Filtered) -> Reply:
     return Reply("", usage=Usage(*(error.tokens or (None, None))), finish=FILTERED)
 
 
-def possible_usage(reply: Reply) -> Reply:
-    """The reply; too few tokens for its text, or none for its prompt, count as not reported."""
-    used, size = reply.usage, len(reply.text) + len(reply.reasoning)
-    read = None if size and used.input_tokens == 0 else used.input_tokens
-    written = None if used.output_tokens is None or used.output_tokens * _LONGEST_TOKEN < size else used.output_tokens
-    usage = Usage(read, written)
-    return reply if usage == used else structs.replace(reply, usage=usage)
+def finish_of(reason: str | None, text: str, *, called: bool = False) -> str:
+    """One of the reasons above for a server's finish reason; `called` says that the reply has a tool call.
 
-
-def finish_of(reason: str | None, *, called: bool = False) -> str:
-    """One of the reasons above for a server's finish reason; `called` says that the reply has a tool call."""
-    if called:
-        return TOOL_CALLS
-    return _WORDS.get(reason.lower(), OTHER) if reason else STOP
+    An unknown reason of a reply with a text is `other` with its name. Raises a MachineryError if the reason means an
+    error, or if it is unknown and there is no text.
+    """
+    meant = _WORDS.get(reason.lower()) if reason else STOP
+    if meant == ERROR:
+        said = f"the server ended the reply with the finish reason '{reason}'."
+        raise MachineryError(said, FailureKind.SERVER_ERROR, retryable=True)
+    if called or meant is not None:
+        return TOOL_CALLS if called else meant or STOP
+    name = reason if reason and _NAME.fullmatch(reason) else "not a name"
+    if not text.strip():
+        said = f"the server sent no text and an unknown finish reason ({name})."
+        raise MachineryError(said, FailureKind.EMPTY_REPLY, retryable=True)
+    return f"{OTHER_FINISH}{name}"
 
 
 _OPENINGS = ("<think>", "<thinking>", "<reasoning>", "[THINK]")

@@ -21,8 +21,9 @@ from yarl import URL
 from sociometer.core.conversation import Reply
 from sociometer.core.errors import FailureKind, Filtered, MachineryError, Unauthorised, Unreachable
 from sociometer.models import failures
-from sociometer.models.finish import filtered_reply, possible_usage
+from sociometer.models.finish import filtered_reply
 from sociometer.models.keys import Key, is_loopback, read_key
+from sociometer.models.usage import possible_usage, with_reported_usage
 
 _LARGEST_REPLY = 64 * 1024 * 1024
 _MOST_INTERIM = 16
@@ -167,12 +168,13 @@ class Endpoint:
                 proxy=self._proxy,
                 allow_redirects=False,
             ) as response:
-                if split is not None and response.status == 200:
+                good = 200 <= response.status < 300
+                if split is not None and good:
                     async for part in response.content.iter_any():
                         split(part)
                     return Received(b"", response.headers)
                 received = await self._read(response)
-                if response.status != 200:
+                if not good:
                     raise self._refused(response.status, response.headers, received, sent, key)
                 return Received(strict(received), response.headers)
         except TimeoutError as error:
@@ -189,7 +191,7 @@ class Endpoint:
         return self.clean(self.decoded(received, read))
 
     def malformed(self, received: Received, why: Exception) -> MachineryError:
-        """The error for a malformed response of status 200."""
+        """The error for a malformed response whose status is that of a success."""
         body = received.body
         key = read_key(self._key_variable)
         if failures.speaks_html(body):
@@ -199,12 +201,15 @@ class Endpoint:
             return self._refused(status, received.headers, body, _NOTHING, key)
         begins = failures.shortened(body[:200].decode("utf-8", "replace"), key)[:120]
         said = f"{self._base} sent a reply that cannot be read ({failures.shortened(str(why), key)})"
-        return MachineryError(f"{said}; it begins '{begins}'.", FailureKind.MALFORMED_REPLY, retryable=True)
+        error = MachineryError(f"{said}; it begins '{begins}'.", FailureKind.MALFORMED_REPLY, retryable=True)
+        return with_reported_usage(error, body)
 
     def decoded(self, received: Received, decode: Callable[[bytes], Found]) -> Found:
         """The content of a response; a MachineryError if it cannot be read."""
         try:
             return decode(received.body)
+        except MachineryError as error:
+            raise with_reported_usage(error, received.body) from None
         except failures.UNREADABLE as error:
             raise self.malformed(received, error) from None
 
@@ -266,9 +271,9 @@ class Endpoint:
     def _refused(
         self, status: int, headers: Mapping[str, str], body: bytes, sent: Mapping[str, Any], key: str
     ) -> MachineryError:
-        error = failures.refused(self._base, status, headers, body, sent, key)
+        error = with_reported_usage(failures.refused(self._base, status, headers, body, sent, key), body)
         if self._advice and isinstance(error, Unauthorised):
-            return Unauthorised(f"{error} In this case {self._advice}", fatal=True)
+            return Unauthorised(f"{error} In this case {self._advice}", fatal=True, tokens=error.tokens)
         return error
 
     def _timed_out(self, error: TimeoutError) -> MachineryError:

@@ -13,7 +13,7 @@ from sociometer.core.conversation import SUBJECT, Reply, Request
 from sociometer.core.errors import FailureKind, MachineryError, SociometerError, UsageError
 from sociometer.core.player import Player, WrappedPlayer
 from sociometer.models.failures import reply_without_key, without_secrets
-from sociometer.models.finish import possible_usage
+from sociometer.models.usage import possible_usage
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 HOLDS_A_KEY = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL", re.IGNORECASE)

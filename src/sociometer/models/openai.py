@@ -21,6 +21,7 @@ from sociometer.models.finish import FILTERED, REFUSAL, finish_of, split_reasoni
 from sociometer.models.http import Endpoint, Received, path_part
 from sociometer.models.keys import Key
 from sociometer.models.presets import UNKNOWN_SERVER, ModelOptions, Preset
+from sociometer.models.usage import reported_usage
 
 _NULL = Raw(b"null")
 
@@ -53,22 +54,16 @@ class _TextOption(Struct):
     index: int = 0
     finish_reason: str | None = None
     logprobs: Raw = _NULL
-
-
-class _Counted(Struct):
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
-    total_tokens: int | None = None
+    error: Raw = _NULL
 
 
 class _TextCompletion(Struct):
     choices: list[_TextOption]
-    usage: Raw = _NULL
     model: str | None = None
+    error: Raw = _NULL
 
 
 _text_completion = msgspec.json.Decoder(_TextCompletion).decode
-_counted = msgspec.json.Decoder(_Counted | None).decode
 _lists = msgspec.json.Decoder(_Lists).decode
 _records = msgspec.json.Decoder(_Records).decode
 
@@ -98,16 +93,18 @@ def echo_body(name: str, request: Request) -> dict[str, Any]:
 def read_text(received: bytes) -> Reply:
     """The reply in a text completion; raise a DecodeError if there is none."""
     completion = _text_completion(received)
+    refuse_error(completion.error, *(option.error for option in completion.choices))
     if not completion.choices:
         raise MachineryError("the server sent a completion without choices.", FailureKind.EMPTY_REPLY, retryable=True)
     option = completion.choices[0]
-    finish, served = finish_of(option.finish_reason), completion.model or ""
-    return Reply(option.text, "", read_usage(completion.usage), finish, served, read_logprobs(option.logprobs))
+    finish, served = finish_of(option.finish_reason, option.text), completion.model or ""
+    return Reply(option.text, "", reported_usage(received) or Usage(), finish, served, read_logprobs(option.logprobs))
 
 
 def read_echo(received: bytes, request: Request) -> Reply:
     """The likelihoods from repeated prompts; raise an error if the server did not repeat them."""
     completion = _text_completion(received)
+    refuse_error(completion.error, *(option.error for option in completion.choices))
     options = sorted(completion.choices, key=lambda option: option.index)
     if len(options) != len(request.continuations):
         raise _not_repeated()
@@ -115,7 +112,9 @@ def read_echo(received: bytes, request: Request) -> Reply:
     likelihoods = tuple(
         _repeated(option, before, text) for option, text in zip(options, request.continuations, strict=True)
     )
-    return Reply("", usage=read_usage(completion.usage), served_model=completion.model or "", likelihoods=likelihoods)
+    return Reply(
+        "", usage=reported_usage(received) or Usage(), served_model=completion.model or "", likelihoods=likelihoods
+    )
 
 
 def _repeated(option: _TextOption, before: str, continuation: str) -> Likelihood:
@@ -187,24 +186,6 @@ def read_logprobs(raw: Raw) -> tuple[TokenLogprob, ...]:
     return ()
 
 
-def read_usage(raw: Raw) -> Usage:
-    """The usage of a completion; one that cannot be read counts as not reported, so that the reply is kept."""
-    try:
-        counted = _counted(raw) or _Counted()
-    except UNREADABLE:
-        return Usage()
-    read, written = counted_tokens(counted.prompt_tokens), counted_tokens(counted.completion_tokens)
-    total = counted_tokens(counted.total_tokens)
-    if read is not None and written is not None and total is not None:
-        written = max(written, total - read)  # some servers, Google's for one, count reasoning only in the total
-    return Usage(read, written)
-
-
-def counted_tokens(count: int | None) -> int | None:
-    """The count, or None if the server's figure is impossible."""
-    return count if count is not None and count >= 0 else None
-
-
 _EMBEDDED_AT_ONCE = 256
 
 
@@ -227,11 +208,11 @@ class _Option(Struct):
     message: _Said
     finish_reason: str | None = None
     logprobs: Raw = _NULL
+    error: Raw = _NULL
 
 
 class _Completion(Struct):
     choices: list[_Option]
-    usage: Raw = _NULL
     model: str | None = None
     error: Raw = _NULL
     system_fingerprint: Any = None
@@ -249,7 +230,7 @@ class _Vectors(Struct):
 _encode = msgspec.json.Encoder().encode
 _completion = msgspec.json.Decoder(_Completion).decode
 _vectors = msgspec.json.Decoder(_Vectors).decode
-_NOTHING = (b"null", b"[]", b"{}")
+_NOTHING = (b"null", b"[]", b"{}", b'""', b"false")
 
 
 class OpenAIPlayer(Player):
@@ -333,20 +314,21 @@ def response_format(answer_format: Schema) -> dict[str, Any]:
 def read_completion(received: bytes) -> Reply:
     """The reply in a chat completion, which may be empty; raise a DecodeError if there is none."""
     completion = _completion(received)
+    refuse_error(completion.error, *(option.error for option in completion.choices))
     if not completion.choices:
-        refuse_error(completion.error)
         raise MachineryError("the server sent a completion without choices.", FailureKind.EMPTY_REPLY, retryable=True)
     option = completion.choices[0]
     said = option.message
-    finish = finish_of(option.finish_reason, called=given(said.tool_calls) or given(said.function_call))
     text, thought = _spoken(said)
+    called = given(said.tool_calls) or given(said.function_call)
+    finish = finish_of(option.finish_reason, text or said.refusal or "", called=called)
     reasoning = said.reasoning_content or said.reasoning or thought
     if not reasoning:
         text, reasoning = split_reasoning(text)
     if said.refusal and not text.strip():
         text, finish = said.refusal, REFUSAL
     logprobs = read_logprobs(option.logprobs) if given(option.logprobs) else ()
-    made = Reply(text, reasoning, read_usage(completion.usage), finish, completion.model or "", logprobs)
+    made = Reply(text, reasoning, reported_usage(received) or Usage(), finish, completion.model or "", logprobs)
     version = completion.system_fingerprint
     return structs.replace(made, served_version=version) if isinstance(version, str) else made
 
@@ -356,9 +338,9 @@ def given(part: Raw) -> bool:
     return bytes(part) not in _NOTHING
 
 
-def refuse_error(error: Raw) -> None:
-    """Raise a ValueError if a response without content has an error object."""
-    if given(error):
+def refuse_error(*errors: Raw) -> None:
+    """Raise a ValueError if a response, or a choice in it, has an error."""
+    if any(map(given, errors)):
         raise ValueError("an error in place of an answer")
 
 
@@ -514,7 +496,7 @@ class OpenAIBatches:
             if answer.response is None:
                 said = answer.error.message or answer.error.code if answer.error else None
                 take(answer.custom_id, ended_early(self._endpoint.shortened(said or found.status)))
-            elif answer.response.status_code == 200:
+            elif 200 <= answer.response.status_code < 300:
                 take(answer.custom_id, bytes(answer.response.body))
             else:
                 body = bytes(answer.response.body)

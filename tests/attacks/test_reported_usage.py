@@ -1,0 +1,97 @@
+"""A cap counts what a server reports, in whatever response and field it reports it."""
+
+import json
+
+import pytest
+
+import sociometer as sm
+from servers.faults import Fault
+from sociometer.core.conversation import Usage
+from sociometer.models.usage import reported_usage
+
+pytestmark = pytest.mark.filterwarnings("ignore:every item:UserWarning")
+CAP, REPLY_TOKENS, LARGEST_REQUEST = 20_000, 100, 4_000
+USED = {"prompt_tokens": 900, "completion_tokens": 2_000, "total_tokens": 2_900}
+CHOICE = {"index": 0, "message": {"role": "assistant", "content": "B"}, "finish_reason": "stop"}
+DETAILS = {"completion_tokens_details": {"reasoning_tokens": 2_500}}
+
+
+def fault(status=200, **body):
+    headers = {"Retry-After": "0.01"} if status == 429 else {}
+    return Fault(status, raw=json.dumps(body).encode(), headers=headers)
+
+
+ERROR = {"message": "no", "type": "server_error"}
+TURNED = {
+    "200 with an error": fault(error=ERROR, usage=USED),
+    "200 with an error in a choice": fault(choices=[CHOICE | {"error": ERROR}], usage=USED),
+    "200 with a usage in the error": fault(error=ERROR | {"metadata": {"usage": USED}}),
+    "200 without choices": fault(choices=[], usage=USED),
+    "200 that cannot be read": fault(choices="none", usage=USED),
+    "429": fault(429, error=ERROR, usage=USED),
+    "503": fault(503, error=ERROR, usage=USED),
+    "500": fault(500, error=ERROR, usage=USED),
+    "400": fault(400, error=ERROR, usage=USED),
+    "201": fault(201, choices=[CHOICE], usage=USED),
+    "only a total": fault(choices=[CHOICE], usage={"total_tokens": 2_900}),
+    "reasoning above all": fault(choices=[CHOICE], usage={"prompt_tokens": 9, "completion_tokens": 3, **DETAILS}),
+    "whole floats": fault(choices=[CHOICE], usage={"prompt_tokens": 900.0, "completion_tokens": 2e3}),
+    "usage in a choice": fault(choices=[CHOICE | {"usage": USED}]),
+    "a small usage and a large one": fault(
+        choices=[CHOICE | {"usage": USED}], usage={"prompt_tokens": 9, "completion_tokens": 3}
+    ),
+    "negative": fault(choices=[CHOICE], usage={"prompt_tokens": -900, "completion_tokens": -2_000}),
+    "above all": fault(choices=[CHOICE], usage={"prompt_tokens": 10**10, "completion_tokens": 10**19}),
+    "no number": fault(choices=[CHOICE], usage={"prompt_tokens": True, "completion_tokens": "2000"}),
+}
+
+
+@pytest.mark.parametrize("name", TURNED)
+def test_tokens_count_wherever_they_are_reported(openai_server, key, tmp_path, name):
+    openai_server.fault_of = lambda number: TURNED[name]
+    options = {"base_url": openai_server.url, "store": tmp_path / "s.db", "reply_tokens": REPLY_TOKENS}
+    run = sm.run("sesi", "openai/m", max_tokens=CAP, retries=1, in_flight=8, **options)
+    assert run.status == "stopped"
+    used = len(openai_server.received) * 1_000  # the least of a request here, reported or as its worst case
+    assert used <= CAP + LARGEST_REQUEST
+    assert run.spent().against_caps[1] <= CAP + LARGEST_REQUEST
+
+
+def test_a_completion_of_status_201_is_an_answer(openai_server, key, tmp_path):
+    openai_server.fault_of = lambda number: fault(201, choices=[CHOICE], usage={"prompt_tokens": 9})
+    run = sm.run("sesi", "openai/m", limit=3, base_url=openai_server.url, store=tmp_path / "s.db")
+    assert (run.status, run.failures()) == ("finished", {})
+
+
+def test_an_error_that_reports_tokens_is_paid_for(openai_server, key, tmp_path, monkeypatch):
+    (tmp_path / "prices.toml").write_text('["openai/m"]\ninput = 1.0\noutput = 10.0\nas_of = 2026-01-01\n')
+    monkeypatch.setenv("SOCIOMETER_PRICES", str(tmp_path / "prices.toml"))
+    openai_server.fault_of = lambda number: fault(400, error=ERROR, usage=USED)
+    run = sm.run("sesi", "openai/m", limit=3, base_url=openai_server.url, store=tmp_path / "s.db")
+    assert run.spent().cost == pytest.approx(3 * (900 * 1.0 + 2_000 * 10.0) / 1e6)
+
+
+@pytest.mark.parametrize(
+    ("report", "usage"),
+    [
+        ({"prompt_tokens": 5, "completion_tokens": 2, "total_tokens": 47}, Usage(5, 42)),
+        ({"prompt_tokens": 5, "completion_tokens": 9, "total_tokens": 10}, Usage(5, 9)),
+        ({"prompt_tokens": 5, "total_tokens": 47}, Usage(5, 42)),
+        ({"completion_tokens": 5, "total_tokens": 47}, Usage(42, 5)),
+        ({"total_tokens": 47}, Usage(None, 47)),
+        ({"prompt_tokens": 5, "completion_tokens": 2, "output_tokens": 7}, Usage(5, 7)),
+        ({"prompt_tokens": 5, "completion_tokens": 2.5}, Usage(5, None)),
+        ({"prompt_tokens": None, "completion_tokens": 2}, Usage(None, 2)),
+        ({"prompt_tokens": 5, "completion_tokens": 10**9 + 1}, Usage(5, None)),
+        ({"input_tokens": 5, "output_tokens": 2, "cache_read_input_tokens": 100}, Usage(105, 2)),
+        ({"input_tokens": 5, "output_tokens": 2, "cache_read_input_tokens": -100}, Usage(None, 2)),
+        ({}, None),
+    ],
+)
+def test_one_rule_reads_every_report(report, usage):
+    assert reported_usage(json.dumps({"usage": report}).encode()) == usage
+
+
+def test_what_a_model_writes_is_no_report():
+    block = {"type": "tool_use", "name": "reply", "input": {"usage": {"output_tokens": 10**8}}}
+    assert reported_usage(json.dumps({"content": [block], "usage": {"output_tokens": 3}}).encode()) == Usage(None, 3)
