@@ -82,7 +82,7 @@ def test_failed_items_that_could_change_the_first_are_told():
     board = leaderboard([fake_run("A", lucky), fake_run("B", other), fake_run("C", [0] * 40)])
     assert {"16 episodes of A failed", "16 items without a score of every subject left out"} <= set(board.notes)
     said = leaderboard_sentence(board)
-    assert said.endswith("better than every other; with the 16 failed items at their worst for A, B could be first.")
+    assert said.endswith("cannot separate it from B; with the 16 failed items at their worst for A, B could be first.")
     clear = leaderboard_sentence(leaderboard([fake_run("A", [1] * 40), fake_run("C", [0] * 39 + [None])]))
     assert clear.endswith("is first of 2 on 39 shared items; it is better than every other.")
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from sociometer.core.card import Card, MeasureCard
 from sociometer.core.conversation import SUBJECT
-from sociometer.core.measure import NO_VARIATION, Interval, Measure, Summary
+from sociometer.core.measure import NO_VARIATION, Case, Interval, Measure, Summary
 from sociometer.core.task import RunView
 from sociometer.core.words import plain_number
 
@@ -128,6 +128,16 @@ def short_interval(interval: Interval, unit: str) -> str:
     """An interval in the cell of its value: “[7, 25]”."""
     bounds = bracketed_interval(interval, unit)
     return bounds_text(interval, lambda *_: bounds, too_few="(too few)", same="(all equal)")
+
+
+def failed_range(errors: int, cases: Sequence[Case], unit: str) -> str:
+    """What failed episodes could change: “22 to 74 % with the 100 failed”; empty without any."""
+    if not errors:
+        return ""
+    if not cases:
+        return f"left open by the {errors} failed"
+    low, high = (case.value for case in cases)
+    return f"{interval_text(Interval(low, high), unit)} with the {errors} failed"
 
 
 CHANCE = "chance"
