@@ -7,7 +7,7 @@ from msgspec import structs
 from fake_runs import card, fake_run, summarised_run
 from sociometer.core.card import MeasureCard
 from sociometer.core.errors import UsageError
-from sociometer.core.measure import Measure, PublishedFigure, Summary
+from sociometer.core.measure import Interval, Measure, PublishedFigure, Summary
 from sociometer.results.comparison import compare
 from sociometer.results.leaderboard import leaderboard, leaderboard_sentence, leaderboard_table
 from sociometer.results.profile import profile_lines
@@ -186,3 +186,11 @@ def test_only_a_mismatch_without_a_reason_fails():
     table = reproduction_table("seceu", [*figures, wrong])
     assert [row[4] for row in table.rows] == ["known difference", "match", "MISMATCH"]
     assert "1 of 3 figures match; 1 differ for a known reason; 1 differ without one" in table.note
+
+
+def test_a_ranking_shows_the_interval_of_the_runs_own_summary():
+    own = Interval(0.3, 0.71, 0.95, "its own")
+    runs = [fake_run("A", [1, 0] * 20), fake_run("B", [0, 1] * 20)]
+    runs[0] = structs.replace(runs[0], summary=Summary((Measure("accuracy", 0.5, interval=own, items=40),)))
+    shown = {one.subject: one.interval for one in leaderboard(runs).standings}
+    assert shown["A"] == own and shown["B"].method != "its own"

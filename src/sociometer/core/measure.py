@@ -22,6 +22,8 @@ class Interval(Struct, frozen=True, omit_defaults=True):
     level: float = 0.95
     method: str = ""
     clusters: int = 0
+    apart: tuple[float, ...] = ()
+    """Values that a verdict compares it with (zero, a margin, chance): rounding must not move a bound onto them."""
 
     @property
     def too_few(self) -> bool:

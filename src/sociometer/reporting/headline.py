@@ -90,8 +90,9 @@ def _one_subject(lines: Sequence[ProfileLine]) -> list[str]:
 
 def _against_references(line: ProfileLine) -> list[str]:
     """A score, compared with chance and people."""
-    score = f"the {lowered(line.measure_title)} of {line.subject} is {estimate(line.value, line.unit, line.interval)}"
     known = [(name, at) for name, at in (("chance", line.chance), ("people", line.human)) if at is not None]
+    interval = line.interval and structs.replace(line.interval, apart=tuple(at for _, at in known))
+    score = f"the {lowered(line.measure_title)} of {line.subject} is {estimate(line.value, line.unit, interval)}"
     could = f", {line.with_failed}" if line.errors else ""
     if not known:
         return [score + could]

@@ -173,9 +173,12 @@ def leaderboard(candidates: Sequence[AnyRun], measure: str = "") -> Leaderboard:
     standings = []
     for one in ranks:
         place = column[one.subject]
-        interval = mean_interval(tables[place], shared.items, card, people=bool(kept[place].people))
-        # as the run's own summary, so that both show the same numbers
-        interval = interval.widened(one.mean, widen, *(card.scale or ()))
+        own = kept[place].summary.measure(card.name)
+        if own is not None and own.interval is not None and own.items == len(shared.items) and widen == 1:
+            interval = own.interval  # one number has one interval, wherever it is shown
+        else:
+            interval = mean_interval(tables[place], shared.items, card, people=bool(kept[place].people))
+            interval = interval.widened(one.mean, widen, *(card.scale or ()))
         standings.append(
             Standing(one.subject, one.rank, one.interval, one.mean, interval, len(shared.items), one.beats)
         )
@@ -290,7 +293,7 @@ def by_people(
     shares = influence_table([known[name].shares for name in names])
     columns = [shares[:, names.index(two)] - shares[:, names.index(one)] for one, two in pairs]
     influence = np.stack(columns, axis=1) if columns else shares
-    shared = simultaneous(influence, [found.p_value for found in apart])
+    shared = simultaneous(influence, [found.p_value for found in apart], shares.shape[0])
     ahead = {(names.index(two), names.index(one)) if sign * found.value > 0 else (names.index(one), names.index(two))
              for (one, two), found, p in zip(pairs, apart, shared.p_values, strict=True) if p < 0.05}  # fmt: skip
     means = np.array([sign * known[name].value for name in names])

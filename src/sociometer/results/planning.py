@@ -95,7 +95,7 @@ def _pair(measure: MeasureCard, one: dict[str, ItemValue], two: dict[str, ItemVa
     shared = shared_items((one, two))
     if len(shared.items) < _FEWEST:
         return None
-    found = shared_differences(measure, (one, two), shared, range(len(shared.items))).summary(draws=1)
+    found = shared_differences(measure, (one, two), shared, range(len(shared.items))).summary()
     within = [_chance([table[name] for name in shared.items]) for table in (one, two)]
     if None in within:
         chance = found.square * _BY_CHANCE

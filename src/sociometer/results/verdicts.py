@@ -191,7 +191,8 @@ def decide(
         alike = [(a, b) for a, b in combinations(range(len(family)), 2) if family[a].what == family[b].what]
         influence = np.column_stack([influence, *(influence[:, b] - influence[:, a] for a, b in alike)])
         raw = [one.paired.p_value for one in family]
-        shared = simultaneous(influence, [*raw, *[1.0] * (influence.shape[1] - len(raw))], terms.level)
+        raw += [1.0] * (influence.shape[1] - len(raw))
+        shared = simultaneous(influence, raw, min(one.paired.clusters for one in family), terms.level)
         for index, one, p_adjusted in zip(members, family, shared.p_values, strict=False):
             margin = margins.get((one.measure.task, one.measure.name))
             result[index] = _decided(one, p_adjusted, shared.level, len(shared.p_values), terms, margin)
@@ -204,11 +205,14 @@ def _decided(
     measure = one.measure
     # made at the level of one comparison and look, the intervals of the family hold together at the level asked for
     at = nominal_level(one.times, level)
-    paired = structs.replace(
-        one.paired, interval=structs.replace(_possible(one.interval(at), measure), level=terms.level)
-    )
+    apart = (0.0, *(() if margin is None else (margin, -margin)))
+
+    def around(found: Interval) -> Interval:
+        return structs.replace(_possible(found, measure), level=terms.level, apart=apart)
+
+    paired = structs.replace(one.paired, interval=around(one.interval(at)))
     observed = verdict_of(paired.interval, measure.better, margin)
-    extremes = tuple(extreme(at) for extreme in one.extremes)
+    extremes = tuple(around(extreme(at)) for extreme in one.extremes)
     others = dict.fromkeys(verdict_of(extreme, measure.better, margin) for extreme in extremes)
     others.pop(observed, None)
     few = paired.interval.too_few

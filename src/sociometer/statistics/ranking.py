@@ -79,7 +79,7 @@ def rank_intervals(
     own[range(len(crowds)), list(crowds)] = [math.sqrt(one.added) for one in crowds.values()]
     influence = np.vstack([root, own])
     first, second = [one for one, _ in pairs], [two for _, two in pairs]
-    each = simultaneous(influence[:, first] - influence[:, second], [1.0] * len(pairs), level).level
+    each = simultaneous(influence[:, first] - influence[:, second], [1.0] * len(pairs), count, level).level
 
     def between(one: int, two: int, tables: tuple[Floats, Floats], labels: Labels | None) -> Interval:
         right_or_wrong = bool(marks[one] and marks[two])
