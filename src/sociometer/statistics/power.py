@@ -96,6 +96,22 @@ def binary_power(items: int, gained: float, lost: float, level: float = 0.95) ->
     return float((weights * np.where(edge >= 0, chance, 0.0)).sum())
 
 
+def binary_items_needed(
+    difference: float, discordant: float, *, power: float = 0.8, level: float = 0.95, design_effect: float = 1.0
+) -> int:
+    """The number of right-or-wrong items that show a true difference with the power, from which on all do.
+
+    `discordant` is the share on which the two differ, at least the difference. The exact power goes up and down from
+    one number to the next, so the answer is where it has reached the power for good.
+    """
+    gained, lost = (discordant + difference) / 2, (discordant - difference) / 2
+    found = _smallest(lambda items: binary_power(items, gained, lost, level) >= power, 2, 4)
+    further = [
+        items for items in range(found, found + found // 5 + 5) if binary_power(items, gained, lost, level) < power
+    ]
+    return math.ceil(round((further[-1] + 1 if further else found) * max(1.0, design_effect), 6))
+
+
 def smallest_detectable_binary(items: float, discordant: float, *, power: float = 0.8, level: float = 0.95) -> float:
     """The smallest difference of two shares that the interval shows with the given power.
 
