@@ -59,6 +59,29 @@ def test_an_item_that_a_subject_has_twice_counts_as_repeats(cli, tmp_path):
     assert (found["value"], found["items"]) == (0.5, 4)
 
 
+def _selective(empty):
+    """200 items; b drops or leaves empty 31 of those that it would get wrong, and a gets these right."""
+    rows = ["item,subject,score"] + [f"q{n},a,{int((n % 10 < 5) != (n < 66))}" for n in range(200)]
+    for n in range(200):
+        wrong = n % 10 >= 5
+        lost = wrong and n < 66
+        rows += [f"q{n},b,"] if lost and empty else [] if lost else [f"q{n},b,{int(not wrong)}"]
+    return "\n".join(rows) + "\n"
+
+
+@pytest.mark.parametrize("empty", [True, False], ids=["an empty score", "no row"])
+def test_items_that_a_subject_lacks_count_as_failed_in_verdicts_and_gates(cli, tmp_path, empty):
+    (tmp_path / "t.csv").write_text(_selective(empty))
+    (one, _), (two, found) = (
+        (run["run"], run["summaries"]["items"]["measures"][0])
+        for run in cli("import", "csv", tmp_path / "t.csv", "--json")
+    )
+    assert found["errors"] == 31 and found["cases"][0]["value"] == 0.5
+    assert "without the 31 failed items" in cli("compare", one, two, "--margin", "5")
+    cli("compare", one, two, "--fail-unless", "no-worse", "--margin", "5", code=1)
+    assert "cannot separate" in cli("compare", "t")
+
+
 def test_scores_that_are_no_shares_are_numbers_and_may_be_better_when_lower(cli, tmp_path):
     rows = [f"q{item},{who},{item + shift},c{item}" for item in range(20) for who, shift in (("a", 2.0), ("b", 0.0))]
     file = table(tmp_path / "errors.csv", rows)

@@ -10,6 +10,7 @@ import pytest
 import sociometer as sm
 from sociometer.cli.main import run_command
 from sociometer.instruments.sesi.items import bundled
+from sociometer.results.profile import profile_of
 
 SUBJECTS = ("baseline/random", "baseline/oracle", "baseline/first")
 
@@ -111,6 +112,35 @@ def test_failed_items_that_could_hide_a_loss_do_not_pass_the_gate(tmp_path, caps
     gate = ["compare", main, change, "--store", str(path), "--fail-unless", "no-worse", "--margin", "5"]
     assert run_command(gate) == 1
     assert "do not rule out a loss of 5 points" in capsys.readouterr().err
+
+
+def test_failing_selectively_pays_nowhere(tmp_path, capsys):
+    """Right in a quarter, and fails in half of the questions, only where it would be wrong."""
+    items = list(bundled())
+
+    def subject(right, fails=()):
+        def answer(messages):
+            text = messages[-1]["content"]
+            place, item = next((n, one) for n, one in enumerate(items) if one.situation in text)
+            if place % 4 in fails:
+                raise RuntimeError("no answer")
+            letters = dict(re.findall(r"^([A-D])[.):] (.*)$", text, re.MULTILINE))
+            key = next(letter for letter, option in letters.items() if option == item.options[item.answer])
+            return key if place % 4 in right else "ABCD"["BCDA".index(key)]
+
+        return answer
+
+    path = tmp_path / "s.db"
+    first = sm.run("sesi", model=subject((0, 1)), label="half", store=path, second_question=False).id
+    run = sm.run("sesi", model=subject((0,), (1, 2)), label="picky", store=path, second_question=False)
+    found = run.summary("questions").measure("accuracy")
+    assert found.value == 0.5 and found.errors == 96 and [case.value for case in found.cases] == [0.25, 0.75]
+    assert run_command(["compare", first, run.id, "--store", str(path)]) == 0
+    said = capsys.readouterr().out
+    assert "The data cannot tell picky from half" in said and "without the 96 failed items" in said
+    assert run_command(["compare", first, run.id, "--store", str(path), "--fail-if", "worse"]) == 1
+    profile = profile_of("picky", [run])
+    assert profile.verdict.endswith("on 0 of 1 measures that have enough items; failed episodes leave 1 more open.")
 
 
 def test_a_failed_repeat_counts_at_its_worst_and_best(tmp_path):

@@ -193,6 +193,16 @@ def test_the_finding_of_one_subject_is_its_score_beside_chance_and_people():
     assert few == ("The accuracy of gpt is 50 % (too few) (chance 25 %, people 90 %).",)
 
 
+def test_better_than_chance_is_said_only_if_it_holds_with_the_failed_items_at_their_worst():
+    found = findings_of(gather(_measured(["gpt"], gpt=[1.0] * 18 + [0.0] * 2 + [None] * 20), evidence=0))
+    assert found == (
+        "The accuracy of gpt is 90 % [70, 97], 45 to 95 % with the 20 failed.",
+        "With them, that is better than chance (25 %) and not clearly different from people (90 %).",
+    )
+    lucky = findings_of(gather(_measured(["gpt"], gpt=[1.0] * 10 + [None] * 30), evidence=0))
+    assert lucky[1].startswith("With them, that is not clearly different from chance (25 %)")
+
+
 def test_the_finding_of_two_is_the_verdict_and_of_many_the_ranking():
     (finding,) = findings_of(gather(_measured("ab", b=[1.0] * 40), evidence=0))
     assert re.fullmatch(r"b is better than a by 50 points \[\d+, \d+\]\.", finding)

@@ -7,7 +7,7 @@ from msgspec import structs
 from fake_runs import card, fake_run, summarised_run
 from sociometer.core.card import MeasureCard
 from sociometer.core.errors import UsageError
-from sociometer.core.measure import Measure, PublishedFigure, Summary
+from sociometer.core.measure import Interval, Measure, PublishedFigure, Summary
 from sociometer.results.comparison import compare
 from sociometer.results.leaderboard import leaderboard, leaderboard_sentence, leaderboard_table
 from sociometer.results.profile import profile_lines
@@ -82,7 +82,7 @@ def test_failed_items_that_could_change_the_first_are_told():
     board = leaderboard([fake_run("A", lucky), fake_run("B", other), fake_run("C", [0] * 40)])
     assert {"16 episodes of A failed", "16 items without a score of every subject left out"} <= set(board.notes)
     said = leaderboard_sentence(board)
-    assert said.endswith("better than every other; with the 16 failed items at their worst for A, B could be first.")
+    assert said.endswith("cannot separate it from B; with the 16 failed items at their worst for A, B could be first.")
     clear = leaderboard_sentence(leaderboard([fake_run("A", [1] * 40), fake_run("C", [0] * 39 + [None])]))
     assert clear.endswith("is first of 2 on 39 shared items; it is better than every other.")
 
@@ -186,3 +186,11 @@ def test_only_a_mismatch_without_a_reason_fails():
     table = reproduction_table("seceu", [*figures, wrong])
     assert [row[4] for row in table.rows] == ["known difference", "match", "MISMATCH"]
     assert "1 of 3 figures match; 1 differ for a known reason; 1 differ without one" in table.note
+
+
+def test_a_ranking_shows_the_interval_of_the_runs_own_summary():
+    own = Interval(0.3, 0.71, 0.95, "its own")
+    runs = [fake_run("A", [1, 0] * 20), fake_run("B", [0, 1] * 20)]
+    runs[0] = structs.replace(runs[0], summary=Summary((Measure("accuracy", 0.5, interval=own, items=40),)))
+    shown = {one.subject: one.interval for one in leaderboard(runs).standings}
+    assert shown["A"] == own and shown["B"].method != "its own"

@@ -7,6 +7,7 @@ from msgspec import structs
 from fake_runs import card, fake_run
 from sociometer.core.errors import UsageError
 from sociometer.results.comparison import compare
+from sociometer.results.leaderboard import leaderboard
 from sociometer.results.verdicts import Terms
 
 
@@ -128,3 +129,23 @@ def test_the_stated_power_of_the_verdict_is_within_three_points():
         one, two = np.where(gained, 0, np.where(lost, 1, rest)), np.where(gained, 1, np.where(lost, 0, rest))
         found += compare([fake_run("A", one), fake_run("B", two)])[0].measures[0].verdict == "better"
     assert found / 2000 == pytest.approx(0.8, abs=0.03)
+
+
+def test_p_belongs_to_the_interval_next_to_it():
+    rng = np.random.default_rng(11)
+    for trial in range(150):
+        items = int(rng.integers(12, 45))
+        runs = [fake_run(name, (rng.random(items) < share) * 1) for name, share in (("A", 0.7), ("B", 0.5), ("C", 0.4))]
+        for one in compare(runs[: 2 + trial % 2]):
+            row = one.measures[0]
+            assert (row.p_adjusted < 0.05) == (row.verdict in ("better", "worse"))
+
+
+def test_compare_and_the_ranking_agree_on_two_runs_with_repeats():
+    """Both call answers right or wrong from single answers, not from the means of items."""
+    rng = np.random.default_rng(5)
+    for _ in range(400):
+        runs = [fake_run(name, (rng.random(36) < share) * 1, repeats=3) for name, share in (("A", 0.4), ("B", 0.65))]
+        (found,) = compare(runs)
+        first = leaderboard(runs).standings[0]
+        assert (found.measures[0].verdict in ("better", "worse")) == bool(first.beats)

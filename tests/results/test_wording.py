@@ -62,11 +62,29 @@ def test_failed_items_that_could_change_the_verdict_are_told_in_the_headline():
     first, second = [1] * 30 + [0] * 30, [1] * 18 + [None] * 12 + [1] * 8 + [0] * 22
     (found,) = compare([fake_run("A", first), fake_run("B", second)])
     row = found.measures[0]
-    assert row.verdict == "better" and row.failed == 12
-    assert row.with_failed == ("cannot tell",)
-    assert found.sentence.endswith("but the 12 failed items could change this to “cannot tell”.")
+    assert (row.verdict, row.observed, row.failed, row.with_failed) == ("cannot tell", "better", 12, ("cannot tell",))
+    assert found.sentence.startswith("The data cannot tell B from A: a difference of 17 points [")
+    assert " without the 12 failed items, [" in found.sentence and found.sentence.endswith(" at their best.")
     (sure,) = compare([fake_run("A", [0] * 60), fake_run("B", [1] * 58 + [None] * 2)])
     assert sure.measures[0].with_failed == () and "failed" not in sure.sentence
+
+
+def test_failed_items_leave_a_measure_without_an_upper_end_open():
+    of = card("number", high=None)
+    (found,) = compare([fake_run("A", [1.0, 2.0] * 20, of=of), fake_run("B", [8.0, 9.5] * 19 + [9.0, None], of=of)])
+    assert found.measures[0].verdict == "cannot tell" and found.worse
+    assert (
+        "without the failed item, which leave it open: “Accuracy” has no lowest or no highest value" in found.sentence
+    )
+
+
+def test_failures_count_in_the_groups_of_a_comparison():
+    facets = [{"ability": "tact" if place < 30 else "care"} for place in range(60)]
+    first, second = [0] * 12 + [1] * 18 + [1, 0] * 15, [1] * 18 + [None] * 12 + [1, 0] * 15
+    runs = [fake_run("A", first, facets=facets), fake_run("B", second, facets=facets)]
+    rows = {row.group["ability"]: row for row in compare(runs)[0].measures if row.group}
+    assert (rows["tact"].failed, rows["care"].failed) == (12, 0)
+    assert (rows["tact"].observed, rows["tact"].verdict) == ("better", "cannot tell")
 
 
 def test_a_measure_without_a_better_direction_differs():

@@ -95,3 +95,12 @@ def test_an_interval_without_meaningful_bounds_is_described_in_words():
 def test_modules_for_fast_commands_import_no_numpy(module):
     code = f"import sys, sociometer.{module}; sys.exit('numpy' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_rounding_does_not_move_a_bound_onto_what_it_is_compared_with():
+    better = Interval(0.002, 0.42, apart=(0.0,))
+    assert (
+        bracketed_interval(better, "share") == "[0.2, 42.0]"
+        and bracketed_interval(Interval(0.002, 0.42), "share") == "[0, 42]"
+    )
+    assert bracketed_interval(Interval(-0.0496, 0.31, apart=(0.0, 0.05, -0.05)), "share") == "[−4.96, 31.00]"

@@ -3,8 +3,8 @@
 import pytest
 from msgspec import structs
 
-from fake_runs import Question, Said, fake_run
-from sociometer.core.measure import Measure
+from fake_runs import Question, Said, card, fake_run
+from sociometer.core.measure import NO_VARIATION, Measure
 from sociometer.core.settings import Settings
 from sociometer.core.task import Episode, Failure, RunView, Score
 from sociometer.statistics.formatting import known_errors
@@ -77,3 +77,32 @@ def test_a_quantity_that_is_no_share_has_no_share_interval():
     (distance,) = grouped_measures(run, "correct", "distance", binary=False)
     assert share.interval is not None and share.interval.method.startswith("Wilson")
     assert distance.interval is not None and distance.interval.method == "no variation"
+
+
+def test_a_measure_has_its_worst_and_best_case_overall_and_in_groups():
+    facets = [{"text": "?"}] * 40
+    (overall, group) = grouped_measures(
+        fake_run("A", [1] * 18 + [0] * 2 + [None] * 20, facets=facets), "correct", "accuracy", by=["text"]
+    )
+    for found in (overall, group):
+        assert (found.value, found.items, found.errors) == (0.9, 20, 20)
+        assert [case.value for case in found.cases] == [0.45, 0.95]
+    assert overall.side(0.5) == 0 and overall.side(0.2) == 1
+    assert structs.replace(overall, errors=0, cases=()).side(0.5) == 1
+
+
+def test_failed_repeats_count_with_their_item():
+    (found,) = grouped_measures(fake_run("A", [1, None] * 10 + [0, 0] * 10, repeats=2), "correct", "accuracy")
+    assert (found.value, found.errors, [case.value for case in found.cases]) == (0.5, 10, [0.25, 0.5])
+
+
+def test_failures_leave_a_count_open():
+    run = fake_run("A", [3.0, 5.0] * 10 + [None], of=card("number", high=None))
+    (found,) = grouped_measures(run, "correct", "accuracy", binary=False)
+    assert (found.errors, found.cases, found.side(1.0)) == (1, (), 0)
+
+
+def test_a_count_of_zeros_has_no_interval_from_an_upper_end():
+    of = card("number", high=float("inf"))
+    (found,) = grouped_measures(fake_run("A", [0.0] * 20, of=of), "correct", "accuracy", binary=False)
+    assert of.measure[0].scale is None and found.interval.method == NO_VARIATION

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from sociometer.statistics.intervals import clustered_mean_interval
-from sociometer.statistics.paired import item_differences, mcnemar, paired_difference, sign_flip_test
+from sociometer.statistics.paired import item_differences, mcnemar, paired_difference, sign_flip_test, simultaneous
 
 # Student's sleep data (R: datasets::sleep), extra hours of ten people under two drugs.
 DRUG_1 = [0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0]
@@ -156,3 +156,23 @@ def test_false_alarms_on_continuous_pairs_stay_near_five_percent():
 def test_rounding_alone_gives_no_effect_size():
     first = [0.1 * place for place in range(30)]
     assert paired_difference(first, [value + 0.1 for value in first]).effect is None
+
+
+def test_stories_of_unequal_size_have_fewer_degrees_of_freedom():
+    rng = np.random.default_rng(4)
+    equal, unequal = np.repeat(np.arange(20), 5), np.repeat(np.arange(20), [43, *[3] * 19])
+    values = rng.normal(0, 1, 100)
+    assert item_differences(np.zeros(100), values, equal).freedom == 19
+    found = item_differences(np.zeros(100), values, unequal)
+    assert found.freedom == pytest.approx(100**2 / (43**2 + 19 * 9) - 1)
+    centre, half = (found.interval().low + found.interval().high) / 2, width(found.interval()) / 2
+    assert found.p_value() == pytest.approx(
+        2 * stats.t.sf(abs(centre) / half * stats.t.ppf(0.975, found.freedom), found.freedom)
+    )
+
+
+def test_few_clusters_divide_the_error_rate_by_the_number_of_comparisons():
+    influence = np.random.default_rng(1).normal(size=(39, 6))
+    few = simultaneous(influence, [0.01] * 6, 39)
+    assert few.level == pytest.approx(1 - 0.05 / 6) and few.p_values == pytest.approx([0.06] * 6)
+    assert simultaneous(influence, [0.01] * 6, 40).level < few.level

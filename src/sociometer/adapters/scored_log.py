@@ -303,7 +303,8 @@ def import_csv(
 ) -> list[StoredRun]:
     """One run for each subject of a table; several rows of a subject for one item count as repeats.
 
-    `origin` says where the scores come from. Every row is checked before anything is stored.
+    A row with an empty score is a failure, and so is an item that only other subjects of the table have. `origin` says
+    where the scores come from. Every row is checked before anything is stored.
     """
     found, clusters = Ranges(), dict[str, str]()
     rows: dict[str, list[LoggedItem]] = {}
@@ -318,6 +319,9 @@ def import_csv(
         seen[subject, row.id] += 1
     if not rows:
         raise DataError("the file has no rows", path)
+    for subject, own in rows.items():
+        absent = Failure(FailureKind.NOT_SCORED, f"{path.name} has this item for other subjects only")
+        own += [LoggedItem(item, {}, of, failure=absent) for item, of in clusters.items() if not seen[subject, item]]
     lower = frozenset([MEASURE]) if lower_is_better else frozenset()
     test = Benchmark(benchmark or path.stem, origin, Measured(found, lower, scale=read_scale(scale)))
     names = [f"{name}-{place}" if name and len(rows) > 1 else name for place in range(len(rows))]
@@ -333,13 +337,18 @@ def _rows(path: Path) -> Iterator[tuple[int, str, LoggedItem]]:
         for column, cell in (("item", item), ("subject", subject)):
             if not cell:
                 raise DataError(f"the {column} is empty", path, line)
+        cluster = cells.get("cluster", "").strip()
+        if not written:
+            empty = Failure(FailureKind.NOT_SCORED, f"the score is empty ({path.name}:{line})")
+            yield line, subject, LoggedItem(item, {}, cluster, failure=empty)
+            continue
         try:
             score = float(written)
         except ValueError:
             score = math.nan
         if not math.isfinite(score):
-            raise DataError(f"score '{written}' is not a number", path, line)
-        yield line, subject, LoggedItem(item, {MEASURE: score}, cells.get("cluster", "").strip())
+            raise DataError(f"score '{written}' is not a number; leave it empty for a failed item", path, line)
+        yield line, subject, LoggedItem(item, {MEASURE: score}, cluster)
 
 
 LM_EVAL = "lm-evaluation-harness"

@@ -1,5 +1,6 @@
 """An instrument's card: its facts, readable without importing its code."""
 
+import math
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
@@ -59,7 +60,10 @@ class RoleCard(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class MeasureCard(Struct, frozen=True, forbid_unknown_fields=True):
-    """A measure of a summary: its scale, the chance score and the oracle's score."""
+    """A measure of a summary: its scale, the chance score and the oracle's score.
+
+    A count has no highest value: `high = inf` in the card, None here.
+    """
 
     task: str
     name: str
@@ -82,6 +86,11 @@ class MeasureCard(Struct, frozen=True, forbid_unknown_fields=True):
     """The question for people who rate an episode in place of a judge; they see A, and B, who is measured."""
     question_zh: str = ""
     """Unused; cards that are stored with imported runs have it."""
+
+    def __post_init__(self) -> None:
+        for end in ("low", "high"):
+            if (value := getattr(self, end)) is not None and not math.isfinite(value):
+                msgspec.structs.force_setattr(self, end, None)
 
     @property
     def scale(self) -> tuple[float, float] | None:

@@ -22,6 +22,8 @@ class Interval(Struct, frozen=True, omit_defaults=True):
     level: float = 0.95
     method: str = ""
     clusters: int = 0
+    apart: tuple[float, ...] = ()
+    """Values that a verdict compares it with (zero, a margin, chance): rounding must not move a bound onto them."""
 
     @property
     def too_few(self) -> bool:
@@ -43,8 +45,20 @@ class Interval(Struct, frozen=True, omit_defaults=True):
         return structs.replace(self, low=max(lowest, low), high=min(highest, high))
 
 
+class Case(Struct, frozen=True):
+    """The value and the interval of a measure if every failed episode had one end of its scale."""
+
+    value: float
+    interval: Interval
+
+
 class Measure(Struct, frozen=True, omit_defaults=True):
-    """One number of a summary; `group` says what it is about (`{"ability": "empathy"}`), empty means overall."""
+    """One number of a summary; `group` says what it is about (`{"ability": "empathy"}`), empty means overall.
+
+    `cases` has the measure with the `errors` failed episodes at the low and at the high end of its scale. It is empty
+    without failures, and for a measure without both ends, of which failures leave everything open. Reference: Manski,
+    C. F. (1989). Anatomy of the selection problem. Journal of Human Resources 24.
+    """
 
     name: str
     value: float | None
@@ -55,12 +69,27 @@ class Measure(Struct, frozen=True, omit_defaults=True):
     unreadable: int = 0
     errors: int = 0
     note: str = ""
+    cases: tuple[Case, ...] = ()
+
+    def side(self, reference: float) -> int:
+        """1 if the whole interval is above a reference value, −1 if it is below, in every case; else 0."""
+        if self.errors and not self.cases:
+            return 0
+        sides = {_side(one, reference) for one in (self.interval, *(case.interval for case in self.cases))}
+        return sides.pop() if len(sides) == 1 else 0
 
     def widened(self, factor: float, lowest: float = -math.inf, highest: float = math.inf) -> "Measure":
-        """The measure with an interval that is so many times as wide, within its scale."""
+        """The measure with intervals that are so many times as wide, within its scale."""
         if self.value is None or self.interval is None:
             return self
-        return structs.replace(self, interval=self.interval.widened(self.value, factor, lowest, highest))
+        cases = tuple(Case(c.value, c.interval.widened(c.value, factor, lowest, highest)) for c in self.cases)
+        return structs.replace(self, interval=self.interval.widened(self.value, factor, lowest, highest), cases=cases)
+
+
+def _side(interval: Interval | None, reference: float) -> int:
+    if interval is None or interval.low is None or interval.high is None:
+        return 0
+    return int(interval.low > reference) - int(interval.high < reference)
 
 
 class Table(Struct, frozen=True, omit_defaults=True):

@@ -3,6 +3,8 @@
 from collections import Counter
 from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 
+from msgspec import structs
+
 from sociometer.core.task import AnyRun
 from sociometer.core.words import counted, listed, lowered, sentence, spelled
 from sociometer.reporting.content import Chapter, EpisodeCounts, ReportContent
@@ -77,8 +79,10 @@ def _one_subject(lines: Sequence[ProfileLine]) -> list[str]:
     for word, sign, name in (("better than chance", 1, "chance"), ("worse than people", -1, "human")):
         known = [(line, at) for line in sure if (at := getattr(line, name)) is not None]
         count = sum(line.against(at) == sign for line, at in known)
+        unsure = sum(structs.replace(line, errors=0, cases=()).against(at) == sign for line, at in known) - count
+        could = f"; failed episodes leave {counted(unsure, 'more', 'more')} open" if unsure > 0 else ""
         if known:
-            found.append(f"{who} is {word} on {count or 'none'} of {counted(len(known), 'measure')}")
+            found.append(f"{who} is {word} on {count or 'none'} of {counted(len(known), 'measure')}{could}")
     if len(sure) < len(scored):
         found.append(_few(len(scored) - len(sure), len(scored), "measure"))
     return found or [f"{who} was scored on {counted(len(scored), 'measure')}"]
@@ -86,16 +90,16 @@ def _one_subject(lines: Sequence[ProfileLine]) -> list[str]:
 
 def _against_references(line: ProfileLine) -> list[str]:
     """A score, compared with chance and people."""
-    score = f"the {lowered(line.measure_title)} of {line.subject} is {estimate(line.value, line.unit, line.interval)}"
     known = [(name, at) for name, at in (("chance", line.chance), ("people", line.human)) if at is not None]
+    interval = line.interval and structs.replace(line.interval, apart=tuple(at for _, at in known))
+    score = f"the {lowered(line.measure_title)} of {line.subject} is {estimate(line.value, line.unit, interval)}"
+    could = f", {line.with_failed}" if line.errors else ""
     if not known:
-        return [score]
+        return [score + could]
     if line.interval is None or line.interval.low is None:
-        return [f"{score} ({', '.join(f'{name} {number(at, line.unit)}' for name, at in known)})"]
-    return [
-        score,
-        f"that is {listed([f'{_AGAINST[line.against(at)]} {name} ({number(at, line.unit)})' for name, at in known])}",
-    ]
+        return [f"{score} ({', '.join(f'{name} {number(at, line.unit)}' for name, at in known)}){could}"]
+    said = listed([f"{_AGAINST[line.against(at)]} {name} ({number(at, line.unit)})" for name, at in known])
+    return [score + could, f"{'with them, ' if line.errors else ''}that is {said}"]
 
 
 _AGAINST = {1: "better than", -1: "worse than", 0: "not clearly different from"}

@@ -22,6 +22,7 @@ from sociometer.statistics.item_values import (
     lost_items,
     partly_failed,
     read_items,
+    right_or_wrong,
     shared_items,
     with_failed,
 )
@@ -144,16 +145,15 @@ def _pair(first: _Side, second: _Side, measures: Sequence[MeasureCard]) -> _Pair
             notes.append(f"“{measure.title}” is left out: {refused}")
             continue
         shared = shared_items(tables)
-        sides = (one, two)
-        overall = _difference(measure, {}, tables, shared, range(len(shared.items)), sides)
+        both = (first, second)
+        overall = _difference(measure, {}, both, shared, range(len(shared.items)))
         if measure.primary:
-            overall = _with_failed(overall, first, second, shared)
-            notes += _place(measure, tables, sides)
+            notes += _place(measure, tables, (one, two))
         overall, said = _by_people(overall, one, two, shared)
         rows.append(overall)
         notes += said
         if measure.primary:
-            levels, single = _by_facets(measure, tables, shared, sides)
+            levels, single = _by_facets(measure, both, shared)
             rows += levels
             notes += [*_left_out((first, second), shared), *single]
     return _Pair(tuple(rows), tuple(dict.fromkeys(notes)), "" if rows else "they share no scored item")
@@ -185,7 +185,20 @@ def _by_people(
     names = {**first.shares, **second.shares}
     influence = {name: second.shares.get(name, 0.0) - first.shares.get(name, 0.0) for name in names}
     at = partial(_corrected_interval, first, second)
-    return structs.replace(row, paired=paired, influence=influence, interval=at, failed=0, extremes=()), [note]
+    return structs.replace(row, paired=paired, influence=influence, interval=at, extremes=_corrected_ends(row, at)), [
+        note
+    ]
+
+
+def _corrected_ends(
+    row: UncorrectedDifference, at: Callable[[float], Interval]
+) -> tuple[Callable[[float], Interval], ...]:
+    """The corrected interval with each failed item at the worst and at the best that the scale allows."""
+    if not row.extremes or row.measure.scale is None:
+        return ()
+    share = row.paired.items / (row.paired.items + row.failed)
+    most = (row.measure.scale[1] - row.measure.scale[0]) * (1 - share) * (-1 if row.measure.better == "lower" else 1)
+    return tuple(lambda level, end=end: at(level).scaled(share, end) for end in (-most, most))
 
 
 def _corrected_interval(first: Corrected, second: Corrected, level: float) -> Interval:
@@ -205,10 +218,7 @@ def _left_out(sides: tuple[_Side, _Side], shared: SharedItems) -> list[str]:
 
 
 def _by_facets(
-    measure: MeasureCard,
-    tables: tuple[Mapping[str, ItemValue], Mapping[str, ItemValue]],
-    shared: SharedItems,
-    sides: tuple[AnyRun, AnyRun],
+    measure: MeasureCard, sides: tuple[_Side, _Side], shared: SharedItems
 ) -> tuple[list[UncorrectedDifference], list[str]]:
     """The differences on each level of each facet, and a note on levels that have a single cluster."""
     names = list(dict.fromkeys(name for facets in shared.facets for name in facets))
@@ -226,7 +236,7 @@ def _by_facets(
                 if len({shared.clusters[place] for place in places}) > 1
             }
             differences += [
-                _difference(measure, {name: level}, tables, shared, places, sides) for level, places in several.items()
+                _difference(measure, {name: level}, sides, shared, places) for level, places in several.items()
             ]
             if single := len(levels) - len(several):
                 notes.append(
@@ -241,43 +251,38 @@ def shared_differences(
     shared: SharedItems,
     places: Sequence[int],
 ) -> Differences:
-    """The item differences over some of the shared items; repeats are paired in order if both runs have as many."""
-    one: list[float] = []
-    two: list[float] = []
-    items: list[str] = []
-    clusters: list[str] = []
-    for place in places:
-        name = shared.items[place]
-        for first, second in _repeats(tables[0][name], tables[1][name]):
-            one.append(first)
-            two.append(second)
-            items.append(name)
-            clusters.append(shared.clusters[place])
-    return item_differences(one, two, clusters, items=items, binary=None if measure.unit == "share" else False)
+    """The difference of two runs on some of the shared items: that of comparisons, rankings, gates and stopping."""
+    names = [shared.items[place] for place in places]
+    one, two = ([table[name].value for name in names] for table in tables)
+    clusters = [shared.clusters[place] for place in places]
+    return item_differences(one, two, clusters, binary=all(right_or_wrong(measure, table) for table in tables))
 
 
 def _difference(
     measure: MeasureCard,
     group: dict[str, str],
-    tables: tuple[Mapping[str, ItemValue], Mapping[str, ItemValue]],
+    sides: tuple[_Side, _Side],
     shared: SharedItems,
     places: Sequence[int],
-    sides: tuple[AnyRun, AnyRun],
 ) -> UncorrectedDifference:
     """The paired difference over some of the shared items; of a run that was looked at, one that holds at every look.
 
     If both were looked at, the looks of the one that was stopped earlier count.
     """
+    tables = sides[0].items.tables[measure.value], sides[1].items.tables[measure.value]
+    runs = (sides[0].candidate, sides[1].candidate)
     found = shared_differences(measure, tables, shared, places)
-    times = earliest(side.times for side in sides)
-    crowds = _crowds(tables, sides, [shared.items[place] for place in places])
+    times = earliest(run.times for run in runs)
+    crowds = _crowds(tables, runs, [shared.items[place] for place in places])
     influence = dict(found.influence())
     # other people would differ as well, and by the same amount in every comparison with them
-    influence |= {sides[place].subject: (1, -1)[place == 0] * math.sqrt(one.added) for place, one in crowds.items()}
+    influence |= {runs[place].subject: (1, -1)[place == 0] * math.sqrt(one.added) for place, one in crowds.items()}
     paired, at = _with_people(found, crowds)
     paired = structs.replace(paired, p_value=repeated_p_value(paired.p_value, times))
-    chance = common_chance(measure, [side.summary for side in sides])
-    return UncorrectedDifference(measure, group, paired, influence, at, times=times, chance=chance)
+    chance = common_chance(measure, [run.summary for run in runs])
+    failed, ends = failed_extremes(measure, (sides[0].items, sides[1].items), shared, places, group)
+    extremes = tuple(_with_people(one, crowds)[1] for one in ends)
+    return UncorrectedDifference(measure, group, paired, influence, at, failed, extremes, times, chance)
 
 
 def _crowds(
@@ -309,46 +314,35 @@ def _place(
     return [place_sentence(sides[1 - crowd].subject, measure, tables[crowd], tables[1 - crowd])]
 
 
-def _with_failed(row: UncorrectedDifference, first: _Side, second: _Side, shared: SharedItems) -> UncorrectedDifference:
-    """The difference, with what it would be if the failed items counted at their worst and at their best.
-
-    An item that one of the two has not played at all is not a failed one. Reference: Manski, C. F. (1989). Anatomy of
-    the selection problem. Journal of Human Resources 24.
-    """
-    measure, sides = row.measure, (first.items, second.items)
-    missing = lost_items([side.tables[measure.value] for side in sides], [side.lost for side in sides])
-    tables = [side.tables[measure.value] for side in sides]
-    crowds = _crowds(tables, (first.candidate, second.candidate), shared.items)
-    found = failed_extremes(measure, sides, shared, row.paired.binary)
-    failed = len(missing) + partly_failed(tables, shared.items)
-    return structs.replace(row, failed=failed, extremes=tuple(_with_people(one, crowds)[1] for one in found))
-
-
 def failed_extremes(
-    measure: MeasureCard, sides: tuple[RunItems, RunItems], shared: SharedItems, binary: bool
-) -> tuple[Differences, ...]:
-    """The differences with the failed items at their worst and at their best for the second; empty without any."""
-    low, high = measure.low, measure.high
+    measure: MeasureCard,
+    sides: tuple[RunItems, RunItems],
+    shared: SharedItems,
+    places: Sequence[int],
+    group: Mapping[str, str] | None = None,
+) -> tuple[int, tuple[Differences, ...]]:
+    """The number of failed items, and the differences with them at their worst and at their best for the second.
+
+    There are no differences without failed items, and none for a measure without both ends. An item that one of the two
+    has not played at all is not a failed one. An item whose level nobody knows, because both failed, counts in every
+    group. Reference: Manski, C. F. (1989). Anatomy of the selection problem. Journal of Human Resources 24.
+    """
     tables = sides[0].tables[measure.value], sides[1].tables[measure.value]
     missing = lost_items(tables, (sides[0].lost, sides[1].lost))
-    partly = partly_failed(tables, shared.items)
-    if low is None or high is None or not (missing or partly):
-        return ()
-    names = [*shared.items, *missing]
-    clusters = [*shared.clusters, *missing.values()]
+    for facet, level in (group or {}).items():
+        known = {name: table[name].facets.get(facet, level) for table in tables for name in missing if name in table}
+        missing = {name: cluster for name, cluster in missing.items() if known.get(name, level) == level}
+    played = [shared.items[place] for place in places]
+    failed = len(missing) + partly_failed(tables, played)
+    if measure.scale is None or not failed:
+        return failed, ()
+    names, clusters = [*played, *missing], [*(shared.clusters[place] for place in places), *missing.values()]
+    low, high = measure.scale
     ends = [(low, high), (high, low)] if measure.better == "lower" else [(high, low), (low, high)]
-    return tuple(
+    binary = all(right_or_wrong(measure, table) for table in tables)
+    return failed, tuple(
         item_differences(
-            with_failed(tables[0], names, of_first),
-            with_failed(tables[1], names, of_second),
-            clusters,
-            binary=binary and not partly,
+            with_failed(tables[0], names, of_first), with_failed(tables[1], names, of_second), clusters, binary=binary
         )
         for of_first, of_second in ends
     )
-
-
-def _repeats(one: ItemValue, two: ItemValue) -> list[tuple[float, float]]:
-    if len(one.repeats) == len(two.repeats):
-        return list(zip(one.repeats, two.repeats, strict=True))
-    return [(one.value, two.value)]

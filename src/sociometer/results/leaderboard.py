@@ -1,7 +1,6 @@
 """Leaderboard of one measure: subjects on their shared items, with intervals for scores and ranks."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 
 import numpy as np
@@ -30,7 +29,7 @@ from sociometer.statistics.formatting import (
     number,
     other_stand_ins,
 )
-from sociometer.statistics.intervals import Floats, clustered_mean_interval
+from sociometer.statistics.intervals import clustered_mean_interval
 from sociometer.statistics.item_values import (
     ItemValue,
     RunItems,
@@ -38,13 +37,14 @@ from sociometer.statistics.item_values import (
     lost_items,
     partly_failed,
     read_items,
+    right_or_wrong,
     shared_items,
     with_failed,
 )
 from sociometer.statistics.paired import influence_table, simultaneous
-from sociometer.statistics.people import PeopleMean, mean_over_people
+from sociometer.statistics.people import mean_over_people
 from sociometer.statistics.prediction_powered import METHOD, corrected_difference, differently_asked
-from sociometer.statistics.ranking import Rank, rank_intervals, ranked
+from sociometer.statistics.ranking import FailedItems, Rank, rank_intervals, ranked
 from sociometer.statistics.sequential import earliest, nominal_level
 
 _MOST_NAMED = 4
@@ -159,15 +159,26 @@ def leaderboard(candidates: Sequence[AnyRun], measure: str = "") -> Leaderboard:
     }
     level = nominal_level(earliest(candidate.times for candidate in kept))
     widen = normal_quantile(0.5 + level / 2) / normal_quantile(0.975)
-    rank = partial(_ranks, labels=[candidate.subject for candidate in kept], card=card, people=people, level=level)
-    ranks = rank(shared.values, clusters=shared.clusters)
+    marks = [right_or_wrong(card, table) for table in tables]
+
+    def rank(failed: FailedItems | None = None) -> list[Rank]:
+        return rank_intervals(
+            shared.values, [candidate.subject for candidate in kept], shared.clusters,
+            higher_is_better=card.better != "lower", binary=marks, people=people, level=level, failed=failed,
+        )  # fmt: skip
+
+    failed, count = _failed(found)
+    ranks = rank(failed)
     column = {candidate.subject: place for place, candidate in enumerate(kept)}
     standings = []
     for one in ranks:
         place = column[one.subject]
-        interval = mean_interval(tables[place], shared.items, card, people=bool(kept[place].people))
-        # as the run's own summary, so that both show the same numbers
-        interval = interval.widened(one.mean, widen, *(card.scale or ()))
+        own = kept[place].summary.measure(card.name)
+        if own is not None and own.interval is not None and own.items == len(shared.items) and widen == 1:
+            interval = own.interval  # one number has one interval, wherever it is shown
+        else:
+            interval = mean_interval(tables[place], shared.items, card, people=bool(kept[place].people))
+            interval = interval.widened(one.mean, widen, *(card.scale or ()))
         standings.append(
             Standing(one.subject, one.rank, one.interval, one.mean, interval, len(shared.items), one.beats)
         )
@@ -188,7 +199,7 @@ def leaderboard(candidates: Sequence[AnyRun], measure: str = "") -> Leaderboard:
         tuple(dict.fromkeys(notes)),
         card.better,
         chance=common_chance(card, [candidate.summary for candidate in kept]),
-        doubt="" if said else _doubt(ranks, kept, tables, [one.lost for one in found.items], shared, card, rank),
+        doubt=_doubt(ranks, rank(), count, card) if failed else "",
     )
 
 
@@ -212,49 +223,28 @@ def _among_people(kept: Sequence[AnyRun], tables: Sequence[Mapping[str, ItemValu
     return [place_sentence(kept[one].subject, card, tables[crowds[0]], tables[one]) for one in others]
 
 
-def _ranks(
-    values: Floats,
-    *,
-    labels: Sequence[str],
-    clusters: Sequence[str],
-    card: MeasureCard,
-    people: Mapping[int, PeopleMean],
-    level: float,
-) -> list[Rank]:
-    """The ranks; `level` is that of one look, if a stopping rule looked at one of the runs."""
-    binary = None if card.unit == "share" else False
-    up = card.better != "lower"
-    return rank_intervals(values, labels, clusters, higher_is_better=up, binary=binary, people=people, level=level)
-
-
-def _doubt(
-    ranks: Sequence[Rank],
-    kept: Sequence[AnyRun],
-    tables: Sequence[Mapping[str, ItemValue]],
-    lost: Sequence[Mapping[str, str]],
-    shared: SharedItems,
-    card: MeasureCard,
-    rank: Callable[..., list[Rank]],
-) -> str:
-    """Who else could be first if the failed items count at their worst for the first and at their best for others."""
-    if card.low is None or card.high is None or len(ranks) < 2:
-        return ""
-    missing = lost_items(tables, lost)
-    failed = len(missing) + partly_failed(tables, shared.items)
-    if not failed:
-        return ""
+def _failed(found: Comparable) -> tuple[FailedItems | None, int]:
+    """The items that failed for one of the subjects at both ends of the scale; None without any. And their number."""
+    shared, tables = found.shared, found.tables
+    missing = lost_items(tables, [one.lost for one in found.items])
+    count = len(missing) + partly_failed(tables, shared.items)
     names, clusters = [*shared.items, *missing], [*shared.clusters, *missing.values()]
-    best, worst = (card.low, card.high) if card.better == "lower" else (card.high, card.low)
-    first = ranks[0].subject
-    columns = [
-        with_failed(table, names, worst if candidate.subject == first else best)
-        for candidate, table in zip(kept, tables, strict=True)
-    ]
-    now = {one.subject for one in ranks if one.interval.low == 1}
-    then = rank(np.array(columns).T, clusters=clusters)
-    others = [one.subject for one in then if one.interval.low == 1 and one.subject not in now]
+    if not count or found.card.scale is None:
+        return FailedItems(None, None) if count else None, count
+    low, high = (np.array([with_failed(table, names, end) for table in tables]).T for end in found.card.scale)
+    return FailedItems((low, high), clusters), count
+
+
+def _doubt(ranks: Sequence[Rank], without: Sequence[Rank], failed: int, card: MeasureCard) -> str:
+    """Who else could be first because of the failed items, which the ranks count at their worst."""
     what = "1 failed item" if failed == 1 else f"{failed} failed items"
-    return f"with the {what} at their worst for {first}, {first_of(others, 3)} could be first" if others else ""
+    if card.scale is None:
+        return f"the {what} leave the ranks open, because {lowered(card.title)} has no lowest or no highest value"
+    alone = {one.subject for one in without if one.interval.low == 1}
+    others = [one.subject for one in ranks if one.interval.low == 1 and one.subject not in alone]
+    return (
+        f"with the {what} at their worst for {ranks[0].subject}, {first_of(others, 3)} could be first" if others else ""
+    )
 
 
 def mean_interval(
@@ -303,7 +293,7 @@ def by_people(
     shares = influence_table([known[name].shares for name in names])
     columns = [shares[:, names.index(two)] - shares[:, names.index(one)] for one, two in pairs]
     influence = np.stack(columns, axis=1) if columns else shares
-    shared = simultaneous(influence, [found.p_value for found in apart])
+    shared = simultaneous(influence, [found.p_value for found in apart], shares.shape[0])
     ahead = {(names.index(two), names.index(one)) if sign * found.value > 0 else (names.index(one), names.index(two))
              for (one, two), found, p in zip(pairs, apart, shared.p_values, strict=True) if p < 0.05}  # fmt: skip
     means = np.array([sign * known[name].value for name in names])

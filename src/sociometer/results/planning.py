@@ -15,7 +15,14 @@ from sociometer.core.words import lowered
 from sociometer.results.comparison import shared_differences
 from sociometer.statistics.formatting import amount, scale_and_digits
 from sociometer.statistics.item_values import ItemValue, item_values, shared_items
-from sociometer.statistics.power import items_needed, paired_power, smallest_detectable
+from sociometer.statistics.power import (
+    binary_items_needed,
+    binary_power,
+    items_needed,
+    paired_power,
+    smallest_detectable,
+    smallest_detectable_binary,
+)
 from sociometer.store.records import RunStatus
 from sociometer.store.stored_run import StoredRun
 
@@ -31,7 +38,8 @@ class Spread(Struct, frozen=True):
     """How much the differences of two subjects vary from item to item, in the unit of the measure's values.
 
     `stable` is the mean squared difference of the items themselves, `chance` what one answer each adds to it; repeats
-    average out the latter. `design_effect` is the number of clustered items with the information of one.
+    average out the latter. `design_effect` is the number of clustered items with the information of one. Two runs whose
+    answers are right or wrong (`binary`) and that differ by d disagree on at least a share d of the items.
     """
 
     stable: float
@@ -39,6 +47,11 @@ class Spread(Struct, frozen=True):
     design_effect: float
     told: str
     """Where the numbers come from, in words."""
+    binary: bool = False
+
+    def discordant(self, difference: float, repeats: int) -> float:
+        """The share of right-or-wrong items on which two runs disagree that differ so much."""
+        return min(1.0, max(self.stable + self.chance / repeats, difference))
 
     def deviation(self, difference: float, repeats: int) -> float:
         """The standard deviation of an item's difference if each is played so often and differs so much on average."""
@@ -47,10 +60,16 @@ class Spread(Struct, frozen=True):
     def power(self, difference: float, items: int, repeats: int) -> float:
         """The probability that a comparison on so many items shows the difference."""
         worth = max(2, round(items / self.design_effect))
+        if self.binary:
+            discordant = self.discordant(difference, repeats)
+            return binary_power(worth, (discordant + difference) / 2, (discordant - difference) / 2)
         return paired_power(difference, self.deviation(difference, repeats) / math.sqrt(worth), worth)
 
     def items(self, difference: float, repeats: int, power: float = POWER) -> int:
         """The number of items that show the difference with this power."""
+        if self.binary:
+            discordant = self.discordant(difference, repeats)
+            return binary_items_needed(difference, discordant, power=power, design_effect=self.design_effect)
         return items_needed(
             difference, self.deviation(difference, repeats), power=power, design_effect=self.design_effect
         )
@@ -58,6 +77,8 @@ class Spread(Struct, frozen=True):
     def detectable(self, items: int, repeats: int, power: float = POWER) -> float:
         """The smallest difference that so many items show with this power."""
         worth = max(2, round(items / self.design_effect))
+        if self.binary:
+            return smallest_detectable_binary(worth, self.discordant(0.0, repeats), power=power)
         return smallest_detectable(self.deviation(0.0, repeats) / math.sqrt(worth), worth, power=power)
 
 
@@ -81,13 +102,14 @@ def spread_of(instrument: Instrument, task: str, digest: str, stored: Iterable[S
         return Spread(
             median(pair.stable for pair in pairs), median(pair.chance for pair in pairs),
             median(pair.design_effect for pair in pairs), f"as between {len(tables)} stored runs",
+            all(pair.binary for pair in pairs),
         )  # fmt: skip
     low, high = (measure.low, measure.high) if measure.low is not None and measure.high is not None else (0.0, 1.0)
     square = _DISCORDANT * (high - low) ** 2
     told = "assuming that two answers differ on 20 % of the items, half of it by chance, and independent items"
     if measure.unit != "share":
         told = "assuming a mean squared difference of a fifth of the scale's, half of it by chance, independent items"
-    return Spread(square * (1 - _BY_CHANCE), square * _BY_CHANCE, 1.0, told)
+    return Spread(square * (1 - _BY_CHANCE), square * _BY_CHANCE, 1.0, told, measure.unit == "share")
 
 
 def _pair(measure: MeasureCard, one: dict[str, ItemValue], two: dict[str, ItemValue]) -> Spread | None:
@@ -95,14 +117,14 @@ def _pair(measure: MeasureCard, one: dict[str, ItemValue], two: dict[str, ItemVa
     shared = shared_items((one, two))
     if len(shared.items) < _FEWEST:
         return None
-    found = shared_differences(measure, (one, two), shared, range(len(shared.items))).summary(draws=1)
+    found = shared_differences(measure, (one, two), shared, range(len(shared.items))).summary()
     within = [_chance([table[name] for name in shared.items]) for table in (one, two)]
     if None in within:
         chance = found.square * _BY_CHANCE
-        return Spread(found.square - chance, chance, found.items / found.worth, "")
+        return Spread(found.square - chance, chance, found.items / found.worth, "", found.binary)
     noise = [(mean, repeats) for pair in within if pair is not None for mean, repeats in (pair,)]
     stable = max(0.0, found.square - sum(mean / repeats for mean, repeats in noise))
-    return Spread(stable, sum(mean for mean, _ in noise), found.items / found.worth, "")
+    return Spread(stable, sum(mean for mean, _ in noise), found.items / found.worth, "", found.binary)
 
 
 def _chance(items: Sequence[ItemValue]) -> tuple[float, float] | None:

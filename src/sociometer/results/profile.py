@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from sociometer.core.card import MeasureCard
-from sociometer.core.measure import Interval, Table
+from sociometer.core.measure import Case, Interval, Measure, Table
 from sociometer.core.task import AnyRun
-from sociometer.statistics.formatting import chance_of, interval_text, number, other_stand_ins
+from sociometer.statistics.formatting import chance_of, failed_range, interval_text, number, other_stand_ins
 from sociometer.store.stored_run import StoredRun
 
 _COLUMNS = (
@@ -38,6 +38,8 @@ class ProfileLine(Struct, frozen=True):
     errors: int
     stand_ins: tuple[str, ...]
     note: str = ""
+    cases: tuple[Case, ...] = ()
+    """The value with the failed episodes at the low and at the high end of the scale."""
 
     @property
     def position(self) -> float | None:
@@ -52,12 +54,16 @@ class ProfileLine(Struct, frozen=True):
         return (value - self.chance) / (goal - self.chance)
 
     def against(self, reference: float | None) -> int:
-        """1 if the whole interval is better than a reference value, -1 if it is worse, 0 if neither is sure."""
-        interval = self.interval
-        if interval is None or interval.low is None or interval.high is None or reference is None:
+        """1 if it is surely better than a reference value, -1 if worse, 0 if neither is sure; failures included."""
+        if reference is None:
             return 0
-        side = 1 if interval.low > reference else -1 if interval.high < reference else 0
-        return -side if self.better == "lower" else side
+        own = Measure(self.measure, self.value, interval=self.interval, errors=self.errors, cases=self.cases)
+        return -own.side(reference) if self.better == "lower" else own.side(reference)
+
+    @property
+    def with_failed(self) -> str:
+        """What the failed episodes could change, as the end of a sentence; empty without any."""
+        return failed_range(self.errors, self.cases, self.unit)
 
 
 def profile_lines(runs: Sequence[AnyRun]) -> tuple[ProfileLine, ...]:
@@ -73,7 +79,7 @@ def profile_lines(runs: Sequence[AnyRun]) -> tuple[ProfileLine, ...]:
                 card.name, card.title, run.task, run.run, run.subject, known.name, known.title, known.unit,
                 known.better, measure.value, measure.interval,
                 chance_of(known, card, run.summary, on_official=run.whose_items != "bundled"), known.human, known.top,
-                measure.items, measure.unreadable, measure.errors, run.stand_ins, measure.note,
+                measure.items, measure.unreadable, measure.errors, run.stand_ins, measure.note, measure.cases,
             ))  # fmt: skip
     return tuple(found)
 
@@ -99,7 +105,9 @@ class Profile(Struct, frozen=True):
         above = sum(line.against(line.chance) == 1 for line in able)
         if not able:
             return f"{self.subject}: {len(self.lines)} measures, none with enough items to compare with chance."
-        return f"{self.subject} is better than chance on {above} of {len(able)} measures that have enough items."
+        unsure = sum(structs.replace(line, errors=0, cases=()).against(line.chance) == 1 for line in able) - above
+        could = f"; failed episodes leave {unsure} more open" if unsure > 0 else ""
+        return f"{self.subject} is better than chance on {above} of {len(able)} measures that have enough items{could}."
 
     @property
     def table(self) -> Table:
@@ -118,7 +126,8 @@ class Profile(Struct, frozen=True):
         whose = self.whose_items[line.run]
         played = [f"{whose} items"] if whose != "bundled" else []
         stand_ins = [f"stand-in: {name}" for name in other_stand_ins(line.stand_ins)]
-        return "; ".join([*played, *stand_ins, *([line.note] if line.note else [])])
+        said = [text for text in (line.note, line.with_failed) if text]
+        return "; ".join([*played, *stand_ins, *said])
 
 
 def profile_of(subject: str, runs: Sequence[StoredRun]) -> Profile:

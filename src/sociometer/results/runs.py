@@ -226,12 +226,15 @@ def _rules_out(row: ComparedMeasure) -> bool:
     A measure without a margin does not count.
     """
     margin = row.margin
-    return margin is None or all(
-        one.low is not None
-        and one.high is not None
-        and (row.better == "lower" or one.low > -margin)
-        and (row.better == "higher" or one.high < margin)
-        for one in (row.paired.interval, *row.extremes)
+    return margin is None or (
+        not row.left_open
+        and all(
+            one.low is not None
+            and one.high is not None
+            and (row.better == "lower" or one.low > -margin)
+            and (row.better == "higher" or one.high < margin)
+            for one in (row.paired.interval, *row.extremes)
+        )
     )
 
 

@@ -148,8 +148,11 @@ def _compared(
         verdict = UNDECIDED if count == so_far.items else ""
         return structs.replace(now, looks=(*so_far.looks, Look(count, verdict=verdict)), widen=widen)
     found = shared_differences(measure, tables, shared, range(len(shared.items)))
-    extremes = failed_extremes(measure, sides, shared, found.binary)
-    seen = look(found, now.times, better=measure.better, margin=margin, level=level, extremes=extremes)
+    failed, extremes = failed_extremes(measure, sides, shared, range(len(shared.items)))
+    left_open = bool(failed and not extremes)
+    seen = look(
+        found, now.times, better=measure.better, margin=margin, level=level, extremes=extremes, left_open=left_open
+    )
     made = Look(count, seen.difference, seen.interval.low, seen.interval.high, seen.verdict)
     return structs.replace(now, looks=(*so_far.looks, made), widen=widen)
 
@@ -196,9 +199,11 @@ class WidthRule:
     def _estimate(
         self, measure: MeasureCard, seen: RunItems, predicted: Prediction | None, items: int
     ) -> tuple[float, float | None, float | None]:
-        """The mean with its bounds; failed items count as the lowest value for one, as the highest for the other."""
-        table = seen.tables[measure.value]
-        scale = None if measure.low is None or measure.high is None else (measure.low, measure.high)
+        """The mean with its bounds; failed items count as the lowest value for one, as the highest for the other.
+
+        Without both ends of the scale, failed items leave the bounds open.
+        """
+        table, scale = seen.tables[measure.value], measure.scale
         lost = {name: cluster for name, cluster in seen.lost.items() if name not in table and scale}
         clusters = [*(one.cluster for one in table.values()), *lost.values()]
         ends = []
@@ -212,7 +217,8 @@ class WidthRule:
                     binary=None if measure.unit == "share" else False,
                 )
             )  # fmt: skip
-        return (ends[0][0] + ends[1][0]) / 2, ends[0][1].low, ends[1][1].high
+        mean = (ends[0][0] + ends[1][0]) / 2
+        return (mean, None, None) if seen.lost and not scale else (mean, ends[0][1].low, ends[1][1].high)
 
     def _target(self, measure: MeasureCard) -> float:
         half = self._until.half_width

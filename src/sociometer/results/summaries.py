@@ -14,6 +14,7 @@ from sociometer.statistics.formatting import (
     TINY,
     chance_of,
     estimate,
+    failed_range,
     group_text,
     interval_text,
     known_errors,
@@ -60,6 +61,16 @@ class MeasureRow(Struct, frozen=True):
     def estimate(self) -> str:
         """The value with its interval."""
         return estimate(self.measure.value, self.card.unit, self.measure.interval)
+
+    @property
+    def note(self) -> str:
+        """Its note, and what failed episodes could change."""
+        return "; ".join(text for text in (self.measure.note, self.could) if text)
+
+    @property
+    def could(self) -> str:
+        """What failed episodes could change; empty without any."""
+        return failed_range(self.measure.errors, self.measure.cases, self.card.unit)
 
     @property
     def chance_text(self) -> str | None:
@@ -118,7 +129,10 @@ def finding(run: StoredRun) -> str:
     if not primary:
         said = f"no overall score; {_items(run, known)}" if known else "no result"
         return f"{subject_of(run)} on {run.instrument}: {said}."
-    parts = [f"{lowered(line.card.title)} {line.estimate}" for line in primary[:3]]
+    parts = [
+        f"{lowered(line.card.title)} {line.estimate}" + (f" ({could})" if (could := line.could) else "")
+        for line in primary[:3]
+    ]
     more = f" and {len(primary) - 3} more" if len(primary) > 3 else ""
     chance = primary[0].chance_text
     beside = f", chance {chance}" if chance is not None and len(primary) == 1 else ""
@@ -195,7 +209,7 @@ def _row(line: MeasureRow) -> tuple[Cell, ...]:
     return (
         line.task, line.card.title, ", ".join(measure.group.values()).replace("_", " ") or "all", line.value,
         interval_text(measure.interval, unit, too_few=few) or None, line.chance_text, measure.items, measure.unreadable,
-        line.failed, measure.note,
+        line.failed, measure.note if measure.group else line.note,
     )  # fmt: skip
 
 
@@ -207,7 +221,7 @@ def raw_measures(runs: Sequence[StoredRun]) -> Table:
             "; ".join(f"{facet}={level}" for facet, level in line.measure.group.items()), line.measure.value,
             line.measure.interval.low if line.measure.interval else None,
             line.measure.interval.high if line.measure.interval else None,
-            line.measure.items, line.measure.unreadable, line.failed, line.measure.note,
+            line.measure.items, line.measure.unreadable, line.failed, line.note,
         )
         for run in runs
         for line in lines_of(run)

@@ -85,10 +85,22 @@ class ComparedMeasure(Struct, frozen=True):
     """The number of comparisons whose intervals hold together."""
     failed: int = 0
     """Items that one of the two failed to answer, so that they are not compared."""
+    observed: Verdict = "cannot tell"
+    """The verdict without the failed items; `verdict` is the same if it holds in every case, else “cannot tell”."""
     with_failed: tuple[Verdict, ...] = ()
-    """Verdicts that differ from `verdict` if the failed items count at their worst or their best."""
+    """Verdicts that differ from `observed` if the failed items count at their worst or their best."""
     extremes: tuple[Interval, ...] = ()
     """The interval of the difference with the failed items at their worst, and at their best."""
+
+    @property
+    def left_open(self) -> bool:
+        """Whether failed items leave everything open, because the measure has no lowest or no highest value."""
+        return bool(self.failed and not self.extremes)
+
+    @property
+    def could_be_worse(self) -> bool:
+        """Whether it is worse, or worse in the worst case of the failed items."""
+        return self.left_open or "worse" in (self.observed, *self.with_failed)
 
 
 class Comparison(Struct, frozen=True):
@@ -115,8 +127,8 @@ class Comparison(Struct, frozen=True):
 
     @property
     def worse(self) -> bool:
-        """Whether the second subject is worse on a primary measure overall, for a gate in CI."""
-        return any(row.verdict == "worse" for row in self.primary_rows)
+        """Whether the second subject is or could be worse on a primary measure overall, for a gate in CI."""
+        return any(row.could_be_worse for row in self.primary_rows)
 
     @property
     def undecided(self) -> str:
@@ -179,7 +191,8 @@ def decide(
         alike = [(a, b) for a, b in combinations(range(len(family)), 2) if family[a].what == family[b].what]
         influence = np.column_stack([influence, *(influence[:, b] - influence[:, a] for a, b in alike)])
         raw = [one.paired.p_value for one in family]
-        shared = simultaneous(influence, [*raw, *[1.0] * (influence.shape[1] - len(raw))], terms.level)
+        raw += [1.0] * (influence.shape[1] - len(raw))
+        shared = simultaneous(influence, raw, min(one.paired.clusters for one in family), terms.level)
         for index, one, p_adjusted in zip(members, family, shared.p_values, strict=False):
             margin = margins.get((one.measure.task, one.measure.name))
             result[index] = _decided(one, p_adjusted, shared.level, len(shared.p_values), terms, margin)
@@ -192,13 +205,18 @@ def _decided(
     measure = one.measure
     # made at the level of one comparison and look, the intervals of the family hold together at the level asked for
     at = nominal_level(one.times, level)
-    paired = structs.replace(
-        one.paired, interval=structs.replace(_possible(one.interval(at), measure), level=terms.level)
-    )
-    verdict = verdict_of(paired.interval, measure.better, margin)
-    extremes = tuple(extreme(at) for extreme in one.extremes)
-    others = (verdict_of(extreme, measure.better, margin) for extreme in extremes)
+    apart = (0.0, *(() if margin is None else (margin, -margin)))
+
+    def around(found: Interval) -> Interval:
+        return structs.replace(_possible(found, measure), level=terms.level, apart=apart)
+
+    paired = structs.replace(one.paired, interval=around(one.interval(at)))
+    observed = verdict_of(paired.interval, measure.better, margin)
+    extremes = tuple(around(extreme(at)) for extreme in one.extremes)
+    others = dict.fromkeys(verdict_of(extreme, measure.better, margin) for extreme in extremes)
+    others.pop(observed, None)
     few = paired.interval.too_few
+    sure = few or not (others or (one.failed and not extremes))
     return ComparedMeasure(
         name=measure.name,
         title=measure.title,
@@ -207,14 +225,15 @@ def _decided(
         group=one.group,
         paired=paired,
         p_adjusted=p_adjusted,
-        verdict=verdict,
+        verdict=observed if sure else "cannot tell",
         detectable=None if few else detectable_difference(paired, level=at),
         chance=one.chance,
         margin=margin,
         primary=measure.primary,
         family=family,
         failed=one.failed,
-        with_failed=tuple(dict.fromkeys(other for other in others if other != verdict)),
+        observed=observed,
+        with_failed=tuple(others),
         extremes=extremes,
     )
 

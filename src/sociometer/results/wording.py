@@ -14,8 +14,9 @@ from sociometer.statistics.people import place_among
 
 FAMILIES = (
     "A verdict follows from the interval next to it. The intervals of a family hold together with the level asked for "
-    "(max-t). Within a task, the primary measures of all pairs of runs are one family, the other measures are a second "
-    "one, and every way of grouping one measure is another. Tasks and instruments are separate families."
+    "(max-t, or Bonferroni below 40 clusters). Within a task, the primary measures of all pairs of runs are one "
+    "family, the other measures are a second one, and every way of grouping one measure is another. Tasks and "
+    "instruments are separate families."
 )
 
 
@@ -66,16 +67,19 @@ def _whole(row: ComparedMeasure, comparison: Comparison, named: bool) -> str:
         said = f"{second} against {first}{on}: {_count(row.paired.clusters)} too few to tell"
     else:
         seen = f"a difference of {_signed(row)} {bracketed_interval(interval, row.unit)}{many}"
-        said = f"the data cannot tell {second} from {first}{on}: {seen}{_would(row)}"
-    return said + failed_text(row)
+        said = f"the data cannot tell {second} from {first}{on}: {seen}{failed_text(row) or _would(row)}"
+    return said
 
 
 def failed_text(row: ComparedMeasure) -> str:
     """What the failed items could change; empty if they cannot change the verdict."""
+    items = "the failed item" if row.failed == 1 else f"the {row.failed} failed items"
+    if row.left_open:
+        return f" without {items}, which leave it open: “{row.title}” has no lowest or no highest value"
     if not row.with_failed:
         return ""
-    items = "the failed item" if row.failed == 1 else f"the {row.failed} failed items"
-    return f", but {items} could change this to “{'” or “'.join(row.with_failed)}”"
+    worst, best = (bracketed_interval(one, row.unit) for one in row.extremes)
+    return f" without {items}, {worst} with them at their worst and {best} at their best"
 
 
 def _signed(row: ComparedMeasure) -> str:

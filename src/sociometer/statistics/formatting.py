@@ -7,7 +7,7 @@ from typing import Any
 
 from sociometer.core.card import Card, MeasureCard
 from sociometer.core.conversation import SUBJECT
-from sociometer.core.measure import NO_VARIATION, Interval, Measure, Summary
+from sociometer.core.measure import NO_VARIATION, Case, Interval, Measure, Summary
 from sociometer.core.task import RunView
 from sociometer.core.words import plain_number
 
@@ -26,7 +26,8 @@ def scale_and_digits(unit: str) -> tuple[int, int]:
 def decimals(unit: str, interval: Interval | None) -> int | None:
     """The decimals that an interval is worth in its unit; None if there is none, or if it has no width.
 
-    Too few clusters for an interval are worth one decimal less than usual.
+    Too few clusters for an interval are worth one decimal less than usual. A bound has enough decimals to differ from
+    the values that it must stay apart from.
     """
     scale, usual = scale_and_digits(unit)
     if interval is None or interval.method == NO_VARIATION:
@@ -36,7 +37,11 @@ def decimals(unit: str, interval: Interval | None) -> int | None:
     width = (interval.high - interval.low) * scale
     if not math.isfinite(width) or width <= 0:
         return None
-    return min(max(0, 1 - math.floor(math.log10(width))), usual + 1)
+    digits = min(max(0, 1 - math.floor(math.log10(width))), usual + 1)
+    pairs = [(end * scale, mark * scale) for end in (interval.low, interval.high) for mark in interval.apart]
+    while digits < usual + 3 and any(end != mark and round(end, digits) == round(mark, digits) for end, mark in pairs):
+        digits += 1
+    return digits
 
 
 def number(value: float | None, unit: str, digits: int | None = None, *, interval: Interval | None = None) -> str:
@@ -128,6 +133,16 @@ def short_interval(interval: Interval, unit: str) -> str:
     """An interval in the cell of its value: “[7, 25]”."""
     bounds = bracketed_interval(interval, unit)
     return bounds_text(interval, lambda *_: bounds, too_few="(too few)", same="(all equal)")
+
+
+def failed_range(errors: int, cases: Sequence[Case], unit: str) -> str:
+    """What failed episodes could change: “22 to 74 % with the 100 failed”; empty without any."""
+    if not errors:
+        return ""
+    if not cases:
+        return f"left open by the {errors} failed"
+    low, high = (case.value for case in cases)
+    return f"{interval_text(Interval(low, high), unit)} with the {errors} failed"
 
 
 CHANCE = "chance"

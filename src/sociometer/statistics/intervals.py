@@ -88,6 +88,16 @@ def cluster_sums(table: Floats, codes: Integers, count: int) -> tuple[Floats, Fl
     return sums, sizes
 
 
+def effective_clusters(codes: Integers, count: int) -> float:
+    """Kish's effective number of clusters, (Σ n_g)² / Σ n_g²: their number if all have the same size.
+
+    One less is the number of degrees of freedom of a variance over them; at least one. Reference: Kish, L. (1965).
+    Survey Sampling. Wiley.
+    """
+    sizes = np.bincount(codes, minlength=count).astype(np.float64)
+    return max(2.0, float(sizes.sum() ** 2 / np.square(sizes).sum()))
+
+
 def mean_variance(values: Floats, codes: Integers, count: int) -> float:
     """Cluster-robust variance of the mean: G/(G − 1) Σ_g (Σ_{i∈g} (x_i − x̄))² / n².
 
@@ -142,7 +152,8 @@ def clustered_mean_interval(
         return Interval(float(means[0]), float(means[0]), level, NO_VARIATION, count)
     if not known:
         sample = bootstrap_means(*cluster_sums(means[:, None], codes, count), draws=draws)[:, 0]
-        return Interval(*expanded_percentiles(sample, count, level), level, CLUSTER_BOOTSTRAP, count)
+        bounds = expanded_percentiles(sample, effective_clusters(codes, count), level)
+        return Interval(*bounds, level, CLUSTER_BOOTSTRAP, count)
     most = array.size if binary else math.inf
     found = _effective_wilson((means - low) / (high - low), codes, count, level, most)
     return found.scaled(high - low, low)
@@ -186,7 +197,7 @@ def _effective_wilson(means: Floats, codes: Integers, count: int, level: float, 
     if count < most:
         # Korn and Graubard's correction, because the variance is itself an estimate from few clusters
         quantile = 0.5 + level / 2
-        n *= (normal_quantile(quantile) / t_quantile(quantile, count - 1)) ** 2
+        n *= (normal_quantile(quantile) / t_quantile(quantile, effective_clusters(codes, count) - 1)) ** 2
     low, high = wilson(float(means.mean()), n, level)
     return Interval(low, high, level, "Wilson on the effective sample size", count)
 
@@ -225,7 +236,7 @@ def _few_weights(draws: int, count: int) -> NDArray[np.uint8]:
     return _weights(np.random.default_rng(SEED), draws, count).astype(np.uint8)
 
 
-def expanded_percentiles(sample: Floats, clusters: int, level: float = 0.95) -> tuple[float, float]:
+def expanded_percentiles(sample: Floats, clusters: float, level: float = 0.95) -> tuple[float, float]:
     """Percentile interval of bootstrap draws, widened because the bootstrap is too narrow in small samples.
 
     The tail is Φ(−√(n/(n − 1)) t(n − 1)) instead of α/2 (Hesterberg 2015, section 5).

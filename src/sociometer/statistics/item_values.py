@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, structs
 
+from sociometer.core.card import MeasureCard
 from sociometer.core.lazy import lazy
 from sociometer.core.task import RunView
 
@@ -76,6 +77,11 @@ def read_items(view: RunView[Any, Any], values: Sequence[str]) -> RunItems:
 def item_values(view: RunView[Any, Any], value: str) -> dict[str, ItemValue]:
     """The scored items of a run by id, for one score value."""
     return read_items(view, (value,)).tables[value]
+
+
+def right_or_wrong(measure: MeasureCard, table: Mapping[str, ItemValue]) -> bool:
+    """Whether a measure is right or wrong in a run: a share whose single answers are all 0 or 1."""
+    return measure.unit == "share" and all(value in (0.0, 1.0) for one in table.values() for value in one.repeats)
 
 
 def with_failed(table: Mapping[str, ItemValue], names: Iterable[str], value: float) -> list[float]:

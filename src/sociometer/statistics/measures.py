@@ -1,21 +1,21 @@
-"""Measures of a run: the mean of one score value, overall and by facet, with clustered intervals."""
+"""Measures of a run: the mean of one score value, overall and by facet, with clustered intervals and failures."""
 
+import math
 from array import array
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from msgspec import Struct
 
-from sociometer.core.measure import Measure
+from sociometer.core.measure import Case, Measure
 from sociometer.core.task import Item, RunView
 from sociometer.statistics.distributions import chi_square_above
-from sociometer.statistics.intervals import Integers, clustered_mean_interval, item_means
+from sociometer.statistics.intervals import Floats, Integers, clustered_mean_interval, is_binary, item_means
 
 
 class Observation(Struct, frozen=True):
-    """One scored value with its item, cluster and facets; usually one episode."""
+    """One scored value with its item, cluster and facets; usually one episode. NaN is the value of a failed one."""
 
     item: str
     cluster: str
@@ -49,7 +49,7 @@ class Observations:
             self.add(row.item, row.cluster, row.value, row.facets, row.unreadable)
 
     def add(self, item: str, cluster: str, value: float, facets: Mapping[str, str], unreadable: int = 0) -> None:
-        """Adds one scored value; raises ValueError if repeats of one item have different clusters."""
+        """Adds one value, NaN for a failure; raises ValueError if repeats of one item have different clusters."""
         names, levels = self._names, self._levels
         number = names.setdefault(item, len(names))
         shared = names.setdefault(cluster or item, len(names))
@@ -69,28 +69,40 @@ class Observations:
         self,
         name: str,
         group: dict[str, str],
-        errors: int = 0,
         *,
         binary: bool | None = None,
         scale: tuple[float, float] | None = None,
         places: Integers | None = None,
     ) -> Measure:
-        """The mean with its interval and counts, of all observations or of those at some places."""
+        """The mean with its interval, counts and cases, of all observations or of those at some places."""
         chosen = slice(None) if places is None else places
         values = np.asarray(self._values)[chosen]
-        if not values.size:
+        failed = np.isnan(values)
+        errors = int(failed.sum())
+        if errors == values.size:
             return Measure(name, None, group, errors=errors, note="nothing was scored")
         items, clusters = np.asarray(self._items)[chosen], np.asarray(self._clusters)[chosen]
-        means, _ = item_means(values, None, items)
+        if binary is None:
+            binary = is_binary(values[~failed])
+
+        def mean(values: Floats, items: Integers, clusters: Integers) -> Case:
+            means, _ = item_means(values, None, items)
+            right_or_wrong = binary and is_binary(values)
+            around = clustered_mean_interval(values, clusters, items=items, binary=right_or_wrong, scale=scale)
+            return Case(sum(means.tolist()) / means.size, around)
+
+        scored = mean(values[~failed], items[~failed], clusters[~failed])
+        ends = (scale or ((0.0, 1.0) if binary else ())) if errors else ()
         return Measure(
             name=name,
-            value=sum(means.tolist()) / means.size,
+            value=scored.value,
             group=group,
-            interval=clustered_mean_interval(values, clusters, items=items, binary=binary, scale=scale),
-            items=means.size,
-            clusters=np.unique(clusters).size,
+            interval=scored.interval,
+            items=np.unique(items[~failed]).size,
+            clusters=np.unique(clusters[~failed]).size,
             unreadable=int(np.asarray(self._unreadable)[chosen].sum()),
             errors=errors,
+            cases=tuple(mean(np.where(failed, end, values), items, clusters) for end in ends),
         )
 
     def levels(self, facets: Sequence[str]) -> dict[tuple[str, ...], Integers]:
@@ -111,7 +123,6 @@ def mean_measure(
     name: str,
     members: Iterable[Observation],
     group: dict[str, str] | None = None,
-    errors: int = 0,
     *,
     binary: bool | None = None,
     scale: tuple[float, float] | None = None,
@@ -121,7 +132,7 @@ def mean_measure(
     Pass `binary=False` for quantities other than shares: values that happen to be all 0 would otherwise be read as
     wrong answers.
     """
-    return Observations(members).measure(name, group or {}, errors, binary=binary, scale=scale)
+    return Observations(members).measure(name, group or {}, binary=binary, scale=scale)
 
 
 def grouped_measures(
@@ -138,39 +149,45 @@ def grouped_measures(
     Pass `binary=False` if the value is not a share.
     """
     name = name or value
-    members, errors = Observations(), 0
+    members = Observations()
+    failed = False
     for episode in run.episodes():
         item, score = episode.item, episode.score
-        errors += episode.failure is not None
+        failed |= episode.failure is not None
         if episode.outcome is not None and score is not None and value in score.values:
             members.add(item.id, item.cluster or item.id, score.values[value], score.facets, score.unreadable)
-    failed = _facets_of_failed(run) if errors else []
+    for lost in failed_observations(run) if failed else ():
+        members.add(lost.item, lost.cluster, lost.value, lost.facets)
     scale = run.card.scales(run.task).get(name)
-    measures = [members.measure(name, {}, errors, binary=binary, scale=scale)]
+    measures = [members.measure(name, {}, binary=binary, scale=scale)]
     for facets in by:
         keys = (facets,) if isinstance(facets, str) else facets
-        lost = Counter(tuple(of[key] for key in keys) for of in failed if all(key in of for key in keys))
         for level, places in members.levels(keys).items():
             of_level = dict(zip(keys, level, strict=True))
-            measures.append(members.measure(name, of_level, lost[level], binary=binary, scale=scale, places=places))
+            found = members.measure(name, of_level, binary=binary, scale=scale, places=places)
+            if found.value is not None:
+                measures.append(found)
     return tuple(measures)
 
 
-def _facets_of_failed(run: RunView[Any, Any]) -> list[dict[str, str]]:
-    """The facets of failed episodes, read from item fields of the same name.
+def failed_observations(run: RunView[Any, Any]) -> list[Observation]:
+    """The failed episodes of a run, with NaN as their value.
 
-    A field is used only if it equals the facet on every scored item.
+    Their facets are read from item fields of the same name, if the field equals the facet on every scored item.
     """
     wrong: set[str] = set()
-    failed: list[dict[str, str]] = []
+    failed: list[Observation] = []
     for episode in run.episodes():
-        fields = _text_fields(episode.item)
+        item, fields = episode.item, _text_fields(episode.item)
         if episode.failure is not None:
-            failed.append(fields)
+            failed.append(Observation(item.id, item.cluster or item.id, math.nan, fields))
         elif episode.score is not None:
             facets = episode.score.facets
             wrong |= {name for name in fields if facets.get(name) != fields[name]}
-    return [{name: level for name, level in fields.items() if name not in wrong} for fields in failed]
+    for one in failed:
+        for name in wrong & one.facets.keys():
+            del one.facets[name]
+    return failed
 
 
 def _text_fields(item: Item) -> dict[str, str]:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from sociometer.core.lazy import lazy
 from sociometer.core.measure import NO_VARIATION, Interval
-from sociometer.statistics.distributions import binomial_below, normal_below, normal_quantile, t_quantile
+from sociometer.statistics.distributions import binomial_below, normal_below, normal_quantile, t_below, t_quantile
 from sociometer.statistics.intervals import (
     DRAWS,
     MINIMUM_CLUSTERS,
@@ -20,6 +20,7 @@ from sociometer.statistics.intervals import (
     Integers,
     Labels,
     cluster_codes,
+    effective_clusters,
     is_binary,
     item_means,
     mean_variance,
@@ -32,6 +33,10 @@ MANY = 1_000
 """With more comparisons than this, fewer draws are enough: the quantile of their largest varies less."""
 
 
+ENOUGH_CLUSTERS = 40
+"""From so many clusters on, the correlations of several comparisons are known well enough for max-t."""
+
+
 class Simultaneous(Struct, frozen=True):
     """What several comparisons share: the level of each that gives all of them the joint level, and adjusted p-values.
 
@@ -42,17 +47,22 @@ class Simultaneous(Struct, frozen=True):
     p_values: tuple[float, ...]
 
 
-def simultaneous(influence: Floats, p_values: Sequence[float], level: float = 0.95) -> Simultaneous:
+def simultaneous(influence: Floats, p_values: Sequence[float], clusters: int, level: float = 0.95) -> Simultaneous:
     """The level at which every comparison is made so that all intervals hold together with probability `level`.
 
     `influence` is clusters × comparisons: the contribution of each cluster to the error of each difference. The
     comparisons are jointly normal with the correlations of these columns; the quantile c of the largest |t| of draws
-    from that distribution gives the level 2Φ(c) − 1 (max-t). One comparison keeps its level and its p-value.
+    from that distribution gives the level 2Φ(c) − 1 (max-t). Fewer than `ENOUGH_CLUSTERS` clusters do not show the
+    correlations well enough: the error rate is then divided by the number of comparisons (Bonferroni), and the
+    intervals use the t distribution. One comparison keeps its level and its p-value.
     References: Westfall, P. H., and Young, S. S. (1993). Resampling-based multiple testing. Wiley; Chernozhukov, V.,
     Chetverikov, D., and Kato, K. (2013). Gaussian approximations and multiplier bootstrap. Annals of Statistics 41.
     """
     if len(p_values) < 2:
         return Simultaneous(level, tuple(p_values))
+    if clusters < ENOUGH_CLUSTERS:
+        many = len(p_values)
+        return Simultaneous(1 - (1 - level) / many, tuple(min(1.0, many * p) for p in p_values))
     largest = _largest(influence)
     each = max(level, 2 * normal_below(float(np.quantile(largest, level))) - 1)
     sizes = [normal_quantile(1 - max(p, 1e-15) / 2) for p in p_values]
@@ -141,6 +151,7 @@ class PairedDifference(Struct, frozen=True):
     `effect` is the mean difference over its standard deviation; None if all items have the same nonzero difference.
     `square` is the mean squared difference of an item; for right-or-wrong items, the share on which the two differ.
     `worth` is the effective number of items: independent items with the same information as the clustered ones.
+    `freedom` is the number of degrees of freedom of its error.
     """
 
     items: int
@@ -155,6 +166,7 @@ class PairedDifference(Struct, frozen=True):
     binary: bool
     square: float
     worth: float
+    freedom: float
     mcnemar: McNemar | None = None
 
     @property
@@ -176,6 +188,28 @@ class Differences(Struct, frozen=True):
     second: float
     binary: bool
 
+    @property
+    def freedom(self) -> float:
+        """The degrees of freedom of the error: Kish's effective number of clusters − 1."""
+        return effective_clusters(self.codes, len(self.clusters)) - 1
+
+    def _estimate(self) -> tuple[float, float]:
+        """Bonett and Price's estimate of the mean difference, and its error."""
+        squares = np.square(self.values)
+        nonzero = int((squares > 0).sum())
+        mean, size = float(self.values.mean()), float(squares.sum()) / nonzero if nonzero else 1.0
+        n = _worth(self.values, self.codes, len(self.clusters))
+        added = 2.0 if self.binary else 2.0 * (1 - nonzero / self.values.size)
+        centre = n * mean / (n + added)
+        square = (n * float(squares.mean()) + added * size) / (n + added)
+        # the variance of graded values is an estimate with its own degree of freedom
+        return centre, math.sqrt(max(0.0, square - centre**2) / (n + added - (0 if self.binary else 1)))
+
+    @property
+    def _single(self) -> bool:
+        """Whether all are single right-or-wrong items, for which the normal distribution is used."""
+        return self.binary and len(self.clusters) == self.values.size
+
     def interval(self, level: float = 0.95) -> Interval:
         """Bonett and Price's interval of the mean difference, on the effective number of items.
 
@@ -183,29 +217,29 @@ class Differences(Struct, frozen=True):
         as the usual nonzero difference (for right or wrong: 1): d̃ ± t √((q̃ − d̃²) / (n + k)), with d̃ and q̃ the mean
         difference and the mean squared difference over the n + k items. For right or wrong k is 2, for other values
         twice the share of items without a difference; without such items this is the t interval. The quantile is normal
-        for single right-or-wrong items, else that of t with G − 1 degrees of freedom.
+        for single right-or-wrong items, else that of t with `freedom`.
         Reference: Bonett, D. G., and Price, R. M. (2012). JEBS 37.
         """
         count = len(self.clusters)
         if count < MINIMUM_CLUSTERS:
             return too_few(count, level)
-        squares = np.square(self.values)
-        nonzero = int((squares > 0).sum())
-        mean, size = float(self.values.mean()), float(squares.sum()) / nonzero if nonzero else 1.0
+        mean, quantile = float(self.values.mean()), 0.5 + level / 2
         if not self.binary and float(np.ptp(self.values)) == 0.0:
             return Interval(mean, mean, level, NO_VARIATION, count)
-        n = _worth(self.values, self.codes, count)
-        added = 2.0 if self.binary else 2.0 * (1 - nonzero / self.values.size)
-        centre = n * mean / (n + added)
-        square = (n * float(squares.mean()) + added * size) / (n + added)
-        quantile, single = 0.5 + level / 2, self.binary and count == self.values.size
-        t = normal_quantile(quantile) if single else t_quantile(quantile, count - 1)
-        # the variance of graded values is an estimate with its own degree of freedom
-        half = t * math.sqrt(max(0.0, square - centre**2) / (n + added - (0 if self.binary else 1)))
+        centre, error = self._estimate()
+        half = error * (normal_quantile(quantile) if self._single else t_quantile(quantile, self.freedom))
         low, high = centre - half, centre + half
         if self.binary:
             low, high = max(-1.0, low), min(1.0, high)
         return Interval(low, high, level, "Bonett-Price on the effective sample size", count)
+
+    def p_value(self) -> float:
+        """The largest error rate at which the interval includes zero; without an interval, that of sign flips."""
+        if len(self.clusters) < MINIMUM_CLUSTERS or (not self.binary and float(np.ptp(self.values)) == 0.0):
+            return sign_flip_test(self.values, self.codes)
+        centre, error = self._estimate()
+        size = -abs(centre) / error
+        return 2 * (normal_below(size) if self._single else t_below(size, self.freedom))
 
     def influence(self) -> dict[Hashable, float]:
         """The contribution of each cluster to the error of the mean difference: Σ (d − mean) / n."""
@@ -213,8 +247,8 @@ class Differences(Struct, frozen=True):
         sums = np.bincount(self.codes, weights=deviations, minlength=len(self.clusters)) / self.values.size
         return dict(zip(self.clusters, sums.tolist(), strict=True))
 
-    def summary(self, level: float = 0.95, draws: int = DRAWS) -> PairedDifference:
-        """The mean difference with its interval, its p-value (sign flips by cluster) and its effect size."""
+    def summary(self, level: float = 0.95, *, flips: bool = False) -> PairedDifference:
+        """The mean difference with its interval, effect size and p-value (`flips`: that of sign flips by cluster)."""
         values, count = self.values, len(self.clusters)
         mean = float(values.mean())
         spread = float(values.std(ddof=1)) if values.size > 1 and np.ptp(values) else 0.0
@@ -226,12 +260,13 @@ class Differences(Struct, frozen=True):
             second=self.second,
             difference=mean,
             interval=self.interval(level),
-            p_value=sign_flip_test(values, self.codes, draws=draws),
+            p_value=sign_flip_test(values, self.codes) if flips else self.p_value(),
             effect=mean / spread if spread else None if mean else 0.0,
             standard_error=math.sqrt(_variance(values, self.codes, count, self.binary)) if count > 1 else float("nan"),
             binary=self.binary,
             square=float(np.square(values).mean()),
             worth=_worth(values, self.codes, count),
+            freedom=self.freedom,
             mcnemar=mcnemar(int((values < 0).sum()), int((values > 0).sum())) if once else None,
         )
 
@@ -273,9 +308,9 @@ def paired_difference(
 ) -> PairedDifference:
     """Compare the values of two subjects on the same items, given in the same order.
 
-    Assumes independent clusters, and nothing about the values in one cluster.
+    Assumes independent clusters, and nothing about the values in one cluster. The p-value is that of sign flips.
     """
-    return item_differences(first, second, clusters, items=items).summary()
+    return item_differences(first, second, clusters, items=items).summary(flips=True)
 
 
 def mcnemar(only_first: int, only_second: int) -> McNemar:

@@ -84,6 +84,7 @@ def with_people(found: PairedDifference, sides: Iterable[PeopleMean], level: flo
         p_value=2 * t_below(-abs(found.difference) / error, fewest - 1) if error else float(found.difference == 0),
         standard_error=error,
         clusters=fewest,
+        freedom=fewest - 1.0,
         binary=False,
         mcnemar=None,
     )

@@ -23,7 +23,7 @@ from sociometer.statistics.paired import PairedDifference
 special = lazy("scipy.special")
 
 
-def paired_power(difference: float, standard_error: float, clusters: int, level: float = 0.95) -> float:
+def paired_power(difference: float, standard_error: float, clusters: float, level: float = 0.95) -> float:
     """Power of a two-sided paired t test for a true difference, by the noncentral t distribution."""
     if clusters < 2 or standard_error <= 0:
         return float("nan")
@@ -35,7 +35,7 @@ def paired_power(difference: float, standard_error: float, clusters: int, level:
     return (1.0 if math.isnan(below) else 1 - below) + (0.0 if math.isnan(lower) else lower)
 
 
-def smallest_detectable(standard_error: float, clusters: int, *, power: float = 0.8, level: float = 0.95) -> float:
+def smallest_detectable(standard_error: float, clusters: float, *, power: float = 0.8, level: float = 0.95) -> float:
     """The smallest true difference that is found with the given power, from the standard error of the difference."""
     if clusters < 2 or not math.isfinite(standard_error):
         return float("nan")
@@ -43,7 +43,7 @@ def smallest_detectable(standard_error: float, clusters: int, *, power: float = 
 
 
 @functools.lru_cache(maxsize=4096)
-def _smallest_shift(clusters: int, power: float, level: float) -> float:
+def _smallest_shift(clusters: float, power: float, level: float) -> float:
     """The smallest detectable difference in standard errors, by bisection; comparisons ask for the same ones often."""
     high = 2.0
     while paired_power(high, 1.0, clusters, level) < power:
@@ -96,6 +96,22 @@ def binary_power(items: int, gained: float, lost: float, level: float = 0.95) ->
     return float((weights * np.where(edge >= 0, chance, 0.0)).sum())
 
 
+def binary_items_needed(
+    difference: float, discordant: float, *, power: float = 0.8, level: float = 0.95, design_effect: float = 1.0
+) -> int:
+    """The number of right-or-wrong items that show a true difference with the power, from which on all do.
+
+    `discordant` is the share on which the two differ, at least the difference. The exact power goes up and down from
+    one number to the next, so the answer is where it has reached the power for good.
+    """
+    gained, lost = (discordant + difference) / 2, (discordant - difference) / 2
+    found = _smallest(lambda items: binary_power(items, gained, lost, level) >= power, 2, 4)
+    further = [
+        items for items in range(found, found + found // 5 + 5) if binary_power(items, gained, lost, level) < power
+    ]
+    return math.ceil(round((further[-1] + 1 if further else found) * max(1.0, design_effect), 6))
+
+
 def smallest_detectable_binary(items: float, discordant: float, *, power: float = 0.8, level: float = 0.95) -> float:
     """The smallest difference of two shares that the interval shows with the given power.
 
@@ -141,7 +157,7 @@ def _smallest(reached: Callable[[int], bool], low: int, high: int) -> int:
 
 def detectable_difference(paired: PairedDifference, *, level: float) -> float | None:
     """The smallest true difference that these items show with a power of 80 %; None if it cannot be computed."""
-    found = smallest_detectable(paired.standard_error, paired.clusters, level=level)
+    found = smallest_detectable(paired.standard_error, paired.freedom + 1, level=level)
     if _by_counts(paired, found):
         found = smallest_detectable_binary(paired.worth, paired.square, level=level)
     # without variation, the items give no information about what they can detect

@@ -11,8 +11,18 @@ from numpy.typing import ArrayLike
 from sociometer.core.measure import Interval
 from sociometer.statistics.correlation import row_correlations
 from sociometer.statistics.intervals import MINIMUM_CLUSTERS, Floats, Labels, cluster_codes, is_binary, too_few
-from sociometer.statistics.paired import Differences, simultaneous
+from sociometer.statistics.paired import item_differences, simultaneous
 from sociometer.statistics.people import PeopleMean, with_people
+
+
+class FailedItems(Struct, frozen=True):
+    """The table with its failed items at the low and at the high end of the scale, and more rows for the lost ones.
+
+    None instead of the tables: the scale has no ends, so that failures leave all ranks open.
+    """
+
+    tables: tuple[Floats, Floats] | None
+    clusters: Labels | None
 
 
 class Rank(Struct, frozen=True):
@@ -31,28 +41,32 @@ def rank_intervals(
     clusters: Labels | None = None,
     *,
     higher_is_better: bool = True,
-    binary: bool | None = None,
+    binary: Sequence[bool] | None = None,
     people: Mapping[int, PeopleMean] | None = None,
     level: float = 0.95,
+    failed: FailedItems | None = None,
 ) -> list[Rank]:
     """Ranks of subjects (columns) over items (rows without gaps, in clusters), best first.
 
     Every two subjects are compared item by item, at the level at which all intervals hold together. The interval of a
     rank goes from 1 + the number of subjects that are better to the number of subjects − those that are worse. All
     ranks are in their intervals together with probability `level`, if the items are a sample of their kind. Columns in
-    `people` are means over people, who are a sample too.
+    `people` are means over people, who are a sample too. `binary` says of which subjects the answers are right or
+    wrong. With `failed` items, a subject is better only if it also is with its own failures at their worst and those
+    of the other at their best.
     Reference: Mogstad, M., Romano, J. P., Shaikh, A. M., and Wilhelm, D. (2024). Inference for ranks. Review of
     Economic Studies 91.
     """
     scores = np.asarray(table, dtype=np.float64)
     if scores.ndim != 2 or scores.shape[1] != len(subjects):
         raise ValueError(f"a table of shape {scores.shape} does not fit {len(subjects)} subjects")
-    binary = is_binary(scores) if binary is None else binary
+    marks = [is_binary(column) for column in scores.T] if binary is None else binary
     if not higher_is_better:
-        return [
-            Rank(one.subject, -one.mean, one.rank, one.interval, one.beats)
-            for one in rank_intervals(-scores, subjects, clusters, binary=binary, people=people, level=level)
-        ]
+        turned = failed
+        if failed is not None and failed.tables is not None:
+            turned = FailedItems((-failed.tables[1], -failed.tables[0]), failed.clusters)
+        found = rank_intervals(-scores, subjects, clusters, binary=marks, people=people, level=level, failed=turned)
+        return [Rank(one.subject, -one.mean, one.rank, one.interval, one.beats) for one in found]
     means = scores.mean(axis=0)
     codes, count = cluster_codes(clusters, scores.shape[0])
     if count < MINIMUM_CLUSTERS:
@@ -65,21 +79,24 @@ def rank_intervals(
     own[range(len(crowds)), list(crowds)] = [math.sqrt(one.added) for one in crowds.values()]
     influence = np.vstack([root, own])
     first, second = [one for one, _ in pairs], [two for _, two in pairs]
-    each = simultaneous(influence[:, first] - influence[:, second], [1.0] * len(pairs), level).level
-    names = tuple(range(count))
+    each = simultaneous(influence[:, first] - influence[:, second], [1.0] * len(pairs), count, level).level
 
-    def between(one: int, two: int) -> Interval:
-        values = scores[:, one] - scores[:, two]
-        found = Differences(values, codes, names, float(means[two]), float(means[one]), binary)
+    def between(one: int, two: int, tables: tuple[Floats, Floats], labels: Labels | None) -> Interval:
+        right_or_wrong = bool(marks[one] and marks[two])
+        found = item_differences(tables[1][:, two], tables[0][:, one], labels, binary=right_or_wrong)
         sides = [crowds[side] for side in (one, two) if side in crowds]
-        return with_people(found.summary(each, draws=1), sides, each).interval if sides else found.interval(each)
+        return with_people(found.summary(each), sides, each).interval if sides else found.interval(each)
 
-    found = {pair: between(*pair) for pair in pairs}
+    seen = {pair: between(*pair, (scores, scores), clusters) for pair in pairs}
 
     def beats(one: int, two: int) -> bool:
-        interval = found[min(one, two), max(one, two)]
-        bound = interval.low if one < two else interval.high
-        return bound is not None and (bound > 0 if one < two else bound < 0)
+        interval = seen[min(one, two), max(one, two)]
+        if interval.low is None or interval.high is None or not (interval.low > 0 if one < two else interval.high < 0):
+            return False
+        if failed is None:
+            return True
+        worst = None if failed.tables is None else between(one, two, failed.tables, failed.clusters)
+        return worst is not None and worst.low is not None and worst.low > 0
 
     return ranked(means, subjects, beats, Interval(None, None, level, "simultaneous comparisons of all pairs", count))
 

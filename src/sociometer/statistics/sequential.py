@@ -134,18 +134,20 @@ def look(
     margin: float | None = None,
     level: float = 0.95,
     extremes: Sequence[Differences] = (),
+    left_open: bool = False,
 ) -> SequentialLook:
     """The last of several looks at a comparison, at these shares of the planned items.
 
-    `extremes` are the differences with failed items at their worst and best: a run ends early only if they give the
-    same verdict. Futility does not bind: going on in spite of it costs nothing but items.
+    `extremes` are the differences with failed items at their worst and best: there is a verdict only if they give the
+    same one, at the last look too. `left_open` says that failed items have no worst and best. Futility does not bind:
+    going on in spite of it costs nothing but items.
     """
     at = nominal_level(times, level)
     interval = seen.interval(at)
     mean = float(seen.values.mean())
     verdict: str = verdict_of(interval, better, margin)
     last = times[-1] >= 1
-    if not last and any(verdict_of(one.interval(at), better, margin) != verdict for one in extremes):
+    if left_open or any(verdict_of(one.interval(at), better, margin) != verdict for one in extremes):
         verdict = ""
     if verdict in ("", "cannot tell", "too few"):
         futile = last or (times[-1] >= FIRST_FUTILE and _futile(mean, interval, at, times, margin, level))

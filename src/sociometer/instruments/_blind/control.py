@@ -1,5 +1,6 @@
 """Each model as its own control: the same questions with and without the situation, and the paired difference."""
 
+import math
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
@@ -78,7 +79,9 @@ def control(run: AnyRun, facet: str, levels: Sequence[str] = ()) -> tuple[tuple[
         for item, outcome, score in hidden.scored()
         for place, (name, key) in enumerate(item.blind.items())
     ]
-    without = mean_measure(BLIND, found, errors=sum(hidden.failures().values()))
+    failed = [one.item for one in hidden.episodes() if one.failure is not None]
+    found += [Observation(name, item.cluster, math.nan, {}) for item in failed for name in item.blind]
+    without = mean_measure(BLIND, found)
     without = structs.replace(without, note="the same model, question and options only")
     if not rows:
         return (without,), ()
@@ -87,7 +90,7 @@ def control(run: AnyRun, facet: str, levels: Sequence[str] = ()) -> tuple[tuple[
         without,
         Measure(
             UNDERSTOOD, overall.difference, interval=overall.interval, items=overall.items, clusters=overall.clusters,
-            note=f"with minus without the situation, {p_phrase(overall.p_value)}",
+            errors=sum(run.failures().values()), note=f"with minus without the situation, {p_phrase(overall.p_value)}",
         ),
     )  # fmt: skip
     groups = [(level, [row for row in rows.values() if row[3] == level]) for level in levels]

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from sociometer.core.measure import Interval, Measure, Summary
+from sociometer.core.measure import Case, Interval, Measure, Summary
 from sociometer.core.task import RunView, Score
 from sociometer.instruments.sage.dialogue import REHEARSAL, Dialogue, StoredDialogue, count_tokens
 from sociometer.instruments.sage.items import OURS, HardTalk, Scenario
@@ -50,7 +50,9 @@ def summarise(run: RunView[Any, Dialogue]) -> Summary:
     ]
     panel = _by_simulator(run)
     if len(panel) > 1:
-        measures[0] = msgspec.structs.replace(measures[0], interval=panel_interval(panel))
+        around, first = panel_interval(panel), measures[0]
+        cases = tuple(Case(c.value, around.scaled(1, c.value - (first.value or 0.0))) for c in first.cases)
+        measures[0] = msgspec.structs.replace(first, interval=around, cases=cases)
     for value in ("replies", "tokens", "efficiency", "characters", "leaks", "pleas", "rereads"):
         if observations(run, value):
             found = grouped_measures(run, value, binary=False)
@@ -112,14 +114,6 @@ def _notes(run: RunView[Any, Dialogue]) -> list[str]:
         notes.append(
             f"'Unreadable' counts turns: {sum(silent)} of the subject's replies, in {len(silent)} dialogues, were "
             "empty. A dialogue whose simulator stays unreadable is an error."
-        )
-    missing, seen = sum(run.failures().values()), [row.value for row in observations(run, "emotion")]
-    if missing:
-        # The bounds of Manski (1989).
-        low, high = ((sum(seen) + missing * end) / (len(seen) + missing) for end in (LOWEST, HIGHEST))
-        notes.append(
-            f"{missing} dialogues have no outcome; the score lies between {low:.1f} and {high:.1f} if they all count as"
-            " 0 or as 100."
         )
     if "judge-last" not in run.settings or not run.settings.flag("judge-last"):
         notes.append(

@@ -1,18 +1,19 @@
 """Outcome -> score -> summary; pure."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import msgspec
 import numpy as np
 
-from sociometer.core.measure import Interval, Measure, Summary
+from sociometer.core.measure import Case, Interval, Measure, Summary
 from sociometer.core.reply_kind import count_replies
 from sociometer.core.task import RunView, Score
 from sociometer.instruments.seceu.items import TOTAL, Scenario
 from sociometer.instruments.seceu.method_result import MethodResult, by_place, hedger
 from sociometer.instruments.seceu.norm import (
+    EQ_DEVIATION,
     EQ_MEAN,
     PRINTED,
     PUBLISHED_NORM,
@@ -28,7 +29,13 @@ from sociometer.instruments.seceu.play import Allocated
 from sociometer.instruments.seceu.prompting import DIFFERENT, PromptingMethods, compare_methods
 from sociometer.instruments.seceu.tables import items_table, repairs_table, results_table
 from sociometer.statistics.formatting import CHANCE, p_phrase
-from sociometer.statistics.measures import Observation, grouped_measures, mean_measure, observations
+from sociometer.statistics.measures import (
+    Observation,
+    failed_observations,
+    grouped_measures,
+    mean_measure,
+    observations,
+)
 
 FACETS = ("context", "direction")
 PLAIN = ("distance", "profile", "evenness", "null")
@@ -125,7 +132,9 @@ def _mean_of(run: RunView[Any, Any], value: str, group: dict[str, str]) -> Measu
     members: list[Observation] = [
         row for row in observations(run, value) if row.facets.get("prompting") == group["prompting"]
     ]
-    return mean_measure(value, members, group, binary=None if value == "null" else False)
+    members += [row for row in failed_observations(run) if row.facets.get("prompting") == group["prompting"]]
+    scale = run.card.scales(run.task).get(value)
+    return mean_measure(value, members, group, binary=None if value == "null" else False, scale=scale)
 
 
 def _around(measure: Measure, result: MethodResult | None, even: MethodResult | None, way: str = "") -> Measure:
@@ -145,16 +154,29 @@ def _places(
     eq = None if result.failed else result.eq
     word = failed or _joined(way, beside_eq(result, even, norm))
 
-    def measure(name: str, value: float | None, interval: Interval | None, note: str) -> Measure:
-        return Measure(name, value, group, interval, result.items, result.items, mean.unreadable, mean.errors, note)
+    def measure(
+        name: str, value: float | None, interval: Interval | None, note: str, cases: Iterable[Case] = ()
+    ) -> Measure:
+        counts = (result.items, result.items, mean.unreadable, mean.errors)
+        return Measure(name, value, group, interval, *counts, note, tuple(cases))
 
-    yield measure("eq", eq, result.eq_interval if eq is not None else None, word)
+    cases: list[Case] = []
+    if eq is not None and mean.value is not None:
+        slope = -EQ_DEVIATION / norm.deviation
+        shift = eq - slope * mean.value
+        cases = [Case(slope * one.value + shift, one.interval.scaled(slope, shift)) for one in reversed(mean.cases)]
+    yield measure("eq", eq, result.eq_interval if eq is not None else None, word, cases)
     percent = None if eq is None else norm.percent_of_eq(eq) / 100
     counted = ""
     if percent is not None and norm.counted:
         counted = f"standard error of the norm {norm.percent_error(100 * percent):.1f} points ({norm.people} people)"
-    around = through_curve(result.eq_interval, lambda end: norm.percent_of_eq(end) / 100) if eq is not None else None
-    yield measure("percentile", percent, around, failed or counted)
+
+    def place(value: float) -> float:
+        return norm.percent_of_eq(value) / 100
+
+    around = through_curve(result.eq_interval, place) if eq is not None else None
+    placed = [Case(place(one.value), through_curve(one.interval, place) or one.interval) for one in cases]
+    yield measure("percentile", percent, around, failed or counted, placed)
     similarity = None if result.failed else result.similarity
     yield measure(
         "similarity",

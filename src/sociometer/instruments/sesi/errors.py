@@ -20,7 +20,7 @@ from sociometer.instruments._blind.control import seen
 from sociometer.instruments.sesi.items import Question
 from sociometer.reading import ChoiceAnswer, read_json
 from sociometer.statistics.agreement import cohen_kappa
-from sociometer.statistics.measures import mean_measure, observations
+from sociometer.statistics.measures import failed_observations, mean_measure, observations
 
 Cause = Literal["superficially friendly", "sidestepping", "excessively general", "other"]
 CAUSES: tuple[str, ...] = get_args(Cause)
@@ -125,14 +125,16 @@ def summarise(run: RunView[WrongAnswer, Verdict]) -> Summary:
     measures: list[Measure] = []
     subjects = sorted({item.subject for item, _, _ in run.scored()})
     unreadable = sum(score.unreadable for _, _, score in run.scored())
-    failed = sum(run.failures().values())
+    failed = failed_observations(run)
     for cause in CAUSES:
-        rows = observations(run, cause)
-        overall = mean_measure("share", rows, {"cause": cause}, errors=failed)
+        rows = [*observations(run, cause), *failed]
+        overall = mean_measure("share", rows, {"cause": cause})
         measures.append(msgspec.structs.replace(overall, unreadable=unreadable))
         measures += [
             mean_measure(
-                "share", [row for row in rows if row.facets["subject"] == subject], {"cause": cause, "subject": subject}
+                "share",
+                [row for row in rows if row.facets.get("subject") == subject],
+                {"cause": cause, "subject": subject},
             )
             for subject in subjects
         ]

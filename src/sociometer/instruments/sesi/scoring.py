@@ -3,7 +3,7 @@
 from array import array
 from collections import Counter
 from itertools import product
-from math import comb
+from math import comb, nan
 from typing import Any
 
 from msgspec import structs
@@ -113,9 +113,8 @@ def _pairs(run: RunView[Question, ChoiceAnswer]) -> list[Measure]:
         else:
             found.setdefault(place, []).append(episode.score.values["correct"])
     rows = [Observation(pair, pair, min(both), {}) for (pair, _), both in found.items() if len(both) == 2]
-    if not rows and not failed:
-        return []
-    return [structs.replace(mean_measure("pairs", rows, errors=len(failed)), note=_FLOOR)]
+    rows += [Observation(pair, pair, nan, {}) for pair, _ in failed]
+    return [structs.replace(mean_measure("pairs", rows), note=_FLOOR)] if rows else []
 
 
 class _Counts:

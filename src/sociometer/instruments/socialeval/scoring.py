@@ -5,9 +5,10 @@ from __future__ import annotations
 import itertools
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
+from math import nan
 from statistics import fmean, variance
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from sociometer.core.measure import Cell, Interval, Measure, Summary, Table
 from sociometer.core.task import RunView, Score
@@ -103,10 +104,10 @@ def summarise_walks(run: RunView[TreeItem, Walk]) -> Summary:
     measures: list[Measure] = list(grouped_measures(run, "achieved", by=GROUPS))
     for name in ("partly", "missed", "open", "regret", "left"):
         by, binary = (GROUPS if name == "partly" else PLAIN), (False if name == "regret" else None)
-        measures += _without_errors(grouped_measures(run, name, by=by, binary=binary))
+        measures += _once(grouped_measures(run, name, by=by, binary=binary))
     for name in ("random", "best"):
         measures += _exact(run, name, [measure for measure in measures if measure.name == "achieved"])
-    measures += _without_errors(grouped_measures(run, "prosocial_loss", by=PLAIN))
+    measures += _once(grouped_measures(run, "prosocial_loss", by=PLAIN))
     measures += gap_measures(run)
     tables = (
         goal_table(measures),
@@ -118,10 +119,10 @@ def summarise_walks(run: RunView[TreeItem, Walk]) -> Summary:
     return Summary(tuple(measures), tables, tuple(_walk_notes(run)), {CHANCE: {"achieved": exact}})
 
 
-def _without_errors(measures: Iterable[Measure]) -> Iterator[Measure]:
-    """Derived measures without the count of failures, which the main one shows."""
+def _once(measures: Iterable[Measure]) -> Iterator[Measure]:
+    """Derived measures without the count of unreadable replies, which the main one shows."""
     for m in measures:
-        yield Measure(m.name, m.value, m.group, m.interval, m.items, m.clusters, note=m.note)
+        yield structs.replace(m, unreadable=0)
 
 
 def _exact(run: RunView[TreeItem, Walk], name: str, like: Iterable[Measure]) -> Iterator[Measure]:
@@ -190,7 +191,7 @@ def summarise_answers(run: RunView[AbilityQuestion, ChoiceAnswer]) -> Summary:
         for ability in (*ABILITIES, *sorted(by_ability.keys() - set(ABILITIES)))
         if ability in by_ability
     )
-    measures += _without_errors(grouped_measures(run, "single", "accuracy of one order"))
+    measures += _once(grouped_measures(run, "single", "accuracy of one order"))
     bias, note = _bias(vote for _, outcome, _ in run.scored() for vote in outcome.votes)
     notes = [note] if note else []
     untested = [name for name in ABILITIES if name not in by_ability]
@@ -205,8 +206,13 @@ def _ability_rows(
     """Rows by ability and by dimension; a question that names several abilities counts for each."""
     by_ability: dict[str, Observations] = {}
     by_dimension: dict[str, Observations] = {}
-    for item, _, score in run.scored():
-        row = (item.id, item.cluster or item.id, score.values["correct"], score.facets, score.unreadable)
+    for episode in run.episodes():
+        item, score = episode.item, episode.score
+        row = (item.id, item.cluster or item.id, nan, {"language": item.language}, 0)
+        if score is not None:
+            row = (item.id, item.cluster or item.id, score.values["correct"], score.facets, score.unreadable)
+        elif episode.failure is None:
+            continue
         for ability in item.abilities:
             by_ability.setdefault(ability, Observations()).add(*row)
         for dimension in {dimension_of(name) if name in ABILITIES else name for name in item.abilities}:
@@ -257,8 +263,8 @@ def summarise_utterances(run: RunView[Crossroads, Utterance]) -> Summary:
     """Whether multiple choice reflects the subject's free replies."""
     measures = [
         *grouped_measures(run, "agrees", "agreement", by=["language"]),
-        *_without_errors(grouped_measures(run, "similarity", by=["language"])),
-        *_without_errors(grouped_measures(run, "chance", "guessing", by=["language"])),
+        *_once(grouped_measures(run, "similarity", by=["language"])),
+        *_once(grouped_measures(run, "chance", "guessing", by=["language"])),
     ]
     embedders = sorted({outcome.embedder for _, outcome, _ in run.scored() if outcome.embedder})
     notes = [f"Similarities from {', '.join(embedders)}: similarities from different embedders are not comparable."]
