@@ -98,11 +98,10 @@ def _bundle(engine: Engine, file: Path, options: dict[str, Any]) -> list[StoredR
     bundle = read_bundle(file)
     manifest = bundle.run.manifest
     name = options["name"] or manifest.config.name
-    for record in engine.store.runs.all():
-        if record.id == bundle.run.id:
-            raise UsageError(f"run {bundle.run.id} is already in the store.")
-        if name and record.name == name:
-            raise UsageError(f"the name '{name}' is already used by run {record.id}; choose another with --name.")
+    if any(record.id == bundle.run.id for record in engine.store.runs.all()):
+        raise UsageError(f"run {bundle.run.id} is already in the store.")
+    if name:
+        engine.check_name(name, option="--name")
     named = structs.replace(manifest, config=structs.replace(manifest.config, name=name))
     bundle = structs.replace(bundle, run=structs.replace(bundle.run, manifest=named))
     done = check_bundle(bundle, load, engine.store, f"{file.name} {bundle.root}", stopping_rule)

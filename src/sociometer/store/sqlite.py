@@ -212,6 +212,12 @@ def _explain(path: Path, error: sqlite3.OperationalError) -> str:
         return f"{path}: cannot be opened; give --store a writable file."
     if code == sqlite3.SQLITE_READONLY:
         return f"{path}: is read-only; give --store a writable file."
+    if code == sqlite3.SQLITE_IOERR:
+        return (
+            f"{path}: {error}. Its disk may be full or failing, or a limit on the size of files reached ('ulimit -f', a"
+            " quota). Stored data stays readable; free space on the disk of this file or raise the limit, then run"
+            " 'sociometer resume'."
+        )
     return f"{path}: {error}"
 
 
