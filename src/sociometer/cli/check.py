@@ -13,6 +13,7 @@ from msgspec import Struct, structs
 
 from sociometer.cli.options import open_stored, stopping_rule, store_option, store_path
 from sociometer.cli.output import Display, TableCommand, display_options, option
+from sociometer.core.card import Card
 from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import DataError, ExitCode, SociometerError, UsageError
 from sociometer.core.measure import Table
@@ -20,12 +21,13 @@ from sociometer.core.version import __version__
 from sociometer.engine.data import data_root
 from sociometer.engine.engine import Engine
 from sociometer.engine.prices import read_prices, user_file
-from sociometer.engine.replay import check_bundle
+from sociometer.engine.replay import Checked, check_bundle
 from sociometer.engine.run_options import make_config
 from sociometer.instruments import card_of, cards, load
 from sociometer.models.files import LOCAL_MODELS
 from sociometer.models.registry import describe
 from sociometer.reporting.progress import track, working
+from sociometer.statistics.formatting import number
 from sociometer.store.bundle import ENDING, read_bundle, signer_of
 from sociometer.store.place import StorePlace, StoreUrl
 from sociometer.store.store import Store
@@ -181,8 +183,11 @@ def _bundle(path: Path, signers: str, display: Display) -> int:
     run, config = bundle.run, bundle.run.manifest.config
     signed = f"signed by {signer}" if signer else "unsigned"
     finding = f"{run.id} ({config.subject_label} on {config.instrument}): {done.recomputed} of {done.episodes}"
-    finding += " episodes recomputed from their replies" + (", all numbers agree" if not done.why_not else "")
-    notes = [f"plan {run.plan}", f"root {bundle.root}"]
+    finding += " episodes recomputed from their replies"
+    if not done.why_not:
+        lacking = f"; {done.failed} failed and cannot be checked" if done.failed else ""
+        finding += f"{lacking}, all numbers {'of the others ' if done.failed else ''}agree"
+    notes = [*_what_replies_say(done, card_of(config.instrument)), f"plan {run.plan}", f"root {bundle.root}"]
     if config.until is not None and config.until.half_width is None and not done.why_not:
         notes.append("The run stopped early after comparisons with other runs; these are taken from the file.")
     notes += [f"Not recomputed: {done.why_not} All digests match."] if done.why_not else []
@@ -190,6 +195,21 @@ def _bundle(path: Path, signers: str, display: Display) -> int:
     data = {**facts, **structs.asdict(done)}
     display.show([], finding=f"{finding}; consistent, {signed}.", notes=notes, data=data)
     return int(ExitCode.NOT_CHECKED if done.why_not else ExitCode.OK)
+
+
+def _what_replies_say(done: Checked, card: Card) -> Iterator[str]:
+    """What was compared with the manifest and may be honest: failures, served names, sampling, finish."""
+    for name, value, worst in done.at_worst:
+        task, _, measure = name.rpartition("/")
+        unit = next((one.unit for one in card.measures_of(task) if one.name == measure), "number")
+        said = "has no worst value" if worst is None else f"would be {number(worst, unit)}"
+        yield f"{name} is {number(value, unit)} without the failed episodes; if all of them were wrong, it {said}."
+    for what, count in done.served.items():
+        yield f"Served name differs: {count} of {done.replies} replies, {what}."
+    if done.unsaid:
+        yield f"Sampling: {done.unsaid} of {done.replies} replies lack a parameter that the run sets."
+    if others := {name: count for name, count in done.finishes.items() if name != "stop"}:
+        yield f"Finish of {done.replies} replies: {', '.join(f'{name} {count}' for name, count in others.items())}."
 
 
 def _instrument(name: str, display: Display) -> int:

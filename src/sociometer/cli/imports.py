@@ -105,8 +105,8 @@ def _bundle(engine: Engine, file: Path, options: dict[str, Any]) -> list[StoredR
         if record.id == bundle.run.id:  # an import that was killed
             with engine.store.hold(record.id):
                 engine.store.runs.delete(record.id)
-        elif name and record.name == name:
-            raise UsageError(f"the name '{name}' is already used by run {record.id}; choose another with --name.")
+    if name:
+        engine.check_name(name, option="--name")
     named = structs.replace(manifest, config=structs.replace(manifest.config, name=name))
     bundle = structs.replace(bundle, run=structs.replace(bundle.run, manifest=named))
     done = check_bundle(bundle, load, engine.store, f"{file.name} {bundle.root}", stopping_rule)

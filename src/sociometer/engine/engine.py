@@ -142,8 +142,9 @@ class Engine:
         )
         return StoredPlan(**structs.asdict(plan), run=made, new=record is None, rule=rule, before=before)
 
-    def check_name(self, name: str, run: str = "") -> None:
+    def check_name(self, name: str, run: str = "", option: str = "") -> None:
         """Raise a UsageError if a new run, or the run with this id, may not be given the name."""
+        another = f"choose another{option and f' with {option}'}."
         check_characters("a name", name)
         runs, known = self.store.runs, self.store.path.exists()
         wrong = {
@@ -155,10 +156,10 @@ class Engine:
         with contextlib.suppress(UsageError):
             wrong["is the name of an instrument"] = self._load(name[:_LONGEST_NAME]).card.name == name
         for why in (why for why, holds in wrong.items() if holds):
-            raise UsageError(f"the name '{name[:_LONGEST_NAME]}' {why}; choose another.")
+            raise UsageError(f"the name '{name[:_LONGEST_NAME]}' {why}; {another}")
         if known and (other := runs.named(name)) is not None and other.id != run:
             step = "" if other.status is RunStatus.FINISHED else f"continue it with 'sociometer resume {name}', or "
-            raise UsageError(f"the name '{name}' is already used by run {other.id}; {step}choose another.")
+            raise UsageError(f"the name '{name}' is already used by run {other.id}; {step}{another}")
 
     def _rule(self, manifest: Manifest, instrument: Instrument) -> StoppingRule | None:
         """The stopping rule of a run; a UsageError if it cannot be followed."""

@@ -6,7 +6,7 @@ Nothing in the file is trusted: no model, file or code that it names is opened, 
 import asyncio
 import math
 import re
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -52,16 +52,28 @@ _MOST = 10_000
 """The largest number in the settings of somebody's run, unless the instrument has a limit of its own."""
 _EMBEDDER = "embedder"
 """The role whose vectors are in the journal only, since transcripts do not show them."""
+_SOME_LACK = ("seed", "logprobs")
+"""The sampling parameters that some wire formats do not have."""
 _KIND = r"[A-Za-z][\w '-]{0,60}"
 _FIRST_TOKEN = Abilities(continues_text=True, scores_chat="first token", scores_text="first token")
 
 
 class Checked(Struct, frozen=True):
-    """The result of a check: how many episodes were computed again, and why others were not."""
+    """The result of a check: how many episodes were computed again, why others were not, and what replies say."""
 
     episodes: int
     recomputed: int
     why_not: str = ""
+    failed: int = 0
+    """The episodes that failed: they have no result that could be computed again."""
+    at_worst: tuple[tuple[str, float, float | None], ...] = ()
+    """The primary measures of tasks with failures, and what they are if all failures are the worst results."""
+    replies: int = 0
+    served: dict[str, int] = {}
+    """Replies whose server named another model than the manifest, by what it named."""
+    finishes: dict[str, int] = {}
+    unsaid: int = 0
+    """Replies of models that lack a sampling parameter of their request."""
 
 
 def export_bundle(run: StoredRun, to: Path, *, key: str = "") -> str:
@@ -133,6 +145,8 @@ class _Replies:
         self._find = find
         self.found: list[BundledReply] = []
         self.asked: list[Request] = []
+        self.differs = ""
+        self.unsaid = 0
         for one in replies:
             kind = "vectors" if one.reply is None else "score" if one.reply.likelihoods else "reply"
             self._left.setdefault((one.role, one.branch, one.asked, kind), deque()).append(one)
@@ -149,12 +163,26 @@ class _Replies:
         if left:
             one = left.popleft()
             answer = one.vectors if one.reply is None else one.reply
+            if one.reply is not None:
+                self._compare_sampling(request.sampling, one.reply)
         elif self._find is not None and what == "vectors":
             answer = self._find(drawn)
             self.found.append(BundledReply(request.role, asked, None, drawn.draw.branch, answer))
         else:
             raise MachineryError(f"the {request.role} has no reply to one of its requests", FailureKind.NOT_RECORDED)
         return answer, b""
+
+    def _compare_sampling(self, planned: Sampling, reply: Reply) -> None:
+        """A player may leave out a parameter that its server lacks, but it sends no other values."""
+        if reply.sampling is None:
+            self.unsaid += bool(reply.served_model)  # a program has neither
+            return
+        pairs = {name: (getattr(planned, name), getattr(reply.sampling, name)) for name in Sampling.__struct_fields__}
+        for name, (plan, sent) in pairs.items():
+            if sent not in (None, (), False, plan):
+                said = "no value" if plan is None else plan
+                self.differs = f"a reply was sampled with {name} {sent}, and the run says {said}"
+        self.unsaid += any(plan != sent for name, (plan, sent) in pairs.items() if name not in _SOME_LACK)
 
     @property
     def unused(self) -> int:
@@ -252,7 +280,7 @@ def check_bundle(
         if not replay.own_files:
             raise
         return Checked(total, 0, f"files of --{', --'.join(replay.own_files)} are not in it, and without them {error}")
-    return Checked(total, total)
+    return replay.checked()
 
 
 def _instrument(bundle: Bundle, load: Callable[[str], Instrument]) -> Instrument:
@@ -303,6 +331,30 @@ class _Replay:
             self._plans.append(_plan(manifest, instrument, _FIRST_TOKEN))
         paths = [setting.name for setting in instrument.card.setting if setting.kind == "path"]
         self.own_files = [name for name in paths if manifest.config.settings.get(name)]
+        self._failed: Counter[str] = Counter()
+        self._recomputed: Counter[str] = Counter()
+        self._served: Counter[str] = Counter()
+        self._finishes: Counter[str] = Counter()
+        self._unsaid = 0
+
+    def checked(self) -> Checked:
+        """What was found in a file without a difference."""
+        return Checked(
+            self._bundle.episodes, self._recomputed.total(), "", self._failed.total(), tuple(self._at_worst()),
+            self._finishes.total(), dict(self._served), dict(self._finishes), self._unsaid,
+        )  # fmt: skip
+
+    def _at_worst(self) -> Iterator[tuple[str, float, float | None]]:
+        """The primary measure of each task with failures, and its value if they all were the worst results."""
+        for task, failed in self._failed.items():
+            card = self._instrument.card.primary_of(task)
+            found = self._bundle.summaries[task].measures if card else ()
+            one = next((one for one in found if card and one.name == card.name and not one.group), None)
+            if card is not None and one is not None and one.value is not None:
+                worst = card.high if card.better == "lower" else card.low
+                played = self._recomputed[task]
+                mean = None if worst is None else (one.value * played + worst * failed) / (played + failed)
+                yield f"{task}/{card.name}", one.value, mean
 
     def compare_setup(self) -> None:
         """Compare prompts, files, norms and repeats with those of this machine."""
@@ -418,11 +470,25 @@ class _Replay:
             played = await play_episode(plan, task, item, row.repeat, replies)
             if played.episode.outcome is not None:
                 break
-        problem = _problem(task, row, played, replies.unused)
+        problem = replies.differs or _problem(task, row, played, replies.unused)
         if problem:
             raise Difference(self._path, f"the row {row.name} differs: {problem}.")
+        (self._recomputed if row.outcome else self._failed)[task.name] += 1
+        self._unsaid += replies.unsaid
+        for one in row.replies:
+            self._note(one)
         episode = played.episode if row.outcome else structs.replace(played.episode, failure=row.failure)
         return episode, played.events
+
+    def _note(self, one: BundledReply) -> None:
+        """Count how a reply ended, and by which name its server called the model, if that is another one."""
+        role = self._manifest.roles.get(one.role)
+        if one.reply is None or role is None:
+            return
+        self._finishes[one.reply.finish] += 1
+        claimed, served = (name.lower().rpartition("/")[2] for name in (role.identity.name, one.reply.served_model))
+        if served and claimed not in served and served not in claimed:
+            self._served[f"{one.role} {role.label}: {one.reply.served_model}"] += 1
 
     def _summaries(self, run: StoredRun) -> None:
         for task in run.tasks:

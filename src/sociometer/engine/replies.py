@@ -241,17 +241,21 @@ class Kept:
 
 
 class Throttled:
-    """Limits the requests in flight at each server, and slows down where a server asks for it."""
+    """Limits the requests in flight at each server, and slows down where a server asks for it.
 
-    def __init__(self, inside: ReplyLayer, plan: Plan, progress: Progress, batches: Batches | None) -> None:
+    The first request to a server goes alone: after one that means that all would fail, nothing more is sent.
+    """
+
+    def __init__(
+        self, inside: ReplyLayer, plan: Plan, progress: Progress, switch: StopSwitch, batches: Batches | None
+    ) -> None:
         self._inside = inside
         self._progress = progress
+        self._switch = switch
         self.throttles = {
-            one.player.identity.endpoint: Throttle(
-                MOST_WAITING
-                if batches is not None and batches.serves(one)
-                else ceiling_of(one.player, plan.config.in_flight)
-            )
+            one.player.identity.endpoint: Throttle(MOST_WAITING)
+            if batches is not None and batches.serves(one)
+            else Throttle(ceiling_of(one.player, plan.config.in_flight), first_alone=True)
             for one in plan.bindings.values()
         }
 
@@ -265,9 +269,13 @@ class Throttled:
         epoch = await throttle.acquire()
         try:
             found = await self._inside.send(asked)
+            throttle.begin()
             throttle.recover()
             return found
         except MachineryError as failure:
+            if failure.fatal and throttle.first_alone:
+                self._switch.stop(Stopped(str(failure)))
+            throttle.begin()
             if failure.slow_down:
                 # Before the place is given back: the next in line must find the gate closed.
                 throttle.slow_down(epoch, failure.retry_after_seconds)
@@ -401,7 +409,7 @@ class RunReplies:
         if batches is not None:
             source = Batched(source, batches)
             switch.wake.append(batches.stop)
-        throttled = Throttled(Kept(source, journal, run, batches), plan, progress, batches)
+        throttled = Throttled(Kept(source, journal, run, batches), plan, progress, switch, batches)
         switch.wake.append(throttled.open)
         policy = RetryPolicy() if config.retries is None else RetryPolicy(config.retries)
         retried = Retried(throttled, policy, progress, switch, batches)

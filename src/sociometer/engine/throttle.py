@@ -13,9 +13,11 @@ class Throttle:
     it again, so a burst of 429s counts once.
     """
 
-    def __init__(self, ceiling: int) -> None:
+    def __init__(self, ceiling: int, *, first_alone: bool = False) -> None:
+        """With `first_alone`, one request at a time is in flight until `begin`."""
         self.ceiling = ceiling
-        self.limit = float(ceiling)
+        self.first_alone = first_alone
+        self.limit = 1.0 if first_alone else float(ceiling)
         self.in_flight = 0
         self._waiters: deque[asyncio.Future[None]] = deque()
         self._epoch = 0
@@ -43,6 +45,11 @@ class Throttle:
         """Free a slot."""
         self.in_flight -= 1
         self._wake()
+
+    def begin(self) -> None:
+        """Let others follow the first request, which the server answered."""
+        if self.first_alone:
+            self.first_alone, self.limit = False, float(self.ceiling)
 
     def slow_down(self, sent_in: int, retry_after_seconds: float | None = None) -> None:
         """Halve the limit, and send nothing until the time that the server asked for."""

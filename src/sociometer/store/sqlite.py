@@ -212,6 +212,9 @@ def _explained(path: Path, error: sqlite3.OperationalError) -> StoreError:
         " resume'.",
         sqlite3.SQLITE_CANTOPEN: "cannot be opened; give --store a writable file.",
         sqlite3.SQLITE_READONLY: "is read-only; give --store a writable file.",
+        sqlite3.SQLITE_IOERR: f"{error}. Its disk may be full or failing, or a limit on the size of files reached"
+        " ('ulimit -f', a quota). Stored data stays readable; free space on the disk of this file or raise the limit,"
+        " then run 'sociometer resume'.",
     }
     return StoreError(f"{path}: {said.get(code, error)}")
 
