@@ -79,8 +79,9 @@ class TrainingReplies:
 
     def __init__(self, gym: "Gym", retries: int) -> None:
         progress = Progress("training", Budget(Caps()), 0)
-        throttled = Throttled(_Asked(), gym.plan, progress, None)
-        self._inside = Retried(throttled, RetryPolicy(retries), progress, StopSwitch(), None)
+        switch = StopSwitch()
+        throttled = Throttled(_Asked(), gym.plan, progress, switch, None)
+        self._inside = Retried(throttled, RetryPolicy(retries), progress, switch, None)
 
     async def obtain(
         self, drawn: DrawnRequest, attempt: Callable[[], Awaitable[Answer]], kind: type[Answer]
