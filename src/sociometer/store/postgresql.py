@@ -8,6 +8,7 @@ import hashlib
 import re
 import sqlite3
 import threading
+import time
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
@@ -50,6 +51,8 @@ _ARRAYS = {
     **dict.fromkeys(("cost", "charged_cost", "created", "finished"), "double precision"),
 }
 """The types of columns that are not text."""
+_LOST_SECONDS, _LOOK_SECONDS = 2.0, 0.05
+"""How long the server may take to notice that a process which held a run is gone, and how often to look."""
 _LOCKS = 20_777
 """The first number of our advisory locks."""
 _SCHEMA = "sociometer_schema"
@@ -120,8 +123,11 @@ class PostgresDatabase:
     def hold(self, run: str) -> Iterator[None]:
         # An advisory lock: it belongs to this connection and ends with it, also if the process is killed.
         with closing(PostgresConnection(self.place)) as connection:
-            held = connection.execute("SELECT pg_try_advisory_lock(?::int, ?::int)", _lock_numbers(run)).fetchone()
-            if held is None or not held[0]:
+            until = time.monotonic() + _LOST_SECONDS
+            asked = ("SELECT pg_try_advisory_lock(?::int, ?::int)", _lock_numbers(run))
+            while not (held := (connection.execute(*asked).fetchone() or (False,))[0]) and time.monotonic() < until:
+                time.sleep(_LOOK_SECONDS)  # the server may not have noticed yet that a process was killed
+            if not held:
                 raise Busy(f"run {run} is in progress in another process; wait for it, or stop it and resume the run.")
             yield
 
