@@ -1,8 +1,8 @@
 """Whether runs that stop early keep their promises: false alarms, items saved, coverage, the power that `plan` states.
 
-`python bench/stopping.py [SAMPLES]` prints one row for each promise and exits with code 1 if one misses its goal. Pairs
-of runs are simulated item by item and looked at by the rule of `run --until`. The SAGE rows use the authors' released
-dialogues, if SOCIOMETER_DATA has them: each pair of models is played in 40 random orders.
+`python bench/stopping.py [SAMPLES [SEED]]` prints one row for each promise and exits with code 1 if one misses its
+goal. Pairs of runs are simulated item by item and looked at by the rule of `run --until`. The SAGE rows use the
+authors' released dialogues, if SOCIOMETER_DATA has them: each pair of models is played in 40 random orders.
 """
 
 import heapq
@@ -134,6 +134,25 @@ def comparisons(rng: np.random.Generator, samples: int) -> Iterator[Row]:
     yield "false equivalence", "3 points, 10 % discordant, margin 3", float(np.mean(wrong)), 0.0, 0.05
 
 
+def not_at_random(rng: np.random.Generator, samples: int) -> Iterator[Row]:
+    """A subject that fails only where it would be wrong, at the last look too; and a drift along the order of play."""
+    for anytime in (False, True):
+        false = []
+        for _ in range(samples if not anytime else max(20, samples // 4)):
+            one, two = pair(rng, 0.0)
+            failed = (two == 0) & (rng.random(ITEMS) < 0.25)
+            false.append(watched(one, two, None, failed, anytime=anytime)[0].verdict in ("better", "worse"))
+        name = "false alarms, --anytime" if anytime else "false alarms"
+        yield name, "fails on a quarter of what it would get wrong", float(np.mean(false)), 0.0, 0.06
+    false = []
+    for _ in range(samples):
+        tilt = np.linspace(0.08, -0.08, ITEMS)  # better at the start, worse at the end, the same on all items
+        lost, gained = rng.random(ITEMS), rng.random(ITEMS)
+        one, two = (lost < 0.5) * 1.0, (np.where(gained < 0.8, lost, rng.random(ITEMS)) < 0.5 + tilt) * 1.0
+        false.append(watched(one, two)[0].verdict in ("better", "worse"))
+    yield "(false alarms, drift)", "8 points up at the start, down at the end", float(np.mean(false)), 0.0, 1.0
+
+
 def sent(seconds: Array, stop: int) -> int:
     """How many items have begun when the first `stop` have all ended; each takes so long, `IN_FLIGHT` at once."""
     free, ends, begins = [0.0] * IN_FLIGHT, [], []
@@ -261,12 +280,12 @@ def dialogues(rng: np.random.Generator, samples: int) -> Iterator[Row]:
         yield "SAGE: wrong direction", name, float(np.mean(wrong)), 0.0, 0.05
 
 
-def main(samples: int) -> int:
+def main(samples: int, seed: int) -> int:
     """Print the table; the number of rows that miss their goal decides the exit code."""
     missed = 0
     print(f"{'what':24}{'data':60}{'found':>8}  goal")
-    for part in (comparisons, estimates, earlier, plans, dialogues):
-        for what, data, found, low, high in part(np.random.default_rng(20_261_116), samples):
+    for part in (comparisons, not_at_random, estimates, earlier, plans, dialogues):
+        for what, data, found, low, high in part(np.random.default_rng(seed), samples):
             slack = 2 * (max(found * (1 - found), 1e-4) / samples) ** 0.5 if "coverage" in what else 0.0
             good = what.startswith("(") or low - slack <= found <= high
             missed += not good
@@ -277,4 +296,5 @@ def main(samples: int) -> int:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main(int(sys.argv[1]) if len(sys.argv) > 1 else 2000))
+    given = [int(word) for word in sys.argv[1:]]
+    raise SystemExit(main(*[*given, *(2000, 20_261_116)[len(given) :]]))

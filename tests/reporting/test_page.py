@@ -225,6 +225,12 @@ def test_the_finding_of_one_subject_on_several_measures_counts_them():
     )
 
 
+def test_better_than_chance_on_several_measures_has_one_error_rate():
+    close = [1.0] * 17 + [0.0] * 23
+    line = profile_lines([_measured("a", a=close)[0].summarised("questions")])[0]
+    assert (line.against(0.25), line.against(0.25, among=12)) == (1, 0)
+
+
 def test_a_sample_that_is_too_small_is_the_finding():
     manners = Instrument(FOLDER, TASKS, card=structs.replace(CARD, name="manners"))
     runs = _measured("ab", a=[1.0] * 4, b=[0.0] * 4)

@@ -75,8 +75,9 @@ class Measure(Struct, frozen=True, omit_defaults=True):
         """1 if the whole interval is above a reference value, −1 if it is below, in every case; else 0."""
         if self.errors and not self.cases:
             return 0
-        sides = {_side(one, reference) for one in (self.interval, *(case.interval for case in self.cases))}
-        return sides.pop() if len(sides) == 1 else 0
+        around = [one and (one.low, one.high) for one in (self.interval, *(case.interval for case in self.cases))]
+        above = all(ends and ends[0] is not None and ends[0] > reference for ends in around)
+        return int(above) - all(ends and ends[1] is not None and ends[1] < reference for ends in around)
 
     def widened(self, factor: float, lowest: float = -math.inf, highest: float = math.inf) -> "Measure":
         """The measure with intervals that are so many times as wide, within its scale."""
@@ -84,12 +85,6 @@ class Measure(Struct, frozen=True, omit_defaults=True):
             return self
         cases = tuple(Case(c.value, c.interval.widened(c.value, factor, lowest, highest)) for c in self.cases)
         return structs.replace(self, interval=self.interval.widened(self.value, factor, lowest, highest), cases=cases)
-
-
-def _side(interval: Interval | None, reference: float) -> int:
-    if interval is None or interval.low is None or interval.high is None:
-        return 0
-    return int(interval.low > reference) - int(interval.high < reference)
 
 
 class Table(Struct, frozen=True, omit_defaults=True):

@@ -121,6 +121,8 @@ class Score(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """How many first replies had no answer, by kind, and the results of the second question (see `count_replies`)."""
     forecasts: tuple[Forecast, ...] = ()
     """The choices that were read from probabilities."""
+    missing: dict[str, str] = {}
+    """Values that another role (a judge) failed to give, with the role; they count as failed."""
 
 
 ItemT = TypeVar("ItemT", bound=Item)

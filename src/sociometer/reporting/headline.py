@@ -78,8 +78,9 @@ def _one_subject(lines: Sequence[ProfileLine]) -> list[str]:
     who, found = scored[0].subject, []
     for word, sign, name in (("better than chance", 1, "chance"), ("worse than people", -1, "human")):
         known = [(line, at) for line in sure if (at := getattr(line, name)) is not None]
-        count = sum(line.against(at) == sign for line, at in known)
-        unsure = sum(structs.replace(line, errors=0, cases=()).against(at) == sign for line, at in known) - count
+        many = len(known)
+        count = sum(line.against(at, many) == sign for line, at in known)
+        unsure = sum(structs.replace(line, errors=0, cases=()).against(at, many) == sign for line, at in known) - count
         could = f"; failed episodes leave {counted(unsure, 'more', 'more')} open" if unsure > 0 else ""
         if known:
             found.append(f"{who} is {word} on {count or 'none'} of {counted(len(known), 'measure')}{could}")

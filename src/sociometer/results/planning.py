@@ -13,16 +13,9 @@ from sociometer.core.errors import UsageError
 from sociometer.core.instrument import Instrument
 from sociometer.core.words import lowered
 from sociometer.results.comparison import shared_differences
+from sociometer.statistics import power as powers
 from sociometer.statistics.formatting import amount, scale_and_digits
 from sociometer.statistics.item_values import ItemValue, item_values, shared_items
-from sociometer.statistics.power import (
-    binary_items_needed,
-    binary_power,
-    items_needed,
-    paired_power,
-    smallest_detectable,
-    smallest_detectable_binary,
-)
 from sociometer.store.records import RunStatus
 from sociometer.store.stored_run import StoredRun
 
@@ -62,15 +55,15 @@ class Spread(Struct, frozen=True):
         worth = max(2, round(items / self.design_effect))
         if self.binary:
             discordant = self.discordant(difference, repeats)
-            return binary_power(worth, (discordant + difference) / 2, (discordant - difference) / 2)
-        return paired_power(difference, self.deviation(difference, repeats) / math.sqrt(worth), worth)
+            return powers.binary_power(worth, (discordant + difference) / 2, (discordant - difference) / 2)
+        return powers.paired_power(difference, self.deviation(difference, repeats) / math.sqrt(worth), worth)
 
     def items(self, difference: float, repeats: int, power: float = POWER) -> int:
         """The number of items that show the difference with this power."""
         if self.binary:
             discordant = self.discordant(difference, repeats)
-            return binary_items_needed(difference, discordant, power=power, design_effect=self.design_effect)
-        return items_needed(
+            return powers.binary_items_needed(difference, discordant, power=power, design_effect=self.design_effect)
+        return powers.items_needed(
             difference, self.deviation(difference, repeats), power=power, design_effect=self.design_effect
         )
 
@@ -78,8 +71,8 @@ class Spread(Struct, frozen=True):
         """The smallest difference that so many items show with this power."""
         worth = max(2, round(items / self.design_effect))
         if self.binary:
-            return smallest_detectable_binary(worth, self.discordant(0.0, repeats), power=power)
-        return smallest_detectable(self.deviation(0.0, repeats) / math.sqrt(worth), worth, power=power)
+            return powers.smallest_detectable_binary(worth, self.discordant(0.0, repeats), power=power)
+        return powers.smallest_detectable(self.deviation(0.0, repeats) / math.sqrt(worth), worth, power=power)
 
 
 def spread_of(instrument: Instrument, task: str, digest: str, stored: Iterable[StoredRun]) -> Spread | None:

@@ -7,6 +7,7 @@ from msgspec import Struct, structs
 from sociometer.core.card import MeasureCard
 from sociometer.core.measure import Case, Interval, Measure, Table
 from sociometer.core.task import AnyRun
+from sociometer.statistics.distributions import normal_quantile
 from sociometer.statistics.formatting import chance_of, failed_range, interval_text, number, other_stand_ins
 from sociometer.store.stored_run import StoredRun
 
@@ -53,11 +54,15 @@ class ProfileLine(Struct, frozen=True):
             return None
         return (value - self.chance) / (goal - self.chance)
 
-    def against(self, reference: float | None) -> int:
-        """1 if it is surely better than a reference value, -1 if worse, 0 if neither is sure; failures included."""
+    def against(self, reference: float | None, among: int = 1) -> int:
+        """1 if it is surely better than a reference value, -1 if worse, 0 if neither is sure; failures included.
+
+        The error rate of 5 % is that of `among` measures together (Bonferroni): each interval is as much wider.
+        """
         if reference is None:
             return 0
         own = Measure(self.measure, self.value, interval=self.interval, errors=self.errors, cases=self.cases)
+        own = own.widened(normal_quantile(1 - 0.025 / among) / normal_quantile(0.975)) if among > 1 else own
         return -own.side(reference) if self.better == "lower" else own.side(reference)
 
     @property
@@ -102,10 +107,11 @@ class Profile(Struct, frozen=True):
         """The number of measures on which the subject is clearly above chance."""
         known = [line for line in self.lines if line.chance is not None and line.value is not None]
         able = [line for line in known if line.interval is not None and not line.interval.too_few]
-        above = sum(line.against(line.chance) == 1 for line in able)
+        above = sum(line.against(line.chance, len(able)) == 1 for line in able)
         if not able:
             return f"{self.subject}: {len(self.lines)} measures, none with enough items to compare with chance."
-        unsure = sum(structs.replace(line, errors=0, cases=()).against(line.chance) == 1 for line in able) - above
+        without = (structs.replace(line, errors=0, cases=()) for line in able)
+        unsure = sum(line.against(line.chance, len(able)) == 1 for line in without) - above
         could = f"; failed episodes leave {unsure} more open" if unsure > 0 else ""
         return f"{self.subject} is better than chance on {above} of {len(able)} measures that have enough items{could}."
 

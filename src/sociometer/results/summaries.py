@@ -129,10 +129,7 @@ def finding(run: StoredRun) -> str:
     if not primary:
         said = f"no overall score; {_items(run, known)}" if known else "no result"
         return f"{subject_of(run)} on {run.instrument}: {said}."
-    parts = [
-        f"{lowered(line.card.title)} {line.estimate}" + (f" ({could})" if (could := line.could) else "")
-        for line in primary[:3]
-    ]
+    parts = [f"{lowered(one.card.title)} {one.estimate}" + f" ({one.could})" * bool(one.could) for one in primary[:3]]
     more = f" and {len(primary) - 3} more" if len(primary) > 3 else ""
     chance = primary[0].chance_text
     beside = f", chance {chance}" if chance is not None and len(primary) == 1 else ""

@@ -58,6 +58,8 @@ def read_items(view: RunView[Any, Any], values: Sequence[str]) -> RunItems:
         if episode.score is None or episode.outcome is None:
             continue
         item = episode.item
+        if any(value in episode.score.missing for value in values):
+            lost[item.id] = item.cluster or item.id
         content = b""
         for value, found in tables.items():
             if value not in episode.score.values:

@@ -156,6 +156,8 @@ def grouped_measures(
         failed |= episode.failure is not None
         if episode.outcome is not None and score is not None and value in score.values:
             members.add(item.id, item.cluster or item.id, score.values[value], score.facets, score.unreadable)
+        elif score is not None and value in score.missing:
+            members.add(item.id, item.cluster or item.id, math.nan, score.facets)
     for lost in failed_observations(run) if failed else ():
         members.add(lost.item, lost.cluster, lost.value, lost.facets)
     scale = run.card.scales(run.task).get(name)

@@ -62,9 +62,8 @@ def rank_intervals(
         raise ValueError(f"a table of shape {scores.shape} does not fit {len(subjects)} subjects")
     marks = [is_binary(column) for column in scores.T] if binary is None else binary
     if not higher_is_better:
-        turned = failed
-        if failed is not None and failed.tables is not None:
-            turned = FailedItems((-failed.tables[1], -failed.tables[0]), failed.clusters)
+        tables = (-failed.tables[1], -failed.tables[0]) if failed and failed.tables else None
+        turned = FailedItems(tables, failed.clusters) if failed else None
         found = rank_intervals(-scores, subjects, clusters, binary=marks, people=people, level=level, failed=turned)
         return [Rank(one.subject, -one.mean, one.rank, one.interval, one.beats) for one in found]
     means = scores.mean(axis=0)
@@ -87,16 +86,17 @@ def rank_intervals(
         sides = [crowds[side] for side in (one, two) if side in crowds]
         return with_people(found.summary(each), sides, each).interval if sides else found.interval(each)
 
-    seen = {pair: between(*pair, (scores, scores), clusters) for pair in pairs}
+    seen = {pair: between(*pair, (scores, scores), codes) for pair in pairs}
+    failed_codes = cluster_codes(failed.clusters, len(failed.tables[0]))[0] if failed and failed.tables else None
 
     def beats(one: int, two: int) -> bool:
         interval = seen[min(one, two), max(one, two)]
         if interval.low is None or interval.high is None or not (interval.low > 0 if one < two else interval.high < 0):
             return False
-        if failed is None:
-            return True
-        worst = None if failed.tables is None else between(one, two, failed.tables, failed.clusters)
-        return worst is not None and worst.low is not None and worst.low > 0
+        if failed is None or failed.tables is None:
+            return failed is None
+        worst = between(one, two, failed.tables, failed_codes).low
+        return worst is not None and worst > 0
 
     return ranked(means, subjects, beats, Interval(None, None, level, "simultaneous comparisons of all pairs", count))
 

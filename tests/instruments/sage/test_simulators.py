@@ -63,7 +63,7 @@ def test_the_released_dialogues_under_two_simulators(released_talks):
         scores.setdefault(row.simulator, {}).setdefault(row.subject, {})[row.scenario] = row.final
     found = leniency("gpt-4o", scores["gpt-4o"], scores["deepseek-v3"])
     assert min(found.gaps.values()) == pytest.approx(11.68) and max(found.gaps.values()) == pytest.approx(28.05)
-    assert (round(found.unlinked, 1), round(found.error, 1)) == (18.1, 9.5)
+    assert (round(found.unlinked, 1), round(found.error, 1)) == (18.1, 8.9)
     assert found.alike < 0.05, "one link does not serve all four"
     parts = components_of(rows)
     for design in simulators.designs_of(parts, (1, 2, 16), (25, 100, 1000)):

@@ -1,11 +1,15 @@
 """EQ, percentiles and bands follow the paper's formula and tables."""
 
+import math
+
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sociometer.core.errors import DataError
+from sociometer.core.measure import Interval
 from sociometer.instruments.seceu.norm import (
     band,
     distance,
@@ -118,3 +122,11 @@ def test_each_printed_percentile_is_nearly_met_by_the_curve_through_the_others(p
         without = MonotoneCurve(x, y, increasing=rises)
         errors.append(abs(float(without(printed.x[place])) - printed.y[place]))
     assert len(errors) >= 20 and max(errors) <= 3.5 and np.mean(errors) < most
+
+
+def test_the_interval_of_an_eq_includes_the_error_of_the_norms_own_people():
+    around = Interval(115.0, 125.0, 0.95, "bootstrap", 40)
+    error = math.sqrt((15**2 + 20**2 / 2) / 541)
+    found = NORM.eq_interval(120.0, around)
+    assert found.high - 120 == pytest.approx(math.hypot(5, 1.96 * error), abs=1e-3) and found.low < 115
+    assert msgspec.structs.replace(NORM, people=0).eq_interval(120.0, around) == around

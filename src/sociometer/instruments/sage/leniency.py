@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from math import sqrt
-from statistics import fmean, pstdev
+from statistics import fmean, pstdev, pvariance
 
 from msgspec import Struct
 
@@ -15,15 +15,18 @@ Scores = Mapping[str, Mapping[str, float]]
 """Final emotions by subject and scenario."""
 LARGEST_DIFFERENCE = 100.0
 """No two means on the scale of 0 to 100 differ by more."""
+FEWEST_FOR_A_SLOPE = 4
+"""With fewer anchors the link is a shift."""
 
 
 class Leniency(Struct, frozen=True):
     """How much more lenient a simulator is than the reference on shared dialogues, and the link between the scales.
 
-    The subjects of both simulators are the anchors. `gaps` is how much more lenient it is to each of them. `unlinked`
-    and `error` are the root mean square errors for the mean of an anchor that is left out in turn, before and after a
-    linear link; None with one anchor. `alike` is the p-value of one link for all anchors: by chance alone their misses
-    would differ as much.
+    The subjects of both simulators are the anchors. `gaps` is how much more lenient it is to each of them. The link is
+    a shift (`slope` 1), or a line through the anchors' means if it misses left-out anchors by less than the shift.
+    `unlinked` and `error` are the root mean square errors for the mean of an anchor that is left out in turn, before
+    and after the link; None with one anchor. `alike` is the p-value of one link for all anchors: by chance alone their
+    misses would differ as much.
     """
 
     simulator: str
@@ -34,13 +37,13 @@ class Leniency(Struct, frozen=True):
     intercept: float
     gaps: dict[str, float]
     misses: dict[str, float]
-    """What the linear link misses for each anchor, with all anchors in the link."""
+    """What the link misses for each anchor, with all anchors in the link."""
     unlinked: float | None
     error: float | None
     alike: float | None
 
     def calibrated(self, score: float) -> float | None:
-        """A score on the reference's scale (linear equating: same mean, same spread); None with one subject.
+        """A mean on the reference's scale; None with one subject.
 
         One subject cannot show how much of the gap comes from the simulator and how much from this subject.
         """
@@ -73,19 +76,19 @@ def leniency(simulator: str, theirs: Scores, reference: Scores) -> Leniency | No
         return None
     own, base = [one for one, _, _ in every], [two for _, two, _ in every]
     difference = paired_difference(base, own, [scenario for _, _, scenario in every])
-    slope, intercept = _line(own, base)
     gaps = {subject: fmean(one - two for one, two, _ in found) for subject, found in pairs.items()}
-    missed = []
-    for left in pairs if len(pairs) > 1 else ():
-        rest = [pair for subject, found in pairs.items() if subject != left for pair in found]
-        steep, above = _line([one for one, _, _ in rest], [two for _, two, _ in rest])
-        missed.append(fmean(two - above - steep * one for one, two, _ in pairs[left]))
+    anchors = [_anchor(found) for found in pairs.values()]
+    before = _root_mean_square(gaps.values()) if len(anchors) > 1 else None
+    after = _left_out(anchors, sloped=False) if len(anchors) > 1 else None
+    bent = _left_out(anchors, sloped=True) if len(anchors) >= FEWEST_FOR_A_SLOPE else None
+    sloped = bent is not None and after is not None and bent < after
+    slope, intercept = _line(anchors, sloped)
     rests = {name: [two - intercept - slope * one for one, two, _ in found] for name, found in pairs.items()}
     misses = {name: fmean(found) for name, found in rests.items()}
-    before, after = (_root_mean_square(gaps.values()), _root_mean_square(missed)) if missed else (None, None)
     return Leniency(
-        simulator, len(every), fmean(own), difference, slope, intercept, gaps, misses, before, after, _alike(rests)
-    )
+        simulator, len(every), fmean(own), difference, slope, intercept, gaps, misses, before,
+        bent if sloped else after, _alike(rests),
+    )  # fmt: skip
 
 
 def _root_mean_square(values: Iterable[float]) -> float:
@@ -103,8 +106,32 @@ def _alike(rests: Mapping[str, Sequence[float]]) -> float | None:
     return chi_square_above(spread, len(known) - 1)
 
 
-def _line(own: Sequence[float], base: Sequence[float]) -> tuple[float, float]:
-    """Slope and intercept of the line that gives one scale's scores the mean and the spread of the other's."""
-    spread = pstdev(own)
-    slope = pstdev(base) / spread if spread else 1.0
-    return slope, fmean(base) - slope * fmean(own)
+_Anchor = tuple[float, float, float, float]
+"""The mean of a subject with the simulator and with the reference, and the variances of both means."""
+
+
+def _anchor(pairs: Sequence[tuple[float, float, str]]) -> _Anchor:
+    own, base = [one for one, _, _ in pairs], [two for _, two, _ in pairs]
+    of_own, of_base = (pvariance(scores) / max(1, len(scores) - 1) for scores in (own, base))
+    return fmean(own), fmean(base), of_own, of_base
+
+
+def _line(anchors: Iterable[_Anchor], sloped: bool) -> tuple[float, float]:
+    """Slope and intercept of the line that gives the anchors' means the same mean on both scales, and the same spread.
+
+    The spread is that of the means less the variance of single means: unequal noise would tilt the line. Without a
+    spread, or not `sloped`, the slope is 1.
+    """
+    known = list(zip(*anchors, strict=True))
+    own, base = (pvariance(known[side]) - fmean(known[side + 2]) for side in range(2))
+    slope = sqrt(base / own) if sloped and own > 0 and base > 0 else 1.0
+    return slope, fmean(known[1]) - slope * fmean(known[0])
+
+
+def _left_out(anchors: Sequence[_Anchor], sloped: bool) -> float:
+    """The root mean square error of a link for an anchor that is left out in turn."""
+    missed = []
+    for place, (own, base, _, _) in enumerate(anchors):
+        slope, above = _line((*anchors[:place], *anchors[place + 1 :]), sloped)
+        missed.append(base - above - slope * own)
+    return _root_mean_square(missed)

@@ -228,8 +228,8 @@ def _links(gaps: Sequence[Leniency], base: str) -> list[Table]:
     columns = ("simulator", "anchors", "not linked", "linked", "largest miss", "p of one link")
     note = (
         "Root mean square error for the mean of an anchor (a subject of both simulators) that is left out in turn, "
-        "before and after a linear link. Largest miss: of the link, for an anchor. p: of one link for all anchors; if "
-        "it is small, scores of the two simulators are not exchangeable."
+        "before and after a link: a shift, or a line if it does better. Largest miss: of the link, for an anchor. p: "
+        "of one link for all anchors; if it is small, scores of the two simulators are not exchangeable."
     )
     units = dict.fromkeys(("not linked", "linked", "largest miss"), "points")
     return [Table("links", f"Links to the scale of {base}", columns, rows, note=note, units=units)] if rows else []
@@ -244,7 +244,7 @@ def _exchangeable(gaps: Sequence[Leniency], base: str) -> list[str]:
             continue
         few = f"; {len(each.gaps)} anchors are too few" if len(each.gaps) < _FEWEST_ANCHORS else ""
         helps = (
-            f"A linear link from {each.simulator} to {base} "
+            f"{'A shift' if each.slope == 1 else 'A linear link'} from {each.simulator} to {base} "
             f"{'helps' if after < before else 'does not help'}: a subject that is left out is missed by "
             f"{number(before, 'points')} points before and {number(after, 'points')} after{few}."
         )
@@ -272,8 +272,8 @@ def _calibrated(scores: _Scores, gaps: Sequence[Leniency], base: str) -> Table:
                 caveat = "" if line.error is not None else "not computed: only one shared subject"
                 rows.append((name, subject, mean, line.calibrated(mean), *ends(line.interval(mean)), caveat))
     note = (
-        "Linear equating. The interval comes from leaving out each subject in turn: it shows the possible error of "
-        "the calibrated score of a new subject."
+        "A shift by the mean gap of the anchors, or a line through their means if it does better. The interval comes "
+        "from leaving out each subject in turn: it shows the possible error of the calibrated score of a new subject."
     )
     columns = ("simulator", "subject", "score", "calibrated", "from", "to", "caveat")
     points = dict.fromkeys(("score", "calibrated", "from", "to"), "points")

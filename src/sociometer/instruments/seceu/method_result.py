@@ -162,7 +162,12 @@ def _against_people(
     # The printed mean is rounded; on all items the paper's own formula holds, on some the gap stands in for it.
     eq = norm.eq(score) if whole else norm.eq(norm.mean + gap)
     slope = -15.0 / norm.deviation
-    return gap, _not_negative(around.scaled(1.0, usual)), eq, around.scaled(slope, eq - slope * gap)
+    return (
+        gap,
+        _not_negative(around.scaled(1.0, usual)),
+        eq,
+        norm.eq_interval(eq, around.scaled(slope, eq - slope * gap)),
+    )
 
 
 def _not_negative(interval: Interval) -> Interval:

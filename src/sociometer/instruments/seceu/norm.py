@@ -14,6 +14,7 @@ from sociometer.core.errors import DataError
 from sociometer.core.measure import Interval
 from sociometer.core.sheets import read_table
 from sociometer.statistics.charts import DensityPoint
+from sociometer.statistics.distributions import normal_quantile
 from sociometer.statistics.monotone_curve import MonotoneCurve
 from sociometer.statistics.reliability import standard_error_of_measurement
 
@@ -63,6 +64,19 @@ class Norm(Struct, frozen=True):
     def eq(self, score: float) -> float:
         """Return the EQ of a SECEU score: 15 (M - score) / SD + 100."""
         return EQ_DEVIATION * (self.mean - score) / self.deviation + EQ_MEAN
+
+    def eq_interval(self, eq: float, interval: Interval) -> Interval:
+        """Return the interval of an EQ with the error of the norm's own people added to that of the items.
+
+        The mean of so many people has the standard error 15/√people in EQ points, and their standard deviation the
+        relative error 1/√(2 people).
+        """
+        if interval.low is None or interval.high is None or not self.people:
+            return interval
+        error = math.sqrt((EQ_DEVIATION**2 + (eq - EQ_MEAN) ** 2 / 2) / self.people)
+        own = normal_quantile(0.5 + interval.level / 2) * error
+        low, high = eq - math.hypot(eq - interval.low, own), eq + math.hypot(interval.high - eq, own)
+        return msgspec.structs.replace(interval, low=low, high=high)
 
     def score_of(self, eq: float) -> float:
         """Return the SECEU score that has this EQ."""

@@ -1,7 +1,7 @@
 """Outcome -> score -> summary; pure."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -29,13 +29,7 @@ from sociometer.instruments.seceu.play import Allocated
 from sociometer.instruments.seceu.prompting import DIFFERENT, PromptingMethods, compare_methods
 from sociometer.instruments.seceu.tables import items_table, repairs_table, results_table
 from sociometer.statistics.formatting import CHANCE, p_phrase
-from sociometer.statistics.measures import (
-    Observation,
-    failed_observations,
-    grouped_measures,
-    mean_measure,
-    observations,
-)
+from sociometer.statistics.measures import failed_observations, grouped_measures, mean_measure, observations
 
 FACETS = ("context", "direction")
 PLAIN = ("distance", "profile", "evenness", "null")
@@ -129,10 +123,8 @@ def order_caveat(run: RunView[Any, Any], norm: Norm) -> str:
 
 
 def _mean_of(run: RunView[Any, Any], value: str, group: dict[str, str]) -> Measure:
-    members: list[Observation] = [
-        row for row in observations(run, value) if row.facets.get("prompting") == group["prompting"]
-    ]
-    members += [row for row in failed_observations(run) if row.facets.get("prompting") == group["prompting"]]
+    every = [*observations(run, value), *failed_observations(run)]
+    members = [row for row in every if row.facets.get("prompting") == group["prompting"]]
     scale = run.card.scales(run.task).get(value)
     return mean_measure(value, members, group, binary=None if value == "null" else False, scale=scale)
 
@@ -154,18 +146,16 @@ def _places(
     eq = None if result.failed else result.eq
     word = failed or _joined(way, beside_eq(result, even, norm))
 
-    def measure(
-        name: str, value: float | None, interval: Interval | None, note: str, cases: Iterable[Case] = ()
-    ) -> Measure:
+    def measure(name: str, value: float | None, interval: Interval | None, note: str, *cases: Case) -> Measure:
         counts = (result.items, result.items, mean.unreadable, mean.errors)
-        return Measure(name, value, group, interval, *counts, note, tuple(cases))
+        return Measure(name, value, group, interval, *counts, note, cases)
 
     cases: list[Case] = []
     if eq is not None and mean.value is not None:
         slope = -EQ_DEVIATION / norm.deviation
         shift = eq - slope * mean.value
         cases = [Case(slope * one.value + shift, one.interval.scaled(slope, shift)) for one in reversed(mean.cases)]
-    yield measure("eq", eq, result.eq_interval if eq is not None else None, word, cases)
+    yield measure("eq", eq, result.eq_interval if eq is not None else None, word, *cases)
     percent = None if eq is None else norm.percent_of_eq(eq) / 100
     counted = ""
     if percent is not None and norm.counted:
@@ -176,7 +166,7 @@ def _places(
 
     around = through_curve(result.eq_interval, place) if eq is not None else None
     placed = [Case(place(one.value), through_curve(one.interval, place) or one.interval) for one in cases]
-    yield measure("percentile", percent, around, failed or counted, placed)
+    yield measure("percentile", percent, around, failed or counted, *placed)
     similarity = None if result.failed else result.similarity
     yield measure(
         "similarity",

@@ -157,3 +157,19 @@ def test_the_judge_of_a_run_is_compared_with_people(tmp_path, script):
     run = show.play_all("blackjack")
     assert list(judged(run).values()) == [True, False], "on the paper's scale a grade above 85 is right"
     assert [row[:4] for row in table({}, judged(run)).rows] == [("judge", "self", 1, 1), ("judge", "external", 1, 0)]
+
+
+@pytest.mark.parametrize(("second", "lost"), [("86", True), ('{"grade": 80}', False)])
+def test_a_grade_that_the_judge_does_not_give_counts_as_failed_and_the_other_is_kept(tmp_path, script, second, lost):
+    lines(tmp_path, ELEVEN)
+    judge = script('{"grade": 90}', second, "86", "86", name="judge")
+    show = Rehearsal(load("egosocial"), {"subject": script(BELIEFS), "judge": judge}, data=tmp_path)
+    summary = show.summarise("blackjack")
+    accuracy, own, dealer = (summary.measure(name) for name in ("accuracy", "self_belief", "external_belief"))
+    assert own.value == 1 and not any("Add --role judge" in note for note in summary.notes)
+    told = "The judge gave no readable grade for 1 of 2 beliefs; they count as failed."
+    if lost:
+        assert (accuracy.value, accuracy.errors, dealer.errors, own.errors) == (None, 1, 1, 0)
+        assert told in summary.notes
+    else:
+        assert (accuracy.value, accuracy.errors, dealer.value) == (0, 0, 0) and told not in summary.notes

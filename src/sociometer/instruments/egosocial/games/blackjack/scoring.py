@@ -32,6 +32,7 @@ _MEASURES = (
     ("result", "result"),
     ("faults", "faults_per_decision"),
 )
+JUDGE = "judge"
 _NO_SHARES = ("own_skill", "dealer_skill", "lost_value", "result", "faults")
 _OF_FIELDS = ("right", "self_right", "external_right", "exact_fields", "own_skill", "dealer_skill")
 """Values that exist only for hands with fields."""
@@ -75,7 +76,10 @@ def score(item: Hand, outcome: HandOutcome) -> Score:
     unreadable = sum(decision.faults.defaulted or decision.incomplete for decision in decisions)
     replies = count_replies(how for decision in decisions for how in decision.faults.asked)
     facets = {"hand": "soft" if total.soft else "hard"}
-    return Score(values=values, facets=facets, unreadable=unreadable, replies=replies)
+    missing = {}
+    if decisions[0].grades is not None:
+        missing = dict.fromkeys(("right", "self_right", "external_right") - values.keys(), JUDGE)
+    return Score(values=values, facets=facets, unreadable=unreadable, replies=replies, missing=missing)
 
 
 def fields_of(decision: Decision) -> FieldGrade | None:
@@ -88,10 +92,9 @@ def fields_of(decision: Decision) -> FieldGrade | None:
 def _beliefs(decision: Decision) -> dict[str, float]:
     fields = fields_of(decision)
     if fields is None:
-        if decision.grades is None or None in decision.grades:
-            return {}
-        own, dealer = ((grade or 0) > RIGHT_ABOVE for grade in decision.grades)
-        return {"right": float(own and dealer), "self_right": float(own), "external_right": float(dealer)}
+        names = zip(("self_right", "external_right"), decision.grades or (), strict=False)
+        found = {name: float(grade > RIGHT_ABOVE) for name, grade in names if grade is not None}
+        return {"right": min(found.values()), **found} if len(found) > 1 else found
     return {
         "right": float(fields.own_right and fields.dealer_right),
         "self_right": float(fields.own_right),
@@ -109,14 +112,21 @@ def summarise(run: RunView[Hand, HandOutcome]) -> Summary:
     for value, name in _MEASURES:
         binary = False if value in _NO_SHARES else None
         overall, *by_hand = grouped_measures(run, value, name, by=["hand"], binary=binary)
-        if value in _OF_FIELDS and not overall.items:
+        if value in _OF_FIELDS and not overall.items and not overall.errors:
             continue
         if name == "accuracy" and overall.items:
             overall = msgspec.structs.replace(overall, note=f"deals: {origin}")
         measures += [overall, *by_hand]
     by_field = _field_table(run)
     notes = [f"Deals: {origin}."]
-    if by_field is None and not any("right" in score.values for _, _, score in run.scored()):
+    graded = [
+        decision.grades for _, outcome, _ in run.scored() if (decision := outcome.decisions[0]).grades is not None
+    ]
+    if lost := sum(grades.count(None) for grades in graded):
+        notes.insert(
+            0, f"The judge gave no readable grade for {lost} of {2 * len(graded)} beliefs; they count as failed."
+        )
+    if by_field is None and not graded and not any("right" in score.values for _, _, score in run.scored()):
         notes.insert(
             0,
             "Beliefs in sentences are stored and not graded. Add --role judge=MODEL, or let people grade them:"
