@@ -21,6 +21,7 @@ from sociometer.core.config import Caps, RunConfig
 from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import DataError, StopCause, UsageError
 from sociometer.core.measure import Figure, PublishedFigure, Table
+from sociometer.core.paper import PaperInput, checked, ledger
 from sociometer.core.player import Player
 from sociometer.core.settings import Settings
 from sociometer.core.sheets import read_rows
@@ -37,7 +38,7 @@ from sociometer.models.registry import ModelEntry, describe
 from sociometer.reporting.figures import run_figures
 from sociometer.reporting.progress import ProgressDisplay
 from sociometer.results.choice import ChosenRuns, choose_by_words, find_run
-from sociometer.results.published import reproduction_table, unexplained
+from sociometer.results.published import findings_table, reproduction_table, unexplained
 from sociometer.results.runs import Comparisons, compare_runs
 from sociometer.results.stopping import Race, stopping_rule
 from sociometer.results.verdicts import Terms
@@ -329,6 +330,10 @@ class Reproduction(Struct, frozen=True):
         """The figures as a table."""
         return reproduction_table(self.instrument, self.figures, mismatches_only)
 
+    def findings(self) -> Table:
+        """Our own findings about the data, which are no claims of the paper."""
+        return findings_table(self.instrument, self.figures)
+
     def _repr_html_(self) -> str:
         """How a notebook shows the reproduction."""
         return self.table()._repr_html_()
@@ -361,6 +366,8 @@ def reproduce(instrument: str, *, data: str | Path = "") -> Reproduction:
     settings = Settings.chosen(card.setting, {})
     source = _SearchedSource(settings, found.prompts(), card.name, True, data_folders(str(data)))
     figures = tuple(found.reproduce(source)) if found.reproduce else ()
+    parts = found.paper(PaperInput(())) if found.paper else ()
+    figures += tuple(checked(ledger(found.folder), parts))
     return Reproduction(card.name, figures, source.missing)
 
 

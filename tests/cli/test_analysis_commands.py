@@ -457,7 +457,10 @@ def test_reproduce_shows_the_published_figures_and_their_reasons(capsys, officia
     differing = [figure for figure in found["figures"]["seceu"] if not figure["match"]]
     assert differing and all(figure["reason"] for figure in differing)
     assert run_command(["paper", "reproduce", "seceu", "--data", str(official_data)]) == 0
-    assert "known difference" in capsys.readouterr().out
+    text = capsys.readouterr().out
+    assert "227 numbers of the paper: 103 hold, 2 do not hold, 122 cannot be checked." in text
+    assert "33 claims of the paper: 24 hold, 5 do not hold, 4 cannot be checked." in text
+    assert "our own findings, which are no claims of the paper" in text
 
 
 def test_reproduce_says_which_official_files_were_not_found(capsys, monkeypatch, tmp_path):

@@ -217,3 +217,17 @@ def test_without_run_a_finished_analysis_fills_its_figure(call, tmp_path):
     code, text = call("paper", "tables", "sesi", "--to", str(tmp_path / "pack"))
     assert code == 0, text
     assert "Extended Data Fig. 1" not in next(line for line in text.splitlines() if line.startswith("Not written"))
+
+
+def test_claims_of_the_paper_are_tested_on_the_runs(tmp_path, official_data):
+    run_command(["run", "socialeval", "--official", "--data", str(official_data), "--task", "goals", "--limit", "6",
+                 "--model", "baseline/random", "--store", str(tmp_path / "s.db"), "--quiet"])  # fmt: skip
+    assert (
+        run_command(["paper", "tables", "socialeval", "--to", str(tmp_path / "p"), "--store", str(tmp_path / "s.db")])
+        == 0
+    )
+    found = rows(tmp_path / "p" / "claims.csv")
+    below = next(row for row in found if row["Claim"] == "every model is below the average person at goals")
+    assert below["Rows of the paper"] == "8 of 8" and below["Your rows"] == "1 of 1"
+    assert below["Result in your runs"] == "holds"
+    assert not [row for row in found if "Qwen" in row["Claim"]], "no run is of the models that it names"

@@ -11,6 +11,7 @@ import pytest
 
 from rehearsal import Rehearsal
 from scripted_simulator import ScriptedSimulator
+from sociometer.api import reproduce
 from sociometer.core.card import read_card
 from sociometer.core.conversation import Identity, Reply, Request, Schema
 from sociometer.core.errors import MachineryError
@@ -21,6 +22,7 @@ from sociometer.core.prompts import placeholders_of, read_prompts
 from sociometer.instruments import FOLDER, load
 from sociometer.models.presets import ModelOptions
 from sociometer.models.registry import resolve
+from sociometer.results.published import FAILS, HOLDS, OURS, UNCHECKED, state_of
 
 FOLDERS = sorted(path.parent.name for path in FOLDER.glob("*/card.toml"))
 TASKS = [
@@ -106,6 +108,17 @@ def test_card_is_complete_and_names_what_exists(folder):
     for command in card.command:
         module = __import__(f"sociometer.instruments.{folder}.commands", fromlist=[command.entry])
         assert callable(getattr(module, command.entry))
+
+
+@pytest.mark.parametrize("folder", [one for one in FOLDERS if not one.startswith("_")])
+def test_every_claim_and_number_of_the_paper_has_exactly_one_result(folder):
+    figures = reproduce(folder).figures
+    places = [(figure.where, figure.what) for figure in figures]
+    assert len(places) == len(set(places)), "a claim is listed twice"
+    for figure in figures:
+        assert state_of(figure) in (HOLDS, FAILS, UNCHECKED, OURS)
+        if state_of(figure) == UNCHECKED:
+            assert figure.reason, f"what is missing to check: {figure.what}?"
 
 
 class Only(msgspec.Struct, forbid_unknown_fields=True):

@@ -53,13 +53,13 @@ def _reproduce(instruments: tuple[str, ...], data: str, display: Display) -> int
     figures = {one.instrument: one.figures for one in found}
     missing = {one.instrument: one.missing for one in found}
     display.show(
-        [one.table(not display.wide) for one in found],
+        [table for one in found for table in (one.table(not display.wide), one.findings()) if table.rows],
         finding="\n".join(reproduction_sentence(one.instrument, one.figures) for one in found),
         notes=[
             *(missing_files_sentence(card_of(one.instrument), one.missing) for one in found if one.missing),
-            *([] if display.wide else ["Add --format wide to see the figures that match."]),
+            *([] if display.wide else ["Add --format wide to see what holds."]),
         ],
-        files=[one.table() for one in found],
+        files=[table for one in found for table in (one.table(), one.findings())],
         data={"reproduced": good, "figures": figures, "not_found": missing},
     )
     return int(ExitCode.OK if good else ExitCode.GATE_FAILED)

@@ -208,6 +208,10 @@ class PublishedFigure(Struct, frozen=True, omit_defaults=True):
     reason: str = ""
     claim: bool = False
     """Whether it is a claim of the text; one without a recomputed value cannot be checked."""
+    finding: bool = False
+    """Whether it is a finding of ours, which the paper does not state."""
+    count: int = 1
+    """How many printed numbers it covers."""
 
 
 class Corrected(Struct, frozen=True):

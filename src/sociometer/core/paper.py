@@ -1,13 +1,18 @@
 """The tables and figures of an instrument's paper, filled from runs; `reporting` writes the files."""
 
+import operator
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Literal
 
 from msgspec import Struct
 
 from sociometer.core.errors import unknown
-from sociometer.core.measure import Cell, Figure, Interval
+from sociometer.core.measure import Cell, Figure, Interval, PublishedFigure
 from sociometer.core.settings import SettingValue, is_paper
+from sociometer.core.sheets import read_records
 from sociometer.core.task import AnyRun
+from sociometer.core.words import first_of
 
 NOT_THE_PAPERS = "not the paper's items"
 PUBLISHED = "printed in the paper"
@@ -40,6 +45,11 @@ class PaperColumn(Struct, frozen=True):
     group: str = ""
     digits: int | None = None
     """The decimals of its numbers; columns without any hold text or counts and need no interval."""
+
+    @property
+    def name(self) -> str:
+        """The heading with that of its group."""
+        return f"{self.group}: {self.title}" if self.group else self.title
 
 
 class PaperRow(Struct, frozen=True):
@@ -124,6 +134,123 @@ class PaperInput(Struct, frozen=True):
         name = run.name
         known = (run.subject, name, name.partition("/")[2], name.rpartition("/")[2])
         return next((self.models[one] for one in known if one in self.models), {})
+
+
+class Claim(Struct, frozen=True):
+    """A line of `published/ledger.csv`: a claim or numbers of the paper with one result, or a finding of ours.
+
+    `test` is `PART | WHO | COLUMN… | RELATION | OTHER`, as in `Table 2 | every | First | > | Third`: WHO is `every`,
+    `most` or names of rows, OTHER a number, a column, names of rows, or `others`. Without a test, `holds` is the
+    result; without both, the claim cannot be checked, and `why` says what is missing.
+    """
+
+    where: str
+    what: str
+    kind: Literal["claim", "number", "finding"] = "claim"
+    count: int = 1
+    test: str = ""
+    holds: Literal["yes", "no", ""] = ""
+    found: str = ""
+    why: str = ""
+
+
+class Verdict(Struct, frozen=True):
+    """How many of the rows that a claim is about agree with it, which do not, and whether the claim holds."""
+
+    agree: int
+    against: tuple[str, ...]
+    holds: bool
+
+    @property
+    def text(self) -> str:
+        """The counts and the rows that disagree."""
+        said = f"{self.agree} of {self.agree + len(self.against)}"
+        return f"{said}; not {first_of(self.against, 4)}" if self.against else said
+
+
+_RELATIONS = {"<": operator.lt, ">": operator.gt, "<=": operator.le, ">=": operator.ge}
+
+
+def ledger(folder: Path) -> list[Claim]:
+    """The ledger of an instrument; empty if it has none."""
+    path = folder / "published" / "ledger.csv"
+    return read_records(path, Claim) if path.exists() else []
+
+
+def checked(claims: Sequence[Claim], parts: Sequence[PaperPart]) -> Iterator[PublishedFigure]:
+    """Every line of a ledger with its result, tested on the rows that the paper prints."""
+    for claim in claims:
+        verdict = verdict_on(claim, parts, published=True) if claim.test else None
+        found = verdict.text if verdict else claim.found or None
+        yield PublishedFigure(
+            claim.where, claim.what, None, found, verdict.holds if verdict else claim.holds == "yes", claim.why,
+            claim=claim.kind == "claim", finding=claim.kind == "finding", count=claim.count,
+        )  # fmt: skip
+
+
+def verdict_on(claim: Claim, parts: Sequence[PaperPart], *, published: bool) -> Verdict | None:
+    """A claim on the printed rows, or on those of runs; None if it is about rows that are not there."""
+    label, who, columns, relation, other = (text.strip() for text in claim.test.split("|"))
+    table = next(part.table for part in parts if part.label == label)
+    if table is None:
+        return None
+    rows = [(name, row) for row in table.rows for name in _row_names(row)[:1]]
+    models = [(name, row) for name, row in rows if row.published == published and not name.startswith("Human")]
+    named = {name: row for row in sorted(table.rows, key=lambda row: row.published == published)
+             for name in _row_names(row) if row.published == published or name.startswith("Human")}  # fmt: skip
+    everyone = who in ("every", "most")
+    chosen = [(name, named[name]) for name in _split(who) if name in named]
+    about = models if everyone else [one for one in chosen if one[1].published == published]
+    heads = {column.name: place for place, column in enumerate(table.columns)}
+    agree = 0
+    against: list[str] = []
+    for name, row in about:
+        pairs = [pair for column in _split(columns) for pair in _pairs(row, column, other, heads, named, about, models)]
+        failed = "FAILED" in row.cells
+        if failed or pairs:
+            right = not failed and all(_RELATIONS[relation](*pair) for pair in pairs)
+            agree += right
+            against += [] if right else [name]
+    if not agree and not against:
+        return None
+    return Verdict(agree, tuple(against), agree > len(against) if who == "most" else not against)
+
+
+def _pairs(
+    row: PaperRow, column: str, other: str, heads: dict[str, int], named: dict[str, PaperRow],
+    about: Sequence[tuple[str, PaperRow]], models: Sequence[tuple[str, PaperRow]],
+) -> list[tuple[float, float]]:  # fmt: skip
+    """The value of a row with each value that a claim compares it with; only pairs of numbers."""
+    place = heads[column]
+    if other in heads:
+        against = [_value(row.cells[heads[other]])]
+    elif other == "others":
+        rest = [one for _, one in models if all(one is not mine for _, mine in about)]
+        against = [_value(one.cells[place]) for one in rest]
+    elif (bound := _value(other)) is not None:
+        against = [bound]
+    else:
+        against = [_value(named[name].cells[place]) for name in _split(other) if name in named]
+    value = _value(row.cells[place])
+    return [(value, one) for one in against if value is not None and one is not None]
+
+
+def _row_names(row: PaperRow) -> tuple[str, str]:
+    """The names of a row in a ledger: without the paper's marks, and after its section."""
+    name = str(row.cells[0]).rstrip(" #")
+    return name, f"{row.section}: {name}"
+
+
+def _split(names: str) -> list[str]:
+    return [name.strip() for name in names.split(";")]
+
+
+def _value(cell: PaperCell) -> float | None:
+    value = cell.value if isinstance(cell, Estimate) else cell
+    try:
+        return None if value is None else float(value)
+    except ValueError:
+        return None
 
 
 def printed(*cells: PaperCell, section: str = "") -> PaperRow:

@@ -27,7 +27,9 @@ from sociometer.core.paper import (
     PaperPart,
     PaperRow,
     PaperTable,
+    ledger,
     remarks_on,
+    verdict_on,
 )
 from sociometer.core.sheets import whole_files, write_sheet
 from sociometer.core.task import AnyRun
@@ -377,10 +379,12 @@ def write_pack(
         raise UsageError("paper needs at least one run; 'sociometer runs' lists the stored runs.")
     before = _earlier_files(folder)
     runs = paper_runs(given)
-    parts = [_chosen(part, published) for part in instrument.paper(PaperInput(runs, models or {}))]
+    every = instrument.paper(PaperInput(runs, models or {}))
+    parts = [_chosen(part, published) for part in every]
     if not any(part.filled for part in parts):
         reasons = " ".join(f"{part.label}: {part.missing}" for part in parts if part.missing)
         raise UsageError(f"nothing of the paper can be filled from these runs. {reasons}")
+    parts += claims_part(instrument, every)
     files, written = _files(card, runs, parts, version)
     files[TEXT] = pack_text(card, given, runs, written, version).encode()
     pictured = [name for name in files if name.endswith((".tex", ".pdf"))]
@@ -413,6 +417,24 @@ def _is_test(run: StoredRun, task: str) -> bool:
     """Whether a task is the test itself, and not an analysis of stored runs."""
     card = run.definition.card
     return task in {*card.default_tasks(official=False), *card.default_tasks(official=True)}
+
+
+def claims_part(instrument: Instrument, parts: Sequence[PaperPart]) -> list[PaperPart]:
+    """The claims of the paper that compare rows of its tables, on the printed rows and on those of the runs."""
+    rows = []
+    remarks = {part.label: _all_remarks([row for row in part.table.rows if not row.published])
+               for part in parts if part.table is not None}  # fmt: skip
+    for claim in ledger(instrument.folder):
+        mine = verdict_on(claim, parts, published=False) if claim.test else None
+        if mine is not None:
+            theirs = verdict_on(claim, parts, published=True)
+            result = "holds" if mine.holds else "does not hold"
+            cells = (claim.where, claim.what, theirs.text if theirs else None, mine.text, result)
+            rows.append(PaperRow(cells, remarks=tuple(remarks[claim.test.partition("|")[0].strip()])))
+    columns = ("Where", "Claim", "Rows of the paper", "Your rows", "Result in your runs")
+    how = "How many rows of a table agree with the claim. Differences are not tested: see the tables' intervals."
+    table = PaperTable(tuple(PaperColumn(title) for title in columns), tuple(rows))
+    return [PaperPart(label="Claims", title="Claims of the paper on these runs", how=how, table=table)] if rows else []
 
 
 def _chosen(part: PaperPart, published: bool) -> PaperPart:
@@ -469,7 +491,7 @@ def _table_in_csv(table: PaperTable) -> str:
     ]
     head: list[str] = ["section"] if sections else []
     for column, has_marks in zip(table.columns, marked_columns, strict=True):
-        name = f"{column.group}: {column.title}" if column.group else column.title
+        name = column.name
         head += [name, *([f"{name} mark"] if has_marks else [])]
         head += [f"{name} from", f"{name} to"] if column.digits is not None else []
     rows: list[list[Cell]] = []
@@ -478,7 +500,7 @@ def _table_in_csv(table: PaperTable) -> str:
         for cell, column, has_marks in zip(row.cells, table.columns, marked_columns, strict=True):
             cells += _csv_cells(cell, has_marks, column.digits is not None)
         bare = [
-            f"{column.group}: {column.title}" if column.group else column.title
+            column.name
             for cell, column in zip(row.cells, table.columns, strict=True)
             if lacks_interval(cell, column) and not row.published
         ]

@@ -1,5 +1,6 @@
 """Published figures next to ours: recomputed from released data, or replicated by a run."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
@@ -11,45 +12,46 @@ from sociometer.core.words import plain_number
 from sociometer.statistics.formatting import interval_text, number
 from sociometer.store.stored_run import StoredRun
 
-UNCHECKED = "cannot be checked"
+HOLDS, FAILS, UNCHECKED, OURS = "holds", "does not hold", "cannot be checked", "our finding"
 
 
 def unexplained(figures: Iterable[PublishedFigure]) -> tuple[PublishedFigure, ...]:
     """The numbers that differ without a known reason; these make `reproduce` fail. A claim need not hold."""
-    return tuple(figure for figure in figures if not figure.match and not figure.claim and not figure.reason)
+    return tuple(figure for figure in figures if state_of(figure) == FAILS and not figure.claim and not figure.reason)
 
 
 def reproduction_table(instrument: str, figures: Sequence[PublishedFigure], mismatches_only: bool = False) -> Table:
-    """One row for each figure, claims first: printed and recomputed value, and whether they match or why not."""
-    shown = [figure for figure in figures if not (mismatches_only and figure.match)]
-    shown.sort(key=lambda figure: not figure.claim)
+    """The ledger: every claim and number of the paper with its one result, first those that do not hold."""
+    shown = [figure for figure in figures if not (figure.finding or (mismatches_only and state_of(figure) == HOLDS))]
+    shown.sort(key=lambda figure: ((FAILS, UNCHECKED, HOLDS).index(state_of(figure)), not figure.claim))
     rows = tuple(
-        (figure.where, figure.what, figure.printed, figure.recomputed, _state(figure), figure.reason)
+        (
+            figure.where,
+            figure.what + (f" ({figure.count} numbers)" if figure.count > 1 else ""),
+            figure.printed,
+            figure.recomputed,
+            state_of(figure),
+            figure.reason or ("no reason is known" if figure in unexplained([figure]) else ""),
+        )
         for figure in shown
     )
-    numbers = [figure for figure in figures if not figure.claim]
-    printed = [figure for figure in numbers if figure.printed is not None]
-    matched = sum(figure.match for figure in printed)
-    known = sum(not figure.match and bool(figure.reason) for figure in printed)
-    note = f"{matched} of {len(printed)} figures match; {known} differ for a known reason"
-    open_ones = len(printed) - matched - known
-    note += f"; {open_ones} differ without one" if open_ones else ""
-    unprinted = len(numbers) - len(printed)
-    note += f"; {unprinted} more are not printed as numbers." if unprinted else "."
-    said = claims_sentence(figures)
     columns = ("where", "what", "printed", "recomputed", "result", "reason")
-    title = f"{instrument}: published figures recomputed"
-    return Table(f"reproduce-{instrument}", title, columns, rows, f"{note} {said}".strip())
+    title = f"{instrument}: the paper's claims and numbers"
+    return Table(f"reproduce-{instrument}", title, columns, rows, counts_sentence(figures))
+
+
+def findings_table(instrument: str, figures: Sequence[PublishedFigure]) -> Table:
+    """What we found in the data that the paper does not state."""
+    rows = tuple((one.where, one.what, one.recomputed, one.reason) for one in figures if one.finding)
+    title = f"{instrument}: our own findings, which are no claims of the paper"
+    return Table(f"findings-{instrument}", title, ("where", "what", "found", "reason"), rows)
 
 
 def reproduction_sentence(instrument: str, figures: Sequence[PublishedFigure]) -> str:
-    """How many published figures are recomputed, how many differ, and how many claims of the text hold."""
-    printed = [figure for figure in figures if figure.printed is not None and not figure.claim]
-    differ = [figure for figure in printed if not figure.match]
-    said = f"{instrument}: {len(printed) - len(differ)} of {len(printed)} published figures match"
-    if differ:
-        said += f"; {len(differ)} differ, {len(unexplained(differ)) or 'none'} of them without a known reason"
-    return f"{said}. {claims_sentence(figures)}".strip()
+    """How many numbers and claims of the paper hold, do not hold, and cannot be checked."""
+    count = len(unexplained(figures))
+    said = f"{instrument}: {counts_sentence(figures)}"
+    return f"{said} Numbers that differ without a known reason: {count}." if count else said
 
 
 def missing_files_sentence(card: Card, files: Sequence[str]) -> str:
@@ -65,21 +67,26 @@ def missing_files_sentence(card: Card, files: Sequence[str]) -> str:
     return " ".join(said)
 
 
-def claims_sentence(figures: Iterable[PublishedFigure]) -> str:
-    """How many claims of the text hold; empty if none was checked."""
-    states = [_state(figure) for figure in figures if figure.claim]
-    if not states:
-        return ""
-    hold, fail, unknown = (states.count(state) for state in ("holds", "does not hold", UNCHECKED))
-    return f"Claims in the text that hold: {hold}; that do not hold: {fail}; that cannot be checked: {unknown}."
+def counts_sentence(figures: Iterable[PublishedFigure]) -> str:
+    """The counts of the ledger: numbers, claims, and findings of ours, which are no claims of the paper."""
+    counts: Counter[tuple[str, str]] = Counter()
+    for figure in figures:
+        kind = "findings" if figure.finding else "claims" if figure.claim else "numbers"
+        counts[kind, state_of(figure)] += figure.count
+    said = [
+        f"{sum(counts[kind, state] for state in (HOLDS, FAILS, UNCHECKED))} {kind} of the paper:"
+        f" {counts[kind, HOLDS]} hold, {counts[kind, FAILS]} do not hold, {counts[kind, UNCHECKED]} cannot be checked."
+        for kind in ("numbers", "claims")
+    ]
+    ours = counts["findings", OURS]
+    return " ".join([*said, *([f"Our own findings about the data: {ours}."] if ours else [])])
 
 
-def _state(figure: PublishedFigure) -> str:
-    if figure.claim:
-        return UNCHECKED if figure.recomputed is None else "holds" if figure.match else "does not hold"
-    if figure.printed is None:
-        return "not printed"
-    return "match" if figure.match else "known difference" if figure.reason else "MISMATCH"
+def state_of(figure: PublishedFigure) -> str:
+    """The one result of a line of the ledger."""
+    if figure.finding:
+        return OURS
+    return UNCHECKED if figure.recomputed is None else HOLDS if figure.match else FAILS
 
 
 NOTE = (

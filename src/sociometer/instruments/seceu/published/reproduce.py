@@ -1,6 +1,6 @@
 """Recomputes what the paper prints, as far as released data or printed tables allow."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from msgspec import structs
 
@@ -10,7 +10,6 @@ from sociometer.core.sheets import read_records
 from sociometer.core.source import Source
 from sociometer.instruments.seceu import items
 from sociometer.instruments.seceu.norm import (
-    EQ_MEAN,
     PUBLISHED,
     Norm,
     published_norm,
@@ -20,19 +19,12 @@ from sociometer.instruments.seceu.norm import (
 from sociometer.statistics.distributions import t_below
 
 ITEMS = 40
+_HALF = 0.005
+"""Scores and similarities are printed with two decimals."""
 TABLES = {"Table 1": "table_1", "Table S1": "table_s1", "Table S2": "table_s2"}
 REASONS: dict[tuple[str, object, object], str] = {
-    ("EQ of GPT-4 from its score 1.89", 117, 116.4): "the printed score is rounded: 1.885 prints as 1.89 and gives"
-    " 116.5, which rounds to 117",
-    ("EQ of Curie (two-shot) from its score 2.82", 100, 99.5): "the printed score is rounded: 2.815 prints as 2.82 and"
-    " gives 99.54, which rounds to 100",
     ("stars of text-davinci-003 (two-shot-steps) from its similarity 0.33", "none", "*"): "printed without a star,"
     " though .33 over 40 items gives p = .04",
-    **{
-        (f"stars of text-davinci-003{way} from its similarity 0.31", "*", "none"): "the printed r is rounded: from .312"
-        " on, p is below .05, and .312 prints as .31"
-        for way in ("", " (two-shot)")
-    },
     ("GPT-3.5-turbo: best of Tables S1 and S2", 2.63, 2.53): "Table 1 takes its direct prompt (2.63); zero-shot step by"
     " step was better (2.53, EQ 105)",
 }
@@ -40,10 +32,10 @@ REASONS: dict[tuple[str, object, object], str] = {
 
 
 def rows(source: Source) -> Iterable[PublishedFigure]:
-    """Every EQ from its score, every star from its r, the sample's figures, and claims that the tables can check."""
+    """Every EQ from its score, every star from its r, and the sample's figures."""
     norm = published_norm([], [], [])
     found = [figure for where, table in TABLES.items() for figure in (*_eqs(where, table, norm), *_stars(where, table))]
-    found += [*_same_cells(), *_sample(), *_claims()]
+    found += [*_same_cells(), *_sample()]
     if source.find(items.NORM_FILE) is not None:
         found += _released(items.read_official_norm(source))
     for figure in found:
@@ -51,67 +43,29 @@ def rows(source: Source) -> Iterable[PublishedFigure]:
         yield structs.replace(figure, reason=figure.reason or REASONS.get(key, ""))
 
 
-def _claims() -> Iterator[PublishedFigure]:
-    """Four sentences of the text that the printed tables can check."""
-    direct = {row["model"]: row["eq"] for row in published_rows("table_s1")}
-    best = {row["model"]: row["eq"] for row in published_rows("table_1")}
-    ways = {(row["model"], row["prompting"]): row["eq"] for row in published_rows("table_s2")}
-    told: tuple[str, ...] = ("DaVinci", "text-davinci-003")
-    failed = [model for model in told if not direct[model]]
-    yield _claim(
-        "Results", "failed without prompts", told, failed,
-        f"Table S1 gives text-davinci-003 an EQ of {direct['text-davinci-003']} with the direct prompt.",
-    )  # fmt: skip
-    told = ("DaVinci", "Curie", "Babbage")
-    same = [model for model in told if not _higher(ways[model, "two-shot-steps"], ways[model, "two-shot"])]
-    yield _claim(
-        "Supplementary", "not improved by thinking step by step", told, same,
-        f"Table S2 gives Curie {ways['Curie', 'two-shot']} with two examples and {ways['Curie', 'two-shot-steps']} with"
-        " steps added.",
-    )  # fmt: skip
-    told = ("GPT-3.5-turbo", "text-davinci-001", "text-davinci-003")
-    same = [model for model in told if not _higher(ways[model, "two-shot-steps"], ways[model, "two-shot"])]
-    gains = (f"{model} {ways[model, 'two-shot']} to {ways[model, 'two-shot-steps']}" for model in told[:2])
-    yield _claim(
-        "Supplementary", "no higher EQ with steps added to two examples", told, same, f"Table S2: {', '.join(gains)}."
-    )
-    told = ("Babbage", "text-davinci-002", "Alpaca", "Vicuna")
-    above = [model for model in told if float(best[model]) >= EQ_MEAN]
-    yield _claim(
-        "Results", "EQ above average, pattern unlike people's", told, above,
-        f"Table 1 gives text-davinci-002 an EQ of {best['text-davinci-002']}.",
-    )  # fmt: skip
-
-
-def _higher(one: str, other: str) -> bool:
-    """Whether the first EQ is higher; a failed test has none."""
-    return bool(one and other) and float(one) > float(other)
-
-
-def _claim(where: str, what: str, told: Sequence[str], found: Sequence[str], why: str) -> PublishedFigure:
-    """A claim about models that holds if the tables show it for all of them."""
-    holds = list(told) == list(found)
-    return PublishedFigure(
-        where, what, ", ".join(told), ", ".join(found) or "none", holds, "" if holds else why, claim=True
-    )
-
-
 def _eqs(where: str, table: str, norm: Norm) -> Iterator[PublishedFigure]:
     for row in published_rows(table):
         if row["score"]:
             eq = norm.eq(float(row["score"]))
             what = f"EQ of {_who(row)} from its score {row['score']}"
-            yield PublishedFigure(where, what, int(row["eq"]), round(eq, 1), round(eq) == int(row["eq"]))
+            ends = (norm.eq(float(row["score"]) + half) for half in (_HALF, -_HALF))
+            match = next(ends) - 0.5 <= int(row["eq"]) <= next(ends) + 0.5  # the printed score is rounded
+            yield PublishedFigure(where, what, int(row["eq"]), round(eq, 1), match)
 
 
 def _stars(where: str, table: str) -> Iterator[PublishedFigure]:
     for row in published_rows(table):
         if row["similarity"]:
             r = float(row["similarity"])
-            p_value = 2 * t_below(-abs(r) * ((ITEMS - 2) / (1 - r * r)) ** 0.5, ITEMS - 2)
-            stars = "**" if p_value < 0.01 else "*" if p_value < 0.05 else ""
+            rounded = {_star(r + half) for half in (-_HALF, 0, _HALF)}
             what = f"stars of {_who(row)} from its similarity {r:g}"
-            yield PublishedFigure(where, what, row["stars"] or "none", stars or "none", stars == row["stars"])
+            match = row["stars"] in rounded
+            yield PublishedFigure(where, what, row["stars"] or "none", _star(r) or "none", match)
+
+
+def _star(r: float) -> str:
+    p_value = 2 * t_below(-abs(r) * ((ITEMS - 2) / (1 - r * r)) ** 0.5, ITEMS - 2)
+    return "**" if p_value < 0.01 else "*" if p_value < 0.05 else ""
 
 
 def _same_cells() -> Iterator[PublishedFigure]:

@@ -1,0 +1,70 @@
+"""Claims of a ledger on the rows of a paper's tables."""
+
+import pytest
+
+from sociometer.core.paper import (
+    Claim,
+    Estimate,
+    PaperColumn,
+    PaperPart,
+    PaperRow,
+    PaperTable,
+    checked,
+    printed,
+    verdict_on,
+)
+
+COLUMNS = (PaperColumn("Model"), PaperColumn("First", "ToMi", 1), PaperColumn("Third", "ToMi", 1))
+
+
+def part(*rows):
+    return PaperPart(label="Table 2", title="t", table=PaperTable(COLUMNS, rows))
+
+
+PRINTED = part(
+    printed("A #", Estimate(60.0), Estimate(50.0)),
+    printed("B", Estimate(40.0), Estimate(45.0)),
+    printed("C", "FAILED", None),
+    printed("Human Performance", Estimate(90.0), Estimate(90.0)),
+)
+
+
+def found(test, *, where=PRINTED, published=True):
+    return verdict_on(Claim("Table 2", "c", test=f"Table 2 | {test}"), [where], published=published)
+
+
+@pytest.mark.parametrize(
+    ("test", "text", "holds"),
+    [
+        ("every | ToMi: First | > | ToMi: Third", "1 of 3; not B, C", False),
+        ("A | ToMi: First | > | others", "1 of 1", True),
+        ("B | ToMi: First | > | A", "0 of 1; not B", False),
+        ("A; B | ToMi: First; ToMi: Third | < | Human Performance", "2 of 2", True),
+        ("most | ToMi: First | >= | 40", "2 of 3; not C", True),
+    ],
+)
+def test_a_claim_is_tested_on_every_row_that_it_is_about(test, text, holds):
+    verdict = found(test)
+    assert (verdict.text, verdict.holds) == (text, holds)
+
+
+def test_a_claim_is_tested_on_the_rows_of_runs_and_the_people_that_the_paper_prints():
+    both = part(PaperRow(("mine", Estimate(70.0), Estimate(80.0))), *PRINTED.table.rows)
+    assert found("every | ToMi: First | > | ToMi: Third", where=both, published=False).text == "0 of 1; not mine"
+    assert found("every | ToMi: First | < | Human Performance", where=both, published=False).text == "1 of 1"
+    assert found("A | ToMi: First | > | others", where=both, published=False) is None, "no run is of that model"
+
+
+def test_each_line_of_a_ledger_has_one_result():
+    lines = [
+        Claim("s", "tested", test="Table 2 | A | ToMi: First | > | B"),
+        Claim("s", "stated", holds="no", found="3 of 6"),
+        Claim("s", "open", "number", 4, why="The replies were not released."),
+        Claim("s", "ours", "finding", found="twice"),
+    ]
+    figures = list(checked(lines, [PRINTED]))
+    assert [(one.recomputed, one.match) for one in figures] == [
+        ("1 of 1", True), ("3 of 6", False), (None, False), ("twice", False),
+    ]  # fmt: skip
+    assert [one.claim for one in figures] == [True, True, False, False]
+    assert [one.finding for one in figures] == [False, False, False, True] and figures[2].count == 4
