@@ -203,6 +203,12 @@ def test_better_than_chance_is_said_only_if_it_holds_with_the_failed_items_at_th
     assert lucky[1].startswith("With them, that is not clearly different from chance (25 %)")
 
 
+def test_the_page_has_the_worst_and_the_best_case_of_each_measure(tmp_path):
+    runs = _measured(["gpt"], gpt=[1.0] * 18 + [0.0] * 2 + [None] * 20)
+    page = write_report(runs, tmp_path / "page.html", made="now", version="9.9").read_text(encoding="utf-8")
+    assert "45 to 95 % with the 20 failed" in page
+
+
 def test_the_finding_of_two_is_the_verdict_and_of_many_the_ranking():
     (finding,) = findings_of(gather(_measured("ab", b=[1.0] * 40), evidence=0))
     assert re.fullmatch(r"b is better than a by 50 points \[\d+, \d+\]\.", finding)

@@ -9,7 +9,6 @@ from msgspec import structs
 from sociometer.core.measure import Summary, Table
 from sociometer.core.reply_kind import AGAIN, THEN, ReplyKind
 from sociometer.core.task import AnyRun, Episode, Task
-from sociometer.core.words import lowered
 
 _KINDS = tuple(kind.value for kind in ReplyKind if kind is not ReplyKind.ANSWERED)
 
@@ -32,22 +31,7 @@ def summarised(task: Task[Any, Any], view: AnyRun) -> Summary:
         for _ in walk():
             pass
     shares = {card.name for card in view.card.measures_of(task.name) if card.unit == "share"}
-    return _with_failures(_with_counts(summary, task, view, passes[0], shares), task, view, shares)
-
-
-def _with_failures(summary: Summary, task: Task[Any, Any], view: AnyRun, shares: Container[str]) -> Summary:
-    """The summary with what its failed episodes could change about the primary measures."""
-    titles = {card.name: card.title for card in view.card.measures_of(task.name) if card.primary}
-    notes = []
-    for one in summary.measures:
-        if one.group or one.name not in titles or not one.errors or one.value is None:
-            continue
-        failed = "1 episode" if one.errors == 1 else f"{one.errors} episodes"
-        ends = [_number(case.value, one.name in shares) for case in one.cases]
-        said = f"is between {' and '.join(ends)} if they count at the lowest or at the highest value"
-        said = said if ends else "stays open, because it has no lowest and highest value"
-        notes.append(f"{failed} failed and are left out: {lowered(titles[one.name])} {said}.")
-    return structs.replace(summary, notes=(*summary.notes, *notes))
+    return _with_counts(summary, task, view, passes[0], shares)
 
 
 def _with_counts(

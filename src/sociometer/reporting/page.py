@@ -202,7 +202,7 @@ def all_numbers(chapter: Chapter) -> list[list[TextCell]]:
             if not (whole and row.group):
                 texts = [(text, False) for text in (result.subject, task, row.card.title, row.group)]
                 counts = [(text, True) for text in (str(row.measure.items), str(row.measure.unreadable), row.errors)]
-                found.append([*texts, (row.value, True), (row.interval, False), *counts, (row.measure.note, False)])
+                found.append([*texts, (row.value, True), (row.interval, False), *counts, (row.note, False)])
     return found
 
 

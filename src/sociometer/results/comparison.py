@@ -185,9 +185,8 @@ def _by_people(
     names = {**first.shares, **second.shares}
     influence = {name: second.shares.get(name, 0.0) - first.shares.get(name, 0.0) for name in names}
     at = partial(_corrected_interval, first, second)
-    return structs.replace(row, paired=paired, influence=influence, interval=at, extremes=_corrected_ends(row, at)), [
-        note
-    ]
+    ends = _corrected_ends(row, at)
+    return structs.replace(row, paired=paired, influence=influence, interval=at, extremes=ends), [note]
 
 
 def _corrected_ends(
