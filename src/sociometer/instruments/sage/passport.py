@@ -48,8 +48,16 @@ NOT_APART = 3.0
 NOT_SPREAD, CARE_SPREAD = 4.0, 2.0
 """Points by which judgements of the same turn may vary (standard deviation); a random change varies by 6."""
 CARE_AGREEMENT, CARE_BIAS = 0.5, 1.5
-FEWEST_TURNS = 30
-"""With fewer released turns the agreement decides nothing."""
+# From version 9 agreement is judged given the state of the talk: the feeling before, the turn and the length of the
+# reply. Not a person: the interval of the partial correlation, over dialogues, reaches down to zero.
+CARE_BEYOND = 0.3
+"""The partial correlation with released changes, given the state, below which a simulator is used with care."""
+CARE_FIRST = 0.0
+"""The correlation on first turns, within one opening, that a simulator must exceed."""
+FEWEST_TURNS, FEWEST_FIRST = 30, 10
+"""With fewer released turns (with fewer first turns) the agreement decides nothing."""
+FIRST_SHARE = 0.5
+"""The least share of the released turns asked about that are first turns, where the data have them."""
 FIRST = "good"
 """The replies that are asked about first, one in each of our turns: if no answer can be read, nothing else is asked."""
 
