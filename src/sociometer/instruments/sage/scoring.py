@@ -43,11 +43,11 @@ def summarise(run: RunView[Any, Dialogue]) -> Summary:
     if any(outcome.rehearsed for _, outcome, _ in run.scored()):
         errors = sum(run.failures().values())
         return Summary((Measure("sentient", None, errors=errors, note=REHEARSAL),), notes=(f"{REHEARSAL}.",))
-    measures = [
-        *grouped_measures(run, "emotion", "sentient", by=["intention", "language"], binary=False),
-        *grouped_measures(run, "success", by=["intention"]),
-        *grouped_measures(run, "failure", by=["intention"]),
-    ]
+    measures = [*grouped_measures(run, "emotion", "sentient", by=["intention", "language"], binary=False)]
+    if any(outcome.short for _, outcome, _ in run.scored()):
+        measures = [msgspec.structs.replace(each, note="short form") for each in measures]
+    else:
+        measures += [each for rate in ("success", "failure") for each in grouped_measures(run, rate, by=["intention"])]
     panel = _by_simulator(run)
     if len(panel) > 1:
         around, first = panel_interval(panel), measures[0]
@@ -115,7 +115,12 @@ def _notes(run: RunView[Any, Dialogue]) -> list[str]:
             f"'Unreadable' counts turns: {sum(silent)} of the subject's replies, in {len(silent)} dialogues, were "
             "empty. A dialogue whose simulator stays unreadable is an error."
         )
-    if "judge-last" not in run.settings or not run.settings.flag("judge-last"):
+    if any(outcome.short for _, outcome, _ in run.scored()):
+        notes.append(
+            "Short form: three judged turns. Its score is on another scale than that of full talks and is not compared"
+            " with it; success and failure need full talks."
+        )
+    elif "judge-last" not in run.settings or not run.settings.flag("judge-last"):
         notes.append(
             "As in the authors' protocol, the last reply of a full-length dialogue is not judged; use "
             "--judge-last to judge it."

@@ -45,6 +45,8 @@ class Protocol(Struct, frozen=True):
     turns: int = 10
     judge_last: bool = False
     """Whether the last reply is judged too; in the authors' protocol it never is."""
+    short: bool = False
+    """Whether it is the short form: three turns, all judged."""
     any_farewell: bool = False
     """Whether a word of farewell ends the dialogue wherever it is, as in the authors' code."""
 
