@@ -150,6 +150,21 @@ def test_a_simulator_that_obeys_orders_or_loves_nonsense_is_found_out(rehearse):
     assert any("nonsense" in reason for reason in loves.reasons)
 
 
+def test_a_judgement_that_changes_sign_when_asked_again_is_fragile(rehearse):
+    sure = examined(rehearse, honest())
+    assert sure.fragile == 0
+    ours, seen = honest(), Counter()
+
+    def wavers(view):
+        seen[view.reply] += 1
+        return ours(view) if seen[view.reply] % 2 else -ours(view)
+
+    unsure = examined(rehearse, wavers)
+    assert unsure.fragile == pytest.approx(0.6), "of five judgements of a turn, six of the ten pairs are opposed"
+    facts = dict(passport.tables(unsure)[0].rows)
+    assert facts["judgements of one turn that change sign"] == "60 %"
+
+
 def test_unreadable_answers_refusals_and_leaks_are_counted(rehearse):
     mute = examined(rehearse, lambda view: "Once upon a time")
     assert mute.verdict == "not a person" and mute.unreadable == 1

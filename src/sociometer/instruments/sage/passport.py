@@ -23,7 +23,7 @@ from sociometer.instruments.sage.analyses.stability import contexts
 from sociometer.instruments.sage.dialogue import StoredDialogue, read_dialogues
 from sociometer.instruments.sage.items import BUNDLED, Scenario, bundled
 from sociometer.instruments.sage.person import asked
-from sociometer.instruments.sage.person.emotion import find_leak, is_refusal
+from sociometer.instruments.sage.person.emotion import find_leak, is_refusal, sign_changes
 from sociometer.instruments.sage.person.rehearsal import refuse_rehearsal
 from sociometer.instruments.sage.person.talk import Talk
 from sociometer.instruments.sage.play import protocol_of
@@ -240,6 +240,8 @@ class Passport(Struct, frozen=True, kw_only=True):
     unreadable: float
     spread: float | None
     """The standard deviation of five judgements of the same turn."""
+    fragile: float | None = None
+    """How often two judgements of the same turn have opposite signs, over the turns that were asked about again."""
     ordered: float | None
     """The share of pairs of replies that are in the right order; a tie is not."""
     means: dict[str, float]
@@ -286,6 +288,7 @@ def examine(rows: Sequence[tuple[Probe, Felt]], simulator: str, version: str = "
         if better in turn and worse in turn
     ]
     spreads = [stdev(outcome.changes) for item, outcome in rows if item.kind == "repeat" and len(outcome.changes) > 1]
+    again = [outcome.changes for _, outcome in rows if len(outcome.changes) > 1]
     spoken = [(item, outcome.words) for item, outcome in rows if item.kind == "spoken" and outcome.words]
     released = sorted({item.released_by for item, _ in rows if item.kind == "published"})
     made = Passport(
@@ -297,6 +300,7 @@ def examine(rows: Sequence[tuple[Probe, Felt]], simulator: str, version: str = "
         beyond=_beyond([row for row in rows if row[0].kind == "published"]),
         unreadable=unread / asked_for if asked_for else 1.0,
         spread=fmean(spreads) if spreads else None,
+        fragile=fmean(map(sign_changes, again)) if again else None,
         ordered=fmean(pairs) if pairs else None,
         means={arm: fmean(found) for arm, found in felt.items()},
         refused=fmean(is_refusal(words, item.scenario.language) for item, words in spoken) if spoken else 0.0,
@@ -460,6 +464,7 @@ def tables(found: Passport) -> list[Table]:
         ("unreadable answers", number(found.unreadable, "share")),
         ("pairs of replies in order", "–" if found.ordered is None else number(found.ordered, "share")),
         ("spread of one turn asked five times, points", number(found.spread, "points")),
+        ("judgements of one turn that change sign", "–" if found.fragile is None else number(found.fragile, "share")),
         ("refusals in the person's words", number(found.refused, "share")),
         ("leaks of the script", number(found.leaked, "share")),
         ("judgements asked for", found.requests),

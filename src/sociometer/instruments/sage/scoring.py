@@ -10,7 +10,9 @@ from sociometer.core.measure import Case, Interval, Measure, Summary
 from sociometer.core.task import RunView, Score
 from sociometer.instruments.sage.dialogue import REHEARSAL, Dialogue, StoredDialogue, count_tokens
 from sociometer.instruments.sage.items import OURS, HardTalk, Scenario
+from sociometer.instruments.sage.person.emotion import sign_changes
 from sociometer.statistics.distributions import t_quantile
+from sociometer.statistics.intervals import clustered_mean_interval
 from sociometer.statistics.measures import grouped_measures, observations
 
 LOWEST, HIGHEST = 0.0, 100.0
@@ -48,6 +50,7 @@ def summarise(run: RunView[Any, Dialogue]) -> Summary:
         measures = [msgspec.structs.replace(each, note="short form") for each in measures]
     else:
         measures += [each for rate in ("success", "failure") for each in grouped_measures(run, rate, by=["intention"])]
+    measures += _fragile(run)
     panel = _by_simulator(run)
     if len(panel) > 1:
         around, first = panel_interval(panel), measures[0]
@@ -71,6 +74,16 @@ def panel_interval(finals: Mapping[str, Sequence[float]]) -> Interval:
     half = t_quantile(0.975, len(means) - 1) * stdev(means) / len(means) ** 0.5
     centre, method = fmean(means), "Student's t over simulators"
     return Interval(max(LOWEST, centre - half), min(HIGHEST, centre + half), 0.95, method, len(means))
+
+
+def _fragile(run: RunView[Any, Dialogue]) -> list[Measure]:
+    """How often two talks of one scenario end on different sides of the feeling at the start; needs repeats."""
+    moved: dict[str, list[float]] = {}
+    for item, outcome, _ in run.scored():
+        moved.setdefault(item.cluster or item.id, []).append(outcome.final - outcome.start)
+    found = [sign_changes(changes) for changes in moved.values() if len(changes) > 1]
+    around = clustered_mean_interval(found, binary=False) if found else None
+    return [Measure("fragile", fmean(found), interval=around, items=len(found))] if found else []
 
 
 def _by_simulator(run: RunView[Any, Dialogue]) -> dict[str, list[float]]:
