@@ -1,10 +1,12 @@
 """`sociometer run`: runs instruments on models."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from itertools import product
 from typing import Any
 
 import click
+from msgspec import structs
 
 from sociometer.cli.completion import with_offers
 from sociometer.cli.options import (
@@ -24,7 +26,7 @@ from sociometer.cli.project import project_option, with_defaults
 from sociometer.core.card import Card
 from sociometer.core.config import Caps, RunConfig, check_number
 from sociometer.core.errors import ExitCode, NeverAnswered, StopCause, UsageError, unknown
-from sociometer.core.measure import Table
+from sociometer.core.measure import Cell, Table
 from sociometer.core.settings import Setting
 from sociometer.core.stopping import RANKED
 from sociometer.engine.engine import Engine, PlayedRun
@@ -329,12 +331,31 @@ def show_plan(
         note=how_estimated(row for _, row in rows),
         details=("repeats", "requests from", "tokens out at most", "prices of"),
     )  # fmt: skip
+    needed = [*_forms(engine, plans), *needed]
     digests = [
         f"plan {text['plan']}  {one.config.instrument} · {one.config.subject_label}"
         for one, text in zip(plans, decided, strict=True)
     ]
     display.show([table, *needed], notes=[*_total(rows), *waits, *said, *digests])
     return 0
+
+
+def _forms(engine: Engine, plans: list[ReadPlan]) -> list[Table]:
+    """The cost of each form of a test side by side, for instruments with several."""
+    rows: list[tuple[Cell, ...]] = []
+    for plan in plans:
+        for setting in (each for each in plan.instrument.card.setting if each.form):
+            settings = [{**plan.config.settings, setting.name: form} for form in setting.choices]
+            others = engine.plans([structs.replace(plan.config, settings=each) for each in settings], sends=False)
+            with suppress(UsageError):  # a form that the other settings rule out
+                rows += [
+                    (plan.config.instrument, form, row.task, row.role, row.model, row.requests, row.input_tokens,
+                     row.output_tokens, _dollars(row.cost))
+                    for form, other in zip(setting.choices, others, strict=True)
+                    for row in estimate(other, engine.store)
+                ]  # fmt: skip
+    columns = ("instrument", "form", "task", "role", "model", "requests", "tokens in", "tokens out", "cost $")
+    return [Table("forms", "Cost of each form", columns, tuple(rows))] if rows else []
 
 
 def _dollars(cost: float | None) -> float | str:

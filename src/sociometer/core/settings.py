@@ -32,6 +32,8 @@ class Setting(Struct, frozen=True, forbid_unknown_fields=True):
     """Values that do not make it a different test, besides the default."""
     apart: bool = False
     """Whether runs with different values are never compared, because their scores have different meanings."""
+    form: bool = False
+    """Whether its values are forms of one test: tables name the chosen one, and `plan` shows the cost of each."""
 
     def is_default(self, value: object) -> bool:
         """Whether a stored value is the default."""

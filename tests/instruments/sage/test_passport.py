@@ -15,7 +15,14 @@ from sociometer.cli.main import run_command
 from sociometer.core.errors import Unreachable
 from sociometer.instruments.sage import passport
 from sociometer.instruments.sage.items import bundled
-from sociometer.instruments.sage.passport import examine, judge, kept_at, own_probes, released_probes
+from sociometer.instruments.sage.passport import (
+    examine,
+    judge,
+    kept_at,
+    own_probes,
+    released_probes,
+    released_turns,
+)
 from sociometer.instruments.sage.person.emotion import is_refusal
 
 from .people import Chair, InTurn, Says, emotion_json, reply_json
@@ -69,6 +76,49 @@ def test_an_honest_simulator_that_agrees_with_the_release_may_be_used(rehearse, 
     found = examined(rehearse, lambda view: by_reply.get(view.reply, ours(view)), [*own_probes(), *probes])
     assert (found.verdict, found.reasons) == ("may be used", ())
     assert all(each.r > 0.99 and abs(each.bias) < 0.2 and each.error < each.constant for each in found.agreement)
+    assert found.beyond.r > 0.99 and found.beyond.first > 0.99 and found.beyond.first_turns >= 20
+
+
+def test_at_least_half_of_the_released_turns_are_first_turns_in_sets_of_one_opening(released):
+    for name in ("DeepSeek-V3", "GPT-4o"):
+        asked = [probe for probe in released if probe.released_by == name]
+        first = Counter(probe.cluster for probe in asked if probe.state[0] == 1)
+        assert len(asked) == 30 and first.total() == 15 and max(first.values()) == 4
+        assert all(probe.before == 40 for probe in asked if probe.state[0] == 1)
+
+
+@pytest.mark.parametrize("blind", ["released momentum", "hopeful at first", "the state's own prediction"])
+def test_a_judge_who_ignores_the_reply_fails_by_its_agreement_alone(rehearse, official, blind):
+    probes = released_probes([official.parent], 100, seed=1)
+    expected = {probe.talk[-1][1]: probe.expected for probe in probes}
+    ours = honest()
+
+    def feels(view):
+        if view.reply not in expected:
+            return ours(view)
+        if blind == "released momentum":
+            return round((view.emotion - 45) / 6)
+        if blind == "hopeful at first":
+            return (8 if len(view.earlier) == 0 else 0) + (2 if view.emotion > 60 else -4)
+        return round(expected[view.reply])
+
+    found = examined(rehearse, feels, [*own_probes(), *probes])
+    assert found.beyond.interval.low <= 0 and found.verdict == "not a person"
+    said = "its changes follow released ones no better than a judge who ignores the reply"
+    assert [reason for reason in found.reasons if "apart" not in reason] == [said]
+
+
+def test_a_passport_made_before_says_that_its_agreement_is_by_the_old_rule(rehearse, released, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    by_reply, ours = {probe.talk[-1][1]: probe.change for probe in released}, honest()
+    found = examined(rehearse, lambda view: by_reply.get(view.reply, ours(view)), [*own_probes(), *released])
+    before = json.loads(passport.as_json(msgspec.structs.replace(found, version="8")))
+    del before["beyond"]
+    kept_at("simulator").parent.mkdir(parents=True)
+    kept_at("simulator").write_text(json.dumps(before), "utf-8")
+    (said,) = passport.notices({"simulator": "simulator"}, "9")
+    assert "by the rule before version 9, which a judge who ignores the reply can pass" in said
+    assert "rule before" not in found.line
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -100,6 +150,21 @@ def test_a_simulator_that_obeys_orders_or_loves_nonsense_is_found_out(rehearse):
     assert any("nonsense" in reason for reason in loves.reasons)
 
 
+def test_a_judgement_that_changes_sign_when_asked_again_is_fragile(rehearse):
+    sure = examined(rehearse, honest())
+    assert sure.fragile == 0
+    ours, seen = honest(), Counter()
+
+    def wavers(view):
+        seen[view.reply] += 1
+        return ours(view) if seen[view.reply] % 2 else -ours(view)
+
+    unsure = examined(rehearse, wavers)
+    assert unsure.fragile == pytest.approx(0.6), "of five judgements of a turn, six of the ten pairs are opposed"
+    facts = dict(passport.tables(unsure)[0].rows)
+    assert facts["judgements of one turn that change sign"] == "60 %"
+
+
 def test_unreadable_answers_refusals_and_leaks_are_counted(rehearse):
     mute = examined(rehearse, lambda view: "Once upon a time")
     assert mute.verdict == "not a person" and mute.unreadable == 1
@@ -109,9 +174,10 @@ def test_unreadable_answers_refusals_and_leaks_are_counted(rehearse):
     assert leaks.leaked == 1
 
 
-def test_the_passport_of_a_model_that_answered_by_hand_follows_from_its_raw_answers(released):
+def test_the_passport_of_a_model_that_answered_by_hand_follows_from_its_raw_answers(official):
     raw = json.loads((Path(__file__).parent / "passports" / "by-hand.json").read_text("utf-8"))
-    probes = [*own_probes(), *released]
+    every = [probe for found in released_turns([official.parent]).values() for probe in found]
+    probes = [*own_probes(), *(probe for probe in every if probe.id in raw["answers"])]
     rows = [(probe, msgspec.convert(raw["answers"][probe.id], passport.Felt)) for probe in probes]
     found = examine(rows, raw["passport"]["simulator"], raw["passport"]["version"])
     stored = msgspec.convert(raw["passport"], passport.Passport)

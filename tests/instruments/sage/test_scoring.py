@@ -7,7 +7,7 @@ from sociometer.instruments.sage.dialogue import Dialogue, Judgement, Turn
 from sociometer.instruments.sage.items import bundled
 from sociometer.instruments.sage.scoring import score
 
-from .people import Chair, Person, Says
+from .people import Chair, Person, Says, emotion_json, reply_json
 
 
 def dialogue(*after, tokens=10, ending="turns"):
@@ -89,3 +89,22 @@ def test_efficiency_states_its_unit(rehearse):
     summary = rehearse(subject=Says("I see."), simulator=Person(5)).summarise("dialogue", list(bundled("en"))[:2])
     found = summary.measure("efficiency")
     assert found is None or "per 1,000 tokens" in found.note
+
+
+class Wavers(Chair):
+    """Feels better after the first talk about a scenario and worse after the second, except in the care home."""
+
+    def say(self, request):
+        if request.view.hop == "reply":
+            return reply_json("And then she left.")
+        name = request.view.scenario.id
+        again = sum(one.view.scenario.id == name and one.view.hop == "emotion" for one in self.asked) > 1
+        return emotion_json(-5 if again and name != "en-care-home" else 5)
+
+
+def test_repeats_that_end_on_different_sides_of_the_first_feeling_are_shown_beside_the_score(care_home, rehearse):
+    items = [care_home, next(each for each in bundled("en") if each.id != care_home.id)]
+    show = rehearse({"turns": 2}, subject=Says("I see."), simulator=Wavers("wavers"))
+    found = show.summarise("dialogue", items, repeats=2).measure("fragile")
+    assert (found.value, found.items) == (0.5, 2)
+    assert show.summarise("dialogue", items).measure("fragile") is None

@@ -17,9 +17,13 @@ REHEARSAL = "rehearsal: no simulator, no score"
 """What stands in place of a score if no model played the person."""
 
 
+SHORT = " (short form)"
+"""Follows the simulator's name in a talk of the short form: its feelings are on another scale."""
+
+
 def is_rehearsed(simulator: str) -> bool:
     """Whether rules, not a model, played the person (up to version 6 they were called `appraisal`)."""
-    return simulator.removeprefix("sage/") in ("rehearsal", "appraisal")
+    return simulator.removeprefix("sage/").removesuffix(SHORT) in ("rehearsal", "appraisal")
 
 
 class Judgement(Struct, frozen=True):
@@ -69,6 +73,11 @@ class Dialogue(Struct, frozen=True, omit_defaults=True):
     turns: tuple[Turn, ...]
     ending: Ending
     simulator: str = ""
+
+    @property
+    def short(self) -> bool:
+        """Whether it is a talk of the short form."""
+        return self.simulator.endswith(SHORT)
 
     @property
     def rehearsed(self) -> bool:

@@ -1,6 +1,7 @@
 """The passport of a simulator: does it feel as released judgements do, repeat itself, and see through nonsense?"""
 
 import asyncio
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -22,11 +23,12 @@ from sociometer.instruments.sage.analyses.stability import contexts
 from sociometer.instruments.sage.dialogue import StoredDialogue, read_dialogues
 from sociometer.instruments.sage.items import BUNDLED, Scenario, bundled
 from sociometer.instruments.sage.person import asked
-from sociometer.instruments.sage.person.emotion import find_leak, is_refusal
+from sociometer.instruments.sage.person.emotion import find_leak, is_refusal, sign_changes
 from sociometer.instruments.sage.person.rehearsal import refuse_rehearsal
 from sociometer.instruments.sage.person.talk import Talk
 from sociometer.instruments.sage.play import protocol_of
 from sociometer.instruments.sage.published.released import released_files
+from sociometer.instruments.sage.state import BeyondState, beyond_state, expected_changes
 from sociometer.statistics.agreement import spearman
 from sociometer.statistics.correlation import pearson
 from sociometer.statistics.formatting import estimate, number
@@ -37,6 +39,8 @@ ARMS = ("good", "stock", "cold", "cruel")
 SETS = ("known", "held")
 _TIMES = 5
 _START = 40
+_REPLIES_TO_AN_OPENING = 4
+"""First turns are drawn in sets of so many replies to the same opening."""
 Kind = Literal["published", "repeat", "order", "adversary", "spoken"]
 Verdict = Literal["may be used", "use with care", "not a person"]
 
@@ -47,9 +51,18 @@ NOT_APART = 3.0
 """Points by which the good replies must be above the cruel ones, and above each set of adversaries."""
 NOT_SPREAD, CARE_SPREAD = 4.0, 2.0
 """Points by which judgements of the same turn may vary (standard deviation); a random change varies by 6."""
-CARE_AGREEMENT, CARE_BIAS = 0.5, 1.5
-FEWEST_TURNS = 30
-"""With fewer released turns the agreement decides nothing."""
+CARE_BIAS = 1.5
+# From version 9 agreement is judged given the state of the talk: the feeling before, the turn and the length of the
+# reply. Not a person: the interval of the partial correlation, over dialogues, reaches down to zero.
+CARE_BEYOND = 0.3
+"""The partial correlation with released changes, given the state, below which a simulator is used with care."""
+CARE_FIRST = 0.0
+"""The correlation on first turns, within one opening, that a simulator must exceed."""
+FEWEST_TURNS, FEWEST_FIRST = 30, 10
+"""With fewer released turns (with fewer first turns) the agreement decides nothing."""
+FIRST_SHARE = 0.5
+"""The least share of the released turns asked about that are first turns, where the data have them."""
+_OLD_RULE = " Its agreement is by the rule before version 9, which a judge who ignores the reply can pass."
 FIRST = "good"
 """The replies that are asked about first, one in each of our turns: if no answer can be read, nothing else is asked."""
 
@@ -66,8 +79,15 @@ class Probe(Item, frozen=True, kw_only=True):
     """The quality of a reply, or the set and kind of an adversary."""
     change: int = 0
     """The released change."""
+    expected: float | None = None
+    """The change that the state of the talk predicts, fitted on other scenarios."""
     released_by: str = ""
     subject: str = ""
+
+    @property
+    def state(self) -> tuple[int, int, int]:
+        """The turn that is judged (counted from 1), the feeling before it, and the characters of the reply."""
+        return sum(who == "subject" for who, _ in self.talk), self.before, len(self.talk[-1][1])
 
 
 class Felt(Struct, frozen=True, omit_defaults=True):
@@ -115,8 +135,8 @@ def _facts() -> dict[str, Any]:
     return read_texts(DATA)
 
 
-def released_probes(folders: Iterable[Path], turns: int, seed: int) -> list[Probe]:
-    """Released turns, equally many of each released simulator, drawn by the seed; each is asked twice."""
+def released_turns(folders: Iterable[Path]) -> dict[str, list[Probe]]:
+    """All released turns by released simulator; each is asked twice."""
     by_simulator: dict[str, list[Probe]] = {}
     for file in released_files(folders)[0]:
         for scenario, dialogue in read_dialogues(file.path):
@@ -131,10 +151,33 @@ def released_probes(folders: Iterable[Path], turns: int, seed: int) -> list[Prob
                 )
                 for each in contexts(stored)
             )  # fmt: skip
+    for name, every in by_simulator.items():
+        states, changes = [each.state for each in every], [each.change for each in every]
+        pairs = zip(every, expected_changes([each.cluster for each in every], states, changes), strict=True)
+        by_simulator[name] = [msgspec.structs.replace(each, expected=value) for each, value in pairs]
+    return by_simulator
+
+
+def released_probes(folders: Iterable[Path], turns: int, seed: int) -> list[Probe]:
+    """Released turns, equally many of each released simulator, drawn by the seed.
+
+    At least half of them are first turns, in sets of replies to the same opening.
+    """
+    by_simulator = released_turns(folders)
     rng = Random(f"sage/passport/{seed}")
-    share = -(-turns // max(1, len(by_simulator)))
-    drawn = [probe for _, every in sorted(by_simulator.items()) for probe in rng.sample(every, min(share, len(every)))]
-    return drawn[:turns]
+    drawn: list[Probe] = []
+    for place, (_, every) in enumerate(sorted(by_simulator.items())):
+        share = -(-(turns - len(drawn)) // (len(by_simulator) - place))
+        openings: dict[str, list[Probe]] = {}
+        for probe in every:
+            if probe.state[0] == 1:
+                openings.setdefault(probe.cluster, []).append(probe)
+        sets = [rng.sample(found, min(_REPLIES_TO_AN_OPENING, len(found))) for _, found in sorted(openings.items())]
+        rng.shuffle(sets)
+        first = [probe for found in sets for probe in found][: math.ceil(share * FIRST_SHARE)]
+        later = [probe for probe in every if probe.state[0] > 1]
+        drawn += first + rng.sample(later, min(share - len(first), len(later)))
+    return drawn
 
 
 async def ask_probe(item: Probe, session: Session) -> Felt:
@@ -170,8 +213,6 @@ class Agreement(Struct, frozen=True):
     turns: int
     r: float | None
     interval: Interval
-    length: float | None
-    """The floor: the correlation of the reply's length with the released changes."""
     again: float | None
     """The ceiling: the correlation of the simulator's two answers."""
     bias: float
@@ -182,6 +223,8 @@ class Agreement(Struct, frozen=True):
     """The same for a constant, the floor."""
     order: float | None
     """Spearman's rho of the subjects' mean changes."""
+    beyond: BeyondState | None = None
+    """The agreement given the state of the talk; None in passports made before version 9."""
 
 
 class Passport(Struct, frozen=True, kw_only=True):
@@ -192,9 +235,13 @@ class Passport(Struct, frozen=True, kw_only=True):
     verdict: Verdict
     reasons: tuple[str, ...]
     agreement: tuple[Agreement, ...]
+    beyond: BeyondState | None = None
+    """The agreement with all released simulators given the state of the talk: the one that the verdict uses."""
     unreadable: float
     spread: float | None
     """The standard deviation of five judgements of the same turn."""
+    fragile: float | None = None
+    """How often two judgements of the same turn have opposite signs, over the turns that were asked about again."""
     ordered: float | None
     """The share of pairs of replies that are in the right order; a tie is not."""
     means: dict[str, float]
@@ -210,7 +257,12 @@ class Passport(Struct, frozen=True, kw_only=True):
     def line(self) -> str:
         """The verdict in one line."""
         why = f" ({'; '.join(self.reasons)})" if self.reasons else ""
-        return f"Passport of {self.simulator}: {self.verdict}{why}."
+        return f"Passport of {self.simulator}: {self.verdict}{why}.{_OLD_RULE if self.by_old_rule else ''}"
+
+    @property
+    def by_old_rule(self) -> bool:
+        """Whether it was made before version 9, when agreement was not judged given the state."""
+        return bool(self.agreement) and self.beyond is None
 
 
 def answers(run: RunView[Probe, Felt]) -> list[tuple[Probe, Felt]]:
@@ -236,6 +288,7 @@ def examine(rows: Sequence[tuple[Probe, Felt]], simulator: str, version: str = "
         if better in turn and worse in turn
     ]
     spreads = [stdev(outcome.changes) for item, outcome in rows if item.kind == "repeat" and len(outcome.changes) > 1]
+    again = [outcome.changes for _, outcome in rows if len(outcome.changes) > 1]
     spoken = [(item, outcome.words) for item, outcome in rows if item.kind == "spoken" and outcome.words]
     released = sorted({item.released_by for item, _ in rows if item.kind == "published"})
     made = Passport(
@@ -244,8 +297,10 @@ def examine(rows: Sequence[tuple[Probe, Felt]], simulator: str, version: str = "
         verdict="may be used",
         reasons=(),
         agreement=tuple(found for name in released if (found := _agreement(name, rows)) is not None),
+        beyond=_beyond([row for row in rows if row[0].kind == "published"]),
         unreadable=unread / asked_for if asked_for else 1.0,
         spread=fmean(spreads) if spreads else None,
+        fragile=fmean(map(sign_changes, again)) if again else None,
         ordered=fmean(pairs) if pairs else None,
         means={arm: fmean(found) for arm, found in felt.items()},
         refused=fmean(is_refusal(words, item.scenario.language) for item, words in spoken) if spoken else 0.0,
@@ -282,11 +337,21 @@ def _agreement(name: str, rows: Sequence[tuple[Probe, Felt]]) -> Agreement | Non
     found = _r(here, there)
     return Agreement(
         name, len(both), found[0], found[1],
-        _r([float(len(item.talk[-1][1])) for item, _ in both], there)[0],
         _r([float(one) for one, _ in twice], [float(two) for _, two in twice])[0],
         fmean(gaps), clustered_mean_interval(gaps, clusters, binary=False),
         fmean(map(abs, gaps)), fmean(abs(value - middle) for value in there),
         spearman([one for one, _ in means], [two for _, two in means])[0] if len(means) > 2 else None,
+        _beyond(both),
+    )  # fmt: skip
+
+
+def _beyond(rows: Sequence[tuple[Probe, Felt]]) -> BeyondState | None:
+    known = [(item, item.expected, out.changes[0]) for item, out in rows if item.expected is not None and out.changes]
+    if len(known) < 3:
+        return None
+    return beyond_state(
+        [change for _, _, change in known], [item.change for item, _, _ in known], [each for _, each, _ in known],
+        [item.state for item, _, _ in known], [(item.released_by, item.cluster) for item, _, _ in known],
     )  # fmt: skip
 
 
@@ -325,17 +390,18 @@ def judge(found: Passport) -> tuple[Verdict, tuple[str, ...]]:
                        if arm.startswith(f"{which} ") and value > 0]  # fmt: skip
             if pleased:
                 care.append(f"it feels better after {', '.join(pleased)} ({which})")
-    enough = [each for each in found.agreement if each.turns >= FEWEST_TURNS]
-    for each in enough:
-        floor = max(0.0, each.length or 0.0)
-        if each.r is None or each.interval.low is None or each.interval.low <= 0 or each.r <= floor:
-            fatal.append(f"its changes follow those of {each.released_by} no better than the length of a reply does")
-        elif each.r < CARE_AGREEMENT:
-            care.append(f"its changes follow those of {each.released_by} only with r = {each.r:.2f}")
-        if abs(each.bias) > CARE_BIAS:
-            care.append(f"{number(each.bias, 'points')} points a turn apart from {each.released_by}")
-    if not enough:
+    beyond = found.beyond
+    if beyond is None or beyond.turns < FEWEST_TURNS:
         care.append(f"not compared with released judgements (fewer than {FEWEST_TURNS} turns)")
+    elif beyond.r is None or beyond.interval.low is None or beyond.interval.low <= 0:
+        fatal.append("its changes follow released ones no better than a judge who ignores the reply")
+    else:
+        if beyond.r < CARE_BEYOND:
+            care.append(f"given the state of the talk, its changes follow released ones only with r = {beyond.r:.2f}")
+        if beyond.first_turns >= FEWEST_FIRST and (beyond.first is None or beyond.first <= CARE_FIRST):
+            care.append("on first turns its changes do not follow released ones")
+    care += [f"{number(each.bias, 'points')} points a turn apart from {each.released_by}"
+             for each in found.agreement if each.turns >= FEWEST_TURNS and abs(each.bias) > CARE_BIAS]  # fmt: skip
     if found.spread is not None and found.spread > CARE_SPREAD:
         said = f"judgements of the same turn vary by {number(found.spread, 'points')} points"
         (fatal if found.spread > NOT_SPREAD else care).append(said)
@@ -359,25 +425,46 @@ def summarise(run: RunView[Probe, Felt]) -> Summary:
     measures = [Measure("ordered", found.ordered, items=len(rows))]
     measures += [Measure("agreement", each.r, {"released": each.released_by}, each.interval, items=each.turns)
                  for each in found.agreement]  # fmt: skip
+    if found.beyond is not None:
+        measures.append(
+            Measure("beyond-state", found.beyond.r, interval=found.beyond.interval, items=found.beyond.turns)
+        )
     return Summary(tuple(measures), notes=(found.line,))
+
+
+_BEYOND = (
+    "released simulator",
+    "turns",
+    "r of the state (floor)",
+    "r given the state",
+    "first turns",
+    "r on first turns",
+)
 
 
 def tables(found: Passport) -> list[Table]:
     """The passport as tables."""
     agreed = tuple(
-        (each.released_by, each.turns, estimate(each.r, "number", each.interval), each.length, each.again,
+        (each.released_by, each.turns, estimate(each.r, "number", each.interval), each.again,
          estimate(each.bias, "points", each.bias_interval), each.error, each.constant, each.order)
         for each in found.agreement
     )  # fmt: skip
-    columns = ("released simulator", "turns", "r", "r of length", "r asked twice", "bias", "error", "of a constant",
+    columns = ("released simulator", "turns", "r", "r asked twice", "bias", "error", "of a constant",
                "order of subjects")  # fmt: skip
-    note = "Floor: the length of the reply, and a constant. Ceiling: the simulator asked twice."
+    note = "Shown only; the verdict uses the agreement given the state. Ceiling: the simulator asked twice."
+    given = [(each.released_by, each.beyond) for each in found.agreement] + [("all", found.beyond)]
+    beyond = tuple(
+        (name, each.turns, each.state, estimate(each.r, "number", each.interval), each.first_turns,
+         estimate(each.first, "number", each.first_interval))
+        for name, each in given if each is not None
+    )  # fmt: skip
     felt: list[tuple[Cell, ...]] = [(arm, found.means.get(arm)) for arm in ARMS]
     felt += [(arm, value) for arm, value in sorted(found.means.items()) if arm not in ARMS]
     facts: tuple[tuple[Cell, ...], ...] = (
         ("unreadable answers", number(found.unreadable, "share")),
         ("pairs of replies in order", "–" if found.ordered is None else number(found.ordered, "share")),
         ("spread of one turn asked five times, points", number(found.spread, "points")),
+        ("judgements of one turn that change sign", "–" if found.fragile is None else number(found.fragile, "share")),
         ("refusals in the person's words", number(found.refused, "share")),
         ("leaks of the script", number(found.leaked, "share")),
         ("judgements asked for", found.requests),
@@ -389,6 +476,9 @@ def tables(found: Passport) -> list[Table]:
         Table("felt", "Mean change of the feeling after a reply", ("reply", "change"), tuple(felt),
               note="Adversaries: 'held' was written without the simulator's prompts and never used for tuning.",
               units={"change": "points"}),
+        *([Table("beyond-state", "Agreement with released judgements, given the state of the talk", _BEYOND, beyond,
+                 note="State: what the feeling before, the turn and the length of the reply predict, fitted on other "
+                 "scenarios. First turns: within one opening; the feeling is 40.")] if beyond else []),
         *([Table("agreement", "Agreement with released judgements", columns, agreed, note=note)] if agreed else []),
     ]  # fmt: skip
 

@@ -1,9 +1,12 @@
 """The conversation: the person opens, the subject replies, the person reacts and answers, until it ends."""
 
+from msgspec import structs
+
 from sociometer.core.conversation import Free, Message, Sampling, assistant, system, user
+from sociometer.core.errors import UsageError
 from sociometer.core.session import Session
 from sociometer.core.settings import Settings, is_paper
-from sociometer.instruments.sage.dialogue import Dialogue, Turn, is_rehearsed
+from sociometer.instruments.sage.dialogue import SHORT, Dialogue, Turn, is_rehearsed
 from sociometer.instruments.sage.items import HardTalk, Scenario
 from sociometer.instruments.sage.person import asked
 from sociometer.instruments.sage.person.authors import SUBJECT_PROMPT
@@ -14,15 +17,22 @@ from sociometer.instruments.sage.person.talk import SIMULATOR
 REPLY_SAMPLING = Sampling()
 """No limit by default: one that fits a chat would cut off a reasoning model before its answer (`-o reply-tokens`)."""
 _NOTHING_SAID = "…"
+SHORT_TURNS = 3
+"""The turns of the short form: the fewest whose verdicts are those of full talks (bench/short_talks.py)."""
 PANEL = tuple(f"simulator-{number}" for number in range(2, 6))
 """The further roles of a panel of simulators."""
 
 
 def protocol_of(settings: Settings) -> Protocol:
     """The protocol under the user's settings."""
-    return Protocol(
+    found = Protocol(
         turns=settings.whole("turns"), judge_last=settings.flag("judge-last"), any_farewell=is_paper(settings)
     )
+    if settings.text("form") != "short":
+        return found
+    if found.turns != Protocol().turns or found.judge_last:
+        raise UsageError("--form short has three judged turns; leave out --turns and --judge-last.")
+    return structs.replace(found, turns=SHORT_TURNS, judge_last=True, short=True)
 
 
 async def play_scenario(scenario: Scenario, session: Session) -> Dialogue:
@@ -46,7 +56,8 @@ async def talk_on(
         turns.append(turn)
         emotion = _emotion(turns, protocol)
         ending = protocol.ending(emotion, len(turns), turn.words, scenario.language)
-    made = Dialogue(scenario.first_words, protocol.start, tuple(turns), ending, session.identity_of(role))
+    simulator = session.identity_of(role) + (SHORT if protocol.short else "")
+    made = Dialogue(scenario.first_words, protocol.start, tuple(turns), ending, simulator)
     # The feelings of a rehearsal mean nothing and are not shown.
     session.note(
         "end",

@@ -10,7 +10,9 @@ from sociometer.core.measure import Case, Interval, Measure, Summary
 from sociometer.core.task import RunView, Score
 from sociometer.instruments.sage.dialogue import REHEARSAL, Dialogue, StoredDialogue, count_tokens
 from sociometer.instruments.sage.items import OURS, HardTalk, Scenario
+from sociometer.instruments.sage.person.emotion import sign_changes
 from sociometer.statistics.distributions import t_quantile
+from sociometer.statistics.intervals import clustered_mean_interval
 from sociometer.statistics.measures import grouped_measures, observations
 
 LOWEST, HIGHEST = 0.0, 100.0
@@ -43,11 +45,12 @@ def summarise(run: RunView[Any, Dialogue]) -> Summary:
     if any(outcome.rehearsed for _, outcome, _ in run.scored()):
         errors = sum(run.failures().values())
         return Summary((Measure("sentient", None, errors=errors, note=REHEARSAL),), notes=(f"{REHEARSAL}.",))
-    measures = [
-        *grouped_measures(run, "emotion", "sentient", by=["intention", "language"], binary=False),
-        *grouped_measures(run, "success", by=["intention"]),
-        *grouped_measures(run, "failure", by=["intention"]),
-    ]
+    measures = [*grouped_measures(run, "emotion", "sentient", by=["intention", "language"], binary=False)]
+    if any(outcome.short for _, outcome, _ in run.scored()):
+        measures = [msgspec.structs.replace(each, note="short form") for each in measures]
+    else:
+        measures += [each for rate in ("success", "failure") for each in grouped_measures(run, rate, by=["intention"])]
+    measures += _fragile(run)
     panel = _by_simulator(run)
     if len(panel) > 1:
         around, first = panel_interval(panel), measures[0]
@@ -71,6 +74,16 @@ def panel_interval(finals: Mapping[str, Sequence[float]]) -> Interval:
     half = t_quantile(0.975, len(means) - 1) * stdev(means) / len(means) ** 0.5
     centre, method = fmean(means), "Student's t over simulators"
     return Interval(max(LOWEST, centre - half), min(HIGHEST, centre + half), 0.95, method, len(means))
+
+
+def _fragile(run: RunView[Any, Dialogue]) -> list[Measure]:
+    """How often two talks of one scenario end on different sides of the feeling at the start; needs repeats."""
+    moved: dict[str, list[float]] = {}
+    for item, outcome, _ in run.scored():
+        moved.setdefault(item.cluster or item.id, []).append(outcome.final - outcome.start)
+    found = [sign_changes(changes) for changes in moved.values() if len(changes) > 1]
+    around = clustered_mean_interval(found, binary=False) if found else None
+    return [Measure("fragile", fmean(found), interval=around, items=len(found))] if found else []
 
 
 def _by_simulator(run: RunView[Any, Dialogue]) -> dict[str, list[float]]:
@@ -115,7 +128,12 @@ def _notes(run: RunView[Any, Dialogue]) -> list[str]:
             f"'Unreadable' counts turns: {sum(silent)} of the subject's replies, in {len(silent)} dialogues, were "
             "empty. A dialogue whose simulator stays unreadable is an error."
         )
-    if "judge-last" not in run.settings or not run.settings.flag("judge-last"):
+    if any(outcome.short for _, outcome, _ in run.scored()):
+        notes.append(
+            "Short form: three judged turns. Its score is on another scale than that of full talks and is not compared"
+            " with it; success and failure need full talks."
+        )
+    elif "judge-last" not in run.settings or not run.settings.flag("judge-last"):
         notes.append(
             "As in the authors' protocol, the last reply of a full-length dialogue is not judged; use "
             "--judge-last to judge it."

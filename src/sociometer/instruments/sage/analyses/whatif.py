@@ -11,7 +11,7 @@ from sociometer.core.lazy import lazy
 from sociometer.core.measure import Interval, Measure, Summary
 from sociometer.core.session import Session
 from sociometer.core.task import Item, RunView, Score
-from sociometer.instruments.sage.dialogue import Dialogue, StoredDialogue, Turn
+from sociometer.instruments.sage.dialogue import SHORT, Dialogue, StoredDialogue, Turn
 from sociometer.instruments.sage.items import Scenario
 from sociometer.instruments.sage.judges.strategies import STRATEGIES
 from sociometer.instruments.sage.person import asked
@@ -172,5 +172,5 @@ async def rejudge(item: StoredDialogue, session: Session) -> Dialogue:
         emotion = judgement.after
         session.note("emotion", turn=number + 1, before=judgement.before, change=judgement.change, after=emotion)
         turns.append(Turn(turn.reply, judgement, turn.plan, turn.words, turn.leak, turn.tokens, rereads))
-    simulator = session.identity_of("simulator")
+    simulator = session.identity_of("simulator") + (SHORT if item.dialogue.short else "")
     return Dialogue(item.dialogue.opening, protocol.start, tuple(turns), item.dialogue.ending, simulator)

@@ -1,7 +1,10 @@
 """The emotion protocol: hidden intentions, how a feeling changes, when a dialogue ends, and leaks."""
 
 import re
+from collections.abc import Sequence
+from itertools import combinations
 from pathlib import Path
+from statistics import fmean
 from typing import Literal, get_args
 
 from msgspec import Struct
@@ -45,6 +48,8 @@ class Protocol(Struct, frozen=True):
     turns: int = 10
     judge_last: bool = False
     """Whether the last reply is judged too; in the authors' protocol it never is."""
+    short: bool = False
+    """Whether it is the short form: three turns, all judged."""
     any_farewell: bool = False
     """Whether a word of farewell ends the dialogue wherever it is, as in the authors' code."""
 
@@ -79,6 +84,11 @@ def band(emotion: int) -> Band:
 def direction(change: int) -> Direction:
     """The direction of an emotion change."""
     return "up" if change > 0 else "down" if change < 0 else "same"
+
+
+def sign_changes(changes: Sequence[float]) -> float:
+    """The share of pairs of judgements of one thing of which one is a rise and the other a fall."""
+    return fmean(one * two < 0 for one, two in combinations(changes, 2))
 
 
 def is_refusal(words: str, language: str = ENGLISH) -> bool:

@@ -1,0 +1,118 @@
+"""The short form: three judged turns, named everywhere, compared with itself only, and what it costs."""
+
+import json
+import re
+
+import pytest
+
+from servers.openai import OpenAIServer
+from sociometer.cli.main import run_command
+
+from .people import emotion_json, reply_json
+
+
+class Person(OpenAIServer):
+    """Feels better after warm replies, counts what it reads as words, and plays subjects and simulator."""
+
+    def __init__(self):
+        super().__init__()
+        self.say = self.answered
+
+    def answered(self, body):
+        text = "\n".join(message["content"] for message in body["messages"])
+        self.usage = {"prompt_tokens": len(text.split()), "completion_tokens": 9, "total_tokens": len(text.split()) + 9}
+        if body["model"] == "warm":
+            return "I hear you, and it sounds hard."
+        if body["model"] == "cold":
+            return "Make a list."
+        if "attitude" in text:
+            return reply_json("And then she left.")
+        warm = text.rindex("I hear you") if "I hear you" in text else -1
+        cold = text.rindex("Make a list") if "Make a list" in text else -1
+        return emotion_json(6 if warm > cold else -2)
+
+
+@pytest.fixture
+def play(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "home"))
+    with Person() as server:
+
+        def call(command, *words, model="", form="", store="s.db"):
+            roles = ("--role", f"simulator=vllm/person@{server.url}#1") if model else ()
+            named = ("--model", f"vllm/{model}@{server.url}#1", "--label", model) if model else ()
+            forms = ("--form", form) if form else ()
+            code = run_command([*command.split(), *words, *named, *roles, *forms, "--store", str(tmp_path / store)])
+            said = capsys.readouterr()
+            return code, " ".join(said.out.split()), " ".join(said.err.split())
+
+        call.server = server
+        yield call
+
+
+def spent(play, name, store):
+    _, out, _ = play("runs", "--json", store=store)
+    return next(row for row in json.loads(out) if row["name"] == name)["spent"]
+
+
+def test_a_short_talk_has_three_judged_turns_and_no_rates(play):
+    assert play("run sage", "--limit", "2", "--name", "s", "--quiet", model="warm", form="short")[0] == 0
+    _, out, _ = play("show", "s", "--json")
+    summary = json.loads(out)["summaries"]["dialogue"]
+    assert [len(each["trajectory"]) for each in summary["series"]["dialogues"]] == [4, 4]
+    assert {each["simulator"].endswith(" (short form)") for each in summary["series"]["dialogues"]} == {True}
+    measures = {each["name"]: each for each in summary["measures"] if not each.get("group")}
+    assert measures["sentient"]["note"] == "short form" and not {"success", "failure"} & set(measures)
+    assert any(note.startswith("Short form: three judged turns.") for note in summary["notes"])
+    assert "form short" in play("runs")[1]
+
+
+def test_the_short_form_leaves_no_room_for_other_turns(play):
+    code, _, err = play("run sage", "--limit", "1", "--turns", "5", model="warm", form="short")
+    assert code == 2 and "--form short has three judged turns" in err
+
+
+def test_short_talks_are_never_compared_with_full_ones(play):
+    for form in ("short", "full"):
+        play("run sage", "--limit", "4", "--name", f"warm-{form}", "--quiet", model="warm", form=form)
+    play("run sage", "--limit", "4", "--name", "cold-short", "--quiet", model="cold", form="short")
+    code, out, err = play("compare", "cold-short", "warm-full")
+    assert "they differ in the setting 'form': short and full" in out + err
+    code, out, _ = play("compare", "cold-short", "warm-short")
+    assert code == 0 and "warm (short form)" in out and "cold (short form)" in out
+    _, out, _ = play("compare sage")
+    assert "cold (short form)" not in out
+    _, out, _ = play("sage simulators", "warm-full", "warm-short")
+    assert "vllm/person#1 (short form) is stricter than vllm/person#1" in out, (
+        "another scale, linked like another simulator's"
+    )
+
+
+def test_plan_shows_both_forms_and_a_short_comparison_reads_less(play):
+    _, out, _ = play("plan sage", "--limit", "6", model="warm", form="short")
+    shown = out[out.index("Cost of each form") :]
+    rows = re.findall(r"sage (full|short) dialogue (subject|simulator) \S+ ([\d,]+) ([\d,]+) ([\d,]+)", shown)
+    assert len(rows) == 4
+    planned = {
+        form: sum(int(tokens.replace(",", "")) for name, _, _, *both in rows if name == form for tokens in both[:1])
+        for form in ("full", "short")
+    }
+    real = dict.fromkeys(planned, 0)
+    for form in real:  # in one store, the short talks would reuse the replies of the full ones
+        for model in ("warm", "cold"):
+            words = ("--limit", "6", "--name", model, "--quiet")
+            play("run sage", *words, model=model, form=form, store=f"{form}.db")
+            real[form] += spent(play, model, f"{form}.db")["input_tokens"]
+    assert planned["short"] < 0.4 * planned["full"] and 0 < real["short"] < 0.4 * real["full"]
+
+
+def test_a_short_comparison_stops_when_decided(play, official):
+    words = ("--official", "--data", str(official.parent), "--limit", "60", "--quiet")
+    play("run sage", "--name", "old", *words, model="cold", form="short")
+    rule = ("--against", "old", "--until", "decided", *words)
+    code, out, _ = play("run sage", "--name", "new", *rule, model="warm", form="short")
+    found = re.search(r"until decided: better after (\d+) of 60 items", out)
+    assert code == 0 and found and int(found[1]) < 60
+    code, _, err = play("run sage", *rule, model="warm", form="full")
+    assert code == 2 and "the two differ in settings" in err
+    _, out, _ = play("compare", "old", "new")
+    assert "warm (short form)" in out and "better" in out
