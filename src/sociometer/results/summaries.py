@@ -10,6 +10,8 @@ from sociometer.core.measure import Cell, Measure, Summary, Table
 from sociometer.core.settings import is_paper
 from sociometer.core.words import cell_text, counted, first_of, lowered
 from sociometer.results.candidates import contamination_note, run_labels
+from sociometer.results.ceiling import end_of
+from sociometer.results.measured import room_sentences
 from sociometer.statistics.formatting import (
     TINY,
     chance_of,
@@ -137,7 +139,16 @@ def finding(run: StoredRun) -> str:
     chance = primary[0].chance_text
     beside = f", chance {chance}" if chance is not None and len(primary) == 1 else ""
     said = f"{subject_of(run)} on {run.instrument}: {', '.join(parts)}{more}{beside}; {_items(run, primary)}."
-    return "\n".join([said, *_rules(run)])
+    return "\n".join([said, *_rules(run), *_ends(run, primary)])
+
+
+def _ends(run: StoredRun, lines: Sequence[MeasureRow]) -> list[str]:
+    """What it means that scores are at the top or at chance, and which tests have room."""
+    if subject_stand_in(run.stand_ins) == "baseline":
+        return []
+    found = [(line, end) for line in lines if (end := end_of(line.card, run.summary(line.task), line.chance))]
+    said = [end.sentence(f"{run.instrument}/{line.task}", line.card, line.measure) for line, end in found]
+    return [*said, *room_sentences(end.at for _, end in found if end.sure)]
 
 
 def _items(run: StoredRun, lines: Sequence[MeasureRow]) -> str:
