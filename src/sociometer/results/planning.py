@@ -1,20 +1,23 @@
 """How many items and repeats a comparison needs, from the stored runs of an instrument or from stated assumptions."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import combinations
 from statistics import fmean, median, variance
 
 from msgspec import Struct
 
-from sociometer.core.card import MeasureCard
+from sociometer.core.card import Card, MeasureCard
 from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import UsageError
 from sociometer.core.instrument import Instrument
 from sociometer.core.words import lowered
+from sociometer.results.ceiling import end_of
 from sociometer.results.comparison import shared_differences
+from sociometer.results.measured import room_sentences
 from sociometer.statistics.formatting import amount, scale_and_digits
 from sociometer.statistics.item_values import ItemValue, item_values, shared_items
+from sociometer.statistics.model_kinds import family_from_name
 from sociometer.statistics.power import (
     binary_items_needed,
     binary_power,
@@ -133,6 +136,21 @@ def _chance(items: Sequence[ItemValue]) -> tuple[float, float] | None:
     if len(several) < _FEWEST:
         return None
     return fmean(variance(one) for one in several), fmean(len(one) for one in several)
+
+
+def at_top_before(card: Card, tasks: Collection[str], subject: str, stored: Iterable[StoredRun]) -> list[str]:
+    """A warning for each task on which an earlier run of the same family of models was at the top; tests with room."""
+    family, found = family_from_name(subject), dict[str, str]()
+    for run in () if subject.startswith("baseline/") else stored:
+        alike = run.record.status is RunStatus.FINISHED and family_from_name(run.manifest.config.subject) == family
+        for measure in (one for task in run.tasks if alike and task in tasks and (one := card.primary_of(task))):
+            summary = run.summary(measure.task)
+            end, score = end_of(measure, summary, None), summary.measure(measure.name)
+            if end is not None and end.sure and score is not None:
+                told = f"{run.subject} ({run.id}) was at the top, so a run of the same family will show little:"
+                sentence = end.sentence(f"{card.name}/{measure.task}", measure, score)
+                found.setdefault(measure.task, f"{told} {sentence}")
+    return [*found.values(), *room_sentences(["top"] if found else [])]
 
 
 def size_to_detect(measure: MeasureCard, detect: float) -> float:
