@@ -50,7 +50,5 @@ def test_a_plan_warns_where_the_same_family_was_at_the_top_before(tmp_path, caps
     assert "Tests with room for capable models: sage/dialogue, seceu/feelings" in said
     assert run_command([*plan, "baseline/random"]) == 0
     assert "was at the top" not in capsys.readouterr().out
-    of = load("sesi").card
-    assert len(at_top_before(of, ["questions"], "openai/by-hand-2", [run])) == 2
-    assert at_top_before(of, ["questions"], "openai/gpt-4o", [run]) == []
-    assert at_top_before(of, ["errors"], model, [run]) == []
+    assert len(at_top_before("openai/by-hand-2", ["questions"], [run])) == 2
+    assert at_top_before("openai/gpt-4o", ["questions"], [run]) == at_top_before(model, ["errors"], [run]) == []

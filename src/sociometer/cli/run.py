@@ -380,8 +380,7 @@ def _detection(
             title = f"{instrument}/{task}: detecting {detect:g} with {100 * planning.POWER:.0f} % power"
             tables.append(Table(f"detect-{task}", title, columns, found))
     for plan in plans:
-        stored, card = _stored(engine, plan.config.instrument), plan.instrument.card
-        said += planning.at_top_before(card, plan.lists, plan.config.subject, stored)
+        said += planning.at_top_before(plan.config.subject, plan.lists, _stored(engine, plan.config.instrument))
     return tables, list(dict.fromkeys(said))
 
 

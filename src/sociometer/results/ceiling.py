@@ -6,7 +6,7 @@ from typing import Literal
 from msgspec import Struct
 
 from sociometer.core.card import MeasureCard
-from sociometer.core.measure import CLUSTER_BOOTSTRAP, NO_VARIATION, Case, Interval, Measure, Summary
+from sociometer.core.measure import CLUSTER_BOOTSTRAP, Case, Interval, Measure, Summary
 from sociometer.core.words import lowered
 from sociometer.statistics.formatting import amount, estimate, number
 
@@ -25,12 +25,6 @@ class End(Struct, frozen=True):
     shows: float
     """The smallest true difference of another model from this one that the items show with a power of 80 %."""
 
-    @property
-    def text(self) -> str:
-        """The end in a few words."""
-        few = "" if self.sure else "too few items to tell if "
-        return few + {"top": "at the top", "chance": "at chance"}[self.at]
-
     def sentence(self, where: str, known: MeasureCard, measure: Measure) -> str:
         """What it means for a run: “sesi/questions: accuracy 100 % [91, 100] is at the top (100 %), so …”."""
         score = f"{where}: {lowered(known.title)} {estimate(measure.value, known.unit, measure.interval)}"
@@ -39,7 +33,8 @@ class End(Struct, frozen=True):
             told = f"whether it is at the top ({value})" if self.at == "top" else f"it from chance ({value})"
             return f"{score}: {measure.items} items are too few to tell {told}."
         end = f"is at the top ({value})" if self.at == "top" else f"cannot be told from chance ({value})"
-        shows = f"its {measure.items} items show differences of {amount(self.shows, known.unit)} or more"
+        size = amount(self.shows, known.unit, interval=measure.interval)
+        shows = f"its {measure.items} items show differences of {size} or more"
         return f"{score} {end}, so this test does not separate such models: {shows}."
 
 
@@ -56,9 +51,8 @@ def end_of(known: MeasureCard, summary: Summary, chance: float | None) -> End | 
     span = scale[1] - scale[0]
     factor, shift = (1 / span, -scale[0] / span) if known.better == "higher" else (-1 / span, scale[1] / span)
     given = (Case(measure.value, measure.interval or Interval(None, None)), *measure.cases)
-    bounded = all(not case.interval.too_few and case.interval.method != NO_VARIATION for case in given)
-    if not bounded or (measure.errors and not measure.cases):
-        return None
+    if (measure.errors and not measure.cases) or any(case.interval.low == case.interval.high for case in given):
+        return None  # without bounds, or without variation
     # as shares of the scale, with 1 at its better end
     cases = [Case(case.value * factor + shift, case.interval.scaled(factor, shift)) for case in given]
     goal, own = best * factor + shift, cases[0].interval
@@ -74,10 +68,9 @@ def end_of(known: MeasureCard, summary: Summary, chance: float | None) -> End | 
 def best_of(known: MeasureCard, summary: Summary) -> float | None:
     """The best value: an oracle's on the items of the run, the card's, or the better end of the scale if it has one."""
     oracle = summary.measure(known.oracle) if known.oracle else None
-    if oracle is not None and oracle.value is not None:
-        return oracle.value
     end = {"higher": known.high, "lower": known.low, "neither": None}[known.better]
-    return known.top if known.top is not None and known.better != "neither" else end
+    known_best = (oracle.value if oracle else None, known.top if known.better != "neither" else None, end)
+    return next((value for value in known_best if value is not None), None)
 
 
 def _detectable(case: Case, discordant: float) -> float:

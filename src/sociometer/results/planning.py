@@ -7,14 +7,14 @@ from statistics import fmean, median, variance
 
 from msgspec import Struct
 
-from sociometer.core.card import Card, MeasureCard
+from sociometer.core.card import MeasureCard
 from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import UsageError
 from sociometer.core.instrument import Instrument
 from sociometer.core.words import lowered
-from sociometer.results.ceiling import end_of
 from sociometer.results.comparison import shared_differences
 from sociometer.results.measured import room_sentences
+from sociometer.results.summaries import ends_of
 from sociometer.statistics.formatting import amount, scale_and_digits
 from sociometer.statistics.item_values import ItemValue, item_values, shared_items
 from sociometer.statistics.model_kinds import family_from_name
@@ -138,18 +138,15 @@ def _chance(items: Sequence[ItemValue]) -> tuple[float, float] | None:
     return fmean(variance(one) for one in several), fmean(len(one) for one in several)
 
 
-def at_top_before(card: Card, tasks: Collection[str], subject: str, stored: Iterable[StoredRun]) -> list[str]:
+def at_top_before(subject: str, tasks: Collection[str], stored: Iterable[StoredRun]) -> list[str]:
     """A warning for each task on which an earlier run of the same family of models was at the top; tests with room."""
     family, found = family_from_name(subject), dict[str, str]()
     for run in () if subject.startswith("baseline/") else stored:
-        alike = run.record.status is RunStatus.FINISHED and family_from_name(run.manifest.config.subject) == family
-        for measure in (one for task in run.tasks if alike and task in tasks and (one := card.primary_of(task))):
-            summary = run.summary(measure.task)
-            end, score = end_of(measure, summary, None), summary.measure(measure.name)
-            if end is not None and end.sure and score is not None:
-                told = f"{run.subject} ({run.id}) was at the top, so a run of the same family will show little:"
-                sentence = end.sentence(f"{card.name}/{measure.task}", measure, score)
-                found.setdefault(measure.task, f"{told} {sentence}")
+        if run.record.status is RunStatus.FINISHED and family_from_name(run.manifest.config.subject) == family:
+            for task, (said, end) in ends_of(run).items():
+                if task in tasks and end.at == "top" and end.sure:
+                    told = f"{run.subject} ({run.id}) was at the top, so a run of the same family will show little"
+                    found.setdefault(task, f"{told}: {said}")
     return [*found.values(), *room_sentences(["top"] if found else [])]
 
 

@@ -7,7 +7,7 @@ from msgspec import Struct, structs
 from sociometer.core.card import MeasureCard
 from sociometer.core.measure import Case, Interval, Measure, Table
 from sociometer.core.task import AnyRun
-from sociometer.core.words import first_of, grouped
+from sociometer.core.words import first_of, grouped, lowered
 from sociometer.results.ceiling import End, end_of
 from sociometer.results.measured import room_sentences
 from sociometer.statistics.formatting import chance_of, failed_range, interval_text, number, other_stand_ins
@@ -17,6 +17,7 @@ _COLUMNS = (
     "instrument", "task", "measure", "value", "95 % interval", "chance", "people", "items", "unreadable", "errors",
     "note",
 )  # fmt: skip
+_ENDS = {"top": "At the top", "chance": "Not to be told from chance"}
 
 
 class ProfileLine(Struct, frozen=True):
@@ -133,15 +134,16 @@ class Profile(Struct, frozen=True):
         whose = self.whose_items[line.run]
         played = [f"{whose} items"] if whose != "bundled" else []
         stand_ins = [f"stand-in: {name}" for name in other_stand_ins(line.stand_ins)]
-        said = [text for text in (line.note, line.with_failed, line.end.text if line.end else "") if text]
+        end = "" if line.end is None else _ENDS[line.end.at] if line.end.sure else "too few items"
+        said = [text for text in (line.note, line.with_failed, lowered(end)) if text]
         return "; ".join([*played, *stand_ins, *said])
 
 
 def ends_sentences(lines: Sequence[ProfileLine]) -> list[str]:
     """The tests on which all subjects are at the top, or all at chance: they do not show that models are equal."""
     tests = grouped((f"{line.instrument}/{line.task}", line.end) for line in lines if line.value is not None)
-    texts, found = {"top": "At the top", "chance": "Not to be told from chance"}, dict[str, str]()
-    for at, what in texts.items():
+    found: dict[str, str] = {}
+    for at, what in _ENDS.items():
         names = [name for name, ends in tests.items() if all(end and end.sure and end.at == at for end in ends)]
         if names:
             found[at] = f"{what}: {first_of(names, 4)}, which cannot show whether such models are equal."
