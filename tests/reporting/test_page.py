@@ -211,7 +211,11 @@ def test_the_page_has_the_worst_and_the_best_case_of_each_measure(tmp_path):
 
 def test_the_finding_of_two_is_the_verdict_and_of_many_the_ranking():
     (finding,) = findings_of(gather(_measured("ab", b=[1.0] * 40), evidence=0))
-    assert re.fullmatch(r"b is better than a by 50 points \[\d+, \d+\]\.", finding)
+    beyond = r"\(b is at the top of this test: the true difference may be larger\)"
+    assert re.fullmatch(rf"b is better than a by 50 points \[\d+, \d+\] {beyond}\.", finding)
+    top = findings_of(gather(_measured("ab", a=[1.0] * 40, b=[1.0] * 40), evidence=0))
+    assert top[0].startswith("b and a are both at the top, where this test does not separate models: ")
+    assert "cannot show whether such models are equal" in top[1]
     same = findings_of(gather(_measured("ab"), evidence=0))
     assert same[0] == "40 items show no clear difference between b and a: 0 points [−7, 7]."
     few = findings_of(gather(_measured("ab", a=[1.0, 0.0], b=[0.0, 1.0]), evidence=0))

@@ -3,8 +3,13 @@
 import numpy as np
 import pytest
 
+import sociometer as sm
 from fake_runs import card, fake_run
-from sociometer.results.planning import Spread, _pair
+from sociometer.cli.main import run_command
+from sociometer.engine.recordings import matching
+from sociometer.instruments import load
+from sociometer.models.recorded import load_recording
+from sociometer.results.planning import Spread, _pair, at_top_before
 from sociometer.statistics.item_values import item_values
 from sociometer.statistics.paired import item_differences
 
@@ -32,3 +37,18 @@ def test_the_power_that_is_stated_is_the_share_of_intervals_that_exclude_zero(di
                                             1 - discordant], size=(2000, items))  # fmt: skip
     found = [item_differences(np.maximum(-row, 0), np.maximum(row, 0), binary=True).interval() for row in drawn]
     assert np.mean([one.low > 0 or one.high < 0 for one in found]) == pytest.approx(stated, abs=0.03)
+
+
+def test_a_plan_warns_where_the_same_family_was_at_the_top_before(tmp_path, capsys):
+    store, model = tmp_path / "s.db", "recorded/by-hand-careful"
+    items = [one.item for one in matching(load_recording("by-hand-careful"), load, "sesi").items]
+    run = sm.run("sesi", model=model, items=items, store=store)
+    plan = ["plan", "sesi", *(word for item in items for word in ("--item", item)), "--store", str(store), "--model"]
+    assert run_command([*plan, model]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert f"{run.subject} ({run.id}) was at the top, so a run of the same family will show little: sesi/quest" in said
+    assert "Tests with room for capable models: sage/dialogue, seceu/feelings" in said
+    assert run_command([*plan, "baseline/random"]) == 0
+    assert "was at the top" not in capsys.readouterr().out
+    assert len(at_top_before("openai/by-hand-2", ["questions"], [run])) == 2
+    assert at_top_before("openai/gpt-4o", ["questions"], [run]) == at_top_before(model, ["errors"], [run]) == []

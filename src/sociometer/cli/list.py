@@ -14,8 +14,10 @@ from sociometer.core.measure import Cell, Table
 from sociometer.instruments import card_of, cards
 from sociometer.models.files import LOCAL_MODELS, file_of
 from sociometer.models.registry import ModelEntry, describe
+from sociometer.results.measured import measured, reached
 
 LM_EVAL = "lm-eval"
+_SIZES = ("capable", "small")
 _KINDS = {"whole": "whole number", "flag": "yes or no"}
 
 
@@ -40,18 +42,28 @@ def _list_instruments(display: Display) -> None:
     table = Table(
         "instruments",
         "Instruments",
-        ("name", "version", "languages", "measures", "how"),
-        tuple((c.name, c.version, ", ".join(c.languages), c.about, c.how) for c in every),
-        note="Run 'sociometer list NAME' to see the tasks, settings, roles and commands of one;"
+        ("name", "version", "languages", "measures", "capable models", "small models", "how"),
+        tuple(
+            (c.name, c.version, ", ".join(c.languages), c.about, *(_reached(c, kind) for kind in _SIZES), c.how)
+            for c in every
+        ),
+        note="The columns of models say what was measured so far: choose tests with room for your model."
+        " Run 'sociometer list NAME' to see the tasks, settings, roles, commands and figures of one;"
         " 'sociometer list models' shows what to write after --model.",
         details=("how",),
     )
     data = [
         {"name": c.name, "version": c.version, "title": c.title, "languages": c.languages, "measures": c.about,
+         "reached": {kind: reached(kind, c.name) for kind in _SIZES},
          "tasks": [task.name for task in c.task], "commands": [command.verb for command in c.command]}
         for c in every
     ]  # fmt: skip
     display.show([table], data=data)
+
+
+def _reached(card: Card, kind: str) -> str | None:
+    found = reached(kind, card.name).items()
+    return "; ".join(f"{test.partition('/')[2]} {end}" for test, end in found) or None
 
 
 def show_card(card: Card, display: Display) -> None:
@@ -78,6 +90,8 @@ def _tables(card: Card) -> list[Table]:
          [(t.name, t.title, t.default, t.repeats, _ways(t)) for t in card.task]),
         ("Measures", ("measure", "task", "what", "unit", "better", "chance", "best"),
          [(m.name, m.task, m.title, m.unit, m.better, m.chance, m.top) for m in card.measure]),
+        ("Measured so far", (*measured().columns[1:],),
+         [row[1:] for row in measured().rows if row[0] == card.name]),
         ("Roles", ("role", "what", "default", "tasks"),
          [(r.name, r.help, r.default or None, ", ".join(r.tasks) or "all") for r in card.role]),
         ("Settings", ("option", "what", "values", "default"), [*settings]),

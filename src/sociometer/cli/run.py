@@ -1,6 +1,6 @@
 """`sociometer run`: runs instruments on models."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import product
 from typing import Any
@@ -378,10 +378,8 @@ def _detection(
     tables, said = [], []
     for plan in {one.config.instrument: one for one in plans}.values():
         instrument = plan.config.instrument
-        kept = list(engine.store.runs.all()) if engine.store.path.exists() else []
-        stored = [run.id for run in kept if run.instrument == instrument][::-1]
         for task, items in plan.lists.items():
-            spread = planning.spread_of(plan.instrument, task, items.digest, map(engine.stored, stored))
+            spread = planning.spread_of(plan.instrument, task, items.digest, _stored(engine, instrument))
             if spread is None:
                 continue
             measure = next(one for one in plan.instrument.card.measures_of(task) if one.primary and one.value)
@@ -402,7 +400,15 @@ def _detection(
             columns = ("repeats", "items needed", f"power with {items.count} items, %", *(["cost $"] if own else []))
             title = f"{instrument}/{task}: detecting {detect:g} with {100 * planning.POWER:.0f} % power"
             tables.append(Table(f"detect-{task}", title, columns, found))
-    return tables, said
+    for plan in plans:
+        said += planning.at_top_before(plan.config.subject, plan.lists, _stored(engine, plan.config.instrument))
+    return tables, list(dict.fromkeys(said))
+
+
+def _stored(engine: Engine, instrument: str) -> Iterator[StoredRun]:
+    """The stored runs of an instrument, the newest first."""
+    kept = list(engine.store.runs.all()) if engine.store.path.exists() else []
+    return (engine.stored(run.id) for run in kept[::-1] if run.instrument == instrument)
 
 
 def _total(rows: list[tuple[str, RoleEstimate]]) -> list[str]:

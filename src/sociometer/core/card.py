@@ -86,6 +86,8 @@ class MeasureCard(Struct, frozen=True, forbid_unknown_fields=True):
     """The question for people who rate an episode in place of a judge; they see A, and B, who is measured."""
     question_zh: str = ""
     """Unused; cards that are stored with imported runs have it."""
+    oracle: str = ""
+    """The measure of the same task that says what an oracle has on the items played, where this is not always `top`."""
 
     def __post_init__(self) -> None:
         for end in ("low", "high"):

@@ -9,7 +9,7 @@ from sociometer.core.task import AnyRun
 from sociometer.core.words import counted, listed, lowered, sentence, spelled
 from sociometer.reporting.content import Chapter, EpisodeCounts, ReportContent
 from sociometer.reporting.rankings import Ranking, is_baseline
-from sociometer.results.profile import ProfileLine
+from sociometer.results.profile import ProfileLine, ends_sentences
 from sociometer.results.verdicts import ComparedMeasure, Comparison
 from sociometer.results.wording import failed_text
 from sociometer.statistics.formatting import (
@@ -55,6 +55,7 @@ def findings_of(content: ReportContent) -> tuple[str, ...]:
         found = _two_subjects(content.comparisons)
     else:
         found = ["No two subjects took the same task, so there is nothing to compare."]
+    found[1:1] = ends_sentences([line for line in content.profile if line.subject in models])
     caveat = _caveat(content)
     kept = [*found[: MOST_SENTENCES - len(caveat)], *caveat]
     return tuple(sentence(text, content.subjects) for text in kept)
@@ -127,7 +128,8 @@ def _two_subjects(comparisons: Sequence[Comparison]) -> list[str]:
     found = [
         f"compared with {first}, {second} is {listed(parts)} of {total}"
         if parts
-        else f"no task shows a difference between {second} and {first}"
+        else f"no task{' with room' * any(row.verdict.startswith('both') for row in rows)} shows a difference between"
+        f" {second} and {first}"
     ]
     doubtful = sum(bool(row.with_failed) for row in rows)
     if doubtful:

@@ -12,6 +12,7 @@ from sociometer.core.errors import UsageError
 from sociometer.core.measure import Corrected, Interval
 from sociometer.core.task import AnyRun
 from sociometer.results.candidates import differing_settings, why_not_comparable
+from sociometer.results.ceiling import end_of
 from sociometer.results.verdicts import ComparedMeasure, Comparison, Terms, UncorrectedDifference, decide
 from sociometer.results.wording import place_sentence, sentence_of
 from sociometer.statistics.formatting import common_chance, number, other_stand_ins
@@ -185,8 +186,8 @@ def _by_people(
     names = {**first.shares, **second.shares}
     influence = {name: second.shares.get(name, 0.0) - first.shares.get(name, 0.0) for name in names}
     at = partial(_corrected_interval, first, second)
-    ends = _corrected_ends(row, at)
-    return structs.replace(row, paired=paired, influence=influence, interval=at, extremes=ends), [note]
+    extremes = _corrected_ends(row, at)
+    return structs.replace(row, paired=paired, influence=influence, interval=at, extremes=extremes, ends=()), [note]
 
 
 def _corrected_ends(
@@ -281,7 +282,9 @@ def _difference(
     chance = common_chance(measure, [run.summary for run in runs])
     failed, ends = failed_extremes(measure, (sides[0].items, sides[1].items), shared, places, group)
     extremes = tuple(_with_people(one, crowds)[1] for one in ends)
-    return UncorrectedDifference(measure, group, paired, influence, at, failed, extremes, times, chance)
+    ended = [] if group else [end_of(measure, run.summary, chance) for run in runs]
+    reached = tuple(end.at if end is not None and end.sure else "" for end in ended)
+    return UncorrectedDifference(measure, group, paired, influence, at, failed, extremes, times, chance, reached)
 
 
 def _crowds(

@@ -8,6 +8,7 @@ from msgspec import structs
 from sociometer.core.conversation import SUBJECT
 from sociometer.core.measure import Cell, Table
 from sociometer.results.comparison import compare
+from sociometer.results.measured import room_sentences
 from sociometer.results.runs import candidates
 from sociometer.results.verdicts import ComparedMeasure, Comparison
 from sociometer.results.wording import overall_sentence
@@ -30,10 +31,13 @@ def ordered(comparison: Comparison) -> Comparison:
 def verdict_sentences(compared: Sequence[Comparison]) -> str:
     """The verdicts in a sentence each, or how often each was reached if they are many."""
     tasks = {(one.instrument, one.task) for one in compared}
+    ended = [row for one in compared for row in one.primary_rows if row.verdict.startswith("both")]
+    room = room_sentences(row.ends[0] for row in ended)
     if len(compared) <= _SENTENCES:
-        return "\n".join(
+        each = [
             (f"{one.instrument}/{one.task}: " if len(tasks) > 1 else "") + overall_sentence(one) for one in compared
-        )
+        ]
+        return "\n".join([*each, *room])
     lines = []
     for pair in dict.fromkeys((one.second, one.first) for one in compared):
         of = [one for one in compared if (one.second, one.first) == pair]
@@ -41,8 +45,8 @@ def verdict_sentences(compared: Sequence[Comparison]) -> str:
         counts = Counter({"not comparable": sum(bool(one.refused) for one in of)}) + Counter(found)
         said = ", ".join(f"{verdict} on {count}" for verdict, count in counts.items())
         lines.append(f"{pair[0]} against {pair[1]}, {len(of)} task{'s' * (len(of) > 1)}: {said}.")
-    more = f"\n… and {len(lines) - _SENTENCES} more pairs." if len(lines) > _SENTENCES else ""
-    return "\n".join(lines[:_SENTENCES]) + more
+    more = [f"… and {len(lines) - _SENTENCES} more pairs."] if len(lines) > _SENTENCES else []
+    return "\n".join([*lines[:_SENTENCES], *more, *room])
 
 
 def pair_table(comparison: Comparison) -> Table:

@@ -1,7 +1,7 @@
 """How many items and repeats a comparison needs, from the stored runs of an instrument or from stated assumptions."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import combinations
 from statistics import fmean, median, variance
 
@@ -13,9 +13,12 @@ from sociometer.core.errors import UsageError
 from sociometer.core.instrument import Instrument
 from sociometer.core.words import lowered
 from sociometer.results.comparison import shared_differences
+from sociometer.results.measured import room_sentences
+from sociometer.results.summaries import ends_of
 from sociometer.statistics import power as powers
 from sociometer.statistics.formatting import amount, scale_and_digits
 from sociometer.statistics.item_values import ItemValue, item_values, shared_items
+from sociometer.statistics.model_kinds import family_from_name
 from sociometer.store.records import RunStatus
 from sociometer.store.stored_run import StoredRun
 
@@ -126,6 +129,18 @@ def _chance(items: Sequence[ItemValue]) -> tuple[float, float] | None:
     if len(several) < _FEWEST:
         return None
     return fmean(variance(one) for one in several), fmean(len(one) for one in several)
+
+
+def at_top_before(subject: str, tasks: Collection[str], stored: Iterable[StoredRun]) -> list[str]:
+    """A warning for each task on which an earlier run of the same family of models was at the top; tests with room."""
+    family, found = family_from_name(subject), dict[str, str]()
+    for run in () if subject.startswith("baseline/") else stored:
+        if run.record.status is RunStatus.FINISHED and family_from_name(run.manifest.config.subject) == family:
+            for task, (said, end) in ends_of(run).items():
+                if task in tasks and end.at == "top" and end.sure:
+                    told = f"{run.subject} ({run.id}) was at the top, so a run of the same family will show little"
+                    found.setdefault(task, f"{told}: {said}")
+    return [*found.values(), *room_sentences(["top"] if found else [])]
 
 
 def size_to_detect(measure: MeasureCard, detect: float) -> float:

@@ -7,6 +7,9 @@ from msgspec import Struct, structs
 from sociometer.core.card import MeasureCard
 from sociometer.core.measure import Case, Interval, Measure, Table
 from sociometer.core.task import AnyRun
+from sociometer.core.words import first_of, grouped, lowered
+from sociometer.results.ceiling import End, end_of
+from sociometer.results.measured import room_sentences
 from sociometer.statistics.distributions import normal_quantile
 from sociometer.statistics.formatting import chance_of, failed_range, interval_text, number, other_stand_ins
 from sociometer.store.stored_run import StoredRun
@@ -15,6 +18,7 @@ _COLUMNS = (
     "instrument", "task", "measure", "value", "95 % interval", "chance", "people", "items", "unreadable", "errors",
     "note",
 )  # fmt: skip
+_ENDS = {"top": "At the top", "chance": "Not to be told from chance"}
 
 
 class ProfileLine(Struct, frozen=True):
@@ -41,6 +45,8 @@ class ProfileLine(Struct, frozen=True):
     note: str = ""
     cases: tuple[Case, ...] = ()
     """The value with the failed episodes at the low and at the high end of the scale."""
+    end: End | None = None
+    """The end of its test that it reaches: the top or chance."""
 
     @property
     def position(self) -> float | None:
@@ -80,11 +86,12 @@ def profile_lines(runs: Sequence[AnyRun]) -> tuple[ProfileLine, ...]:
             measure = run.summary.measure(known.name)
             if measure is None or not (known.primary or (on_norm(known) and measure.value is not None)):
                 continue
+            chance = chance_of(known, card, run.summary, on_official=run.whose_items != "bundled")
             found.append(ProfileLine(
                 card.name, card.title, run.task, run.run, run.subject, known.name, known.title, known.unit,
-                known.better, measure.value, measure.interval,
-                chance_of(known, card, run.summary, on_official=run.whose_items != "bundled"), known.human, known.top,
+                known.better, measure.value, measure.interval, chance, known.human, known.top,
                 measure.items, measure.unreadable, measure.errors, run.stand_ins, measure.note, measure.cases,
+                end_of(known, run.summary, chance),
             ))  # fmt: skip
     return tuple(found)
 
@@ -113,7 +120,8 @@ class Profile(Struct, frozen=True):
         without = (structs.replace(line, errors=0, cases=()) for line in able)
         unsure = sum(line.against(line.chance, len(able)) == 1 for line in without) - above
         could = f"; failed episodes leave {unsure} more open" if unsure > 0 else ""
-        return f"{self.subject} is better than chance on {above} of {len(able)} measures that have enough items{could}."
+        said = f"{self.subject} is better than chance on {above} of {len(able)} measures that have enough items{could}."
+        return " ".join([said, *ends_sentences(self.lines)])
 
     @property
     def table(self) -> Table:
@@ -132,8 +140,20 @@ class Profile(Struct, frozen=True):
         whose = self.whose_items[line.run]
         played = [f"{whose} items"] if whose != "bundled" else []
         stand_ins = [f"stand-in: {name}" for name in other_stand_ins(line.stand_ins)]
-        said = [text for text in (line.note, line.with_failed) if text]
+        end = "" if line.end is None else _ENDS[line.end.at] if line.end.sure else "too few items"
+        said = [text for text in (line.note, line.with_failed, lowered(end)) if text]
         return "; ".join([*played, *stand_ins, *said])
+
+
+def ends_sentences(lines: Sequence[ProfileLine]) -> list[str]:
+    """The tests on which all subjects are at the top, or all at chance: they do not show that models are equal."""
+    tests = grouped((f"{line.instrument}/{line.task}", line.end) for line in lines if line.value is not None)
+    found: dict[str, str] = {}
+    for at, what in _ENDS.items():
+        names = [name for name, ends in tests.items() if all(end and end.sure and end.at == at for end in ends)]
+        if names:
+            found[at] = f"{what}: {first_of(names, 4)}, which cannot show whether such models are equal."
+    return [*found.values(), *room_sentences(found)]
 
 
 def profile_of(subject: str, runs: Sequence[StoredRun]) -> Profile:

@@ -10,6 +10,8 @@ from sociometer.core.measure import Cell, Measure, Summary, Table
 from sociometer.core.settings import is_paper
 from sociometer.core.words import cell_text, counted, first_of, lowered
 from sociometer.results.candidates import contamination_note, run_labels
+from sociometer.results.ceiling import End, end_of
+from sociometer.results.measured import room_sentences
 from sociometer.statistics.formatting import (
     TINY,
     chance_of,
@@ -134,7 +136,24 @@ def finding(run: StoredRun) -> str:
     chance = primary[0].chance_text
     beside = f", chance {chance}" if chance is not None and len(primary) == 1 else ""
     said = f"{subject_of(run)} on {run.instrument}: {', '.join(parts)}{more}{beside}; {_items(run, primary)}."
-    return "\n".join([said, *_rules(run)])
+    return "\n".join([said, *_rules(run), *_ends(run)])
+
+
+def _ends(run: StoredRun) -> list[str]:
+    """What it means that scores are at the top or at chance, and which tests have room."""
+    found = {} if run.manifest.config.subject.startswith("baseline/") else ends_of(run)
+    return [*(said for said, _ in found.values()), *room_sentences(end.at for _, end in found.values() if end.sure)]
+
+
+def ends_of(run: StoredRun) -> dict[str, tuple[str, End]]:
+    """The tasks of a run whose primary measure is at an end of the test, each with a sentence about it."""
+    lines = {line.task: line for line in lines_of(run)[::-1] if line.card.primary and not line.measure.group}
+    ends = {task: end_of(line.card, run.summary(task), line.chance) for task, line in lines.items()}
+    return {
+        task: (end.sentence(f"{run.instrument}/{task}", lines[task].card, lines[task].measure), end)
+        for task, end in ends.items()
+        if end is not None
+    }
 
 
 def _items(run: StoredRun, lines: Sequence[MeasureRow]) -> str:

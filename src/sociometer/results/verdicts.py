@@ -91,6 +91,8 @@ class ComparedMeasure(Struct, frozen=True):
     """Verdicts that differ from `observed` if the failed items count at their worst or their best."""
     extremes: tuple[Interval, ...] = ()
     """The interval of the difference with the failed items at their worst, and at their best."""
+    ends: tuple[str, ...] = ()
+    """The end of the test that each of the two has reached (`results/ceiling.py`): `top`, `chance` or none (empty)."""
 
     @property
     def left_open(self) -> bool:
@@ -159,6 +161,7 @@ class UncorrectedDifference(Struct, frozen=True):
     times: tuple[float, ...] = ()
     """The shares of the items after which a stopping rule looked at one of the runs."""
     chance: float | None = None
+    ends: tuple[str, ...] = ()
 
     @property
     def what(self) -> tuple[str, dict[str, str]]:
@@ -217,6 +220,9 @@ def _decided(
     others.pop(observed, None)
     few = paired.interval.too_few
     sure = few or not (others or (one.failed and not extremes))
+    verdict: Verdict = observed if sure else "cannot tell"
+    if verdict in ("cannot tell", "equivalent") and one.ends in (("top", "top"), ("chance", "chance")):
+        verdict = "both at the top" if "top" in one.ends else "both at chance"
     return ComparedMeasure(
         name=measure.name,
         title=measure.title,
@@ -225,7 +231,7 @@ def _decided(
         group=one.group,
         paired=paired,
         p_adjusted=p_adjusted,
-        verdict=observed if sure else "cannot tell",
+        verdict=verdict,
         detectable=None if few else detectable_difference(paired, level=at),
         chance=one.chance,
         margin=margin,
@@ -235,6 +241,7 @@ def _decided(
         observed=observed,
         with_failed=tuple(others),
         extremes=extremes,
+        ends=one.ends,
     )
 
 

@@ -63,11 +63,18 @@ def _whole(row: ComparedMeasure, comparison: Comparison, named: bool) -> str:
     elif row.verdict == "equivalent" and row.margin is not None:
         seen = f"a difference of {_signed(row)} {bracketed_interval(interval, row.unit)}{many}"
         said = f"{second} and {first} are the same{on} within {amount(row.margin, row.unit)}: {seen}"
+    elif row.verdict in ("both at the top", "both at chance"):
+        seen = f"a difference of {_signed(row)} {bracketed_interval(interval, row.unit)}{many}{_would(row)}"
+        said = f"{second} and {first} are {row.verdict}{on}, where this test does not separate models: {seen}"
     elif row.verdict == "too few":
         said = f"{second} against {first}{on}: {_count(row.paired.clusters)} too few to tell"
     else:
         seen = f"a difference of {_signed(row)} {bracketed_interval(interval, row.unit)}{many}"
         said = f"the data cannot tell {second} from {first}{on}: {seen}{failed_text(row) or _would(row)}"
+    if len(set(row.ends)) == 2:  # beyond an end of the test, a difference does not show
+        texts = {"top": "is at the top of this test", "chance": "cannot be told from chance"}
+        told = [f"{name} {texts[end]}" for name, end in zip((first, second), row.ends, strict=True) if end]
+        said += f" ({' and '.join(told)}: the true difference may be larger)"
     return said
 
 

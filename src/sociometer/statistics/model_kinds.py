@@ -1,6 +1,7 @@
 """Kinds of models: what a models file says about them, and a score contrasted by kind, size and launch date."""
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from datetime import date
 from pathlib import Path
@@ -122,3 +123,10 @@ def _year(text: str) -> float:
     """The date as a year with its fraction; a month without a day counts from its first."""
     day = date.fromisoformat(text if len(text) > 7 else f"{text}-01")
     return day.year + (day.timetuple().tm_yday - 1) / 365.25
+
+
+def family_from_name(model: str) -> str:
+    """The letters at the start of a model's name ("llama-2-70b-chat": llama); a server's address is no part of it."""
+    name = re.split(r"@?[a-z]+://", model.rstrip("/"), maxsplit=1)[0].rstrip("/") or model
+    match = re.match(r"[A-Za-z]+", name.rpartition("/")[2])
+    return match[0].lower() if match else name

@@ -123,7 +123,9 @@ def benjamini_hochberg(p_values: ArrayLike) -> Floats:
     return np.asarray(stats.false_discovery_control(np.asarray(p_values)), dtype=np.float64)
 
 
-Verdict = Literal["better", "worse", "differs", "equivalent", "cannot tell", "too few"]
+Verdict = Literal[
+    "better", "worse", "differs", "equivalent", "cannot tell", "too few", "both at the top", "both at chance"
+]
 
 
 def verdict_of(interval: Interval, better: str, margin: float | None) -> Verdict:

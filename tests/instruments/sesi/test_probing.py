@@ -7,9 +7,9 @@ import pytest
 from servers.openai import OpenAIServer
 from sociometer.cli.main import run_command
 from sociometer.instruments.sesi import items, probing
-from sociometer.instruments.sesi.academic import family_from_name
 from sociometer.instruments.sesi.conditions import FACTORS, conditions
 from sociometer.instruments.sesi.probing import Probe
+from sociometer.statistics.model_kinds import family_from_name
 
 
 def made(control, other, name="boredom", abilities=None):

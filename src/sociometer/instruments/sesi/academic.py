@@ -1,7 +1,6 @@
 """Social and academic scores: reading them, correlating them, and testing whether the social one is distinct."""
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from sociometer.statistics.charts import HeatCell, heat_map
 from sociometer.statistics.correlation import Correlation, correlation_contrast, pearson
 from sociometer.statistics.formatting import stand_in_notes
 from sociometer.statistics.item_values import ItemValue, SharedItems, item_values, shared_items
+from sociometer.statistics.model_kinds import family_from_name
 from sociometer.statistics.paired import stars
 
 SOCIAL = "SESI"
@@ -97,13 +97,6 @@ def _number(cell: str, name: str, path: Path, line: int) -> float | None:
     if math.isinf(number):
         raise DataError(f"'{cell}' in column {name} is not a number (leave a missing score empty)", path, line)
     return None if math.isnan(number) else number
-
-
-def family_from_name(model: str) -> str:
-    """The letters at the start of a model's name ("llama-2-70b-chat": llama); a server's address is no part of it."""
-    name = re.split(r"@?[a-z]+://", model.rstrip("/"), maxsplit=1)[0].rstrip("/") or model
-    match = re.match(r"[A-Za-z]+", name.rpartition("/")[2])
-    return match[0].lower() if match else name
 
 
 def correlate(scores: Scores) -> list[PairResult]:

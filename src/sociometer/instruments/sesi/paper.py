@@ -28,7 +28,6 @@ from sociometer.instruments.sesi.academic import (
     PairResult,
     Scores,
     correlate,
-    family_from_name,
     matrix_figure,
     shared_accuracies,
 )
@@ -39,6 +38,7 @@ from sociometer.instruments.sesi.probe_figures import probe_figures
 from sociometer.instruments.sesi.probing import probe_of
 from sociometer.instruments.sesi.published.reproduce import table as published
 from sociometer.statistics.item_values import item_values
+from sociometer.statistics.model_kinds import family_from_name
 
 _ACADEMIC = (
     ("NQ", "Knowledge"), ("MMLU", "Knowledge"), ("BBH", "Reasoning"), ("WinoGrande", "Reasoning"),

@@ -1,0 +1,150 @@
+"""A score at an end of its test says so: at the top, at chance, or too few items to tell."""
+
+import numpy as np
+import pytest
+from msgspec import structs
+
+import sociometer as sm
+from fake_runs import card, fake_run
+from sociometer.core.card import MeasureCard
+from sociometer.core.measure import Measure, Summary
+from sociometer.results.ceiling import end_of
+from sociometer.results.comparison import compare
+from sociometer.results.comparison_tables import verdict_sentences
+from sociometer.results.profile import ends_sentences, profile_lines
+from sociometer.results.summaries import finding
+from sociometer.results.verdicts import Terms
+from sociometer.statistics.measures import grouped_measures
+
+CARD = card()
+ACCURACY = CARD.measure[0]
+
+
+def played(label, values, of=CARD, **more):
+    run = fake_run(label, values, of=of, **more)
+    return structs.replace(run, summary=Summary(grouped_measures(run, "correct", "accuracy")))
+
+
+def end(values, of=CARD, chance=0.25):
+    found = end_of(of.measure[0], played("A", values, of=of).summary, chance)
+    return (found.at, found.sure) if found else None
+
+
+def right(count, of):
+    return [1.0] * count + [0.0] * (of - count)
+
+
+@pytest.mark.parametrize(
+    ("values", "reached"),
+    [
+        (right(40, 40), ("top", True)),
+        (right(39, 40), ("top", True)),
+        (right(20, 20), ("top", False)),
+        (right(18, 20), ("top", False)),
+        (right(6, 6), None),
+        (right(28, 40), None),
+        (right(940, 1000), None),
+        (right(998, 1000), ("top", True)),
+        (right(15, 60), ("chance", True)),
+        (right(12, 40), ("chance", False)),
+        (right(200, 1000), None),
+        (right(300, 1000), None),
+    ],
+)
+def test_an_end_needs_a_narrow_interval_and_items_that_show_no_better_model(values, reached):
+    assert end(values) == reached
+
+
+def test_failures_count_at_their_worst():
+    assert end([*right(60, 60), None]) == ("top", True)
+    assert end([*right(40, 40), *[None] * 10]) is None
+    open_ended = structs.replace(CARD, measure=(structs.replace(ACCURACY, high=None),))
+    assert end(right(60, 60), of=open_ended) is None
+
+
+def test_distances_are_reversed_and_measures_without_a_better_end_have_no_top():
+    near = np.random.default_rng(1).uniform(0, 0.3, 40)
+    for better, values, reached in (("lower", 1 - np.array(right(40, 40)), ("top", True)), ("neither", near, None)):
+        of = structs.replace(CARD, measure=(structs.replace(ACCURACY, better=better, top=None, chance=None),))
+        assert end(values, of=of, chance=None) == reached
+    # an EQ is no mean over items
+    eq = MeasureCard("questions", "eq", "EQ", "points", low=-110.0, high=151.0, human=100.0)
+    assert end_of(eq, Summary((Measure("eq", 150.0),)), None) is None
+
+
+def test_the_best_policy_of_a_tree_is_its_top():
+    """A test whose best policy reaches the goal in 92 % of the plays: who has 92 % is at the top."""
+    values = right(92, 100)
+    summary = played("A", values).summary
+    assert end_of(ACCURACY, summary, 0.05) is None
+    tree = structs.replace(ACCURACY, title="Goal achieved", oracle="best")
+    summary = Summary((*summary.measures, Measure("best", 0.92)))
+    found = end_of(tree, summary, 0.05)
+    assert (found.at, found.value, found.sure) == ("top", 0.92, True)
+    assert found.sentence("socialeval/goals", tree, summary.measures[0]) == (
+        "socialeval/goals: goal achieved 92 % [85, 96] is at the top (92 %), so this test does not separate such "
+        "models: its 100 items show differences of 8 points or more."
+    )
+
+
+def pair(one, two, **more):
+    (found,) = compare([played("A", one), played("B", two)], **more)
+    return found.measures[0].verdict, verdict_sentences([found])
+
+
+def test_two_runs_at_the_top_are_not_called_the_same():
+    room = "Tests with room for capable models: sage/dialogue, seceu/feelings (see 'sociometer list')."
+    verdict, said = pair(right(40, 40), right(39, 40))
+    assert verdict == "both at the top"
+    assert said == (
+        "B and A are both at the top, where this test does not separate models: a difference of −3 points "
+        f"[−10, 6], where 40 items could detect 16 points or more.\n{room}"
+    )
+    assert pair(right(400, 400), right(400, 400), terms=Terms(margin=3))[0] == "both at the top"
+
+
+def test_one_at_the_top_and_one_below():
+    verdict, said = pair(right(40, 40), right(25, 40))
+    assert verdict == "worse"
+    assert said == (
+        "B is worse than A by 38 points [20, 52] (A is at the top of this test: the true difference may be larger)."
+    )
+
+
+def test_two_runs_at_chance():
+    verdict, said = pair(right(15, 60), right(15, 60)[::-1])
+    assert verdict == "both at chance"
+    assert said.startswith("B and A are both at chance, where this test does not separate models: ")
+
+
+def test_a_report_and_a_profile_do_not_count_such_tests_as_equality():
+    lines = profile_lines([played("A", right(40, 40)), played("B", right(39, 40))])
+    assert ends_sentences(lines)[0] == ("At the top: tact/questions, which cannot show whether such models are equal.")
+    assert not ends_sentences(profile_lines([played("A", right(40, 40)), played("B", right(25, 40))]))
+
+
+def test_a_run_says_what_its_end_means(tmp_path):
+    def knows(key):
+        items = iter(key)
+        return lambda messages: f"Answer: {next(items)}"
+
+    run = sm.run("sesi", model=knows("A" * 400), limit=120, store=tmp_path / "s.db")
+    said = finding(run)
+    assert "cannot be told from chance (25 %), so this test does not separate such models: its 120 items" in said
+
+
+@pytest.mark.parametrize(("items", "power"), [(40, False), (100, False), (400, True)])
+def test_a_true_difference_near_the_top_is_called_a_ceiling_only_where_the_items_cannot_show_it(items, power):
+    """99 against 94 % right, 60 pairs of runs: 5 points."""
+    rng = np.random.default_rng(items)
+    found = []
+    for _ in range(60):
+        one, two = (played(name, (rng.random(items) < share) * 1.0) for name, share in (("A", 0.99), ("B", 0.94)))
+        found.append(compare([one, two])[0].measures[0])
+    ceiling = np.mean([row.verdict == "both at the top" for row in found])
+    shown = np.mean([row.verdict == "worse" for row in found])
+    if power:
+        assert ceiling == 0 and shown >= 0.9
+    else:
+        assert ceiling > 0.2 and shown < 0.5
+    assert all(row.detectable > 0.05 for row in found if row.verdict == "both at the top")
