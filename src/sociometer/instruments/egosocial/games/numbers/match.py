@@ -34,8 +34,7 @@ SCHEMA = {
 }
 LEGAL = "a prediction and a choice, each a number from 1 to 100"
 _LABELLED = re.compile(
-    r"\b(predict|choice|choose|chosen)\w*\b[^\d\n-]{0,40}?(-?\d{1,6}(?:\.\d{1,6})?)(?!\.?\d|\^|\s?/\s?\d)",
-    re.IGNORECASE,
+    r"(?i)\b(predict|cho(?:ice|ose|sen))\w*\b[^\d\n-]{0,40}?(-?\d{1,6}(?:\.\d{1,6})?)(?!\.?\d|\^|\s?/\s?\d)"
 )
 _ROUND = re.compile(r"\bround\s*(?:number\s*|#)?\d+", re.IGNORECASE)
 
