@@ -49,10 +49,156 @@ UNREADABLE = [
     'If kind: {"change": 3, "mood": "calm"} or if not: {"change": -3, "mood": "upset"}',
 ]
 
+CHANGE = {
+    "type": "object",
+    "properties": {"change": {"type": "integer", "minimum": -10, "maximum": 10}, "feeling": {"type": "string"}},
+    "required": ["change"],
+}
+SCORE = {"type": "object", "properties": {"score": {"type": "number"}}, "required": ["score"]}
+SHARE = {
+    "type": "object",
+    "properties": {"p": {"type": "number", "minimum": 0, "maximum": 1}},
+    "required": ["p"],
+}
+POINTS = {
+    "type": "object",
+    "properties": {"points": {"type": "array", "items": {"type": "number"}}},
+    "required": ["points"],
+}
+SIGNED = [
+    (CHANGE, '{"change": −3}', -3),
+    (CHANGE, '{"change": –3}', -3),
+    (CHANGE, '{"change": —3}', -3),
+    (CHANGE, '{"change": －3}', -3),
+    (CHANGE, '{"change": ‑3}', -3),
+    (CHANGE, '{"change":−3,"feeling":"low"}', -3),
+    (CHANGE, '{"change": "−3"}', -3),
+    (CHANGE, '{"change": "–3"}', -3),
+    (CHANGE, '```json\n{\n "feeling": "sad",\n "change": −4\n}\n```', -4),
+    (CHANGE, "{'change': −4, 'feeling': 'sad'}", -4),
+    (CHANGE, "{change: −4}", -4),
+    (CHANGE, "{“change”：−4}", -4),
+    (CHANGE, '{"change": −4,}', -4),
+    (CHANGE, "change: −3", -3),
+    (CHANGE, "change: –3\nfeeling: low", -3),
+    (CHANGE, "**Change:** −3", -3),
+    (CHANGE, "| change | −3 |", -3),
+    (CHANGE, "change = −3", -3),
+    (CHANGE, '{"change": +3}', 3),
+    (CHANGE, '{"change": "+3"}', 3),
+    (CHANGE, '{"change": "3/10"}', 3),
+    (CHANGE, "change: 3/10", 3),
+    (SCORE, '{"score": "2½"}', 2.5),
+    (SCORE, '{"score": "½"}', 0.5),
+    (SCORE, "score: 2½", 2.5),
+    (SCORE, '{"score": .5}', 0.5),
+    (SCORE, '{"score": −0.5}', -0.5),
+    (SHARE, '{"p": "20 %"}', 0.2),
+    (SHARE, '{"p": "⅕"}', 0.2),
+    (POINTS, '{"points": [−1, 6, 4, 1]}', [-1, 6, 4, 1]),
+    (POINTS, '{"points": [3, –2,]}', [3, -2]),
+    (CHANGE, '{"change": 3, // small\n "feeling": "ok"}', 3),
+    (CHANGE, '{"change": 3 // small step\n}', 3),
+    (CHANGE, "{'change': -3}", -3),
+    (CHANGE, '{"change": -3, "feeling": "fell from 60 to 57 – a bit",}', -3),
+    (CHANGE, '{"change": 3, "feeling": "1/2 happy, 2+1 tears",}', 3),
+    (CHANGE, '{"change": 3, "feeling": "because: 3/4 of it", }', 3),
+    (CHANGE, '{"change": ﹣3}', -3),
+    (CHANGE, '{"change": "-3（下降）"}', -3),
+    (CHANGE, '{"change": "−3 (a little)"}', -3),
+]
+RIGHT_OR_NOT = [
+    (CHANGE, '{"change": "—3"}', -3),
+    (CHANGE, '{"change": "- 3"}', -3),
+    (CHANGE, '{"change": - 3}', -3),
+    (CHANGE, '{"change": − 3}', -3),
+    (CHANGE, '{"change": – 3}', -3),
+    (CHANGE, '{"change": 3/10}', 3),
+    (CHANGE, '{"change": "1/5"}', None),
+    (CHANGE, '{"change": 1/5}', None),
+    (CHANGE, "change: 1/5", None),
+    (CHANGE, '{"change": 2½}', None),
+    (CHANGE, '{"change": "2½"}', None),
+    (CHANGE, "change: 2½", None),
+    (SCORE, '{"score": 2½}', 2.5),
+    (SCORE, '{"score": ½}', 0.5),
+    (SCORE, '{"score": "2 1/2"}', 2.5),
+    (SCORE, '{"score": 2 1/2}', 2.5),
+    (CHANGE, '{"change": 2+1}', 3),
+    (CHANGE, '{"change": "2+1"}', 3),
+    (CHANGE, '{"change": 5-2}', 3),
+    (CHANGE, '{"change": "5 - 2 = 3"}', 3),
+    (CHANGE, '{"change": 2 + 1 = 3}', 3),
+    (CHANGE, '{"change": "2 + 1 = 3"}', 3),
+    (CHANGE, '{"change": 2*2}', 4),
+    (CHANGE, '{"change": 2×2}', 4),
+    (CHANGE, '{"change": 6/2}', 3),
+    (CHANGE, '{"change": "6/2"}', 3),
+    (CHANGE, '{"change": 3²}', None),
+    (CHANGE, '{"change": "3²"}', None),
+    (CHANGE, '{"change": "3^2"}', None),
+    (CHANGE, '{"change": ±3}', None),
+    (CHANGE, '{"change": "±3"}', None),
+    (CHANGE, '{"change": <3}', None),
+    (CHANGE, '{"change": ">3"}', None),
+    (CHANGE, '{"change": 2-3}', None),
+    (CHANGE, '{"change": "2-3"}', None),
+    (CHANGE, '{"change": 2–3}', None),
+    (CHANGE, '{"change": "2 to 3"}', None),
+    (CHANGE, '{"change": -3 to -2}', None),
+    (CHANGE, '{"change": 3 or 4}', None),
+    (CHANGE, '{"change": "3 or 4"}', None),
+    (CHANGE, '{"change": "2 and a half"}', None),
+    (CHANGE, '{"change": 2 and a half}', None),
+    (CHANGE, '{"change": "minus 3"}', -3),
+    (CHANGE, '{"change": minus 3}', -3),
+    (CHANGE, '{"change": "minus three"}', -3),
+    (CHANGE, '{"change": "two"}', 2),
+    (SCORE, '{"score": 1,5}', 1.5),
+    (SCORE, '{"score": "1,5"}', 1.5),
+    (SCORE, '{"score": −.5}', -0.5),
+    (SCORE, '{"score": 1 000}', 1000),
+    (SCORE, '{"score": 1\'000}', 1000),
+    (SCORE, '{"score": 1_000}', 1000),
+    (SCORE, '{"score": 1e1,}', 10),
+    (SHARE, '{"p": 1/5}', 0.2),
+    (SHARE, '{"p": "1/5"}', 0.2),
+    (SHARE, '{"p": 20%}', 0.2),
+    (SHARE, '{"p": ⅕}', 0.2),
+    (SHARE, '{"p": "1/1"}', 1),
+    (SHARE, '{"p": −0.2}', None),
+    (POINTS, '{"points": [2½, 5, 1, 1½]}', [2.5, 5, 1, 1.5]),
+    (POINTS, '{"points": [1/5, 1/2]}', [0.2, 0.5]),
+    (POINTS, '{"points": [2+1, 4]}', [3, 4]),
+    (CHANGE, '{"change": 3 points}', 3),
+    (CHANGE, '{"change": (3)}', 3),
+    (CHANGE, '{"change": 7−10}', -3),
+    (CHANGE, '{"change": ➖3}', -3),
+    (CHANGE, '{"change": 12}', None),
+    (CHANGE, '{"change": "–"}', None),
+    (CHANGE, '{"change": "3分半"}', None),
+]
+"""The right number or none; None is never a number."""
+
 
 @pytest.mark.parametrize("reply", READ)
 def test_an_object_is_read_as_models_write_it(reply):
     assert read_json(reply, Felt).value == WANTED
+
+
+@pytest.mark.parametrize(("schema", "reply", "number"), SIGNED)
+def test_a_number_keeps_its_sign(schema, reply, number):
+    assert _number(reply, schema) == number
+
+
+@pytest.mark.parametrize(("schema", "reply", "number"), RIGHT_OR_NOT)
+def test_fractions_sums_and_ranges_are_read_right_or_not_at_all(schema, reply, number):
+    assert _number(reply, schema) in (None, number)
+
+
+def _number(reply, schema):
+    found = read_schema(reply, schema).value
+    return None if found is None else next(found[key] for key in schema["properties"] if key in found)
 
 
 @pytest.mark.parametrize("reply", UNREADABLE)

@@ -94,7 +94,9 @@ def _import_own(engine: Engine, path: Path, header: EvalLog, subject: str, name:
     manifest = _manifest(path, header)
     config = structs.replace(manifest.config, subject=subject, name=name)
     task = load(config.instrument).task(config.tasks[0])
-    return keep_own(engine, path, structs.replace(manifest, config=config), _roles(path), _episodes(path, task))
+    return keep_own(
+        engine, path, structs.replace(manifest, config=config), _roles(path), _episodes(path, task, config.official)
+    )
 
 
 def _manifest(path: Path, header: EvalLog) -> Manifest:
@@ -115,7 +117,7 @@ def _roles(path: Path) -> dict[str, RoleRecord]:
     return {}
 
 
-def _episodes(path: Path, task: Task[Any, Any]) -> Iterator[Played]:
+def _episodes(path: Path, task: Task[Any, Any], official: bool) -> Iterator[Played]:
     for sample in _samples(path):
         try:
             item = msgspec.convert(sample.metadata["item"], task.item_type, strict=False)
@@ -129,7 +131,7 @@ def _episodes(path: Path, task: Task[Any, Any]) -> Iterator[Played]:
             failure = Failure(FailureKind.INSPECT_ERROR, said)
             yield Episode(item, repeat, None, None, failure), tuple(events_of(sample))
             continue
-        scored = score_safely(task, item, outcome)
+        scored = score_safely(task, item, outcome, official=official)
         score, broken = (None, scored) if isinstance(scored, Failure) else (scored, None)
         yield Episode(item, repeat, outcome, score, broken), tuple(events_of(sample))
 

@@ -62,7 +62,7 @@ def _offer(name: str) -> Any:
             for key, value in settings.items()
         }
         options = {"official": official, "data": data, "prompts": prompts, "seed": seed}
-        options["second_question"] = second_question
+        options["second_question"] = False if official and second_question is None else second_question
         try:
             return _task(name, task, options, chosen)
         except (UsageError, DataError) as error:

@@ -150,7 +150,7 @@ class RunConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Ids of the items to play; empty means all."""
     official: Annotated[bool, CHOICE] = False
     second_question: Annotated[bool | None, CHOICE] = None
-    """Whether to ask again after a reply without an answer; None means yes for bundled and no for official items."""
+    """Whether to ask again after a reply without an answer; None: yes, unless that changes an official score."""
     base: Annotated[bool, CHOICE] = False
     """Whether the subject is a base model: it continues a text with examples instead of answering a conversation."""
     answer: Annotated[AnswerMode, CHOICE] = "reply"
@@ -224,6 +224,11 @@ class RunConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
         check_number("-o top-p", self.sampling.top_p, 0, 1)
         check_number("-o reply-tokens", self.sampling.max_tokens, 1)
         check_number("-o logprobs", self.sampling.logprobs, 0, 100)
+
+    def asks_again(self, separable: bool) -> bool:
+        """Whether a reply without an answer is asked about; `separable` if the score without it can be told."""
+        again = not self.base and (separable or not self.official)
+        return again if self.second_question is None else self.second_question
 
     @property
     def counted(self) -> dict[str, object]:

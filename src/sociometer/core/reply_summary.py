@@ -8,8 +8,9 @@ from msgspec import structs
 
 from sociometer.core.measure import Summary, Table
 from sociometer.core.reply_kind import AGAIN, THEN, ReplyKind
-from sociometer.core.task import AnyRun, Episode, Task
+from sociometer.core.task import AnyRun, Episode, Score, Task
 
+AFTER_ASKING = "after asking what was meant"
 _KINDS = tuple(kind.value for kind in ReplyKind if kind is not ReplyKind.ANSWERED)
 
 
@@ -19,7 +20,7 @@ def summarised(task: Task[Any, Any], view: AnyRun) -> Summary:
 
     def walk() -> Iterator[Episode[Any, Any]]:
         counts: Counter[str] = Counter()
-        for episode in view.walk():
+        for episode in (_replies_view(task, view, first=True) if _as_in_the_paper(view) else view).walk():
             if episode.score is not None:
                 counts.update(episode.score.replies)
             yield episode
@@ -44,42 +45,60 @@ def _with_counts(
     kinds = [f"{count} {kind}" for kind, count in rows if kind.startswith(_KINDS)]
     notes = [f"First replies without an answer: {', '.join(kinds)}; all of them count in the score."] if kinds else []
     if counts[AGAIN]:
-        effect = _without_second(summary, task, view, shares)
+        summary, effect = _effect(summary, task, view, shares)
         notes.append(f"{counts[AGAIN]} asked again, {counts[THEN]} then answered. {effect}")
     return structs.replace(summary, tables=(*summary.tables, table), notes=(*summary.notes, *notes))
 
 
-def first_replies_view(task: Task[Any, Any], view: AnyRun) -> AnyRun | None:
-    """The run scored on its first replies only; None if later turns depend on the second question."""
-    first = task.first_replies
-    if first is None:
-        return None
+def scored_as(task: Task[Any, Any], item: Any, outcome: Any, *, first: bool) -> tuple[Any, Score]:
+    """The outcome and its score, with `first` without what second questions brought; the counts of replies stay."""
+    score = task.score(item, outcome)
+    if not (first and task.first_replies and score.replies.get(THEN)):
+        return outcome, score
+    before = task.first_replies(outcome)
+    return before, structs.replace(task.score(item, before), replies=score.replies)
+
+
+def _as_in_the_paper(view: AnyRun) -> bool:
+    return view.whose_items in ("official", "own")
+
+
+def _replies_view(task: Task[Any, Any], view: AnyRun, *, first: bool) -> AnyRun:
+    """The run scored with or without what second questions brought."""
 
     def walk() -> Iterator[Episode[Any, Any]]:
         for episode in view.walk():
             if episode.outcome is None or episode.score is None or not episode.score.replies.get(THEN):
                 yield episode
             else:
-                outcome = first(episode.outcome)
-                yield structs.replace(episode, outcome=outcome, score=task.score(episode.item, outcome))
+                outcome, score = scored_as(task, episode.item, episode.outcome, first=first)
+                yield structs.replace(episode, outcome=outcome, score=score)
 
     return structs.replace(view, walk=walk)
 
 
-def _without_second(summary: Summary, task: Task[Any, Any], view: AnyRun, shares: Container[str]) -> str:
-    before = first_replies_view(task, view)
-    if before is None:
-        return "What was played next depends on the answers, so there is no score without them."
-    values = {measure.name: measure.value for measure in task.summarise(before).measures if not measure.group}
-    changed = [
-        f"{measure.name} {_number(values[measure.name], measure.name in shares)}"
-        f" instead of {_number(measure.value, measure.name in shares)}"
+def _effect(summary: Summary, task: Task[Any, Any], view: AnyRun, shares: Container[str]) -> tuple[Summary, str]:
+    """The summary with the other score beside the paper's, and what the second question changes."""
+    if task.first_replies is None:
+        return summary, "What was played next depends on the answers, so there is no score without them."
+    other = task.summarise(_replies_view(task, view, first=not _as_in_the_paper(view))).measures
+    values = {measure.name: measure.value for measure in other if not measure.group}
+    changed = {
+        measure.name: [_number(value, measure.name in shares) for value in (measure.value, values[measure.name])]
         for measure in summary.measures
         if not measure.group and measure.name in values and values[measure.name] != measure.value
-    ]
-    return (
-        f"Without the second question: {', '.join(changed[:3])}." if changed else "The overall numbers do not change."
+    }
+    if not changed:
+        return summary, "The overall numbers do not change."
+    if not _as_in_the_paper(view):
+        told = [f"{name} {without} instead of {value}" for name, (value, without) in changed.items()]
+        return summary, f"Without the second question: {', '.join(told[:3])}."
+    notes = {name: f"{one} as in the paper; {two} {AFTER_ASKING}" for name, (one, two) in changed.items()}
+    measures = tuple(
+        structs.replace(one, note="; ".join(filter(None, (one.note, notes.get(one.name))))) if not one.group else one
+        for one in summary.measures
     )
+    return structs.replace(summary, measures=measures), "The scores are those of the first replies, as in the paper."
 
 
 def _number(value: float | None, share: bool) -> str:

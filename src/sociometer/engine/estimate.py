@@ -54,7 +54,6 @@ def estimate(plan: ReadPlan, store: Store | None = None) -> list[RoleEstimate]:
     rows: list[RoleEstimate] = []
     length, replies_from = _reply_length(plan, store)
     config = plan.config
-    twice = not config.official and not config.base if config.second_question is None else config.second_question
     batched = batch_endpoints(plan)
     for task in plan.tasks:
         items = plan.lists[task.name]
@@ -72,7 +71,7 @@ def estimate(plan: ReadPlan, store: Store | None = None) -> list[RoleEstimate]:
                 counts = (len(mine), sum(exchange.role == role for exchange in guessed))
                 limits = [limit for one in (guessing, able) for name, limit in one.limits if name == role]
                 written = replies * min(binding.sampling.max_tokens or length, length)
-                most = max(counts) * (2 if twice else 1) * scale
+                most = max(counts) * (2 if config.asks_again(task.first_replies is not None) else 1) * scale
                 price = price_of(plan.prices, binding)
                 if price and binding.spec in batched:
                     price = price.batched()

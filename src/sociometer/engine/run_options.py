@@ -66,7 +66,7 @@ OPTIONS = (
     RunOption("data", "Folder that holds the official files; implies --official.", default="", is_path=True),
     RunOption(
         "second_question",
-        "Ask a second time if a reply has no answer [default: yes for bundled items, no for official items].",
+        "Ask a second time if a reply has no answer [default: yes, unless that changes an official score].",
         bool, flag="--second-question/--no-second-question",
     ),
     RunOption(

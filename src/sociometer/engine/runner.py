@@ -44,8 +44,8 @@ async def play_episode(
     draw = Draw(plan.instrument.card.name, plan.draws, task.name, item.id, repeat, plan.config.seed)
     session = Session(
         replies or DirectReplies(), plan.bindings, draw, plan.settings, plan.prompts,
-        official=plan.config.official, second_question=plan.config.second_question, base=plan.config.base,
-        answer=plan.config.answer,
+        official=plan.config.official, second_question=plan.config.asks_again(task.first_replies is not None),
+        base=plan.config.base, answer=plan.config.answer,
     )  # fmt: skip
     try:
         outcome = await task.play(item, session)
@@ -54,7 +54,7 @@ async def play_episode(
         if isinstance(error, Stopped | StoreError):
             raise error from None
         return PlayedEpisode(failed(item, repeat, error), tuple(session.events), error)
-    scored = score_safely(task, item, outcome)
+    scored = score_safely(task, item, outcome, official=plan.config.official)
     score, failure = (None, scored) if isinstance(scored, Failure) else (scored, None)
     return PlayedEpisode(Episode(item, repeat, outcome, score, failure), tuple(session.events))
 

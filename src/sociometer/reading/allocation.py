@@ -1,9 +1,9 @@
 """Point allocations: how a reply that shares points over options is read, and the paper's repairs of its sum.
 
 Points are read from JSON, from pairs of a name and a number (lines, a table or a list), or from as many numbers as
-there are options, in their order. Looser shapes (a name and a number somewhere in each line or clause, numbers below a
-line of names) count only where they add up to the total. Two different allocations, or a name without its number: not
-sure, so asked again.
+there are options, in their order, bare or numbered, where nothing else is a number. Looser shapes (a name and a number
+somewhere in each line or clause, numbers below a line of names) count only where they add up to the total. Two
+different allocations, a ranking, a sum or a fraction, or a name without its number: not sure, so asked again.
 """
 
 import math
@@ -18,9 +18,9 @@ from sociometer.reading.rule_files import Rules, read_rules
 from sociometer.reading.structured import json_values
 from sociometer.reading.text import last_part, plain, squeeze
 
-_NUMBER = r"[-+]?\d{1,6}(?:\.\d{1,20})?"
+_NUMBER = r"[-+]?(?:(?<![^.]\.)\d{1,6}(?:\.\d{1,20})?|(?<!\.)\.\d{1,20})"
 _NUMBERS = re.compile(_NUMBER)
-_ONLY_NUMBERS = re.compile(r"[(\[]?\s?(-?\d[\d.]*(?:[,;/|\s、-]+\d[\d.]*){1,25})\s?[)\]]?\s?[.。]?")
+_ONLY_NUMBERS = re.compile(r"[(\[]?\s?-?\d+(?:\.\d+)?(?:[,;/|\s、-]+\d+(?:\.\d+)?){1,25}\s?[)\]]?\s?[.。]?")
 _DASHED = re.compile(r"(?<=\d)-(?=\d)")
 _LONGEST_LIST = 200
 _CLAUSE = re.compile(r"[\n,;、。|]|\.(?=\s)")
@@ -66,6 +66,8 @@ def read_allocation(text: str, options: Sequence[str], total: float = 10.0, lang
         )
     said, rules, names = last_part(text), read_rules("allocation", language), _names(tuple(options), language)
     found = list(names.in_json(said))
+    if found and names.ranked(found[-1], said[: max(map(said.rfind, "]}"))]):
+        return AllocationReading(None, "not sure")
     if found:
         return AllocationReading(found[-1], "json") if len(set(found)) == 1 else AllocationReading(None, "several")
     said = plain(said)
@@ -74,8 +76,11 @@ def read_allocation(text: str, options: Sequence[str], total: float = 10.0, lang
         said = said[: following.start()]
     if not said:
         return AllocationReading(None, "empty")
-    if (whole := _in_order(said, names.count, total)) is not None:
-        return AllocationReading(whole, "in order")
+    said = re.sub(rf"(?<=\d)(?<!/\d)\s?(?:/|{rules.either('scale')})\s?{total:g}\b(?!\s?[/.=])", "", said)  # 3/10 is 3
+    if (ordered := names.in_their_order(said, total)) is not None:
+        return ordered
+    if names.sums(said):
+        return AllocationReading(None, "not sure")
     if (paired := names.paired(said, total)) is not None:
         return paired
     digits = rules.find("spelled").sub(lambda one: str(rules.place("numbers", one[0].casefold())), said)
@@ -85,18 +90,15 @@ def read_allocation(text: str, options: Sequence[str], total: float = 10.0, lang
     return AllocationReading(None, "refusal" if rules.search("refusal", said) else "none")
 
 
-def _in_order(text: str, count: int, total: float) -> tuple[float, ...] | None:
-    """As many numbers as there are options and nothing else; their sum shows that they are points, or they are 0."""
-    if len(text) > _LONGEST_LIST or not _ONLY_NUMBERS.fullmatch(text):
-        return None
-    values = tuple(float(number) for number in re.findall(_NUMBER, _DASHED.sub(" ", text)))
-    plausible = _is_whole(values, total) or not any(values) or min(values) < 0
-    return values if len(values) == count and plausible else None
+def _are_points(values: Sequence[float], total: float) -> bool:
+    """Whether numbers can be points: they add up, or none is above the total and they are no numbered entries (1.4)."""
+    numbered = all(int(value) == at for at, value in enumerate(values, 1)) and any(value % 1 for value in values)
+    return _is_whole(values, total) or (max(values) <= total and not numbered and (max(values) > 0 or not any(values)))
 
 
-def _other_numbers(text: str, total: float) -> bool:
-    """Whether a text has a number that is not the total."""
-    return any(float(number) != total for number in _NUMBERS.findall(text))
+def _other_numbers(text: str, *totals: float) -> bool:
+    """Whether a text has a number that is not the total, or that of the points."""
+    return any(float(number) not in totals for number in _NUMBERS.findall(text))
 
 
 def _is_whole(values: Sequence[float], total: float) -> bool:
@@ -134,9 +136,16 @@ class _Names:
         begun = [rf"(?<![A-Za-z]){root}[a-z]{{0,9}}(?![A-Za-z])" for root in self._roots]
         self._loose = re.compile("|".join([*bounded, *begun]) or r"(?!)", re.IGNORECASE)
         name, said = f"({self._pattern.pattern})", self._rules
+        points, label = f"({_NUMBER}){said.find('points_end').pattern}", said.find("label").pattern
+        numbered = (label.replace("LABEL", f"(?:{at + 1}|{chr(97 + at)})") + points for at in range(self.count))
+        numbered = (entry + said.find("remark").pattern for entry in numbered)
+        self._numbered = re.compile(said.find("between").pattern.join(numbered), re.IGNORECASE)
+        listed = rf"(?<![\w.]){points}{said.find('next').pattern}{points}"
+        again = rf"(?:\2|{said.either('and_number')}){points}"
+        self._listed = re.compile(listed + again * (self.count - 2), re.IGNORECASE)
         self._pairs = (
             re.compile(
-                rf"{name}(?:[^\w\n+-]{{0,20}}| - )(?:{said.either('gets')})?\s?({_NUMBER})"
+                rf"{name}(?:[^\w\n+-]{{0,20}}| - | ?-?-> ?)(?:{said.either('gets')})?\s?({_NUMBER})"
                 r"(?![\d.]*\d|[^\S\n]?[A-Za-z]{0,1}\d|\s?\?)",
                 re.IGNORECASE,
             ),
@@ -145,6 +154,39 @@ class _Names:
                 re.IGNORECASE,
             ),
         )
+
+    def in_their_order(self, text: str, total: float) -> AllocationReading | None:
+        """The points in the order of the options, numbered or in one announced list, where nothing else is a number."""
+        spans = list(self._numbered.finditer(text))
+        if not spans and (_ONLY_NUMBERS.fullmatch(text[:_LONGEST_LIST]) or self._has("announces", text)):
+            spans = list(self._listed.finditer(text))
+        if not spans:
+            return None
+        sets = [tuple(float(one) for one in span.groups() if _NUMBERS.fullmatch(one)) for span in spans]
+        final, start = sets[-1], text.rfind("\n", 0, spans[0].start()) + 1
+        before, rest = text[:start], text[start : spans[0].start()] + text[spans[-1].end() :]
+        whole = _is_whole(final, total)
+        stray = _other_numbers(before, total) and (not whole or self._named(before))
+        unsure = self._named(rest) or self._has("spelled", rest) or self._has("doubt", text[start:])
+        called = self._has("corrects", text) or self._has("ranks", text) or not _are_points(final, total)
+        if stray or unsure or called or _other_numbers(rest, total, math.fsum(final)):
+            return None
+        if len(set(sets)) == 1 or (whole and not any(_is_whole(points, total) for points in sets if points != final)):
+            return AllocationReading(final, "in order")
+        return AllocationReading(None, "several")
+
+    def sums(self, text: str) -> bool:
+        """Whether a line with an option has a sum, a fraction or the like besides a list of points."""
+        lines = "\n".join(line for line in text.split("\n") if self._named(line))
+        for listed in self._rules.find("list").findall(lines):
+            lines = lines.replace(listed, "") if len(_NUMBERS.findall(listed)) >= self.count else lines
+        return bool(self._has("sum", lines))
+
+    def ranked(self, points: Sequence[float], text: str) -> bool:
+        """Whether a text calls the numbers from 1 to that of the options a ranking, and not points."""
+        places = list(range(1, self.count + 1))
+        called = self._has("ranks", text) or (list(points) == places and "(1)" in text)
+        return bool(called and sorted(points) == places and not self._has("points", text))
 
     def loose(self, text: str, total: float) -> set[tuple[float, ...]]:
         """The allocations that add up: a name and a number in each line or clause, or numbers below a line of names."""
@@ -165,11 +207,9 @@ class _Names:
             order = named if sorted(named) == sorted(order) else order if not named else []
             for listed in self._rules.find("list").findall(line):
                 values = [float(number) for number in re.findall(_NUMBER, _DASHED.sub(" ", listed))]
-                if len(values) == self.count == len(order):
+                places = values == list(range(1, self.count + 1)) and not named and not self._has("points", text)
+                if len(values) == self.count == len(order) and not places:
                     found.add(tuple(values[order.index(at)] for at in range(self.count)))
-        entries = [self._points_in(line) for line in text.split("\n") if _ENTRY.match(line) and not self._named(line)]
-        if len(entries) == self.count and all(len(one) == 1 for one in entries) and not self._named(text):
-            found.add(tuple(one[0] for one in entries))
         return {points for points in found if _is_whole(points, total)}
 
     def _points_in(self, text: str) -> list[float]:
@@ -219,10 +259,10 @@ class _Names:
         (final, end), sets = max(found, key=lambda one: one[1]), {points for points, _ in found}
         after = text[end:]
         missed = not _is_whole(final, total)
-        corrected = self._has("corrects", text if missed else after) or (missed and _other_numbers(after, total))
-        ordered = sorted(final) == list(range(1, self.count + 1))
-        ranked = ordered and self._has("ranks", text) and not self._has("points", text)
-        if corrected or ranked or self._has("range", text):
+        stray = missed and _other_numbers(after, total, math.fsum(final))
+        corrected = stray or self._has("corrects", text if missed else after)
+        signs = max(final) <= 0 and any(final)  # dashes behind the names
+        if corrected or signs or self.ranked(final, text) or self._has("range", text):
             return AllocationReading(None, "not sure")
         if len(sets) == 1:
             return AllocationReading(final, "named")

@@ -16,7 +16,7 @@ import msgspec
 from json_repair import repair_json
 
 from sociometer.reading.rule_files import Rules, read_rules
-from sociometer.reading.text import plain, squeeze, without_thinking
+from sociometer.reading.text import SIGN, plain, squeeze, without_thinking
 
 T = TypeVar("T")
 _LONGEST = 100_000
@@ -26,7 +26,13 @@ _MOST = 50
 """How many values of a reply are looked at, the last ones."""
 _PAIRS = {"{": "}", "[": "]"}
 _NUMBER = re.compile(
-    r"([-+]?(?:\d{1,15}(?:\.\d{1,15})?|\.\d{1,15}))(\s?%)?(?:\s?/\s?\d{1,4})?(?:\s?[^\d\s/][^\d]{0,80})?"
+    r"([-+]?(?:\d{1,15}(?:\.\d{1,15})?|\.\d{1,15}))(\s?%)?(?:\s?/\s?(\d{1,4}))?(?:\s?[^\d\s/][^\d]{0,80})?"
+)
+_BARE = re.compile(r"[:：\[,，]\s{0,9}([^\w\s\"'{}\[\],:]{0,3}\s?[\d.¼-¾⅐-⅞][^,，\[\]{}:\n]{0,99})(?=[,，\]}\n])")
+"""A value without quotation marks that begins as a number does."""
+_QUOTED = re.compile(r'"[^"]*"|//[^\n]*')
+_PLAIN_NUMBER = re.compile(
+    r"[(~]?[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?\)?\s?%?\s?[a-z分点]{0,9}\s*(?:#.*)?", re.IGNORECASE
 )
 _FIELD_LINE = re.compile(
     r"\s{0,9}(?:\d{1,2}[.)]\s{0,3}|[-•*|]\s)?[*_\"'`]{0,3}([^:：=|*\"'`]{1,60})[*_\"'`]{0,3}\s?[:：=|](.*)"
@@ -166,11 +172,13 @@ def _each_value(text: str) -> Iterator[Any]:
         if strict is not _UNREAD:
             yield strict
             continue
-        value = None
+        value, part = None, SIGN.sub("-", part)
         if len(part) <= _LONGEST_REPAIRED:
             with suppress(ValueError, RecursionError):
                 value = repair_json(part, return_objects=True)
         same = isinstance(value, dict) == part.startswith("{")
+        # Of a sum, a fraction or a range, a repair keeps a part.
+        same = same and all(map(_PLAIN_NUMBER.fullmatch, _BARE.findall(_QUOTED.sub(" ", part))))
         yield value if value and same and not _invented(value, part) else _UNREAD
 
 
@@ -242,7 +250,7 @@ class _Fitted:
         if kind == "array":
             return self._array(name, value, schema)
         if kind in ("number", "integer"):
-            return _number(name, value, schema, whole=kind == "integer")
+            return _number(name, value, schema, self._rules, whole=kind == "integer")
         if kind == "boolean":
             return _boolean(name, value, self._rules)
         if kind == "null":
@@ -319,6 +327,8 @@ class _Fitted:
                 self.dropped += 1
         if value and not kept:
             raise problem
+        if schema.get("uniqueItems") and len(set(map(str, kept))) < len(kept):
+            raise Misfit(f"{_called(name)} has an entry twice")
         if not schema.get("minItems", 0) <= len(kept) <= schema.get("maxItems", len(kept)):
             raise Misfit(f"{_called(name)} has {len(kept)} entries")
         return kept
@@ -342,9 +352,11 @@ def _inner(value: Any) -> Any:
     return value
 
 
-def _number(name: str, value: Any, schema: Mapping[str, Any], *, whole: bool) -> int | float:
+def _number(name: str, value: Any, schema: Mapping[str, Any], known: Rules, *, whole: bool) -> int | float:
     value = _inner(value)
-    if isinstance(value, str) and (found := _NUMBER.fullmatch(plain(value).strip())):
+    said = plain(value) if isinstance(value, str) and not known.search("half", value) else ""
+    # "3/10" is 3 on a scale to 10; another number below is a fraction.
+    if (found := _NUMBER.fullmatch(said)) and float(found[3] or 0) in (0, schema.get("maximum", 10)):
         value = float(found[1]) / (100 if found[2] and schema.get("maximum", 2) <= 1 else 1)
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise Misfit(f"{_called(name)} must be a number")

@@ -11,6 +11,10 @@ _LATEX_WRAP = re.compile(r"\\(?:text|textbf|mathbf|mathrm|mathit|bold)\s{0,9}\{(
 _CIRCLED = {chr(first + step): f" ({step + 1}) " for first in (0x2460, 0x2474, 0x2776) for step in range(10)}
 _MARKS = {"“": '"', "”": '"', "‘": "'", "’": "'", "「": '"', "」": '"', "『": '"', "』": '"', "【": "[", "】": "]"}
 _MINUS = {"−": "-", "﹣": "-", "－": "-"}
+SIGN = re.compile(r"(?<![^\s:：=(\[{|,;\"'])[‐‑‒–—―−﹣－](?=\d)")
+"""A dash that stands for a minus: right before a number and not behind a word."""
+_FRACTION = re.compile(r"(?:(?<!\d)(\d{1,6})\s?)?([¼-¾⅐-⅞↉])")
+_RAISED = re.compile(r"(?<=\d)[²³¹⁰-⁹₀-₉]")
 _TABLE = str.maketrans({**_CIRCLED, **_MARKS, **_MINUS, "*": "", "`": "", "\u200b": "", "\ufeff": ""})
 _SPACES = re.compile(r"[^\S\n]+")
 _NOT_WORDS = re.compile(r"[\W_]+")
@@ -42,6 +46,8 @@ def _ends(text: str) -> str:
 def plain(text: str) -> str:
     """Return the text in half-width letters without emphasis, each line without surplus spaces."""
     if not text.isascii():
+        text = _RAISED.sub(r"^\g<0>", SIGN.sub("-", text))
+        text = _FRACTION.sub(lambda one: f"{int(one[1] or 0) + unicodedata.numeric(one[2]):.6g}", text)  # 2½ is 2.5
         text = _ends(unicodedata.normalize("NFKC", text.translate(_TABLE)))  # some signs become eighteen letters
         text = "".join(mark for mark in text if mark in "\n\t" or unicodedata.category(mark)[0] != "C")
     else:

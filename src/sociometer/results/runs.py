@@ -7,6 +7,7 @@ from msgspec import Struct, structs
 
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Corrected
+from sociometer.core.reply_summary import AFTER_ASKING
 from sociometer.core.task import AnyRun
 from sociometer.core.words import first_of, grouped, lowered
 from sociometer.results.candidates import contamination_note, run_labels
@@ -31,14 +32,16 @@ def candidates(runs: Sequence[StoredRun], task: str = "") -> list[AnyRun]:
                 stopping = stored.stopping(name)
                 counted = str(stopping) if stopping else stored.counted(name)
                 hidden = hidden_stand_in(stored.subject, stored.stand_ins)
-                notes = (made.note, hidden, counted, contamination_note(stored, name).removesuffix("."))
+                summary = stored.summary(name)
+                beside = next((one.note for one in summary.measures if AFTER_ASKING in one.note), "")
+                notes = (made.note, hidden, counted, beside, contamination_note(stored, name).removesuffix("."))
                 found.append(
                     structs.replace(
                         made,
                         subject=names[stored.id],
                         note="; ".join(note for note in notes if note),
                         corrected=corrected_measures(stored, name),
-                        summary=stored.summary(name),
+                        summary=summary,
                     )
                 )
     if task and not found:

@@ -14,7 +14,7 @@ from sociometer.core.conversation import SUBJECT, Event
 from sociometer.core.errors import FailureKind, SociometerError, StoreError, UsageError
 from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Measure, Summary
-from sociometer.core.reply_summary import summarised
+from sociometer.core.reply_summary import scored_as, summarised
 from sociometer.core.session import DrawnRequest, Vectors
 from sociometer.core.settings import Settings, without_folders
 from sociometer.core.stopping import StoppingRecord
@@ -287,7 +287,9 @@ class StoredRun:
             scores: dict[tuple[str, int], Score | Failure] = {}
             for episode in self.episodes(found.name, scored=False):
                 if episode.outcome is not None:
-                    scores[episode.item.id, episode.repeat] = score_safely(found, episode.item, episode.outcome)
+                    scores[episode.item.id, episode.repeat] = score_safely(
+                        found, episode.item, episode.outcome, official=self.manifest.config.official
+                    )
             view = structs.replace(self.view(found.name), walk=lambda: self._rescored(found.name, scores))
             summary = self._summarised(found, view)
             self._store.episodes.replace_scores(self.id, found.name, scores, summary)
@@ -405,9 +407,9 @@ def first_score(store: Store, record: RunRecord, card: Card) -> tuple[MeasureCar
     return None
 
 
-def score_safely(task: Task[Any, Any], item: Item, outcome: Any) -> Score | Failure:
-    """The score, or a failure if scoring raised an error."""
+def score_safely(task: Task[Any, Any], item: Item, outcome: Any, *, official: bool) -> Score | Failure:
+    """The score, of an official item that of the first replies, or a failure if scoring raised an error."""
     try:
-        return task.score(item, outcome)
+        return scored_as(task, item, outcome, first=official)[1]
     except Exception as error:
         return Failure(FailureKind.SCORING_ERROR, f"{type(error).__name__}: {error}")

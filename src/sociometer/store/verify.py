@@ -115,7 +115,7 @@ def _totals(run: StoredRun) -> Iterator[Damage]:
 
 
 def _episodes(run: StoredRun, task: str) -> Iterator[Damage]:
-    wrong, known = 0, run.task(task)
+    wrong, known, official = 0, run.task(task), run.manifest.config.official
     for item, repeats in run.repeats(task).items():
         where = f"{run.id} {task} {item}"
         try:
@@ -129,7 +129,8 @@ def _episodes(run: StoredRun, task: str) -> Iterator[Damage]:
             if problem := _problem(run.transcript, item, task, episode.repeat):
                 yield Damage(f"{where}/{episode.repeat}", problem, _FROM_BACKUP)
         computed = [
-            None if one.outcome is None or known.past else score_safely(known, one.item, one.outcome) for one in found
+            None if one.outcome is None or known.past else score_safely(known, one.item, one.outcome, official=official)
+            for one in found
         ]
         try:
             for episode, scored in zip(run.episodes(task, item), computed, strict=True):

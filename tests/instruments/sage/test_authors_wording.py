@@ -153,6 +153,8 @@ def test_replies_are_read_by_their_labels():
         json.dumps({"said": "a", "serves": "b", "activity": "c", "feeling": "d", "change": -25})
     )
     assert read_feeling("Change: 很多") is None
+    assert [read_feeling(f"Change: {said}").change for said in ("−3", "–3", "-3", "[+3]")] == [-3, -3, -3, 3]
+    assert read_feeling("Change: 2½") is read_feeling("Change: 1/5") is None
     assert read_words("Thinking:\nx\nResponse:\n[“走吧”]").words == "走吧"
     assert read_words("走吧") is None
 

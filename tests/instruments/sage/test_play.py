@@ -122,7 +122,7 @@ def test_two_different_answers_in_one_are_unreadable_not_chosen_from(rehearse, c
 
 @pytest.mark.parametrize(
     "bad",
-    ["", "I feel fine.", *map(emotion_json, ("about 5", True, 2.5, 99, None)), json.dumps({"change": 5})],
+    ["", "I feel fine.", *map(emotion_json, ("about 5", True, 2.5, None)), json.dumps({"change": 5})],
 )
 def test_a_simulator_that_stays_unreadable_is_an_error_never_a_guess(rehearse, care_home, bad):
     simulator = Says(bad)
@@ -130,6 +130,13 @@ def test_a_simulator_that_stays_unreadable_is_an_error_never_a_guess(rehearse, c
     assert episode.outcome is None and episode.score is None
     assert episode.failure.kind == "unreadable simulator"
     assert len(simulator.asked) == 3
+
+
+def test_a_change_out_of_range_is_clamped_and_not_asked_for_again(rehearse, care_home):
+    simulator = Person(-25, 99)
+    outcome = play(rehearse({"turns": 3}, subject=Says("x"), simulator=simulator), care_home).episode.outcome
+    assert [turn.judgement.after for turn in outcome.turns[:2]] == [30, 40]
+    assert [turn.rereads for turn in outcome.turns] == [0, 0, 0]
 
 
 def test_an_unreadable_answer_is_asked_for_again_with_the_keys_named(rehearse, care_home):

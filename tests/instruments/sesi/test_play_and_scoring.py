@@ -3,8 +3,10 @@
 import asyncio
 
 import pytest
+from msgspec import structs
 
 from rehearsal import Rehearsal
+from sociometer.core.config import RunConfig
 from sociometer.core.errors import UsageError
 from sociometer.core.reply_summary import summarised
 from sociometer.instruments import load
@@ -14,6 +16,7 @@ from sociometer.models.presets import ModelOptions
 from sociometer.models.registry import resolve
 from sociometer.models.scripted import Scripted
 from sociometer.reading import read_items
+from sociometer.store.stored_run import score_safely
 
 FOUND = list(read_items(items.BUNDLED, items.Question))
 
@@ -162,3 +165,33 @@ def test_second_person_plays_converted_items():
     assert "you" in item.situation.lower()
     assert item.situation in asked(show, item).messages[-1].content
     assert item.situation not in {item.situation for item in FOUND}
+
+
+def test_an_official_score_is_that_of_the_first_replies_and_the_other_stands_beside_it():
+    letters = ["ABCD"[item.answer] for item in FOUND[:10]]
+    replies = [reply for at, letter in enumerate(letters) for reply in (["Hm.", letter] if at < 4 else [letter])]
+    show = rehearse(Scripted(replies))
+    task, view = show.instrument.task("questions"), show.play_all("questions", FOUND[:10])
+    summary = summarised(task, structs.replace(view, whose_items="official"))
+    assert summary.measure("accuracy").value == 0.6
+    assert summary.measure("accuracy").note == "60 % as in the paper; 100 % after asking what was meant"
+    told = "4 asked again, 4 then answered. The scores are those of the first replies, as in the paper."
+    assert told in summary.notes
+
+
+def test_by_default_official_items_are_asked_about_where_the_score_without_it_can_be_told():
+    config = RunConfig(instrument="sesi", subject="m", official=True)
+    assert config.asks_again(True) and not config.asks_again(False)
+    assert RunConfig(instrument="sesi", subject="m").asks_again(False)
+    assert not structs.replace(config, second_question=False).asks_again(True)
+    assert not structs.replace(config, base=True).asks_again(True)
+
+
+def test_an_official_item_is_stored_with_the_score_of_its_first_reply():
+    item, show = FOUND[0], rehearse(Scripted(["Hm.", "ABCD"[FOUND[0].answer]]))
+    task = show.instrument.task("questions")
+    outcome = next(iter(show.play_all("questions", [item]).episodes())).outcome
+    first, last = (score_safely(task, item, outcome, official=official) for official in (True, False))
+    assert (sum(first.values.values()), first.unreadable) == (0, 1)
+    assert (sum(last.values.values()), last.unreadable) == (1, 0)
+    assert first.replies == last.replies

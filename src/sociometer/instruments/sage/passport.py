@@ -188,9 +188,10 @@ async def ask_probe(item: Probe, session: Session) -> Felt:
     async def once(branch: Session) -> tuple[int | None, str]:
         try:
             judged, _ = await asked.feel(item.scenario, item.talk, item.before, branch, protocol)
+            change = protocol.clamp(judged.change)
             if item.kind != "spoken":
-                return judged.change, ""
-            return judged.change, (await asked.answer(item.scenario, item.talk, judged, branch, refusals=True))[1]
+                return change, ""
+            return change, (await asked.answer(item.scenario, item.talk, judged, branch, refusals=True))[1]
         except UnreadableRole:
             return None, ""
 

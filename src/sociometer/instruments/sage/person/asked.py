@@ -46,11 +46,11 @@ async def feel(
     if is_paper(session.settings):
         read, again = await ask_feeling(session, talk, answer_format, view, role)
     else:
-        # The authors clamp a change that is out of range; elsewhere it is asked for again.
+        # A change out of range is clamped, as the authors do, not asked for again.
         read, again = await ask_json(
             session, role, _prompt("emotion", scenario, talk, before, session), answer_format, EmotionReply,
             scenario.language, sampling=sampling, view=view, problem=partial(_echo, view.reply),
-            read_as=UNBOUNDED_SCHEMA if session.official else None, hop=view.hop,
+            read_as=UNBOUNDED_SCHEMA, hop=view.hop,
         )  # fmt: skip
     if read.change != protocol.clamp(read.change):
         session.note("clamped", change=read.change)

@@ -18,6 +18,7 @@ from sociometer.instruments.sage.items import RELEASED
 from sociometer.instruments.sage.person.emotion import band
 from sociometer.instruments.sage.person.talk import EmotionReply, PersonView, SpokenReply, Talk
 from sociometer.reading import read_json
+from sociometer.reading.text import plain
 
 SIMULATOR_FILE, SUBJECT_FILE = "sage/simulator_response.py", "sage/npc_response.py"
 EMOTION, REPLY, TARGET, PLANNING = (f"{PAPER}/{name}" for name in ("emotion", "reply", "target", "planning"))
@@ -40,7 +41,7 @@ _TEXTS: tuple[tuple[str, str, str, frozenset[str]], ...] = (
 """Each prompt with the file that has it, its name there, and its placeholders."""
 _FEELING = ("Content", "TargetCompletion", "Activity", "Analyse", "Change")
 _SPEAKING = ("Thinking", "Origin", "Change", "Response")
-_NUMBER = re.compile(r"[+-]?\d{1,6}")
+_NUMBER = re.compile(r"(?<![\d./^])[+-]?\d{1,6}(?![\d/^]|\.\d)")
 _EDGES = "\n []“”"
 T = TypeVar("T")
 
@@ -61,7 +62,7 @@ def read_feeling(text: str) -> EmotionReply | None:
     if text.lstrip().startswith("{"):
         return read_json(text, EmotionReply).value
     parts = _parts(text, _FEELING)
-    change = _NUMBER.search(parts["Change"])
+    change = _NUMBER.search(plain(parts["Change"]))
     if change is None:
         return None
     said, serves, activity, feeling = (parts[label] for label in _FEELING[:-1])
@@ -79,10 +80,10 @@ def read_words(text: str) -> SpokenReply | None:
 
 def _parts(text: str, labels: tuple[str, ...]) -> dict[str, str]:
     """The text after the last of each label, up to the next label."""
-    plain = text.replace("：", ":").replace("*", "")
-    marks = list(re.finditer(rf"(?:^|(?<=\n))[ \t#>•·(（\d.)）、-]*({'|'.join(labels)})[ \t]*:", plain))
-    bounds = [*(mark.start() for mark in marks), len(plain)]
-    found = {mark[1]: plain[mark.end() : end].strip(_EDGES) for mark, end in zip(marks, bounds[1:], strict=True)}
+    said = text.replace("：", ":").replace("*", "")
+    marks = list(re.finditer(rf"(?:^|(?<=\n))[ \t#>•·(（\d.)）、-]*({'|'.join(labels)})[ \t]*:", said))
+    bounds = [*(mark.start() for mark in marks), len(said)]
+    found = {mark[1]: said[mark.end() : end].strip(_EDGES) for mark, end in zip(marks, bounds[1:], strict=True)}
     return {label: found.get(label, "") for label in labels}
 
 

@@ -28,7 +28,13 @@ def test_both_numbers_are_read(reply):
 
 
 @pytest.mark.parametrize(
-    "reply", ['{"prediction": 0, "choice": 30}', '{"prediction": 45, "choice": 101}', "predict -3, choose 5"]
+    "reply",
+    [
+        '{"prediction": 0, "choice": 30}',
+        '{"prediction": 45, "choice": 101}',
+        "predict −3, choose 5",
+        "predict -3, choose 5",
+    ],
 )
 def test_a_number_out_of_range_is_illegal(reply):
     assert (read_guess(reply).move, read_guess(reply).problem) == (None, "illegal")
@@ -44,6 +50,7 @@ def test_a_number_out_of_range_is_illegal(reply):
         '{"prediction": "many", "choice": 2}',
         "9" * 400,
         "null",
+        "I predict 45; my choice is 2/3 of 45.",
         "I predict 45, or perhaps I predict 40; my choice is 30.",
     ],
 )

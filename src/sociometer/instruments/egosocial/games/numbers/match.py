@@ -23,6 +23,7 @@ from sociometer.instruments.egosocial.games.numbers.rules import (
     is_legal,
 )
 from sociometer.reading import read_json
+from sociometer.reading.text import plain
 
 _NUMBER = {"type": "number", "minimum": LOWEST, "maximum": HIGHEST}
 SCHEMA = {
@@ -32,7 +33,9 @@ SCHEMA = {
     "additionalProperties": False,
 }
 LEGAL = "a prediction and a choice, each a number from 1 to 100"
-_LABELLED = re.compile(r"\b(predict|choice|choose|chosen)\w*\b[^\d\n-]{0,40}?(-?\d{1,6}(?:\.\d{1,6})?)", re.IGNORECASE)
+_LABELLED = re.compile(
+    r"(?i)\b(predict|cho(?:ice|ose|sen))\w*\b[^\d\n-]{0,40}?(-?\d{1,6}(?:\.\d{1,6})?)(?!\.?\d|\^|\s?/\s?\d)"
+)
 _ROUND = re.compile(r"\bround\s*(?:number\s*|#)?\d+", re.IGNORECASE)
 
 
@@ -175,7 +178,7 @@ def read_guess(text: str) -> Read[Guess]:
     if reading.value is not None and reading.rule != "lines":
         pair = (_number(reading.value.prediction), _number(reading.value.choice))
     else:
-        pair = _labelled(text[:4000])
+        pair = _labelled(plain(text[:4000]))
     if pair[0] is None or pair[1] is None:
         return Read(None, "unreadable")
     if not (is_legal(pair[0]) and is_legal(pair[1])):
