@@ -43,7 +43,7 @@ def rows(path):
 
 @pytest.mark.parametrize("name", sorted(cards()))
 def test_every_instrument_fills_its_paper_and_says_what_is_missing(call, tmp_path, name):
-    code, text = call("paper", "tables", name, "--to", str(tmp_path / "pack"), "--json")
+    code, text = call("paper", "tables", name, "all", "--to", str(tmp_path / "pack"), "--json")
     assert code == 0, text
     found = json.loads(text)
     listed = {path.rpartition("/")[2] for path in found["wrote"]}
@@ -67,7 +67,7 @@ def test_every_instrument_fills_its_paper_and_says_what_is_missing(call, tmp_pat
 
 
 def test_a_formula_in_a_name_is_guarded_in_every_sheet_and_a_missing_interval_is_named(call, tmp_path):
-    assert call("paper", "tables", "seceu", "--to", str(tmp_path / "pack"))[0] == 0
+    assert call("paper", "tables", "seceu", "all", "--to", str(tmp_path / "pack"))[0] == 0
     for path in (tmp_path / "pack").glob("*.csv"):
         cells = [cell for row in csv.reader(io.StringIO(path.read_text(encoding="utf-8"))) for cell in row]
         assert not [cell for cell in cells if cell.startswith(("=", "@"))], path.name
@@ -80,16 +80,16 @@ def test_a_formula_in_a_name_is_guarded_in_every_sheet_and_a_missing_interval_is
 def test_rows_of_the_paper_are_added_only_on_request(call, tmp_path):
     for words, there in (((), False), (("--published",), True)):
         folder = tmp_path / f"pack{len(words)}"
-        assert call("paper", "tables", "seceu", "--to", str(folder), *words)[0] == 0
+        assert call("paper", "tables", "seceu", "all", "--to", str(folder), *words)[0] == 0
         assert ("text-davinci-003" in (folder / "table-1.csv").read_text(encoding="utf-8")) is there
 
 
 def test_a_later_pack_replaces_the_earlier_one_and_leaves_other_files(call, tmp_path):
     folder = tmp_path / "pack"
-    assert call("paper", "tables", "egosocial", "--to", str(folder))[0] == 0
+    assert call("paper", "tables", "egosocial", "all", "--to", str(folder))[0] == 0
     (folder / "notes.txt").write_text("mine", encoding="utf-8")
     before = {path.name for path in folder.iterdir()}
-    assert call("paper", "tables", "seceu", "--to", str(folder))[0] == 0
+    assert call("paper", "tables", "seceu", "all", "--to", str(folder))[0] == 0
     after = {path.name for path in folder.iterdir()}
     assert "notes.txt" in after
     assert "table-2.csv" in before - after
@@ -98,11 +98,11 @@ def test_a_later_pack_replaces_the_earlier_one_and_leaves_other_files(call, tmp_
 
 def test_a_pack_that_cannot_be_written_leaves_the_earlier_one(call, tmp_path):
     folder = tmp_path / "pack"
-    assert call("paper", "tables", "egosocial", "--to", str(folder))[0] == 0
+    assert call("paper", "tables", "egosocial", "all", "--to", str(folder))[0] == 0
     (folder / "all.tex").unlink()
     (folder / "all.tex").mkdir()
     before = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
-    assert call("paper", "tables", "seceu", "--to", str(folder))[0] == 2
+    assert call("paper", "tables", "seceu", "all", "--to", str(folder))[0] == 2
     assert {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()} == before
 
 
@@ -111,7 +111,7 @@ def test_a_manifest_cannot_delete_files_elsewhere(call, tmp_path):
     outside.write_text("mine", encoding="utf-8")
     folder.mkdir()
     (folder / "pack.json").write_text(json.dumps({"files": ["../precious.txt", str(outside), ".."]}), encoding="utf-8")
-    assert call("paper", "tables", "seceu", "--to", str(folder))[0] == 0
+    assert call("paper", "tables", "seceu", "all", "--to", str(folder))[0] == 0
     assert outside.read_text(encoding="utf-8") == "mine"
 
 
@@ -131,10 +131,10 @@ def test_bad_input_is_named(call, words, said):
 
 def test_a_folder_with_other_content_is_refused(call, tmp_path):
     (tmp_path / "mine.txt").write_text("mine", encoding="utf-8")
-    code, text = call("paper", "tables", "seceu", "--to", str(tmp_path))
+    code, text = call("paper", "tables", "seceu", "all", "--to", str(tmp_path))
     assert code == 2
     assert "is not empty and was not written by 'paper'; give --to a new folder" in text
-    code, text = call("paper", "tables", "seceu", "--to", str(tmp_path / "mine.txt"))
+    code, text = call("paper", "tables", "seceu", "all", "--to", str(tmp_path / "mine.txt"))
     assert "is a file; give --to a folder" in text
 
 
@@ -151,7 +151,7 @@ def test_facts_about_models_fill_the_columns_that_no_run_has(call, tmp_path):
     facts.write_text(
         "model,family,size_billion,launched,sft,rlhf\nbaseline/random,Dice,7,2023-03-14,yes,no\n", encoding="utf-8"
     )
-    assert call("paper", "tables", "seceu", "--to", str(tmp_path / "pack"), "--models", str(facts))[0] == 0
+    assert call("paper", "tables", "seceu", "all", "--to", str(tmp_path / "pack"), "--models", str(facts))[0] == 0
     row = next(row for row in rows(tmp_path / "pack" / "table-1.csv") if "random" in row["Models"])
     assert (row["section"], row["Properties: Size"], row["Properties: Time"]) == ("Dice", "7B", "2023-03-14")
     assert (tmp_path / "pack" / "fig-4.svg").exists()
@@ -160,7 +160,7 @@ def test_facts_about_models_fill_the_columns_that_no_run_has(call, tmp_path):
 def test_a_model_that_appears_twice_in_the_facts_is_named_by_line(call, tmp_path):
     facts = tmp_path / "models.csv"
     facts.write_text("model,family\na,x\na,y\n", encoding="utf-8")
-    code, text = call("paper", "tables", "seceu", "--to", str(tmp_path / "pack"), "--models", str(facts))
+    code, text = call("paper", "tables", "seceu", "all", "--to", str(tmp_path / "pack"), "--models", str(facts))
     assert code != 0
     assert "models.csv:3: the model 'a' is empty or appears twice" in text
     assert not (tmp_path / "pack").exists()
@@ -214,7 +214,7 @@ def test_an_eq_under_shuffle_is_marked_in_the_tables(tmp_path, official_data):
 def test_without_run_a_finished_analysis_fills_its_figure(call, tmp_path):
     assert call("run", "sesi", "--model", "baseline/random", "--limit", "12", "--quiet")[0] == 0
     assert call("sesi", "analyse", "last", "--role", "judge=baseline/random", "--quiet")[0] == 0
-    code, text = call("paper", "tables", "sesi", "--to", str(tmp_path / "pack"))
+    code, text = call("paper", "tables", "sesi", "all", "--to", str(tmp_path / "pack"))
     assert code == 0, text
     assert "Extended Data Fig. 1" not in next(line for line in text.splitlines() if line.startswith("Not written"))
 
@@ -231,3 +231,32 @@ def test_claims_of_the_paper_are_tested_on_the_runs(tmp_path, official_data):
     assert below["Rows of the paper"] == "8 of 8" and below["Your rows"] == "1 of 1"
     assert below["Result in your runs"] == "holds"
     assert not [row for row in found if "Qwen" in row["Claim"]], "no run is of the models that it names"
+
+
+def test_without_run_only_official_items_are_taken_and_named(call, tmp_path, official_data):
+    code, text = call("paper", "tables", "seceu", "--to", str(tmp_path / "pack"))
+    assert code == 2 and "no stored run has the official items of seceu" in text and "give 'all'" in text
+    store = ["--store", str(tmp_path / "runs.db")]
+    for words in ([], ["--official", "--data", str(official_data)]):
+        assert run_command(["run", "seceu", "--model", "baseline/even", "--quiet", *words, *store]) == 0
+    assert run_command(["paper", "tables", "seceu", "--to", str(tmp_path / "two"), *store]) == 0
+    shown = rows(tmp_path / "two" / "table-1.csv")
+    assert len(shown) == 1 and "not the paper's items" not in shown[0]["remarks"]
+
+
+def test_the_runs_that_are_taken_are_named(tmp_path, official_data, capsys):
+    store = ["--store", str(tmp_path / "runs.db")]
+    for words in ([], ["--official", "--data", str(official_data)]):
+        assert run_command(["run", "seceu", "--model", "baseline/even", "--quiet", *words, *store]) == 0
+    capsys.readouterr()
+    assert run_command(["paper", "tables", "seceu", "--to", str(tmp_path / "pack"), *store]) == 0
+    said = capsys.readouterr().err
+    assert "seceu: using baseline/even seceu-" in said and "left out, on bundled items: 1 runs." in said
+
+
+def test_the_direct_prompt_is_replicated_in_our_words_and_marked(tmp_path, official_data, capsys):
+    words = ["paper", "replicate", "seceu", "--model", "Vicuna=baseline/even", "--data", str(official_data), "--quiet"]
+    assert run_command([*words, "--store", str(tmp_path / "runs.db"), "--json"]) in (0, 1)
+    found = json.loads(capsys.readouterr().out)
+    assert not found["not_played"]
+    assert {figure["about"] for figure in found["figures"]} == {"direct, not the authors' wording"}

@@ -22,8 +22,18 @@ def figure(*names):
 def test_a_remark_names_the_runs_that_it_is_true_for():
     runs = [run("owl"), run("emu", whose="bundled"), run("kiwi", whose="bundled")]
     assert _figure_remarks(figure("owl", "emu"), runs) == ["emu: not the paper's items."]
-    assert _figure_remarks(figure("emu", "kiwi"), runs) == ["All subjects: not the paper's items."]
+    assert _figure_remarks(figure("emu", "kiwi"), runs) == ["emu, kiwi: not the paper's items."]
     assert _figure_remarks(figure("owl"), runs) == []
+
+
+def test_a_remark_on_the_runs_is_not_said_of_models_that_the_paper_prints():
+    runs = [run("owl", whose="bundled"), run("emu", whose="bundled")]
+    assert _figure_remarks(figure("owl", "emu", "DeepSeek-R1"), runs) == ["owl, emu: not the paper's items."]
+
+
+def test_an_analysis_without_a_subject_has_no_empty_name():
+    runs = [run("owl"), run("", whose="runs")]
+    assert _figure_remarks(figure("owl"), runs) == ["Items from earlier runs."]
 
 
 def test_many_runs_of_one_subject_are_named_once():

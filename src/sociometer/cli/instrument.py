@@ -1,5 +1,6 @@
 """Commands of instruments: `sociometer INSTRUMENT VERB …`, declared in their cards, loaded when called."""
 
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -25,13 +26,14 @@ from sociometer.cli.project import project_option, with_defaults
 from sociometer.core.card import Card, CommandCard, SharedOptions
 from sociometer.core.errors import ExitCode, unknown
 from sociometer.core.instrument import Result
-from sociometer.core.settings import Setting, Settings
+from sociometer.core.settings import Setting, Settings, is_paper
 from sociometer.engine.command_context import EngineContext
 from sociometer.engine.engine import Engine
 from sociometer.instruments import cards, load, load_command
 from sociometer.reporting.progress import ProgressDisplay, track
 from sociometer.results.choice import EVERY, choose_runs, means_all
 from sociometer.results.groups import people_of_study
+from sociometer.store.stored_run import StoredRun
 
 
 def instrument_group(name: str) -> click.Group:
@@ -173,9 +175,23 @@ def _with_every_run(engine: Engine, card: Card, command: CommandCard, own: dict[
         if one.positional and one.many and one.name in ("run", "runs"):
             references = own.get(one.name) or ()
             if EVERY in references and means_all(references):
-                chosen = told(choose_runs(engine.store, load, instrument=card.name))
-                own = {**own, one.name: tuple(run.id for run in chosen.runs)}
+                chosen = choose_runs(engine.store, load, instrument=card.name)
+                runs = _of_every_kind(engine, chosen.runs) if one.every_kind else told(chosen).runs
+                own = {**own, one.name: tuple(run.id for run in runs)}
     return own
+
+
+def _of_every_kind(engine: Engine, chosen: Sequence[StoredRun]) -> list[StoredRun]:
+    """Each subject's run with every model in the other roles, on the items of the first chosen run."""
+    whose = chosen[0].manifest.whose_items
+    instrument = chosen[0].instrument
+    found = [
+        run
+        for subject in dict.fromkeys(run.subject for run in chosen)
+        for run in choose_runs(engine.store, load, instrument=instrument, subject=subject).runs
+        if run.manifest.whose_items == whose and not is_paper(run.manifest.config.settings)
+    ]
+    return found or list(chosen)
 
 
 def _with_figures(result: Result, folder: Path | None) -> Result:

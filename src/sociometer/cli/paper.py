@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import click
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from sociometer.api import paper, reproduce
 from sociometer.cli.options import (
@@ -28,6 +28,7 @@ from sociometer.core.instrument import Result
 from sociometer.core.measure import Table
 from sociometer.core.paper import Replication, ReplicationPlan
 from sociometer.core.settings import PAPER, SETTING
+from sociometer.core.words import first_of
 from sociometer.engine.engine import Engine, PlayedRun
 from sociometer.engine.plan import ReadLists, ReadPlan
 from sociometer.instruments import card_of, cards, load
@@ -43,6 +44,7 @@ from sociometer.results.published import (
 )
 from sociometer.store.place import StorePlace
 from sociometer.store.records import RunStatus
+from sociometer.store.stored_run import StoredRun
 
 
 def _reproduce(instruments: tuple[str, ...], data: str, display: Display) -> int:
@@ -94,11 +96,14 @@ class _Part(Struct, frozen=True):
 
     replication: Replication
     config: RunConfig
+    instead: "_Part | None" = None
+    """What is played if the authors' prompt is not available."""
 
 
-class _PlannedPart(_Part, frozen=True):
+class _PlannedPart(Struct, frozen=True):
     """A part that can be played."""
 
+    replication: Replication
     plan: ReadPlan
 
 
@@ -157,7 +162,13 @@ def _parts(card: Card, plan: ReplicationPlan, models: tuple[str, ...], values: d
                 "name": "", "label": "", "items": (), "repeats": values["repeats"] or run.repeats,
                 "roles": (*given, *(f"{role}={who}" for role, who in run.roles.items() if role not in named)),
             }  # fmt: skip
-            parts.append(_Part(run, run_config(card, model, {**values, **fixed}, {SETTING: PAPER, **run.settings})))
+            chosen = {SETTING: PAPER, **run.settings}
+            part = _Part(run, run_config(card, model, {**values, **fixed}, chosen))
+            if run.otherwise:
+                ours = structs.replace(run, about=f"{run.about}, not the authors' wording")
+                config = run_config(card, model, {**values, **fixed}, {**chosen, **run.otherwise})
+                part = structs.replace(part, instead=_Part(ours, config))
+            parts.append(part)
     if not parts:
         raise UsageError(
             f"no published row of {card.name} can be played; 'sociometer paper replicate {card.name} --rows' lists all."
@@ -172,12 +183,16 @@ def _playable(engine: Engine, parts: list[_Part], dry_run: bool) -> tuple[list[_
     failed: dict[str, list[str]] = {}
     first: DataError | UsageError | None = None
     for part in parts:
-        try:
-            plan = engine.plan(part.config, sends=not dry_run, read=read)
-            able.append(_PlannedPart(part.replication, part.config, plan))
-        except (DataError, UsageError) as error:
-            first = first or error
-            failed.setdefault(str(error), []).append(_name(part))
+        for one in (part, part.instead):
+            if one is None:
+                break
+            try:
+                able.append(_PlannedPart(one.replication, engine.plan(one.config, sends=not dry_run, read=read)))
+                break
+            except (DataError, UsageError) as error:
+                if part.instead in (None, one):
+                    first = first or error
+                    failed.setdefault(str(error), []).append(_name(part))
     if first is not None and not able:
         raise first
     return able, failed
@@ -224,7 +239,7 @@ def _not_played(failed: dict[str, list[str]]) -> list[str]:
     return [f"Not played: {'; '.join(names)}. Reason: {why}" for why, names in failed.items()]
 
 
-def _name(part: _Part) -> str:
+def _name(part: _Part | _PlannedPart) -> str:
     about = f" ({part.replication.about})" if part.replication.about else ""
     return f"{part.replication.row}{about}"
 
@@ -273,6 +288,8 @@ def _paper(
     name = card_of(instrument).name
     with open_stored(store) as engine:
         chosen = choose_for_paper(engine.store, load, name, runs).runs
+        if not runs:
+            chosen = _on_the_papers_items(chosen, name)
         with working("writing tables and figures"):
             pack = paper(chosen, folder, models=models, published=published)
     missing = [part.label for part in pack.parts if not part.files]
@@ -281,6 +298,21 @@ def _paper(
     wrote = pack.files if display.as_json else (f"{folder} ({len(pack.files)} files)",)
     result = Result((pack.table(),), tuple(notes), wrote=wrote, finding=said, data={"parts": list(pack.parts)})
     return print_result(result, display)
+
+
+def _on_the_papers_items(runs: tuple[StoredRun, ...], name: str) -> tuple[StoredRun, ...]:
+    """The runs of the official test and analyses of runs, named on standard error; an error if there is none."""
+    official = [run for run in runs if run.manifest.whose_items != "bundled"]
+    if not official:
+        raise UsageError(
+            f"no stored run has the official items of {name}: play them ('sociometer run {name} --official'), name"
+            " runs on other items, or give 'all' for all runs."
+        )
+    kept = tuple(run for run in runs if run in official or run.manifest.given_items)
+    told = first_of([f"{run.subject or ', '.join(run.tasks)} {run.id}" for run in kept], 8)
+    left = len(runs) - len(kept)
+    print_text(f"{name}: using {told}" + (f"; left out, on bundled items: {left} runs." if left else "."), err=True)
+    return kept
 
 
 _TABLES = TableCommand(
@@ -306,7 +338,7 @@ _TABLES = TableCommand(
     ],
     help="Write the tables (CSV, LaTeX) and figures (SVG, PDF) of INSTRUMENT's paper from the given runs, with a text"
     " on how each was computed and what is missing. Without RUN, use the most complete run of each subject and"
-    " setting.",
+    " setting on the official items; 'all' also takes other items.",
 )
 
 command = Group(

@@ -305,6 +305,8 @@ class Replication(Struct, frozen=True):
     repeats: int | None = None
     about: str = ""
     """What distinguishes this run from the row's other runs, such as the prompting method."""
+    otherwise: dict[str, SettingValue] = {}
+    """Settings with which it is played, and marked, if the authors' prompt is not available."""
 
 
 class ReplicationPlan(Struct, frozen=True):

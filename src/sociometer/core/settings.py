@@ -24,6 +24,8 @@ class Setting(Struct, frozen=True, forbid_unknown_fields=True):
     many: bool = False
     required: bool = False
     positional: bool = False
+    every_kind: bool = False
+    """Whether `all` means runs with every model in the other roles, such as simulators that are compared."""
     least: float | None = None
     most: float | None = None
     alters: bool = False

@@ -531,7 +531,9 @@ def _figure_files(
     stem = free_stem(_stem(part.label if single else f"{part.label} {figure.name}"), taken)
     if figure.table is not None:
         return {f"{stem}.csv": drawn(figure, "csv")}
-    remarks = _figure_remarks(figure, [run for run in runs if not part.tasks or run.task in part.tasks])
+    # An analysis without a subject concerns only the parts that show it.
+    shown_runs = [run for run in runs if (run.task in part.tasks if part.tasks else run.name)]
+    remarks = _figure_remarks(figure, shown_runs)
     if figure.chart is not None:
         remarks += [said for said in (without_intervals(figure.chart),) if said]
         figure = structs.replace(figure, chart=with_subjects(figure.chart, subjects))
@@ -542,9 +544,10 @@ def _figure_files(
 def _figure_remarks(figure: Figure, runs: Sequence[AnyRun]) -> list[str]:
     """The remarks on the runs in a figure, each with the names of its runs."""
     text = json.dumps(figure.chart, ensure_ascii=False) if figure.chart is not None else figure.svg
-    inside = [(run, run.subject) for run in runs if _quoted(run.subject, figure)[1:-1] in text]
+    inside = [(run, run.subject) for run in runs if run.name and _quoted(run.subject, figure)[1:-1] in text]
     # A figure over several runs of a subject names the subject alone.
-    inside = inside or [(run, run.name) for run in runs if _quoted(run.name, figure) in text]
+    inside = inside or [(run, run.name) for run in runs if run.name and _quoted(run.name, figure) in text]
+    inside += [(run, "") for run in runs if not run.name]
     if not inside:
         # A figure about items or people: what is said about subjects does not concern it.
         return [f"{NOT_THE_PAPERS.capitalize()}."] if any(NOT_THE_PAPERS in remarks_on(run) for run in runs) else []
@@ -552,11 +555,10 @@ def _figure_remarks(figure: Figure, runs: Sequence[AnyRun]) -> list[str]:
     for run, name in inside:
         for remark in remarks_on(run):
             said.setdefault(remark, {})[name] = None
-    everyone = {name for _, name in inside}
     lines = []
     for remark, names in said.items():
-        who = first_of(list(names), MOST_NAMES)
-        lines.append(f"{'All subjects' if len(everyone) > 1 and set(names) == everyone else who}: {remark}.")
+        who = first_of([name for name in names if name], MOST_NAMES)
+        lines.append(f"{who}: {remark}." if who else f"{remark.capitalize()}.")
     return lines
 
 

@@ -4,9 +4,12 @@ import json
 
 import pytest
 
+from fake_runs import summarised_run
 from sociometer.cli.main import run_command
 from sociometer.core.config import RunConfig
 from sociometer.core.errors import DataError
+from sociometer.core.measure import Measure, Summary
+from sociometer.core.paper import PaperInput
 from sociometer.engine.plan import make_plan
 from sociometer.instruments import load
 from sociometer.instruments.egosocial import paper
@@ -98,3 +101,22 @@ def test_a_column_with_our_own_items_has_a_star_in_every_file(tmp_path, monkeypa
     tables = [text for name, text in files.items() if name.endswith((".csv", ".tex")) and "Hold'em" in text]
     assert len(tables) == 2
     assert all("Hold'em*" in text and "opponents and hands are ours" in text for text in tables)
+
+
+def test_table_3_says_that_new_world_is_ours_and_how_many_questions_the_paper_asked():
+    def run(task, measure, items):
+        summary = Summary((Measure(measure, 0.5, items=items),))
+        return summarised_run(task, task, "owl", {}, summary, name="owl", whose_items="official")
+
+    runs = (
+        run("newworld", "newworld", 30),
+        run("counterfactual-official", "counterfactual", 10),
+        run("tomi", "first_official", 2664),
+    )
+    parts = {one.label: one.table for one in paper.paper(PaperInput(runs)) if one.table}
+    heads = [column.title for column in parts["Table 3"].columns]
+    assert "New World*" in heads
+    said = parts["Table 3"].rows[0].remarks
+    assert "Counterfact: 10 questions; the paper asked 100" in said
+    assert any(remark.startswith("New World*: a file of ToMBench that we chose") for remark in said)
+    assert "ToMI: 2,664 questions; the paper asked 231" in parts["Table 2"].rows[0].remarks

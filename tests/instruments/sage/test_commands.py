@@ -205,6 +205,12 @@ def test_simulators_are_compared_and_calibrated(cli, imported):
     assert "there are: strict, kind" in cli("sage", "simulators", *imported, "--reference", "mild", code=2)
 
 
+def test_all_takes_every_simulator_of_each_subject(cli, imported):
+    shown = tables(cli("sage", "simulators", "all", "--json"))
+    assert {each["simulator"] for each in shown["calibrated"]} == {"strict", "kind"}
+    assert shown["leniency"], "the simulators share a subject"
+
+
 def test_the_variance_study_says_what_belongs_to_the_subject(cli, imported, tmp_path):
     fourth = cli(
         "sage", "import", released(tmp_path / "kind_based_simulator", OTHER, 30), "--subject", "other", "--json"

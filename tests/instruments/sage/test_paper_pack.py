@@ -7,8 +7,13 @@ import re
 import pytest
 
 import sociometer as sm
+from fake_runs import summarised_run
 from sociometer.cli.main import run_command
+from sociometer.core.measure import Measure, Summary
+from sociometer.core.paper import PaperInput
+from sociometer.instruments.sage.paper import paper
 from sociometer.instruments.sage.person.authors import read_feeling
+from sociometer.statistics.correlation import pearson
 from sociometer.statistics.formatting import number
 
 from .test_commands import OTHER, TALK, cli, released, tables  # noqa: F401
@@ -52,6 +57,28 @@ def test_table_3_has_ranks(pack):
     place = next(at for at, title in enumerate(rows[0]) if "Rank" in title)
     ours = [line for line in rows[1:] if not any("printed" in cell for cell in line)]
     assert sorted(line[place] for line in ours) == ["1", "1", "2", "2", "3", "3"]
+
+
+@pytest.mark.slow
+def test_figure_12_shows_one_persons_first_exchange_with_every_model(pack):
+    with (pack / "pack" / "fig-12.csv").open(encoding="utf-8", newline="") as lines:
+        rows = list(csv.DictReader(lines))
+    assert len(rows) == 6 and len({row["Person"] for row in rows}) == 1
+    assert all(row["Reply"] and row["Emotion after"] for row in rows)
+
+
+def test_r_of_figures_3_and_4_is_in_a_table():
+    measured = ((20.0, 30.0, 2.0), (50.0, 55.0, 3.5), (80.0, 90.0, 3.0), (60.0, 70.0, 4.0))
+    runs = tuple(
+        summarised_run(f"r{at}", "relationship", f"m{at}", {}, Summary(tuple(
+            Measure(name, value) for name, value in zip(("emotion", "relationship", "talk"), values, strict=True))))
+        for at, values in enumerate(measured)
+    )  # fmt: skip
+    (part,) = [one for one in paper(PaperInput(runs)) if one.label == "Figs. 3 and 4"]
+    ours, printed = part.table.rows
+    expected = pearson([one[0] for one in measured], [one[1] for one in measured])
+    assert ours.cells[1].value == expected.r and ours.cells[2] == 4
+    assert (printed.cells[1].value, printed.cells[3].value) == (0.818, 0.788)
 
 
 @pytest.mark.slow

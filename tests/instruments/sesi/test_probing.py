@@ -8,6 +8,7 @@ from servers.openai import OpenAIServer
 from sociometer.cli.main import run_command
 from sociometer.instruments.sesi import items, probing
 from sociometer.instruments.sesi.conditions import FACTORS, conditions
+from sociometer.instruments.sesi.probe_figures import probe_figures
 from sociometer.instruments.sesi.probing import Probe
 from sociometer.statistics.model_kinds import family_from_name
 
@@ -202,3 +203,14 @@ def test_tables_name_the_model_and_not_the_address_of_its_server(cli):
     assert code == 0, err
     assert address not in out
     assert {row[1] for row in json.loads(out)["tables"][0]["rows"]} == {"vllm/owl"}
+
+
+def test_a_model_that_was_never_probed_is_not_in_the_figures_of_the_probe():
+    items_ = {f"q{place}": 1.0 for place in range(12)}
+    abilities, clusters = dict.fromkeys(items_, "empathy"), {item: item for item in items_}
+    probed = Probe("owl", {"control": items_, "intelligence-high": items_, "boredom": items_}, abilities, clusters)
+    control_only = Probe("emu", {"control": items_}, abilities, clusters)
+    drawn = {one.name: one for one in probe_figures([probed, control_only], ["intelligence-high", "boredom"])}
+    for name in ("intelligence", "emotion"):
+        text = json.dumps(drawn[name].chart)
+        assert "owl" in text and "emu" not in text, name

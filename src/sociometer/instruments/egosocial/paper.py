@@ -88,8 +88,13 @@ _PLACES = {
 _TITLES = {"holdem": "Texas Hold'em", "newworld": "New World", "counterfactual-official": "Counterfact"}
 _TITLES |= {"blackjack": "Blackjack"}
 _KINDS = {"open": "Open-source Models", "api": "API-based Models", "people": "Human"}
-_OURS = {"holdem": "opponents and hands are ours, because the authors' were not released"}
+_OURS = {
+    "holdem": "opponents and hands are ours, because the authors' were not released",
+    "newworld": "a file of ToMBench that we chose; the paper's items were not released",
+}
 """Columns of the paper whose items are ours in every run; they have a star in every file."""
+_ASKED = {"tomi": ("ToMI", "first_official", 231), "counterfactual-official": ("Counterfact", "counterfactual", 100)}
+"""Columns for which the paper asked another number of questions than the released files have."""
 _DIFFERENT = {
     "newworld": "a file of ToMBench that the paper does not name, identified by its example, its 30 items and the"
     " multiples of 1/30 in the column",
@@ -174,7 +179,11 @@ def _cell(runs: Sequence[AnyRun], column: Column) -> PaperCell:
 def _remarks(run: AnyRun) -> tuple[str, ...]:
     """The remarks on a run, with its task if its items are not the paper's."""
     said = [f"{run.task}: {remark}" if remark == NOT_THE_PAPERS else remark for remark in remarks_on(run)]
-    return (*said, *([f"{_TITLES[run.task]}{OURS}: {_OURS[run.task]}"] if run.task in _OURS else []))
+    said += [f"{_TITLES[run.task]}{OURS}: {_OURS[run.task]}"] if run.task in _OURS else []
+    title, measure, asked = _ASKED.get(run.task, ("", "", 0))
+    if asked and (found := run.summary.measure(measure)) is not None and found.items != asked:
+        said.append(f"{title}: {found.items:,} questions; the paper asked {asked}")
+    return tuple(said)
 
 
 def _beliefs(given: PaperInput) -> PaperPart:

@@ -21,11 +21,12 @@ from sociometer.core.paper import (
 )
 from sociometer.core.task import AnyRun
 from sociometer.instruments.sage.figures import figures
-from sociometer.instruments.sage.leaderboard import leaderboard_table, simulator_of, value_of
+from sociometer.instruments.sage.leaderboard import by_simulator, leaderboard_table, simulator_of, value_of
 from sociometer.instruments.sage.person.emotion import CARDS
 from sociometer.instruments.sage.published.reproduce import table as published
 from sociometer.instruments.sage.simulators import Played, cube, rank_agreements
 from sociometer.statistics.charts import ScatterPoint, scatter_chart
+from sociometer.statistics.correlation import pearson
 from sociometer.statistics.intervals import clustered_mean_interval
 
 _ANALYSE = "Run 'sociometer sage analyse RUN… --what {what} --role judge=MODEL' on the stored dialogues."
@@ -48,6 +49,7 @@ def paper(given: PaperInput) -> Sequence[PaperPart]:
         ),
         figure("Fig. 3", "Emotion vs. BLRI (user thoughts)", "relationship-emotion", "relationship"),
         figure("Fig. 4", "Emotion vs. utterance quality", "talk-emotion", "relationship"),
+        _correlations(given.of_task("relationship")),
         _agreement(dialogues),
         _leaderboard(given),
         figure("Fig. 5", "Strategy Sequence Repetition Rate", "repetition", "strategies"),
@@ -60,7 +62,7 @@ def paper(given: PaperInput) -> Sequence[PaperPart]:
         figure("Fig. 11", "Strategy effectiveness", "effectiveness", "strategies"),
         illustration("Table 5", "Support strategy categorization"),
         illustration("Table 6", "Capabilities and related strategies"),
-        illustration("Fig. 12", "Example dialogues of models with the simulated person"),
+        _examples(given.of_task("dialogue")),
     ]
 
 
@@ -76,6 +78,56 @@ def _drawn(drawn: dict[str, Figure], label: str, title: str, name: str, task: st
     return PaperPart(
         label=label, title=title, how=how or "As in the report.", missing="" if found else needs, figures=found,
         tasks=("dialogue", "rejudge") if task == "dialogue" else (task,),
+    )  # fmt: skip
+
+
+def _correlations(runs: Sequence[AnyRun]) -> PaperPart:
+    """Pearson's r of Figs. 3 and 4, one row for each simulator."""
+    rows = []
+    for simulator, members in by_simulator(runs).items():
+        cells: list[PaperCell] = []
+        for name in ("relationship", "talk"):
+            pairs = [(value_of(run, "emotion"), value_of(run, name), run.subject) for run in members]
+            known = [(x, y, who) for x, y, who in pairs if x is not None and y is not None]
+            varied = len(known) > 2 and all(len({one[at] for one in known}) > 1 for at in (0, 1))
+            found = pearson(*map(list, zip(*known, strict=True))) if varied else None
+            cells += [None, None] if found is None else [Estimate(found.r, found.interval), found.n]
+        if any(cell is not None for cell in cells):
+            remarks = tuple(dict.fromkeys(remark for run in members for remark in remarks_on(run)))
+            rows.append(PaperRow((simulator or "unknown", *cells), remarks=remarks))
+    own = bool(rows)
+    rows.append(printed("DeepSeek-V3", Estimate(0.818), None, Estimate(0.788), None))
+    groups = ("Fig. 3, relationship", "Fig. 4, utterances")
+    heads = [(PaperColumn("r", group, 3), PaperColumn("models", group)) for group in groups]
+    columns = (PaperColumn("Simulator"), *heads[0], *heads[1])
+    return PaperPart(
+        label="Figs. 3 and 4", title="Correlations of the sentient score",
+        how="Pearson's r over models with Fisher's interval; the paper prints .818 and .788.",
+        missing="" if own else f"It needs at least three models that differ. {_ANALYSE.format(what='relationship')}",
+        table=PaperTable(columns, tuple(rows)),
+    )  # fmt: skip
+
+
+def _examples(runs: Sequence[AnyRun]) -> PaperPart:
+    """Fig. 12: the first exchange of every model with one person."""
+    talks = {
+        run.subject: {item.id: outcome for item, outcome, _ in run.scored() if outcome.turns and not outcome.rehearsed}
+        for run in runs
+    }
+    shared = [name for name in next(iter(talks.values()), {}) if all(name in mine for mine in talks.values())]
+    rows = []
+    for run in runs if shared else ():
+        talk = talks[run.subject][shared[0]]
+        first = talk.turns[0]
+        after = None if first.judgement is None else first.judgement.after
+        cells = (run.subject, talk.opening, first.reply, first.tokens, after, first.words)
+        rows.append(PaperRow(cells, remarks=remarks_on(run)))
+    columns = ("Model", "Person", "Reply", "Tokens", "Emotion after", "Person's next words")
+    return PaperPart(
+        label="Fig. 12", title="Example dialogues of models with the simulated person",
+        how=f"The first exchange in the first scenario that all runs have{f' ({shared[0]})' if shared else ''}.",
+        missing="" if rows else f"It needs dialogues that all runs have. {_PLAYED}",
+        table=PaperTable(tuple(PaperColumn(title) for title in columns), tuple(rows)),
     )  # fmt: skip
 
 

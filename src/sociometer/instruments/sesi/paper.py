@@ -239,6 +239,7 @@ def _drawn(drawn: Mapping[str, Figure], label: str, title: str, name: str, facto
         how=figure.caption if figure else "Accuracies and changes on the same items, with intervals over items.",
         missing="" if figure else _PROBE.format(factor=factor),
         figures=(figure,) if figure else (),
+        tasks=("questions",),
     )
 
 
@@ -264,6 +265,7 @@ def _causes(given: PaperInput) -> PaperPart:
         how="Causes that a judge names for wrong answers, as shares.",
         missing="" if runs else "Run 'sociometer sesi analyse RUN… --role judge=MODEL' on stored runs.",
         figures=(cause_figure([run.summary for run in runs]),) if runs else (),
+        tasks=("errors",),
     )
 
 

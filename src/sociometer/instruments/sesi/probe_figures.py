@@ -1,6 +1,6 @@
 """The paper's figures of a probe: change by factor and model (Fig. 3), and the factors one by one (Fig. 4 a to d)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from sociometer.core.measure import Figure
 from sociometer.instruments.sesi.conditions import (
@@ -95,6 +95,11 @@ def _dot(probe: Probe, panel: str, group: str, names: Sequence[str], ability: st
     return Dot(label, sum(values) / len(values), bounds.low, bounds.high, group)
 
 
+def _probed(probes: Sequence[Probe], names: Iterable[str]) -> list[Probe]:
+    """The subjects that were asked under one of these conditions, not under the control alone."""
+    return [probe for probe in probes if (set(names) - {CONTROL}) & set(probe.answers)]
+
+
 def _panels(name: str, title: str, caption: str, found: Sequence[Dot | None]) -> Figure | None:
     dots = [dot for dot in found if dot is not None]
     # the control alone is no figure
@@ -163,7 +168,7 @@ def _person(probes: Sequence[Probe]) -> Figure | None:
 
 def _emotion(probes: Sequence[Probe]) -> Figure | None:
     names = ("boredom", "normal", "anxiety", CONTROL)
-    dots = [_dot(probe, "", name, [name]) for probe in probes for name in names]
+    dots = [_dot(probe, "", name, [name]) for probe in _probed(probes, names) for name in names]
     return _panels("emotion", "Emotion", "Accuracy by emotion, with 95 % intervals.", dots)
 
 
@@ -172,7 +177,7 @@ def _intelligence(probes: Sequence[Probe]) -> Figure | None:
     dots = [
         _dot(probe, ability or "all abilities", level, [name], ability)
         for ability in ("", *ABILITIES)
-        for probe in probes
+        for probe in _probed(probes, names.values())
         for level, name in names.items()
     ]
     caption = (

@@ -6,6 +6,7 @@ from msgspec import structs
 
 from sociometer.core.measure import PublishedFigure
 from sociometer.core.paper import PrintedFigure, PublishedModel, Replication, ReplicationPlan, printed_figure
+from sociometer.core.settings import SETTING
 from sociometer.core.sheets import read_records
 from sociometer.core.source import Source
 from sociometer.instruments.seceu import items
@@ -126,6 +127,9 @@ def _cell(text: str) -> float | str:
 TASK = "feelings"
 REMARKS = (
     "The paper rephrased the direct prompt for some models to get the best result; these versions were not released.",
+    "The authors released no file of the direct prompt. It is played in our own words: the story, the numbered"
+    " feelings, and a request for scores that sum to 10, one line each, with the paper's sampling."
+    " The how-to on replication says how to use a copy from the paper (--prompts).",
 )
 
 
@@ -133,7 +137,14 @@ def replications() -> ReplicationPlan:
     """Return the models and the runs; rows without a printed score have none."""
     models = tuple(read_records(PUBLISHED / "models.csv", PublishedModel))
     runs = [
-        Replication(row["model"], TASK, _figures(row, where), {"prompting": method}, about=method)
+        Replication(
+            row["model"],
+            TASK,
+            _figures(row, where),
+            {"prompting": method},
+            about=method,
+            otherwise={SETTING: "reworded"} if method == "direct" else {},
+        )
         for where in ("Table S1", "Table S2")
         for row in published_rows(TABLES[where])
         if row["score"] and (method := row.get("prompting", "direct"))
