@@ -288,6 +288,15 @@ STYLES = [
 ]
 """4, 3, 2 and 4 points in many styles."""
 UNREAD = [
+    "I'd say 4, 3, 2, 4 is wrong.",
+    "The total score cannot be 4, 3, 2, 4 since that is 13.",
+    "Answer choices: 1, 2, 3, 4",
+    "Strongest to weakest: 4, 1, 2, 3",
+    "Strongest first: (1) 4; (2) 1; (3) 3; (4) 2",
+    "Most to least: 3 1 4 2",
+    "Places: (1) 2; (2) 1; (3) 4; (4) 3",
+    "Draft: 4, 3, 2, 4\nFinal answer: pending",
+    "hopeful –4\ndisappointed –3\nanxious –2\ncalm –4",
     "(1) 4; (2) 3; (3) 2",
     "4, 3, 2",
     "4, 3, 2, 4, 1",
