@@ -255,7 +255,7 @@ class Throttled:
         self.throttles = {
             one.player.identity.endpoint: Throttle(MOST_WAITING)
             if batches is not None and batches.serves(one)
-            else Throttle(ceiling_of(one.player, plan.config.in_flight), first_alone=True)
+            else Throttle(ceiling_of(one.player, plan.config.in_flight), first_alone=bool(one.player.identity.base_url))
             for one in plan.bindings.values()
         }
 
