@@ -151,7 +151,7 @@ def ends_of(run: StoredRun) -> dict[str, tuple[str, End]]:
     ends = {task: end_of(line.card, run.summary(task), line.chance) for task, line in lines.items()}
     return {
         task: (end.sentence(f"{run.instrument}/{task}", lines[task].card, lines[task].measure), end)
-        for task, end in ends.items()
+        for task, end in reversed(ends.items())
         if end is not None
     }
 
