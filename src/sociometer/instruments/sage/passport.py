@@ -439,16 +439,6 @@ def summarise(run: RunView[Probe, Felt]) -> Summary:
     return Summary(tuple(measures), notes=(found.line,))
 
 
-_BEYOND = (
-    "released simulator",
-    "turns",
-    "r of the state (floor)",
-    "r given the state",
-    "first turns",
-    "r on first turns",
-)
-
-
 def tables(found: Passport) -> list[Table]:
     """The passport as tables."""
     agreed = tuple(
@@ -487,7 +477,9 @@ def tables(found: Passport) -> list[Table]:
               tuple((where, *map(shares.get, FRICTION)) for where, shares in found.friction.items()),
               note="Here: answers to six good and six cruel first replies. Counted by the words in 'rules/'.",
               units=dict.fromkeys(FRICTION, "share")),
-        *([Table("beyond-state", "Agreement with released judgements, given the state of the talk", _BEYOND, beyond,
+        *([Table("beyond-state", "Agreement with released judgements, given the state of the talk",
+                 ("released simulator", "turns", "r of the state (floor)", "r given the state", "first turns",
+                  "r on first turns"), beyond,
                  note="State: what the feeling before, the turn and the length of the reply predict, fitted on other "
                  "scenarios. First turns: within one opening; the feeling is 40.")] if beyond else []),
         *([Table("agreement", "Agreement with released judgements", columns, agreed, note=note)] if agreed else []),
