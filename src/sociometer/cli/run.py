@@ -345,7 +345,7 @@ def _forms(engine: Engine, plans: list[ReadPlan]) -> list[Table]:
     rows: list[tuple[Cell, ...]] = []
     for plan in plans:
         for setting in (each for each in plan.instrument.card.setting if each.form):
-            settings = [{**plan.config.settings, setting.name: form} for form in setting.choices]
+            settings = ({**plan.config.settings, setting.name: form} for form in setting.choices)
             others = engine.plans([structs.replace(plan.config, settings=each) for each in settings], sends=False)
             with suppress(UsageError):  # a form that the other settings rule out
                 rows += [

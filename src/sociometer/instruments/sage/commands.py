@@ -184,6 +184,8 @@ def passport(context: CommandContext, options: Settings) -> Result:
         rows += passports.answers(played[1].view("passport"))
     left_out = sum(probe.times for probe in others) if mute else 0
     found = passports.examine(rows, view.roles["simulator"], context.instrument.card.version, left_out)
+    if released:
+        found = msgspec.structs.replace(found, friction=found.friction | passports.released_friction(folders))
     out = Path(options.text("to"))
     body = passports.as_json(found)
     kept = passports.kept_at(found.simulator)

@@ -20,7 +20,7 @@ from sociometer.core.measure import Cell, Interval, Measure, Summary, Table
 from sociometer.core.session import Session
 from sociometer.core.task import Item, RunView, Score
 from sociometer.instruments.sage.analyses.stability import contexts
-from sociometer.instruments.sage.dialogue import StoredDialogue, read_dialogues
+from sociometer.instruments.sage.dialogue import FRICTION, StoredDialogue, friction, read_dialogues
 from sociometer.instruments.sage.items import BUNDLED, Scenario, bundled
 from sociometer.instruments.sage.person import asked
 from sociometer.instruments.sage.person.emotion import find_leak, is_refusal, sign_changes
@@ -158,6 +158,14 @@ def released_turns(folders: Iterable[Path]) -> dict[str, list[Probe]]:
     return by_simulator
 
 
+def released_friction(folders: Iterable[Path]) -> dict[str, dict[str, float]]:
+    """The friction of the released dialogues: in the answers to first replies, and in all answers."""
+    talks = [talk for file in released_files(folders)[0] for talk in read_dialogues(file.path)]
+    first = [(each.turns[0].words, scenario.language) for scenario, each in talks if each.turns[0].words]
+    every = [(turn.words, scenario.language) for scenario, each in talks for turn in each.turns if turn.words]
+    return {"released, first answers": friction(first), "released, all answers": friction(every)}
+
+
 def released_probes(folders: Iterable[Path], turns: int, seed: int) -> list[Probe]:
     """Released turns, equally many of each released simulator, drawn by the seed.
 
@@ -249,6 +257,8 @@ class Passport(Struct, frozen=True, kw_only=True):
     """The mean change after good, stock, cold and cruel replies, and after each adversary."""
     refused: float
     leaked: float
+    friction: dict[str, dict[str, float]] = {}
+    """The shares of short, refusing, repairing and leaving answers of the person, here and in released dialogues."""
     requests: int
     tokens: int
     left_out: int = 0
@@ -258,12 +268,8 @@ class Passport(Struct, frozen=True, kw_only=True):
     def line(self) -> str:
         """The verdict in one line."""
         why = f" ({'; '.join(self.reasons)})" if self.reasons else ""
-        return f"Passport of {self.simulator}: {self.verdict}{why}.{_OLD_RULE if self.by_old_rule else ''}"
-
-    @property
-    def by_old_rule(self) -> bool:
-        """Whether it was made before version 9, when agreement was not judged given the state."""
-        return bool(self.agreement) and self.beyond is None
+        old = _OLD_RULE if self.agreement and self.beyond is None else ""
+        return f"Passport of {self.simulator}: {self.verdict}{why}.{old}"
 
 
 def answers(run: RunView[Probe, Felt]) -> list[tuple[Probe, Felt]]:
@@ -312,6 +318,7 @@ def examine(rows: Sequence[tuple[Probe, Felt]], simulator: str, version: str = "
         )
         if spoken
         else 0.0,
+        friction={"here": friction((words, item.scenario.language) for item, words in spoken)},
         requests=asked_for,
         tokens=sum(outcome.tokens for _, outcome in rows),
         left_out=left_out,
@@ -433,16 +440,6 @@ def summarise(run: RunView[Probe, Felt]) -> Summary:
     return Summary(tuple(measures), notes=(found.line,))
 
 
-_BEYOND = (
-    "released simulator",
-    "turns",
-    "r of the state (floor)",
-    "r given the state",
-    "first turns",
-    "r on first turns",
-)
-
-
 def tables(found: Passport) -> list[Table]:
     """The passport as tables."""
     agreed = tuple(
@@ -477,7 +474,13 @@ def tables(found: Passport) -> list[Table]:
         Table("felt", "Mean change of the feeling after a reply", ("reply", "change"), tuple(felt),
               note="Adversaries: 'held' was written without the simulator's prompts and never used for tuning.",
               units={"change": "points"}),
-        *([Table("beyond-state", "Agreement with released judgements, given the state of the talk", _BEYOND, beyond,
+        Table("friction", "Friction in the person's answers, share", ("answers", *FRICTION),
+              tuple((where, *map(shares.get, FRICTION)) for where, shares in found.friction.items()),
+              note="Here: answers to six good and six cruel first replies. Counted by the words in 'rules/'.",
+              units=dict.fromkeys(FRICTION, "share")),
+        *([Table("beyond-state", "Agreement with released judgements, given the state of the talk",
+                 ("released simulator", "turns", "r of the state (floor)", "r given the state", "first turns",
+                  "r on first turns"), beyond,
                  note="State: what the feeling before, the turn and the length of the reply predict, fitted on other "
                  "scenarios. First turns: within one opening; the feeling is 40.")] if beyond else []),
         *([Table("agreement", "Agreement with released judgements", columns, agreed, note=note)] if agreed else []),

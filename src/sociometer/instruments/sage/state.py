@@ -57,11 +57,7 @@ def expected_changes(scenarios: Sequence[str], states: ArrayLike, changes: Array
 
 
 def beyond_state(
-    here: Sequence[float],
-    there: Sequence[float],
-    expected: Sequence[float],
-    states: ArrayLike,
-    names: Sequence[tuple[str, str]],
+    here: ArrayLike, there: ArrayLike, expected: ArrayLike, states: ArrayLike, names: Sequence[tuple[str, str]]
 ) -> BeyondState:
     """The partial correlation of changes with released ones, given the state and the changes that it predicts.
 
@@ -74,8 +70,7 @@ def beyond_state(
         cluster_codes(labels, mine.size)[0]
         for labels in ([by for by, _ in names], [name for _, name in names], [f"{by}/{name}" for by, name in names])
     )
-    first = turn == 1
-    first &= np.bincount(openings, weights=first)[openings] > 1
+    first = (turn == 1) & (np.bincount(openings, weights=turn == 1)[openings] > 1)
 
     def partial(kept: Kept) -> float | None:
         one, two, *known = (
@@ -108,10 +103,9 @@ def _r(one: Floats, two: Floats) -> float | None:
 
 def _jackknifed(statistic: Callable[[Kept], float | None], groups: Codes, used: Kept) -> tuple[float | None, Interval]:
     """A correlation of the turns that are used, and its interval over groups."""
-    count = len(set(groups[used].tolist()))
-    whole = statistic(used)
-    without = [statistic(used & (groups != name)) for name in sorted(set(groups[used].tolist()))]
-    found = [each for each in without if each is not None]
+    names = sorted(set(groups[used].tolist()))
+    count, whole = len(names), statistic(used)
+    found = [each for name in names if (each := statistic(used & (groups != name))) is not None]
     if whole is None or len(found) < max(4, count):
         return whole, too_few(count)
     z = np.arctanh(np.clip([whole, *found], _SMALLEST - 1, 1 - _SMALLEST))
