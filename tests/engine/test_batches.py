@@ -366,6 +366,15 @@ def test_results_under_unknown_names_change_nothing(openai, store):
     assert len(scores(play("openai", openai, store))) == ITEMS
 
 
+def test_results_that_cannot_be_read_stop_the_run_and_are_collected_when_it_is_resumed(openai, store):
+    whole, openai._file = openai._file, lambda batch, good: web.Response(body=b"\x80\x81 no JSON\n")
+    stopped = play("openai", openai, store)
+    assert stopped.status == "stopped" and len(scores(stopped)) < ITEMS
+    openai._file = whole
+    assert len(scores(play("openai", openai, store))) == ITEMS
+    assert len(openai.batches) == 1, "nothing was sent again"
+
+
 def test_the_strange_name_of_a_batch_stays_one_part_of_the_path():
     assert path_part("../../secrets?x") == "..%2F..%2Fsecrets%3Fx"
 

@@ -10,7 +10,7 @@ from typing import TypeVar
 from msgspec import Struct
 
 from sociometer.core.conversation import Reply, Request
-from sociometer.core.errors import Filtered, MachineryError, Stopped, UnknownToServer
+from sociometer.core.errors import FailureKind, Filtered, MachineryError, Stopped, UnknownToServer
 from sociometer.core.player import BatchEndpoint, BatchResult, certainly_not_created, ended_early
 from sociometer.engine.budget import Reservation
 from sociometer.engine.progress import Progress
@@ -21,6 +21,7 @@ Value = TypeVar("Value")
 _QUIET_SECONDS = 1.0
 """A batch is sent when no request has come for this long and nothing else is in flight."""
 _FIRST_POLL_SECONDS = 1.0
+_MOST_MALFORMED = 6
 _LONGEST_POLL_SECONDS = 60.0
 _SETTLING_SECONDS = 60.0
 """How long after a lost `create` a provider may still show the batch for the first time."""
@@ -278,15 +279,19 @@ class Lane:
                     self._answers[one.key] = result
 
     async def _patiently(self, call: Callable[[], Awaitable[Value]]) -> Value | None:
-        """The provider's answer, however long it takes; None if it does not know the batch."""
-        wait = _FIRST_POLL_SECONDS
+        """The provider's answer, however long it takes; None if it does not know the batch.
+
+        An answer that cannot be read several times stops the run; the batch is collected when the run is resumed.
+        """
+        wait, malformed = _FIRST_POLL_SECONDS, 0
         while True:
             try:
                 return await call()
             except UnknownToServer:
                 return None
             except MachineryError as error:
-                if not error.retryable:
+                malformed += error.kind is FailureKind.MALFORMED_REPLY
+                if not error.retryable or malformed == _MOST_MALFORMED:
                     raise Stopped(f"a batch cannot be collected: {error}") from None
                 await asyncio.sleep(max(wait, error.retry_after_seconds or 0.0))
                 wait = min(_LONGEST_POLL_SECONDS, wait * 1.5)
