@@ -79,7 +79,7 @@ class TrainingReplies:
 
     def __init__(self, gym: "Gym", retries: int) -> None:
         progress = Progress("training", Budget(Caps()), 0)
-        throttled = Throttled(_Asked(), gym.plan, progress, None)
+        throttled = Throttled(_Asked(), gym.plan, progress, StopSwitch(), None)
         self._inside = Retried(throttled, RetryPolicy(retries), progress, StopSwitch(), None)
 
     async def obtain(
