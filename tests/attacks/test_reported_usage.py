@@ -6,8 +6,6 @@ import pytest
 
 import sociometer as sm
 from servers.faults import Fault
-from sociometer.core.conversation import Usage
-from sociometer.models.usage import reported_usage
 
 pytestmark = pytest.mark.filterwarnings("ignore:every item:UserWarning")
 CAP, REPLY_TOKENS, LARGEST_REQUEST = 20_000, 100, 4_000
@@ -69,29 +67,3 @@ def test_an_error_that_reports_tokens_is_paid_for(openai_server, key, tmp_path, 
     openai_server.fault_of = lambda number: fault(400, error=ERROR, usage=USED)
     run = sm.run("sesi", "openai/m", limit=3, base_url=openai_server.url, store=tmp_path / "s.db")
     assert run.spent().cost == pytest.approx(3 * (900 * 1.0 + 2_000 * 10.0) / 1e6)
-
-
-@pytest.mark.parametrize(
-    ("report", "usage"),
-    [
-        ({"prompt_tokens": 5, "completion_tokens": 2, "total_tokens": 47}, Usage(5, 42)),
-        ({"prompt_tokens": 5, "completion_tokens": 9, "total_tokens": 10}, Usage(5, 9)),
-        ({"prompt_tokens": 5, "total_tokens": 47}, Usage(5, 42)),
-        ({"completion_tokens": 5, "total_tokens": 47}, Usage(42, 5)),
-        ({"total_tokens": 47}, Usage(None, 47)),
-        ({"prompt_tokens": 5, "completion_tokens": 2, "output_tokens": 7}, Usage(5, 7)),
-        ({"prompt_tokens": 5, "completion_tokens": 2.5}, Usage(5, None)),
-        ({"prompt_tokens": None, "completion_tokens": 2}, Usage(None, 2)),
-        ({"prompt_tokens": 5, "completion_tokens": 10**9 + 1}, Usage(5, None)),
-        ({"input_tokens": 5, "output_tokens": 2, "cache_read_input_tokens": 100}, Usage(105, 2)),
-        ({"input_tokens": 5, "output_tokens": 2, "cache_read_input_tokens": -100}, Usage(None, 2)),
-        ({}, None),
-    ],
-)
-def test_one_rule_reads_every_report(report, usage):
-    assert reported_usage(json.dumps({"usage": report}).encode()) == usage
-
-
-def test_what_a_model_writes_is_no_report():
-    block = {"type": "tool_use", "name": "reply", "input": {"usage": {"output_tokens": 10**8}}}
-    assert reported_usage(json.dumps({"content": [block], "usage": {"output_tokens": 3}}).encode()) == Usage(None, 3)

@@ -9,14 +9,16 @@ import os
 import secrets
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
+from functools import partial, wraps
+from inspect import signature
 from time import monotonic
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import CallToolResult, TextContent, ToolAnnotations
 
-from sociometer.core.agent import AgentAnswer, AgentRun, AgentTools
+from sociometer.core.agent import AgentAnswer, AgentTools
 from sociometer.core.errors import MachineryError, NeverAnswered, SociometerError
 from sociometer.core.version import __version__
 from sociometer.core.words import cell_text, visible
@@ -33,7 +35,6 @@ _SHORTEST_SECRET = 8
 _READS = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
 _PLAYS = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=True)
 _WRITES = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False)
-Value = TypeVar("Value")
 
 
 @dataclass
@@ -69,25 +70,14 @@ class Server:
     def server(self) -> MCPServer:
         """The server; `run` is a tool only under a ceiling of the user, `report` only with a folder."""
         made = MCPServer("sociometer", instructions=_INSTRUCTIONS, version=__version__, log_level="WARNING")
-        made.add_tool(self.listed, name="list", annotations=_READS)
-        for tool in (self.plan, self.runs, self.show, self.compare):
-            made.add_tool(tool, annotations=_READS)
-        if self._tools.may_run:
+        for function in self._tools.reading:
+            made.add_tool(_tool(function), annotations=_READS)
+        made.add_tool(self.runs, annotations=_READS)
+        for function in self._tools.writing:
+            made.add_tool(_tool(function), annotations=_WRITES)
+        if self._tools.play is not None:
             made.add_tool(self.run, annotations=_PLAYS)
-        if self._tools.may_report:
-            made.add_tool(self.report, annotations=_WRITES)
         return made
-
-    async def listed(self, what: str = "") -> Answered:
-        """List the instruments; with what="models" the accepted models; with an instrument's name its tasks, measures
-        and roles."""
-        return await _called(self._tools.listed, what)
-
-    async def plan(
-        self, instrument: str, model: str, limit: int | None = None, task: str = "", roles: dict[str, str] | None = None
-    ) -> Answered:
-        """Estimate the requests and the cost of a run. Nothing is sent. The arguments are those of 'run'."""
-        return await _called(self._tools.plan, AgentRun(instrument, model, limit, task, roles or {}))
 
     async def run(
         self,
@@ -108,8 +98,9 @@ class Server:
         names models for other roles, such as {"judge": "openai/NAME"}."""
         if max_cost is None and max_requests is None:
             raise ToolError("give max_cost (US dollars) or max_requests; without a limit nothing is sent.")
-        asked = AgentRun(instrument, model, limit, task, roles or {}, max_cost, max_requests)
-        playing = asyncio.create_task(_answer(self._tools.run(asked)))
+        assert self._tools.play is not None
+        asked = self._tools.play(instrument, model, limit, task, roles, max_cost, max_requests)
+        playing = asyncio.create_task(_answer(asked))
         self._started[playing] = f"{instrument} on {model}"
         await self._watch(ctx, [playing], wait_seconds)
         if playing.done():
@@ -131,20 +122,6 @@ class Server:
         found.playing = [self._name(task) for task in self._started]
         return _result(found)
 
-    async def show(self, run: str, item: str = "") -> Answered:
-        """Show the scores of a run, or one item of it turn by turn. `run` is an id or 'last'."""
-        return await _called(self._tools.show, run, item)
-
-    async def compare(self, runs: list[str], task: str = "", margin: float | None = None) -> Answered:
-        """Compare two runs item by item: the first line is the verdict on the second run against the first. Three or
-        more runs are ranked. Differences are the second run minus the first, with 95 % intervals. `margin` is the
-        smallest difference that matters; without it no two runs are called equal."""
-        return await _called(self._tools.compare, runs, task, margin)
-
-    async def report(self, runs: list[str], name: str = "report") -> Answered:
-        """Write one HTML page about runs into the user's folder; `name` is the file's name without its ending."""
-        return await _called(self._tools.report, runs, name)
-
     def _name(self, task: asyncio.Task[Answer]) -> str:
         return _without_keys(self._started[task])
 
@@ -160,9 +137,16 @@ class Server:
                 await ctx.report_progress(done, planned, said)
 
 
-async def _called(function: Callable[..., AgentAnswer], *given: Any) -> CallToolResult:
-    """The answer of a function, which may take a while."""
-    return _result(await _answer(asyncio.to_thread(function, *given)))
+def _tool(function: Callable[..., AgentAnswer]) -> Callable[..., Any]:
+    """The function as a tool with the same arguments, called in a thread because it may take a while."""
+
+    @wraps(function)
+    async def call(**given: Any) -> CallToolResult:
+        return _result(await _answer(asyncio.to_thread(partial(function, **given))))
+
+    call.__name__ = function.__name__.removesuffix("ed")  # `list` is a name of Python's own
+    vars(call)["__signature__"] = signature(function, eval_str=True).replace(return_annotation=Answered)
+    return call
 
 
 async def _answer(coming: Any) -> Answer:

@@ -20,7 +20,7 @@ from sociometer.cli.output import Display, option
 from sociometer.cli.run import show_plan, show_played
 from sociometer.cli.runs import show_runs
 from sociometer.cli.show import find_episode, show_run
-from sociometer.core.agent import AgentAnswer, AgentRun
+from sociometer.core.agent import AgentAnswer
 from sociometer.core.config import Caps, RunConfig, split_spec
 from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import UsageError, unknown
@@ -73,22 +73,38 @@ class Functions:
 
     def __init__(self, store: StorePlace, ceilings: Caps, models: tuple[str, ...] = (), folder: Path | None = None):
         self._store, self._ceilings, self._models, self._folder = store, ceilings, models, folder
-        self.may_run = ceilings != Caps()
-        self.may_report = folder is not None
+        self.reading = (self.listed, self.plan, self.show, self.compare)
+        self.writing = () if folder is None else (self.report,)
+        self.play = None if ceilings == Caps() else self._play
         self._allotted: list[_Allotment] = []
 
-    def listed(self, what: str) -> AgentAnswer:
+    def listed(self, what: str = "") -> AgentAnswer:
+        """List the instruments; with what="models" the accepted models; with an instrument's name its tasks, measures
+        and roles."""
         return _collected(lambda display: list_what(what or None, None, display))
 
-    def plan(self, asked: AgentRun) -> AgentAnswer:
+    def plan(
+        self, instrument: str, model: str, limit: int | None = None, task: str = "", roles: dict[str, str] | None = None
+    ) -> AgentAnswer:
+        """Estimate the requests and the cost of a run. Nothing is sent. The arguments are those of 'run'."""
         with open_engine(self._store) as engine:
-            plans = engine.plans([self._config(asked, Caps())], sends=False)
+            plans = engine.plans([self._config(instrument, model, limit, task, roles or {}, Caps())], sends=False)
             return _collected(lambda display: show_plan(engine, plans, display))
 
-    async def run(self, asked: AgentRun) -> AgentAnswer:
-        given = _lower(Caps(asked.max_cost, asked.max_requests), self._ceilings)
+    async def _play(
+        self,
+        instrument: str,
+        model: str,
+        limit: int | None,
+        task: str,
+        roles: dict[str, str] | None,
+        max_cost: float | None,
+        max_requests: int | None,
+    ) -> AgentAnswer:
+        given = _lower(Caps(max_cost, max_requests), self._ceilings)
         with open_engine(self._store) as engine:
-            plan = await asyncio.to_thread(engine.plan, self._config(asked, given))
+            config = self._config(instrument, model, limit, task, roles or {}, given)
+            plan = await asyncio.to_thread(engine.plan, config)
             earlier = engine.earlier(plan)
             requests, _, cost = engine.store.journal.spent_at_most(earlier.id) if earlier else (0, 0, 0.0)
             left = self._left()
@@ -116,14 +132,18 @@ class Functions:
             playing = store.runs.found(RunSearch(status=RunStatus.PLAYING))
             return {one.id: (sum(store.episodes.counts(one.id)), one.manifest.episodes) for one in playing}
 
-    def show(self, run: str, item: str) -> AgentAnswer:
+    def show(self, run: str, item: str = "") -> AgentAnswer:
+        """Show the scores of a run, or one item of it turn by turn. `run` is an id or 'last'."""
         with open_stored(self._store) as engine:
             stored = engine.stored(run)
             if not item:
                 return _collected(lambda display: show_run(stored, None, display))
             return _transcript(stored, item)
 
-    def compare(self, runs: Sequence[str], task: str, margin: float | None) -> AgentAnswer:
+    def compare(self, runs: list[str], task: str = "", margin: float | None = None) -> AgentAnswer:
+        """Compare two runs item by item: the first line is the verdict on the second run against the first. Three or
+        more runs are ranked. Differences are the second run minus the first, with 95 % intervals. `margin` is the
+        smallest difference that matters; without it no two runs are called equal."""
         with open_stored(self._store) as engine:
             chosen = choose_by_words(engine.store, load, cards(), tuple(runs), one_kind=True)
             if margin is None and (len(chosen.runs) != 2 or len(runs) != 2):
@@ -136,7 +156,8 @@ class Functions:
         result = structs.replace(answer.result, notes=(*answer.result.notes, *lines))
         return structs.replace(answer, result=result)
 
-    def report(self, runs: Sequence[str], name: str) -> AgentAnswer:
+    def report(self, runs: list[str], name: str = "report") -> AgentAnswer:
+        """Write one HTML page about runs into the user's folder; `name` is the file's name without its ending."""
         if self._folder is None or not re.fullmatch(r"\w[\w-]{0,99}", name):
             raise UsageError(f"'{name}' is not a file name; use letters, digits, '-' and '_'.")
         with open_stored(self._store) as engine:
@@ -144,17 +165,19 @@ class Functions:
             path = report(chosen, self._folder / f"{name}.html")
         return AgentAnswer(Result(notes=tuple(f"Left out: {why}." for why in left), wrote=(str(path),)))
 
-    def _config(self, asked: AgentRun, caps: Caps) -> RunConfig:
+    def _config(
+        self, instrument: str, model: str, limit: int | None, task: str, given: dict[str, str], caps: Caps
+    ) -> RunConfig:
         """The configuration of a run, if its models are allowed and its roles are on the instrument's card."""
-        card = card_of(asked.instrument)
+        card = card_of(instrument)
         roles = {READER.name, *(role.name for role in card.role)} - {SUBJECT}
-        for role in asked.roles:
+        for role in given:
             if role not in roles:
                 raise unknown("role", role, roles)
-        for model in (asked.model, *asked.roles.values()):
-            self._refuse_model(model)
-        options = {"tasks": (asked.task,) if asked.task else (), "limit": asked.limit, "roles": asked.roles}
-        return make_config(card, asked.model, **options, **structs.asdict(caps))  # type: ignore[arg-type]
+        for one in (model, *given.values()):
+            self._refuse_model(one)
+        options = {"tasks": (task,) if task else (), "limit": limit, "roles": given}
+        return make_config(card, model, **options, **structs.asdict(caps))  # type: ignore[arg-type]
 
     def _refuse_model(self, model: str) -> None:
         """Raise a UsageError, unless the user named the model, or it needs no address, no file and no code."""

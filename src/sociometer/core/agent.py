@@ -1,23 +1,11 @@
-"""What a coding agent may ask for, as records and functions: no word of an agent becomes part of a command line."""
+"""What a coding agent gets, and from which functions: no word of an agent becomes part of a command line."""
 
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Callable, Coroutine
+from typing import Any, Protocol
 
 from msgspec import Struct
 
 from sociometer.core.instrument import Result
-
-
-class AgentRun(Struct, frozen=True):
-    """A run that an agent asks for; its limits can only lower those of the user."""
-
-    instrument: str
-    model: str
-    limit: int | None = None
-    task: str = ""
-    roles: dict[str, str] = {}
-    max_cost: float | None = None
-    max_requests: int | None = None
 
 
 class AgentAnswer(Struct, frozen=True):
@@ -28,25 +16,18 @@ class AgentAnswer(Struct, frozen=True):
 
 
 class AgentTools(Protocol):
-    """The functions behind an agent's tools; each raises a SociometerError if it refuses what is asked."""
+    """The functions behind an agent's tools; their arguments and docstrings are those of the tools.
 
-    may_run: bool
-    may_report: bool
+    Each raises a SociometerError if it refuses what is asked.
+    """
 
-    def listed(self, what: str) -> AgentAnswer: ...
-
-    def plan(self, asked: AgentRun) -> AgentAnswer: ...
-
-    async def run(self, asked: AgentRun) -> AgentAnswer: ...
+    reading: tuple[Callable[..., AgentAnswer], ...]
+    writing: tuple[Callable[..., AgentAnswer], ...]
+    play: Callable[..., Coroutine[Any, Any, AgentAnswer]] | None
+    """Plays a run; None if nothing may be sent."""
 
     def runs(self) -> AgentAnswer: ...
 
     def progress(self) -> dict[str, tuple[int, int]]:
         """The episodes that are over, and all, of each run that is playing."""
         ...
-
-    def show(self, run: str, item: str) -> AgentAnswer: ...
-
-    def compare(self, runs: Sequence[str], task: str, margin: float | None) -> AgentAnswer: ...
-
-    def report(self, runs: Sequence[str], name: str) -> AgentAnswer: ...

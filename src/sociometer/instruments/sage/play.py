@@ -18,7 +18,7 @@ REPLY_SAMPLING = Sampling()
 """No limit by default: one that fits a chat would cut off a reasoning model before its answer (`-o reply-tokens`)."""
 _NOTHING_SAID = "…"
 SHORT_TURNS = 3
-"""The turns of the short form: none of the released verdicts is reversed, and some become undecided (bench/short_talks.py)."""
+"""The turns of the short form: no released verdict is reversed, some become undecided (bench/short_talks.py)."""
 PANEL = tuple(f"simulator-{number}" for number in range(2, 6))
 """The further roles of a panel of simulators."""
 
