@@ -1,6 +1,8 @@
 """Points are read from JSON, pairs and numbers in order; the paper's repairs follow its order."""
 
 import json
+import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -462,3 +464,17 @@ def _alike(read, label):
 
 def _shares(points):
     return [value / (sum(points) or 1) for value in points]
+
+
+def test_replies_of_a_writer_who_had_seen_no_rule_are_read_as_the_guide_says():
+    found = Counter()
+    for line in (CORPUS / "first_contact" / "allocations.jsonl").read_text(encoding="utf-8").splitlines():
+        one = json.loads(line)
+        language = "zh" if re.search(r"[\u4e00-\u9fff]", "".join(one["options"])) else "en"
+        read, label = read_allocation(one["reply"], one["options"], 10.0, language).values, one["label"]
+        right = read is not None and label is not None and _alike(read, label)
+        found["plain"] += one["plain"] and label is not None
+        found["plain and right"] += one["plain"] and right
+        found["wrong"] += read is not None and not right
+    assert found["plain and right"] >= 84 and found["plain"] == 98
+    assert found["wrong"] <= 4
