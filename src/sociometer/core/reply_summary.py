@@ -20,7 +20,7 @@ def summarised(task: Task[Any, Any], view: AnyRun) -> Summary:
 
     def walk() -> Iterator[Episode[Any, Any]]:
         counts: Counter[str] = Counter()
-        for episode in (_replies_view(task, view, first=True) if _as_in_the_paper(view) else view).walk():
+        for episode in (_replies_view(task, view, first=True) if view.as_in_paper else view).walk():
             if episode.score is not None:
                 counts.update(episode.score.replies)
             yield episode
@@ -59,10 +59,6 @@ def scored_as(task: Task[Any, Any], item: Any, outcome: Any, *, first: bool) -> 
     return before, structs.replace(task.score(item, before), replies=score.replies)
 
 
-def _as_in_the_paper(view: AnyRun) -> bool:
-    return view.whose_items in ("official", "own")
-
-
 def _replies_view(task: Task[Any, Any], view: AnyRun, *, first: bool) -> AnyRun:
     """The run scored with or without what second questions brought."""
 
@@ -81,7 +77,7 @@ def _effect(summary: Summary, task: Task[Any, Any], view: AnyRun, shares: Contai
     """The summary with the other score beside the paper's, and what the second question changes."""
     if task.first_replies is None:
         return summary, "What was played next depends on the answers, so there is no score without them."
-    other = task.summarise(_replies_view(task, view, first=not _as_in_the_paper(view))).measures
+    other = task.summarise(_replies_view(task, view, first=not view.as_in_paper)).measures
     values = {measure.name: measure.value for measure in other if not measure.group}
     changed = {
         measure.name: [_number(value, measure.name in shares) for value in (measure.value, values[measure.name])]
@@ -90,7 +86,7 @@ def _effect(summary: Summary, task: Task[Any, Any], view: AnyRun, shares: Contai
     }
     if not changed:
         return summary, "The overall numbers do not change."
-    if not _as_in_the_paper(view):
+    if not view.as_in_paper:
         told = [f"{name} {without} instead of {value}" for name, (value, without) in changed.items()]
         return summary, f"Without the second question: {', '.join(told[:3])}."
     notes = {name: f"{one} as in the paper; {two} {AFTER_ASKING}" for name, (one, two) in changed.items()}

@@ -174,6 +174,8 @@ class RunView(Struct, Generic[ItemT, OutcomeT], frozen=True):
     created: str = ""
     status: str = "finished"
     whose_items: WhoseItems = "bundled"
+    as_in_paper: bool = False
+    """Whether its scores are those of the first replies, as for items that were played as the paper's."""
     baseline: bool = False
     """Whether the subject is a baseline that reads nothing."""
     people: int = 0

@@ -185,7 +185,7 @@ class _Names:
     def ranked(self, points: Sequence[float], text: str) -> bool:
         """Whether a text calls the numbers from 1 to that of the options a ranking, and not points."""
         places = list(range(1, self.count + 1))
-        called = self._has("ranks", text) or (list(points) == places and "(1)" in text)
+        called = self._has("ranks", self._pattern.sub("", text)) or (list(points) == places and "(1)" in text)
         return bool(called and sorted(points) == places and not self._has("points", text))
 
     def loose(self, text: str, total: float) -> set[tuple[float, ...]]:

@@ -206,6 +206,7 @@ class StoredRun:
             created=self.created,
             status=self.status,
             whose_items=self.manifest.whose_items,
+            as_in_paper=self.manifest.config.official,
             baseline=SUBJECT in self.manifest.roles and self.manifest.roles[SUBJECT].identity.wire == "baseline",
             people=self.people,
         )

@@ -172,7 +172,7 @@ def test_an_official_score_is_that_of_the_first_replies_and_the_other_stands_bes
     replies = [reply for at, letter in enumerate(letters) for reply in (["Hm.", letter] if at < 4 else [letter])]
     show = rehearse(Scripted(replies))
     task, view = show.instrument.task("questions"), show.play_all("questions", FOUND[:10])
-    summary = summarised(task, structs.replace(view, whose_items="official"))
+    summary = summarised(task, structs.replace(view, as_in_paper=True))
     assert summary.measure("accuracy").value == 0.6
     assert summary.measure("accuracy").note == "60 % as in the paper; 100 % after asking what was meant"
     told = "4 asked again, 4 then answered. The scores are those of the first replies, as in the paper."
