@@ -72,7 +72,7 @@ class InProcessPlayer(Player, Generic[ModelT]):
         model.users -= 1
         if model.users == 0:
             del _OPEN[self._weights]
-            # A generation cannot be broken off: rather than wait for its end, leave the weights to the thread.
+            # A generation cannot be interrupted: do not wait for it; the thread frees the weights when it ends.
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(model.thread.end(model.free), _PATIENCE_SECONDS)
 

@@ -12,7 +12,7 @@ _CIRCLED = {chr(first + step): f" ({step + 1}) " for first in (0x2460, 0x2474, 0
 _MARKS = {"“": '"', "”": '"', "‘": "'", "’": "'", "「": '"', "」": '"', "『": '"', "』": '"', "【": "[", "】": "]"}
 _MINUS = {"−": "-", "﹣": "-", "－": "-"}
 SIGN = re.compile(r"(?<![^\s:：=(\[{|,;\"'])[‐‑‒–—―−﹣－](?=\d)")
-"""A dash that stands for a minus: right before a number and not behind a word."""
+"""A dash used as a minus sign: directly before a number and not after a word."""
 _FRACTION = re.compile(r"(?:(?<!\d)(\d{1,6})\s?)?([¼-¾⅐-⅞↉])")
 _RAISED = re.compile(r"(?<=\d)[²³¹⁰-⁹₀-₉]")
 _TABLE = str.maketrans({**_CIRCLED, **_MARKS, **_MINUS, "*": "", "`": "", "\u200b": "", "\ufeff": ""})

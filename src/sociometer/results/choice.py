@@ -38,7 +38,7 @@ class LeftOut(Struct, frozen=True):
 
 
 class ChosenRuns(Struct, frozen=True):
-    """The runs that a user named, or those that stand for their subjects."""
+    """The runs that a user named, or one run for each subject and instrument."""
 
     runs: tuple[StoredRun, ...]
     notes: tuple[str, ...] = ()
