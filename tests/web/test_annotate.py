@@ -59,7 +59,7 @@ def made_sheet(folder, kind, rows=4, filled=None):
 
 def test_every_sheet_of_an_instrument_is_declared_and_recognised(tmp_path):
     assert set(KINDS) == {
-        "sesi/causes", "sesi/review", "egosocial/beliefs", "sage/feelings", "sage/reasoning",
+        "sesi/causes", "sesi/review", "egosocial/beliefs", "egosocial/conversions", "sage/feelings", "sage/reasoning",
     }  # fmt: skip
     for kind in KINDS:
         assert kind_of(made_sheet(tmp_path, kind), cards())[0] == kind
