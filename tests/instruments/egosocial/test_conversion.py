@@ -62,7 +62,7 @@ def test_a_sound_conversion_has_no_problem_and_its_edits_give_it_back(person, th
         (changed("I feel that", "You feel that"), f"option: {PEOPLE}"),
         (Wording(YOU.story, YOU.question, YOU.options[::-1]), f"option: {WORDS}"),
         (Wording(YOU.story, YOU.question, YOU.options[:1]), "1 options instead of 2"),
-        (Wording(YOU.story * 9, YOU.question, YOU.options), "a text is much longer than before"),
+        (Wording(YOU.story * 9, YOU.question, YOU.options), f"story: {WORDS}"),
         (ARNO, "the person is still named"),
     ],
 )
@@ -248,6 +248,30 @@ def test_a_sheet_that_reviewers_filled_in_is_not_overwritten(cli, server, tmp_pa
     sheet.write_text(filled := sheet.read_text(encoding="utf-8") + "\n", encoding="utf-8")
     code, out, _ = cli(*command)
     assert code == 0 and "was not overwritten" in out and sheet.read_text(encoding="utf-8") == filled
+
+
+def test_the_agreement_of_reviewers_comes_from_filled_in_sheets(cli, server, tmp_path):
+    written(tmp_path / "items.jsonl", *(row(f"kite-{number}") for number in range(12)))
+    assert cli("egosocial", "convert", "items.jsonl", "--model", f"vllm/owl@{server.url}#1", "--to", "out")[0] == 0
+    create = ("annotate", "create", "q", "--sheet", "out/sheet.csv", "--sample", "10", "--seed", "60")
+    assert cli(*create)[0] == 0
+    for rater, odd in (("rater-1", 2), ("rater-2", 3)):
+        assert cli("annotate", "export", "q", "--rater", rater, "--to", f"{rater}.csv")[0] == 0
+        filled = rows_of(tmp_path / f"{rater}.csv")
+        assert len(filled) == 10 and {one["verdict"] for one in filled} == {""}
+        for number, one in enumerate(filled):
+            one["verdict"] = "meaning" if number < odd else "ok"
+        with (tmp_path / f"{rater}.csv").open("w", newline="", encoding="utf-8") as stream:
+            writer = csv.DictWriter(stream, filled[0])
+            writer.writeheader()
+            writer.writerows(filled)
+        assert cli("annotate", "import", "q", f"{rater}.csv", "--rater", rater)[0] == 0
+    board = json.loads(cli("annotate", "show", "q", "--json")[1])["board"]
+    assert [one[1:4] for one in board["answers"]["rows"]] == [
+        ["ok", 10, 0.7], ["wording", 10, 0.0], ["meaning", 10, 0.2], ["all raters agree", 10, 0.9],
+    ]  # fmt: skip
+    kappa = next(one for one in board["agreement"]["rows"] if one[1] == "rater-1 and rater-2")
+    assert kappa[3] == pytest.approx((0.9 - 0.62) / (1 - 0.62), abs=1e-3)
 
 
 def test_convert_needs_one_model_and_refuses_a_bad_row_before_it_sends_anything(cli, server, tmp_path):

@@ -11,8 +11,8 @@ fields are ignored. Sound conversions are stored as edits (`tombench/first_perso
 
 import re
 from collections import Counter
-from collections.abc import Iterable
 from difflib import SequenceMatcher
+from functools import cache
 from itertools import accumulate
 from operator import contains
 from pathlib import Path
@@ -26,45 +26,21 @@ from sociometer.core.conversation import SUBJECT, Sampling, Schema, user
 from sociometer.core.errors import DataError, UsageError
 from sociometer.core.instrument import Result
 from sociometer.core.language import written_in
-from sociometer.core.measure import Cell, Summary, Table
+from sociometer.core.measure import Summary, Table
 from sociometer.core.session import Session
 from sociometer.core.settings import Settings
 from sociometer.core.sheets import write_sheet
 from sociometer.core.task import Item, RunView, Score
 from sociometer.instruments.egosocial.tombench.first_person import Edit, FirstPerson, applied, digest, texts_of
 from sociometer.instruments.egosocial.tombench.release import Wording
-from sociometer.reading import read_json, read_lines
+from sociometer.reading import read_json, read_lines, read_rules
 from sociometer.statistics.measures import grouped_measures
 
+_RULES = Path(__file__).parent / "rules"
 _EGO = "\x02"
-_MENTIONS = {
-    word: kind
-    for kind, words in {
-        "he": "he him his himself 他",
-        "she": "she her hers herself 她",
-        "they": "they them their theirs themselves 他们 她们",
-        "you": "you your yours yourself yourselves 你 您 你们",
-        "I": "i me my mine myself we us our ours ourselves 我 我们 咱们",
-        "self": "自己",
-        "ego": _EGO,
-    }.items()
-    for word in words.split()
-}
-_GRAMMAR = {
-    "be", "am", "is", "are", "was", "were", "been", "being", "do", "does", "did", "s", "re", "m", "a", "an", "the",
-    "two", "both", "all", "of", "and", "named", "called", "think", "thinks", "believe", "believes", "guess", "guesses",
-    "的", "了", "是", "则", "和", "与", "跟", "身", "为", "觉得", "认为",
-}  # fmt: skip
-"""Words that a change of person may add, change or take away; a negation is not among them."""
-_PIECE = re.compile(rf"{_EGO}|他们|她们|你们|我们|咱们|自己|觉得|认为|[\u4e00-\u9fff]|[^\W\d_\u4e00-\u9fff]+|\d+|[%$€£¥]")
-_ENDING = re.compile(r"(?<=..)(?:e?(?<![su])s|e)$")  # of the third person: goes, sees, likes; tries has one more rule
+_ENDING = re.compile(r"(?<=..)(?:e?(?<![su])s|e)$")  # of the third person: goes, sees, likes
 _PRONOUN = re.compile(r"\b(?:s?he|him|her|his|hers|(?:him|her)self|the(?:y|m|irs?|mselves))\b|[他她]", re.IGNORECASE)
 _TOKEN = re.compile(r"[A-Za-z0-9]+|\s+|.", re.DOTALL)
-_MOST_ADDED = 500  # characters; comparing much longer texts takes quadratic time
-SHEET = (
-    "id", "you", "story", "first-person story", "question", "first-person question", "options", "first-person options",
-    "right option", "verdict",
-)  # fmt: skip
 
 
 class ThirdPerson(Item, frozen=True, kw_only=True):
@@ -121,12 +97,11 @@ async def ask(item: ThirdPerson, session: Session) -> Conversion:
     """Asks the model for the item in the first person, and checks what it gives."""
     third, language = item.wording, written_in(item.story + item.question)
     options = "\n".join(f"{number}. {option}" for number, option in enumerate(item.options, 1))
-    prompt = session.prompts.render(
-        "convert", language, story=item.story, question=item.question, options=options, count=len(item.options)
-    )
+    told = {"story": item.story, "question": item.question, "options": options, "count": len(item.options)}
+    messages = [user(session.prompts.render("convert", language, **told))]
     schema = Schema(msgspec.json.schema(_Reply)["$defs"]["_Reply"], name="conversion")
-    sampling = Sampling(temperature=0, max_tokens=4000)
-    reading = read_json((await session.ask(SUBJECT, [user(prompt)], schema, sampling=sampling)).text, _Reply)
+    reply = await session.ask(SUBJECT, messages, schema, sampling=Sampling(temperature=0, max_tokens=4000))
+    reading = read_json(reply.text, _Reply)
     if (said := reading.value) is None:
         return Conversion(None, (f"the reply could not be read: {reading.rule}",), unreadable=True)
     if not (person := said.person.strip()):
@@ -135,9 +110,8 @@ async def ask(item: ThirdPerson, session: Session) -> Conversion:
     if found := problems(third, first, person):
         return Conversion(None, tuple(found))
     kept = sum(len(_PRONOUN.findall(text)) for text in texts_of(first))
-    return Conversion(
-        FirstPerson(item.id, language, person, said.order, kept, digest(third), edits_between(third, first))
-    )
+    edits = edits_between(third, first)
+    return Conversion(FirstPerson(item.id, language, person, said.order, kept, digest(third), edits))
 
 
 def edits_between(third: Wording, first: Wording) -> tuple[Edit, ...]:
@@ -157,14 +131,12 @@ def problems(third: Wording, first: Wording, person: str) -> list[str]:
     naming, pairs = _naming(person), list(zip(texts_of(third), texts_of(first), strict=False))
     if len(first.options) != len(third.options):
         return [f"{len(first.options)} options instead of {len(third.options)}"]
-    if any(len(new) > _MOST_ADDED + 3 * len(old) for old, new in pairs):
-        return ["a text is much longer than before"]
-    if person.lower() in _MENTIONS or not any(naming.search(old) for old, _ in pairs):
+    if person.lower() in _words()[0] or not any(naming.search(old) for old, _ in pairs):
         return [f"nobody in the item is called '{person}'"]
     found = ["the person is still named"] if any(naming.search(new) for _, new in pairs) else []
     became, kept = set[str](), set[str]()
     for place, (old, new) in enumerate(pairs):
-        name, wanted = ("story", "you") if place == 0 else ("question", "you") if place == 1 else ("option", "I")
+        name, wanted = ("story", "you") if place == 0 else ("question", "you") if place == 1 else ("option", "me")
         (words, people), (later, changed) = _row(old, naming), _row(new, naming)
         if words != later:
             found.append(f"{name}: words were added, dropped or changed")
@@ -187,9 +159,9 @@ def _same_people(one: list[str], two: list[str], wanted: str) -> bool:
     """Whether the mentions between two words are the same people: the name became "you", a pronoun may have."""
     if "ego" in one and "you" in two and [was for was in one if was != "ego"] == two:  # "Ada, you": "you"
         return True
-    if wanted == "I" and not one:  # "Does not know": "I do not know"
-        return two in ([], ["I"])
-    allowed = [(wanted,) if was == "ego" else (was,) if was in ("you", "I") else (was, wanted) for was in one]
+    if wanted == "me" and not one:  # "Does not know": "I do not know"
+        return two in ([], ["me"])
+    allowed = [(wanted,) if was == "ego" else (was,) if was in ("you", "me") else (was, wanted) for was in one]
     return len(one) == len(two) and all(map(contains, allowed, two))
 
 
@@ -200,17 +172,28 @@ def _naming(person: str) -> re.Pattern[str]:
     return re.compile(rf"(?<![A-Za-z]){start}(?i:{''.join(f' ?{re.escape(one)}' for one in letters)})(?![A-Za-z])")
 
 
+@cache
+def _words() -> tuple[dict[str, str], frozenset[str], re.Pattern[str]]:
+    """Who each pronoun means, the words of grammar, and what finds the words of a text."""
+    rules, kinds = read_rules("conversion", "zh", _RULES), ("he", "she", "they", "you", "me", "self")
+    people = {word: kind for kind in kinds for words in rules.lists(kind) for word in words}
+    grammar = frozenset(word for words in rules.lists("grammar") for word in words)
+    chinese = "|".join(word for word in (*people, *grammar) if len(word) > 1 and not word.isascii())
+    piece = rf"{_EGO}|{chinese}|[\u4e00-\u9fff]|[^\W\d_\u4e00-\u9fff]+|\d+|[%$€£¥]"
+    return {**people, _EGO: "ego"}, grammar, re.compile(piece)
+
+
 def _row(text: str, naming: re.Pattern[str]) -> tuple[list[str], list[list[str]]]:
     """The stems of a text's words without grammar, and the mentions of people before each of them and at the end."""
     plain = naming.sub(f" {_EGO} ", text.replace("’", "'")).lower()
     plain = re.sub(r"(?<=[a-z])n't\b", " not", re.sub(r"\bcan't\b|\bcannot\b", "can not", plain))
-    words: list[str] = []
-    people: list[list[str]] = [[]]
-    for piece in _PIECE.findall(plain):
-        if piece in _MENTIONS:
-            people[-1].append(_MENTIONS[piece])
-        elif piece not in _GRAMMAR:
-            words.append("hav" if piece == "has" else re.sub(r"(?<=..)y$", "i", _ENDING.sub("", piece)))
+    mentions, grammar, piece = _words()
+    words, people = list[str](), [list[str]()]
+    for word in piece.findall(plain):
+        if word in mentions:
+            people[-1].append(mentions[word])
+        elif word not in grammar:
+            words.append("hav" if word == "has" else re.sub(r"(?<=..)y$", "i", _ENDING.sub("", word)))
             people.append([])
     return words, people
 
@@ -221,43 +204,38 @@ def score(item: ThirdPerson, outcome: Conversion) -> Score:
 
 
 def summarise(run: RunView[ThirdPerson, Conversion]) -> Summary:
-    """The share of sound conversions, and why the others were rejected."""
-    return Summary(grouped_measures(run, "sound"), (_reasons(outcome for _, outcome, _ in run.scored()),))
-
-
-def _reasons(outcomes: Iterable[Conversion]) -> Table:
-    counts = Counter(reason for outcome in outcomes for reason in outcome.rejected)
-    return Table("rejected", "Why items were rejected", ("reason", "items"), tuple(counts.most_common()))
+    """The share of sound conversions."""
+    return Summary(grouped_measures(run, "sound"))
 
 
 def convert(context: CommandContext, options: Settings) -> Result:
     """Converts a file of items with a model; writes the edits, the rejected items and a sheet for reviewers."""
     if len(context.subjects) != 1:
         raise UsageError("convert needs one model: give --model MODEL.")
-    items = read_third_person(Path(options.text("file")))
-    view, out = context.play("convert", items=items).view("convert"), Path(options.text("to"))
-    done = [(item, outcome) for item, outcome, _ in view.scored()]
+    items, out = read_third_person(Path(options.text("file"))), Path(options.text("to"))
+    done = [(item, outcome) for item, outcome, _ in context.play("convert", items=items).view("convert").scored()]
     sound = [(item, outcome.edits) for item, outcome in done if outcome.edits is not None]
     left_out = [(item.id, "; ".join(outcome.rejected)) for item, outcome in done if outcome.rejected]
-    files = {
-        "conversions.jsonl": "".join(f"{msgspec.json.encode(edits).decode()}\n" for _, edits in sound),
-        "left-out.csv": write_sheet(("id", "reason"), left_out, guard_formulas=True),
-        "sheet.csv": write_sheet(SHEET, [_sheet_row(item, edits) for item, edits in sound], guard_formulas=True),
-    }
-    sheet = out / "sheet.csv"
-    notes = [f"For reviewers: sociometer annotate create NAME --sheet {sheet}"] if sound else []
-    if sheet.exists() and sheet.read_bytes() != files["sheet.csv"].encode():
+    rows = []
+    for item, edits in sound:
+        first = applied(edits, item.wording)
+        told = [item.story, first.story, item.question, first.question, *map("\n".join, (item.options, first.options))]
+        rows.append([item.id, edits.ego, *told, item.options[item.answer], ""])
+    (card,) = (one for one in context.instrument.card.sheet if one.name == "conversions")
+    wrote = [
+        context.write(out / "conversions.jsonl", "".join(f"{msgspec.json.encode(one).decode()}\n" for _, one in sound)),
+        context.write(out / "left-out.csv", write_sheet(("id", "reason"), left_out, guard_formulas=True)),
+    ]
+    sheet, text, notes = out / "sheet.csv", write_sheet(card.columns, rows, guard_formulas=True), []
+    if sheet.exists() and sheet.read_text(encoding="utf-8") != text:
         notes.append(f"{sheet} differs and was not overwritten; move it away and repeat the command.")
-        del files["sheet.csv"]
+    elif sound:
+        wrote.append(context.write(sheet, text))
+        notes.append(f"For reviewers: sociometer annotate create NAME --sheet {sheet}")
+    reasons = Counter(reason for _, outcome in done for reason in outcome.rejected).most_common()
     return Result(
-        (_reasons(outcome for _, outcome in done),),
+        (Table("rejected", "Why items were rejected", ("reason", "items"), tuple(reasons)),),
         tuple(notes),
-        wrote=tuple(context.write(out / name, text) for name, text in files.items()),
+        wrote=tuple(wrote),
         finding=f"{len(sound)} of {len(done)} conversions are sound.",
     )
-
-
-def _sheet_row(item: ThirdPerson, edits: FirstPerson) -> tuple[Cell, ...]:
-    first = applied(edits, item.wording)
-    told = (item.story, first.story, item.question, first.question, "\n".join(item.options), "\n".join(first.options))
-    return item.id, edits.ego, *told, item.options[item.answer], ""
