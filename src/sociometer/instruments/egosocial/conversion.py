@@ -59,10 +59,6 @@ class ThirdPerson(Item, frozen=True, kw_only=True):
         if not 0 <= self.answer < len(self.options):
             raise ValueError(f"answer {self.answer} is not the place of an option, 0 to {len(self.options) - 1}")
 
-    @property
-    def wording(self) -> Wording:
-        return Wording(self.story, self.question, self.options)
-
 
 class Conversion(Struct, frozen=True):
     """What became of an item: the edits of a sound conversion, or why there is none."""
@@ -95,7 +91,7 @@ def read_third_person(path: Path) -> list[ThirdPerson]:
 
 async def ask(item: ThirdPerson, session: Session) -> Conversion:
     """Asks the model for the item in the first person, and checks what it gives."""
-    third, language = item.wording, written_in(item.story + item.question)
+    third, language = Wording(item.story, item.question, item.options), written_in(item.story + item.question)
     options = "\n".join(f"{number}. {option}" for number, option in enumerate(item.options, 1))
     told = {"story": item.story, "question": item.question, "options": options, "count": len(item.options)}
     messages = [user(session.prompts.render("convert", language, **told))]
@@ -167,9 +163,9 @@ def _same_people(one: list[str], two: list[str], wanted: str) -> bool:
 
 def _naming(person: str) -> re.Pattern[str]:
     """What finds a person by name, with or without the space in "Xiao Ming"."""
-    first, *letters = person.replace(" ", "")
-    start = f"[{first}{first.upper()}]" if first.islower() else re.escape(first)
-    return re.compile(rf"(?<![A-Za-z]){start}(?i:{''.join(f' ?{re.escape(one)}' for one in letters)})(?![A-Za-z])")
+    name = person.replace(" ", "")
+    start = f"[{name[0]}{name[0].upper()}]" if name[0].islower() else re.escape(name[0])
+    return re.compile(rf"(?<![A-Za-z]){start}(?i:{''.join(f' ?{re.escape(one)}' for one in name[1:])})(?![A-Za-z])")
 
 
 @cache
@@ -218,7 +214,7 @@ def convert(context: CommandContext, options: Settings) -> Result:
     left_out = [(item.id, "; ".join(outcome.rejected)) for item, outcome in done if outcome.rejected]
     rows = []
     for item, edits in sound:
-        first = applied(edits, item.wording)
+        first = applied(edits, Wording(item.story, item.question, item.options))
         told = [item.story, first.story, item.question, first.question, *map("\n".join, (item.options, first.options))]
         rows.append([item.id, edits.ego, *told, item.options[item.answer], ""])
     (card,) = (one for one in context.instrument.card.sheet if one.name == "conversions")
