@@ -283,7 +283,9 @@ _COMMANDS = [
         option("--run", "Run with the episodes to label, in place of a sheet.", default=""),
         option("--task", "Task of the run [default: its first].", default=""),
         option("--measure", "Measure that people rate [default: the primary one].", default=""),
-        option("--sample", "Number of random episodes (40) or rows of a sheet (all).", type=click.IntRange(1)),
+        option(
+            "--sample", "Number of random units [default: 40 episodes, or all rows of a sheet].", type=click.IntRange(1)
+        ),
         option("--question", "Question to ask about an episode [default: the measure's own].", default=""),
         option("--raters", "Number of raters.", type=click.IntRange(1, 50), default=2),
         option("--per-item", "Number of raters per unit.", type=click.IntRange(1, 50), default=2),
