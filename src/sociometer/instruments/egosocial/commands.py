@@ -1,4 +1,4 @@
-"""The instrument's own command: blackjack beliefs in sentences, graded by people and compared with the run's judge."""
+"""The instrument's own commands: convert, and grade: blackjack beliefs graded by people, beside the run's judge."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -10,6 +10,7 @@ from sociometer.core.measure import Cell, Table
 from sociometer.core.settings import Settings
 from sociometer.core.sheets import read_rows, write_sheet
 from sociometer.core.task import RunView
+from sociometer.instruments.egosocial.conversion import convert as convert
 from sociometer.instruments.egosocial.games.blackjack.match import RIGHT_ABOVE, Hand, HandOutcome
 from sociometer.instruments.egosocial.games.blackjack.rules import total_of
 from sociometer.instruments.egosocial.games.cards import spoken
