@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 from msgspec import Struct
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from sociometer.core.lazy import lazy
 from sociometer.core.measure import NO_VARIATION, Interval
@@ -28,6 +28,8 @@ from sociometer.statistics.intervals import (
 )
 
 stats = lazy("scipy.stats")
+
+Marks = NDArray[np.bool_]
 
 MANY = 1_000
 """With more comparisons than this, fewer draws are enough: the quantile of their largest varies less."""
@@ -86,6 +88,24 @@ def _largest(influence: Floats) -> Floats:
         rows = min(step, draws - start)
         result[start : start + rows] = np.abs(generator.standard_normal((rows, columns.shape[0])) @ columns).max(axis=1)
     return result
+
+
+def pairwise_level(influence: Floats, clusters: int, level: float = 0.95) -> float:
+    """The level of `simultaneous` for all pairs of the columns of a table, without a column for each pair."""
+    many = math.comb(influence.shape[1], 2)
+    if many < 2:
+        return level
+    if clusters < ENOUGH_CLUSTERS:
+        return 1 - (1 - level) / many
+    draws = DRAWS if many <= MANY else DRAWS // 5
+    drawn = (np.random.default_rng(SEED).standard_normal((draws, influence.shape[0])) @ influence).T.astype(np.float32)
+    largest = np.zeros(draws, dtype=np.float32)
+    for one in range(len(drawn) - 1):
+        scale = np.sqrt(np.square(influence[:, one + 1 :] - influence[:, [one]]).sum(axis=0, dtype=np.float32))
+        sizes = drawn[one + 1 :] - drawn[one]
+        sizes *= np.divide(1, scale, out=np.zeros_like(scale), where=scale > 0)[:, None]
+        np.maximum(largest, np.maximum(sizes.max(axis=0), -sizes.min(axis=0)), out=largest)
+    return max(level, 2 * normal_below(float(np.quantile(largest, level))) - 1)
 
 
 def influence_table(members: Sequence[Mapping[Any, float]]) -> Floats:
@@ -195,23 +215,6 @@ class Differences(Struct, frozen=True):
         """The degrees of freedom of the error: Kish's effective number of clusters − 1."""
         return effective_clusters(self.codes, len(self.clusters)) - 1
 
-    def _estimate(self) -> tuple[float, float]:
-        """Bonett and Price's estimate of the mean difference, and its error."""
-        squares = np.square(self.values)
-        nonzero = int((squares > 0).sum())
-        mean, size = float(self.values.mean()), float(squares.sum()) / nonzero if nonzero else 1.0
-        n = _worth(self.values, self.codes, len(self.clusters))
-        added = 2.0 if self.binary else 2.0 * (1 - nonzero / self.values.size)
-        centre = n * mean / (n + added)
-        square = (n * float(squares.mean()) + added * size) / (n + added)
-        # the variance of graded values is an estimate with its own degree of freedom
-        return centre, math.sqrt(max(0.0, square - centre**2) / (n + added - (0 if self.binary else 1)))
-
-    @property
-    def _single(self) -> bool:
-        """Whether all are single right-or-wrong items, for which the normal distribution is used."""
-        return self.binary and len(self.clusters) == self.values.size
-
     def interval(self, level: float = 0.95) -> Interval:
         """Bonett and Price's interval of the mean difference, on the effective number of items.
 
@@ -225,23 +228,19 @@ class Differences(Struct, frozen=True):
         count = len(self.clusters)
         if count < MINIMUM_CLUSTERS:
             return too_few(count, level)
-        mean, quantile = float(self.values.mean()), 0.5 + level / 2
-        if not self.binary and float(np.ptp(self.values)) == 0.0:
-            return Interval(mean, mean, level, NO_VARIATION, count)
-        centre, error = self._estimate()
-        half = error * (normal_quantile(quantile) if self._single else t_quantile(quantile, self.freedom))
-        low, high = centre - half, centre + half
-        if self.binary:
-            low, high = max(-1.0, low), min(1.0, high)
-        return Interval(low, high, level, "Bonett-Price on the effective sample size", count)
+        low, high = difference_bounds(self.values[:, None], self.codes, np.array([self.binary]), level)
+        steady = not self.binary and low[0] == high[0]
+        method = NO_VARIATION if steady else "Bonett-Price on the effective sample size"
+        return Interval(float(low[0]), float(high[0]), level, method, count)
 
     def p_value(self) -> float:
         """The largest error rate at which the interval includes zero; without an interval, that of sign flips."""
         if len(self.clusters) < MINIMUM_CLUSTERS or (not self.binary and float(np.ptp(self.values)) == 0.0):
             return sign_flip_test(self.values, self.codes)
-        centre, error = self._estimate()
+        centre, error = (float(one[0]) for one in _estimates(self.values[:, None], self.codes, np.array([self.binary])))
         size = -abs(centre) / error
-        return 2 * (normal_below(size) if self._single else t_below(size, self.freedom))
+        single = self.binary and len(self.clusters) == self.values.size
+        return 2 * (normal_below(size) if single else t_below(size, self.freedom))
 
     def influence(self) -> dict[Hashable, float]:
         """The contribution of each cluster to the error of the mean difference: Σ (d − mean) / n."""
@@ -267,10 +266,42 @@ class Differences(Struct, frozen=True):
             standard_error=math.sqrt(_variance(values, self.codes, count, self.binary)) if count > 1 else float("nan"),
             binary=self.binary,
             square=float(np.square(values).mean()),
-            worth=_worth(values, self.codes, count),
+            worth=float(_worth(values[:, None], self.codes)[0]),
             freedom=self.freedom,
             mcnemar=mcnemar(int((values < 0).sum()), int((values > 0).sum())) if once else None,
         )
+
+
+def difference_bounds(values: Floats, codes: Integers, binary: Marks, level: float) -> tuple[Floats, Floats]:
+    """The bounds of `Differences.interval` for several comparisons on the same items, items × comparisons."""
+    count, quantile = int(codes.max()) + 1, 0.5 + level / 2
+    centre, error = _estimates(values, codes, binary)
+    wide = t_quantile(quantile, effective_clusters(codes, count) - 1)
+    half = error * np.where(binary & (count == len(codes)), normal_quantile(quantile), wide)
+    low, high = centre - half, centre + half
+    low[binary], high[binary] = np.maximum(-1.0, low[binary]), np.minimum(1.0, high[binary])
+    steady = ~binary & (np.ptp(values, axis=0) == 0.0)
+    low[steady] = high[steady] = values[0, steady]
+    return low, high
+
+
+def without_rounding(values: Floats) -> Floats:
+    """The differences, items × comparisons; those of a comparison that vary by rounding only do not vary."""
+    mean = values.mean(axis=0)
+    return np.where(np.ptp(values, axis=0) <= 1e-9 * np.maximum(1.0, np.abs(mean)), mean, values)
+
+
+def _estimates(values: Floats, codes: Integers, binary: Marks) -> tuple[Floats, Floats]:
+    """Bonett and Price's estimate of each mean difference, and its error."""
+    squares = np.square(values)
+    nonzero = (squares > 0).sum(axis=0)
+    mean, size = values.mean(axis=0), np.where(nonzero, squares.sum(axis=0) / np.maximum(nonzero, 1), 1.0)
+    n = _worth(values, codes)
+    added = np.where(binary, 2.0, 2.0 * (1 - nonzero / len(values)))
+    centre = n * mean / (n + added)
+    square = (n * squares.mean(axis=0) + added * size) / (n + added)
+    # the variance of graded values is an estimate with its own degree of freedom
+    return centre, np.sqrt(np.maximum(0.0, square - centre**2) / (n + added - ~binary))
 
 
 def item_differences(
@@ -295,10 +326,7 @@ def item_differences(
         binary = is_binary(one) and is_binary(two)
     values, labels = item_means(two - one, clusters, items)
     codes, count = cluster_codes(labels, values.size)
-    mean = float(values.mean())
-    if float(np.ptp(values)) <= 1e-9 * max(1.0, abs(mean)):
-        # differences that vary by rounding only do not vary
-        values = np.full_like(values, mean)
+    values = without_rounding(values[:, None])[:, 0]
     _, places = np.unique(codes, return_index=True)
     names = range(count) if labels is None else [labels[place] or ("", int(place)) for place in places.tolist()]
     left, right = (float(item_means(side, None, items)[0].mean()) for side in (one, two))
@@ -381,16 +409,18 @@ def _variance(differences: Floats, codes: Integers, count: int, binary: bool) ->
     return max(robust, 2.0 / (n + 2) ** 2)
 
 
-def _worth(differences: Floats, codes: Integers, count: int) -> float:
-    """The effective number of items: at most the number of items; without variation, the number of clusters."""
-    items = differences.size
-    simple = float(differences.var()) / items
-    if simple <= 0 or count < 2:
-        return float(count)
-    if count == items:
-        return float(items)
-    robust = mean_variance(differences, codes, count)
-    return float(items) if robust <= simple else items * simple / robust
+def _worth(differences: Floats, codes: Integers) -> Floats:
+    """The effective number of items of each comparison: at most that of items; without variation, that of clusters."""
+    items, count = len(codes), int(codes.max()) + 1
+    simple = differences.var(axis=0) / items
+    if count == items or count < 2:
+        return np.full(simple.shape, float(count))
+    order = np.argsort(codes, kind="stable")
+    starts = np.searchsorted(codes[order], np.arange(count))
+    sums = np.add.reduceat((differences - differences.mean(axis=0))[order], starts, axis=0)
+    robust = count / (count - 1) * np.square(sums).sum(axis=0) / items**2
+    varies = simple > 0
+    return np.where(varies, items * simple / np.where(varies, np.maximum(robust, simple), 1.0), float(count))
 
 
 class Change(Struct, frozen=True):
