@@ -295,8 +295,8 @@ def by_people(
     influence = np.stack(columns, axis=1) if columns else shares
     shared = simultaneous(influence, [found.p_value for found in apart], shares.shape[0])
     ahead = np.zeros((len(names), len(names)), dtype=bool)
-    for (one, two), found, p in zip(pairs, apart, shared.p_values, strict=True):
-        better, worse = (two, one) if sign * found.value > 0 else (one, two)
+    for (one, two), between, p in zip(pairs, apart, shared.p_values, strict=True):
+        better, worse = (two, one) if sign * between.value > 0 else (one, two)
         ahead[names.index(better), names.index(worse)] = p < 0.05
     means = np.array([sign * known[name].value for name in names])
     kind = Interval(None, None, 0.95, METHOD, shares.shape[0])

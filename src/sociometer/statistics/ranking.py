@@ -101,7 +101,7 @@ def rank_intervals(
 
 
 class _Pairs(Struct, frozen=True):
-    """Compares one subject with others; `marks` says of whom the answers are right or wrong, `people` who are people."""
+    """Compares one subject with others; `marks` says whose answers are right or wrong, `people` who are people."""
 
     marks: NDArray[np.bool_]
     people: Mapping[int, PeopleMean]
@@ -125,9 +125,7 @@ class _Pairs(Struct, frozen=True):
         return low, high
 
 
-def ranked(
-    means: Floats, subjects: Sequence[str], above: NDArray[np.bool_] | None, interval: Interval
-) -> list[Rank]:
+def ranked(means: Floats, subjects: Sequence[str], above: NDArray[np.bool_] | None, interval: Interval) -> list[Rank]:
     """The ranks from who surely beats whom (rows beat columns); without it, ranks have `interval`, without bounds."""
     places = ranks(-means[None, :])[0].astype(int).tolist()
     found = []
