@@ -1,14 +1,12 @@
 """Ranks carry the doubt of the items they rest on."""
 
-from itertools import combinations
-
 import numpy as np
 import pytest
 from scipy import stats
 
 from sociometer.statistics.agreement import spearman
 from sociometer.statistics.intervals import cluster_codes
-from sociometer.statistics.paired import item_differences, pairwise_level, simultaneous
+from sociometer.statistics.paired import item_differences, simultaneous
 from sociometer.statistics.ranking import rank_correlations, rank_intervals, ranks
 
 
@@ -93,7 +91,7 @@ def test_a_subject_surely_beats_those_from_which_the_interval_of_two_separates_i
     codes = cluster_codes(clusters, 60)[0]
     deviations = table - table.mean(axis=0)
     sums = np.stack([np.bincount(codes, weights=column) for column in deviations.T], axis=1) / 60
-    each = pairwise_level(np.linalg.qr(sums, mode="r"), int(codes.max()) + 1)
+    each = simultaneous(sums[:, 1:] - sums[:, :1], [1.0] * 7, int(codes.max()) + 1, alike=[range(7)]).level
     for one, name in enumerate(names):
         apart = {
             other: item_differences(table[:, two], table[:, one], clusters, binary=binary[one] and binary[two])
@@ -101,13 +99,3 @@ def test_a_subject_surely_beats_those_from_which_the_interval_of_two_separates_i
             if two != one
         }
         assert found[name].beats == tuple(other for other, each_of in apart.items() if each_of.interval(each).low > 0)
-
-
-def test_all_pairs_hold_together_at_the_level_of_their_differences():
-    rng = np.random.default_rng(4)
-    influence = np.linalg.qr(rng.normal(size=(80, 6)), mode="r")
-    first, second = zip(*combinations(range(6), 2), strict=True)
-    columns = influence[:, list(first)] - influence[:, list(second)]
-    assert pairwise_level(influence, 80) == pytest.approx(simultaneous(columns, [1.0] * 15, 80).level, abs=1e-5)
-    assert pairwise_level(influence, 20) == 1 - 0.05 / 15
-    assert pairwise_level(influence[:, :2], 80) == 0.95

@@ -49,63 +49,58 @@ class Simultaneous(Struct, frozen=True):
     p_values: tuple[float, ...]
 
 
-def simultaneous(influence: Floats, p_values: Sequence[float], clusters: int, level: float = 0.95) -> Simultaneous:
+def simultaneous(
+    influence: Floats,
+    p_values: Sequence[float],
+    clusters: int,
+    level: float = 0.95,
+    *,
+    alike: Sequence[Sequence[int]] = (),
+) -> Simultaneous:
     """The level at which every comparison is made so that all intervals hold together with probability `level`.
 
     `influence` is clusters × comparisons: the contribution of each cluster to the error of each difference. The
     comparisons are jointly normal with the correlations of these columns; the quantile c of the largest |t| of draws
     from that distribution gives the level 2Φ(c) − 1 (max-t). Fewer than `ENOUGH_CLUSTERS` clusters do not show the
     correlations well enough: the error rate is then divided by the number of comparisons (Bonferroni), and the
-    intervals use the t distribution. One comparison keeps its level and its p-value.
+    intervals use the t distribution. One comparison keeps its level and its p-value. The pairs in each group of columns
+    in `alike` are comparisons too.
     References: Westfall, P. H., and Young, S. S. (1993). Resampling-based multiple testing. Wiley; Chernozhukov, V.,
     Chetverikov, D., and Kato, K. (2013). Gaussian approximations and multiplier bootstrap. Annals of Statistics 41.
     """
-    if len(p_values) < 2:
+    many = len(p_values) + sum(math.comb(len(group), 2) for group in alike)
+    if many < 2:
         return Simultaneous(level, tuple(p_values))
     if clusters < ENOUGH_CLUSTERS:
-        many = len(p_values)
         return Simultaneous(1 - (1 - level) / many, tuple(min(1.0, many * p) for p in p_values))
-    largest = _largest(influence)
+    largest = _largest(influence, DRAWS if many <= MANY else DRAWS // 5, alike)
     each = max(level, 2 * normal_below(float(np.quantile(largest, level))) - 1)
     sizes = [normal_quantile(1 - max(p, 1e-15) / 2) for p in p_values]
-    found = [(1 + int((largest >= size - 1e-9).sum())) / (1 + largest.size) for size in sizes]
+    found = [(1 + int((largest >= size - 1e-6).sum())) / (1 + largest.size) for size in sizes]
     return Simultaneous(each, tuple(min(1.0, max(p, one)) for p, one in zip(p_values, found, strict=True)))
 
 
-def _largest(influence: Floats) -> Floats:
-    """The largest absolute value in each draw from a normal distribution with the correlations of the columns."""
-    draws = DRAWS if influence.shape[1] <= MANY else DRAWS // 5
-    scale = np.sqrt(np.square(influence).sum(axis=0))
-    columns = influence[:, scale > 0] / scale[scale > 0]
-    if columns.shape[0] > columns.shape[1]:
-        columns = np.linalg.qr(columns, mode="r")
-    result = np.zeros(draws)
-    if not columns.size:
-        return result
-    generator = np.random.default_rng(SEED)
-    step = max(1, 4_000_000 // columns.shape[1])
-    for start in range(0, draws, step):
-        rows = min(step, draws - start)
-        result[start : start + rows] = np.abs(generator.standard_normal((rows, columns.shape[0])) @ columns).max(axis=1)
-    return result
+def _largest(influence: Floats, draws: int, alike: Sequence[Sequence[int]]) -> Floats:
+    """The largest |t| in each draw from a normal distribution with the correlations of the comparisons.
 
+    Pairs are taken one column against the later ones of its group, so that no table of all pairs is made.
+    """
+    columns = np.linalg.qr(influence, mode="r")
+    columns *= np.where(columns.diagonal() < 0, -1.0, 1.0)[:, None]  # whatever the order of the clusters
+    drawn = (np.random.default_rng(SEED).standard_normal((draws, columns.shape[0])) @ columns).T.astype(np.float32)
+    result = np.zeros(draws, dtype=np.float32)
 
-def pairwise_level(influence: Floats, clusters: int, level: float = 0.95) -> float:
-    """The level of `simultaneous` for all pairs of the columns of a table, without a column for each pair."""
-    many = math.comb(influence.shape[1], 2)
-    if many < 2:
-        return level
-    if clusters < ENOUGH_CLUSTERS:
-        return 1 - (1 - level) / many
-    draws = DRAWS if many <= MANY else DRAWS // 5
-    drawn = (np.random.default_rng(SEED).standard_normal((draws, influence.shape[0])) @ influence).T.astype(np.float32)
-    largest = np.zeros(draws, dtype=np.float32)
-    for one in range(len(drawn) - 1):
-        scale = np.sqrt(np.square(influence[:, one + 1 :] - influence[:, [one]]).sum(axis=0, dtype=np.float32))
-        sizes = drawn[one + 1 :] - drawn[one]
+    def include(apart: Floats, sizes: NDArray[np.float32]) -> None:
+        scale = np.sqrt(np.square(apart).sum(axis=0, dtype=np.float32))
         sizes *= np.divide(1, scale, out=np.zeros_like(scale), where=scale > 0)[:, None]
-        np.maximum(largest, np.maximum(sizes.max(axis=0), -sizes.min(axis=0)), out=largest)
-    return max(level, 2 * normal_below(float(np.quantile(largest, level))) - 1)
+        np.maximum(result, np.maximum(sizes.max(axis=0), -sizes.min(axis=0)), out=result)
+
+    for group in alike:
+        for place, one in enumerate(group[:-1], start=1):
+            others = list(group[place:])
+            include(columns[:, others] - columns[:, [one]], drawn[others] - drawn[one])
+    include(columns, drawn)
+    return result.astype(np.float64)
 
 
 def influence_table(members: Sequence[Mapping[Any, float]]) -> Floats:

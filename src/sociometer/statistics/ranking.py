@@ -18,7 +18,7 @@ from sociometer.statistics.intervals import (
     is_binary,
     too_few,
 )
-from sociometer.statistics.paired import difference_bounds, item_differences, pairwise_level, without_rounding
+from sociometer.statistics.paired import difference_bounds, item_differences, simultaneous, without_rounding
 from sociometer.statistics.people import PeopleMean, with_people
 
 
@@ -82,19 +82,21 @@ def rank_intervals(
     root: Floats = np.asarray(np.linalg.qr(sums, mode="r") if count > len(subjects) else sums) / scores.shape[0]
     own = np.zeros((len(crowds), len(subjects)))  # what other people would change is the same in every comparison
     own[range(len(crowds)), list(crowds)] = [math.sqrt(one.added) for one in crowds.values()]
-    each = pairwise_level(np.vstack([root, own]), count, level)
+    influence = np.vstack([root, own])
+    others = range(len(subjects) - 1)
+    each = simultaneous(influence[:, 1:] - influence[:, :1], [1.0] * len(others), count, level, alike=[others]).level
     interval = Interval(None, None, level, "simultaneous comparisons of all pairs", count)
     above = np.zeros((len(subjects), len(subjects)), dtype=bool)
     pairs = _Pairs(np.array(marks, dtype=bool), crowds, each)
     for one in range(len(subjects) - 1):
-        others = np.arange(one + 1, len(subjects))
-        low, high = pairs.bounds(one, others, (scores, scores), codes)
-        above[one, others], above[others, one] = low > 0, high < 0
+        later = np.arange(one + 1, len(subjects))
+        low, high = pairs.bounds(one, later, (scores, scores), codes)
+        above[one, later], above[later, one] = low > 0, high < 0
     if failed is not None and failed.tables is not None:
         codes = cluster_codes(failed.clusters, len(failed.tables[0]))[0]
         for one in range(len(subjects)):
-            others = np.flatnonzero(above[one])
-            above[one, others] = pairs.bounds(one, others, failed.tables, codes)[0] > 0
+            below = np.flatnonzero(above[one])
+            above[one, below] = pairs.bounds(one, below, failed.tables, codes)[0] > 0
     elif failed is not None:
         above[:] = False
     return ranked(means, subjects, above, interval)
