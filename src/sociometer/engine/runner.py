@@ -263,8 +263,10 @@ class Runner:
                     if (item.id, repeat) in done:
                         self._progress.done += 1
                         self._progress.done_before += 1
+                        self._progress.end_episode(task.name)
                         self._ended(task.name, nth)
                     elif (task.name, item.id, repeat) in self._progress.lost:
+                        self._progress.end_episode(task.name)
                         self._ended(task.name, nth)
                     else:
                         yield task, nth, item, repeat
@@ -331,6 +333,7 @@ class Runner:
             # The outcome or a note cannot be encoded: a fault of the instrument, and this episode's alone.
             played = PlayedEpisode(failed(played.episode.item, played.episode.repeat, fault), (), fault)
             self._store.episodes.add(self._run, task, played.episode, played.events)
+        self._progress.end_episode(task, [one.messages for one in played.events if isinstance(one, Exchange)])
         failure, error = played.episode.failure, played.error
         if failure is None:
             self._progress.done += 1
