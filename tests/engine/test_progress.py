@@ -5,10 +5,10 @@ import time
 import pytest
 
 from sociometer.core.config import Caps, RunConfig
-from sociometer.core.conversation import user
+from sociometer.core.conversation import Exchange, user
 from sociometer.engine.budget import Budget
 from sociometer.engine.engine import Engine
-from sociometer.engine.progress import Progress, TaskWork, effort_of
+from sociometer.engine.progress import Progress, TaskWork
 from sociometer.instruments import load
 from sociometer.store.store import Store
 
@@ -22,7 +22,7 @@ def halfway(**work):
         for _ in range(10):
             progress.answer(SHORT)
         progress.done += 1
-        progress.end_episode("slow", [SHORT] * 10)
+        progress.end_episode("slow", 10.0)
     return progress
 
 
@@ -47,7 +47,12 @@ def test_the_time_left_does_not_grow_while_a_reply_is_awaited():
 
 
 def test_a_long_prompt_takes_more_time():
-    progress = halfway(slow=TaskWork(2, 10.0), long=TaskWork(4, effort_of([[user("a" * 4000)]])))
+    one = Progress("", Budget(Caps()), 2, started=time.monotonic() - 10, work={"long": TaskWork(2, 5.0)})
+    one.answer([user("a" * 4000)])
+    one.done += 1
+    one.end_episode("long", 5.0)
+    assert one.seconds_left == pytest.approx(10, rel=0.01)
+    progress = halfway(slow=TaskWork(2, 10.0), long=TaskWork(4, 5.0))
     progress.total = 6
     assert progress.seconds_left == pytest.approx(4 * 5 * 2, rel=0.01)
 
@@ -55,6 +60,13 @@ def test_a_long_prompt_takes_more_time():
 def test_episodes_differ_from_what_was_expected():
     progress = halfway(slow=TaskWork(12, 4.0))
     assert 10 * 4 < progress.seconds_left / 2 < 10 * 10
+
+
+@pytest.fixture
+def guesser(tmp_path, monkeypatch):
+    """A function in a module of the user, as a model."""
+    (tmp_path / "guesser.py").write_text("def reply(messages):\n    return '50'\n", encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
 
 
 class Listener:
@@ -68,18 +80,32 @@ class Listener:
         pass
 
 
-def test_the_requests_of_each_task_are_known_before_the_run(tmp_path):
+def test_the_requests_of_each_task_are_known_before_the_run(tmp_path, guesser):
     listener = Listener()
     with Store(tmp_path / "s.db") as store:
-        engine = Engine(store, load, listener)
-        engine.run(RunConfig(instrument="egosocial", subject="baseline/random", tasks=("worlds", "numbers"), limit=3))
+        tasks = ("worlds", "numbers")
+        config = RunConfig(instrument="egosocial", subject="python/guesser:reply", tasks=tasks, limit=3)
+        Engine(store, load, listener).run(config)
     assert {task: left for task, (left, _) in listener.work.items()} == {"worlds": 3, "numbers": 3}
-    for task, (_, expected) in listener.work.items():
-        after = listener.progress.work[task]
-        assert (after.left, after.ended) == (0, 3)
-        assert after.effort / 3 == pytest.approx(expected, rel=0.1)
+    after = listener.progress.work["numbers"]
+    assert (after.left, after.ended) == (0, 3)
+    assert after.effort / 3 == pytest.approx(listener.work["numbers"][1], rel=0.25)
     assert listener.work["numbers"][1] > 5 * listener.work["worlds"][1]
     assert listener.progress.seconds_left == 0
+
+
+def test_a_person_that_a_rule_plays_takes_no_time(tmp_path, guesser):
+    listener = Listener()
+    with Store(tmp_path / "s.db") as store:
+        config = RunConfig(instrument="sage", subject="python/guesser:reply", tasks=("dialogue",), limit=2)
+        run = Engine(store, load, listener).run(config).run
+        asked = [
+            one for item in run.finished("dialogue") for one in run.transcript(item[0]) if isinstance(one, Exchange)
+        ]
+    assert any(one.role != "subject" for one in asked)
+    assert listener.progress.work["dialogue"].effort == pytest.approx(
+        sum(1 + sum(len(said.content) for said in one.messages) / 1000 for one in asked if one.role == "subject")
+    )
 
 
 def test_a_resumed_run_counts_only_what_is_left(tmp_path):

@@ -2,10 +2,11 @@
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from sociometer.core.conversation import Message
+from sociometer.core.conversation import Event, Exchange, Message
+from sociometer.core.session import RoleBinding
 from sociometer.engine.budget import Budget
 from sociometer.store.records import RunStatus
 
@@ -31,9 +32,14 @@ class TaskWork:
         return (_PRIOR * self.expected + self.effort) / (_PRIOR + self.ended)
 
 
-def effort_of(requests: Iterable[Sequence[Message]]) -> float:
-    """What requests take, next to a short one."""
-    return sum(1 + sum(len(message.content) for message in messages) / _CHARACTERS for messages in requests)
+def effort_of(events: Iterable[Event], bindings: Mapping[str, RoleBinding]) -> float:
+    """What the requests to models take, next to a short one; rules answer at once."""
+    sent = (one for one in events if isinstance(one, Exchange) and bindings[one.role].player.journaled)
+    return sum(_effort(one.messages) for one in sent)
+
+
+def _effort(messages: Sequence[Message]) -> float:
+    return 1 + sum(len(message.content) for message in messages) / _CHARACTERS
 
 
 @dataclass
@@ -102,15 +108,15 @@ class Progress:
     def answer(self, messages: Sequence[Message]) -> None:
         """Count the reply to a request."""
         self.answered += 1
-        self._effort += effort_of([messages])
+        self._effort += _effort(messages)
         self._answered_at = time.monotonic()
 
-    def end_episode(self, task: str, requests: Sequence[Sequence[Message]] | None = None) -> None:
-        """Count an episode of a task that is over, with its requests; None if it was played before."""
+    def end_episode(self, task: str, effort: float | None = None) -> None:
+        """Count an episode of a task that is over, with its effort; None if it was played before."""
         work = self.work.setdefault(task, TaskWork())
         work.left -= 1
-        if requests is not None:
-            work.ended, work.effort = work.ended + 1, work.effort + effort_of(requests)
+        if effort is not None:
+            work.ended, work.effort = work.ended + 1, work.effort + effort
 
     @property
     def seconds_left(self) -> float | None:
