@@ -89,7 +89,6 @@ def test_the_requests_of_each_task_are_known_before_the_run(tmp_path, guesser):
     assert {task: left for task, (left, _) in listener.work.items()} == {"worlds": 3, "numbers": 3}
     after = listener.progress.work["numbers"]
     assert (after.left, after.ended) == (0, 3)
-    assert after.effort / 3 == pytest.approx(listener.work["numbers"][1], rel=0.25)
     assert listener.work["numbers"][1] > 5 * listener.work["worlds"][1]
     assert listener.progress.seconds_left == 0
 

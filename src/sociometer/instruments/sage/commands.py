@@ -27,6 +27,7 @@ from sociometer.instruments.sage.figures import captioned, figures
 from sociometer.instruments.sage.items import BUNDLED, RELEASED, Scenario, known_scenarios
 from sociometer.instruments.sage.judges import sheets
 from sociometer.instruments.sage.leaderboard import ends, value_of
+from sociometer.instruments.sage.published.reproduce import table as published
 from sociometer.instruments.sage.simulators import simulators as simulators
 from sociometer.statistics.formatting import estimate, stand_in_notes
 
@@ -229,22 +230,28 @@ def annotations(context: CommandContext, options: Settings) -> Result:
         for context in contexts(dialogue)
     }
     found = sheets.check(read, known)
-    shares = (
-        ("consistency of simulator and annotator", found.consistency, 0.8265),
-        ("consistency of simulator and majority", found.majority_consistency, 0.95),
-        ("agreement of annotators", found.agreement, 0.758),
-        ("reasonableness", found.reasonableness, 0.8835),
-        ("agreement of annotators in reasonableness", found.reasonableness_agreement, 0.7975),
-    )
+    for person, given in sheets.by_annotator(read).items():
+        for run in runs:
+            for column, sheet in sheets.SHEETS.items():
+                said = {(key,): {column: answer} for (key, asked), answer in given.items()
+                        if asked == column and known[key].run == run.id}  # fmt: skip
+                if said:
+                    context.keep_labels(run.id, sheet, person, said)
+    names = ("consistency of simulator and annotator", "consistency of simulator and majority",
+             "agreement of annotators", "reasonableness", "agreement of annotators in reasonableness")  # fmt: skip
+    paper = zip(names, (float(row["percent"]) / 100 for row in published("table1")), strict=True)
     rows = (
-        *((name, each.value, *ends(each.interval), each.items, paper) for name, each, paper in shares),
+        *(
+            (name, each.value, *ends(each.interval), each.items, value)
+            for (name, value), each in zip(paper, found.shares(), strict=True)
+        ),
         ("agreement of annotators, Krippendorff's alpha", found.alpha, None, None, found.shared, None),
     )
     columns = ("metric", "here", "from", "to", "answers", "paper")
     table = Table(
         "annotations", "Agreement of the simulator with people", columns, rows,
         note=f"{found.contexts} contexts, {found.shared} of them rated by two or more of {found.annotators} annotators;"
-        f" {found.undecided} without a majority of more than half",
+        f" {found.undecided} without a majority of more than half. The answers are stored with the runs",
     )  # fmt: skip
     return Result(tables=(table,))
 

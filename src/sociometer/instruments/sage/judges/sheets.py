@@ -9,6 +9,7 @@ from msgspec import Struct
 from sociometer.core import sheets
 from sociometer.core.errors import DataError
 from sociometer.core.measure import Measure
+from sociometer.core.task import AnyRun
 from sociometer.instruments.sage.analyses.stability import Context
 from sociometer.instruments.sage.dialogue import as_text
 from sociometer.instruments.sage.person.emotion import direction
@@ -16,9 +17,11 @@ from sociometer.statistics.agreement import alpha_of, settled
 from sociometer.statistics.measures import Observation, mean_measure
 
 DIRECTIONS = ("down", "same", "up")
-_SHEET = ("context", "persona", "background", "goal", "hidden intention", "talk", "last reply", "direction")
-_REASONING = ("context", "last reply", "inner activity", "feeling", "change", "reasonable")
+_SHEET = ("run", "context", "persona", "background", "goal", "hidden intention", "talk", "last reply", "direction")
+_REASONING = ("run", "context", "last reply", "inner activity", "feeling", "change", "reasonable")
 _ALLOWED = {"direction": DIRECTIONS, "reasonable": ("yes", "no")}
+SHEETS = {"direction": "feelings", "reasonable": "reasoning"}
+"""The sheet of the card that has each column."""
 
 
 class Answers(Struct, frozen=True):
@@ -26,6 +29,15 @@ class Answers(Struct, frozen=True):
 
     annotator: str
     answers: dict[tuple[str, str], str]
+
+
+def stored_answers(run: AnyRun) -> list[Answers]:
+    """What people said of a run, as if read from their sheets."""
+    return [
+        Answers(label.rater, {(label.key[0], column): said for column, said in label.answers.items()})
+        for sheet in SHEETS.values()
+        for label in run.labels.get(sheet, ())
+    ]
 
 
 class HumanCheck(Struct, frozen=True):
@@ -44,6 +56,11 @@ class HumanCheck(Struct, frozen=True):
     undecided: int = 0
     """For how many of these no answer is that of more than half."""
 
+    def shares(self) -> tuple[Measure, ...]:
+        """The rows of Table 1, in its order."""
+        return (self.consistency, self.majority_consistency, self.agreement, self.reasonableness,
+                self.reasonableness_agreement)  # fmt: skip
+
 
 def context_key(context: Context) -> str:
     """The name of a context in a sheet: run and place."""
@@ -57,8 +74,8 @@ def write_sheet(contexts: Sequence[Context]) -> str:
         scenario = context.scenario
         talk = as_text(context.talk[:-1])
         rows.append(
-            (context_key(context), scenario.persona, scenario.background, scenario.goal, scenario.hidden, talk,
-             context.talk[-1][1], "")
+            (context.run, context_key(context), scenario.persona, scenario.background, scenario.goal, scenario.hidden,
+             talk, context.talk[-1][1], "")
         )  # fmt: skip
     return sheets.write_sheet(_SHEET, rows, guard_formulas=True)
 
@@ -66,7 +83,7 @@ def write_sheet(contexts: Sequence[Context]) -> str:
 def write_reasoning(contexts: Sequence[Context]) -> str:
     """The sheet of reasonableness, to fill in after the other one: it shows what the simulator thought."""
     rows = [
-        (context_key(each), each.talk[-1][1], each.judgement.activity, each.judgement.feeling,
+        (each.run, context_key(each), each.talk[-1][1], each.judgement.activity, each.judgement.feeling,
          each.judgement.change, "")
         for each in contexts
     ]  # fmt: skip
