@@ -221,7 +221,7 @@ def sheet(context: CommandContext, options: Settings) -> Result:
 
 def annotations(context: CommandContext, options: Settings) -> Result:
     """Compares filled-in sheets with the simulator's judgements and the paper's figures."""
-    read = [sheets.read_sheet(Path(name)) for name in options.texts("sheets")]
+    read = [label for name in options.texts("sheets") for label in sheets.read_sheet(Path(name))]
     runs = [context.run(name) for name in options.texts("run")]
     known = {
         sheets.context_key(context): context
@@ -230,13 +230,13 @@ def annotations(context: CommandContext, options: Settings) -> Result:
         for context in contexts(dialogue)
     }
     found = sheets.check(read, known)
-    for person, given in sheets.by_annotator(read).items():
-        for run in runs:
-            for column, sheet in sheets.SHEETS.items():
-                said = {(key,): {column: answer} for (key, asked), answer in given.items()
-                        if asked == column and known[key].run == run.id}  # fmt: skip
-                if said:
-                    context.keep_labels(run.id, sheet, person, said)
+    kept: dict[tuple[str, str, str], dict[tuple[str, ...], dict[str, str]]] = {}
+    for label in read:
+        for column, said in label.answers.items():
+            place = (known[label.key[0]].run, sheets.SHEETS[column], label.rater)
+            kept.setdefault(place, {})[label.key] = {column: said}
+    for place, answers in kept.items():
+        context.keep_labels(*place, answers)
     names = ("consistency of simulator and annotator", "consistency of simulator and majority",
              "agreement of annotators", "reasonableness", "agreement of annotators in reasonableness")  # fmt: skip
     paper = zip(names, (float(row["percent"]) / 100 for row in published("table1")), strict=True)

@@ -23,7 +23,7 @@ from sociometer.core.task import AnyRun
 from sociometer.core.words import grouped
 from sociometer.instruments.sage.analyses.stability import contexts
 from sociometer.instruments.sage.figures import figures
-from sociometer.instruments.sage.judges.sheets import check, context_key, stored_answers
+from sociometer.instruments.sage.judges.sheets import SHEETS, check, context_key
 from sociometer.instruments.sage.leaderboard import by_simulator, leaderboard_table, simulator_of, value_of
 from sociometer.instruments.sage.person.emotion import CARDS
 from sociometer.instruments.sage.published.reproduce import table as published
@@ -68,9 +68,9 @@ def paper(given: PaperInput) -> Sequence[PaperPart]:
 def _human_check(runs: Sequence[AnyRun]) -> PaperPart:
     """Table 1: the simulator compared with people, one row for each metric; other items have a section of their own."""
     rows = []
-    for members in grouped((run.official, run) for run in runs if stored_answers(run)).values():
+    for members in grouped((run.official, run) for run in runs if run.labels.keys() & {*SHEETS.values()}).values():
         known = {context_key(one): one for run in members for talk in dialogues_of(run) for one in contexts(talk)}
-        found = check([one for run in members for one in stored_answers(run)], known)
+        found = check([one for run in members for sheet in SHEETS.values() for one in run.labels.get(sheet, ())], known)
         remarks = tuple(dict.fromkeys(remark for run in members for remark in remarks_on(run)))
         section = f"{', '.join(dict.fromkeys(run.subject for run in members))}: {found.annotators} annotators"
         for row, each in zip(published("table1"), found.shares(), strict=True):

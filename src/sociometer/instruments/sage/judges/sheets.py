@@ -9,7 +9,7 @@ from msgspec import Struct
 from sociometer.core import sheets
 from sociometer.core.errors import DataError
 from sociometer.core.measure import Measure
-from sociometer.core.task import AnyRun
+from sociometer.core.task import PeopleLabel
 from sociometer.instruments.sage.analyses.stability import Context
 from sociometer.instruments.sage.dialogue import as_text
 from sociometer.instruments.sage.person.emotion import direction
@@ -22,22 +22,6 @@ _REASONING = ("run", "context", "last reply", "inner activity", "feeling", "chan
 _ALLOWED = {"direction": DIRECTIONS, "reasonable": ("yes", "no")}
 SHEETS = {"direction": "feelings", "reasonable": "reasoning"}
 """The sheet of the card that has each column."""
-
-
-class Answers(Struct, frozen=True):
-    """One annotator's answers on a sheet, by context and column."""
-
-    annotator: str
-    answers: dict[tuple[str, str], str]
-
-
-def stored_answers(run: AnyRun) -> list[Answers]:
-    """What people said of a run, as if read from their sheets."""
-    return [
-        Answers(label.rater, {(label.key[0], column): said for column, said in label.answers.items()})
-        for sheet in SHEETS.values()
-        for label in run.labels.get(sheet, ())
-    ]
 
 
 class HumanCheck(Struct, frozen=True):
@@ -90,37 +74,36 @@ def write_reasoning(contexts: Sequence[Context]) -> str:
     return sheets.write_sheet(_REASONING, rows, guard_formulas=True)
 
 
-def read_sheet(path: Path) -> Answers:
+def read_sheet(path: Path) -> list[PeopleLabel]:
     """A filled-in sheet of either kind; the annotator is named after the file, and a row may be left empty."""
-    found = Answers(path.stem.removesuffix("-reasoning"), {})
+    found = []
     for line, row in sheets.read_rows(path, ("context",), tuple(_ALLOWED), guarded=True):
         key = row["context"].strip()
-        for column, values in _ALLOWED.items():
-            said = row.get(column, "").strip().lower()
-            if said and said not in values:
-                raise DataError(f"{column} '{said}'; allowed: {', '.join(values)}, or empty", path, line)
-            if said and key:
-                found.answers[key, column] = said
-    if not found.answers:
+        answers = {column: said for column in _ALLOWED if (said := row.get(column, "").strip().lower())}
+        for column, said in answers.items():
+            if said not in _ALLOWED[column]:
+                raise DataError(f"{column} '{said}'; allowed: {', '.join(_ALLOWED[column])}, or empty", path, line)
+        if key and answers:
+            found.append(PeopleLabel(path.stem.removesuffix("-reasoning"), (key,), answers))
+    if not found:
         raise DataError("contains no answer", path)
     return found
 
 
-def by_annotator(read: Iterable[Answers]) -> dict[str, dict[tuple[str, str], str]]:
+def by_annotator(read: Iterable[PeopleLabel]) -> dict[str, dict[tuple[str, str], str]]:
     """The answers of each annotator, whose sheets count as one; two different answers to one question are an error."""
     found: dict[str, dict[tuple[str, str], str]] = {}
-    for each in read:
-        known = found.setdefault(each.annotator, {})
-        for place, said in each.answers.items():
-            if known.setdefault(place, said) != said:
-                raise DataError(
-                    f"the sheets of '{each.annotator}' give two answers for {', '.join(place)}: {known[place]} and "
-                    f"{said}; sheets with the same name count as one person's; if two people filled them in, rename one"
-                )
+    for rater, place, said in ((one.rater, (one.key[0], at), said) for one in read for at, said in one.answers.items()):
+        known = found.setdefault(rater, {})
+        if known.setdefault(place, said) != said:
+            raise DataError(
+                f"the sheets of '{rater}' give two answers for {', '.join(place)}: {known[place]} and "
+                f"{said}; sheets with the same name count as one person's; if two people filled them in, rename one"
+            )
     return found
 
 
-def check(read: Iterable[Answers], contexts: Mapping[str, Context]) -> HumanCheck:
+def check(read: Iterable[PeopleLabel], contexts: Mapping[str, Context]) -> HumanCheck:
     """The simulator compared with people: each annotator, their majority, their agreement, and the reasonableness."""
     everybody = by_annotator(read)
     for name, given in everybody.items():
