@@ -152,7 +152,8 @@ def keep_people(store: Path, instrument: str, sheet: SheetCard, run: str, labels
              for one in labels}  # fmt: skip
     with closing(LabelBook(book_path(store))) as book, book.changing():
         if all(queue.name != name for queue in book.queues()):
-            book.create(Queue(name, sheet.title, asked, kind, columns), (), (), ())
+            secret = secrets.token_urlsafe(16)
+            book.create(Queue(name, sheet.title, asked, kind, columns, secret=secret), (), (), ())
         known = book.units(name)
         book.add_units(name, [unit for unit in units.values() if unit.id not in known], ())
         for one in labels:

@@ -19,19 +19,14 @@ from sociometer.statistics.agreement import cohen_kappa, majorities
 BELIEFS = ("self", "external")
 
 
-def place_of(item: str, repeat: int | str, decision: int | str, about: str) -> str:
-    """Return the id of a belief in a run."""
-    return f"{item}.{repeat}.{decision}.{about}"
-
-
 Grades = Mapping[str, bool]
-"""Whether each belief, by its place, is right."""
+"""Whether each belief is right, by its place: item, repeat, decision and which of the two."""
 
 
 def judged(run: RunView[Hand, HandOutcome]) -> dict[str, bool]:
     """Return the verdicts of the judge that graded beliefs during the run; none if it had no judge."""
     return {
-        place_of(episode.item.id, episode.repeat, number, belief): grade > RIGHT_ABOVE
+        f"{episode.item.id}.{episode.repeat}.{number}.{belief}": grade > RIGHT_ABOVE
         for episode in run.episodes()
         for number, decision in enumerate(episode.outcome.decisions if episode.outcome else (), 1)
         for belief, grade in zip(BELIEFS, decision.grades or (), strict=False)
@@ -127,7 +122,7 @@ def graded(labels: Iterable[PeopleLabel]) -> dict[str, bool]:
     """Return the grades of the majority, by the place of each belief in its run; a tie is no grade."""
     labels = list(labels)
     return {
-        place_of(*key, belief): grade == "y"
+        ".".join((*key, belief)): grade == "y"
         for belief in BELIEFS
         for key, grade in majorities(labels, f"{belief}_right").items()
     }

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from msgspec import Struct, field
+from msgspec import Struct, field, structs
 
-from sociometer.core.measure import Measure
+from sociometer.core.measure import Measure, Summary
 from sociometer.core.paper import (
     NOT_THE_PAPERS,
     Estimate,
@@ -175,15 +175,14 @@ def _column(column: Column) -> PaperColumn:
 def _cell(runs: Sequence[AnyRun], column: Column) -> Estimate:
     mine = [run for run in runs if run.task == column.task]
     if column.task == "blackjack":  # people's grades before a judge's
-        for run in mine:
-            if (found := graded_by_people(run)[0]).items:
-                interval = found.interval.scaled(100) if found.interval else None
-                return Estimate(None if found.value is None else 100 * found.value, interval)
+        mine = [
+            structs.replace(run, summary=Summary((found,))) for run in mine if (found := _graded(run)[0]).items
+        ] or mine
     cells = [estimate(run, column.measure, scale=100, **column.group) for run in mine]
     return next((cell for cell in cells if cell.value is not None), Estimate(None))
 
 
-def graded_by_people(run: AnyRun) -> tuple[Measure, int, int]:
+def _graded(run: AnyRun) -> tuple[Measure, int, int]:
     """Both beliefs right at the first decision, as most people say; how many people graded, and hands without grade."""
     labels = run.labels.get("beliefs", ())
     own, other = (majorities(labels, f"{belief}_right") for belief in ("self", "external"))
@@ -197,14 +196,12 @@ def graded_by_people(run: AnyRun) -> tuple[Measure, int, int]:
 
 def _why_empty(runs: Sequence[AnyRun], columns: Sequence[Column]) -> str:
     """Why cells of a row are empty."""
-    played = {run.task for run in runs}
+    played = {run.task: run.run for run in runs}
     absent = dict.fromkeys(_TITLES.get(one.task, _heading(one)[0]) for one in columns if one.task not in played)
     said = [f"not played: {', '.join(absent)}"] if absent else []
-    said += [
-        f"Blackjack: neither people nor a judge graded the beliefs; run 'sociometer egosocial grade {run.run}'"
-        for run in runs
-        if run.task == "blackjack" and _cell([run], _BLACKJACK).value is None
-    ]
+    if "blackjack" in played and _BLACKJACK in columns and _cell(runs, _BLACKJACK).value is None:
+        grade = f"run 'sociometer egosocial grade {played['blackjack']}'"
+        said.append(f"Blackjack: neither people nor a judge graded the beliefs; {grade}")
     return "; ".join(said)
 
 
@@ -213,7 +210,7 @@ def _remarks(run: AnyRun) -> tuple[str, ...]:
     said = [f"{run.task}: {remark}" if remark == NOT_THE_PAPERS else remark for remark in remarks_on(run)]
     said += [f"{_TITLES[run.task]}{OURS}: {_OURS[run.task]}"] if run.task in _OURS else []
     if run.task == "blackjack":
-        found, people, tied = graded_by_people(run)
+        found, people, tied = _graded(run)
         if found.items:
             graders = counted(people, "person", "people")
             said.append(f"Blackjack: {found.items} hands graded by {graders}; {tied} have no majority")

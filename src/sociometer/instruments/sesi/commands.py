@@ -149,8 +149,8 @@ def analyse(context: CommandContext, options: Settings) -> Result:
                 " these runs; give the runs that it was written from."
             )
         for name, run in errors.runs_by_name(runs).items():
-            mine = {(one.id,): {"cause": labels[one.id]} for one in sample if one.subject == name}
-            context.keep_labels(run, "causes", sheet.stem, mine)
+            mine = [one.id for one in sample if one.subject == name]
+            context.keep_labels(run, "causes", sheet.stem, {(one,): {"cause": labels[one]} for one in mine})
     judged = context.play("errors", items=sample)
     summary, view = judged.summary("errors"), judged.view("errors")
     subjects = list(dict.fromkeys(entry.subject for entry in sample))
