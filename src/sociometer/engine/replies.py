@@ -165,7 +165,7 @@ class Budgeted:
                 self._switch.stop(self._budget.exceeded)
             if not answered and not waits:
                 self._journal.count_attempt(self._run, usage, charge)
-        self._progress.answered += 1
+        self._progress.answer(asked.drawn.request.messages)
         return Answered(answer, usage, charge)
 
     async def _reserve(self, asked: PendingRequest, price: Price | None) -> Reservation:
