@@ -14,6 +14,7 @@ from sociometer.core.errors import FailureKind, Filtered, MachineryError, Stoppe
 from sociometer.core.player import BatchEndpoint, BatchResult, certainly_not_created, ended_early
 from sociometer.engine.budget import Reservation
 from sociometer.engine.progress import Progress
+from sociometer.engine.throttle import wait_asked
 from sociometer.models.finish import filtered_reply
 from sociometer.store.journal import HeldRequest, ProviderBatch, ProviderBatches
 
@@ -293,7 +294,7 @@ class Lane:
                 malformed += error.kind is FailureKind.MALFORMED_REPLY
                 if not error.retryable or malformed == _MOST_MALFORMED:
                     raise Stopped(f"a batch cannot be collected: {error}") from None
-                await asyncio.sleep(max(wait, error.retry_after_seconds or 0.0))
+                await asyncio.sleep(max(wait, wait_asked(error, self._model, self._progress)))
                 wait = min(_LONGEST_POLL_SECONDS, wait * 1.5)
 
     def _start(self, work: Coroutine[None, None, None]) -> None:
