@@ -249,11 +249,13 @@ class Lane:
         self._known[batch.label] = number
         if number != batch.id:
             await self._store.identify(batch.label, number)
+        names = {one.key.hex(): one.key for one in batch.requests}
         results: dict[bytes, BatchResult] = {}
 
         def take(name: str, result: BatchResult) -> None:
-            if len(name) == 32 and not set(name) - set("0123456789abcdef"):
-                results[bytes.fromhex(name)] = result
+            # A request was sent once: its first answer counts, and no other result of it.
+            if name in names and not isinstance(results.get(names[name]), bytes):
+                results[names[name]] = result
 
         wait = _FIRST_POLL_SECONDS
         while not (ended := await self._patiently(lambda: self._endpoint.ended(number))):
