@@ -236,11 +236,11 @@ class Lane:
         names = frozenset(one.key.hex() for one in batch.requests)
         # Uploading takes its time: only a batch of long ago is certain to be listed by now.
         recent = time.time() - batch.created < _LONGEST_UPLOAD_SECONDS
-        ends = time.time() + (_SETTLING_SECONDS if recent else 0.0)
+        ends = time.monotonic() + (_SETTLING_SECONDS if recent else 0.0)
         while True:
             taken = frozenset(self._known.values())
             number = await self._patiently(partial(self._endpoint.find, batch.label, names, batch.created, taken))
-            left = ends - time.time()
+            left = ends - time.monotonic()
             if number or left <= 0:
                 return number or ""
             await asyncio.sleep(min(left, 5.0))
