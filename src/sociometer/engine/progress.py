@@ -77,13 +77,16 @@ class Progress:
     started: float = field(default_factory=time.monotonic)
     status: RunStatus = RunStatus.PLAYING
 
+    waits_for: str = ""
+    """The server that asked to wait longest."""
     _wait_until: float = 0.0
     _answered_at: float = 0.0
     _effort: float = 0.0
 
-    def wait(self, seconds: float) -> None:
+    def wait(self, seconds: float, server: str) -> None:
         """A server asked to wait this long."""
-        self._wait_until = max(self._wait_until, time.monotonic() + seconds)
+        if time.monotonic() + seconds > self._wait_until:
+            self._wait_until, self.waits_for = time.monotonic() + seconds, server
 
     @property
     def ever_answered(self) -> bool:
