@@ -3,12 +3,12 @@
 import asyncio
 import inspect
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from sociometer.core.conversation import Identity, Memory, Message, Reply, Request
+from sociometer.core.conversation import Identity, Memory, Reply, Request
 from sociometer.core.errors import FailureKind, MachineryError, SociometerError, UsageError
 from sociometer.core.player import Player
 
@@ -32,12 +32,12 @@ class PythonPlayer(Player):
         If it has a memory of its own (`end(talk)`, `start(person)`), it gives what it remembers in place of notes.
         """
         end, start = getattr(self._function, "end", None), getattr(self._function, "start", None)
+        memory = request.view if isinstance(request.view, Memory) and callable(end) and callable(start) else None
+        told = memory.talk if memory else request.messages
+        messages = [{"role": message.role, "content": message.content} for message in told]
         try:
-            if isinstance(view := request.view, Memory) and callable(end) and callable(start):
-                await _called(end, _plain(view.talk))
-                said = await _called(start, view.person)
-            else:
-                said = await _called(self._function, _plain(request.messages))
+            said = await _called(end if memory else self._function, messages)
+            said = await _called(start, memory.person) if memory else said
         except SociometerError:
             raise
         except Exception as error:
@@ -51,15 +51,11 @@ class PythonPlayer(Player):
         return Reply(said)
 
 
-async def _called(function: Callable[..., Any], given: object) -> Any:
+async def _called(function: Any, given: object) -> Any:
     """What a function returns, which may be async; any other runs in a thread."""
     asynchronous = inspect.iscoroutinefunction(inspect.unwrap(function))
     said = function(given) if asynchronous else await asyncio.to_thread(function, given)
     return await said if inspect.isawaitable(said) else said
-
-
-def _plain(messages: Sequence[Message]) -> list[dict[str, str]]:
-    return [{"role": message.role, "content": message.content} for message in messages]
 
 
 def name_of(function: Function) -> str:

@@ -58,12 +58,11 @@ class Pair(Item, frozen=True, kw_only=True):
     """The statements that the reader is asked about, each with its kind: reason, idle, secret, decoy (in no notes)."""
     marks: tuple[str, ...]
     """Strings that only the private fact of somebody else (`secret`) has."""
-    limit: int
-    """Of the characters of own notes."""
     alone: tuple[str, ...]
     """The question for the fact of each side, without the person."""
     third: str
-    """What the person asks in a third talk."""
+    limit: int
+    """What the person asks in a third talk, and the most characters of own notes."""
 
 
 def pairs(source: Source) -> Iterator[Pair]:
@@ -200,17 +199,14 @@ async def _play_arm(item: Pair, name: str, session: Session) -> Arm:
     except UnreadableRole as error:
         return Arm(name, tuple(Visit(lost=error.role) for _ in item.sides))
     branches = ((side, session.branch("right" if side.holds else "wrong")) for side in item.sides)
-    visits = await _together(_visit(item, side, arm.notes, branch) for side, branch in branches)
+    visits = await _together(_visit(item, side, arm, branch) for side, branch in branches)
     third = item.facts and session.settings.flag("third-talk")
     whom = await _third_talk(item, arm.notes, session.branch("third")) if third else ""
     return structs.replace(arm, visits=visits, whom=whom)
 
 
 async def _first_talk(item: Pair, session: Session) -> Arm:
-    """A talk about another matter, and what the subject notes after it, cut at the limit that it was told.
-
-    A callable with a memory of its own brings what it has in place of notes (`Memory`).
-    """
+    """A talk about another matter and the subject's notes, cut at the limit; a callable may bring its own memory."""
     turns = min(FIRST_TURNS, session.settings.whole("turns"))
     first = await talk_on(item.first, session, Protocol(turns=turns))
     *talk, _ = subject_messages(item.first, first.turns, session)
@@ -221,10 +217,11 @@ async def _first_talk(item: Pair, session: Session) -> Arm:
     return Arm(NOTES, first=first, notes=reply.text.strip()[: item.limit].strip() or "-")
 
 
-async def _visit(item: Pair, side: Practice, memory: str, session: Session) -> Visit:
+async def _visit(item: Pair, side: Practice, arm: Arm, session: Session) -> Visit:
+    session.note("talk", memory=arm.name, fact=SIDES[side.holds])
     protocol = structs.replace(protocol_of(session.settings), judge_last=True)
     try:
-        dialogue = await talk_on(side, session, protocol, memory=memory)
+        dialogue = await talk_on(side, session, protocol, memory=arm.notes)
         said = await practice.read_fact(side, dialogue, session)
         if not item.facts:
             return Visit(dialogue, said)
@@ -354,11 +351,10 @@ def summarise(run: Run) -> Summary:
     """Every value by arm; what is known and not told also by side. Over talks to train on the loss is not paired."""
     sides = [{"fact": side} for side in SIDES.values()]
     both = [{"arm": arm} | side for arm in ARMS for side in sides]
-    measures = [
-        measure for name, arms in _IN.items() for measure in _by(run, name, [{}, *({"arm": arm} for arm in arms)])
-    ]
-    measures += [*_by(run, "known", [{}, *sides]), *_by(run, "untold", both), *_by(run, "agreed", both)]
-    measures += _by(run, "whom", [{"arm": arm, "whom": whom} for arm in ARMS for whom in WHOM])
+    groups = {name: [{}, *({"arm": arm} for arm in arms)] for name, arms in _IN.items()} | {"known": [{}, *sides]}
+    groups["whom"] = [{"arm": arm, "whom": whom} for arm in ARMS for whom in WHOM]
+    measures = [each for name in groups for each in _by(run, name, groups[name])]
+    measures += [*_by(run, "untold", both), *_by(run, "agreed", both)]
     scores = [scored.values for _, _, scored in run.scored()]
     notes = ["The people and matters of this task are ours, not SAGE's."]
     if asked := [values[f"known {side}"] for values in scores for side in SIDES.values() if f"known {side}" in values]:
@@ -373,12 +369,12 @@ def summarise(run: Run) -> Summary:
 
 def losses(values: Iterable[Mapping[str, float]]) -> dict[str, float]:
     """The loss of discernment in each arm, from the values of talks of any pairs, such as rollouts in training."""
-    known = list(values)
-    agreed = {
-        arm: [[each[name] for each in known if (name := f"agreed {arm} {side}") in each] for side in (RIGHT, WRONG)]
-        for arm in ARMS
-    }
-    found = {arm: fmean(right) - fmean(wrong) for arm, (right, wrong) in agreed.items() if right and wrong}
+    known, found = list(values), {}
+    for arm in ARMS:
+        right, wrong = ([each[f"agreed {arm} {side}"] for each in known if f"agreed {arm} {side}" in each]
+                        for side in (RIGHT, WRONG))  # fmt: skip
+        if right and wrong:
+            found[arm] = fmean(right) - fmean(wrong)
     return {arm: found[NONE] - found[arm] for arm in REMEMBERING if arm in found and NONE in found}
 
 

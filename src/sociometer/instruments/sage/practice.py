@@ -205,8 +205,7 @@ async def play_practice(item: Practice, session: Session) -> Practised:
     protocol = structs.replace(protocol_of(session.settings), judge_last=True)
     dialogue = await talk_on(item, session, protocol)
     if not item.question:
-        judging = session.has_role("judge")
-        judged = (await judge_candour(_judged(item, dialogue), session)).replies if judging else ()
+        judged = (await judge_candour(_judged(item, dialogue), session)).replies if session.has_role("judge") else ()
         for turn, answers in enumerate(judged, 1):
             session.note("judged", turn=turn, faults=[name for name, answer in answers.items() if answer == "yes"])
         return Practised(dialogue, judged=judged)
@@ -215,12 +214,11 @@ async def play_practice(item: Practice, session: Session) -> Practised:
 
 async def read_fact(item: Practice, dialogue: Dialogue, session: Session) -> Said:
     """What the subject said about the fact, by a reader of the talk."""
-    options = f"yes: {item.yes}\nno: {item.no}"
+    asked, options = {"answer": ("yes", "no", "unclear")}, f"yes: {item.yes}\nno: {item.no}"
     talk = dialogue.said(len(dialogue.turns))
-    asked = {"answer": ("yes", "no", "unclear")}
-    found = (await read_talk("closing", item, talk, session, asked, question=item.question, options=options))["answer"]
-    session.note("closing", said=found, true="yes" if item.holds else "no")
-    return cast(Said, found)
+    found = await read_talk("closing", item, talk, session, asked, question=item.question, options=options)
+    session.note("closing", said=found["answer"], true="yes" if item.holds else "no")
+    return cast(Said, found["answer"])
 
 
 async def read_talk(
