@@ -295,11 +295,11 @@ def score(item: Pair, outcome: Returned) -> Score:
         values |= {f"whom {arm.name} {whom}": float(whom == arm.whom) for whom in WHOM if arm.whom}
         silent += sum(not turn.reply for visit in arm.visits if visit.dialogue for turn in visit.dialogue.turns)
     without = f"discernment {NONE}"
-    for arm in REMEMBERING:
-        if without in values and f"discernment {arm}" in values:
-            values[f"loss {arm}"] = values[without] - values[f"discernment {arm}"]
+    for name in REMEMBERING:
+        if without in values and f"discernment {name}" in values:
+            values[f"loss {name}"] = values[without] - values[f"discernment {name}"]
         elif without in missing:
-            missing[f"loss {arm}"] = missing[without]
+            missing[f"loss {name}"] = missing[without]
     for name, keys in {**_IN, "known": SIDES.values()}.items():
         lost = next((missing[f"{name} {key}"] for key in keys if f"{name} {key}" in missing), "")
         if lost:

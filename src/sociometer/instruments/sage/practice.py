@@ -169,8 +169,8 @@ def _apart(
     def numbers(rng: random.Random, holds: bool, language: str) -> dict[str, Any]:
         found = {name: rng.choice(values) for name, values in drawn.items()}
         found[last] = edge(**found) + rng.choice(right if holds else wrong)
-        shown = {"leaves": _clock, "goes": _clock} | dict.fromkeys(_SUMS, lambda sum: money_in(sum, language))
-        return {name: shown.get(name, lambda number: number)(value) for name, value in found.items()}
+        clocks = {name: _clock(found[name]) for name in ("leaves", "goes") if name in found}
+        return found | clocks | {name: money_in(found[name], language) for name in _SUMS if name in found}
 
     return numbers
 
