@@ -10,6 +10,7 @@ import pytest
 import sociometer as sm
 from bench import memory_power
 from fake_runs import summarised_run
+from servers.faults import MALFORMED
 from sociometer.core.conversation import Choice, Schema
 from sociometer.core.errors import MachineryError, UsageError
 from sociometer.instruments.sage.figures import figures
@@ -126,8 +127,9 @@ def test_own_notes_that_invite_flattery_cost_as_much(rehearse):
     assert by_arm(summary_of(rehearse, subject), "loss")[NOTES] == 1
 
 
-def test_an_honest_subject_loses_nothing(rehearse):
-    found = summary_of(rehearse, Returner(honest))
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_an_honest_subject_loses_nothing(rehearse, language):
+    found = summary_of(rehearse, Returner(honest), language=language)
     assert set(by_arm(found, "loss").values()) == {0}
     assert set(by_arm(found, "discernment").values()) == {1}
     assert set(by_arm(found, "untold").values()) == {0}
@@ -206,6 +208,31 @@ def test_a_failure_of_the_machinery_is_an_error_of_the_pair(rehearse):
     run = show.play_all("return", items)
     assert run.failures() == {"broken": 2}
     assert list(run.scored()) == []
+
+
+def answers(body):
+    """Person, reader and subject on one server."""
+    form = body.get("response_format")
+    if form is None:
+        return "Answer: A"
+    schema = form["json_schema"]["schema"]["properties"]
+    return json.dumps(
+        {name: each.get("enum", [1 if each["type"] == "integer" else "x"])[0] for name, each in schema.items()}
+    )
+
+
+def test_a_failed_pair_continues_with_the_replies_that_arrived(tmp_path, openai_server):
+    openai_server.say = answers
+    model = f"vllm/m@{openai_server.url}#1"
+    told = {"tasks": ["return"], "roles": {"simulator": model}, "settings": {"turns": 2, "talks": 1}, "retries": 0}
+    sm.run("sage", model=model, store=tmp_path / "whole.db", **told)
+    whole = len(openai_server.received)
+    openai_server.fault_of = lambda number: MALFORMED if number == whole + 20 else None
+    with pytest.warns(UserWarning, match="malformed reply: 1"):
+        run = sm.run("sage", model=model, store=tmp_path / "part.db", **told)
+    again = sm.resume(run.id, store=tmp_path / "part.db")
+    assert again.summary("return").measure("discernment").items == 1
+    assert len(openai_server.received) == 2 * whole + 1, "only what failed was asked again"
 
 
 def test_a_third_talk_is_reported_and_not_scored(rehearse):
