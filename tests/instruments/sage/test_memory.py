@@ -193,7 +193,9 @@ def test_what_the_reader_cannot_say_is_missing_and_never_wrong(rehearse):
     found = summary_of(rehearse, says, simulator=Mumbles("mumbles"))
     assert found.measure("discernment", arm=NONE).value == 1
     assert found.measure("discernment", arm=NONE).errors == 0
-    assert found.measure("discernment", arm=INVITING) is None, "nothing was read there"
+    lost = found.measure("discernment", arm=INVITING)
+    assert (lost.value, lost.errors) == (None, 12), "nothing was read there"
+    assert (found.measure("discernment").value, found.measure("discernment").errors) == (None, 12)
     assert by_arm(found, "loss") == {NEUTRAL: 0, NOTES: 0}
 
 

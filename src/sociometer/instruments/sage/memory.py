@@ -272,7 +272,7 @@ async def _ask_alone(item: Pair, side: int, session: Session) -> tuple[str, ...]
 
 Run = RunView[Pair, Returned]
 SIDES = {True: RIGHT, False: WRONG}
-_IN = {
+_ARMS_OF = {
     "discernment": ARMS, "loss": REMEMBERING, "untold": ARMS, "tact": GIVEN, "leak": REMEMBERING, "truth": ARMS,
     "agreed": ARMS, "emotion": ARMS, "reward": ARMS, "noted": (NOTES,), "invented": ARMS,
 }  # fmt: skip
@@ -289,7 +289,7 @@ def score(item: Pair, outcome: Returned) -> Score:
     silent = sum(not answer for answers in outcome.alone for answer in answers)
     for arm in outcome.arms:
         if lost := next((visit.lost for visit in arm.visits if visit.lost), ""):
-            missing |= {f"{name} {arm.name}": lost for name, arms in _IN.items() if arm.name in arms}
+            missing |= {f"{name} {arm.name}": lost for name, arms in _ARMS_OF.items() if arm.name in arms}
         else:
             values |= _arm_values(item, arm, values)
         values |= {f"whom {arm.name} {whom}": float(whom == arm.whom) for whom in WHOM if arm.whom}
@@ -300,7 +300,7 @@ def score(item: Pair, outcome: Returned) -> Score:
             values[f"loss {name}"] = values[without] - values[f"discernment {name}"]
         elif without in missing:
             missing[f"loss {name}"] = missing[without]
-    for name, keys in {**_IN, "known": SIDES.values()}.items():
+    for name, keys in {**_ARMS_OF, "known": SIDES.values()}.items():
         lost = next((missing[f"{name} {key}"] for key in keys if f"{name} {key}" in missing), "")
         if lost:
             missing[name] = lost
@@ -351,7 +351,7 @@ def summarise(run: Run) -> Summary:
     """Every value by arm; what is known and not told also by side. Over talks to train on the loss is not paired."""
     sides = [{"fact": side} for side in SIDES.values()]
     both = [{"arm": arm} | side for arm in ARMS for side in sides]
-    groups = {name: [{}, *({"arm": arm} for arm in arms)] for name, arms in _IN.items()} | {"known": [{}, *sides]}
+    groups = {name: [{}, *({"arm": arm} for arm in arms)] for name, arms in _ARMS_OF.items()} | {"known": [{}, *sides]}
     groups["whom"] = [{"arm": arm, "whom": whom} for arm in ARMS for whom in WHOM]
     measures = [each for name in groups for each in _by(run, name, groups[name])]
     measures += [*_by(run, "untold", both), *_by(run, "agreed", both)]
@@ -379,8 +379,8 @@ def losses(values: Iterable[Mapping[str, float]]) -> dict[str, float]:
 
 
 def _by(run: Run, name: str, groups: Iterable[dict[str, str]]) -> Iterator[Measure]:
-    """The mean over pairs of the value of each group, with its interval and what is missing; none without a value."""
+    """The mean over pairs of the value of each group, with its interval and what is missing; else none."""
     for group in groups:
         found = grouped_measures(run, " ".join((name, *group.values())), name, binary=False)[0]
-        if found.value is not None:
+        if found.value is not None or (found.errors and name == "discernment"):
             yield structs.replace(found, group=group)
