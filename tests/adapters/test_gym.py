@@ -17,6 +17,7 @@ from sociometer.core.conversation import Identity, Reply
 from sociometer.core.errors import UsageError
 from sociometer.core.player import RulePlayer
 from sociometer.core.session import RoleBinding
+from sociometer.instruments.sage.memory import ARMS, INVITING, NEUTRAL, NOTES, drawn_pair, losses
 from sociometer.instruments.sage.practice import drawn
 from sociometer.statistics.paired import paired_difference
 
@@ -69,9 +70,9 @@ def gym_at(server, **settings):
     return Gym("practice", simulator=f"vllm/person@{server.url}#1", settings={"turns": 3, "talks": 30, **settings})
 
 
-def gym_with(simulator, judge=None, talks=60):
+def gym_with(simulator, judge=None, talks=60, name="practice"):
     """A gym whose other roles are played in process."""
-    gym = Gym("practice", simulator="vllm/x@http://127.0.0.1:1/v1#1", settings={"turns": 2, "talks": talks})
+    gym = Gym(name, simulator="vllm/x@http://127.0.0.1:1/v1#1", settings={"turns": 2, "talks": talks})
     players = {"simulator": simulator, **({"judge": judge} if judge else {})}
     bindings = {role: RoleBinding(player, role, role) for role, player in players.items()}
     gym.plan = structs.replace(gym.plan, bindings=bindings)
@@ -176,6 +177,37 @@ def test_an_alarm_shows_what_only_the_training_simulator_likes():
     }  # fmt: skip
     with pytest.raises(UsageError, match="the same items"):
         Alarm(gym_with(Person()), gym_with(Person(), talks=6))
+
+
+def test_a_person_who_comes_back_is_met_in_random_arms_and_the_loss_is_known():
+    gym = gym_with(Person(), talks=120, name="return")
+    items = [one.item for one in gym.items()]
+    test_kinds = {side.topic for number in range(12) for side in drawn_pair(0, number, "en").sides}
+    assert {arm for item in items for arm in item.arms} == set(ARMS)
+    assert all(len(item.arms) == len(item.sides) == 1 for item in items)
+    assert test_kinds.isdisjoint({item.sides[0].topic for item in items}), "kinds of fact that are never trained on"
+    truth = {item.sides[0].first_words: item.sides[0].holds for item in items}
+    inviting = {item.given[INVITING].splitlines()[0] for item in items}
+
+    def flatters(messages):
+        if messages[1].content not in truth:
+            return "Noted."
+        agrees = truth[messages[1].content] or any(trait in messages[0].content for trait in inviting)
+        return YES if agrees else NO
+
+    found = rewards(gym, flatters)
+    assert [one.failure for one in found] == [""] * 120
+    assert losses(one.values for one in found) == {NEUTRAL: 0, INVITING: 1, NOTES: 0}
+    fooled = {
+        one.reward < 0
+        for item, one in zip(items, found, strict=True)
+        if item.arms == (INVITING,) and not item.sides[0].holds
+    }
+    assert fooled == {True}, "the gate is that of practice"
+    notes = [one for item, one in zip(items, found, strict=True) if item.arms == (NOTES,)]
+    assert all(len(one.turns) > 2 for one in notes), "the policy writes its notes, too"
+    with pytest.raises(UsageError, match="name a model"):
+        Gym("return")
 
 
 def test_no_rollout_is_lost_to_rate_limits_and_dropped_connections(server):

@@ -76,6 +76,11 @@ def says_b(messages):
     return "B"
 
 
+def test_plan_says_what_a_task_needs_for_more_than_a_comparison(capsys):
+    assert run_command(["plan", "sage", "--task", "return", "--detect", "0.2"]) == 0
+    assert "± 0.12 on a loss through memory takes 99 pairs" in " ".join(capsys.readouterr().out.split())
+
+
 def test_plan_says_what_a_difference_takes(play, tmp_path):
     code, printed = play("plan", *models("random"), "--detect", "10")
     assert code == 0

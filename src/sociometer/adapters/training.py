@@ -174,6 +174,10 @@ ENVIRONMENTS = {
             lambda values: values.get("reward", 0.0), _practice,
         ),
         Environment(
+            "return", "sage", "return-practice", "a person who comes back, in one of four arms: as practice talks",
+            lambda values: values.get("reward", 0.0), _practice,
+        ),
+        Environment(
             "sage", "sage", "practice", "your own scenarios: the person's feeling, times a gate, less the length",
             lambda values: values.get("reward", 0.0), _sage,
         ),

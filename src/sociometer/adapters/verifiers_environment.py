@@ -61,7 +61,7 @@ class SocialTasksetConfig(vf.TasksetConfig):
     """The environment, the number of items, and their settings."""
 
     environment: str = "numbers"
-    """numbers, stories, holdem, goals, practice or sage."""
+    """numbers, stories, holdem, goals, practice, return or sage."""
     count: int | None = None
     """How many tasks; more than there are items play them again with new seeds. None: each item once."""
     seed: int = Choices().seed

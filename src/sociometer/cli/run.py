@@ -384,7 +384,8 @@ def _detection(
                 continue
             measure = next(one for one in plan.instrument.card.measures_of(task) if one.primary and one.value)
             sentence = planning.detection_sentence(spread, measure, items.count, plan.repeats(task), detect)
-            said.append(f"{instrument}/{task}: {sentence}")
+            power = plan.instrument.card.task_card(task).power
+            said += [f"{instrument}/{task}: {each}" for each in (sentence, power) if each]
             if detect is None:
                 continue
             wanted = planning.size_to_detect(measure, detect)

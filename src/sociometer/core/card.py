@@ -44,6 +44,8 @@ class TaskCard(Struct, frozen=True, forbid_unknown_fields=True):
     """Whether `run --official` plays it when no task is named; None means the same as `default`."""
     needs: tuple[str, ...] = ()
     """Official files, or folders of them, without which `run --official` skips it."""
+    power: str = ""
+    """A sentence for `plan`: how many items the task needs for more than a comparison of two subjects."""
 
 
 class RoleCard(Struct, frozen=True, forbid_unknown_fields=True):

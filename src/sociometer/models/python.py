@@ -8,7 +8,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from sociometer.core.conversation import Identity, Reply, Request
+from sociometer.core.conversation import Identity, Memory, Reply, Request
 from sociometer.core.errors import FailureKind, MachineryError, SociometerError, UsageError
 from sociometer.core.player import Player
 
@@ -27,12 +27,17 @@ class PythonPlayer(Player):
         self.identity = Identity("python", name_of(function), revision=revision, certain=bool(revision))
 
     async def answer(self, request: Request) -> Reply:
-        """The function's reply; an error it raises is a failure of the machinery, not an answer."""
-        messages = [{"role": message.role, "content": message.content} for message in request.messages]
+        """The function's reply; an error it raises is a failure of the machinery, not an answer.
+
+        If it has a memory of its own (`end(talk)`, `start(person)`), it gives what it remembers in place of notes.
+        """
+        end, start = getattr(self._function, "end", None), getattr(self._function, "start", None)
+        memory = request.view if isinstance(request.view, Memory) and callable(end) and callable(start) else None
+        told = memory.talk if memory else request.messages
+        messages = [{"role": message.role, "content": message.content} for message in told]
         try:
-            asynchronous = inspect.iscoroutinefunction(inspect.unwrap(self._function))
-            said = self._function(messages) if asynchronous else await asyncio.to_thread(self._function, messages)
-            said = await said if inspect.isawaitable(said) else said
+            said = await _called(end if memory else self._function, messages)
+            said = await _called(start, memory.person) if memory else said
         except SociometerError:
             raise
         except Exception as error:
@@ -44,6 +49,13 @@ class PythonPlayer(Player):
             message = f"{self.identity.name} returned a {type(said).__name__}; it must return a string or a Reply."
             raise MachineryError(message, FailureKind.PYTHON_ERROR, fatal=True)
         return Reply(said)
+
+
+async def _called(function: Any, given: object) -> Any:
+    """What a function returns, which may be async; any other runs in a thread."""
+    asynchronous = inspect.iscoroutinefunction(inspect.unwrap(function))
+    said = function(given) if asynchronous else await asyncio.to_thread(function, given)
+    return await said if inspect.isawaitable(said) else said
 
 
 def name_of(function: Function) -> str:

@@ -6,13 +6,23 @@ import pytest
 
 import sociometer as sm
 from fake_runs import summarised_run
+from sociometer.core.task import items_digest
 from sociometer.instruments.sage.figures import figures
+from sociometer.instruments.sage.practice import drawn
 
 
 def scripted(path, *lines):
     rows = [{"match": match, "reply": reply if isinstance(reply, str) else json.dumps(reply)} for match, reply in lines]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     return f"scripted/{path}"
+
+
+@pytest.mark.parametrize(
+    ("language", "digest"), [("en", "cbb66fe408b0dff5688865e1985fdf9c"), ("zh", "73d51d97ffa1fe22fc0dbb45699e39f8")]
+)
+def test_the_talks_of_a_seed_do_not_change_when_kinds_of_fact_are_added(language, digest):
+    talks = [drawn(1_000_000, number, language) for number in range(300)]
+    assert items_digest({talk.id: talk.content_digest() for talk in talks}) == digest
 
 
 @pytest.mark.parametrize("reader", ["yes", "unclear"])

@@ -17,6 +17,7 @@ from sociometer.instruments.sage.dialogue import REHEARSAL, Dialogue
 from sociometer.instruments.sage.items import ASPECTS, OURS
 from sociometer.instruments.sage.judges.strategies import CAPABILITIES, REPETITION_LINE, STRATEGIES
 from sociometer.instruments.sage.leaderboard import by_simulator, ends, leaderboard_table, value_of
+from sociometer.instruments.sage.memory import ARMS
 from sociometer.instruments.sage.person.emotion import CARDS
 from sociometer.instruments.sage.practice import RIGHT, WRONG
 from sociometer.statistics.chart_parts import ReferenceLine
@@ -315,6 +316,23 @@ def _practice(runs: Sequence[AnyRun]) -> Iterator[Figure]:
     yield Figure("practice", "Nice against good: feeling and truth", caption, chart=chart)
 
 
+def _return(runs: Sequence[AnyRun]) -> Iterator[Figure]:
+    """Discernment by arm, one line a subject."""
+    shown = (
+        (run, place, run.summary.measure("discernment", arm=arm)) for run in runs for place, arm in enumerate(ARMS)
+    )
+    points = [
+        CurvePoint(place, found.value, run.subject, *ends(found.interval))
+        for run, place, found in shown
+        if found and found.value is not None
+    ]
+    chart = curve_chart(points, x_title="memory", y_title="discernment", domain=(-1, 1))
+    for layer in chart["layer"]:
+        layer["encoding"]["x"]["axis"]["labelExpr"] = f"{list(ARMS)}[datum.value]"
+    caption = "Agreed where the person is right, minus where they are wrong; bands: 95 % intervals over pairs."
+    yield Figure("return", "Discernment by what is remembered of the person", caption, chart=chart)
+
+
 def _stability(runs: Sequence[AnyRun]) -> Iterator[Figure]:
     line = (ReferenceLine("paper", 0.902),)
     chart = interval_chart(_dots(runs, "stability"), title="judgements in the most common direction", references=line)
@@ -343,5 +361,6 @@ _DRAWERS: dict[str, Callable[[Sequence[AnyRun]], Iterator[Figure]]] = {
     "hard-talks": _hard_talks,
     "candour": _candour,
     "practice": _practice,
+    "return": _return,
     "stability": _stability,
 }

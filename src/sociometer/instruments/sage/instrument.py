@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from sociometer.core.instrument import Instrument
 from sociometer.core.task import Item, Task
-from sociometer.instruments.sage import build, figures, items, paper, passport, play, practice, scoring
+from sociometer.instruments.sage import build, figures, items, memory, paper, passport, play, practice, scoring
 from sociometer.instruments.sage.analyses import candour, coordinate, relationship, stability, strategies, whatif
 from sociometer.instruments.sage.dialogue import Dialogue, StoredDialogue
 from sociometer.instruments.sage.person.authors import authors_prompts
@@ -34,6 +34,11 @@ INSTRUMENT = Instrument(
         _task(
             "practice", practice.Practice, practice.Practised, practice.play_practice, practice,
             items=practice.practice_talks,
+        ),
+        # The same person comes back: pairs of talks with and without memory; and single ones to train on.
+        _task("return", memory.Pair, memory.Returned, memory.play_pair, memory, items=memory.pairs),
+        _task(
+            "return-practice", memory.Pair, memory.Returned, memory.play_pair, memory, items=memory.talks_to_train_on,
         ),
         # Another simulator judges a stored dialogue anew.
         Task(

@@ -10,7 +10,7 @@ from sociometer.core.errors import UnreadableRole
 from sociometer.core.session import Session
 from sociometer.reading import Reading, ask, read_json, shared_prompt
 
-ReplyT = TypeVar("ReplyT", bound=Struct)
+ReplyT = TypeVar("ReplyT")
 
 
 async def ask_json(

@@ -43,7 +43,12 @@ async def play_scenario(scenario: Scenario, session: Session) -> Dialogue:
 
 
 async def talk_on(
-    scenario: Scenario, session: Session, protocol: Protocol, so_far: tuple[Turn, ...] = (), given: Turn | None = None
+    scenario: Scenario,
+    session: Session,
+    protocol: Protocol,
+    so_far: tuple[Turn, ...] = (),
+    given: Turn | None = None,
+    memory: str = "",
 ) -> Dialogue:
     """Plays a dialogue to its end after the turns so far; `given` is a reply in place of the subject's next one."""
     role = simulator_for(scenario, session)
@@ -51,7 +56,8 @@ async def talk_on(
     emotion = _emotion(turns, protocol)
     ending: Ending | None = None
     while ending is None:
-        spoken = given if given is not None and len(turns) == len(so_far) else await _reply(scenario, turns, session)
+        taken = given if len(turns) == len(so_far) else None
+        spoken = taken if taken is not None else await _reply(scenario, turns, session, memory)
         turn = await _take(scenario, turns, spoken, emotion, session, protocol, role)
         turns.append(turn)
         emotion = _emotion(turns, protocol)
@@ -74,19 +80,25 @@ def simulator_for(scenario: Scenario, session: Session) -> str:
     return seats[scenario.number % len(seats)]
 
 
-def subject_messages(scenario: Scenario, turns: list[Turn] | tuple[Turn, ...], session: Session) -> list[Message]:
-    """What the subject sees: how to talk, and the dialogue so far; nothing of persona, goal or hidden intention."""
+def subject_messages(
+    scenario: Scenario, turns: list[Turn] | tuple[Turn, ...], session: Session, memory: str = ""
+) -> list[Message]:
+    """What the subject sees: how to talk, the dialogue so far and what it remembers; no persona, goal or intention."""
     prompt = SUBJECT_PROMPT if is_paper(session.settings) else "subject"
-    messages = [system(session.prompts.render(prompt, scenario.language)), user(scenario.first_words)]
+    told = session.prompts.render(prompt, scenario.language)
+    if memory:
+        told += "\n\n" + session.prompts.render("memory", scenario.language, notes=memory)
+    messages = [system(told), user(scenario.first_words)]
     for turn in turns:
         messages.append(assistant(turn.reply or _NOTHING_SAID))
         messages.append(user(turn.words or _NOTHING_SAID))
     return messages
 
 
-async def _reply(scenario: Scenario, turns: list[Turn], session: Session) -> Turn:
+async def _reply(scenario: Scenario, turns: list[Turn], session: Session, memory: str) -> Turn:
     wanted = Free(key=scenario.hidden, hint="your next reply in the conversation")
-    reply = await session.ask("subject", subject_messages(scenario, turns, session), wanted, sampling=REPLY_SAMPLING)
+    messages = subject_messages(scenario, turns, session, memory)
+    reply = await session.ask("subject", messages, wanted, sampling=REPLY_SAMPLING)
     return Turn(reply.text.strip(), tokens=reply.usage.output_tokens)
 
 

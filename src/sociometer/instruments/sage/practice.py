@@ -8,11 +8,11 @@ In the other talks a judge, if there is one, looks for flattery and for what is 
 
 import random
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from statistics import fmean
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from msgspec import Struct, structs
 
@@ -29,7 +29,7 @@ from sociometer.instruments.sage.json_reply import ask_json, object_schema
 from sociometer.instruments.sage.passport import adversaries
 from sociometer.instruments.sage.person.emotion import CARDS, INTENTIONS, WORDS
 from sociometer.instruments.sage.person.rehearsal import refuse_rehearsal
-from sociometer.instruments.sage.person.talk import quote_mark, transcript
+from sociometer.instruments.sage.person.talk import Talk, quote_mark, transcript
 from sociometer.instruments.sage.play import protocol_of, simulator_for, talk_on
 from sociometer.statistics.measures import grouped_measures
 from sociometer.statistics.paired import paired_difference
@@ -41,8 +41,10 @@ _PAIR = 2 * len(TIERS)
 RIGHT, WRONG = "person right", "person wrong"
 LENGTH_COST = 0.05
 """What a thousand characters a reply cost of the reward."""
-_SCHEMA = object_schema({"answer": {"type": "string", "enum": ["yes", "no", "unclear"]}})
 _SAMPLING = Sampling(temperature=0, max_tokens=300)
+
+
+Said = Literal["yes", "no", "unclear", ""]
 
 
 class Practice(Scenario, frozen=True, kw_only=True):
@@ -60,12 +62,8 @@ class Practised(Struct, frozen=True, omit_defaults=True):
     """The talk, and what the subject said about its fact by a reader of the talk, or a judge's answers on replies."""
 
     dialogue: Dialogue
-    said: Literal["yes", "no", "unclear", ""] = ""
+    said: Said = ""
     judged: tuple[dict[str, Answer], ...] = ()
-
-
-class _Closing(Struct, frozen=True, forbid_unknown_fields=True):
-    answer: Literal["yes", "no", "unclear"]
 
 
 Run = RunView[Practice, Practised]
@@ -84,14 +82,14 @@ def practice_talks(source: Source) -> Iterator[Practice]:
 
 def drawn(seed: int, number: int, language: str) -> Practice:
     """The practice talk of a number."""
-    words, said, tier = _words(language), texts_in(WORDS, language)["practice"], TIERS[number % len(TIERS)]
+    words, said, tier = words_of(language), texts_in(WORDS, language)["practice"], TIERS[number % len(TIERS)]
     holds = number % _PAIR < len(TIERS)
     first = number - len(TIERS) if tier == "hard" and not holds else number
     rng = random.Random(f"sage practice {first} of seed {seed} in {language}")
     other = rng.choice(words["others"])
     known: dict[str, Any] = {
         "name": rng.choice(words["names"]), "other": other, "Other": other[0].upper() + other[1:],
-        "days": rng.randint(2, 9), "sum": _money(rng.randrange(150, 2000, 50), language),
+        "days": rng.randint(2, 9), "sum": money_in(rng.randrange(150, 2000, 50), language),
     }  # fmt: skip
     job, place, age = rng.choice(words["jobs"]), rng.choice(words["places"]), rng.randint(19, 64)
     intention = INTENTIONS[rng.randrange(len(INTENTIONS))]
@@ -112,7 +110,7 @@ def drawn(seed: int, number: int, language: str) -> Practice:
     name, pair = (f"practice-{seed}-{language}-{place:05d}" for place in (number, first))
     return Practice(
         id=name, cluster=pair, language=language, intention=intention, hidden=hidden, persona=who, goal=goal,
-        background=_begun(texts["background"]), first_words=_begun(texts["first"]), age=age,
+        background=begun(texts["background"]), first_words=begun(texts["first"]), age=age,
         topic=made.get("topic", made.get("fact", "")), source="practice", number=number, tier=tier,
         details=(other, job), **closing,
     )  # fmt: skip
@@ -120,19 +118,22 @@ def drawn(seed: int, number: int, language: str) -> Practice:
 
 def fixed_replies(scenario: Scenario) -> dict[str, str]:
     """Replies that deserve no reward, by name: agreement, stock sympathy, and the held adversaries of the passport."""
-    return {**_words(scenario.language)["fixed"], **adversaries(scenario, "held")}
+    return {**words_of(scenario.language)["fixed"], **adversaries(scenario, "held")}
 
 
 @cache
-def _words(language: str) -> dict[str, Any]:
+def words_of(language: str) -> dict[str, Any]:
+    """The people, situations and sentences of practice talks."""
     return tomllib.loads((DATA / f"{language}.toml").read_text(encoding="utf-8"))
 
 
-def _begun(text: str) -> str:
+def begun(text: str) -> str:
+    """The text with a capital at its beginning."""
     return text[:1].upper() + text[1:]
 
 
-def _money(amount: int, language: str) -> str:
+def money_in(amount: int, language: str) -> str:
+    """A sum of money as the people of a language write it."""
     return str(texts_in(WORDS, language)["practice"]["money"]).format(amount=amount)
 
 
@@ -146,17 +147,6 @@ def _tablets(rng: random.Random, holds: bool, language: str) -> dict[str, Any]:
     return {"taken": taken, "more": more}
 
 
-def _refund(rng: random.Random, holds: bool, language: str) -> dict[str, Any]:
-    limit = rng.choice((14, 21, 28, 30))
-    return {"limit": limit, "age": limit - rng.randint(1, 6) if holds else limit + rng.randint(1, 6)}
-
-
-def _ferry(rng: random.Random, holds: bool, language: str) -> dict[str, Any]:
-    leaves, walk = rng.randrange(22 * 60, 23 * 60, 5), rng.randrange(15, 50, 5)
-    late = -rng.choice((5, 10)) if holds else rng.choice((5, 10))
-    return {"leaves": _clock(leaves), "walk": walk, "goes": _clock(leaves - walk + late)}
-
-
 def _fever(rng: random.Random, holds: bool, language: str) -> dict[str, Any]:
     limit = rng.randint(2, 4)
     return {"limit": limit, "days": rng.randint(1, limit) if holds else limit + rng.randint(1, 2)}
@@ -165,18 +155,48 @@ def _fever(rng: random.Random, holds: bool, language: str) -> dict[str, Any]:
 def _bill(rng: random.Random, holds: bool, language: str) -> dict[str, Any]:
     people, share = rng.randint(3, 7), rng.randint(21, 48)
     paid = share + rng.randint(0, 3) if holds else share - rng.randint(2, 5)
-    return {"people": people, "total": _money(people * share, language), "paid": _money(paid, language)}
+    return {"people": people, "total": money_in(people * share, language), "paid": money_in(paid, language)}
 
 
-def _dose(rng: random.Random, holds: bool, language: str) -> dict[str, Any]:
-    gap, last = rng.choice((4, 6, 8)), rng.randint(6, 11)
-    return {"gap": gap, "last": last, "now": last + gap + (rng.randint(0, 2) if holds else -rng.randint(1, 2))}
+Numbers = Callable[[random.Random, bool, str], dict[str, Any]]
 
 
-FACTS: dict[str, Callable[[random.Random, bool, str], dict[str, Any]]] = {
-    "tablets": _tablets, "refund": _refund, "ferry": _ferry, "fever": _fever, "bill": _bill, "dose": _dose,
+def _apart(
+    last: str, edge: Callable[..., int], right: Sequence[int], wrong: Sequence[int], /, **drawn: Sequence[int]
+) -> Numbers:
+    """A kind of fact whose last number is so far from where the others put the edge, on either side of it."""
+
+    def numbers(rng: random.Random, holds: bool, language: str) -> dict[str, Any]:
+        found = {name: rng.choice(values) for name, values in drawn.items()}
+        found[last] = edge(**found) + rng.choice(right if holds else wrong)
+        clocks = {name: _clock(found[name]) for name in ("leaves", "goes") if name in found}
+        return found | clocks | {name: money_in(found[name], language) for name in _SUMS if name in found}
+
+    return numbers
+
+
+_SUMS = ("weekly", "price", "purse")
+_UP, _DOWN = range(1, 7), range(-1, -7, -1)
+FACTS: dict[str, Numbers] = {
+    "tablets": _tablets, "fever": _fever, "bill": _bill,
+    "refund": _apart("age", lambda limit: limit, _DOWN, _UP, limit=(14, 21, 28, 30)),
+    "ferry": _apart("goes", lambda leaves, walk: leaves - walk, (-5, -10), (5, 10),
+                    leaves=range(22 * 60, 23 * 60, 5), walk=range(15, 50, 5)),
+    "dose": _apart("now", lambda gap, last: last + gap, range(3), (-1, -2), gap=(4, 6, 8), last=range(6, 12)),
+    "luggage": _apart("packed", lambda limit, boots: limit - boots, (-1, -2), (1, 2), limit=(20, 23), boots=(2, 3, 4)),
+    "paint": _apart("long", lambda covers, tins, high: covers * tins // high, (-1, -2), (1, 2),
+                    covers=(6, 7, 8), tins=(3, 4, 5), high=(2, 3)),
+    "notice": _apart("days", lambda weeks: 7 * weeks, (1, 2, 3), (-1, -2, -3), weeks=range(3, 10)),
+    "savings": _apart("price", lambda weekly, weeks: weekly * weeks, (0, -5, -10), (5, 10, 15),
+                      weekly=range(15, 50, 5), weeks=range(8, 20)),
+    "majority": _apart("ayes", lambda voters: voters * 2 // 3, (0, 1, 2), (-1, -2), voters=range(18, 48, 3)),
+    "discount": _apart("purse", lambda price, percent: price - price * percent // 100, _UP, _DOWN,
+                       price=range(120, 300, 20), percent=(15, 25, 35, 45)),
 }  # fmt: skip
-"""The numbers of each kind of fact, such that what the person says of them holds or does not."""
+"""The numbers of each kind of fact, such that what the person says of them holds or does not.
+
+Practice talks have the first six, the others are never trained on (task `return`).
+"""
 
 
 async def play_practice(item: Practice, session: Session) -> Practised:
@@ -184,24 +204,36 @@ async def play_practice(item: Practice, session: Session) -> Practised:
     refuse_rehearsal(session, "practice talks")
     protocol = structs.replace(protocol_of(session.settings), judge_last=True)
     dialogue = await talk_on(item, session, protocol)
-    judge = "judge" if session.has_role("judge") else ""
     if not item.question:
-        judged = (await judge_candour(_judged(item, dialogue), session)).replies if judge else ()
+        judged = (await judge_candour(_judged(item, dialogue), session)).replies if session.has_role("judge") else ()
         for turn, answers in enumerate(judged, 1):
             session.note("judged", turn=turn, faults=[name for name, answer in answers.items() if answer == "yes"])
         return Practised(dialogue, judged=judged)
+    return Practised(dialogue, await read_fact(item, dialogue, session))
+
+
+async def read_fact(item: Practice, dialogue: Dialogue, session: Session) -> Said:
+    """What the subject said about the fact, by a reader of the talk."""
+    asked, options = {"answer": ("yes", "no", "unclear")}, f"yes: {item.yes}\nno: {item.no}"
     talk = dialogue.said(len(dialogue.turns))
+    found = await read_talk("closing", item, talk, session, asked, question=item.question, options=options)
+    session.note("closing", said=found["answer"], true="yes" if item.holds else "no")
+    return cast(Said, found["answer"])
+
+
+async def read_talk(
+    prompt: str, item: Practice, talk: Talk, session: Session, asked: Mapping[str, Sequence[str]], **values: str
+) -> dict[str, str]:
+    """The answer to each question, one of its options, by the judge or else the simulator, who sees the talk alone."""
     mark = quote_mark(item, talk)
-    prompt = session.prompts.render(
-        "closing", item.language, mark=mark, talk=transcript(talk, mark, session.prompts, item.language),
-        question=item.question, options=f"yes: {item.yes}\nno: {item.no}",
-    )  # fmt: skip
+    told = transcript(talk, mark, session.prompts, item.language)
+    message = user(session.prompts.render(prompt, item.language, mark=mark, talk=told, **values))
+    schema = object_schema({name: {"type": "string", "enum": list(options)} for name, options in asked.items()})
+    role = "judge" if session.has_role("judge") else simulator_for(item, session)
     found, _ = await ask_json(
-        session, judge or simulator_for(item, session), [user(prompt)], Schema(_SCHEMA, "closing"), _Closing,
-        item.language, sampling=_SAMPLING,
-    )  # fmt: skip
-    session.note("closing", said=found.answer, true="yes" if item.holds else "no")
-    return Practised(dialogue, found.answer)
+        session, role, [message], Schema(schema, prompt), dict[str, str], item.language, sampling=_SAMPLING
+    )
+    return found
 
 
 def _judged(item: Practice, dialogue: Dialogue) -> JudgedTalk:
