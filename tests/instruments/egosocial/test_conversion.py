@@ -7,6 +7,7 @@ had not seen the rules).
 
 import csv
 import json
+from collections import Counter
 from pathlib import Path
 
 import msgspec
@@ -16,6 +17,7 @@ from servers.faults import WRONG_KEY
 from servers.openai import OpenAIServer
 from sociometer.cli.main import run_command
 from sociometer.core.errors import DataError
+from sociometer.core.sheets import read_rows
 from sociometer.instruments.egosocial.conversion import edits_between, problems, read_third_person
 from sociometer.instruments.egosocial.tombench.first_person import Edit, FirstPerson, applied, digest
 from sociometer.instruments.egosocial.tombench.release import Wording, read_folder
@@ -90,6 +92,21 @@ def test_a_name_that_is_also_a_word_and_a_name_in_two_spellings():
     asked = Wording(third.story, "What does Xiao Ming think?", third.options)
     ming = Wording("Will will wait for you.", "What do you think?", ("Xiaoming comes", "Will is late"))
     assert "the person is still named" in problems(asked, ming, "Xiao Ming")
+
+
+def test_the_rules_accept_the_conversions_of_the_trial_and_reviewers_agree_as_stated(official):
+    folder = Path(__file__).parent / "conversion_trial"
+    released = {question.id: question for question in read_folder(official / "tombench")}
+    kept = [json.loads(line) for line in (folder / "conversions.jsonl").read_text().splitlines()]
+    for row in kept:
+        edits = msgspec.convert(row, FirstPerson)
+        third = released[edits.id].wording("en")
+        assert problems(third, applied(edits, third), edits.ego) == []
+    verdicts = [row for _, row in read_rows(folder / "verdicts.csv", ("id", "first", "second"))]
+    alike = Counter(row["first"] for row in verdicts if row["first"] == row["second"])
+    assert (len(verdicts), alike) == (36, {"ok": 26, "meaning": 5, "wording": 2})
+    reasons = [row["reason"] for _, row in read_rows(folder / "left-out.csv", ("id", "reason"))]
+    assert (len(reasons), sum(reason.startswith("the model: ") for reason in reasons)) == (64, 50)
 
 
 def test_labelled_conversions(official):
