@@ -157,14 +157,25 @@ def unequal(rng: np.random.Generator, samples: int) -> Iterator[Row]:
 
 def skew(rng: np.random.Generator, samples: int) -> Iterator[Row]:
     """Skewed graded scores and differences of few items."""
-    for items in (12, 20, 40):
+    for items in (10, 12, 16, 20, 40):
         found = [
             holds(clustered_mean_interval(rng.beta(0.2, 4, items), binary=False, scale=(0, 1)), 0.2 / 4.2)
             for _ in range(samples)
         ]
-        yield "skewed", f"{items} scores from Beta(.2, 4)", found, INTERVAL, ""
-        made = [item_differences(np.zeros(items), rng.exponential(1, items), binary=False) for _ in range(samples)]
-        yield "skewed", f"{items} exponential differences", [holds(one.interval(), 1) for one in made], OPEN, "named"
+        goal, why = (OPEN, "named") if items < 12 else (INTERVAL, "")
+        yield "skewed", f"{items} scores from Beta(.2, 4)", found, goal, why
+        kinds: list[tuple[str, Callable[[int], Array], float, bool]] = [
+            ("exponential differences", lambda n: rng.exponential(1, n), 1.0, False),
+            ("differences, Beta(1, 4) and Beta(.3, 3)", lambda n: rng.beta(1, 4, n) - rng.beta(0.3, 3, n), 6 / 55, False),
+            ("normal differences", lambda n: rng.normal(0, 1, n), 0.0, False),
+            ("gains from Beta(.5, 5)", lambda n: rng.beta(0.5, 5, n), 1 / 11, items < 20),
+            ("gains from Beta(.2, 4)", lambda n: rng.beta(0.2, 4, n), 1 / 21, items < 40),
+            ("differences, Beta(.2, 4) and Beta(1, 20)", lambda n: rng.beta(0.2, 4, n) - rng.beta(1, 20, n), 0, items < 40),
+        ]
+        for kind, draw, truth, named in kinds:
+            made = [item_differences(np.zeros(items), draw(items), binary=False) for _ in range(samples)]
+            goal = OPEN if named else INTERVAL if items >= 40 else (0.93, 1.0)
+            yield "skewed", f"{items} {kind}", [holds(one.interval(), truth) for one in made], goal, "named" * named
 
 
 def links(rng: np.random.Generator, samples: int) -> Iterator[Row]:

@@ -203,6 +203,15 @@ def _effective_wilson(means: Floats, codes: Integers, count: int, level: float, 
     return Interval(low, high, level, "Wilson on the effective sample size", count)
 
 
+def cluster_skewness(values: Floats, codes: Integers, count: int) -> float:
+    """The skewness of what clusters add to the mean of `values`; 0 if they do not vary."""
+    sums = np.bincount(codes, weights=values - values.mean(), minlength=count)
+    square = float(np.square(sums).mean())
+    if square <= 0 or count < 3:
+        return 0.0
+    return float((sums**3).mean()) / square**1.5 * math.sqrt(count * (count - 1)) / (count - 2)
+
+
 def _with_skew(found: Interval, means: Floats, codes: Integers, count: int) -> Interval:
     """The interval of graded scores, as wide on each side as the wider of Wilson's and Hall's.
 
@@ -210,17 +219,15 @@ def _with_skew(found: Interval, means: Floats, codes: Integers, count: int) -> I
     ones say little about how high the mean can be. Reference: Hall, P. (1992). On the removal of skewness by
     transformation. J. R. Stat. Soc. B 54.
     """
-    mean = float(means.mean())
-    sums = np.bincount(codes, weights=means - mean, minlength=count) * count / means.size
-    square = float(np.square(sums).mean())
-    if square <= 0 or found.low is None or found.high is None:
+    mean, variance = float(means.mean()), mean_variance(means, codes, count)
+    if variance <= 0 or found.low is None or found.high is None:
         return found
-    skew = float((sums**3).mean()) / square**1.5 * math.sqrt(count * (count - 1)) / (count - 2)
+    skew = cluster_skewness(means, codes, count)
     t = t_quantile(0.5 + found.level / 2, effective_clusters(codes, count) - 1) / math.sqrt(count)
 
     def bound(v: float) -> float:
         moved = v if abs(skew) < 1e-6 else 3 / skew * (math.cbrt(1 + skew * (v - skew / (6 * count))) - 1)
-        return mean - math.sqrt(square * count / (count - 1)) * moved
+        return mean - math.sqrt(variance * count) * moved
 
     low, high = max(0.0, min(found.low, bound(t))), min(1.0, max(found.high, bound(-t)))
     return Interval(low, high, found.level, "the wider of Wilson's and Hall's", count)

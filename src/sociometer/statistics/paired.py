@@ -20,6 +20,7 @@ from sociometer.statistics.intervals import (
     Integers,
     Labels,
     cluster_codes,
+    cluster_skewness,
     effective_clusters,
     is_binary,
     item_means,
@@ -212,6 +213,12 @@ class Differences(Struct, frozen=True):
         """Whether all are single right-or-wrong items, for which the normal distribution is used."""
         return self.binary and len(self.clusters) == self.values.size
 
+    @property
+    def _shift(self) -> float:
+        """Johnson's correction for skewness, in errors."""
+        count = len(self.clusters)
+        return 0.0 if self.binary else cluster_skewness(self.values, self.codes, count) / (6 * math.sqrt(count))
+
     def interval(self, level: float = 0.95) -> Interval:
         """Bonett and Price's interval of the mean difference, on the effective number of items.
 
@@ -219,8 +226,10 @@ class Differences(Struct, frozen=True):
         as the usual nonzero difference (for right or wrong: 1): d̃ ± t √((q̃ − d̃²) / (n + k)), with d̃ and q̃ the mean
         difference and the mean squared difference over the n + k items. For right or wrong k is 2, for other values
         twice the share of items without a difference; without such items this is the t interval. The quantile is normal
-        for single right-or-wrong items, else that of t with `freedom`.
-        Reference: Bonett, D. G., and Price, R. M. (2012). JEBS 37.
+        for single right-or-wrong items, else that of t with `freedom`. Graded differences can be skewed: the side of
+        the longer tail is moved outwards by (1 + 2t²) skew / 6√G errors, over G clusters.
+        References: Bonett, D. G., and Price, R. M. (2012). JEBS 37; Johnson, N. J. (1978). Modified t tests and
+        confidence intervals for asymmetrical populations. JASA 73.
         """
         count = len(self.clusters)
         if count < MINIMUM_CLUSTERS:
@@ -229,8 +238,9 @@ class Differences(Struct, frozen=True):
         if not self.binary and float(np.ptp(self.values)) == 0.0:
             return Interval(mean, mean, level, NO_VARIATION, count)
         centre, error = self._estimate()
-        half = error * (normal_quantile(quantile) if self._single else t_quantile(quantile, self.freedom))
-        low, high = centre - half, centre + half
+        size = normal_quantile(quantile) if self._single else t_quantile(quantile, self.freedom)
+        shift = self._shift * (1 + 2 * size**2)
+        low, high = centre - error * (size - min(0.0, shift)), centre + error * (size + max(0.0, shift))
         if self.binary:
             low, high = max(-1.0, low), min(1.0, high)
         return Interval(low, high, level, "Bonett-Price on the effective sample size", count)
@@ -240,8 +250,10 @@ class Differences(Struct, frozen=True):
         if len(self.clusters) < MINIMUM_CLUSTERS or (not self.binary and float(np.ptp(self.values)) == 0.0):
             return sign_flip_test(self.values, self.codes)
         centre, error = self._estimate()
-        size = -abs(centre) / error
-        return 2 * (normal_below(size) if self._single else t_below(size, self.freedom))
+        size, shift = abs(centre) / error, max(0.0, -self._shift if centre > 0 else self._shift)
+        if shift:  # the size at which the bound that is moved outwards is zero
+            size = max(0.0, (math.sqrt(max(0.0, 1 + 8 * shift * (size - shift))) - 1) / (4 * shift))
+        return 2 * (normal_below(-size) if self._single else t_below(-size, self.freedom))
 
     def influence(self) -> dict[Hashable, float]:
         """The contribution of each cluster to the error of the mean difference: Σ (d − mean) / n."""
