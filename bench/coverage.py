@@ -164,13 +164,14 @@ def skew(rng: np.random.Generator, samples: int) -> Iterator[Row]:
         ]
         goal, why = (OPEN, "named") if items < 12 else (INTERVAL, "")
         yield "skewed", f"{items} scores from Beta(.2, 4)", found, goal, why
+        beta = rng.beta
         kinds: list[tuple[str, Callable[[int], Array], float, bool]] = [
             ("exponential differences", lambda n: rng.exponential(1, n), 1.0, False),
-            ("differences, Beta(1, 4) and Beta(.3, 3)", lambda n: rng.beta(1, 4, n) - rng.beta(0.3, 3, n), 6 / 55, False),
+            ("differences, Beta(1, 4) and Beta(.3, 3)", lambda n: beta(1, 4, n) - beta(0.3, 3, n), 6 / 55, False),
             ("normal differences", lambda n: rng.normal(0, 1, n), 0.0, False),
-            ("gains from Beta(.5, 5)", lambda n: rng.beta(0.5, 5, n), 1 / 11, items < 20),
-            ("gains from Beta(.2, 4)", lambda n: rng.beta(0.2, 4, n), 1 / 21, items < 40),
-            ("differences, Beta(.2, 4) and Beta(1, 20)", lambda n: rng.beta(0.2, 4, n) - rng.beta(1, 20, n), 0, items < 40),
+            ("gains from Beta(.5, 5)", lambda n: beta(0.5, 5, n), 1 / 11, items < 20),
+            ("gains from Beta(.2, 4)", lambda n: beta(0.2, 4, n), 1 / 21, items < 40),
+            ("differences, Beta(.2, 4) and Beta(1, 20)", lambda n: beta(0.2, 4, n) - beta(1, 20, n), 0, items < 40),
         ]
         for kind, draw, truth, named in kinds:
             made = [item_differences(np.zeros(items), draw(items), binary=False) for _ in range(samples)]
