@@ -157,6 +157,7 @@ def unequal(rng: np.random.Generator, samples: int) -> Iterator[Row]:
 
 def skew(rng: np.random.Generator, samples: int) -> Iterator[Row]:
     """Skewed graded scores and differences of few items."""
+    beta = rng.beta
     for items in (10, 12, 16, 20, 40):
         found = [
             holds(clustered_mean_interval(rng.beta(0.2, 4, items), binary=False, scale=(0, 1)), 0.2 / 4.2)
@@ -164,7 +165,6 @@ def skew(rng: np.random.Generator, samples: int) -> Iterator[Row]:
         ]
         goal, why = (OPEN, "named") if items < 12 else (INTERVAL, "")
         yield "skewed", f"{items} scores from Beta(.2, 4)", found, goal, why
-        beta = rng.beta
         kinds: list[tuple[str, Callable[[int], Array], float, bool]] = [
             ("exponential differences", lambda n: rng.exponential(1, n), 1.0, False),
             ("differences, Beta(1, 4) and Beta(.3, 3)", lambda n: beta(1, 4, n) - beta(0.3, 3, n), 6 / 55, False),
