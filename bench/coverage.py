@@ -16,7 +16,7 @@ from sociometer.core.measure import Interval
 from sociometer.instruments.sage.leniency import leniency
 from sociometer.statistics.agreement import cohen_kappa
 from sociometer.statistics.calibration import calibrated_range, calibration_error
-from sociometer.statistics.correlation import pearson
+from sociometer.statistics.correlation import correlation_contrast, pearson
 from sociometer.statistics.intervals import clustered_mean_interval
 from sociometer.statistics.measures import grouped_measures
 from sociometer.statistics.paired import item_differences
@@ -198,13 +198,44 @@ def links(rng: np.random.Generator, samples: int) -> Iterator[Row]:
 
 
 def model_families(rng: np.random.Generator, samples: int) -> Iterator[Row]:
-    """Correlations over models that come in families: the intervals assume independent models."""
-    found = []
-    for _ in range(samples):
-        shared = np.repeat(rng.multivariate_normal([0, 0], [[1, 0.5], [0.5, 1]], 10), 3, axis=0)
-        table = shared + 0.3 * rng.multivariate_normal([0, 0], [[1, 0.5], [0.5, 1]], 30)
-        found.append(holds(pearson(table[:, 0], table[:, 1]).interval, 0.5))
-    yield "families", "r over 30 models of 10 families", found, OPEN, "named in the docs"
+    """Numbers over models that come in families: a correlation, the difference of correlations, and alpha."""
+    spread = np.array([[1, 0.4, 0.4], [0.4, 1, 0.7], [0.4, 0.7, 1]])
+    ease = np.linspace(-1, 1, 20)
+    for groups, alike, skewed_ones in ((10, 0.5, False), (10, 0.9, False), (20, 0.9, False), (20, 0.9, True)):
+        codes = np.arange(groups).repeat(rng.integers(1, 6, groups))
+        shape = np.exp if skewed_ones else np.positive
+
+        def models(parts: int, codes: Array, alike: float = alike, shape: Any = shape) -> Array:
+            """Normal scores, made skewed if so asked; models of a family share the part `alike` of their variance."""
+            cut = np.linalg.cholesky(spread[:parts, :parts])
+            shared = rng.normal(size=(int(codes.max()) + 1, parts))[codes]
+            own = rng.normal(size=(codes.size, parts))
+            return np.asarray(
+                shape((alike**0.5 * shared + (1 - alike) ** 0.5 * own) @ cut.T * (0.7 if shape is np.exp else 1))
+            )
+
+        def test(codes: Array, skill: Any = models) -> Array:
+            """Right or wrong answers of models to twenty items."""
+            chance = 1 / (1 + np.exp(-skill(1, codes) - ease))
+            return (rng.random((codes.size, ease.size)) < chance) * 1.0
+
+        many = np.arange(400_000)
+        truth = np.corrcoef(models(3, many).T)
+        alpha_truth = cronbach_alpha(test(many)).value or 0.0
+        r, contrast, alpha, independent = [], [], [], []
+        for _ in range(samples):
+            codes = np.arange(groups).repeat(rng.integers(1, 6, groups))
+            scores, labels = models(3, codes).T, codes.tolist()
+            r.append(holds(pearson(scores[0], scores[1], families=labels).interval, truth[0, 1]))
+            independent.append(holds(pearson(scores[0], scores[1]).interval, truth[0, 1]))
+            found = correlation_contrast({"a": scores[0], "b": scores[1], "c": scores[2]}, "a", labels)  # type: ignore[dict-item]
+            contrast.append(holds(found.interval, truth[1, 2] - truth[0, 1:].mean()))
+            alpha.append(holds(cronbach_alpha(test(codes), families=labels).interval, alpha_truth))
+        data = f"{groups} families of 1 to 5 models, alike {alike}" + ", skewed" * skewed_ones
+        yield "r over models", data, r, INTERVAL, ""
+        yield "(r, if independent)", data, independent, OPEN, "for comparison"
+        yield "r minus r", data, contrast, INTERVAL, ""
+        yield "alpha", data, alpha, INTERVAL, ""
 
 
 def families(rng: np.random.Generator, samples: int) -> Iterator[Row]:
@@ -309,7 +340,7 @@ def others(rng: np.random.Generator, samples: int) -> Iterator[Row]:
 def main(samples: int, seed: int) -> int:
     """Print the table; the number of rows that miss their goal decides the exit code."""
     missed = 0
-    print(f"{'what':16}{'data':52}{'share':>8}  goal")
+    print(f"{'what':20}{'data':52}{'share':>8}  goal")
     for part in (means, differences, unequal, skew, families, model_families, links, failures, others):
         for what, data, found, (low, high), why in part(np.random.default_rng(seed), samples):
             share = float(np.mean(found))
@@ -317,7 +348,7 @@ def main(samples: int, seed: int) -> int:
             good = low - slack <= share <= high + slack
             missed += not good
             goal = f"{100 * low:.3g} to {100 * high:.3g} %" + (f" ({why})" if why else "")
-            print(f"{what:16}{data:52}{100 * share:7.1f} %  {goal}{'' if good else '  MISSED'}", flush=True)
+            print(f"{what:20}{data:52}{100 * share:7.1f} %  {goal}{'' if good else '  MISSED'}", flush=True)
     print(f"{missed} rows miss their goal; {samples} samples.")
     return int(missed > 0)
 

@@ -34,6 +34,7 @@ from sociometer.statistics.charts import (
 )
 from sociometer.statistics.correlation import pearson
 from sociometer.statistics.formatting import estimate, number
+from sociometer.statistics.model_kinds import family_from_name
 
 _LETTERS = 96
 """The length of a line above a chart."""
@@ -256,8 +257,12 @@ def _against_emotion(runs: Sequence[AnyRun]) -> Iterator[Figure]:
         if len(points) < 3:
             continue
         try:
-            r = pearson([each.x for each in points], [each.y for each in points], [each.label for each in points])
-            said = f"Pearson's r = {estimate(r.r, 'number', r.interval)} over {r.n} models."
+            names = [each.label for each in points]
+            r = pearson(
+                [each.x for each in points], [each.y for each in points], names, [*map(family_from_name, names)]
+            )
+            shown = estimate(r.r, "number", None if r.no_interval else r.interval)
+            said = f"Pearson's r = {shown} over {r.n} models{r.no_interval and f' ({r.no_interval})'}."
         except ValueError:
             said = f"{len(points)} models that do not differ: no correlation."
         chart = scatter_chart(points, x_title="sentient score", y_title=title.lower(), trend="r =" in said)
