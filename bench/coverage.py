@@ -137,7 +137,7 @@ def sizes_of_stories(rng: np.random.Generator, stories: int) -> Array:
 def unequal(rng: np.random.Generator, samples: int) -> Iterator[Row]:
     """Stories of unequal size: a score, a graded score and a difference."""
     for stories in (12, 20, 40):
-        right, graded, apart, false = [], [], [], []
+        right, graded, apart, false, gaps = [], [], [], [], []
         for _ in range(samples):
             labels = sizes_of_stories(rng, stories)
             ease = rng.beta(2, 2, stories)[labels]
@@ -145,6 +145,8 @@ def unequal(rng: np.random.Generator, samples: int) -> Iterator[Row]:
             right.append(holds(clustered_mean_interval(one, labels), 0.5))
             scores = np.clip(rng.normal(0.5, 0.1, stories)[labels] + rng.normal(0, 0.1, labels.size), 0, 1)
             graded.append(holds(clustered_mean_interval(scores, labels, binary=False, scale=(0, 1)), 0.5))
+            gain = rng.exponential(0.1, stories)[labels] + rng.normal(0, 0.1, labels.size)
+            gaps.append(holds(item_differences(scores, scores + gain, labels, binary=False).interval(), 0.1))
             found = item_differences(one * 1.0, two * 1.0, labels, binary=True).interval()
             apart.append(holds(found, 0.0))
             false.append(excludes_zero(found))
@@ -152,6 +154,7 @@ def unequal(rng: np.random.Generator, samples: int) -> Iterator[Row]:
         yield "accuracy", data, right, INTERVAL, ""
         yield "graded", data, graded, INTERVAL, ""
         yield "difference", data, apart, INTERVAL, ""
+        yield "graded difference", f"{data}, skewed", gaps, INTERVAL, ""
         yield "false verdicts", data, false, VERDICT, ""
 
 
@@ -183,7 +186,7 @@ def links(rng: np.random.Generator, samples: int) -> Iterator[Row]:
     """A new subject's mean on the reference's scale: two simulators that differ by a shift, with unequal noise."""
     for noise in (8, 24):
         inside, near = [], []
-        for _ in range(max(50, samples // 4)):
+        for _ in range(samples):
             truth = dict(enumerate(rng.normal(50, 12, 7)))
             scores = [
                 {str(n): {str(i): at + shift + rng.normal(0, spread) for i in range(20)} for n, at in truth.items()}
@@ -242,13 +245,13 @@ def families(rng: np.random.Generator, samples: int) -> Iterator[Row]:
     """Several subjects against one, and ranks."""
     for stories, each in ((12, 1), (24, 1), (12, 5)):
         together, labels = [], np.repeat(np.arange(stories), each)
-        for _ in range(max(50, samples // 4)):
+        for _ in range(samples):
             table = np.repeat(rng.normal(0, 0.7, (stories, 12)), each, axis=0) + rng.normal(0, 1, (labels.size, 12))
             ranks = rank_intervals(table, [str(n) for n in range(12)], labels)
             together.append(all(one.interval.low == 1 and one.interval.high == 12 for one in ranks))
         yield "ranks", f"12 equal subjects, {stories} stories of {each}", together, RANKS, ""
     any_false = []
-    for _ in range(max(50, samples // 4)):
+    for _ in range(max(50, samples // 2)):
         ease = rng.beta(2, 2, 80)
         runs = [fake_run(f"m{number}", rng.random(80) < ease) for number in range(6)]
         any_false.append(any(row.verdict in ("better", "worse") for one in compare(runs) for row in one.measures))
@@ -260,7 +263,7 @@ def families(rng: np.random.Generator, samples: int) -> Iterator[Row]:
         high = np.array([subjects - (truth < own).sum() for own in truth])
         together, first = [], []
         names = [str(number) for number in range(subjects)]
-        for _ in range(max(50, samples // 4)):
+        for _ in range(max(50, samples if subjects < 20 else samples // 4)):
             table = rng.random((items, subjects)) < np.clip(truth + rng.normal(0, 0.2, (items, 1)), 0, 1)
             ranks = {int(one.subject): one for one in rank_intervals(table * 1.0, names)}
             together.append(
@@ -275,7 +278,7 @@ def families(rng: np.random.Generator, samples: int) -> Iterator[Row]:
 def failures(rng: np.random.Generator, samples: int) -> Iterator[Row]:
     """A subject that fails on a third of the items that it would get wrong."""
     plain, told = [], []
-    for _ in range(max(50, samples // 4)):
+    for _ in range(samples):
         ease = rng.beta(2, 2, 150)
         one, two = rng.random(150) < ease, (rng.random(150) < ease).astype(float)
         lost = (two == 0) & (rng.random(150) < 1 / 3)
@@ -307,7 +310,7 @@ def others(rng: np.random.Generator, samples: int) -> Iterator[Row]:
     yield "calibration", "error of a calibrated subject in its range", inside, INTERVAL, ""
     yield "calibration", "confidence minus accuracy, 60 items", sure, INTERVAL, ""
     stories, parts, items = np.repeat(np.arange(10), 5), [], []
-    for _ in range(max(50, samples // 4)):
+    for _ in range(samples):
         shared = np.repeat(rng.normal(0, 1.5, (40, 10)), 5, axis=1)
         table = rng.normal(size=(40, 1)) + shared + rng.normal(0, 2, (40, 50))
         truth = 1 / (1 + 1.5**2 / 10 + 4 / 50)
@@ -338,17 +341,19 @@ def others(rng: np.random.Generator, samples: int) -> Iterator[Row]:
 
 
 def main(samples: int, seed: int) -> int:
-    """Print the table; the number of rows that miss their goal decides the exit code."""
+    """Print the table, each row with the number of its samples; the rows that miss their goal decide the exit code."""
     missed = 0
-    print(f"{'what':20}{'data':52}{'share':>8}  goal")
-    for part in (means, differences, unequal, skew, families, model_families, links, failures, others):
+    print(f"{'what':20}{'data':60}{'share':>8}{'samples':>9}  goal")
+    for part in (means, differences, unequal, skew, links, failures, others, model_families, families):
         for what, data, found, (low, high), why in part(np.random.default_rng(seed), samples):
             share = float(np.mean(found))
             slack = SLACK * (2000 / max(1, len(found))) ** 0.5
             good = low - slack <= share <= high + slack
             missed += not good
             goal = f"{100 * low:.3g} to {100 * high:.3g} %" + (f" ({why})" if why else "")
-            print(f"{what:20}{data:52}{100 * share:7.1f} %  {goal}{'' if good else '  MISSED'}", flush=True)
+            print(
+                f"{what:20}{data:60}{100 * share:6.1f} %{len(found):9}  {goal}{'' if good else '  MISSED'}", flush=True
+            )
     print(f"{missed} rows miss their goal; {samples} samples.")
     return int(missed > 0)
 
