@@ -200,8 +200,8 @@ def failure_of(error: Exception) -> tuple[str, str]:
 
 def by_role(failures: Mapping[str, int], roles: Iterable[str]) -> dict[str, int]:
     """How many episodes failed because of each of these roles, from the number of failures of each kind."""
-    found = {role: sum(count for kind, count in failures.items() if kind.endswith(f" {role}")) for role in roles}
-    return {role: count for role, count in found.items() if count}
+    found = ((role, sum(failures[kind] for kind in failures if kind.endswith(f" {role}"))) for role in roles)
+    return {role: count for role, count in found if count}
 
 
 class StopCause(StrEnum):

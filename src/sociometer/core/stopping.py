@@ -113,12 +113,11 @@ class StoppingRecord(Struct, frozen=True, omit_defaults=True):
     def warning(self) -> str:
         """Why not to rely on the verdict: the difference drifts along the order of play; empty without a reason."""
         drift = self.looks[-1].drift if self.looks else None
-        if drift is None or drift >= DRIFT:
-            return ""
-        return (
-            f"; warning: the difference changes along the order of play (p = {drift:.2g}), as if the model or server"
-            " changed during the run; run it again without --until before you rely on the verdict"
+        said = (
+            "; warning: the difference changes along the order of play (p = {:.2g}), as if the model or server changed"
         )
+        said += " during the run; run it again without --until before you rely on the verdict"
+        return "" if drift is None or drift >= DRIFT else said.format(drift)
 
     def __str__(self) -> str:
         looked = f"look {len(self.looks)} of at most {len(self.blocks)}"

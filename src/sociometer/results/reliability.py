@@ -61,8 +61,7 @@ def task_reliability(candidates: Sequence[AnyRun], measure: str = "") -> TaskRel
         if len(lengths) < 2:
             notes.append("the shared items belong to one story, so that its parts cannot be compared")
         else:
-            families = [family_from_name(one.subject) for one in found.kept]
-            alpha = cronbach_alpha(parts, lengths, families=families)
+            alpha = cronbach_alpha(parts, lengths, families=[family_from_name(one.subject) for one in found.kept])
             coefficients = (structs.replace(alpha, items=len(shared.items)),)
         if 1 < len(lengths) < len(shared.items):
             notes.append(f"the {len(shared.items)} items of {len(lengths)} stories count as {len(lengths)} parts")

@@ -162,7 +162,7 @@ def _compared(
     made = Look(count, seen.difference, seen.interval.low, seen.interval.high, seen.verdict)
     if made.verdict not in ("", UNDECIDED) and count < so_far.items:
         place = {name: nth for nth, name in enumerate(order)}
-        played = sorted(range(len(shared.items)), key=lambda nth: place[shared.items[nth]])
+        played = sorted(range(len(shared.items)), key=lambda nth: place.get(shared.items[nth], 0))
         made = structs.replace(made, drift=drift(found.values[played], made.verdict))
     return structs.replace(now, looks=(*so_far.looks, made), widen=widen)
 

@@ -38,24 +38,13 @@ class Correlation(Struct, frozen=True):
     highest: float
     carried_by: str = ""
 
-    @property
-    def no_interval(self) -> str:
-        """Why models have no interval; empty if they have one."""
-        return "" if self.interval.low is not None else few_families(self.interval.clusters)
 
-
-class CorrelationContrast(Struct, frozen=True):
-    """The mean correlation among other measures, compared with that of one measure with them."""
-
-    with_others: float
-    among_others: float
-    difference: float
-    interval: Interval
-
-
-def few_families(count: int) -> str:
-    """Why there is no interval over models."""
-    return f"no interval: the models are of {counted(count, 'family', 'families')}, {MINIMUM_CLUSTERS} are needed"
+def few_families(interval: Interval) -> str:
+    """Why there is no interval over models; empty if there is one."""
+    families = counted(interval.clusters, "family", "families")
+    return (
+        "" if interval.low is not None else f"no interval: the models are of {families}, {MINIMUM_CLUSTERS} are needed"
+    )
 
 
 def pearson(
@@ -82,20 +71,16 @@ def pearson(
 
     def fisher_z(kept: NDArray[np.bool_]) -> float:
         r = float(row_correlations(first[None, kept], second[None, kept])[0])
-        return math.atanh(min(max(r, 1e-9 - 1), 1 - 1e-9))
+        return math.atanh(min(max(r, 1e-15 - 1), 1 - 1e-15))
 
-    interval = fisher_interval(r, n) if families is None else family_interval(fisher_z, families, math.tanh)
+    if families is not None:
+        interval = family_interval(fisher_z, families, math.tanh)
+    elif n < 4:
+        interval = too_few(n)
+    else:
+        z, half = fisher_z(first == first), normal_quantile(0.975) / math.sqrt(n - 3)
+        interval = Interval(math.tanh(z - half), math.tanh(z + half), 0.95, "Fisher z", n)
     return Correlation(r, correlation_p(first, second)[0], interval, n, lowest, highest, carried_by)
-
-
-def fisher_interval(r: float, n: int, level: float = 0.95) -> Interval:
-    """Interval of a correlation through Fisher's z; no bounds for fewer than four points."""
-    if n < 4:
-        return too_few(n, level)
-    if abs(r) >= 1:
-        return Interval(r, r, level, "Fisher z", n)
-    half = normal_quantile(0.5 + level / 2) / math.sqrt(n - 3)
-    return Interval(math.tanh(math.atanh(r) - half), math.tanh(math.atanh(r) + half), level, "Fisher z", n)
 
 
 def leave_one_out(x: Floats, y: Floats) -> Floats:
@@ -117,8 +102,8 @@ def row_correlations(first: Floats, second: Floats) -> Floats:
 
 def correlation_contrast(
     table: Mapping[str, Sequence[float]], measure: str, families: Sequence[Hashable]
-) -> CorrelationContrast:
-    """Mean correlation among the other measures minus the mean correlation of `measure` with them, over models."""
+) -> tuple[float, float, Interval]:
+    """The mean correlation of `measure` with the others, that among these, and the interval of the difference."""
     if measure not in table or len(table) < 3:
         raise ValueError(f"{measure!r} and at least two other measures are needed, not {sorted(table)}")
     names = [measure, *(name for name in table if name != measure)]
@@ -129,9 +114,8 @@ def correlation_contrast(
         r = row_correlations(*(values[list(side)][:, kept] for side in zip(*pairs, strict=True)))
         return float(r[: len(names) - 1].mean()), float(r[len(names) - 1 :].mean())
 
-    own, among = means(np.ones(values.shape[1], dtype=bool))
-    interval = family_interval(lambda kept: -float(np.subtract(*means(kept))), families, float)
-    return CorrelationContrast(own, among, among - own, interval)
+    apart = family_interval(lambda kept: -float(np.subtract(*means(kept))), families, float)
+    return *means(np.ones(values.shape[1], dtype=bool)), apart
 
 
 def correlation_p(x: Floats, y: Floats) -> tuple[float, float | None]:

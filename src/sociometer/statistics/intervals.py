@@ -240,8 +240,7 @@ def family_interval(
 
     `statistic` gets the models that are kept, and gives a value on a scale on which it varies evenly; `back` leads back
     from there. ± t √((G − 1) Var), over the values without each of the G families in turn, t with Kish's degrees of
-    freedom. No bounds for too few families, or if one has all the variation. Reference: Tukey, J. W. (1958). Bias and
-    confidence in not quite large samples. Annals of Mathematical Statistics 29.
+    freedom. No bounds for too few families, or if one has all the variation. Reference: Tukey (1958), AMS 29.
     """
     codes, count = cluster_codes(families, len(families))
     if count < MINIMUM_CLUSTERS:

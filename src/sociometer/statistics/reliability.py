@@ -83,7 +83,8 @@ def cronbach_alpha(
     scores = _table(table)
     subjects, items = scores.shape
     if subjects < minimum_subjects:
-        return _few("alpha", subjects, items, minimum_subjects)
+        note = f"too few distinct subjects: {subjects}, at least {minimum_subjects} needed"
+        return Reliability("alpha", None, None, subjects, items, note)
     if np.ptp(scores.sum(axis=1)) == 0:
         return Reliability("alpha", None, None, subjects, items, "all subjects have the same total")
     shares = np.array(lengths or [1] * items) / sum(lengths or [1] * items)
@@ -97,8 +98,7 @@ def cronbach_alpha(
         over = family_interval(
             lambda kept: math.log(max(1 - alpha_of(scores[kept]), 1e-9)), families, lambda edge: 1 - math.exp(edge)
         )
-        note = few_families(over.clusters) if over.low is None else ""
-        return Reliability("alpha", alpha, over, subjects, items, note)
+        return Reliability("alpha", alpha, over, subjects, items, few_families(over))
     freedom = (subjects - 1, (subjects - 1) * (items - 1))
     low, high = (1 - (1 - alpha) * f_quantile(share, *freedom) for share in (0.975, 0.025))
     return Reliability("alpha", alpha, Interval(low, high, 0.95, "Feldt", subjects), subjects, items)
@@ -129,11 +129,6 @@ def repeatability(table: ArrayLike, items: Sequence[str] = (), stories: Labels |
 def standard_error_of_measurement(deviation: float, reliability: float) -> float:
     """SD √(1 − reliability): the standard deviation of observed scores around the true score."""
     return deviation * math.sqrt(max(0.0, 1 - reliability))
-
-
-def _few(coefficient: str, subjects: int, items: int, minimum: int) -> Reliability:
-    note = f"too few distinct subjects: {subjects}, at least {minimum} needed"
-    return Reliability(coefficient, None, None, subjects, items, note)
 
 
 def _table(table: ArrayLike) -> Floats:

@@ -32,7 +32,7 @@ from sociometer.statistics.charts import (
     interval_chart,
     scatter_chart,
 )
-from sociometer.statistics.correlation import pearson
+from sociometer.statistics.correlation import few_families, pearson
 from sociometer.statistics.formatting import estimate, number
 from sociometer.statistics.model_kinds import family_from_name
 
@@ -258,11 +258,10 @@ def _against_emotion(runs: Sequence[AnyRun]) -> Iterator[Figure]:
             continue
         try:
             names = [each.label for each in points]
-            r = pearson(
-                [each.x for each in points], [each.y for each in points], names, [*map(family_from_name, names)]
-            )
-            shown = estimate(r.r, "number", None if r.no_interval else r.interval)
-            said = f"Pearson's r = {shown} over {r.n} models{r.no_interval and f' ({r.no_interval})'}."
+            families = [family_from_name(name) for name in names]
+            r = pearson([each.x for each in points], [each.y for each in points], names, families)
+            shown, why = estimate(r.r, "number", r.interval), few_families(r.interval)
+            said = f"Pearson's r = {shown} over {r.n} models{why and f' ({why})'}."
         except ValueError:
             said = f"{len(points)} models that do not differ: no correlation."
         chart = scatter_chart(points, x_title="sentient score", y_title=title.lower(), trend="r =" in said)

@@ -89,10 +89,9 @@ def _correlations(runs: Sequence[AnyRun]) -> PaperPart:
         cells: list[PaperCell] = []
         for name in ("relationship", "talk"):
             pairs = [(value_of(run, "emotion"), value_of(run, name), run.subject) for run in members]
-            known = [(x, y, who) for x, y, who in pairs if x is not None and y is not None]
+            known = [(x, y, who, family_from_name(who)) for x, y, who in pairs if x is not None and y is not None]
             varied = len(known) > 2 and all(len({one[at] for one in known}) > 1 for at in (0, 1))
-            x, y, who = map(list, zip(*known, strict=True)) if varied else ([], [], [])
-            found = pearson(x, y, who, [*map(family_from_name, who)]) if varied else None
+            found = pearson(*map(list, zip(*known, strict=True))) if varied else None
             cells += [None, None] if found is None else [Estimate(found.r, found.interval), found.n]
         if any(cell is not None for cell in cells):
             remarks = tuple(dict.fromkeys(remark for run in members for remark in remarks_on(run)))

@@ -130,7 +130,7 @@ def pair_table(results: Sequence[PairResult]) -> Table:
         lines.append((pair.first, pair.second, *values, pair.note))
     columns = ("first", "second", "r", "p", "from", "to", "lowest without one", "highest without one", "models",
                "warning")  # fmt: skip
-    why = dict.fromkeys(pair.correlation.no_interval for pair in results if pair.correlation)
+    why = dict.fromkeys(few_families(pair.correlation.interval) for pair in results if pair.correlation)
     note = "; ".join(filter(None, why))
     return Table("correlations", "Pearson correlations", columns, tuple(lines), note and f"{note.capitalize()}.")
 
@@ -156,20 +156,17 @@ def apart(scores: Scores) -> tuple[Table | None, str]:
     names = scores.benchmarks()
     models = [model for model, own in scores.values.items() if all(name in own for name in names)]
     if SOCIAL not in names or len(names) < 3 or len(models) < 4:
-        return (
-            None,
-            f"The test needs at least four models with {SOCIAL} and two academic scores; {len(models)} have them.",
-        )
+        why = f"The test needs at least four models with {SOCIAL} and two academic scores; {len(models)} have them."
+        return None, why
     table = {name: [scores.values[model][name] for model in models] for name in names}
     families = [scores.families[model] for model in models]
-    found = correlation_contrast(table, SOCIAL, families)
-    low, high = found.interval.low, found.interval.high
-    line = (found.with_others, found.among_others, found.difference, low, high, len(models), found.interval.clusters)
+    own, among, around = correlation_contrast(table, SOCIAL, families)
+    line = (own, among, among - own, around.low, around.high, len(models), around.clusters)
     columns = ("SESI with academic", "among academic", "difference", "from", "to", "models", "families")
-    shown = "excludes zero" if low is not None and low > 0 else "includes zero: no difference is shown"
-    note = few_families(found.interval.clusters) if low is None else f"jackknife over families; the interval {shown}"
-    note = f"{note[0].upper()}{note[1:]}."
-    return Table("apart", "Is social intelligence distinct from academic intelligence?", columns, (line,), note), ""
+    shown = "excludes zero" if around.low is not None and around.low > 0 else "includes zero: no difference is shown"
+    note = few_families(around) or f"jackknife over families; the interval {shown}"
+    title = "Is social intelligence distinct from academic intelligence?"
+    return Table("apart", title, columns, (line,), f"{note[0].upper()}{note[1:]}."), ""
 
 
 _TEST = "questions"

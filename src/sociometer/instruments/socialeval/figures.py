@@ -22,7 +22,7 @@ from sociometer.instruments.socialeval.worldtree import CATEGORIES, PAPER_LANGUA
 from sociometer.reading import ChoiceAnswer
 from sociometer.statistics import charts
 from sociometer.statistics.chart_parts import ReferenceLine
-from sociometer.statistics.correlation import pearson
+from sociometer.statistics.correlation import few_families, pearson
 from sociometer.statistics.model_kinds import family_from_name
 
 # In a name such as 8x7b the experts share some of their parameters: it does not tell how many there are.
@@ -171,7 +171,7 @@ def _scale(runs: Sequence[AnyRun]) -> Iterator[Figure]:
     orders = [math.log10(point.x) for point in points]
     names = [point.label for point in points]
     r = pearson(orders, [point.y for point in points], names, [*map(family_from_name, names)])
-    bounds = r.no_interval or f"95 % {r.interval.low:.2f} to {r.interval.high:.2f}"
+    bounds = few_families(r.interval) or f"95 % {r.interval.low:.2f} to {r.interval.high:.2f}"
     yield Figure(
         "scale",
         "Scale: goal achieved against parameters",
