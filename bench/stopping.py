@@ -1,8 +1,9 @@
 """Whether runs that stop early keep their promises: false alarms, items saved, coverage, the power that `plan` states.
 
-`python bench/stopping.py [SAMPLES [SEED]]` prints one row for each promise and exits with code 1 if one misses its
-goal. Pairs of runs are simulated item by item and looked at by the rule of `run --until`. The SAGE rows use the
-authors' released dialogues, if SOCIOMETER_DATA has them: each pair of models is played in 40 random orders.
+`python bench/stopping.py [SAMPLES [SEED [PART…]]]` prints one row for each promise, of all parts or of those named by
+their functions, and exits with code 1 if one misses its goal. Pairs of runs are simulated item by item and looked at by
+the rule of `run --until`. The SAGE rows use the authors' released dialogues, if SOCIOMETER_DATA has them: each pair of
+models is played in 40 random orders.
 """
 
 import heapq
@@ -317,21 +318,22 @@ def dialogues(rng: np.random.Generator, samples: int) -> Iterator[Row]:
         yield "SAGE: wrong direction", name, float(np.mean(wrong)), 0.0, 0.05
 
 
-def main(samples: int, seed: int) -> int:
+def main(samples: int, seed: int, *names: str) -> int:
     """Print the table; the number of rows that miss their goal decides the exit code."""
     missed = 0
-    print(f"{'what':24}{'data':60}{'found':>8}  goal")
-    for part in (comparisons, not_at_random, drifts, skewed, estimates, earlier, plans, dialogues):
+    print(f"{'what':30}{'data':60}{'found':>8}  goal")
+    every = (comparisons, not_at_random, drifts, skewed, estimates, earlier, plans, dialogues)
+    for part in [part for part in every if not names or part.__name__ in names]:
         for what, data, found, low, high in part(np.random.default_rng(seed), samples):
             slack = 2 * (max(found * (1 - found), 1e-4) / samples) ** 0.5 if "coverage" in what else 0.0
             good = what.startswith("(") or low - slack <= found <= high
             missed += not good
             goal = "" if what.startswith("(") else f"at least {low:.2f}" if high == 1.0 else f"at most {high:g}"
-            print(f"{what:24}{data:60}{found:8.3f}  {goal}{'' if good else '  MISSED'}", flush=True)
+            print(f"{what:30}{data:60}{found:8.3f}  {goal}{'' if good else '  MISSED'}", flush=True)
     print(f"{missed} rows miss their goal; {samples} samples.")
     return int(missed > 0)
 
 
 if __name__ == "__main__":
-    given = [int(word) for word in sys.argv[1:]]
-    raise SystemExit(main(*[*given, *(2000, 20_261_116)[len(given) :]]))
+    samples, seed, *names = [*sys.argv[1:], *("2000", "20_261_116")[len(sys.argv) - 1 :]]
+    raise SystemExit(main(int(samples), int(seed), *names))

@@ -209,7 +209,7 @@ def cluster_skewness(values: Floats, codes: Integers, count: int) -> float:
     square = float(np.square(sums).mean())
     if square <= 0 or count < 3:
         return 0.0
-    return float((sums**3).mean()) / square**1.5 * math.sqrt(count * (count - 1)) / (count - 2)
+    return float((sums**3).mean()) * math.sqrt(count * (count - 1)) / ((count - 2) * square * math.sqrt(square))
 
 
 def _with_skew(found: Interval, means: Floats, codes: Integers, count: int) -> Interval:
