@@ -1,8 +1,9 @@
 """Whether the numbers keep their promises: coverage of intervals, false verdicts, ranks, on data with a known truth.
 
-`python bench/coverage.py [SAMPLES [SEED]]` prints one row for each kind of data, and exits with code 1 if one misses
-its goal: 93 to 98.5 % for an interval, at most 6.5 % false verdicts, at least 94 % for all ranks together. Rows with
-another goal say why. The Monte Carlo error of 2,000 samples is about half a point.
+`python bench/coverage.py [SAMPLES [SEED [PART…]]]` prints one row for each kind of data, of all parts or of those
+named by their functions, and exits with code 1 if one misses its goal: 93 to 98.5 % for an interval, at most 6.5 %
+false verdicts, at least 94 % for all ranks together. Rows with another goal say why. The error of 2,000 samples
+is about half a point.
 """
 
 import sys
@@ -16,7 +17,7 @@ from sociometer.core.measure import Interval
 from sociometer.instruments.sage.leniency import leniency
 from sociometer.statistics.agreement import cohen_kappa
 from sociometer.statistics.calibration import calibrated_range, calibration_error
-from sociometer.statistics.correlation import pearson
+from sociometer.statistics.correlation import correlation_contrast, pearson
 from sociometer.statistics.intervals import clustered_mean_interval
 from sociometer.statistics.measures import grouped_measures
 from sociometer.statistics.paired import item_differences
@@ -137,7 +138,7 @@ def sizes_of_stories(rng: np.random.Generator, stories: int) -> Array:
 def unequal(rng: np.random.Generator, samples: int) -> Iterator[Row]:
     """Stories of unequal size: a score, a graded score and a difference."""
     for stories in (12, 20, 40):
-        right, graded, apart, false = [], [], [], []
+        right, graded, apart, false, gaps = [], [], [], [], []
         for _ in range(samples):
             labels = sizes_of_stories(rng, stories)
             ease = rng.beta(2, 2, stories)[labels]
@@ -145,6 +146,8 @@ def unequal(rng: np.random.Generator, samples: int) -> Iterator[Row]:
             right.append(holds(clustered_mean_interval(one, labels), 0.5))
             scores = np.clip(rng.normal(0.5, 0.1, stories)[labels] + rng.normal(0, 0.1, labels.size), 0, 1)
             graded.append(holds(clustered_mean_interval(scores, labels, binary=False, scale=(0, 1)), 0.5))
+            gain = rng.exponential(0.1, stories)[labels] + rng.normal(0, 0.1, labels.size)
+            gaps.append(holds(item_differences(scores, scores + gain, labels, binary=False).interval(), 0.1))
             found = item_differences(one * 1.0, two * 1.0, labels, binary=True).interval()
             apart.append(holds(found, 0.0))
             false.append(excludes_zero(found))
@@ -152,26 +155,39 @@ def unequal(rng: np.random.Generator, samples: int) -> Iterator[Row]:
         yield "accuracy", data, right, INTERVAL, ""
         yield "graded", data, graded, INTERVAL, ""
         yield "difference", data, apart, INTERVAL, ""
+        yield "graded difference", f"{data}, skewed", gaps, INTERVAL, ""
         yield "false verdicts", data, false, VERDICT, ""
 
 
 def skew(rng: np.random.Generator, samples: int) -> Iterator[Row]:
     """Skewed graded scores and differences of few items."""
-    for items in (12, 20, 40):
+    beta = rng.beta
+    for items in (10, 12, 16, 20, 40):
         found = [
             holds(clustered_mean_interval(rng.beta(0.2, 4, items), binary=False, scale=(0, 1)), 0.2 / 4.2)
             for _ in range(samples)
         ]
-        yield "skewed", f"{items} scores from Beta(.2, 4)", found, INTERVAL, ""
-        made = [item_differences(np.zeros(items), rng.exponential(1, items), binary=False) for _ in range(samples)]
-        yield "skewed", f"{items} exponential differences", [holds(one.interval(), 1) for one in made], OPEN, "named"
+        goal, why = (OPEN, "named") if items < 12 else (INTERVAL, "")
+        yield "skewed", f"{items} scores from Beta(.2, 4)", found, goal, why
+        kinds: list[tuple[str, Callable[[int], Array], float, bool]] = [
+            ("exponential differences", lambda n: rng.exponential(1, n), 1.0, False),
+            ("differences, Beta(1, 4) and Beta(.3, 3)", lambda n: beta(1, 4, n) - beta(0.3, 3, n), 6 / 55, False),
+            ("normal differences", lambda n: rng.normal(0, 1, n), 0.0, False),
+            ("gains from Beta(.5, 5)", lambda n: beta(0.5, 5, n), 1 / 11, items < 20),
+            ("gains from Beta(.2, 4)", lambda n: beta(0.2, 4, n), 1 / 21, items < 40),
+            ("differences, Beta(.2, 4) and Beta(1, 20)", lambda n: beta(0.2, 4, n) - beta(1, 20, n), 0, items < 40),
+        ]
+        for kind, draw, truth, named in kinds:
+            made = [item_differences(np.zeros(items), draw(items), binary=False) for _ in range(samples)]
+            goal = OPEN if named else INTERVAL if items >= 40 else (0.93, 1.0)
+            yield "skewed", f"{items} {kind}", [holds(one.interval(), truth) for one in made], goal, "named" * named
 
 
 def links(rng: np.random.Generator, samples: int) -> Iterator[Row]:
     """A new subject's mean on the reference's scale: two simulators that differ by a shift, with unequal noise."""
     for noise in (8, 24):
         inside, near = [], []
-        for _ in range(max(50, samples // 4)):
+        for _ in range(samples):
             truth = dict(enumerate(rng.normal(50, 12, 7)))
             scores = [
                 {str(n): {str(i): at + shift + rng.normal(0, spread) for i in range(20)} for n, at in truth.items()}
@@ -186,26 +202,58 @@ def links(rng: np.random.Generator, samples: int) -> Iterator[Row]:
 
 
 def model_families(rng: np.random.Generator, samples: int) -> Iterator[Row]:
-    """Correlations over models that come in families: the intervals assume independent models."""
-    found = []
-    for _ in range(samples):
-        shared = np.repeat(rng.multivariate_normal([0, 0], [[1, 0.5], [0.5, 1]], 10), 3, axis=0)
-        table = shared + 0.3 * rng.multivariate_normal([0, 0], [[1, 0.5], [0.5, 1]], 30)
-        found.append(holds(pearson(table[:, 0], table[:, 1]).interval, 0.5))
-    yield "families", "r over 30 models of 10 families", found, OPEN, "named in the docs"
+    """Numbers over models that come in families: a correlation, the difference of correlations, and alpha."""
+    spread = np.array([[1, 0.4, 0.4], [0.4, 1, 0.7], [0.4, 0.7, 1]])
+    ease = np.linspace(-1, 1, 20)
+    for groups, alike, skewed_ones in ((10, 0.5, False), (10, 0.9, False), (20, 0.9, False), (20, 0.9, True)):
+        codes = np.arange(groups).repeat(rng.integers(1, 6, groups))
+        shape = np.exp if skewed_ones else np.positive
+
+        def models(parts: int, codes: Array, alike: float = alike, shape: Any = shape) -> Array:
+            """Normal scores, made skewed if so asked; models of a family share the part `alike` of their variance."""
+            cut = np.linalg.cholesky(spread[:parts, :parts])
+            shared = rng.normal(size=(int(codes.max()) + 1, parts))[codes]
+            own = rng.normal(size=(codes.size, parts))
+            return np.asarray(
+                shape((alike**0.5 * shared + (1 - alike) ** 0.5 * own) @ cut.T * (0.7 if shape is np.exp else 1))
+            )
+
+        def test(codes: Array, skill: Any = models) -> Array:
+            """Right or wrong answers of models to twenty items."""
+            chance = 1 / (1 + np.exp(-skill(1, codes) - ease))
+            return (rng.random((codes.size, ease.size)) < chance) * 1.0
+
+        many = np.arange(400_000)
+        truth = np.corrcoef(models(3, many).T)
+        alpha_truth = cronbach_alpha(test(many)).value or 0.0
+        r, contrast, alpha, independent = [], [], [], []
+        for _ in range(samples):
+            codes = np.arange(groups).repeat(rng.integers(1, 6, groups))
+            scores, labels = models(3, codes).T, codes.tolist()
+            r.append(holds(pearson(scores[0], scores[1], families=labels).interval, truth[0, 1]))
+            independent.append(holds(pearson(scores[0], scores[1]).interval, truth[0, 1]))
+            measured = dict(zip("abc", scores.tolist(), strict=True))
+            apart = correlation_contrast(measured, "a", labels)[2]
+            contrast.append(holds(apart, truth[1, 2] - truth[0, 1:].mean()))
+            alpha.append(holds(cronbach_alpha(test(codes), families=labels).interval, alpha_truth))
+        data = f"{groups} families of 1 to 5 models, alike {alike}" + ", skewed" * skewed_ones
+        yield "r over models", data, r, INTERVAL, ""
+        yield "(r, if independent)", data, independent, OPEN, "for comparison"
+        yield "r minus r", data, contrast, INTERVAL, ""
+        yield "alpha", data, alpha, INTERVAL, ""
 
 
 def families(rng: np.random.Generator, samples: int) -> Iterator[Row]:
     """Several subjects against one, and ranks."""
     for stories, each in ((12, 1), (24, 1), (12, 5)):
         together, labels = [], np.repeat(np.arange(stories), each)
-        for _ in range(max(50, samples // 4)):
+        for _ in range(samples):
             table = np.repeat(rng.normal(0, 0.7, (stories, 12)), each, axis=0) + rng.normal(0, 1, (labels.size, 12))
             ranks = rank_intervals(table, [str(n) for n in range(12)], labels)
             together.append(all(one.interval.low == 1 and one.interval.high == 12 for one in ranks))
         yield "ranks", f"12 equal subjects, {stories} stories of {each}", together, RANKS, ""
     any_false = []
-    for _ in range(max(50, samples // 4)):
+    for _ in range(max(50, samples // 2)):
         ease = rng.beta(2, 2, 80)
         runs = [fake_run(f"m{number}", rng.random(80) < ease) for number in range(6)]
         any_false.append(any(row.verdict in ("better", "worse") for one in compare(runs) for row in one.measures))
@@ -217,7 +265,7 @@ def families(rng: np.random.Generator, samples: int) -> Iterator[Row]:
         high = np.array([subjects - (truth < own).sum() for own in truth])
         together, first = [], []
         names = [str(number) for number in range(subjects)]
-        for _ in range(max(50, samples // 4)):
+        for _ in range(max(50, samples if subjects < 20 else samples // 4)):
             table = rng.random((items, subjects)) < np.clip(truth + rng.normal(0, 0.2, (items, 1)), 0, 1)
             ranks = {int(one.subject): one for one in rank_intervals(table * 1.0, names)}
             together.append(
@@ -232,7 +280,7 @@ def families(rng: np.random.Generator, samples: int) -> Iterator[Row]:
 def failures(rng: np.random.Generator, samples: int) -> Iterator[Row]:
     """A subject that fails on a third of the items that it would get wrong."""
     plain, told = [], []
-    for _ in range(max(50, samples // 4)):
+    for _ in range(samples):
         ease = rng.beta(2, 2, 150)
         one, two = rng.random(150) < ease, (rng.random(150) < ease).astype(float)
         lost = (two == 0) & (rng.random(150) < 1 / 3)
@@ -264,7 +312,7 @@ def others(rng: np.random.Generator, samples: int) -> Iterator[Row]:
     yield "calibration", "error of a calibrated subject in its range", inside, INTERVAL, ""
     yield "calibration", "confidence minus accuracy, 60 items", sure, INTERVAL, ""
     stories, parts, items = np.repeat(np.arange(10), 5), [], []
-    for _ in range(max(50, samples // 4)):
+    for _ in range(samples):
         shared = np.repeat(rng.normal(0, 1.5, (40, 10)), 5, axis=1)
         table = rng.normal(size=(40, 1)) + shared + rng.normal(0, 2, (40, 50))
         truth = 1 / (1 + 1.5**2 / 10 + 4 / 50)
@@ -294,22 +342,25 @@ def others(rng: np.random.Generator, samples: int) -> Iterator[Row]:
         yield "labels", f"a share of 8 %, {labels} labels, where given", found, (0.92, 1.0), "a rare share"
 
 
-def main(samples: int, seed: int) -> int:
-    """Print the table; the number of rows that miss their goal decides the exit code."""
+def main(samples: int, seed: int, *names: str) -> int:
+    """Print the table, each row with the number of its samples; the rows that miss their goal decide the exit code."""
     missed = 0
-    print(f"{'what':16}{'data':52}{'share':>8}  goal")
-    for part in (means, differences, unequal, skew, families, model_families, links, failures, others):
+    print(f"{'what':20}{'data':60}{'share':>8}{'samples':>9}  goal")
+    every = (means, differences, unequal, skew, links, failures, others, model_families, families)
+    for part in [part for part in every if not names or part.__name__ in names]:
         for what, data, found, (low, high), why in part(np.random.default_rng(seed), samples):
             share = float(np.mean(found))
             slack = SLACK * (2000 / max(1, len(found))) ** 0.5
             good = low - slack <= share <= high + slack
             missed += not good
             goal = f"{100 * low:.3g} to {100 * high:.3g} %" + (f" ({why})" if why else "")
-            print(f"{what:16}{data:52}{100 * share:7.1f} %  {goal}{'' if good else '  MISSED'}", flush=True)
+            print(
+                f"{what:20}{data:60}{100 * share:6.1f} %{len(found):9}  {goal}{'' if good else '  MISSED'}", flush=True
+            )
     print(f"{missed} rows miss their goal; {samples} samples.")
     return int(missed > 0)
 
 
 if __name__ == "__main__":
-    given = [int(word) for word in sys.argv[1:]]
-    raise SystemExit(main(*[*given, *(2000, 20_260_101)[len(given) :]]))
+    samples, seed, *names = [*sys.argv[1:], *("2000", "20_260_101")[len(sys.argv) - 1 :]]
+    raise SystemExit(main(int(samples), int(seed), *names))

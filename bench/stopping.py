@@ -1,8 +1,9 @@
 """Whether runs that stop early keep their promises: false alarms, items saved, coverage, the power that `plan` states.
 
-`python bench/stopping.py [SAMPLES [SEED]]` prints one row for each promise and exits with code 1 if one misses its
-goal. Pairs of runs are simulated item by item and looked at by the rule of `run --until`. The SAGE rows use the
-authors' released dialogues, if SOCIOMETER_DATA has them: each pair of models is played in 40 random orders.
+`python bench/stopping.py [SAMPLES [SEED [PART…]]]` prints one row for each promise, of all parts or of those named by
+their functions, and exits with code 1 if one misses its goal. Pairs of runs are simulated item by item and looked at by
+the rule of `run --until`. The SAGE rows use the authors' released dialogues, if SOCIOMETER_DATA has them: each pair of
+models is played in 40 random orders.
 """
 
 import heapq
@@ -16,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from sociometer.core.measure import Interval
+from sociometer.core.stopping import DRIFT
 from sociometer.core.task import order_of_play
 from sociometer.instruments.sage.published.released import released_files
 from sociometer.results.planning import Spread
@@ -28,6 +30,7 @@ from sociometer.statistics.sequential import (
     WIDTH_SHARES,
     SequentialLook,
     blocks,
+    drift,
     look,
     nominal_level,
 )
@@ -135,7 +138,7 @@ def comparisons(rng: np.random.Generator, samples: int) -> Iterator[Row]:
 
 
 def not_at_random(rng: np.random.Generator, samples: int) -> Iterator[Row]:
-    """A subject that fails only where it would be wrong, at the last look too; and a drift along the order of play."""
+    """A subject that fails only where it would be wrong, at the last look too."""
     for anytime in (False, True):
         false = []
         for _ in range(samples if not anytime else max(20, samples // 4)):
@@ -144,13 +147,48 @@ def not_at_random(rng: np.random.Generator, samples: int) -> Iterator[Row]:
             false.append(watched(one, two, None, failed, anytime=anytime)[0].verdict in ("better", "worse"))
         name = "false alarms, --anytime" if anytime else "false alarms"
         yield name, "fails on a quarter of what it would get wrong", float(np.mean(false)), 0.0, 0.06
-    false = []
-    for _ in range(samples):
-        tilt = np.linspace(0.08, -0.08, ITEMS)  # better at the start, worse at the end, the same on all items
-        lost, gained = rng.random(ITEMS), rng.random(ITEMS)
-        one, two = (lost < 0.5) * 1.0, (np.where(gained < 0.8, lost, rng.random(ITEMS)) < 0.5 + tilt) * 1.0
-        false.append(watched(one, two)[0].verdict in ("better", "worse"))
-    yield "(false alarms, drift)", "8 points up at the start, down at the end", float(np.mean(false)), 0.0, 1.0
+
+
+def drifts(rng: np.random.Generator, samples: int) -> Iterator[Row]:
+    """A subject that is better at the start and worse later, the same on all items, or steady; and the warning."""
+    place = np.linspace(0, 1, ITEMS)
+    fading = 0.25 * np.exp(-place / 0.15)
+    shapes = {
+        "8 points up at the start, 8 down at the end": 0.08 - 0.16 * place,
+        "15 points up at the start, 15 down at the end": 0.15 - 0.3 * place,
+        "12 points up in the first 30 %, 5 down later": np.where(place < 0.3, 0.12, -0.12 * 0.3 / 0.7),
+        "25 points up at the start, soon 5 down": fading - fading.mean(),
+        "15 points down in the first 15 %, 3 up later": np.where(place < 0.15, -0.15, 0.15 * 0.15 / 0.85),
+        **{f"no drift, {points} points": np.full(ITEMS, points / 100) for points in (0, 5, 10, 30)},
+    }
+    for anytime in (False, True):
+        name = ", --anytime" * anytime
+        for data, tilt in shapes.items():
+            decided, warned = [], []
+            for _ in range(samples if not anytime else max(20, samples // 4)):
+                lost, changed = rng.random(ITEMS), rng.random(ITEMS)
+                one, two = (lost < 0.5) * 1.0, (np.where(changed < 0.8, lost, rng.random(ITEMS)) < 0.5 + tilt) * 1.0
+                found, items = watched(one, two, anytime=anytime)
+                decided.append(found.verdict in ("better", "worse"))
+                if decided[-1] and items < ITEMS:
+                    warned.append(drift(two[:items] - one[:items], found.verdict) < DRIFT)
+            steady = data.startswith("no drift")
+            yield f"(verdicts{name})", data, float(np.mean(decided)), 0.0, 1.0
+            share = float(np.mean(warned)) if warned else 0.0
+            what = "false warnings" if steady else "(warned of these)"
+            yield what + name, data, share, 0.0, 0.12 if steady else 1.0
+
+
+def skewed(rng: np.random.Generator, samples: int) -> Iterator[Row]:
+    """Skewed graded scores without a difference, of few and many items."""
+    for items in (60, 200, ITEMS):
+        for anytime in (False, True):
+            false = []
+            for _ in range(samples if not anytime else max(20, samples // 4)):
+                one, two = rng.beta(1, 20, items), rng.beta(0.2, 4, items)
+                false.append(watched(one, two, binary=False, anytime=anytime)[0].verdict in ("better", "worse"))
+            name = "false alarms" + ", --anytime" * anytime
+            yield name, f"{items} differences of Beta(.2, 4) and Beta(1, 20)", float(np.mean(false)), 0.0, 0.065
 
 
 def sent(seconds: Array, stop: int) -> int:
@@ -280,21 +318,22 @@ def dialogues(rng: np.random.Generator, samples: int) -> Iterator[Row]:
         yield "SAGE: wrong direction", name, float(np.mean(wrong)), 0.0, 0.05
 
 
-def main(samples: int, seed: int) -> int:
+def main(samples: int, seed: int, *names: str) -> int:
     """Print the table; the number of rows that miss their goal decides the exit code."""
     missed = 0
-    print(f"{'what':24}{'data':60}{'found':>8}  goal")
-    for part in (comparisons, not_at_random, estimates, earlier, plans, dialogues):
+    print(f"{'what':30}{'data':60}{'found':>8}  goal")
+    every = (comparisons, not_at_random, drifts, skewed, estimates, earlier, plans, dialogues)
+    for part in [part for part in every if not names or part.__name__ in names]:
         for what, data, found, low, high in part(np.random.default_rng(seed), samples):
             slack = 2 * (max(found * (1 - found), 1e-4) / samples) ** 0.5 if "coverage" in what else 0.0
             good = what.startswith("(") or low - slack <= found <= high
             missed += not good
             goal = "" if what.startswith("(") else f"at least {low:.2f}" if high == 1.0 else f"at most {high:g}"
-            print(f"{what:24}{data:60}{found:8.3f}  {goal}{'' if good else '  MISSED'}", flush=True)
+            print(f"{what:30}{data:60}{found:8.3f}  {goal}{'' if good else '  MISSED'}", flush=True)
     print(f"{missed} rows miss their goal; {samples} samples.")
     return int(missed > 0)
 
 
 if __name__ == "__main__":
-    given = [int(word) for word in sys.argv[1:]]
-    raise SystemExit(main(*[*given, *(2000, 20_261_116)[len(given) :]]))
+    samples, seed, *names = [*sys.argv[1:], *("2000", "20_261_116")[len(sys.argv) - 1 :]]
+    raise SystemExit(main(int(samples), int(seed), *names))

@@ -15,6 +15,7 @@ from sociometer.core.errors import (
     UnknownToServer,
     Unreachable,
     UnreadableRole,
+    by_role,
     failure_of,
 )
 
@@ -49,6 +50,14 @@ def test_an_error_has_its_kind_also_when_it_comes_from_another_process(error, ki
     copy = pickle.loads(pickle.dumps(error))
     assert type(copy) is type(error) and vars(copy) == vars(error) and str(copy) == "x"
     assert failure_of(error) == failure_of(copy) == (kind, "x") and type(failure_of(copy)[0]) is str
+
+
+def test_failures_are_counted_by_the_role_that_failed():
+    error = MachineryError("x", FailureKind.TIMEOUT)
+    error.role = "judge"
+    assert failure_of(error)[0] == "timeout of the judge"
+    found = {"timeout": 4, "timeout of the judge": 3, "unreadable judge": 2, "server error of the simulator-2": 1}
+    assert by_role(found, ["subject", "judge", "simulator", "simulator-2"]) == {"judge": 5, "simulator-2": 1}
 
 
 def test_an_error_of_an_instrument_names_its_class():

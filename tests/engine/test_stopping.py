@@ -179,8 +179,8 @@ class Answering(Server):
         reply = await super().answer(request)
         return structs.replace(reply, text=self._answers(request))
 
-    def __init__(self, answers):
-        super().__init__()
+    def __init__(self, answers, revision="1"):
+        super().__init__(revision=revision)
         self._answers = answers
 
 
@@ -214,3 +214,44 @@ def test_an_error_in_a_look_ends_the_run(store, reference, monkeypatch):
     monkeypatch.setattr(DecidedRule, "look", lambda *given: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         engine(store, Slow("A")).run(config(until=Until("decided", against="main")))
+
+
+@pytest.mark.parametrize("anytime", [False, True])
+def test_a_verdict_with_a_drift_along_the_order_of_play_says_so(store, reference, anytime):
+    asked = []
+
+    def wrong_at_first(request):
+        asked.append(request)
+        place = int(re.search(r"Moment (\d+)", request.messages[-1].content)[1])
+        return "AB"[(place % 2) ^ (len(asked) <= 20)]
+
+    until = Until("decided", against="main", anytime=anytime)
+    stopping = engine(store, Answering(wrong_at_first)).run(config(until=until)).run.stopping("questions")
+    assert stopping.verdict == "worse" and stopping.looks[-1].drift < 0.001
+    assert "; warning: the difference changes along the order of play (p = " in str(stopping)
+    steady = engine(store, Server("A", revision="2")).run(config(until=until, label="steady")).run
+    steady = steady.stopping("questions")
+    assert steady.verdict == "worse" and steady.looks[-1].drift > 0.1 and "warning" not in str(steady)
+    assert all(look.drift is None for look in stopping.looks[:-1])
+
+
+def test_a_ranking_names_the_models_whose_difference_drifts(store):
+    def answers(early):
+        asked = []
+
+        def text(request):
+            asked.append(request)
+            place = int(re.search(r"Moment (\d+)", request.messages[-1].content)[1])
+            return "AB"[(place % 2) ^ (len(asked) <= early)]
+
+        return text
+
+    until = Until("ranked", models=2)
+    race = Race(load("_template"), "questions", until)
+    race.pause_at = race.start("questions", ITEMS).blocks[0]
+    runs = [
+        engine(store, Answering(answers(early), str(early))).run(config(until=until, label=f"{early}"), rule=race).run
+        for early in (0, 20)
+    ]
+    race.compare(runs)
+    assert race.verdicts(runs)[runs[1].id] == "worse than 0 (the difference drifts along the order of play)"

@@ -2,10 +2,12 @@
 
 import json
 import os
+import re
 from pathlib import Path
 
 import pytest
 
+from sociometer.cli.demo import RELEASED
 from sociometer.cli.main import run_command
 from sociometer.cli.options import open_engine
 from sociometer.results.profile import profile_lines
@@ -115,3 +117,17 @@ def test_boards_do_not_mix_runs_with_different_numbers_of_option_orders(cli):
     board = json.loads(cli("compare", once, often, also, "--json")[1])[0]
     assert {s["subject"] for s in board["standings"]} == {"baseline/first", "baseline/random"}
     assert any("they differ in the setting 'orders': 1 and 3" in note for note in board["left_out"])
+
+
+def test_a_number_has_the_same_interval_in_the_demo_a_ranking_a_summary_and_a_report(cli, tmp_path):
+    assert cli("import", "csv", str(RELEASED), "--benchmark", "SAGE", "--scale", "0:100")[0] == 0
+    ranked = json.loads(cli("compare", "all", "--json")[1])[0]["standings"]
+    shown = [json.loads(cli("show", run["run"], "--json")[1]) for run in json.loads(cli("runs", "--json")[1])]
+    assert len(ranked) == len(shown) == 6
+    for run in shown:
+        (measure,) = run["summaries"]["items"]["measures"]
+        (row,) = [one for one in ranked if one["subject"] == run["subject"]]
+        assert row["value"] == measure["value"] and row["interval"] == measure["interval"]
+    assert cli("report", "all", "--to", str(tmp_path / "r.html"))[0] == 0
+    page = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "19 [14, 26]" in page and not re.search(r"\b19 \[(?!14, 26\])", page)

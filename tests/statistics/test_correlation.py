@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sociometer.statistics.agreement import spearman
-from sociometer.statistics.correlation import correlation_contrast, leave_one_out, pearson
+from sociometer.statistics.correlation import correlation_contrast, few_families, leave_one_out, pearson
 from sociometer.statistics.model_kinds import Described, Properties, trend_rows
 
 # R: datasets::attitude, columns rating, complaints, advance.
@@ -48,18 +48,31 @@ def test_a_measure_of_its_own_kind_correlates_less():
     table = {name: (general + 0.3 * rng.normal(size=60)).tolist() for name in ("math", "reading", "facts")}
     table["social"] = (0.3 * general + rng.normal(size=60)).tolist()
     families = [index // 3 for index in range(60)]
-    found = correlation_contrast(table, "social", families, draws=2000)
-    assert found.difference > 0.3
-    assert found.interval.low > 0
-    assert found.families == 20
-    assert found.note == ""
+    own, among, apart = correlation_contrast(table, "social", families)
+    assert among - own > 0.3
+    assert 0 < apart.low < among - own < apart.high
+    assert apart.clusters == 20
 
 
-def test_few_families_are_said_to_be_few():
+def test_few_families_have_no_interval():
     rng = np.random.default_rng(3)
     table = {name: rng.normal(size=13).tolist() for name in ("a", "b", "c")}
-    found = correlation_contrast(table, "a", [0, 0, 0, 1, 1, 1, 2, 2, 3, 3, 3, 4, 4], draws=500)
-    assert found.note == "only 5 families, so the interval is rough"
+    families = [0, 0, 0, 1, 1, 1, 2, 2, 3, 3, 3, 4, 4]
+    assert correlation_contrast(table, "a", families)[2].low is None
+    found = pearson(table["a"], table["b"], families=families)
+    assert found.interval.low is None and pearson(table["a"], table["b"]).interval.low is not None
+    assert few_families(found.interval) == "no interval: the models are of 5 families, 10 are needed"
+
+
+def test_the_interval_over_models_allows_for_their_families():
+    rng = np.random.default_rng(4)
+    families, held, plain = np.repeat(np.arange(12), 4), [], []
+    for _ in range(400):
+        table = rng.multivariate_normal([0, 0], [[1, 0.5], [0.5, 1]], 12)[families]
+        table = table + 0.3 * rng.multivariate_normal([0, 0], [[1, 0.5], [0.5, 1]], 48)
+        for kept, found in ((held, pearson(*table.T, families=families)), (plain, pearson(*table.T))):
+            kept.append(found.interval.low <= 0.5 <= found.interval.high)
+    assert np.mean(held) > 0.92 and np.mean(plain) < 0.8
 
 
 def test_a_constant_measure_has_no_correlation():

@@ -48,6 +48,16 @@ def test_too_few_subjects_say_so():
     assert "too few distinct subjects: 4, at least 10" in found.note
 
 
+def test_alpha_over_models_has_an_interval_only_from_ten_families_on():
+    found = cronbach_alpha(ATTITUDE, families=[place // 10 for place in range(30)])
+    assert found.value == pytest.approx(0.84314277, abs=1e-8) and found.interval.low is None
+    assert found.note == "no interval: the models are of 3 families, 10 are needed"
+    wide = cronbach_alpha(ATTITUDE, families=[place // 3 for place in range(30)]).interval
+    assert wide.low < 0.843 < wide.high and wide.clusters == 10
+    twins = cronbach_alpha(np.repeat(ATTITUDE, 3, axis=0), families=[place // 3 for place in range(90)]).interval
+    assert twins.high - twins.low > 0.9 * (0.91577307 - 0.73937569), "three copies of a model are no more than one"
+
+
 def test_parallel_items_reach_the_reliability_they_were_made_with():
     rng = np.random.default_rng(1)
     truth = rng.normal(size=(4000, 1))

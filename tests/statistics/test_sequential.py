@@ -8,6 +8,7 @@ from sociometer.statistics.sequential import (
     SHARES,
     blocks,
     bounds,
+    drift,
     look,
     nominal_level,
     repeated_p_value,
@@ -88,3 +89,20 @@ def test_the_last_look_too_has_a_verdict_only_if_failed_items_cannot_change_it()
     assert rule(seen, (0.5, 1.0), extremes=(worst,)).verdict == "cannot be decided"
     assert rule(seen, (0.0, 1.0), extremes=(worst,)).verdict == "cannot be decided"
     assert rule(seen, (0.5, 1.0), left_open=True).verdict == "cannot be decided"
+
+
+def test_a_drift_is_found_as_often_by_chance_as_its_p_value_says():
+    rng = np.random.default_rng(3)
+    values = rng.choice([-1.0, 0.0, 1.0], 60, p=[0.1, 0.6, 0.3])
+    found = [drift(rng.permutation(values), "equivalent") < 0.1 for _ in range(2000)]
+    assert np.mean(found) == pytest.approx(0.1, abs=0.02)
+    assert np.mean([drift(rng.permutation(values), "better") < 0.1 for _ in range(2000)]) < 0.1
+
+
+def test_only_a_drift_against_the_verdict_counts():
+    falling = np.sort(np.random.default_rng(3).normal(0.5, 1, 60))[::-1]
+    assert drift(falling, "better") < 1e-6 and drift(falling[::-1], "better") > 0.99
+    assert drift(-falling, "worse") < 1e-6 and drift(-falling[::-1], "worse") > 0.99
+    assert drift(falling, "equivalent") < 1e-6 and drift(falling[::-1], "equivalent") < 1e-6
+    assert drift(np.ones(30), "better") == 1.0
+    assert drift(falling + 3, "better") == 1.0, "the last third alone is better too"

@@ -18,7 +18,7 @@ SociometerError
 └── Stopped             the run ended early on purpose and can be resumed; `cause` says why (exit code 3)
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from enum import IntEnum, StrEnum
 from pathlib import Path
@@ -128,6 +128,8 @@ class MachineryError(SociometerError):
 
     exit_code = ExitCode.MACHINERY
     kind = FailureKind.FAILED
+    role = ""
+    """The role other than the subject (a judge, a simulator) that failed."""
 
     def __init__(
         self,
@@ -191,7 +193,15 @@ def failure_of(error: Exception) -> tuple[str, str]:
     """The kind and the message of a failure, as an episode stores them."""
     kind = str(error.kind if isinstance(error, MachineryError) else FailureKind.INSTRUMENT_ERROR)
     message = str(error) if isinstance(error, SociometerError) else f"{type(error).__name__}: {error}"
-    return f"{kind} {error.role}" if isinstance(error, UnreadableRole) else kind, visible(message)
+    if isinstance(error, MachineryError) and error.role:
+        kind += f" {error.role}" if isinstance(error, UnreadableRole) else f" of the {error.role}"
+    return kind, visible(message)
+
+
+def by_role(failures: Mapping[str, int], roles: Iterable[str]) -> dict[str, int]:
+    """How many episodes failed because of each of these roles, from the number of failures of each kind."""
+    found = ((role, sum(failures[kind] for kind in failures if kind.endswith(f" {role}"))) for role in roles)
+    return {role: count for role, count in found if count}
 
 
 class StopCause(StrEnum):

@@ -10,6 +10,7 @@ from msgspec import Struct, structs
 
 from sociometer.core.conversation import (
     OTHER_FINISH,
+    SUBJECT,
     AnswerFormat,
     Event,
     Exchange,
@@ -178,7 +179,7 @@ class Session:
         rng = _NO_RANDOMNESS if player.journaled else self._draw.rng(f"{role}/{turn}")
         request = Request(role, said, wanted, drawn, view, rng, (), self._draw.task, self._draw.item, turn)
         numbered = DrawnRequest(binding, request, self._draw, nth, digest)
-        reply, key = await self._replies.obtain(numbered, lambda: player.answer(request), Reply)
+        reply, key = await self._obtain(numbered, lambda: player.answer(request), Reply)
         limit = (drawn.max_tokens or 0) if reply.finish == "length" else 0
         self.events.append(Exchange(role, binding.label, said, reply, self._draw.branch, key, limit))
         if reply.finish.startswith(OTHER_FINISH):
@@ -204,7 +205,7 @@ class Session:
         rng = _NO_RANDOMNESS if player.journaled else self._draw.rng(f"{role}/{self._count(role)}")
         request = Request(role, said, answer_format or Free(), drawn, view, rng, texts)
         numbered = DrawnRequest(binding, request, self._draw, nth, digest)
-        reply, key = await self._replies.obtain(numbered, lambda: player.answer(request), Reply)
+        reply, key = await self._obtain(numbered, lambda: player.answer(request), Reply)
         if len(reply.likelihoods) != len(texts):
             raise MachineryError(
                 f"{binding.label} gave {len(reply.likelihoods)} probabilities for {len(texts)} continuations.",
@@ -220,7 +221,17 @@ class Session:
         digest = request_digest(binding.player, "embed", wanted)
         request = Request(role, tuple(map(user, wanted)))
         numbered = DrawnRequest(binding, request, self._draw, self._count(digest), digest)
-        return (await self._replies.obtain(numbered, lambda: binding.player.embed(wanted), Vectors))[0]
+        return (await self._obtain(numbered, lambda: binding.player.embed(wanted), Vectors))[0]
+
+    async def _obtain(
+        self, numbered: DrawnRequest, attempt: Callable[[], Awaitable[Answer]], kind: type[Answer]
+    ) -> tuple[Answer, bytes]:
+        """The reply with its key; an error says which role failed, if it is not the subject."""
+        try:
+            return await self._replies.obtain(numbered, attempt, kind)
+        except MachineryError as error:
+            error.role = error.role or ("" if numbered.request.role == SUBJECT else numbered.request.role)
+            raise
 
     def note(self, kind: str, **facts: Any) -> None:
         """Adds a fact to the transcript (a move, a feeling, a rule that fired)."""

@@ -10,6 +10,8 @@ from sociometer.core.errors import UsageError
 DECIDED, RANKED = "decided", "ranked"
 PAUSED = "paused"
 """The verdict of a run that waits for the other models of a ranking."""
+DRIFT = 0.1
+"""A verdict has a warning if a random order of play would show its drift less often than this."""
 
 
 class Until(Struct, frozen=True, omit_defaults=True):
@@ -62,6 +64,8 @@ class Look(Struct, frozen=True, omit_defaults=True):
     high: float | None = None
     verdict: str = ""
     """Why the run ends here; empty if it continues."""
+    drift: float | None = None
+    """The p-value of a drift along the order of play that speaks against the verdict; None if it was not tested."""
 
 
 class StoppingRecord(Struct, frozen=True, omit_defaults=True):
@@ -105,6 +109,17 @@ class StoppingRecord(Struct, frozen=True, omit_defaults=True):
             return 0.0, self.used / self.items
         return tuple(look.items / self.items for look in self.looks) if self.spends else ()
 
+    @property
+    def warning(self) -> str:
+        """Why not to rely on the verdict: the difference drifts along the order of play; empty without a reason."""
+        drift = self.looks[-1].drift if self.looks else None
+        said = (
+            "; warning: the difference changes along the order of play (p = {:.2g}), as if the model or server changed"
+        )
+        said += " during the run; run it again without --until before you rely on the verdict"
+        return "" if drift is None or drift >= DRIFT else said.format(drift)
+
     def __str__(self) -> str:
         looked = f"look {len(self.looks)} of at most {len(self.blocks)}"
-        return f"{self.rule}: {self.verdict or 'goes on'} after {self.used} of {self.items} items ({looked})"
+        ended = f"{self.verdict or 'goes on'} after {self.used} of {self.items} items ({looked})"
+        return f"{self.rule}: {ended}{self.warning}"

@@ -12,6 +12,7 @@ from sociometer.core.words import first_of
 from sociometer.results.leaderboard import comparable
 from sociometer.statistics.formatting import estimate, interval_text, number
 from sociometer.statistics.item_values import ItemValue
+from sociometer.statistics.model_kinds import family_from_name
 from sociometer.statistics.reliability import (
     ItemStatistics,
     Reliability,
@@ -60,7 +61,8 @@ def task_reliability(candidates: Sequence[AnyRun], measure: str = "") -> TaskRel
         if len(lengths) < 2:
             notes.append("the shared items belong to one story, so that its parts cannot be compared")
         else:
-            coefficients = (structs.replace(cronbach_alpha(parts, lengths), items=len(shared.items)),)
+            alpha = cronbach_alpha(parts, lengths, families=[family_from_name(one.subject) for one in found.kept])
+            coefficients = (structs.replace(alpha, items=len(shared.items)),)
         if 1 < len(lengths) < len(shared.items):
             notes.append(f"the {len(shared.items)} items of {len(lengths)} stories count as {len(lengths)} parts")
         statistics = item_statistics(table, shared.items, top=_top(found.card))
@@ -103,8 +105,9 @@ def reliability_sentence(found: TaskReliability) -> str:
     if alpha is None or alpha.value is None:
         why = alpha.note if alpha else "the runs share fewer than two scored items"
         return f"{found.where}: reliability cannot be computed: {why}."
-    shown = estimate(alpha.value, "number", alpha.interval)
-    return f"{found.where}: Cronbach's alpha {shown} over {alpha.subjects} subjects and {alpha.items} items."
+    shown = estimate(alpha.value, "number", None if alpha.note else alpha.interval)
+    why = f" ({alpha.note})" if alpha.note else ""
+    return f"{found.where}: Cronbach's alpha {shown} over {alpha.subjects} subjects and {alpha.items} items{why}."
 
 
 def coefficients_table(found: TaskReliability) -> Table:

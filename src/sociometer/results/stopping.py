@@ -25,6 +25,7 @@ from sociometer.statistics.sequential import (
     UNDECIDED,
     WIDTH_SHARES,
     blocks,
+    drift,
     look,
     nominal_level,
 )
@@ -110,6 +111,7 @@ class DecidedRule:
         self._items = {
             task: _items(instrument, task, reference.view(task), measure) for task, measure in measures.items()
         }
+        self._order = {task: [name for name, _ in reference.in_order(task)] for task in measures}
 
     def start(self, task: str, items: int) -> StoppingRecord:
         """The rule before the first look."""
@@ -127,7 +129,7 @@ class DecidedRule:
         """The rule after its next look."""
         measure = self._measures[task]
         seen = _items(self._instrument, task, view, measure)
-        return _compared(so_far, measure, (self._items[task], seen), self._margin(task))
+        return _compared(so_far, measure, (self._items[task], seen), self._order[task], self._margin(task))
 
     def _margin(self, task: str) -> float | None:
         margin = self._until.margin
@@ -135,9 +137,13 @@ class DecidedRule:
 
 
 def _compared(
-    so_far: StoppingRecord, measure: MeasureCard, sides: tuple[RunItems, RunItems], margin: float | None
+    so_far: StoppingRecord,
+    measure: MeasureCard,
+    sides: tuple[RunItems, RunItems],
+    order: Sequence[str],
+    margin: float | None = None,
 ) -> StoppingRecord:
-    """The rule after one more look at a comparison."""
+    """The rule after one more look at a comparison; `order` has the items in the order of play."""
     count = so_far.blocks[len(so_far.looks)]
     tables = sides[0].tables[measure.value], sides[1].tables[measure.value]
     shared = shared_items(tables)
@@ -154,6 +160,10 @@ def _compared(
         found, now.times, better=measure.better, margin=margin, level=level, extremes=extremes, left_open=left_open
     )
     made = Look(count, seen.difference, seen.interval.low, seen.interval.high, seen.verdict)
+    if made.verdict not in ("", UNDECIDED) and count < so_far.items:
+        place = {name: nth for nth, name in enumerate(order)}
+        played = sorted(range(len(shared.items)), key=lambda nth: place.get(shared.items[nth], 0))
+        made = structs.replace(made, drift=drift(found.values[played], made.verdict))
     return structs.replace(now, looks=(*so_far.looks, made), widen=widen)
 
 
@@ -261,6 +271,7 @@ class Race:
         """Look at all pairs of runs that are still in, after a round."""
         seen = {run.id: _items(self._instrument, self.task, run.view(self.task), self._measure) for run in runs}
         models = len(runs)
+        order = [name for name, _ in max((run.in_order(self.task) for run in runs), key=len)]
         for one, two in combinations([run for run in runs if run.id not in self.left], 2):
             key = (one.id, two.id)
             kept = one.stopping(self.task)
@@ -270,7 +281,7 @@ class Race:
                 kept, looks=(), against=one.id, comparisons=models * (models - 1) // 2
             )
             if not so_far.verdict:
-                self.pairs[key] = _compared(so_far, self._measure, (seen[one.id], seen[two.id]), None)
+                self.pairs[key] = _compared(so_far, self._measure, (seen[one.id], seen[two.id]), order)
         for (first, second), pair in self.pairs.items():
             if pair.verdict in ("better", "worse") and not {first, second} & set(self.left):
                 winner, loser = (second, first) if pair.verdict == "better" else (first, second)
@@ -282,7 +293,12 @@ class Race:
         still = [run for run in names if run not in self.left]
         others = len(still) - 1
         last = f"not told from {counted(others, 'other')} that stayed" if others else "better than all others"
-        return {run: f"worse than {names[self.left[run]]}" if run in self.left else last for run in names}
+        drifts = {pair for pair, seen in self.pairs.items() if seen.warning}
+        return {
+            run: f"worse than {names[best]}" + " (the difference drifts along the order of play)"
+            * bool(drifts & {(run, best), (best, run)}) if (best := self.left.get(run)) else last
+            for run in names
+        }  # fmt: skip
 
     @property
     def over(self) -> bool:

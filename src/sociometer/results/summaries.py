@@ -6,6 +6,7 @@ from typing import Any
 from msgspec import Struct
 
 from sociometer.core.card import Card, MeasureCard
+from sociometer.core.errors import by_role
 from sociometer.core.measure import Cell, Measure, Summary, Table
 from sociometer.core.settings import is_paper
 from sociometer.core.words import cell_text, counted, first_of, lowered
@@ -319,6 +320,8 @@ def caveats(run: StoredRun) -> list[str]:
         what = subject_stand_in(run.stand_ins)
         said = "very small demonstration model; expect scores near chance" if what == TINY else f"{what}, not a model"
         found.append(f"{run.subject} is a {said}.")
+    for role, count in by_role(run.failures(), run.manifest.roles).items():
+        found.append(f"{counted(count, 'episode')} failed because of the {role}, not because of {run.subject}.")
     if checked := contamination_note(run):
         found.append(checked)
     return found
@@ -334,6 +337,7 @@ def run_json(run: StoredRun) -> dict[str, Any]:
         "status": run.status,
         "stand_ins": run.stand_ins,
         "contamination": contamination_note(run),
+        "failures": run.failures(),
         "manifest": run.record.manifest,
         "summaries": {task: run.summary(task) for task in run.tasks},
     }

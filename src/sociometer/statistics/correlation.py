@@ -10,8 +10,14 @@ from msgspec import Struct
 from numpy.typing import ArrayLike, NDArray
 
 from sociometer.core.measure import Interval
+from sociometer.core.words import counted
 from sociometer.statistics.distributions import normal_quantile, t_below
-from sociometer.statistics.intervals import DRAWS, MINIMUM_CLUSTERS, SEED, Floats, cluster_codes, too_few
+from sociometer.statistics.intervals import (
+    MINIMUM_CLUSTERS,
+    Floats,
+    family_interval,
+    too_few,
+)
 
 EXACT_UP_TO = 9
 """The most points whose orders are all enumerated; above that, the t distribution gives p."""
@@ -33,21 +39,21 @@ class Correlation(Struct, frozen=True):
     carried_by: str = ""
 
 
-class CorrelationContrast(Struct, frozen=True):
-    """The mean correlation among other measures, compared with that of one measure with them."""
-
-    with_others: float
-    among_others: float
-    difference: float
-    interval: Interval
-    families: int
-    note: str = ""
+def few_families(interval: Interval) -> str:
+    """Why there is no interval over models; empty if there is one."""
+    families = counted(interval.clusters, "family", "families")
+    return (
+        "" if interval.low is not None else f"no interval: the models are of {families}, {MINIMUM_CLUSTERS} are needed"
+    )
 
 
-def pearson(x: ArrayLike, y: ArrayLike, names: Sequence[str] | None = None) -> Correlation:
+def pearson(
+    x: ArrayLike, y: ArrayLike, names: Sequence[str] | None = None, families: Sequence[Hashable] | None = None
+) -> Correlation:
     """Pearson's r, two-sided p (`correlation_p`), interval by Fisher's z, leave-one-out range.
 
-    z = atanh r, SE = 1/√(n − 3); assumes independent points that are approximately bivariate normal. `carried_by`
+    z = atanh r, SE = 1/√(n − 3); assumes independent points that are approximately bivariate normal. Models of one
+    family are not independent: with `families`, the interval is that of a jackknife of z over them. `carried_by`
     names the point whose removal changes r most, if by more than `SWING`. Reference: Fisher, R. A. (1921). Metron 1.
     """
     first, second = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
@@ -62,17 +68,19 @@ def pearson(x: ArrayLike, y: ArrayLike, names: Sequence[str] | None = None) -> C
     label = names[far] if names is not None else f"point {far + 1}"
     carried_by = label if abs(float(without[far]) - r) > SWING else ""
     lowest, highest = float(np.nanmin(without)), float(np.nanmax(without))
-    return Correlation(r, correlation_p(first, second)[0], fisher_interval(r, n), n, lowest, highest, carried_by)
 
+    def fisher_z(kept: NDArray[np.bool_]) -> float:
+        r = float(row_correlations(first[None, kept], second[None, kept])[0])
+        return math.atanh(min(max(r, 1e-15 - 1), 1 - 1e-15))
 
-def fisher_interval(r: float, n: int, level: float = 0.95) -> Interval:
-    """Interval of a correlation through Fisher's z; no bounds for fewer than four points."""
-    if n < 4:
-        return too_few(n, level)
-    if abs(r) >= 1:
-        return Interval(r, r, level, "Fisher z", n)
-    half = normal_quantile(0.5 + level / 2) / math.sqrt(n - 3)
-    return Interval(math.tanh(math.atanh(r) - half), math.tanh(math.atanh(r) + half), level, "Fisher z", n)
+    if families is not None:
+        interval = family_interval(fisher_z, families, math.tanh)
+    elif n < 4:
+        interval = too_few(n)
+    else:
+        z, half = fisher_z(first == first), normal_quantile(0.975) / math.sqrt(n - 3)
+        interval = Interval(math.tanh(z - half), math.tanh(z + half), 0.95, "Fisher z", n)
+    return Correlation(r, correlation_p(first, second)[0], interval, n, lowest, highest, carried_by)
 
 
 def leave_one_out(x: Floats, y: Floats) -> Floats:
@@ -93,44 +101,21 @@ def row_correlations(first: Floats, second: Floats) -> Floats:
 
 
 def correlation_contrast(
-    table: Mapping[str, Sequence[float]], measure: str, families: Sequence[Hashable] | None = None, draws: int = DRAWS
-) -> CorrelationContrast:
-    """Mean correlation among the other measures minus the mean correlation of `measure` with them.
-
-    Models of one family are not independent, so whole families are drawn with replacement. The interval is the
-    percentile interval of the draws in which every measure varies. For fewer than ten families the note says that it
-    is rough.
-    """
+    table: Mapping[str, Sequence[float]], measure: str, families: Sequence[Hashable]
+) -> tuple[float, float, Interval]:
+    """The mean correlation of `measure` with the others, that among these, and the interval of the difference."""
     if measure not in table or len(table) < 3:
         raise ValueError(f"{measure!r} and at least two other measures are needed, not {sorted(table)}")
     names = [measure, *(name for name in table if name != measure)]
-    values = np.array([table[name] for name in names], dtype=np.float64).T
-    codes, count = cluster_codes(families, values.shape[0])
-    generator = np.random.default_rng(SEED)
-    picks = generator.integers(0, count, size=(draws, count))
-    weights = np.zeros((draws, count))
-    np.add.at(weights, (np.arange(draws)[:, None], picks), 1.0)
-    sample = _contrasts(values, weights[:, codes])
-    sample = sample[~np.isnan(sample).any(axis=1)]
-    seen = _contrasts(values, np.ones((1, values.shape[0])))[0]
-    low, high = (float(edge) for edge in np.quantile(sample[:, 1] - sample[:, 0], (0.025, 0.975)))
-    few = f"only {count} families, so the interval is rough" if count < MINIMUM_CLUSTERS else ""
-    interval = Interval(low, high, 0.95, "bootstrap over families", count)
-    return CorrelationContrast(float(seen[0]), float(seen[1]), float(seen[1] - seen[0]), interval, count, few)
+    values = np.array([table[name] for name in names], dtype=np.float64)
+    pairs = list(itertools.combinations(range(len(names)), 2))
 
+    def means(kept: NDArray[np.bool_]) -> tuple[float, float]:
+        r = row_correlations(*(values[list(side)][:, kept] for side in zip(*pairs, strict=True)))
+        return float(r[: len(names) - 1].mean()), float(r[len(names) - 1 :].mean())
 
-def _contrasts(values: Floats, weights: Floats) -> Floats:
-    """Mean weighted correlations for each row of weights: of the first column with the others, and among the others."""
-    total = weights.sum(axis=1, keepdims=True)
-    means = weights @ values / total
-    size = values.shape[1]
-    products = np.einsum("dn,ni,nj->dij", weights, values, values, optimize=True) / total[:, :, None]
-    covariance = products - means[:, :, None] * means[:, None, :]
-    deviation = np.sqrt(np.maximum(np.einsum("dii->di", covariance), 0.0))
-    scale = deviation[:, :, None] * deviation[:, None, :]
-    r = np.divide(covariance, scale, out=np.full_like(covariance, np.nan), where=scale > 1e-9)
-    above = np.triu_indices(size - 1, 1)
-    return np.stack([r[:, 0, 1:].mean(axis=1), r[:, 1:, 1:][:, above[0], above[1]].mean(axis=1)], axis=1)
+    apart = family_interval(lambda kept: -float(np.subtract(*means(kept))), families, float)
+    return *means(np.ones(values.shape[1], dtype=bool)), apart
 
 
 def correlation_p(x: Floats, y: Floats) -> tuple[float, float | None]:

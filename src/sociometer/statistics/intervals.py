@@ -2,7 +2,7 @@
 
 import functools
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -203,6 +203,23 @@ def _effective_wilson(means: Floats, codes: Integers, count: int, level: float, 
     return Interval(low, high, level, "Wilson on the effective sample size", count)
 
 
+def cluster_deviations(table: Floats, codes: Integers, count: int) -> Floats:
+    """The sum over each cluster of the deviations from the mean, for each column (observations × columns)."""
+    order = np.argsort(codes, kind="stable")
+    starts = np.searchsorted(codes[order], np.arange(count))
+    return np.asarray(np.add.reduceat((table - table.mean(axis=0))[order], starts, axis=0))
+
+
+def cluster_skewness(table: Floats, codes: Integers, count: int) -> Floats:
+    """The skewness of what clusters add to the mean of each column; 0 if they do not vary."""
+    sums = cluster_deviations(table, codes, count)
+    square = np.square(sums).mean(axis=0)
+    if count < 3:
+        return np.zeros_like(square)
+    scaled = (sums**3).mean(axis=0) * math.sqrt(count * (count - 1)) / (count - 2)
+    return np.divide(scaled, square * np.sqrt(square), out=np.zeros_like(square), where=square > 0)
+
+
 def _with_skew(found: Interval, means: Floats, codes: Integers, count: int) -> Interval:
     """The interval of graded scores, as wide on each side as the wider of Wilson's and Hall's.
 
@@ -210,20 +227,36 @@ def _with_skew(found: Interval, means: Floats, codes: Integers, count: int) -> I
     ones say little about how high the mean can be. Reference: Hall, P. (1992). On the removal of skewness by
     transformation. J. R. Stat. Soc. B 54.
     """
-    mean = float(means.mean())
-    sums = np.bincount(codes, weights=means - mean, minlength=count) * count / means.size
-    square = float(np.square(sums).mean())
-    if square <= 0 or found.low is None or found.high is None:
+    mean, variance = float(means.mean()), mean_variance(means, codes, count)
+    if variance <= 0 or found.low is None or found.high is None:
         return found
-    skew = float((sums**3).mean()) / square**1.5 * math.sqrt(count * (count - 1)) / (count - 2)
+    skew = float(cluster_skewness(means[:, None], codes, count)[0])
     t = t_quantile(0.5 + found.level / 2, effective_clusters(codes, count) - 1) / math.sqrt(count)
 
     def bound(v: float) -> float:
         moved = v if abs(skew) < 1e-6 else 3 / skew * (math.cbrt(1 + skew * (v - skew / (6 * count))) - 1)
-        return mean - math.sqrt(square * count / (count - 1)) * moved
+        return mean - math.sqrt(variance * count) * moved
 
     low, high = max(0.0, min(found.low, bound(t))), min(1.0, max(found.high, bound(-t)))
     return Interval(low, high, found.level, "the wider of Wilson's and Hall's", count)
+
+
+def family_interval(
+    statistic: Callable[[NDArray[np.bool_]], float], families: Labels, back: Callable[[float], float]
+) -> Interval:
+    """The 95 % interval of a statistic of models, of which those of one family are not independent: a jackknife.
+
+    `statistic` gets the models that are kept, and gives a value on a scale on which it varies evenly; `back` leads back
+    from there. ± t √((G − 1) Var), over the values without each of the G families in turn, t with Kish's degrees of
+    freedom. No bounds for too few families, or if one has all the variation. Reference: Tukey (1958), AMS 29.
+    """
+    codes, count = cluster_codes(families, len(families))
+    if count < MINIMUM_CLUSTERS:
+        return too_few(count)
+    whole, without = statistic(codes >= 0), [statistic(codes != one) for one in range(count)]
+    half = t_quantile(0.975, effective_clusters(codes, count) - 1) * math.sqrt((count - 1) * float(np.var(without)))
+    low, high = sorted((back(whole - half), back(whole + half)))
+    return too_few(count) if math.isnan(half) else Interval(low, high, 0.95, "jackknife over families", count)
 
 
 def bootstrap_means(sums: Floats, sizes: Floats, *, draws: int = DRAWS) -> Floats:

@@ -20,6 +20,8 @@ from sociometer.statistics.intervals import (
     Integers,
     Labels,
     cluster_codes,
+    cluster_deviations,
+    cluster_skewness,
     effective_clusters,
     is_binary,
     item_means,
@@ -217,8 +219,10 @@ class Differences(Struct, frozen=True):
         as the usual nonzero difference (for right or wrong: 1): d̃ ± t √((q̃ − d̃²) / (n + k)), with d̃ and q̃ the mean
         difference and the mean squared difference over the n + k items. For right or wrong k is 2, for other values
         twice the share of items without a difference; without such items this is the t interval. The quantile is normal
-        for single right-or-wrong items, else that of t with `freedom`.
-        Reference: Bonett, D. G., and Price, R. M. (2012). JEBS 37.
+        for single right-or-wrong items, else that of t with `freedom`. Graded differences can be skewed: the side of
+        the longer tail is moved outwards by (1 + 2t²) skew / 6√G errors, over G clusters.
+        References: Bonett, D. G., and Price, R. M. (2012). JEBS 37; Johnson, N. J. (1978). Modified t tests and
+        confidence intervals for asymmetrical populations. JASA 73.
         """
         count = len(self.clusters)
         if count < MINIMUM_CLUSTERS:
@@ -232,10 +236,13 @@ class Differences(Struct, frozen=True):
         """The largest error rate at which the interval includes zero; without an interval, that of sign flips."""
         if len(self.clusters) < MINIMUM_CLUSTERS or (not self.binary and float(np.ptp(self.values)) == 0.0):
             return sign_flip_test(self.values, self.codes)
-        centre, error = (float(one[0]) for one in _estimates(self.values[:, None], self.codes, np.array([self.binary])))
-        size = -abs(centre) / error
+        made = _estimates(self.values[:, None], self.codes, np.array([self.binary]))
+        centre, error, moved = (float(one[0]) for one in made)
+        size, shift = abs(centre) / error, max(0.0, -moved if centre > 0 else moved)
+        if shift:  # the size at which the bound that is moved outwards is zero
+            size = max(0.0, (math.sqrt(max(0.0, 1 + 8 * shift * (size - shift))) - 1) / (4 * shift))
         single = self.binary and len(self.clusters) == self.values.size
-        return 2 * (normal_below(size) if single else t_below(size, self.freedom))
+        return 2 * (normal_below(-size) if single else t_below(-size, self.freedom))
 
     def influence(self) -> dict[Hashable, float]:
         """The contribution of each cluster to the error of the mean difference: Σ (d − mean) / n."""
@@ -270,10 +277,11 @@ class Differences(Struct, frozen=True):
 def difference_bounds(values: Floats, codes: Integers, binary: Marks, level: float) -> tuple[Floats, Floats]:
     """The bounds of `Differences.interval` for several comparisons on the same items, items × comparisons."""
     count, quantile = int(codes.max()) + 1, 0.5 + level / 2
-    centre, error = _estimates(values, codes, binary)
+    centre, error, shift = _estimates(values, codes, binary)
     wide = t_quantile(quantile, effective_clusters(codes, count) - 1)
-    half = error * np.where(binary & (count == len(codes)), normal_quantile(quantile), wide)
-    low, high = centre - half, centre + half
+    size = np.where(binary & (count == len(codes)), normal_quantile(quantile), wide)
+    shift *= 1 + 2 * size**2
+    low, high = centre - error * (size - np.minimum(0.0, shift)), centre + error * (size + np.maximum(0.0, shift))
     low[binary], high[binary] = np.maximum(-1.0, low[binary]), np.minimum(1.0, high[binary])
     steady = ~binary & (np.ptp(values, axis=0) == 0.0)
     low[steady] = high[steady] = values[0, steady]
@@ -286,8 +294,8 @@ def without_rounding(values: Floats) -> Floats:
     return np.where(np.ptp(values, axis=0) <= 1e-9 * np.maximum(1.0, np.abs(mean)), mean, values)
 
 
-def _estimates(values: Floats, codes: Integers, binary: Marks) -> tuple[Floats, Floats]:
-    """Bonett and Price's estimate of each mean difference, and its error."""
+def _estimates(values: Floats, codes: Integers, binary: Marks) -> tuple[Floats, Floats, Floats]:
+    """Bonett and Price's estimate of each mean difference, its error, and Johnson's correction in errors."""
     squares = np.square(values)
     nonzero = (squares > 0).sum(axis=0)
     mean, size = values.mean(axis=0), np.where(nonzero, squares.sum(axis=0) / np.maximum(nonzero, 1), 1.0)
@@ -296,7 +304,9 @@ def _estimates(values: Floats, codes: Integers, binary: Marks) -> tuple[Floats, 
     centre = n * mean / (n + added)
     square = (n * squares.mean(axis=0) + added * size) / (n + added)
     # the variance of graded values is an estimate with its own degree of freedom
-    return centre, np.sqrt(np.maximum(0.0, square - centre**2) / (n + added - ~binary))
+    error = np.sqrt(np.maximum(0.0, square - centre**2) / (n + added - ~binary))
+    count = int(codes.max()) + 1
+    return centre, error, np.where(binary, 0.0, cluster_skewness(values, codes, count) / (6 * math.sqrt(count)))
 
 
 def item_differences(
@@ -410,10 +420,7 @@ def _worth(differences: Floats, codes: Integers) -> Floats:
     simple = differences.var(axis=0) / items
     if count == items or count < 2:
         return np.full(simple.shape, float(count))
-    order = np.argsort(codes, kind="stable")
-    starts = np.searchsorted(codes[order], np.arange(count))
-    sums = np.add.reduceat((differences - differences.mean(axis=0))[order], starts, axis=0)
-    robust = count / (count - 1) * np.square(sums).sum(axis=0) / items**2
+    robust = count / (count - 1) * np.square(cluster_deviations(differences, codes, count)).sum(axis=0) / items**2
     varies = simple > 0
     return np.where(varies, items * simple / np.where(varies, np.maximum(robust, simple), 1.0), float(count))
 

@@ -9,9 +9,16 @@ from numpy.typing import ArrayLike
 
 from sociometer.core.measure import Interval
 from sociometer.statistics.agreement import intraclass
-from sociometer.statistics.correlation import row_correlations
+from sociometer.statistics.correlation import few_families, row_correlations
 from sociometer.statistics.distributions import f_quantile, t_below
-from sociometer.statistics.intervals import Floats, Labels, cluster_codes, clustered_mean_interval, is_binary
+from sociometer.statistics.intervals import (
+    Floats,
+    Labels,
+    cluster_codes,
+    clustered_mean_interval,
+    family_interval,
+    is_binary,
+)
 from sociometer.statistics.paired import benjamini_hochberg
 
 MINIMUM_SUBJECTS = 10
@@ -59,24 +66,39 @@ def story_sums(table: ArrayLike, stories: Labels) -> tuple[Floats, list[int]]:
 
 
 def cronbach_alpha(
-    table: ArrayLike, lengths: Sequence[int] = (), *, minimum_subjects: int = MINIMUM_SUBJECTS
+    table: ArrayLike,
+    lengths: Sequence[int] = (),
+    *,
+    minimum_subjects: int = MINIMUM_SUBJECTS,
+    families: Labels | None = None,
 ) -> Reliability:
     """Cronbach's alpha with Feldt's interval, over distinct subjects (rows) and items or stories (columns).
 
     α = (1 − Σ s²_part / s²_total) / (1 − Σ λ²), λ the share of a part in the items (`lengths`); for parts of equal
     length this is k/(k − 1) (1 − Σ s²_part / s²_total). Interval: 1 − (1 − α) F, F with (n − 1, (n − 1)(k − 1))
-    degrees of freedom. Assumes essentially tau-equivalent items; otherwise alpha is a lower bound.
+    degrees of freedom; for models in `families`, a jackknife of log(1 − α) over these, and none below ten of them.
+    Assumes essentially tau-equivalent items; otherwise alpha is a lower bound.
     References: Cronbach (1951), Psychometrika 16; Feldt (1965), Psychometrika 30; Raju (1977), Psychometrika 42.
     """
     scores = _table(table)
     subjects, items = scores.shape
     if subjects < minimum_subjects:
-        return _few("alpha", subjects, items, minimum_subjects)
-    total = float(scores.sum(axis=1).var(ddof=1))
-    if total == 0:
+        note = f"too few distinct subjects: {subjects}, at least {minimum_subjects} needed"
+        return Reliability("alpha", None, None, subjects, items, note)
+    if np.ptp(scores.sum(axis=1)) == 0:
         return Reliability("alpha", None, None, subjects, items, "all subjects have the same total")
     shares = np.array(lengths or [1] * items) / sum(lengths or [1] * items)
-    alpha = (1 - float(scores.var(axis=0, ddof=1).sum()) / total) / (1 - float(np.square(shares).sum()))
+
+    def alpha_of(part: Floats) -> float:
+        total = float(part.sum(axis=1).var(ddof=1)) or math.nan
+        return (1 - float(part.var(axis=0, ddof=1).sum()) / total) / (1 - float(np.square(shares).sum()))
+
+    alpha = alpha_of(scores)
+    if families is not None:
+        over = family_interval(
+            lambda kept: math.log(max(1 - alpha_of(scores[kept]), 1e-9)), families, lambda edge: 1 - math.exp(edge)
+        )
+        return Reliability("alpha", alpha, over, subjects, items, few_families(over))
     freedom = (subjects - 1, (subjects - 1) * (items - 1))
     low, high = (1 - (1 - alpha) * f_quantile(share, *freedom) for share in (0.975, 0.025))
     return Reliability("alpha", alpha, Interval(low, high, 0.95, "Feldt", subjects), subjects, items)
@@ -107,11 +129,6 @@ def repeatability(table: ArrayLike, items: Sequence[str] = (), stories: Labels |
 def standard_error_of_measurement(deviation: float, reliability: float) -> float:
     """SD √(1 − reliability): the standard deviation of observed scores around the true score."""
     return deviation * math.sqrt(max(0.0, 1 - reliability))
-
-
-def _few(coefficient: str, subjects: int, items: int, minimum: int) -> Reliability:
-    note = f"too few distinct subjects: {subjects}, at least {minimum} needed"
-    return Reliability(coefficient, None, None, subjects, items, note)
 
 
 def _table(table: ArrayLike) -> Floats:

@@ -16,9 +16,10 @@ from msgspec import Struct
 
 from sociometer.core.lazy import lazy
 from sociometer.core.measure import Interval
+from sociometer.statistics.agreement import spearman
 from sociometer.statistics.distributions import normal_below, normal_quantile
 from sociometer.statistics.intervals import Floats
-from sociometer.statistics.paired import Differences, verdict_of
+from sociometer.statistics.paired import Differences, item_differences, verdict_of
 
 special = lazy("scipy.special")
 
@@ -153,6 +154,21 @@ def look(
         futile = last or (times[-1] >= FIRST_FUTILE and _futile(mean, interval, at, times, margin, level))
         verdict = UNDECIDED if futile else ""
     return SequentialLook(mean, interval, verdict)
+
+
+def drift(differences: Floats, verdict: str) -> float:
+    """The p-value of a drift of the differences, given in the order of play, that speaks against a verdict.
+
+    The order is random, so without a drift every order is equally likely: Spearman's rank test of the differences
+    against their places. One-sided for a difference (it moves towards zero and beyond), two-sided for `equivalent`.
+    1 if the last third of the items alone shows the same difference, which a drift then has not made.
+    """
+    mean, later = float(differences.mean()), differences[2 * differences.size // 3 :] * np.sign(differences.mean())
+    still = item_differences(np.zeros(later.size), later, binary=False).interval().low
+    if float(np.ptp(differences)) == 0.0 or (verdict != "equivalent" and still is not None and still > 0):
+        return 1.0
+    rho, p_value, _ = spearman(np.arange(differences.size), differences)
+    return p_value if verdict == "equivalent" else p_value / 2 if rho * mean < 0 else 1 - p_value / 2
 
 
 def _futile(

@@ -149,7 +149,7 @@ class StoredRun:
             return None if stopping.used == planned else (stopping.used, planned)
         if self.record.status is RunStatus.FINISHED:
             return None
-        counts = [count for _, count in self._in_order(task)]
+        counts = [count for _, count in self.in_order(task)]
         repeats = self.manifest.repeats[task]
         played = next((nth for nth, count in enumerate(counts) if count < repeats), len(counts))
         return None if played == planned else (played, planned)
@@ -163,10 +163,10 @@ class StoredRun:
             return f"the first {part[0]} of {part[1]} items in their random order"
         return f"{part[0]} of {part[1]} items (other shards are not in this store)"
 
-    def _in_order(self, task: str) -> list[tuple[str, int]]:
+    def in_order(self, task: str) -> list[tuple[str, int]]:
         """The items of a task that were begun, in the order of play, each with the number of its episodes."""
         begun = self._store.episodes.begun(self.id, task)
-        order = order_of_play(self.manifest.shuffled[task], self.manifest.config.seed)
+        order = order_of_play(self.manifest.shuffled.get(task, len(begun)), self.manifest.config.seed)
         return [begun[place] for place in order if place in begun]
 
     def stopping(self, task: str) -> StoppingRecord | None:
@@ -176,7 +176,7 @@ class StoredRun:
 
     def first_items(self, task: str, count: int) -> AnyRun:
         """So many items of a task from the start of the order of play, as `view` gives them."""
-        kept = {name for name, _ in self._in_order(task)[:count]}
+        kept = {name for name, _ in self.in_order(task)[:count]}
         walk = partial(self._store.episodes.walk, self.id, self.task(task))
         return structs.replace(
             self._whole_view(task), walk=lambda: (episode for episode in walk() if episode.item.id in kept)
@@ -300,7 +300,7 @@ class StoredRun:
     def _rescored(self, task: str, scores: Mapping[tuple[str, int], Score | Failure]) -> Iterator[Episode[Any, Any]]:
         """The episodes with their recomputed scores; the stored ones are not read, since they may be damaged."""
         part = self.part(task)
-        kept = None if part is None else {name for name, _ in self._in_order(task)[: part[0]]}
+        kept = None if part is None else {name for name, _ in self.in_order(task)[: part[0]]}
         for episode in self.episodes(task, scored=False):
             if kept is not None and episode.item.id not in kept:
                 continue

@@ -7,6 +7,7 @@ import pytest
 
 import sociometer as sm
 from sociometer.instruments.sage.scoring import panel_interval
+from sociometer.results.summaries import run_json, summary_table
 
 
 def kind(tmp_path, name, change):
@@ -53,3 +54,15 @@ def test_the_interval_covers_the_mean_over_all_simulators(simulators):
         naive += abs(every.mean() - 50) <= 1.96 * every.std(ddof=1) / len(every) ** 0.5
     assert 0.92 <= covered / times <= 0.98
     assert naive / times < 0.90, "scenarios alone would promise too much"
+
+
+def test_failures_of_a_simulator_are_told_as_its_own(tmp_path):
+    broken = tmp_path / "broken.jsonl"
+    broken.write_text('{"match": "no prompt has these words", "reply": "x"}\n', encoding="utf-8")
+    roles = {"simulator": kind(tmp_path, "kind", 3), "simulator-2": f"scripted/{broken}"}
+    run = sm.run("sage", model="baseline/random", roles=roles, settings={"turns": 2}, limit=4, store=tmp_path / "s.db")
+    assert run.failures() == {"script ran dry of the simulator-2": 2}
+    assert run.summary("dialogue").measure("sentient").errors == 2
+    told = "2 episodes failed because of the simulator-2, not because of baseline/random."
+    assert told in summary_table(run).note
+    assert run_json(run)["failures"] == {"script ran dry of the simulator-2": 2}

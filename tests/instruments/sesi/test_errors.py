@@ -54,8 +54,9 @@ def test_the_judges_causes_become_shares_with_intervals():
 
 def test_an_unreadable_verdict_is_in_no_share_and_counted():
     summary = judged("I could not say.")
-    assert summary.measure("share", cause="other").value is None
-    assert "10 verdicts" in summary.notes[0]
+    share = summary.measure("share", cause="other")
+    assert (share.value, share.unreadable, share.errors) == (None, 0, 10), "the judge failed, not the subject"
+    assert summary.notes[0] == "10 verdicts of the judge could not be read; they count as failed."
 
 
 def test_a_sheet_goes_out_and_comes_back(tmp_path):

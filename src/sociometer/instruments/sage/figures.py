@@ -33,8 +33,9 @@ from sociometer.statistics.charts import (
     interval_chart,
     scatter_chart,
 )
-from sociometer.statistics.correlation import pearson
+from sociometer.statistics.correlation import few_families, pearson
 from sociometer.statistics.formatting import estimate, number
+from sociometer.statistics.model_kinds import family_from_name
 
 _LETTERS = 96
 """The length of a line above a chart."""
@@ -257,8 +258,11 @@ def _against_emotion(runs: Sequence[AnyRun]) -> Iterator[Figure]:
         if len(points) < 3:
             continue
         try:
-            r = pearson([each.x for each in points], [each.y for each in points], [each.label for each in points])
-            said = f"Pearson's r = {estimate(r.r, 'number', r.interval)} over {r.n} models."
+            names = [each.label for each in points]
+            families = [family_from_name(name) for name in names]
+            r = pearson([each.x for each in points], [each.y for each in points], names, families)
+            shown, why = estimate(r.r, "number", r.interval), few_families(r.interval)
+            said = f"Pearson's r = {shown} over {r.n} models{why and f' ({why})'}."
         except ValueError:
             said = f"{len(points)} models that do not differ: no correlation."
         chart = scatter_chart(points, x_title="sentient score", y_title=title.lower(), trend="r =" in said)

@@ -32,6 +32,7 @@ from sociometer.instruments.sage.simulators import Played, cube, rank_agreements
 from sociometer.statistics.charts import ScatterPoint, scatter_chart
 from sociometer.statistics.correlation import pearson
 from sociometer.statistics.intervals import clustered_mean_interval
+from sociometer.statistics.model_kinds import family_from_name
 
 _ANALYSE = "Run 'sociometer sage analyse RUN… --what {what} --role judge=MODEL' on the stored dialogues."
 _PLAYED = "Run 'sociometer run sage --model MODEL --role simulator=MODEL', or 'sociometer sage import FILE…'."
@@ -111,7 +112,7 @@ def _correlations(runs: Sequence[AnyRun]) -> PaperPart:
         cells: list[PaperCell] = []
         for name in ("relationship", "talk"):
             pairs = [(value_of(run, "emotion"), value_of(run, name), run.subject) for run in members]
-            known = [(x, y, who) for x, y, who in pairs if x is not None and y is not None]
+            known = [(x, y, who, family_from_name(who)) for x, y, who in pairs if x is not None and y is not None]
             varied = len(known) > 2 and all(len({one[at] for one in known}) > 1 for at in (0, 1))
             found = pearson(*map(list, zip(*known, strict=True))) if varied else None
             cells += [None, None] if found is None else [Estimate(found.r, found.interval), found.n]
@@ -125,7 +126,8 @@ def _correlations(runs: Sequence[AnyRun]) -> PaperPart:
     columns = (PaperColumn("Simulator"), *heads[0], *heads[1])
     return PaperPart(
         label="Figs. 3 and 4", title="Correlations of the sentient score",
-        how="Pearson's r over models with Fisher's interval; the paper prints .818 and .788.",
+        how="Pearson's r over models, with a jackknife over their families (no interval below ten families); the paper"
+        " prints .818 and .788.",
         missing="" if own else f"It needs at least three models that differ. {_ANALYSE.format(what='relationship')}",
         table=PaperTable(columns, tuple(rows)),
     )  # fmt: skip

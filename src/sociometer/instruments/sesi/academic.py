@@ -14,7 +14,7 @@ from sociometer.core.sheets import read_rows
 from sociometer.core.task import RunView
 from sociometer.instruments.sesi.conditions import CONTROL
 from sociometer.statistics.charts import HeatCell, heat_map
-from sociometer.statistics.correlation import Correlation, correlation_contrast, pearson
+from sociometer.statistics.correlation import Correlation, correlation_contrast, few_families, pearson
 from sociometer.statistics.formatting import stand_in_notes
 from sociometer.statistics.item_values import ItemValue, SharedItems, item_values, shared_items
 from sociometer.statistics.model_kinds import family_from_name
@@ -112,7 +112,7 @@ def correlate(scores: Scores) -> list[PairResult]:
             elif len(set(one)) == 1 or len(set(two)) == 1:
                 results.append(PairResult(first, second, None, "one of the two does not vary"))
             else:
-                found = pearson(one, two, models)
+                found = pearson(one, two, models, [scores.families[model] for model in models])
                 note = f"depends on {found.carried_by}" if found.carried_by else ""
                 results.append(PairResult(first, second, found, note))
     return results
@@ -130,7 +130,9 @@ def pair_table(results: Sequence[PairResult]) -> Table:
         lines.append((pair.first, pair.second, *values, pair.note))
     columns = ("first", "second", "r", "p", "from", "to", "lowest without one", "highest without one", "models",
                "warning")  # fmt: skip
-    return Table("correlations", "Pearson correlations", columns, tuple(lines))
+    why = dict.fromkeys(few_families(pair.correlation.interval) for pair in results if pair.correlation)
+    note = "; ".join(filter(None, why))
+    return Table("correlations", "Pearson correlations", columns, tuple(lines), note and f"{note.capitalize()}.")
 
 
 def matrix_figure(results: Sequence[PairResult], names: Sequence[str], remarks: Sequence[str] = ()) -> Figure:
@@ -154,23 +156,17 @@ def apart(scores: Scores) -> tuple[Table | None, str]:
     names = scores.benchmarks()
     models = [model for model, own in scores.values.items() if all(name in own for name in names)]
     if SOCIAL not in names or len(names) < 3 or len(models) < 4:
-        return (
-            None,
-            f"The test needs at least four models with {SOCIAL} and two academic scores; {len(models)} have them.",
-        )
+        why = f"The test needs at least four models with {SOCIAL} and two academic scores; {len(models)} have them."
+        return None, why
     table = {name: [scores.values[model][name] for model in models] for name in names}
     families = [scores.families[model] for model in models]
-    if len(set(families)) < 2:
-        return None, f"The test needs at least two families of models; all {len(models)} belong to {families[0]}."
-    found = correlation_contrast(table, SOCIAL, families)
-    low, high = found.interval.low, found.interval.high
-    line = (found.with_others, found.among_others, found.difference, low, high, len(models), found.families)
+    own, among, around = correlation_contrast(table, SOCIAL, families)
+    line = (own, among, among - own, around.low, around.high, len(models), around.clusters)
     columns = ("SESI with academic", "among academic", "difference", "from", "to", "models", "families")
-    few = f"{len(models)} models in {found.families} families are few: the interval is rough."
-    clear = low is not None and low > 0
-    verdict = "The interval excludes zero." if clear else "The interval includes zero: no difference is shown."
-    note = f"Bootstrap over families. {verdict} {few if found.note or len(models) < 30 else ''}".strip()
-    return Table("apart", "Is social intelligence distinct from academic intelligence?", columns, (line,), note), ""
+    shown = "excludes zero" if around.low is not None and around.low > 0 else "includes zero: no difference is shown"
+    note = few_families(around) or f"jackknife over families; the interval {shown}"
+    title = "Is social intelligence distinct from academic intelligence?"
+    return Table("apart", title, columns, (line,), f"{note[0].upper()}{note[1:]}."), ""
 
 
 _TEST = "questions"

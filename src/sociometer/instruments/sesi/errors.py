@@ -1,5 +1,6 @@
 """Causes of errors: a sample of wrong answers, the causes that a judge names, and the same sample for people."""
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
@@ -7,7 +8,6 @@ from pathlib import Path
 from random import Random
 from typing import Any, Literal, get_args
 
-import msgspec
 from msgspec import Struct
 
 from sociometer.core import sheets
@@ -20,7 +20,7 @@ from sociometer.instruments._blind.control import seen
 from sociometer.instruments.sesi.items import Question
 from sociometer.reading import ChoiceAnswer, read_json
 from sociometer.statistics.agreement import cohen_kappa
-from sociometer.statistics.measures import failed_observations, mean_measure, observations
+from sociometer.statistics.measures import Observation, failed_observations, mean_measure, observations
 
 Cause = Literal["superficially friendly", "sidestepping", "excessively general", "other"]
 CAUSES: tuple[str, ...] = get_args(Cause)
@@ -115,21 +115,23 @@ async def ask_judge(item: WrongAnswer, session: Session) -> Verdict:
 
 
 def score(item: WrongAnswer, outcome: Verdict) -> Score:
-    """One for the cause that was named, none for the others; an unreadable verdict has no cause."""
-    values = {} if outcome.cause is None else {cause: float(cause == outcome.cause) for cause in CAUSES}
-    return Score(values=values, facets={"subject": item.subject}, unreadable=int(outcome.cause is None))
+    """One for the cause that was named, none for the others; a verdict that cannot be read is the judge's failure."""
+    facets = {"subject": item.subject}
+    if outcome.cause is None:
+        return Score(values={}, facets=facets, missing=dict.fromkeys(CAUSES, "judge"))
+    return Score(values={cause: float(cause == outcome.cause) for cause in CAUSES}, facets=facets)
 
 
 def summarise(run: RunView[WrongAnswer, Verdict]) -> Summary:
     """The share of each cause, overall and by subject, with intervals (Extended Data Fig. 1)."""
     measures: list[Measure] = []
     subjects = sorted({item.subject for item, _, _ in run.scored()})
-    unreadable = sum(score.unreadable for _, _, score in run.scored())
-    failed = failed_observations(run)
+    unread = [Observation(item.id, item.cluster or item.id, math.nan, score.facets)
+              for item, _, score in run.scored() if score.missing]  # fmt: skip
+    failed = [*failed_observations(run), *unread]
     for cause in CAUSES:
         rows = [*observations(run, cause), *failed]
-        overall = mean_measure("share", rows, {"cause": cause})
-        measures.append(msgspec.structs.replace(overall, unreadable=unreadable))
+        measures.append(mean_measure("share", rows, {"cause": cause}))
         measures += [
             mean_measure(
                 "share",
@@ -138,7 +140,7 @@ def summarise(run: RunView[WrongAnswer, Verdict]) -> Summary:
             )
             for subject in subjects
         ]
-    notes = (f"{unreadable} verdicts could not be read and are excluded from the shares.",) if unreadable else ()
+    notes = (f"{len(unread)} verdicts of the judge could not be read; they count as failed.",) if unread else ()
     return Summary(tuple(measures), notes=notes)
 
 

@@ -217,7 +217,8 @@ def _correlation_table(found: _Correlated) -> PaperPart:
     return PaperPart(
         label="Extended Data Table 1",
         title="Correlation matrix for social and academic measures",
-        how="Pearson correlations over the models with a run, Fisher intervals; * p < .05, ** p < .005.",
+        how="Pearson correlations over the models with a run; intervals over their families, none below ten of them;"
+        " * p < .05, ** p < .005.",
         missing=found.why_not,
         table=PaperTable((PaperColumn(""), *(PaperColumn(name, digits=2) for name in found.names)), tuple(rows)),
     )

@@ -22,7 +22,8 @@ from sociometer.instruments.socialeval.worldtree import CATEGORIES, PAPER_LANGUA
 from sociometer.reading import ChoiceAnswer
 from sociometer.statistics import charts
 from sociometer.statistics.chart_parts import ReferenceLine
-from sociometer.statistics.correlation import pearson
+from sociometer.statistics.correlation import few_families, pearson
+from sociometer.statistics.model_kinds import family_from_name
 
 # In a name such as 8x7b the experts share some of their parameters: it does not tell how many there are.
 _ALONE = r"(?<![\d.])(?<!\d[x×])"
@@ -168,9 +169,9 @@ def _scale(runs: Sequence[AnyRun]) -> Iterator[Figure]:
     if len(points) < 3 or len({point.x for point in points}) < 2 or len({point.y for point in points}) < 2:
         return
     orders = [math.log10(point.x) for point in points]
-    r = pearson(orders, [point.y for point in points], [point.label for point in points])
-    low, high = r.interval.low, r.interval.high
-    bounds = "too few models for an interval" if low is None or high is None else f"95 % {low:.2f} to {high:.2f}"
+    names = [point.label for point in points]
+    r = pearson(orders, [point.y for point in points], names, [*map(family_from_name, names)])
+    bounds = few_families(r.interval) or f"95 % {r.interval.low:.2f} to {r.interval.high:.2f}"
     yield Figure(
         "scale",
         "Scale: goal achieved against parameters",
