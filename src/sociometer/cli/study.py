@@ -2,6 +2,7 @@
 
 import asyncio
 import secrets
+import shlex
 import sys
 from contextlib import closing
 from pathlib import Path
@@ -12,15 +13,19 @@ import msgspec
 from msgspec import structs
 
 from sociometer.cli.options import cap_options, open_engine, store_path, stored_command
-from sociometer.cli.output import Group, Range, link_teller, option, tell, tell_rows
+from sociometer.cli.output import Group, Range, link_teller, option, print_table, tell, tell_rows
 from sociometer.cli.view import place_options, who_can_open
 from sociometer.core.errors import DataError, ExitCode, NotFound, StoreError, UsageError
 from sociometer.core.language import ENGLISH, language_of, written_in
 from sociometer.core.measure import Cell, Table
 from sociometer.core.sheets import whole_file, write_sheet
+from sociometer.core.words import lowered
 from sociometer.engine.run_options import make_config
 from sociometer.instruments import card_of, load
-from sociometer.results.groups import exported_rows, participants_table
+from sociometer.results.groups import exported_rows, participants_table, study_run
+from sociometer.results.norms import norm_of_study, norm_tables
+from sociometer.results.people_needed import people_needed
+from sociometer.statistics.formatting import number
 from sociometer.store.place import StorePlace, file_of
 from sociometer.store.store import Store
 from sociometer.store.studies import PERSON, Study, StudyBook, book_path, study_books, study_lock
@@ -189,6 +194,79 @@ def _export(name: str, to: Path, store: StorePlace | None, as_json: bool) -> Non
     tell(as_json, about, f"wrote {to}: {len(rows)} answers of {who} participants")
 
 
+def _norms(name: str, to: Path, store: StorePlace | None, as_json: bool) -> None:
+    path = _file(store)
+    with closing(StudyBook(book_path(path))) as book:
+        study = book.study(name)
+        about = {one.run: one.about for one in book.participants(name)}
+    with open_engine(path) as engine:
+        people = study_run(engine.store, name, load)
+        if people is None:
+            raise NotFound(f"there is no study '{name}'; 'sociometer study list' lists the studies.")
+        made = norm_of_study(people, [about[run] for run in people.members], study.language)
+        with whole_file(to) as draft:
+            draft.write_bytes(msgspec.json.format(msgspec.json.encode(made), indent=1) + b"\n")
+            # Read and checked as 'run --norm' does on the items of the study.
+            settings = {**study.config.settings, "norm": str(draft)}
+            tasks = tuple(made.tasks)
+            engine.plan(structs.replace(study.config, subject=_ANY, tasks=tasks, settings=settings), sends=False)
+    if as_json:
+        tell(as_json, {"study": name, "wrote": str(to), "norm": made})
+        return
+    for task, norm in made.tasks.items():
+        if (card := card_of(made.instrument).primary_of(task)) is not None:
+            for table in norm_tables(norm, card):
+                print_table(table)
+    tell(as_json, made, f"wrote {to}: {norm.sample}", f"Use it with: {_played_alike(study, to)}")
+
+
+def _played_alike(study: Study, norm: Path) -> str:
+    """The command that plays a model on the items of a study, with its norm."""
+    config, card = study.config, card_of(study.config.instrument)
+    words = ["sociometer", "run", card.name, "--model", "MODEL", "--norm", str(norm)]
+    words += [word for task in config.tasks for word in ("--task", task)]
+    words += [word for item in config.items for word in ("--item", item)]
+    words += ["--limit", str(config.limit)] if config.limit else []
+    words += ["--data", config.data_folder] if config.data_folder else ["--official"] if config.official else []
+    declared = {one.name: one.default for one in card.setting}
+    words += [
+        word
+        for setting, value in config.settings.items()
+        if value not in (None, declared.get(setting)) and str(value) != str(declared.get(setting))
+        for word in (f"--{setting}", str(value))
+    ]
+    return shlex.join(words)
+
+
+def _plan(
+    instrument: str, tasks: tuple[str, ...], limit: int | None, width: float, percentile: float,
+    mean_width: float | None, spread: float | None, store: StorePlace | None, as_json: bool,
+) -> None:  # fmt: skip
+    card = card_of(instrument)
+    with open_engine(_file(store)) as engine:
+        plan = engine.plan(make_config(card, _ANY, tasks=tasks, limit=limit), sends=False)
+    task = next((task for task in plan.lists if card.primary_of(task)), "")
+    measure = card.primary_of(task)
+    if measure is None:
+        raise UsageError(f"{', '.join(plan.lists)} of {instrument} has no score that is a mean over items.")
+    clusters = [item.cluster or item.id for item in plan.lists[task]]
+    found = people_needed(
+        measure, clusters, percent=percentile, width=width, mean_width=mean_width, spread=spread
+    )  # fmt: skip
+    if as_json:
+        tell(as_json, {"instrument": instrument, "task": task, "items": len(clusters), "needed": found})
+        return
+    print_table(found.table)
+    where = f"{lowered(measure.title)} of {task} ({len(clusters)} items)"
+    said = f"{found.percentile} people for ± {width:g} at the {percentile:g}th percentile"
+    said += f", {found.mean} for a mean within ± {mean_width:g}" if found.mean is not None else ""
+    tell(
+        as_json, found, f"{instrument}, {where}: {said}, at 95 % confidence.",
+        f"Spread of people's scores: SD {number(found.spread, 'points')} ({found.source}). Change it with --spread.",
+        "A model's percentile also has the error of the model over the items, which more people do not reduce.",
+    )  # fmt: skip
+
+
 def _withdraw(name: str, participant: str, store: StorePlace | None, as_json: bool) -> None:
     path = _file(store)
     with closing(StudyBook(book_path(path))) as book:
@@ -208,6 +286,8 @@ def _withdraw(name: str, participant: str, store: StorePlace | None, as_json: bo
     )
 
 
+_ANY = "baseline/random"
+"""Stands for a subject that plans need: the items do not depend on it."""
 _NAME = click.Argument(["name"])
 _COUNT = click.IntRange(0)
 _TEXTS = {
@@ -305,6 +385,33 @@ _COMMANDS = [
         "Write every participant's answers, scores and what they said about themselves, as .csv or .jsonl.",
         _NAME,
         option("--to", "File to write.", type=click.Path(path_type=Path, dir_okay=False), required=True),
+    ),
+    stored_command(
+        "norms",
+        _norms,
+        "Write a norm of the people who count: percentiles, strata by sex and age, and items. 'run --norm FILE' then"
+        " shows the share of people below a model. No person can be recognised in it.",
+        _NAME,
+        option("--to", "File to write.", type=click.Path(path_type=Path, dir_okay=False), required=True),
+    ),
+    stored_command(
+        "plan",
+        _plan,
+        "Show how many people a norm of INSTRUMENT needs, by simulated people who take its items. Nothing is stored.",
+        click.Argument(["instrument"]),
+        option("--task tasks", "Task of the instrument.", multiple=True),
+        option("--limit", "Number of items to sample.", type=int),
+        option("--percentile", "Percentile to measure.", type=Range(1, 99), default=50.0),
+        option("--width", "Half-width of its interval, in percent.", type=Range(0.5, 50), default=5.0),
+        option(
+            "--mean mean_width", "Half-width of the interval of people's mean, as the measure is shown.", type=Range(0)
+        ),
+        option(
+            "--spread",
+            "Standard deviation of people's scores, as the measure is shown [default: that of the paper,"
+            " or of abilities with a standard deviation of 1 logit].",
+            type=Range(0),
+        ),
     ),
     stored_command(
         "withdraw",

@@ -161,7 +161,15 @@ class Plan(Struct, frozen=True, kw_only=True):
             return (item for item in task.items(self.source()) if not chosen or item.id in chosen)
 
         whole = self.instrument.card.task_card(task.name).limit == "cluster"
-        return sample(read, config.limit, config.seed, whole_clusters=whole)
+        found = sample(read, config.limit, config.seed, whole_clusters=whole)
+        return self._of_norm(task, list(found)) if self.settings.get("norm") else found
+
+    def _of_norm(self, task: Task[Any, Any], items: list[Item]) -> list[Item]:
+        """The items, if the people of the given norm took them too."""
+        roles = {name: one.label for name, one in self.bindings.items()}
+        if why := task.fits(msgspec.to_builtins(task.norm(self.source())), items, roles):
+            raise UsageError(f"--norm: {why}")
+        return items
 
     def is_played(self, position: int) -> bool:
         """Whether the item at this position belongs to the part that is played."""

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean, median, stdev
 
+import msgspec
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
@@ -14,9 +15,12 @@ from numpy.typing import NDArray
 from sociometer.core.errors import DataError, UsageError
 from sociometer.core.lazy import lazy
 from sociometer.core.sheets import read_sheet
+from sociometer.core.task import PeopleValues, RunView
 from sociometer.core.words import first_of
-from sociometer.instruments.seceu.items import TOTAL
-from sociometer.instruments.seceu.norm import Norm, distance, evenness
+from sociometer.instruments.seceu.items import TOTAL, Scenario
+from sociometer.instruments.seceu.norm import PRINTED, SHUFFLED, Norm, distance, evenness
+from sociometer.instruments.seceu.play import Allocated
+from sociometer.statistics.norms import described
 from sociometer.statistics.reliability import Reliability, cronbach_alpha
 
 stats = lazy("scipy.stats")
@@ -24,8 +28,6 @@ stats = lazy("scipy.stats")
 OPTIONS = 4
 TOLERANCE = 0.5
 _COLUMN = re.compile(r"(?P<scenario>.+)_(?P<place>[1-4])")
-_SEXES = {"f": "female", "female": "female", "woman": "female", "m": "male", "male": "male", "man": "male"}
-_SEXES |= {"女": "female", "男": "male"}
 
 
 class Person(Struct, frozen=True):
@@ -76,19 +78,6 @@ def _person(row: Mapping[str, str], scenarios: Sequence[str], path: Path, line: 
     return Person(row.get("person", "").strip() or f"row {line}", answers, about)
 
 
-_COLUMNS = {"gender": "sex", "性别": "sex", "年龄": "age"}
-
-
-def described(about: Mapping[str, str]) -> dict[str, str]:
-    """What is known about a person, with one name for each column and one for each sex."""
-    found = {}
-    for name, text in about.items():
-        column, said = _COLUMNS.get(name.strip().lower(), name.strip()), text.strip()
-        if said:
-            found[column] = _SEXES.get(said.lower(), said.lower()) if column == "sex" else said
-    return found
-
-
 def _points(cells: Sequence[str], scenario: str, path: Path, line: int) -> tuple[float, ...] | None:
     """The points scaled to ten if they nearly add up to it; None otherwise."""
     try:
@@ -99,6 +88,28 @@ def _points(cells: Sequence[str], scenario: str, path: Path, line: int) -> tuple
     if not all(math.isfinite(value) and value >= 0 for value in values) or abs(held - TOTAL) > TOLERANCE:
         return None
     return tuple(TOTAL * value / held for value in values)
+
+
+def of_people(view: RunView[Scenario, Allocated], name: str, sample: str) -> PeopleValues:
+    """Return each person's distance from the mean of the others on each story, and the norm of them all."""
+    answers: dict[int, dict[str, tuple[float, ...]]] = {}
+    items = {}
+    for episode in view.episodes():
+        items[episode.item.scenario] = episode.item
+        if episode.outcome is not None and any(episode.outcome.points):
+            answers.setdefault(episode.repeat, {})[episode.item.scenario] = episode.outcome.points
+    people = [Person(str(person), points) for person, points in answers.items()]
+    order = SHUFFLED if view.settings.flag("shuffle") else PRINTED
+    made = build_norm(people, tuple(items), name=name, sample=sample, most_missing=1.0, columns=(), order=order)
+    kept = [person for person in people if person.name in made.scores]
+    points = _table(kept, tuple(items))
+    distances = _distances(points, np.nanmean(points, axis=0), own=False)
+    values = {
+        item.id: {int(one.name): float(far) for one, far in zip(kept, column, strict=True) if not math.isnan(far)}
+        for item, column in zip(items.values(), distances.T, strict=True)
+    }
+    contents = {scenario: item.asked_digest().hex() for scenario, item in items.items()}
+    return values, msgspec.to_builtins(msgspec.structs.replace(made.norm, contents=contents))
 
 
 Floats = NDArray[np.float64]

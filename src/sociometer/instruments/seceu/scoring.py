@@ -23,7 +23,6 @@ from sociometer.instruments.seceu.norm import (
     distance,
     evenness,
     norm_of,
-    through_curve,
 )
 from sociometer.instruments.seceu.play import Allocated
 from sociometer.instruments.seceu.prompting import DIFFERENT, PromptingMethods, compare_methods
@@ -154,7 +153,8 @@ def _places(
     if eq is not None and mean.value is not None:
         slope = -EQ_DEVIATION / norm.deviation
         shift = eq - slope * mean.value
-        cases = [Case(slope * one.value + shift, one.interval.scaled(slope, shift)) for one in reversed(mean.cases)]
+        ends = [(slope * one.value + shift, one.interval.scaled(slope, shift)) for one in reversed(mean.cases)]
+        cases = [Case(end, norm.eq_interval(end, around)) for end, around in ends]
     yield measure("eq", eq, result.eq_interval if eq is not None else None, word, *cases)
     percent = None if eq is None else norm.percent_of_eq(eq) / 100
     counted = ""
@@ -164,8 +164,11 @@ def _places(
     def place(value: float) -> float:
         return norm.percent_of_eq(value) / 100
 
-    around = through_curve(result.eq_interval, place) if eq is not None else None
-    placed = [Case(place(one.value), through_curve(one.interval, place) or one.interval) for one in cases]
+    around = norm.share_interval(eq, result.score, result.interval) if eq is not None else None
+    placed = [
+        Case(place(one.value), norm.share_interval(one.value, far.value, far.interval))
+        for one, far in zip(cases, reversed(mean.cases), strict=False)
+    ]
     yield measure("percentile", percent, around, failed or counted, *placed)
     similarity = None if result.failed else result.similarity
     yield measure(
