@@ -217,7 +217,8 @@ def _norms(name: str, to: Path, store: StorePlace | None, as_json: bool) -> None
         if (card := card_of(made.instrument).primary_of(task)) is not None:
             for table in norm_tables(norm, card):
                 print_table(table)
-    tell(as_json, made, f"wrote {to}: {norm.sample}", f"Use it with: {_played_alike(study, to)}")
+    left_out = f", {people.excluded} excluded ('sociometer study show {name}' says why)" if people.excluded else ""
+    tell(as_json, made, f"wrote {to}: {norm.sample}{left_out}", f"Use it with: {_played_alike(study, to)}")
 
 
 def _played_alike(study: Study, norm: Path) -> str:
