@@ -197,46 +197,35 @@ def _export(name: str, to: Path, store: StorePlace | None, as_json: bool) -> Non
 def _norms(name: str, to: Path, store: StorePlace | None, as_json: bool) -> None:
     path = _file(store)
     with closing(StudyBook(book_path(path))) as book:
-        study = book.study(name)
-        about = {one.run: one.about for one in book.participants(name)}
+        study, about = book.study(name), {one.run: one.about for one in book.participants(name)}
     with open_engine(path) as engine:
         people = study_run(engine.store, name, load)
-        if people is None:
-            raise NotFound(f"there is no study '{name}'; 'sociometer study list' lists the studies.")
+        assert people is not None, "the book has the study"
         made = norm_of_study(people, [about[run] for run in people.members], study.language)
         with whole_file(to) as draft:
             draft.write_bytes(msgspec.json.format(msgspec.json.encode(made), indent=1) + b"\n")
             # Read and checked as 'run --norm' does on the items of the study.
             settings = {**study.config.settings, "norm": str(draft)}
-            tasks = tuple(made.tasks)
-            engine.plan(structs.replace(study.config, subject=_ANY, tasks=tasks, settings=settings), sends=False)
+            config = structs.replace(study.config, subject=_ANY, tasks=tuple(made.tasks), settings=settings)
+            engine.plan(config, sends=False)
     if as_json:
-        tell(as_json, {"study": name, "wrote": str(to), "norm": made})
-        return
+        return tell(as_json, {"study": name, "wrote": str(to), "norm": made})
     for task, norm in made.tasks.items():
-        if (card := card_of(made.instrument).primary_of(task)) is not None:
-            for table in norm_tables(norm, card):
-                print_table(table)
+        for table in norm_tables(norm, card_of(made.instrument).primary_of(task)):
+            print_table(table)
     left_out = f", {people.excluded} excluded ('sociometer study show {name}' says why)" if people.excluded else ""
-    tell(as_json, made, f"wrote {to}: {norm.sample}{left_out}", f"Use it with: {_played_alike(study, to)}")
+    play = shlex.join(["sociometer", "run", made.instrument, "--model", "MODEL", "--norm", str(to), *_chosen(study)])
+    tell(as_json, made, f"wrote {to}: {norm.sample}{left_out}", f"Use it with: {play}")
 
 
-def _played_alike(study: Study, norm: Path) -> str:
-    """The command that plays a model on the items of a study, with its norm."""
-    config, card = study.config, card_of(study.config.instrument)
-    words = ["sociometer", "run", card.name, "--model", "MODEL", "--norm", str(norm)]
-    words += [word for task in config.tasks for word in ("--task", task)]
-    words += [word for item in config.items for word in ("--item", item)]
-    words += ["--limit", str(config.limit)] if config.limit else []
-    words += ["--data", config.data_folder] if config.data_folder else ["--official"] if config.official else []
-    declared = {one.name: one.default for one in card.setting}
-    words += [
-        word
-        for setting, value in config.settings.items()
-        if value not in (None, declared.get(setting)) and str(value) != str(declared.get(setting))
-        for word in (f"--{setting}", str(value))
-    ]
-    return shlex.join(words)
+def _chosen(study: Study) -> list[str]:
+    """The options of `run` that choose the items of a study."""
+    config, usual = study.config, {one.name: one.default for one in card_of(study.config.instrument).setting}
+    given = [("limit", config.limit), ("data", config.data_folder), *(("item", item) for item in config.items)]
+    given += [("task", task) for task in config.tasks]
+    given += [(name, value) for name, value in config.settings.items() if str(value) != str(usual.get(name))]
+    official = ["--official"] * (config.official and not config.data_folder)
+    return official + [word for name, value in given if value for word in (f"--{name}", str(value))]
 
 
 def _plan(
@@ -245,24 +234,20 @@ def _plan(
 ) -> None:  # fmt: skip
     card = card_of(instrument)
     with open_engine(_file(store)) as engine:
-        plan = engine.plan(make_config(card, _ANY, tasks=tasks, limit=limit), sends=False)
-    task = next((task for task in plan.lists if card.primary_of(task)), "")
-    measure = card.primary_of(task)
-    if measure is None:
-        raise UsageError(f"{', '.join(plan.lists)} of {instrument} has no score that is a mean over items.")
-    clusters = [item.cluster or item.id for item in plan.lists[task]]
-    found = people_needed(
-        measure, clusters, percent=percentile, width=width, mean_width=mean_width, spread=spread
-    )  # fmt: skip
+        lists = engine.plan(make_config(card, _ANY, tasks=tasks, limit=limit), sends=False).lists
+    known = [(task, measure) for task in lists if (measure := card.primary_of(task)) is not None]
+    if not known:
+        raise UsageError(f"{', '.join(lists)} of {instrument} has no score that is a mean over items.")
+    task, measure = known[0]
+    items = [item.cluster or item.id for item in lists[task]]
+    found = people_needed(measure, items, percent=percentile, width=width, mean_width=mean_width, spread=spread)
     if as_json:
-        tell(as_json, {"instrument": instrument, "task": task, "items": len(clusters), "needed": found})
-        return
+        return tell(as_json, {"instrument": instrument, "task": task, "items": len(items), "needed": found})
     print_table(found.table)
-    where = f"{lowered(measure.title)} of {task} ({len(clusters)} items)"
     said = f"{found.percentile} people for ± {width:g} at the {percentile:g}th percentile"
     said += f", {found.mean} for a mean within ± {mean_width:g}" if found.mean is not None else ""
     tell(
-        as_json, found, f"{instrument}, {where}: {said}, at 95 % confidence.",
+        as_json, found, f"{instrument}, {lowered(measure.title)} of {task}, {len(items)} items: {said} (95 %).",
         f"Spread of people's scores: SD {number(found.spread, 'points')} ({found.source}). Change it with --spread.",
         "A model's percentile also has the error of the model over the items, which more people do not reduce.",
     )  # fmt: skip
@@ -390,28 +375,30 @@ _COMMANDS = [
     stored_command(
         "norms",
         _norms,
-        "Write a norm of the people who count: percentiles, strata by sex and age, and items. 'run --norm FILE' then"
-        " shows the share of people below a model. No person can be recognised in it.",
+        "Write a norm of the people who count: percentiles, strata by sex and age, and items. 'run --norm'"
+        " then shows the share of people below a model. Nobody can be recognised in it.",
         _NAME,
         option("--to", "File to write.", type=click.Path(path_type=Path, dir_okay=False), required=True),
     ),
     stored_command(
         "plan",
         _plan,
-        "Show how many people a norm of INSTRUMENT needs, by simulated people who take its items. Nothing is stored.",
+        "Show how many people a norm of INSTRUMENT needs: simulated people take its items.",
         click.Argument(["instrument"]),
         option("--task tasks", "Task of the instrument.", multiple=True),
         option("--limit", "Number of items to sample.", type=int),
         option("--percentile", "Percentile to measure.", type=Range(1, 99), default=50.0),
         option("--width", "Half-width of its interval, in percent.", type=Range(0.5, 50), default=5.0),
         option(
-            "--mean mean_width", "Half-width of the interval of people's mean, as the measure is shown.", type=Range(0)
+            "--mean mean_width",
+            "Half-width of the interval of the mean, as the measure is shown.",
+            type=Range(0, min_open=True),
         ),
         option(
             "--spread",
             "Standard deviation of people's scores, as the measure is shown [default: that of the paper,"
             " or of abilities with a standard deviation of 1 logit].",
-            type=Range(0),
+            type=Range(0, min_open=True),
         ),
     ),
     stored_command(

@@ -54,21 +54,13 @@ class Item(Struct, frozen=True, kw_only=True):
         """The id by which `--limit` draws this item: its own, or that of the item it belongs to."""
         return self.id
 
-    def asked(self) -> Any:
-        """The content that people and models must share to be placed among them: all but what a norm of them adds."""
-        return self.compared()
-
     def asked_digest(self) -> bytes:
-        """A short digest of what is asked."""
-        return _digest(self.asked())
+        """A short digest of what people and models are asked: all but what a norm of people adds."""
+        return self.content_digest()
 
     def content_digest(self) -> bytes:
         """A short digest of the compared content."""
-        return _digest(self.compared())
-
-
-def _digest(content: Any) -> bytes:
-    return hashlib.blake2b(msgspec.json.encode(content, order="deterministic"), digest_size=16).digest()
+        return hashlib.blake2b(msgspec.json.encode(self.compared(), order="deterministic"), digest_size=16).digest()
 
 
 def items_digest(contents: Mapping[str, bytes]) -> str:

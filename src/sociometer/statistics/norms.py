@@ -21,11 +21,10 @@ from sociometer.statistics.distributions import t_below
 from sociometer.statistics.intervals import Floats, clustered_mean_interval, is_binary, wilson
 from sociometer.statistics.item_values import ItemValue, item_values
 from sociometer.statistics.paired import benjamini_hochberg
+from sociometer.statistics.people import FEWEST_PEOPLE
 
 stats = lazy("scipy.stats")
 
-FEWEST_PEOPLE = 10
-"""The smallest number of people about whom a norm or one of its strata says anything: nobody can be recognised."""
 FALSE_DISCOVERIES = 0.05
 MOST_BYTES = 50_000_000
 Share = Annotated[float, Meta(ge=0, le=1)]
@@ -94,34 +93,14 @@ class NormFile(Struct, frozen=True, forbid_unknown_fields=True):
 
     def task(self, card: Card, task: str, settings: Mapping[str, Any]) -> TaskNorm:
         """The norm of a task, if runs of this version with these settings take the same test as the people."""
-        test = f"{self.instrument} version {self.version}"
-        if (self.instrument, self.version) != (card.name, card.version):
-            raise UsageError(f"the norm is of {test}, not of {card.name} version {card.version}; make one for it.")
+        people = {"instrument": self.instrument, "version": self.version, "language": self.language, **self.settings}
+        mine = {**settings, "instrument": card.name, "version": card.version}
+        for name, value in people.items():
+            if mine.get(name, value) != value:
+                raise UsageError(f"--norm: its people took {name} '{value}', this run has '{mine[name]}'.")
         if task not in self.tasks:
-            raise UsageError(f"the norm has no task '{task}' of {card.name}; give --task {' or '.join(self.tasks)}.")
-        if (language := settings.get("language", self.language)) != self.language:
-            raise UsageError(f"the norm is in '{self.language}', not in '{language}'; give --language {self.language}.")
-        wrong = [name for name, value in self.settings.items() if settings.get(name) != value]
-        if wrong:
-            raise UsageError(
-                f"the people of the norm were tested with --{wrong[0]} {self.settings[wrong[0]]}, not with"
-                f" {settings.get(wrong[0])}."
-            )
+            raise UsageError(f"--norm: it has no task '{task}'; give --task {' or '.join(self.tasks)}.")
         return self.tasks[task]
-
-
-_COLUMNS = {"gender": "sex", "性别": "sex", "年龄": "age"}
-_SEXES = {"f": "female", "woman": "female", "m": "male", "man": "male", "女": "female", "男": "male"}
-
-
-def described(about: Mapping[str, str]) -> dict[str, str]:
-    """What is known about a person, with one name for each column and one for each sex."""
-    found = {}
-    for name, text in about.items():
-        column, said = _COLUMNS.get(name.strip().lower(), name.strip()), text.strip()
-        if said:
-            found[column] = _SEXES.get(said.lower(), said.lower()) if column == "sex" else said
-    return found
 
 
 def decisive_settings(card: Card, settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -142,18 +121,6 @@ def read_norm_file(path: Path) -> NormFile | None:
         raise DataError(f"not a norm file ({error}); make one with 'sociometer study norms'", path) from None
 
 
-def norm_of_source(task: Task[Any, Any], card: Card, source: Source) -> Any:
-    """The norm that `--norm` names, or the one that the task has without it."""
-    given = source.settings.get("norm")
-    found = read_norm_file(Path(str(given))) if given else None
-    norm = found.task(card, task.name, source.settings) if found else None
-    if task.of_people is not None or not given:  # the task reads its own part of the file
-        return task.norm(source)
-    if norm is None:
-        raise DataError("not a norm of 'sociometer study norms', which makes one from a study", str(given))
-    return norm
-
-
 def misfit(norm: Any, items: Iterable[Item], roles: Mapping[str, str]) -> str:
     """Why a norm says nothing about these items, played with these models in the other roles; empty if it does."""
     if (known := _shared_norm(norm)) is None:
@@ -172,11 +139,9 @@ def _shared_norm(norm: Any) -> TaskNorm | None:
 def unlike(
     contents: Mapping[str, str], items: Iterable[Item], name: str, name_of: Callable[[Any], str] = lambda item: item.id
 ) -> str:
-    """Why these are not items of a norm, as a sentence; empty if they are."""
-    # not the copies of an item, such as those of a control
+    """Why these are not the items of a norm; empty if they are. Copies of an item, as in a control, do not count."""
     chosen = {name_of(item): item for item in items if item.drawn_with() == item.id}
-    strange = [one for one in chosen if one not in contents]
-    if strange:
+    if strange := [one for one in chosen if one not in contents]:
         return (
             f"norm '{name}' has {len(contents)} items; {len(strange)} of the {len(chosen)} chosen ones, such as"
             f" '{strange[0]}', are not among them. Play the items that its people took (--limit, --item)."
@@ -221,69 +186,57 @@ def place_interval(worse: Callable[[float], float], people: int, score: float, a
 def placed(summary: Summary, view: AnyRun, card: MeasureCard, norm: TaskNorm) -> Summary:
     """The summary with the subject's place among the people, and the items on which they differ."""
     table = {name: one for name, one in item_values(view, card.value).items() if name in norm.items}
-    said = f"Norm: {norm.name}, {norm.sample}."
-    primary = summary.measure(card.name)
+    told, primary = f"Norm: {norm.name}, {norm.sample}.", summary.measure(card.name)
     if not table or primary is None:
-        return structs.replace(summary, notes=(*summary.notes, f"{said} No scored item is among its items."))
+        return structs.replace(summary, notes=(*summary.notes, f"{told} No scored item is among its items."))
     gaps = [one.value - norm.items[name].mean for name, one in table.items()]
-    gap = math.fsum(gaps) / len(gaps)
+    score = norm.mean + math.fsum(gaps) / len(gaps)
     around = clustered_mean_interval(gaps, [one.cluster for one in table.values()], binary=False).scaled(1, norm.mean)
-    note = f"of the {norm.people} people of {norm.name}; ties count half"
-    if len(table) < len(norm.items):
-        note += f"; estimated on {len(table)} of {len(norm.items)} items"
+    failed = [] if primary.value is None else [case.value - primary.value for case in primary.cases]
+    counts = (len(table), around.clusters, primary.unreadable, primary.errors)
 
     def place(curve: Curve, people: int, note: str, group: dict[str, str]) -> Measure:
         worse = partial(share_worse, curve)
+        main, *cases = (
+            Case(worse(score + by), place_interval(worse, people, score + by, around.scaled(1, by)))
+            for by in (0.0, *failed)
+        )
+        cases.sort(key=lambda case: case.value)
+        return Measure(PERCENTILE, main.value, group, main.interval, *counts, note, tuple(cases))
 
-        def case(moved: float) -> Case:
-            score, ends = norm.mean + gap + moved, around.scaled(1, moved)
-            return Case(worse(score), place_interval(worse, people, score, ends))
-
-        failed = [] if primary.value is None else [case(one.value - primary.value) for one in primary.cases]
-        cases = tuple(sorted(failed, key=lambda one: one.value))
-        counts = (len(table), around.clusters, primary.unreadable, primary.errors)
-        return Measure(PERCENTILE, case(0).value, group, case(0).interval, *counts, note, cases)
-
-    measures = [place(norm.curve, norm.people, note, {})]
-    measures += [
-        place(one.curve, one.people, f"of {one.people} people", {one.column: one.group}) for one in norm.strata
-    ]
+    part = f"; estimated on {len(table)} of {len(norm.items)} items" if len(table) < len(norm.items) else ""
+    places = [place(norm.curve, norm.people, f"of {norm.people} people ({norm.name}); ties count half{part}", {})]
+    places += [place(one.curve, one.people, f"of {one.people} people", {one.column: one.group}) for one in norm.strata]
     return structs.replace(
-        summary,
-        measures=(*summary.measures, *measures),
+        summary, measures=(*summary.measures, *places), notes=(*summary.notes, told),
         tables=(*summary.tables, surprises(table, norm.items, card)),
-        notes=(*summary.notes, said),
-    )
+    )  # fmt: skip
 
 
 def surprises(table: Mapping[str, ItemValue], norms: Mapping[str, ItemNorm], card: MeasureCard) -> Table:
     """The items that are easier for people than for the subject, or harder, with at most 5 % false discoveries.
 
-    Under the null hypothesis the subject's answers to an item are drawn like those of the people: Fisher's exact test
-    of right and wrong, Student's t with the people's variance for other values; two-sided, Benjamini and Hochberg.
+    Two-sided tests that the subject's answers are drawn like the people's: Fisher's exact test of right and wrong,
+    Student's t with the people's variance for other values.
     """
-    names = [name for name in table if name in norms]
-    found = [_p_value(table[name].repeats, norms[name]) for name in names]
-    adjusted = benjamini_hochberg(found).tolist() if found else []
-    rows = [
-        (name, norms[name].mean, table[name].value, _easier(table[name].value - norms[name].mean, card), p)
-        for name, p in sorted(zip(names, adjusted, strict=True), key=lambda one: one[1])
+    found = [_p_value(one.repeats, norms[name]) for name, one in table.items()]
+    ranked = sorted(zip(benjamini_hochberg(found).tolist(), table.values(), strict=True), key=lambda pair: pair[0])
+    rows = tuple(
+        (one.item, norms[one.item].mean, one.value,
+         "the subject" if (one.value < norms[one.item].mean) == (card.better == "lower") else "people", p)
+        for p, one in ranked
         if p <= FALSE_DISCOVERIES
-    ]
+    )  # fmt: skip
     note = (
-        f"{len(rows)} of {len(names)} items, at a false discovery rate of {100 * FALSE_DISCOVERIES:g} % (Benjamini and"
-        " Hochberg; two-sided; as if the answers were those of people)."
+        f"{len(rows)} of {len(table)} items, at a false discovery rate of {100 * FALSE_DISCOVERIES:g} % (Benjamini and"
+        " Hochberg), tested as answers of single people."
     )
-    once = all(len(table[name].repeats) == 1 for name in names)
-    if not rows and once and names and 2 * len(names) / (norms[names[0]].people + 1) > FALSE_DISCOVERIES:
+    least = min(2 / (norms[name].people + 1) for name in table)
+    if least * len(table) > FALSE_DISCOVERIES and all(len(one.repeats) == 1 for one in table.values()):
         note += " One answer to an item can hardly stand out among so many items; play the run with --repeats."
     units = {"people": card.unit, "subject": card.unit, "p adjusted": "p"}
     columns = ("item", "people", "subject", "easier for", "p adjusted")
-    return Table("surprises", "Items on which people and the subject differ", columns, tuple(rows), note, units)
-
-
-def _easier(gap: float, card: MeasureCard) -> str:
-    return "the subject" if (gap < 0) == (card.better == "lower") else "people"
+    return Table("surprises", "Items on which people and the subject differ", columns, rows, note, units)
 
 
 def _p_value(answers: Sequence[float], norm: ItemNorm) -> float:
@@ -293,8 +246,8 @@ def _p_value(answers: Sequence[float], norm: ItemNorm) -> float:
     # the variance of right and wrong follows from their mean
     if is_binary(np.asarray(answers)) and abs(norm.deviation**2 * (count - 1) - right * (1 - norm.mean)) < 1e-6 * count:
         mine, total = round(sum(answers)), round(right) + round(sum(answers))
-        law = stats.hypergeom(count + given, total, given)
-        return min(1.0, 2 * min(float(law.cdf(mine)), float(law.sf(mine - 1))))
+        law, of = stats.hypergeom, (count + given, total, given)
+        return min(1.0, 2 * min(float(law.cdf(mine, *of)), float(law.sf(mine - 1, *of))))
     gap = sum(answers) / given - norm.mean
     if norm.deviation == 0:
         return 1.0 if abs(gap) < 1e-9 else 2 / (count + 1)
@@ -307,13 +260,19 @@ def with_norms(task: Task[Any, Any], card: Card) -> Task[Any, Any]:
     if primary is None:
         return task
 
+    def norm(source: Source) -> Any:
+        given = source.settings.get("norm")
+        found = read_norm_file(Path(str(given))) if given else None
+        mine = found.task(card, task.name, source.settings) if found else None
+        if task.of_people is not None or not given:  # the task reads its own part of the file
+            return task.norm(source)
+        if mine is None:
+            raise DataError("not a norm file; make one with 'sociometer study norms'", str(given))
+        return mine
+
     def summarise(view: AnyRun) -> Summary:
         made, norm = task.summarise(view), _shared_norm(view.norm)
         return made if norm is None else placed(made, task.headline(view), primary, norm)
 
-    return structs.replace(
-        task,
-        summarise=summarise,
-        norm=lambda source: norm_of_source(task, card, source),
-        fits=task.fits if task.of_people is not None else misfit,
-    )
+    fits = task.fits if task.of_people is not None else misfit
+    return structs.replace(task, summarise=summarise, norm=norm, fits=fits)

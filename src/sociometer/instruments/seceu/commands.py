@@ -13,7 +13,7 @@ from sociometer.instruments._recall import examine
 from sociometer.instruments.seceu import contrasts, recall
 from sociometer.instruments.seceu.figures import norm_figures
 from sociometer.instruments.seceu.norm import Norm, read_norm
-from sociometer.instruments.seceu.norming import Norming, build_norm, read_people
+from sociometer.instruments.seceu.norming import Norming, build_norm, concern, read_people
 from sociometer.statistics.formatting import stand_in_notes
 from sociometer.statistics.model_kinds import read_properties
 
@@ -62,9 +62,7 @@ def _build(context: CommandContext, options: Settings) -> Result:
         scenarios,
         name=options.text("name") or Path(options.text("responses")).stem,
         sample=options.text("sample"),
-        experts=options.texts("expert"),
         most_missing=options.number("most-missing"),
-        columns=options.texts("group") or None,
         order="" if options.text("order") == "unknown" else options.text("order"),
         own=options.flag("include-self"),
     )
@@ -82,32 +80,18 @@ def _build(context: CommandContext, options: Settings) -> Result:
 
 def norming_tables(made: Norming) -> list[Table]:
     """Return the tables to check before using a norm."""
+    norm = made.norm
     spreads = [
-        (entry.scenario, round(entry.mean, 2), round(entry.deviation, 2), entry.concern) for entry in made.spreads
+        (name, round(mean, 2), round(norm.deviations[name], 2), concern(norm, name))
+        for name, mean in norm.template.items()
     ]
     tables = [
         _norm_table(made.norm, made),
         Table("items", "Distances by story", ("scenario", "mean", "SD", "concern"), tuple(spreads)),
     ]
-    if made.people:
-        told = tuple((line.column, line.text, line.unknown) for line in made.people)
-        tables.insert(1, Table("sample", "Who the people are", ("column", "people", "unknown"), told))
-    means = tuple(
-        (one.column, mean.group, mean.people, round(mean.mean, 2), round(mean.error, 3), one.test, one.p_value)
-        for one in made.groups
-        for mean in one.groups
-    )
-    if means:
-        columns = ("column", "group", "people", "mean score", "SE", "test", "p")
-        tables.append(Table("groups", "Scores by group", columns, means, units={"p": "p"}))
     if made.excluded:
         rows = tuple((entry.person, entry.reason) for entry in made.excluded)
         tables.append(Table("excluded", "Excluded from the norm", ("person", "reason"), rows))
-    if made.experts:
-        placed = tuple(
-            (entry.name, round(entry.score, 2), made.norm.percent_text(entry.percent_below)) for entry in made.experts
-        )
-        tables.append(Table("experts", "Experts on the norm", ("expert", "score", "people below"), placed))
     return tables
 
 
@@ -152,7 +136,6 @@ def _notes(made: Norming, target: Path, most_missing: float) -> tuple[str, ...]:
         "stories."
     )
     few = "Fewer than 100 people: percentiles and alpha are rough." if made.norm.people < 100 else ""
-    differ = [one.note for one in made.groups]
-    use = f"Use it with: sociometer run seceu --norm {target} …"
+    use = f"Use it with: sociometer run seceu --norm {target} …, on its {len(made.norm.standards)} stories (--item)"
     draw = f"Draw it with: sociometer seceu norms show --file {target} --to FOLDER"
-    return tuple(note for note in (rules, few, *differ, use, draw) if note)
+    return tuple(note for note in (rules, few, use, draw) if note)

@@ -1,5 +1,6 @@
 """Bundled scenarios and official items -> typed items, one for each prompting method."""
 
+import hashlib
 import math
 import re
 from collections.abc import Iterable, Iterator
@@ -185,9 +186,10 @@ class Scenario(Item, frozen=True, kw_only=True, forbid_unknown_fields=True):
     context: str = ""
     direction: str = ""
 
-    def asked(self) -> Any:
-        """Return what people and models are asked; the standard is the people's own, and people have one prompt."""
-        return (self.scenario, self.language, self.story, self.options)
+    def asked_digest(self) -> bytes:
+        """Return a digest without the standard, which is the people's own, and for all prompts."""
+        plain = (self.scenario, self.language, self.story, self.options)
+        return hashlib.blake2b(msgspec.json.encode(plain), digest_size=16).digest()
 
 
 class Bundled(Struct, frozen=True, forbid_unknown_fields=True):
