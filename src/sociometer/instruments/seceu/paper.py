@@ -311,6 +311,6 @@ def _spread(runs: Sequence[AnyRun]) -> PaperPart:
         missing=""
         if drawn
         else "The published norm has means but no standard deviations of single items. Your own"
-        " norm has them: 'sociometer seceu norms build', then 'run seceu --norm FILE'.",
+        " norm has them: 'sociometer study norms', then 'run seceu --norm FILE'.",
         figures=drawn,
     )
