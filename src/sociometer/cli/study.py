@@ -221,7 +221,11 @@ def _norms(name: str, to: Path, store: StorePlace | None, as_json: bool) -> None
 def _chosen(study: Study) -> list[str]:
     """The options of `run` that choose the items of a study."""
     config, usual = study.config, {one.name: one.default for one in card_of(study.config.instrument).setting}
-    given = [("limit", config.limit), ("data", config.data_folder), *(("item", item) for item in config.items)]
+    given: list[tuple[str, object]] = [
+        ("limit", config.limit),
+        ("data", config.data_folder),
+        *(("item", item) for item in config.items),
+    ]
     given += [("task", task) for task in config.tasks]
     given += [(name, value) for name, value in config.settings.items() if str(value) != str(usual.get(name))]
     official = ["--official"] * (config.official and not config.data_folder)

@@ -104,5 +104,5 @@ def norm_tables(norm: TaskNorm, card: MeasureCard | None) -> tuple[Table, ...]:
          ", ".join(f"{option}: {100 * share:.0f} %" for option, share in one.options.items()))
         for name, one in hardest
     )  # fmt: skip
-    units = {"mean": card.unit, "SD": card.unit}
+    units: dict[str, str] = {"mean": card.unit, "SD": card.unit}
     return percentiles, Table("items", "Items", ("item", "people", "mean", "SD", "options"), rows, units=units)

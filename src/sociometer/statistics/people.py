@@ -151,7 +151,7 @@ def groups_of(about: Mapping[str, str]) -> dict[str, str]:
 
 def told_groups(groups: Sequence[Mapping[str, str]]) -> dict[tuple[str, str], int]:
     """The groups that a norm tells, with their sizes: none that is small, or small when the others are subtracted."""
-    found = {}
+    found: dict[tuple[str, str], int] = {}
     for column in ("sex", "age"):
         counts = Counter(one[column] for one in groups if column in one)
         shown = {name: count for name, count in counts.most_common() if FEWEST_PEOPLE <= count < len(groups)}
