@@ -119,7 +119,7 @@ def test_a_run_without_a_norm_is_the_run_that_it_was(sesi):
 
 def test_the_command_that_is_printed_is_not_refused(tmp_path, capsys):
     """A study of twelve stories made a norm that the printed command could not use."""
-    path = make_study(tmp_path / "s.db", "seceu", POINTS, people=14, limit=12)
+    path = make_study(tmp_path / "s.db", "seceu", POINTS, people=14, limit=12, settings={"shuffle": True})
     norm = tmp_path / "norm.json"
     capsys.readouterr()
     assert run_command(["study", "norms", "spring", "--to", str(norm), "--store", str(path)]) == 0

@@ -18,6 +18,7 @@ from sociometer.cli.view import place_options, who_can_open
 from sociometer.core.errors import DataError, ExitCode, NotFound, StoreError, UsageError
 from sociometer.core.language import ENGLISH, language_of, written_in
 from sociometer.core.measure import Cell, Table
+from sociometer.core.settings import Settings
 from sociometer.core.sheets import whole_file, write_sheet
 from sociometer.core.words import lowered
 from sociometer.engine.run_options import make_config
@@ -220,16 +221,16 @@ def _norms(name: str, to: Path, store: StorePlace | None, as_json: bool) -> None
 
 def _chosen(study: Study) -> list[str]:
     """The options of `run` that choose the items of a study."""
-    config, usual = study.config, {one.name: one.default for one in card_of(study.config.instrument).setting}
-    given: list[tuple[str, object]] = [
-        ("limit", config.limit),
-        ("data", config.data_folder),
-        *(("item", item) for item in config.items),
-    ]
-    given += [("task", task) for task in config.tasks]
-    given += [(name, value) for name, value in config.settings.items() if str(value) != str(usual.get(name))]
-    official = ["--official"] * (config.official and not config.data_folder)
-    return official + [word for name, value in given if value for word in (f"--{name}", str(value))]
+    config, card = study.config, card_of(study.config.instrument)
+    given: list[tuple[str, object]] = [("limit", config.limit), ("data", config.data_folder)]
+    given += [(name, value) for name, values in (("item", config.items), ("task", config.tasks)) for value in values]
+    given += [("role", f"{role}={model}") for role, model in config.roles.items()]
+    flags = [one.name for one in card.setting if one.kind == "flag"]
+    usual = {one.name: one.default for one in card.setting}
+    chosen = Settings.chosen(card.setting, config.settings)
+    given += [(name, value) for name, value in chosen.items() if value != usual[name] and name not in flags]
+    words = ["--official"] * (config.official and not config.data_folder) + [f"--{one}" for one in flags if chosen[one]]
+    return words + [word for name, value in given if value for word in (f"--{name}", str(value))]
 
 
 def _plan(
