@@ -117,6 +117,16 @@ def test_a_run_without_a_norm_is_the_run_that_it_was(sesi):
     assert "percentile" not in {measure.name for measure in one.summary().measures}
 
 
+def test_a_run_on_a_norm_can_be_compared_with_people_and_with_runs_without_it(sesi, sesi_norm, capsys):
+    at = ["--store", str(sesi)]
+    placed = sm.run("sesi", model="baseline/oracle", limit=ITEMS, settings={"norm": str(sesi_norm)}, store=sesi)
+    plain = sm.run("sesi", model="baseline/random", limit=ITEMS, store=sesi)
+    assert "norm" not in plain.manifest.config.settings, "as in runs of versions without it"
+    for other in ("spring", plain.id):
+        assert run_command(["compare", other, placed.id, *at]) == 0
+        assert "baseline/oracle is better than" in capsys.readouterr().out
+
+
 def test_the_command_that_is_printed_is_not_refused(tmp_path, capsys):
     """A study of twelve stories made a norm that the printed command could not use."""
     path = make_study(tmp_path / "s.db", "seceu", POINTS, people=14, limit=12, settings={"shuffle": True})

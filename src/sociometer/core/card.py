@@ -278,6 +278,8 @@ def read_card(path: Path) -> Card:
 
 PERCENTILE = "percentile"
 """The measure that says how many people of a norm have a worse score."""
+NORM = Setting("norm", "Norm file of 'study norms': shows the share of people with a worse score.", kind="path")
+"""The setting that every card has; runs without a norm do not store it, as those of earlier versions did not."""
 
 
 def _with_norm(card: Card) -> Card:
@@ -287,8 +289,7 @@ def _with_norm(card: Card) -> Card:
         for task in card.task
         if card.primary_of(task.name)
     )
-    norm = Setting("norm", "Norm file of 'study norms': shows the share of people with a worse score.", kind="path")
-    return structs.replace(card, setting=(*card.setting, norm), measure=(*card.measure, *places)) if places else card
+    return structs.replace(card, setting=(*card.setting, NORM), measure=(*card.measure, *places)) if places else card
 
 
 def _with_languages(setting: Setting, languages: Sequence[str]) -> Setting:

@@ -112,11 +112,6 @@ def _bare_settings(config: "RunConfig", context: FieldContext) -> dict[str, Sett
     return dict(without_folders(context.settings, config.settings))
 
 
-def _counted_settings(config: "RunConfig", context: FieldContext) -> dict[str, SettingValue]:
-    """All but a norm that is not given: most cards of earlier versions did not have this setting."""
-    return {name: value for name, value in config.settings.items() if name != "norm" or value is not None}
-
-
 def _ray_or_here(config: "RunConfig", context: FieldContext) -> str:
     """The address of a cluster is not kept: a store may come from somebody else, and Ray's messages are pickles."""
     return "ray" if config.on else ""
@@ -147,10 +142,7 @@ class RunConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
     subject: Annotated[str, CHOICE.but(published=_subject_label, inspect=_bare_subject)]
     tasks: Annotated[tuple[str, ...], CHOICE] = ()
     roles: Annotated[dict[str, str], CHOICE.but(published=_role_labels, inspect=_bare_roles)] = {}
-    settings: Annotated[
-        dict[str, SettingValue],
-        CHOICE.but(counted=_counted_settings, published=_bare_settings, inspect=_bare_settings),
-    ] = {}
+    settings: Annotated[dict[str, SettingValue], CHOICE.but(published=_bare_settings, inspect=_bare_settings)] = {}
     seed: Annotated[int, CHOICE] = 0
     repeats: Annotated[int | None, CHOICE] = None
     limit: Annotated[int | None, CHOICE] = None

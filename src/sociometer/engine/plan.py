@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct, structs
 
-from sociometer.core.card import Card
+from sociometer.core.card import NORM, Card
 from sociometer.core.config import RunConfig
 from sociometer.core.errors import DataError, UsageError, unknown
 from sociometer.core.instrument import Instrument
@@ -289,8 +289,9 @@ def make_plan(
     """
     settings = with_whole_paths(instrument.card, Settings.chosen(instrument.card.setting, config.settings))
     names = _tasks(config, instrument.card, in_authors_words=is_paper(settings))
+    stored = [one.name for one in instrument.card.setting if one != NORM or settings[one.name] is not None]
     plan = Plan(
-        config=structs.replace(config, tasks=names, settings=dict(settings)),
+        config=structs.replace(config, tasks=names, settings={name: settings[name] for name in stored}),
         instrument=instrument,
         tasks=tuple(instrument.task(name) for name in names),
         bindings=bindings or {},
