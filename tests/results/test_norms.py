@@ -138,6 +138,7 @@ def test_the_command_that_is_printed_is_not_refused(tmp_path, capsys):
     assert run_command([*words, "--store", str(path), "--json"]) == 0
     (played,) = json.loads(capsys.readouterr().out)
     found = {one["name"]: one for one in played["summaries"]["feelings"]["measures"] if not one.get("group")}
+    assert "surprises" in [table["name"] for table in played["summaries"]["feelings"]["tables"]]
     assert found["eq"]["value"] and found["percentile"]["interval"]["method"].endswith("Wilson over people")
     assert run_command(["run", "seceu", "--model", "baseline/even", "--norm", str(norm), "--store", str(path)]) == 2
     assert "norm 'spring' has 12 items; 28 of the 40 chosen ones" in capsys.readouterr().err

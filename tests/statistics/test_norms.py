@@ -18,6 +18,7 @@ from sociometer.statistics.norms import (
     NormFile,
     TaskNorm,
     curve_of,
+    misfit,
     place_interval,
     read_norm_file,
     share_worse,
@@ -199,6 +200,18 @@ def test_other_items_are_refused_in_a_sentence():
     assert unlike(contents, [one], "spring") == ""
     assert "1 of the 2 chosen ones, such as 'b', are not among them" in unlike(contents, [one, two], "spring")
     assert "1 items, such as 'a', differ" in unlike(contents, [Item(id="a", cluster="new")], "spring")
+
+
+def test_another_model_in_a_role_of_the_people_is_refused():
+    norm = msgspec.structs.replace(
+        file_of().tasks["questions"], roles={"simulator": "a"}, items={"x": items_of([0.5])["i0"]}
+    )
+    stored, roles = msgspec.to_builtins(norm), {"subject": "m", "reader": "r", "simulator": "a"}
+    assert misfit(stored, [Item(id="x")], roles) == ""
+    assert misfit(stored, [Item(id="x")], {**roles, "simulator": "b"}) == (
+        "the people of norm 'spring' had a as simulator, this run has b."
+    )
+    assert misfit(None, [Item(id="x")], {}) == ""
 
 
 def test_no_small_group_is_told_even_by_subtraction():

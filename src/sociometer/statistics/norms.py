@@ -11,7 +11,6 @@ import numpy as np
 from msgspec import Meta, Struct, structs
 
 from sociometer.core.card import PERCENTILE, Card, MeasureCard
-from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import DataError, UsageError
 from sociometer.core.lazy import lazy
 from sociometer.core.measure import Case, Interval, Measure, Summary, Table
@@ -125,9 +124,9 @@ def misfit(norm: Any, items: Iterable[Item], roles: Mapping[str, str]) -> str:
     """Why a norm says nothing about these items, played with these models in the other roles; empty if it does."""
     if (known := _shared_norm(norm)) is None:
         return ""
-    others = {role: label for role, label in roles.items() if role != SUBJECT}
-    if known.roles != others:
-        return f"the people of norm '{known.name}' had other models in the other roles: {known.roles}, not {others}."
+    for role, label in known.roles.items():
+        if roles.get(role) != label:
+            return f"the people of norm '{known.name}' had {label} as {role}, this run has {roles.get(role)}."
     return unlike({name: one.content for name, one in known.items.items()}, items, known.name)
 
 
@@ -220,11 +219,11 @@ def surprises(table: Mapping[str, ItemValue], norms: Mapping[str, ItemNorm], car
     Student's t with the people's variance for other values.
     """
     found = [_p_value(one.repeats, norms[name]) for name, one in table.items()]
-    ranked = sorted(zip(benjamini_hochberg(found).tolist(), table.values(), strict=True), key=lambda pair: pair[0])
+    adjusted = sorted(zip(benjamini_hochberg(found).tolist(), table, strict=True))
     rows = tuple(
-        (one.item, norms[one.item].mean, one.value,
-         "the subject" if (one.value < norms[one.item].mean) == (card.better == "lower") else "people", p)
-        for p, one in ranked
+        (name, norms[name].mean, table[name].value,
+         "the subject" if (table[name].value < norms[name].mean) == (card.better == "lower") else "people", p)
+        for p, name in adjusted
         if p <= FALSE_DISCOVERIES
     )  # fmt: skip
     note = (

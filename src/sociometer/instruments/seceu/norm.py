@@ -16,7 +16,7 @@ from sociometer.core.sheets import read_table
 from sociometer.statistics.charts import DensityPoint
 from sociometer.statistics.distributions import normal_quantile
 from sociometer.statistics.monotone_curve import MonotoneCurve
-from sociometer.statistics.norms import place_interval, read_norm_file, unlike
+from sociometer.statistics.norms import ItemNorm, place_interval, read_norm_file, unlike
 from sociometer.statistics.reliability import standard_error_of_measurement
 
 EQ_MEAN, EQ_DEVIATION = 100.0, 15.0
@@ -63,6 +63,11 @@ class Norm(Struct, frozen=True):
     def different_below(self) -> float:
         """Return the similarity below which the paper speaks of a qualitatively different mechanism."""
         return round(self.similarity_mean - self.similarity_deviation, 3)
+
+    @property
+    def items(self) -> dict[str, ItemNorm]:
+        """Return people's distances on each scenario, if their deviations are known."""
+        return {name: ItemNorm("", self.people, self.template[name], one) for name, one in self.deviations.items()}
 
     def eq(self, score: float) -> float:
         """Return the EQ of a SECEU score: 15 (M - score) / SD + 100."""

@@ -28,7 +28,9 @@ from sociometer.instruments.seceu.play import Allocated
 from sociometer.instruments.seceu.prompting import DIFFERENT, PromptingMethods, compare_methods
 from sociometer.instruments.seceu.tables import items_table, repairs_table, results_table
 from sociometer.statistics.formatting import CHANCE, p_phrase
+from sociometer.statistics.item_values import item_values
 from sociometer.statistics.measures import failed_observations, grouped_measures, mean_measure, observations
+from sociometer.statistics.norms import surprises
 
 FACETS = ("context", "direction")
 PLAIN = ("distance", "profile", "evenness", "null")
@@ -75,6 +77,9 @@ def summarise(run: RunView[Scenario, Allocated]) -> Summary:
     tables = [results_table(methods, even, norm)] if even is not None else []
     if methods.headline is not None:
         tables += [items_table(methods.headline, norm, SHOWN_ITEMS), repairs_table(Counter(methods.headline.readings))]
+        if norm is not None and norm.deviations and (card := run.card.primary_of(run.task)) is not None:
+            played = item_values(methods.headline_view, card.value).items()
+            tables.append(surprises({name.partition("@")[0]: one for name, one in played}, norm.items, card))
     # What chance earns was measured on the bundled key.
     chance = {CHANCE: {"distance": None}} if run.settings.get("norm") else {}
     return Summary(
