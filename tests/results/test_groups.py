@@ -17,7 +17,7 @@ from sociometer.cli.main import run_command
 from sociometer.core.config import RunConfig
 from sociometer.instruments import load
 from sociometer.results.comparison import compare
-from sociometer.results.groups import people_of_study, study_run
+from sociometer.results.groups import study_run
 from sociometer.results.leaderboard import leaderboard
 from sociometer.statistics.item_values import ItemValue
 from sociometer.statistics.people import mean_over_people, place_among
@@ -142,8 +142,6 @@ def test_the_interval_of_a_study_is_over_people_and_items(studied):
         group = study_run(store, "spring", load)
         measure = group.summary("questions").measure("accuracy")
         assert "people and items" in measure.interval.method and group.people == PEOPLE
-        one = StudyBook(book_path(studied)).participants("spring")[0]
-        assert people_of_study(store, "spring")[one.run].about == one.about
 
 
 def test_a_ranking_with_people_agrees_with_the_comparison_of_the_two():

@@ -188,7 +188,7 @@ def test_while_another_process_holds_the_run_a_withdrawal_is_in_progress(tmp_pat
             rows, norm = tmp_path / "rows.csv", tmp_path / "norm.json"
             for command in (
                 ("runs",), ("study", "list"), ("study", "export", "spring", "--to", rows), ("compare", "all"),
-                ("seceu", "norms", "build", "--study", "spring", "--to", norm),
+                ("study", "norms", "spring", "--to", norm),
             ):  # fmt: skip
                 assert run not in printed(capsys, *command, *at)[1]
             assert rows.exists() and leaver not in rows.read_text()

@@ -10,7 +10,6 @@ from person import Form
 from serving import Client
 
 import sociometer as sm
-from simulated_people import SCENARIOS, people_csv, simulated_people
 from sociometer.cli.main import run_command
 from sociometer.core.errors import StoreError
 from sociometer.store.studies import book_path, study_lock
@@ -286,23 +285,3 @@ def test_the_error_about_an_open_study_names_the_study(tmp_path):
         study_lock(tmp_path / "s.db", "spring"),
     ):
         pass
-
-
-def test_what_people_say_about_themselves_reaches_a_norm(tmp_path, capsys):
-    asks = ("--ask", "age", "--ask", "sex", "--ask", "country")
-    with OpenStudy(tmp_path / "s.db", "seceu", "--limit", "2", *asks) as opened:
-        person = opened.person()
-        person.join(**{"about-0": "34", "about-1": "f", "about-2": "Peru"})
-        person.answer()
-        person.points = (1, 2, 3, 4)
-        person.answer_all()
-    others = tmp_path / "people.csv"
-    others.write_text(people_csv(SCENARIOS, simulated_people(4, people=12)))
-    capsys.readouterr()
-    command = ["seceu", "norms", "build", "--responses", str(others), "--study", "spring", "--most-missing", "1"]
-    command += ["--to", str(tmp_path / "norm.json"), "--store", str(opened.path), "--json"]
-    assert run_command(command) == 0
-    said = json.loads(capsys.readouterr().out)["data"]["norming"]["people"]
-    known = {line["column"]: (line["text"], line["unknown"]) for line in said}
-    assert known["country"] == ("1 Peru", 12)
-    assert known["age"][1] == known["sex"][1] == 0

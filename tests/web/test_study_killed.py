@@ -95,4 +95,4 @@ def test_a_study_that_is_not_there_is_an_error(tmp_path, capsys):
     sm.run("sesi", model="baseline/random", limit=1, store=tmp_path / "s.db")
     assert run_command(["study", "open", "winter", "--store", str(tmp_path / "s.db")]) == 2
     assert "unknown study 'winter'" in capsys.readouterr().err
-    assert run_command(["seceu", "norms", "build", "--study", "winter", "--store", str(tmp_path / "s.db")]) == 2
+    assert run_command(["study", "norms", "winter", "--to", "n.json", "--store", str(tmp_path / "s.db")]) == 2

@@ -12,7 +12,6 @@ from open_study import OpenStudy
 from person import Form, plain
 
 import sociometer as sm
-from simulated_people import SCENARIOS, people_csv, simulated_people
 from sociometer.cli.main import run_command
 from sociometer.core.config import RunConfig
 from sociometer.instruments.seceu.items import bundled_scenarios
@@ -127,16 +126,12 @@ def test_who_fails_the_checks_is_excluded_from_the_norm_which_knows_age_and_sex(
         page = plain(opened.owner().get("/owner").text)
         assert "failed or skipped 2 of 2" in page and "excluded 1" in page
         norm = tmp_path / "norm.json"
-        words = ["seceu", "norms", "build", "--study", "spring", "--to", str(norm), "--store", str(opened.path)]
-        assert run_command([*words, "--json"]) == 0
+        assert run_command(["study", "norms", "spring", "--to", str(norm), "--store", str(opened.path)]) == 0
         said = capsys.readouterr()
-    assert careless in said.out + said.err
-    made = json.loads(said.out)["data"]["norming"]
-    sex = next(one for one in made["groups"] if one["column"] == "sex")
-    assert [group["people"] for group in sex["groups"]] == [6, 6] and sex["test"].startswith("t(10) = ")
-    assert {line["column"]: line["text"] for line in made["people"]}["age"].startswith("21 to 32, mean 26.5")
-    found = json.loads(norm.read_text())
-    assert found["people"] == 12 and "sex 6 male, 6 female" in found["sample"]
+    assert "1 excluded" in said.out
+    found = json.loads(norm.read_text())["tasks"]["feelings"]
+    assert found["people"] == 12 and found["sample"] == "12 people", "groups of six are not told"
+    assert careless not in norm.read_text()
 
 
 def test_a_check_that_is_skipped_counts_as_failed(tmp_path, capsys):
@@ -282,7 +277,7 @@ def test_a_copy_of_runs_that_is_refused_leaves_no_study_there(tmp_path):
 
 
 def test_a_norm_is_replaced_only_by_a_command_that_succeeds(tmp_path, capsys):
-    """Somebody is excluded whose run the owner has deleted: the note about them cannot be made."""
+    """One of two people is left: the owner has deleted the other one's run."""
     norm, path = tmp_path / "norm.json", tmp_path / "s.db"
     with OpenStudy(path, "seceu", "--limit", "10") as opened:
         same, other = opened.person().join(), opened.person()
@@ -295,11 +290,9 @@ def test_a_norm_is_replaced_only_by_a_command_that_succeeds(tmp_path, capsys):
         run = opened.run_of(same)
     assert run_command(["store", "delete", run, "--yes", "--store", str(path)]) == 0
     norm.write_text("the norm that was there")
-    others = tmp_path / "people.csv"
-    others.write_text(people_csv(SCENARIOS, simulated_people(4, people=12)))
-    command = ["seceu", "norms", "build", "--responses", str(others), "--study", "spring", "--most-missing", "1"]
-    assert run_command([*command, "--to", str(norm), "--store", str(path)]) == 2
-    assert norm.read_text() == "the norm that was there" and run in capsys.readouterr().err
+    assert run_command(["study", "norms", "spring", "--to", str(norm), "--store", str(path)]) == 2
+    assert norm.read_text() == "the norm that was there"
+    assert "1 people count in study spring; a norm needs at least 10" in capsys.readouterr().err
 
 
 def test_a_copy_without_studies_is_one_file(tmp_path):

@@ -2,6 +2,7 @@
 
 import asyncio
 import secrets
+import shlex
 import sys
 from contextlib import closing
 from pathlib import Path
@@ -12,15 +13,20 @@ import msgspec
 from msgspec import structs
 
 from sociometer.cli.options import cap_options, open_engine, store_path, stored_command
-from sociometer.cli.output import Group, Range, link_teller, option, tell, tell_rows
+from sociometer.cli.output import Group, Range, link_teller, option, print_table, tell, tell_rows
 from sociometer.cli.view import place_options, who_can_open
 from sociometer.core.errors import DataError, ExitCode, NotFound, StoreError, UsageError
 from sociometer.core.language import ENGLISH, language_of, written_in
 from sociometer.core.measure import Cell, Table
+from sociometer.core.settings import Settings
 from sociometer.core.sheets import whole_file, write_sheet
+from sociometer.core.words import lowered
 from sociometer.engine.run_options import make_config
 from sociometer.instruments import card_of, load
-from sociometer.results.groups import exported_rows, participants_table
+from sociometer.results.groups import exported_rows, participants_table, study_run
+from sociometer.results.norms import norm_of_study, norm_tables
+from sociometer.results.people_needed import people_needed
+from sociometer.statistics.formatting import number
 from sociometer.store.place import StorePlace, file_of
 from sociometer.store.store import Store
 from sociometer.store.studies import PERSON, Study, StudyBook, book_path, study_books, study_lock
@@ -189,6 +195,69 @@ def _export(name: str, to: Path, store: StorePlace | None, as_json: bool) -> Non
     tell(as_json, about, f"wrote {to}: {len(rows)} answers of {who} participants")
 
 
+def _norms(name: str, to: Path, store: StorePlace | None, as_json: bool) -> None:
+    path = _file(store)
+    with closing(StudyBook(book_path(path))) as book:
+        study, about = book.study(name), {one.run: one.about for one in book.participants(name)}
+    with open_engine(path) as engine:
+        people = study_run(engine.store, name, load)
+        assert people is not None, "the book has the study"
+        made = norm_of_study(people, [about[run] for run in people.members], study.language)
+        with whole_file(to) as draft:
+            draft.write_bytes(msgspec.json.format(msgspec.json.encode(made), indent=1) + b"\n")
+            # Read and checked as 'run --norm' does on the items of the study.
+            settings = {**study.config.settings, "norm": str(draft)}
+            config = structs.replace(study.config, subject=_ANY, tasks=tuple(made.tasks), settings=settings)
+            engine.plan(config, sends=False)
+    if as_json:
+        return tell(as_json, {"study": name, "wrote": str(to), "norm": made})
+    for task, norm in made.tasks.items():
+        for table in norm_tables(norm, card_of(made.instrument).primary_of(task)):
+            print_table(table)
+    left_out = f", {people.excluded} excluded ('sociometer study show {name}' says why)" if people.excluded else ""
+    play = shlex.join(["sociometer", "run", made.instrument, "--model", "MODEL", "--norm", str(to), *_chosen(study)])
+    tell(as_json, made, f"wrote {to}: {norm.sample}{left_out}", f"Use it with: {play}")
+
+
+def _chosen(study: Study) -> list[str]:
+    """The options of `run` that choose the items of a study."""
+    config, card = study.config, card_of(study.config.instrument)
+    given: list[tuple[str, object]] = [("limit", config.limit), ("data", config.data_folder)]
+    given += [(name, value) for name, values in (("item", config.items), ("task", config.tasks)) for value in values]
+    given += [("role", f"{role}={model}") for role, model in config.roles.items()]
+    flags = [one.name for one in card.setting if one.kind == "flag"]
+    usual = {one.name: one.default for one in card.setting}
+    chosen = Settings.chosen(card.setting, config.settings)
+    given += [(name, value) for name, value in chosen.items() if value != usual[name] and name not in flags]
+    words = ["--official"] * (config.official and not config.data_folder) + [f"--{one}" for one in flags if chosen[one]]
+    return words + [word for name, value in given if value for word in (f"--{name}", str(value))]
+
+
+def _plan(
+    instrument: str, tasks: tuple[str, ...], limit: int | None, width: float, percentile: float,
+    mean_width: float | None, spread: float | None, store: StorePlace | None, as_json: bool,
+) -> None:  # fmt: skip
+    card = card_of(instrument)
+    with open_engine(_file(store)) as engine:
+        lists = engine.plan(make_config(card, _ANY, tasks=tasks, limit=limit), sends=False).lists
+    known = [(task, measure) for task in lists if (measure := card.primary_of(task)) is not None]
+    if not known:
+        raise UsageError(f"{', '.join(lists)} of {instrument} has no score that is a mean over items.")
+    task, measure = known[0]
+    items = [item.cluster or item.id for item in lists[task]]
+    found = people_needed(measure, items, percent=percentile, width=width, mean_width=mean_width, spread=spread)
+    if as_json:
+        return tell(as_json, {"instrument": instrument, "task": task, "items": len(items), "needed": found})
+    print_table(found.table)
+    said = f"{found.percentile} people for ± {width:g} at the {percentile:g}th percentile"
+    said += f", {found.mean} for a mean within ± {mean_width:g}" if found.mean is not None else ""
+    tell(
+        as_json, found, f"{instrument}, {lowered(measure.title)} of {task}, {len(items)} items: {said} (95 %).",
+        f"Spread of people's scores: SD {number(found.spread, 'points')} ({found.source}). Change it with --spread.",
+        "A model's percentile also has the error of the model over the items, which more people do not reduce.",
+    )  # fmt: skip
+
+
 def _withdraw(name: str, participant: str, store: StorePlace | None, as_json: bool) -> None:
     path = _file(store)
     with closing(StudyBook(book_path(path))) as book:
@@ -208,6 +277,8 @@ def _withdraw(name: str, participant: str, store: StorePlace | None, as_json: bo
     )
 
 
+_ANY = "baseline/random"
+"""Stands for a subject that plans need: the items do not depend on it."""
 _NAME = click.Argument(["name"])
 _COUNT = click.IntRange(0)
 _TEXTS = {
@@ -305,6 +376,35 @@ _COMMANDS = [
         "Write every participant's answers, scores and what they said about themselves, as .csv or .jsonl.",
         _NAME,
         option("--to", "File to write.", type=click.Path(path_type=Path, dir_okay=False), required=True),
+    ),
+    stored_command(
+        "norms",
+        _norms,
+        "Write a norm of the people who count: percentiles, strata by sex and age, and items. 'run --norm'"
+        " then shows the share of people below a model. Nobody can be recognised in it.",
+        _NAME,
+        option("--to", "File to write.", type=click.Path(path_type=Path, dir_okay=False), required=True),
+    ),
+    stored_command(
+        "plan",
+        _plan,
+        "Show how many people a norm of INSTRUMENT needs: simulated people take its items.",
+        click.Argument(["instrument"]),
+        option("--task tasks", "Task of the instrument.", multiple=True),
+        option("--limit", "Number of items to sample.", type=int),
+        option("--percentile", "Percentile to measure.", type=Range(1, 99), default=50.0),
+        option("--width", "Half-width of its interval, in percent.", type=Range(0.5, 50), default=5.0),
+        option(
+            "--mean mean_width",
+            "Half-width of the interval of the mean, as the measure is shown.",
+            type=Range(0, min_open=True),
+        ),
+        option(
+            "--spread",
+            "Standard deviation of people's scores, as the measure is shown [default: that of the paper,"
+            " or of abilities with a standard deviation of 1 logit].",
+            type=Range(0, min_open=True),
+        ),
     ),
     stored_command(
         "withdraw",

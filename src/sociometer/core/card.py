@@ -78,6 +78,8 @@ class MeasureCard(Struct, frozen=True, forbid_unknown_fields=True):
     top: float | None = None
     primary: bool = False
     human: float | None = None
+    human_deviation: float | None = None
+    """The standard deviation of people's scores in the paper."""
     value: str = ""
     """The per-item score value whose clustered mean this measure is (empty: it is not such a mean)."""
     optional: bool = False
@@ -277,7 +279,24 @@ def read_card(path: Path) -> Card:
         card = msgspec.convert({"languages": languages_in(path.parent / "prompts") or (ENGLISH,), **written}, Card)
     except (ValueError, msgspec.ValidationError, RecursionError) as error:
         raise DataError(f"not a valid instrument card: {error}", path) from None
-    return structs.replace(card, setting=tuple(_with_languages(each, card.languages) for each in card.setting))
+    card = structs.replace(card, setting=tuple(_with_languages(each, card.languages) for each in card.setting))
+    return card if any(each.name == "norm" for each in card.setting) else _with_norm(card)
+
+
+PERCENTILE = "percentile"
+"""The measure that says how many people of a norm have a worse score."""
+NORM = Setting("norm", "Norm file of 'study norms': shows the share of people with a worse score.", kind="path")
+"""The setting that every card has; runs without a norm do not store it, as those of earlier versions did not."""
+
+
+def _with_norm(card: Card) -> Card:
+    """The card with the setting `norm`, and with a subject's place among the people of a norm for every task."""
+    places = tuple(
+        MeasureCard(task.name, PERCENTILE, "Share of people with a worse score", optional=True)
+        for task in card.task
+        if card.primary_of(task.name)
+    )
+    return structs.replace(card, setting=(*card.setting, NORM), measure=(*card.measure, *places)) if places else card
 
 
 def _with_languages(setting: Setting, languages: Sequence[str]) -> Setting:

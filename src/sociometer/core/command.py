@@ -5,8 +5,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-from msgspec import Struct
-
 from sociometer.core.conversation import Event
 from sociometer.core.inner_model import InnerModel
 from sociometer.core.instrument import FinishedEpisode, Instrument
@@ -15,13 +13,6 @@ from sociometer.core.player import Player
 from sociometer.core.settings import Settings, SettingValue
 from sociometer.core.source import Source
 from sociometer.core.task import AnyRun, Episode, Item, PeopleLabel, Task
-
-
-class StudyPerson(Struct, frozen=True):
-    """A participant of a study: why their answers do not count, if so, and what they said about themselves."""
-
-    excluded: str = ""
-    about: dict[str, str] = {}
 
 
 class Run(Protocol):
@@ -78,8 +69,6 @@ class CommandContext(Protocol):
     """Tells the progress display how often `play` will be called."""
     track: Callable[[Sequence[Any], str], Iterator[Any]]
     """Gives items one after another with a progress bar, for long work that plays nothing."""
-    people_of_study: Callable[[str], Mapping[str, StudyPerson]]
-    """The participants of a study, by run."""
     instrument: Instrument
     subjects: tuple[str, ...]
     """The models given by `--model`."""
@@ -121,9 +110,6 @@ class CommandContext(Protocol):
 
     def run(self, reference: str, task: str = "") -> Run:
         """The stored run with this id, name or start of an id; `last` is the newest of this instrument and task."""
-
-    def runs_of_study(self, name: str) -> Sequence[Run]:
-        """The runs of the participants of a study, oldest first."""
 
     def keep(
         self,

@@ -54,6 +54,10 @@ class Item(Struct, frozen=True, kw_only=True):
         """The id by which `--limit` draws this item: its own, or that of the item it belongs to."""
         return self.id
 
+    def asked_digest(self) -> bytes:
+        """A short digest of what people and models are asked: all but what a norm of people adds."""
+        return self.content_digest()
+
     def content_digest(self) -> bytes:
         """A short digest of the compared content."""
         return hashlib.blake2b(msgspec.json.encode(self.compared(), order="deterministic"), digest_size=16).digest()
@@ -228,6 +232,10 @@ AnyRun = RunView[Any, Any]
 """One task of a run, whatever its items are."""
 
 
+PeopleValues = tuple[Mapping[str, Mapping[int, float]], Any]
+"""Each person's value of each item, on the people's own norm, and the part of the norm that only the task reads."""
+
+
 class Task(Struct, Generic[ItemT, OutcomeT], frozen=True):
     """Four functions; a task knows no engine, no store and no model.
 
@@ -250,6 +258,10 @@ class Task(Struct, Generic[ItemT, OutcomeT], frozen=True):
     """The outcome from the first replies only; None if later turns depend on the second question."""
     norm: Callable[[Source], Any] = lambda source: None
     """The human reference for these items as a JSON value, stored with the run."""
+    fits: Callable[[Any, Iterable[Item], Mapping[str, str]], str] = lambda norm, items, roles: ""
+    """Why the norm does not fit the chosen items and the models in the other roles; empty if it does."""
+    of_people: Callable[[RunView[ItemT, OutcomeT], str, str], PeopleValues] | None = None
+    """What makes a norm of a study, with its name and its sample; None if people are scored like models."""
     past: bool = False
     """Whether the installed version of the instrument does not have it, so that its runs can only be read."""
 

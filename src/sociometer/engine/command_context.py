@@ -9,7 +9,6 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import structs
 
-from sociometer.core.command import StudyPerson
 from sociometer.core.config import RunConfig
 from sociometer.core.conversation import SUBJECT, Identity
 from sociometer.core.errors import MachineryError, Stopped, UsageError
@@ -46,11 +45,9 @@ class EngineContext:
         subjects: tuple[str, ...] = (),
         expect: Callable[[int], None] = lambda runs: None,
         track: Callable[[Sequence[Any], str], Iterator[Any]] = _untracked,
-        people_of_study: Callable[[str], Mapping[str, StudyPerson]] = lambda study: {},
     ) -> None:
         self.expect = expect
         self.track = track
-        self.people_of_study = people_of_study
         self.instrument = instrument
         self.subjects = subjects
         self.seed = config.seed
@@ -127,15 +124,6 @@ class EngineContext:
         if stored.instrument != self.instrument.card.name:
             raise UsageError(f"run {stored.id} is a run of {stored.instrument}, not of {self.instrument.card.name}.")
         return stored
-
-    def runs_of_study(self, name: str) -> list[StoredRun]:
-        store = self._engine.store
-        every = store.runs.all() if store.path.exists() else ()
-        people = (run for run in every if (who := run.manifest.roles.get(SUBJECT)) and who.identity.wire == "human")
-        found = [run.id for run in people if run.name.startswith(f"{name}.")]
-        if not found:
-            raise UsageError(f"{store.path} has no run of a study '{name}'; 'sociometer study list' lists the studies.")
-        return [self.run(run) for run in found]
 
     def _last(self, task: str) -> str:
         """The id of the newest run of this instrument and task; the newest of all if there is none."""

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct, structs
 
-from sociometer.core.card import Card
+from sociometer.core.card import NORM, Card
 from sociometer.core.config import RunConfig
 from sociometer.core.errors import DataError, UsageError, unknown
 from sociometer.core.instrument import Instrument
@@ -161,7 +161,15 @@ class Plan(Struct, frozen=True, kw_only=True):
             return (item for item in task.items(self.source()) if not chosen or item.id in chosen)
 
         whole = self.instrument.card.task_card(task.name).limit == "cluster"
-        return sample(read, config.limit, config.seed, whole_clusters=whole)
+        found = sample(read, config.limit, config.seed, whole_clusters=whole)
+        return self._of_norm(task, list(found)) if self.settings.get("norm") else found
+
+    def _of_norm(self, task: Task[Any, Any], items: list[Item]) -> list[Item]:
+        """The items, if the people of the given norm took them too."""
+        roles = {name: one.label for name, one in self.bindings.items()}
+        if why := task.fits(msgspec.to_builtins(task.norm(self.source())), items, roles):
+            raise UsageError(f"--norm: {why}")
+        return items
 
     def is_played(self, position: int) -> bool:
         """Whether the item at this position belongs to the part that is played."""
@@ -281,8 +289,9 @@ def make_plan(
     """
     settings = with_whole_paths(instrument.card, Settings.chosen(instrument.card.setting, config.settings))
     names = _tasks(config, instrument.card, in_authors_words=is_paper(settings))
+    stored = [one.name for one in instrument.card.setting if one != NORM or settings[one.name] is not None]
     plan = Plan(
-        config=structs.replace(config, tasks=names, settings=dict(settings)),
+        config=structs.replace(config, tasks=names, settings={name: settings[name] for name in stored}),
         instrument=instrument,
         tasks=tuple(instrument.task(name) for name in names),
         bindings=bindings or {},

@@ -6,6 +6,7 @@ A sixth one is one folder, with no list to edit. An entry point names the instru
 
 import sys
 from collections.abc import Callable
+from copy import copy
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
@@ -71,10 +72,20 @@ def load(name: str, stored: Card | None = None) -> Instrument:
         from sociometer.instruments._scored_items import scored_items
 
         return scored_items(stored)
+    return _loaded(name)
+
+
+@cache
+def _loaded(name: str) -> Instrument:
+    """The instrument, with a norm of people for each of its tasks."""
+    from sociometer.statistics.norms import with_norms
+
     instrument = import_module(f"{_package(name)}.instrument").INSTRUMENT
     if not isinstance(instrument, Instrument):
         raise TypeError(f"{name}/instrument.py must define INSTRUMENT, an Instrument")
-    return instrument
+    found = copy(instrument)
+    found.tasks = {name: with_norms(task, instrument.card) for name, task in instrument.tasks.items()}
+    return found
 
 
 def load_command(name: str, entry: str) -> Callable[[CommandContext, Settings], Result]:

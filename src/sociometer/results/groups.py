@@ -7,7 +7,6 @@ from typing import Any
 from msgspec import structs
 
 from sociometer.core.card import MeasureCard
-from sociometer.core.command import StudyPerson
 from sociometer.core.conversation import Event
 from sociometer.core.errors import StoreError, UsageError
 from sociometer.core.instrument import Instrument
@@ -115,23 +114,6 @@ def takings(store: Store, study: str = "") -> dict[str, Taking]:
     return found
 
 
-def people_of_study(store: Store, study: str) -> dict[str, StudyPerson]:
-    """The participants of a study who have begun, by run; none if there is no such study.
-
-    Unanswered items exclude nobody here: the caller decides how many may be missing.
-    """
-    taking = takings(store, study).get(study)
-    if taking is None:
-        return {}
-    return {
-        one.run: StudyPerson(
-            "; ".join(map(str, reasons(taking.study, taking.facts(one)[1], count_missing=False))), one.about
-        )
-        for one in taking.participants
-        if one.run
-    }
-
-
 def runs_of_people(store: Store) -> frozenset[str]:
     """The runs of all participants of all studies."""
     return frozenset(run for book in study_books(store.path) for run in book.runs())
@@ -157,6 +139,11 @@ class PeopleRun(StoredRun):
     @property
     def people(self) -> int:
         return len(self._members)
+
+    @property
+    def members(self) -> tuple[str, ...]:
+        """The runs of the participants, in the order of the repeats."""
+        return tuple(one.id for one in self._members)
 
     def of_same_subject(self, task: str) -> list[StoredRun]:
         """Nothing: a study is the only run of its people."""

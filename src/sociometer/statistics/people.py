@@ -1,7 +1,8 @@
 """Means over people who answered the same items: both are samples, so an interval covers both."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 from msgspec import Struct, structs
@@ -118,3 +119,49 @@ def place_among(people: Mapping[str, ItemValue], subject: Mapping[str, ItemValue
 
 def _above(difference: float) -> float:
     return 0.5 if abs(difference) < 1e-9 else float(difference > 0)
+
+
+FEWEST_PEOPLE = 10
+"""The smallest number of people about whom a norm says anything, so that nobody can be recognised."""
+_COLUMNS = {"gender": "sex", "性别": "sex", "年龄": "age"}
+_SEXES = {"f": "female", "woman": "female", "m": "male", "man": "male", "女": "female", "男": "male"}
+_AGES = {"under 30": 30.0, "30 to 49": 50.0, "50 and over": math.inf}
+
+
+def described(about: Mapping[str, str]) -> dict[str, str]:
+    """What is known about a person, with one name for each column and one for each sex."""
+    found = {}
+    for name, text in about.items():
+        column, said = _COLUMNS.get(name.strip().lower(), name.strip()), text.strip()
+        if said:
+            found[column] = _SEXES.get(said.lower(), said.lower()) if column == "sex" else said
+    return found
+
+
+def groups_of(about: Mapping[str, str]) -> dict[str, str]:
+    """The groups of a person that a norm knows: sex, and age in three bands."""
+    known = described(about)
+    try:
+        age = float(known.get("age", "nan"))
+    except ValueError:
+        age = math.nan
+    band = next((name for name, end in _AGES.items() if age < end), "")
+    return {column: group for column, group in (("sex", known.get("sex", "")), ("age", band)) if group}
+
+
+def told_groups(groups: Sequence[Mapping[str, str]]) -> dict[tuple[str, str], int]:
+    """The groups that a norm tells, with their sizes: none that is small, or small when the others are subtracted."""
+    found: dict[tuple[str, str], int] = {}
+    for column in ("sex", "age"):
+        counts = Counter(one[column] for one in groups if column in one)
+        shown = {name: count for name, count in counts.most_common() if FEWEST_PEOPLE <= count < len(groups)}
+        while shown and 0 < len(groups) - sum(shown.values()) < FEWEST_PEOPLE:
+            shown.popitem()
+        found |= {(column, name): count for name, count in shown.items()}
+    return found
+
+
+def sample_text(groups: Sequence[Mapping[str, str]]) -> str:
+    """The people in a line."""
+    told = [f"{column} {name} ({count})" for (column, name), count in told_groups(groups).items()]
+    return "; ".join([f"{len(groups)} people", *told])

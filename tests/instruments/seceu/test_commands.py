@@ -1,11 +1,9 @@
 """Norms and analyses from the command line, on a store of their own."""
 
 import json
-from itertools import cycle
 
 import pytest
 
-import sociometer as sm
 from simulated_people import SCENARIOS, people_csv, simulated_people
 from sociometer.cli.main import main
 from sociometer.core.errors import DataError
@@ -37,17 +35,6 @@ def take_test(sociometer, subject="baseline/random", seed="0"):
     return json.loads(out)
 
 
-@pytest.fixture
-def sit_down():
-    """A person takes the test, answering by turns; gives the run."""
-
-    def sit(*lines, **settings):
-        said = cycle(lines)
-        return sm.run("seceu", model=lambda _: next(said), label="human", fresh=True, settings=settings).id
-
-    return sit
-
-
 def test_peoples_answers_become_a_norm(sociometer, tmp_path):
     (tmp_path / "many.csv").write_text(people_csv(SCENARIOS, simulated_people(4, people=12)))
     code, out, err = sociometer(
@@ -65,40 +52,6 @@ def test_peoples_answers_become_a_norm(sociometer, tmp_path):
     code, out, _ = sociometer("seceu", "norms", "show", "--file", "norm.json")
     assert code == 0
     assert "guessers" in out
-
-
-def test_people_who_took_the_test_here_are_rows(sociometer, sit_down, tmp_path):
-    """The first person answers nothing now and then, which is no reason to ask the next one less."""
-    (tmp_path / "many.csv").write_text(people_csv(SCENARIOS, simulated_people(4, people=12)))
-    runs = [sit_down("4 3 2 1", "1 2 3 4", "0 0 0 0"), sit_down("2 2 3 3", "6 2 1 1")]
-    words = [word for run in runs for word in ("--run", run)]
-    code, _, err = sociometer(
-        "seceu", "norms", "build", "--responses", "many.csv", *words, "--most-missing", "0.5", "--json"
-    )
-    assert code == 0, err
-    norm = json.loads((tmp_path / "norm.json").read_text())
-    assert norm["people"] == 14 and len(norm["standards"]) == 40
-
-
-def test_a_person_counts_once(sociometer, sit_down):
-    run = sit_down("4 3 2 1", "1 2 3 4")
-    code, _, err = sociometer("seceu", "norms", "build", "--run", run, "--run", run)
-    assert code == 2
-    assert "is already in the data" in err
-
-
-def test_models_are_no_people(sociometer):
-    take_test(sociometer)
-    code, _, err = sociometer("seceu", "norms", "build", "--run", "last")
-    assert code == 2
-    assert "was played by baseline/random, not by a person" in err
-
-
-def test_a_person_asked_in_several_ways_makes_no_row(sociometer, sit_down):
-    run = sit_down("4 3 2 1", prompting="all")
-    code, _, err = sociometer("seceu", "norms", "build", "--run", run)
-    assert code == 2
-    assert "used several prompting methods (direct, two-shot" in err
 
 
 @pytest.mark.parametrize(

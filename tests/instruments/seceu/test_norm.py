@@ -105,7 +105,7 @@ def test_a_norm_survives_its_file(tmp_path):
 def test_what_is_no_norm_file_is_refused(tmp_path):
     path = tmp_path / "norm.json"
     path.write_text("{}")
-    with pytest.raises(DataError, match="seceu norms build"):
+    with pytest.raises(DataError, match="study norms"):
         read_norm(path)
     with pytest.raises(DataError, match="cannot be opened"):
         read_norm(tmp_path / "gone.json")

@@ -5,7 +5,7 @@ from pathlib import Path
 from sociometer.core.instrument import Instrument
 from sociometer.core.task import Task
 from sociometer.instruments._recall import recall_task
-from sociometer.instruments.seceu import figures, items, paper, play, prompting, recall, scoring
+from sociometer.instruments.seceu import figures, items, norm, norming, paper, play, prompting, recall, scoring
 from sociometer.instruments.seceu.published import reproduce
 
 FEELINGS = Task(
@@ -19,6 +19,8 @@ FEELINGS = Task(
     headline=prompting.headline_of,
     first_replies=play.Allocated.first_replies,
     norm=items.norm_for,
+    fits=norm.misfit,
+    of_people=norming.of_people,
 )
 
 INSTRUMENT = Instrument(

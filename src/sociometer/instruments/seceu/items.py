@@ -1,5 +1,6 @@
 """Bundled scenarios and official items -> typed items, one for each prompting method."""
 
+import hashlib
 import math
 import re
 from collections.abc import Iterable, Iterator
@@ -185,6 +186,11 @@ class Scenario(Item, frozen=True, kw_only=True, forbid_unknown_fields=True):
     context: str = ""
     direction: str = ""
 
+    def asked_digest(self) -> bytes:
+        """Return a digest without the standard, which is the people's own, and for all prompts."""
+        plain = (self.scenario, self.language, self.story, self.options)
+        return hashlib.blake2b(msgspec.json.encode(plain), digest_size=16).digest()
+
 
 class Bundled(Struct, frozen=True, forbid_unknown_fields=True):
     """A line of our own file: one scenario in some languages, with its authors' judgement as key."""
@@ -232,12 +238,9 @@ def norm_for(source: Source) -> Norm | None:
 
 
 def with_norm(scenario: Scenario, norm: Norm | None) -> Scenario:
-    """Return the scenario with the norm's standard scores instead of its own."""
-    if norm is None:
+    """Return the scenario with the norm's standard scores instead of its own; one that it lacks cannot be chosen."""
+    if norm is None or scenario.scenario not in norm.standards:
         return scenario
-    if scenario.scenario not in norm.standards:
-        known = ", ".join(list(norm.standards)[:3])
-        raise DataError(f"norm '{norm.name}' has no story '{scenario.scenario}'; it has others ({known}, …)")
     standard = norm.standards[scenario.scenario]
     if len(standard) != len(scenario.options):
         raise DataError(f"norm '{norm.name}' has {len(standard)} standard scores for '{scenario.scenario}', not 4")

@@ -1,7 +1,7 @@
 """A human norm: standard scores, the people's pattern, and a subject's position among them."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from sociometer.core.sheets import read_table
 from sociometer.statistics.charts import DensityPoint
 from sociometer.statistics.distributions import normal_quantile
 from sociometer.statistics.monotone_curve import MonotoneCurve
+from sociometer.statistics.norms import ItemNorm, place_interval, read_norm_file, unlike
 from sociometer.statistics.reliability import standard_error_of_measurement
 
 EQ_MEAN, EQ_DEVIATION = 100.0, 15.0
@@ -50,6 +51,8 @@ class Norm(Struct, frozen=True):
     """Standard deviation of people's distances on each scenario, if known; their means are the template."""
     order: str = ""
     """The order in which people saw the feelings: `printed`, `shuffled`, or unknown."""
+    contents: dict[str, str] = {}
+    """A digest of what people were asked in each story, if known."""
 
     @property
     def error_of_measurement(self) -> float | None:
@@ -60,6 +63,11 @@ class Norm(Struct, frozen=True):
     def different_below(self) -> float:
         """Return the similarity below which the paper speaks of a qualitatively different mechanism."""
         return round(self.similarity_mean - self.similarity_deviation, 3)
+
+    @property
+    def items(self) -> dict[str, ItemNorm]:
+        """Return people's distances on each scenario, if their deviations are known."""
+        return {name: ItemNorm("", self.people, self.template[name], one) for name, one in self.deviations.items()}
 
     def eq(self, score: float) -> float:
         """Return the EQ of a SECEU score: 15 (M - score) / SD + 100."""
@@ -108,6 +116,12 @@ class Norm(Struct, frozen=True):
         """Return a percentile as text: to 0.1 % with its standard error if it was counted, else to 1 %."""
         return f"{percent:.1f} % ± {self.percent_error(percent):.1f}" if self.counted else f"{percent:.0f} %"
 
+    def share_interval(self, eq: float, score: float, around: Interval) -> Interval:
+        """Return the interval of the share of people below an EQ, from a SECEU score and its interval over items."""
+        at = self.score_of(eq)
+        ends = around.scaled(1, at - score)
+        return place_interval(lambda value: self.percent_below(value) / 100, self.people, at, ends)
+
     def percent_less_similar(self, similarity: float) -> float:
         """Return the percent of people whose pattern is less like the template than this."""
         return _on_curve(self.similarity_below, similarity, increasing=True)
@@ -141,13 +155,21 @@ def evenness(allocation: Sequence[float]) -> float | None:
 
 
 def read_norm(path: Path) -> Norm:
-    """Return the norm in a file that `norms build` wrote."""
+    """Return the norm in a file that `study norms` or `seceu norms build` wrote."""
+    file = read_norm_file(path)
     try:
-        return msgspec.json.decode(path.read_bytes(), type=Norm)
-    except OSError as error:
-        raise DataError(f"norm file cannot be opened: {error.strerror or error}", path) from None
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise DataError(f"not a norm file ({error}); make one with 'sociometer seceu norms build'", path) from None
+        if file is None:
+            return msgspec.json.decode(path.read_bytes(), type=Norm)
+        return msgspec.convert(next((task.own for task in file.tasks.values() if task.own), None), Norm)
+    except msgspec.DecodeError as error:
+        raise DataError(f"not a norm file of SECEU ({error}); make one with 'sociometer study norms'", path) from None
+
+
+def misfit(stored: Any, items: Iterable[Any], roles: Mapping[str, str]) -> str:
+    """Return why the stored norm has no standard scores for these items; empty if it has."""
+    norm = norm_of(stored)
+    contents = {} if norm is None else norm.contents or dict.fromkeys(norm.standards, "")
+    return "" if norm is None else unlike(contents, items, norm.name, lambda item: str(item.scenario))
 
 
 def norm_of(stored: Any) -> Norm | None:

@@ -2,11 +2,10 @@
 
 import math
 import re
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from statistics import fmean, median, stdev
 
+import msgspec
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
@@ -14,9 +13,11 @@ from numpy.typing import NDArray
 from sociometer.core.errors import DataError, UsageError
 from sociometer.core.lazy import lazy
 from sociometer.core.sheets import read_sheet
-from sociometer.core.words import first_of
-from sociometer.instruments.seceu.items import TOTAL
-from sociometer.instruments.seceu.norm import Norm, distance, evenness
+from sociometer.core.task import PeopleValues, RunView
+from sociometer.instruments.seceu.items import TOTAL, Scenario
+from sociometer.instruments.seceu.norm import PRINTED, SHUFFLED, Norm, distance, evenness
+from sociometer.instruments.seceu.play import Allocated
+from sociometer.statistics.people import described, groups_of, sample_text
 from sociometer.statistics.reliability import Reliability, cronbach_alpha
 
 stats = lazy("scipy.stats")
@@ -24,8 +25,6 @@ stats = lazy("scipy.stats")
 OPTIONS = 4
 TOLERANCE = 0.5
 _COLUMN = re.compile(r"(?P<scenario>.+)_(?P<place>[1-4])")
-_SEXES = {"f": "female", "female": "female", "woman": "female", "m": "male", "male": "male", "man": "male"}
-_SEXES |= {"女": "female", "男": "male"}
 
 
 class Person(Struct, frozen=True):
@@ -71,22 +70,16 @@ def _person(row: Mapping[str, str], scenarios: Sequence[str], path: Path, line: 
             answers[scenario] = points
     asked = {"person", *(f"{scenario}_{place}" for scenario in scenarios for place in range(1, OPTIONS + 1))}
     about = described({name: cell for name, cell in row.items() if name and name not in asked})
-    if "age" in about and not _numbers([about["age"]]):
+    if "age" in about and not _is_number(about["age"]):
         raise DataError(f"age '{about['age']}' is not a number; leave the cell empty if it is unknown", path, line)
     return Person(row.get("person", "").strip() or f"row {line}", answers, about)
 
 
-_COLUMNS = {"gender": "sex", "性别": "sex", "年龄": "age"}
-
-
-def described(about: Mapping[str, str]) -> dict[str, str]:
-    """What is known about a person, with one name for each column and one for each sex."""
-    found = {}
-    for name, text in about.items():
-        column, said = _COLUMNS.get(name.strip().lower(), name.strip()), text.strip()
-        if said:
-            found[column] = _SEXES.get(said.lower(), said.lower()) if column == "sex" else said
-    return found
+def _is_number(text: str) -> bool:
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False
 
 
 def _points(cells: Sequence[str], scenario: str, path: Path, line: int) -> tuple[float, ...] | None:
@@ -101,113 +94,29 @@ def _points(cells: Sequence[str], scenario: str, path: Path, line: int) -> tuple
     return tuple(TOTAL * value / held for value in values)
 
 
+def of_people(view: RunView[Scenario, Allocated], name: str, sample: str) -> PeopleValues:
+    """Return each person's distance from the mean of the others on each story, and the norm of them all."""
+    answers: dict[int, dict[str, tuple[float, ...]]] = {}
+    items = {}
+    for episode in view.episodes():
+        items[episode.item.scenario] = episode.item
+        if episode.outcome is not None and any(episode.outcome.points):
+            answers.setdefault(episode.repeat, {})[episode.item.scenario] = episode.outcome.points
+    people = [Person(str(person), points) for person, points in answers.items()]
+    order = SHUFFLED if view.settings.flag("shuffle") else PRINTED
+    made = build_norm(people, tuple(items), name=name, sample=sample, most_missing=1.0, order=order)
+    kept = [person for person in people if person.name in made.scores]
+    points = _table(kept, tuple(items))
+    distances = _distances(points, np.nanmean(points, axis=0), own=False)
+    values = {
+        item.id: {int(one.name): float(far) for one, far in zip(kept, column, strict=True) if not math.isnan(far)}
+        for item, column in zip(items.values(), distances.T, strict=True)
+    }
+    contents = {scenario: item.asked_digest().hex() for scenario, item in items.items()}
+    return values, msgspec.to_builtins(msgspec.structs.replace(made.norm, contents=contents))
+
+
 Floats = NDArray[np.float64]
-MOST_LEVELS = 12
-"""A column with more different values is no group (a name, a time)."""
-
-
-class GroupMean(Struct, frozen=True):
-    """The people of one group: their mean score and its standard error."""
-
-    group: str
-    people: int
-    mean: float
-    error: float
-
-
-class GroupDifference(Struct, frozen=True):
-    """The groups of one column; `note` says why they were not compared."""
-
-    column: str
-    groups: tuple[GroupMean, ...]
-    test: str = ""
-    p_value: float | None = None
-    note: str = ""
-
-
-class SampleLine(Struct, frozen=True):
-    """The description of the sample by one column."""
-
-    column: str
-    text: str
-    unknown: int
-
-
-def sample_lines(people: Sequence[Person], columns: Sequence[str]) -> list[SampleLine]:
-    """The sample, column by column: counts, or mean, SD and range of numbers."""
-    found = []
-    for column in columns:
-        values = [value for person in people if (value := person.about.get(column, ""))]
-        numbers = _numbers(values)
-        if numbers and len(set(numbers)) > 2:
-            spread = f", SD {stdev(numbers):.1f}" if len(numbers) > 1 else ""
-            text = f"{min(numbers):g} to {max(numbers):g}, mean {fmean(numbers):.1f}{spread}"
-        else:
-            counts = Counter(values).most_common()
-            text = first_of([f"{count} {value}" for value, count in counts], MOST_LEVELS)
-        found.append(SampleLine(column, text, len(people) - len(values)))
-    return found
-
-
-def sample_text(people: int, lines: Sequence[SampleLine]) -> str:
-    """The sample in one line."""
-    told = [f"{line.column} {line.text}{f' ({line.unknown} unknown)' if line.unknown else ''}" for line in lines]
-    return "; ".join([f"{people} people", *told])
-
-
-def group_difference(column: str, people: Sequence[Person], scores: Floats) -> GroupDifference:
-    """The mean score of each group of a column, and a test of their difference."""
-    labels = _labels([person.about.get(column, "") for person in people])
-    names = sorted({label for label in labels if label})
-    if len(names) > MOST_LEVELS or len(names) < 2:
-        why = "has a single value" if len(names) < 2 else f"has {len(names)} different values"
-        return GroupDifference(column, (), note=f"'{column}' {why}: not compared.")
-    groups = [scores[[label == name for label in labels]] for name in names]
-    test, p_value = _test(groups)
-    return GroupDifference(column, tuple(map(_mean, names, groups)), test, p_value)
-
-
-def _labels(values: Sequence[str]) -> list[str]:
-    """The group of each person; many different numbers are split at their median."""
-    known = [value for value in values if value]
-    numbers = _numbers(known)
-    if not numbers or len(set(numbers)) <= MOST_LEVELS // 2:
-        return list(values)
-    middle = median(numbers)
-    if middle == max(numbers):  # more than half have the highest value
-        middle = max(number for number in numbers if number < middle)
-    return [
-        "" if not value else f"up to {middle:g}" if float(value) <= middle else f"over {middle:g}" for value in values
-    ]
-
-
-def _numbers(values: Sequence[str]) -> list[float]:
-    """The values as numbers; none if one of them is not a finite number."""
-    try:
-        numbers = [float(value) for value in values]
-    except ValueError:
-        return []
-    return numbers if all(map(math.isfinite, numbers)) else []
-
-
-def _mean(group: str, scores: Floats) -> GroupMean:
-    error = float(scores.std(ddof=1)) / scores.size**0.5 if scores.size > 1 else 0.0
-    return GroupMean(group, int(scores.size), float(scores.mean()), error)
-
-
-def _test(groups: Sequence[Floats]) -> tuple[str, float | None]:
-    """Student's t test of two groups, as the paper tests the sexes, or an analysis of variance of more."""
-    if any(group.size < 2 for group in groups) or all(float(np.ptp(group)) == 0 for group in groups):
-        return "", None
-
-    free = sum(group.size for group in groups) - len(groups)
-    if len(groups) == 2:
-        t = stats.ttest_ind(*groups)
-        return f"t({free}) = {float(t.statistic):.2f}", float(t.pvalue)
-    f = stats.f_oneway(*groups)
-    return f"F({len(groups) - 1}, {free}) = {float(f.statistic):.2f}", float(f.pvalue)
-
-
 FEWEST_PEOPLE = 10
 FEWEST_SCENARIOS = 3
 """With fewer people, patterns cannot be compared."""
@@ -223,23 +132,6 @@ class Excluded(Struct, frozen=True):
     reason: str
 
 
-class ItemSpread(Struct, frozen=True):
-    """People's distances on one scenario; `concern` names a floor or ceiling effect."""
-
-    scenario: str
-    mean: float
-    deviation: float
-    concern: str = ""
-
-
-class Expert(Struct, frozen=True):
-    """An expert's position on the norm, from which the expert is excluded."""
-
-    name: str
-    score: float
-    percent_below: float
-
-
 class Norming(Struct, frozen=True):
     """A norm with everything to check before using it."""
 
@@ -247,12 +139,7 @@ class Norming(Struct, frozen=True):
     scores: dict[str, float]
     similarities: dict[str, float]
     excluded: tuple[Excluded, ...]
-    spreads: tuple[ItemSpread, ...]
     reliability: Reliability
-    experts: tuple[Expert, ...]
-    groups: tuple[GroupDifference, ...] = ()
-    people: tuple[SampleLine, ...] = ()
-    """Who the people are, by column."""
 
 
 def exclusions(people: Sequence[Person], scenarios: Sequence[str], most_missing: float) -> list[Excluded]:
@@ -275,26 +162,16 @@ def build_norm(
     *,
     name: str,
     sample: str,
-    experts: Sequence[str] = (),
     most_missing: float = 0.1,
-    columns: Sequence[str] | None = None,
     order: str = "",
     own: bool = False,
 ) -> Norming:
-    """Return the norm of these people; experts are scored on it but do not count towards it.
+    """Return the norm of these people.
 
-    `columns` are the groups to compare, by default every column that the data has. With `own`, people's distances are
-    from the mean of everybody, themselves included, as in the paper.
+    With `own`, people's distances are from the mean of everybody, themselves included, as in the paper.
     """
-    unknown = sorted(set(experts) - {person.name for person in people})
-    if unknown:
-        raise UsageError(f"no person '{unknown[0]}' among the responses; --expert takes names of the column 'person'.")
-    apart = [person for person in people if person.name in experts]
-    silent = [person.name for person in apart if not any(scenario in person.answers for scenario in scenarios)]
-    if silent:
-        raise UsageError(f"expert '{silent[0]}' answered none of the stories; leave the name out of --expert.")
-    excluded = exclusions([person for person in people if person.name not in experts], scenarios, most_missing)
-    out = {entry.person for entry in excluded} | set(experts)
+    excluded = exclusions(people, scenarios, most_missing)
+    out = {entry.person for entry in excluded}
     kept = [person for person in people if person.name not in out]
     if len(scenarios) < FEWEST_SCENARIOS:
         raise UsageError(f"a norm needs at least {FEWEST_SCENARIOS} stories; the responses have {len(scenarios)}.")
@@ -303,30 +180,18 @@ def build_norm(
     points = _table(kept, scenarios)
     standards = np.nanmean(points, axis=0)
     distances = _distances(points, standards, own)
-    known = list(dict.fromkeys(name for person in kept for name in person.about))
-    unknown_columns = [name for name in columns or () if name not in known]
-    if unknown_columns:
-        raise UsageError(
-            f"unknown column '{unknown_columns[0]}' for --group; columns about people: {', '.join(known)}."
-        )
-    lines = sample_lines(kept, known)
-    norm = _norm(kept, scenarios, standards, distances, name, sample or sample_text(len(kept), lines), order)
-    scores = np.nanmean(distances, axis=1)
+    said = sample or sample_text([groups_of(person.about) for person in kept])
     return Norming(
-        norm=norm,
-        scores=dict(zip((person.name for person in kept), scores.tolist(), strict=True)),
+        norm=_norm(kept, scenarios, standards, distances, name, said, order),
+        scores=dict(zip((person.name for person in kept), np.nanmean(distances, axis=1).tolist(), strict=True)),
         similarities=dict(zip((person.name for person in kept), _similarities(distances).tolist(), strict=True)),
         excluded=tuple(excluded),
-        spreads=tuple(_spreads(scenarios, standards, distances)),
         reliability=_reliability(distances),
-        experts=tuple(_experts(apart, norm)),
-        groups=tuple(group_difference(name, kept, scores) for name in (known if columns is None else columns)),
-        people=tuple(lines),
     )
 
 
 def _too_few(kept: int, excluded: Sequence[Excluded]) -> str:
-    said = f"{kept} of {kept + len(excluded)} people remain (without experts); a norm needs at least {FEWEST_PEOPLE}."
+    said = f"{kept} of {kept + len(excluded)} people remain; a norm needs at least {FEWEST_PEOPLE}."
     if not excluded:
         return said
     named = "; ".join(f"{entry.person}, {entry.reason}" for entry in excluded[:NAMED])
@@ -403,41 +268,16 @@ def _similarities(distances: Floats) -> Floats:
     return found
 
 
-def _spreads(scenarios: Sequence[str], standards: Floats, distances: Floats) -> list[ItemSpread]:
+def concern(norm: Norm, scenario: str) -> str:
     """Ceiling: one SD better than the mean would pass the standard itself; floor: one SD worse, the worst answer."""
-    spreads = []
-    for scenario, standard, column in zip(scenarios, standards, distances.T, strict=True):
-        mean, deviation = float(np.nanmean(column)), float(np.nanstd(column, ddof=1))
-        worst = max(distance(corner, standard.tolist()) for corner in (TOTAL * np.eye(standard.size)).tolist())
-        concern = "ceiling" if mean - deviation <= 0 else "floor" if mean + deviation >= worst else ""
-        spreads.append(ItemSpread(scenario, mean, deviation, concern))
-    return spreads
+    mean, deviation, standard = norm.template[scenario], norm.deviations[scenario], norm.standards[scenario]
+    worst = max(distance(corner, standard) for corner in (TOTAL * np.eye(len(standard))).tolist())
+    return "ceiling" if mean - deviation <= 0 else "floor" if mean + deviation >= worst else ""
 
 
 def _reliability(distances: Floats) -> Reliability:
     """Alpha over the people without gaps."""
     return cronbach_alpha(distances[~np.isnan(distances).any(axis=1)], minimum_subjects=FEWEST_PEOPLE)
-
-
-def _experts(experts: Sequence[Person], norm: Norm) -> list[Expert]:
-    """Every expert, and all of them averaged, as in the paper's validity check."""
-    placed = [_place(person.name, person.answers, norm) for person in experts]
-    if len(experts) > 1:
-        shared = [scenario for scenario in norm.standards if all(scenario in person.answers for person in experts)]
-        mean = {
-            scenario: tuple(np.mean([person.answers[scenario] for person in experts], axis=0).tolist())
-            for scenario in shared
-        }
-        if shared:
-            placed.append(_place("all experts averaged", mean, norm))
-    return placed
-
-
-def _place(name: str, answers: dict[str, tuple[float, ...]], norm: Norm) -> Expert:
-    known = [scenario for scenario in answers if scenario in norm.standards]
-    gaps = [distance(answers[scenario], norm.standards[scenario]) - norm.template[scenario] for scenario in known]
-    score = norm.mean + float(np.mean(gaps))
-    return Expert(name, score, norm.percent_below(score))
 
 
 def _percentiles(values: Floats, sign: float = 1.0) -> tuple[tuple[float, float], ...]:

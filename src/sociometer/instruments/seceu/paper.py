@@ -82,7 +82,8 @@ class Way(Struct, frozen=True):
         score = Estimate(result.score, result.interval)
         if norm is None or result.eq is None:
             return (score, None, None, None, None)
-        percent = Estimate(norm.percent_of_eq(result.eq), through_curve(result.eq_interval, norm.percent_of_eq))
+        around = norm.share_interval(result.eq, result.score, result.interval).scaled(100)
+        percent = Estimate(norm.percent_of_eq(result.eq), around)
         if result.similarity is None:
             return (score, Estimate(result.eq, result.eq_interval), percent, None, None)
         p_value = result.similarity_p
@@ -310,6 +311,6 @@ def _spread(runs: Sequence[AnyRun]) -> PaperPart:
         missing=""
         if drawn
         else "The published norm has means but no standard deviations of single items. Your own"
-        " norm has them: 'sociometer seceu norms build', then 'run seceu --norm FILE'.",
+        " norm has them: 'sociometer study norms', then 'run seceu --norm FILE'.",
         figures=drawn,
     )

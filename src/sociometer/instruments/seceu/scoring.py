@@ -23,13 +23,14 @@ from sociometer.instruments.seceu.norm import (
     distance,
     evenness,
     norm_of,
-    through_curve,
 )
 from sociometer.instruments.seceu.play import Allocated
 from sociometer.instruments.seceu.prompting import DIFFERENT, PromptingMethods, compare_methods
 from sociometer.instruments.seceu.tables import items_table, repairs_table, results_table
 from sociometer.statistics.formatting import CHANCE, p_phrase
+from sociometer.statistics.item_values import item_values
 from sociometer.statistics.measures import failed_observations, grouped_measures, mean_measure, observations
+from sociometer.statistics.norms import surprises
 
 FACETS = ("context", "direction")
 PLAIN = ("distance", "profile", "evenness", "null")
@@ -76,6 +77,9 @@ def summarise(run: RunView[Scenario, Allocated]) -> Summary:
     tables = [results_table(methods, even, norm)] if even is not None else []
     if methods.headline is not None:
         tables += [items_table(methods.headline, norm, SHOWN_ITEMS), repairs_table(Counter(methods.headline.readings))]
+        if norm is not None and norm.deviations and (card := run.card.primary_of(run.task)) is not None:
+            played = item_values(methods.headline_view, card.value).items()
+            tables.append(surprises({name.partition("@")[0]: one for name, one in played}, norm.items, card))
     # What chance earns was measured on the bundled key.
     chance = {CHANCE: {"distance": None}} if run.settings.get("norm") else {}
     return Summary(
@@ -154,7 +158,8 @@ def _places(
     if eq is not None and mean.value is not None:
         slope = -EQ_DEVIATION / norm.deviation
         shift = eq - slope * mean.value
-        cases = [Case(slope * one.value + shift, one.interval.scaled(slope, shift)) for one in reversed(mean.cases)]
+        ends = [(slope * one.value + shift, one.interval.scaled(slope, shift)) for one in reversed(mean.cases)]
+        cases = [Case(end, norm.eq_interval(end, around)) for end, around in ends]
     yield measure("eq", eq, result.eq_interval if eq is not None else None, word, *cases)
     percent = None if eq is None else norm.percent_of_eq(eq) / 100
     counted = ""
@@ -164,8 +169,11 @@ def _places(
     def place(value: float) -> float:
         return norm.percent_of_eq(value) / 100
 
-    around = through_curve(result.eq_interval, place) if eq is not None else None
-    placed = [Case(place(one.value), through_curve(one.interval, place) or one.interval) for one in cases]
+    around = norm.share_interval(eq, result.score, result.interval) if eq is not None else None
+    placed = [
+        Case(place(one.value), norm.share_interval(one.value, far.value, far.interval))
+        for one, far in zip(cases, reversed(mean.cases), strict=False)
+    ]
     yield measure("percentile", percent, around, failed or counted, *placed)
     similarity = None if result.failed else result.similarity
     yield measure(

@@ -1,0 +1,108 @@
+"""A norm from the people of a study: scores, percentiles, strata and items, in which nobody can be recognised."""
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from sociometer.core.card import MeasureCard
+from sociometer.core.conversation import SUBJECT
+from sociometer.core.errors import UsageError
+from sociometer.core.measure import Table
+from sociometer.core.task import AnyRun
+from sociometer.results.groups import PeopleRun
+from sociometer.statistics.item_values import item_values
+from sociometer.statistics.norms import ItemNorm, NormFile, Stratum, TaskNorm, curve_of, decisive_settings
+from sociometer.statistics.people import FEWEST_PEOPLE, groups_of, sample_text, told_groups
+from sociometer.statistics.reliability import cronbach_alpha
+
+PERCENTS = (5, 10, 25, 50, 75, 90, 95)
+_FEWEST_ANSWERS = 2
+
+
+def norm_of_study(run: PeopleRun, about: Sequence[Mapping[str, str]], language: str) -> NormFile:
+    """The norm of the people of a study who count; `about` is what each of them said about themselves."""
+    card = run.definition.card
+    if run.people < FEWEST_PEOPLE:
+        raise UsageError(f"{run.people} people count in study {run.id}; a norm needs at least {FEWEST_PEOPLE}.")
+    known, groups = {task: card.primary_of(task) for task in run.tasks}, [groups_of(one) for one in about]
+    tasks = {task: _task_norm(run, task, primary, groups) for task, primary in known.items() if primary is not None}
+    if not tasks:
+        raise UsageError(f"{', '.join(run.tasks)} of {card.name} has no score that is a mean over items, so no norm.")
+    return NormFile(1, card.name, run.version, language, decisive_settings(card, run.settings), tasks)
+
+
+def _task_norm(run: PeopleRun, task: str, card: MeasureCard, groups: Sequence[Mapping[str, str]]) -> TaskNorm:
+    definition, sample, lower = run.definition.task(task), sample_text(groups), card.better == "lower"
+    view = definition.headline(run.view(task))
+    if definition.of_people is not None:
+        values, own = definition.of_people(view, run.id, sample)
+    else:
+        found = item_values(view, card.value)
+        values, own = {name: dict(zip(one.of, one.repeats, strict=True)) for name, one in found.items()}, None
+    names = [name for name, answers in values.items() if len(answers) >= _FEWEST_ANSWERS]
+    people = sorted({person for name in names for person in values[name]})
+    if len(people) < FEWEST_PEOPLE:
+        raise UsageError(f"{len(people)} people have a score on {task}; a norm needs at least {FEWEST_PEOPLE}.")
+    table = np.array([[values[name].get(person, math.nan) for name in names] for person in people])
+    means, spreads, known = np.nanmean(table, axis=0), np.nanstd(table, axis=0, ddof=1), ~np.isnan(table)
+    # people may have taken different items: what counts is how far they are from the others on each
+    scores = means.mean() + np.nanmean(table - means, axis=1)
+    if np.ptp(scores) == 0:
+        raise UsageError(f"all people have the same score on {task}, so that it has no percentiles.")
+    asked, members = _asked(view), [groups[person] for person in people]
+    strata = []
+    for (column, group), count in told_groups(members).items():
+        mine = scores[[one.get(column) == group for one in members]]
+        curve = curve_of(mine, lower_is_better=lower)
+        strata.append(Stratum(column, group, count, float(mine.mean()), float(mine.std(ddof=1)), curve))
+    items = {
+        name: ItemNorm(asked[name][0], int(count), float(mean), float(spread), asked[name][1])
+        for name, count, mean, spread in zip(names, known.sum(axis=0), means, spreads, strict=True)
+    }
+    whole = table[known.all(axis=1)]
+    return TaskNorm(
+        run.id, sample, card.name, len(people), float(scores.mean()), float(scores.std(ddof=1)),
+        curve_of(scores, lower_is_better=lower), items, round(float(known.sum(axis=1).mean()), 1),
+        cronbach_alpha(whole, minimum_subjects=FEWEST_PEOPLE).value if len(names) > 1 else None, tuple(strata),
+        {role: one.label for role, one in run.manifest.roles.items() if role != SUBJECT}, own=own,
+    )  # fmt: skip
+
+
+def _asked(view: AnyRun) -> dict[str, tuple[str, dict[str, float]]]:
+    """For each item a digest of what was asked, and the share of people, or of their points, for each option."""
+    digests: dict[str, str] = {}
+    chosen: dict[str, Counter[str]] = {}
+    for item, outcome, _ in view.scored():
+        digest = item.asked_digest().hex()
+        if digests.setdefault(item.id, digest) != digest:
+            raise UsageError(f"item '{item.id}' changed while the study was open; its people are no norm of one test.")
+        if isinstance(picked := getattr(outcome, "picked", None), int):
+            chosen.setdefault(item.id, Counter())[str(picked + 1)] += 1
+        for place, points in enumerate(getattr(outcome, "points", ()), 1):
+            chosen.setdefault(item.id, Counter())[str(place)] += points
+    shares = {name: {option: round(count / of.total(), 4) for option, count in sorted(of.items())}
+              for name, of in chosen.items()}  # fmt: skip
+    return {name: (digest, shares.get(name, {})) for name, digest in digests.items()}
+
+
+def norm_tables(norm: TaskNorm, card: MeasureCard | None) -> tuple[Table, ...]:
+    """The scores at some percentiles with the standard error of each, and the items, the hardest first."""
+    if card is None:
+        return ()
+    scores, worse, errors = np.array(norm.curve).T
+    order = np.argsort(worse)
+    at = np.interp(np.array(PERCENTS) / 100, worse[order], scores[order]).tolist()
+    around = (100 * np.interp(at, scores, errors)).round(1).tolist()
+    title, columns = f"Percentiles of {norm.people} people: {card.title}", ("people below (%)", "score", "SE (%)")
+    percentiles = Table("percentiles", title, columns, tuple(zip(PERCENTS, at, around, strict=True)),
+                        units={"score": card.unit})  # fmt: skip
+    hardest = sorted(norm.items.items(), key=lambda one: one[1].mean, reverse=card.better == "lower")
+    rows = tuple(
+        (name, one.people, one.mean, one.deviation,
+         ", ".join(f"{option}: {100 * share:.0f} %" for option, share in one.options.items()))
+        for name, one in hardest
+    )  # fmt: skip
+    units: dict[str, str] = {"mean": card.unit, "SD": card.unit}
+    return percentiles, Table("items", "Items", ("item", "people", "mean", "SD", "options"), rows, units=units)

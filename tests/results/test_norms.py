@@ -1,0 +1,171 @@
+"""A study becomes a norm: what the file holds, that a run can use it, and that nobody can be recognised in it."""
+
+import json
+import zlib
+
+import numpy as np
+import pytest
+
+import sociometer as sm
+from sociometer.cli.main import run_command
+from sociometer.core.config import RunConfig
+from sociometer.store.studies import Study, StudyBook, book_path
+
+PEOPLE, ITEMS = 30, 12
+POINTS = ("4 3 2 1", "1 2 3 4", "5 5 0 0", "2 2 3 3", "7 1 1 1", "0 4 3 3")
+
+
+def make_study(path, instrument, replies, people=PEOPLE, **more):
+    """A store with a study of people whose replies depend on the person and the question."""
+    book = StudyBook(book_path(path))
+    study = Study("spring", RunConfig(instrument=instrument, subject="human", **more), questions=("age", "sex", "id"))
+    book.create(study)
+    for number in range(people):
+
+        def answer(messages, number=number):
+            return replies[zlib.crc32(f"{number} {messages}".encode()) % len(replies)]
+
+        run = sm.run(instrument, model=answer, label="human", fresh=True, store=path, **more)
+        about = {"age": str(18 + number), "sex": "fm"[number % 2], "id": f"panel-{number}"}
+        book.set_run(book.join(study, about)[0], run.id)
+    book.close()
+    return path
+
+
+@pytest.fixture(scope="module")
+def sesi(tmp_path_factory):
+    return make_study(tmp_path_factory.mktemp("norm") / "s.db", "sesi", "ABCD", limit=ITEMS)
+
+
+@pytest.fixture(scope="module")
+def sesi_norm(sesi):
+    path = sesi.parent / "norm.json"
+    assert run_command(["study", "norms", "spring", "--to", str(path), "--store", str(sesi)]) == 0
+    return path
+
+
+def measures(run):
+    return {(one.name, tuple(one.group.values())): one for one in run.summary().measures}
+
+
+def test_the_file_has_what_a_norm_needs_and_no_person(sesi, sesi_norm):
+    text = sesi_norm.read_text()
+    made = json.loads(text)
+    norm = made["tasks"]["questions"]
+    assert (made["instrument"], made["language"], norm["people"], len(norm["items"])) == ("sesi", "en", PEOPLE, ITEMS)
+    assert [one["group"] for one in norm["strata"]] == ["female", "male", "30 to 49", "under 30"]
+    item = next(iter(norm["items"].values()))
+    assert item["people"] == PEOPLE and len(item["content"]) == 32
+    assert sum(item["options"].values()) == pytest.approx(1, abs=0.001)
+    book = StudyBook(book_path(sesi))
+    for one in book.participants("spring"):
+        assert one.id not in text and one.run not in text and one.about["id"] not in text
+    assert "panel" not in text
+
+
+def test_the_curve_is_that_of_the_people(sesi, sesi_norm):
+    norm = json.loads(sesi_norm.read_text())["tasks"]["questions"]
+    runs = [one.run for one in StudyBook(book_path(sesi)).participants("spring")]
+    scores = np.array([sm.get_run(run, store=sesi).summary().measure("accuracy").value for run in runs])
+    assert norm["mean"] == pytest.approx(scores.mean()) and norm["deviation"] == pytest.approx(scores.std(ddof=1))
+    for score, share, error in norm["curve"]:
+        below, ties = np.mean(scores < score - 1e-6), np.mean(abs(scores - score) < 1e-6)
+        assert share == pytest.approx(below + ties / 2, abs=1e-5)
+        assert error == pytest.approx(np.sqrt(share * (1 - share) / PEOPLE), abs=1e-5)
+
+
+def test_a_run_shows_the_share_of_people_below_it(sesi, sesi_norm, tmp_path, capsys):
+    at = ["--store", str(sesi)]
+    words = ["run", "sesi", "--model", "baseline/random", "--norm", str(sesi_norm), "--limit", str(ITEMS), *at]
+    assert run_command(words) == 0
+    shown = capsys.readouterr().out
+    assert "Share of people with a worse score" in shown
+    run = sm.runs(store=sesi)[-1]
+    found = measures(run)
+    norm = json.loads(sesi_norm.read_text())["tasks"]["questions"]
+    accuracy = found["accuracy", ()].value
+    share = np.interp(accuracy, *np.array(norm["curve"]).T[:2])
+    assert found["percentile", ()].value == pytest.approx(share, abs=1e-6)
+    assert found["percentile", ()].interval.low < share < found["percentile", ()].interval.high
+    assert {("percentile", ("female",)), ("percentile", ("under 30",))} <= set(found)
+    assert "surprises" in {table.name for table in run.summary().tables}
+    assert any("Norm: spring, 30 people; sex female (15)" in note for note in run.summary().notes)
+    assert run_command(["show", run.id, *at]) == 0
+    assert "Share of people with a worse score" in capsys.readouterr().out
+    assert run_command(["report", run.id, "--to", str(tmp_path / "r.html"), *at]) == 0
+    assert "Share of people with a worse score" in (tmp_path / "r.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--limit", "20"), "norm 'spring' has 12 items; 8 of the 20 chosen ones, such as "),
+        (("--limit", "12", "--language", "zh"), "its people took language 'en', this run has 'zh'"),
+        (("--limit", "12", "--condition", "second-person"), "its people took condition 'control'"),
+    ],
+)
+def test_other_items_are_refused_before_anything_is_played(sesi, sesi_norm, words, said, capsys):
+    before = len(sm.runs(store=sesi))
+    words = ["run", "sesi", "--model", "baseline/random", "--norm", str(sesi_norm), *words, "--store", str(sesi)]
+    assert run_command(words) == 2
+    assert said in capsys.readouterr().err and len(sm.runs(store=sesi)) == before
+
+
+def test_a_run_without_a_norm_is_the_run_that_it_was(sesi):
+    one = sm.run("sesi", model="baseline/random", limit=3, store=sesi)
+    assert sm.run("sesi", model="baseline/random", limit=3, settings={"norm": None}, store=sesi).id == one.id
+    assert "percentile" not in {measure.name for measure in one.summary().measures}
+
+
+def test_a_run_on_a_norm_can_be_compared_with_people_and_with_runs_without_it(sesi, sesi_norm, capsys):
+    at = ["--store", str(sesi)]
+    placed = sm.run("sesi", model="baseline/oracle", limit=ITEMS, settings={"norm": str(sesi_norm)}, store=sesi)
+    plain = sm.run("sesi", model="baseline/random", limit=ITEMS, store=sesi)
+    assert "norm" not in plain.manifest.config.settings, "as in runs of versions without it"
+    for other in ("spring", plain.id):
+        assert run_command(["compare", other, placed.id, *at]) == 0
+        assert "baseline/oracle is better than" in capsys.readouterr().out
+
+
+def test_the_command_that_is_printed_is_not_refused(tmp_path, capsys):
+    """A study of twelve stories made a norm that the printed command could not use."""
+    path = make_study(tmp_path / "s.db", "seceu", POINTS, people=14, limit=12, settings={"shuffle": True})
+    norm = tmp_path / "norm.json"
+    capsys.readouterr()
+    assert run_command(["study", "norms", "spring", "--to", str(norm), "--store", str(path)]) == 0
+    printed = capsys.readouterr().out.partition("Use it with: sociometer ")[2].split()
+    words = [word.replace("MODEL", "baseline/even") for word in printed]
+    assert run_command([*words, "--store", str(path), "--json"]) == 0
+    (played,) = json.loads(capsys.readouterr().out)
+    found = {one["name"]: one for one in played["summaries"]["feelings"]["measures"] if not one.get("group")}
+    assert "surprises" in [table["name"] for table in played["summaries"]["feelings"]["tables"]]
+    assert found["eq"]["value"] and found["percentile"]["interval"]["method"].endswith("Wilson over people")
+    assert run_command(["run", "seceu", "--model", "baseline/even", "--norm", str(norm), "--store", str(path)]) == 2
+    assert "norm 'spring' has 12 items; 28 of the 40 chosen ones" in capsys.readouterr().err
+
+
+def test_people_with_items_of_their_own_are_compared_on_those(tmp_path, capsys):
+    path = tmp_path / "s.db"
+    names = [one.item.id for one in sm.run("sesi", model="baseline/random", limit=12, store=path).episodes()]
+    book = StudyBook(book_path(path))
+    study = Study("spring", RunConfig(instrument="sesi", subject="human", items=tuple(names)), sample=6)
+    book.create(study)
+    for number in range(16):
+        some = [names[(number + at) % len(names)] for at in range(6)]
+        model = "baseline/oracle" if number % 2 else "baseline/random"
+        run = sm.run("sesi", model=model, items=some, seed=number, label="human", fresh=True, store=path)
+        book.set_run(book.join(study, {})[0], run.id)
+    book.close()
+    words = ["study", "norms", "spring", "--to", str(tmp_path / "norm.json"), "--store", str(path)]
+    assert run_command(words) == 0
+    norm = json.loads((tmp_path / "norm.json").read_text())["tasks"]["questions"]
+    assert norm["answered"] == 6 and sum(one["people"] for one in norm["items"].values()) == 16 * 6
+    assert norm["mean"] == pytest.approx(np.mean([one["mean"] for one in norm["items"].values()]), abs=0.05)
+    assert capsys.readouterr().out.count(" --item ") == len(names)
+
+
+def test_too_few_people_make_no_norm(tmp_path, capsys):
+    path = make_study(tmp_path / "s.db", "sesi", "ABCD", people=9, limit=3)
+    assert run_command(["study", "norms", "spring", "--to", str(tmp_path / "n.json"), "--store", str(path)]) == 2
+    assert "9 people count in study spring; a norm needs at least 10" in capsys.readouterr().err
+    assert not (tmp_path / "n.json").exists()
