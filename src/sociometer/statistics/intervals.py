@@ -217,7 +217,8 @@ def cluster_skewness(table: Floats, codes: Integers, count: int) -> Floats:
     if count < 3:
         return np.zeros_like(square)
     scaled = (sums**3).mean(axis=0) * math.sqrt(count * (count - 1)) / (count - 2)
-    return np.divide(scaled, square * np.sqrt(square), out=np.zeros_like(square), where=square > 0)
+    result: Floats = np.divide(scaled, square * np.sqrt(square), out=np.zeros_like(square), where=square > 0)
+    return result
 
 
 def _with_skew(found: Interval, means: Floats, codes: Integers, count: int) -> Interval:

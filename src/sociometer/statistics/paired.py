@@ -87,7 +87,7 @@ def _largest(influence: Floats, draws: int, alike: Sequence[Sequence[int]]) -> F
 
     Pairs are taken one column against the later ones of its group, so that no table of all pairs is made.
     """
-    columns = np.linalg.qr(influence, mode="r")
+    columns: Floats = np.asarray(np.linalg.qr(influence, mode="r"))
     columns *= np.where(columns.diagonal() < 0, -1.0, 1.0)[:, None]  # whatever the order of the clusters
     drawn = (np.random.default_rng(SEED).standard_normal((draws, columns.shape[0])) @ columns).T.astype(np.float32)
     result = np.zeros(draws, dtype=np.float32)

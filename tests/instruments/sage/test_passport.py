@@ -201,8 +201,9 @@ def test_unreadable_answers_refusals_and_leaks_are_counted(rehearse):
     assert leaks.leaked == 1
 
 
-def test_the_passport_of_a_model_that_answered_by_hand_follows_from_its_raw_answers(official):
-    raw = json.loads((Path(__file__).parent / "passports" / "by-hand.json").read_text("utf-8"))
+@pytest.mark.parametrize("name", ["by-hand.json", "by-hand-2.json"])
+def test_the_passport_of_a_model_that_answered_by_hand_follows_from_its_raw_answers(name, official):
+    raw = json.loads((Path(__file__).parent / "passports" / name).read_text("utf-8"))
     every = [probe for found in released_turns([official.parent]).values() for probe in found]
     probes = [*own_probes(), *(probe for probe in every if probe.id in raw["answers"])]
     rows = [(probe, msgspec.convert(raw["answers"][probe.id], passport.Felt)) for probe in probes]
