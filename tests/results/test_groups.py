@@ -122,7 +122,7 @@ def test_a_study_that_cannot_be_read_stops_nothing_else(studied, tmp_path, capsy
         ["compare", "spring", oracle],
         ["report", "--to", str(tmp_path / "r.html")],
         ["study", "show", "spring"],
-        ["study", "export", "spring", "--to", str(tmp_path / "e.csv")],
+        ["study", "export", "spring", "--to", str(tmp_path / "e")],
     ):
         assert run_command([*words, *at]) == 0, words
     capsys.readouterr()

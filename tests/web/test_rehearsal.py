@@ -118,13 +118,14 @@ def test_every_number_of_a_study_follows_from_the_forms(rehearsed):
 
 def test_the_export_has_every_choice_and_only_its_owner_can_read_it(rehearsed, tmp_path):
     path, _, keys, takers, careless, slow, _ = rehearsed
-    to = tmp_path / "s.csv"
-    assert run_command(["study", "export", "spring", "--to", str(to), "--store", str(path)]) == 0
+    folder = tmp_path / "s"
+    assert run_command(["study", "export", "spring", "--to", str(folder), "--store", str(path)]) == 0
+    to = folder / "sesi_questions.csv"
     assert stat.S_IMODE(to.stat().st_mode) == 0o600
     found = defaultdict(dict)
     for row in csv.DictReader(to.read_text().splitlines()):
-        found[row["about.age"]][row["item"]] = float(row["score.correct"])
-        assert bool(row["excluded"]) == (row["about.age"] in ("age-12-of-112", "age-13-of-113"))
+        found[row["about_age"]][row["item"]] = float(row["score_correct"])
+        assert bool(row["excluded"]) == (row["about_age"] in ("age-12-of-112", "age-13-of-113"))
         assert "code" not in row
     said = {
         f"age-{seed}-of-{seed + 100}": {item: float(place == keys[item].answer) for item, place in one.chosen.items()}

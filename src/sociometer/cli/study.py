@@ -17,10 +17,10 @@ from sociometer.cli.view import place_options, who_can_open
 from sociometer.core.errors import DataError, ExitCode, NotFound, StoreError, UsageError
 from sociometer.core.language import ENGLISH, language_of, written_in
 from sociometer.core.measure import Cell, Table
-from sociometer.core.sheets import whole_file, write_sheet
 from sociometer.engine.run_options import make_config
 from sociometer.instruments import card_of, load
-from sociometer.results.groups import exported_rows, participants_table
+from sociometer.results.groups import participants_table
+from sociometer.results.study_tables import write_study
 from sociometer.store.place import StorePlace, file_of
 from sociometer.store.store import Store
 from sociometer.store.studies import PERSON, Study, StudyBook, book_path, study_books, study_lock
@@ -170,23 +170,13 @@ def _show(name: str, store: StorePlace | None, as_json: bool) -> None:
 
 
 def _export(name: str, to: Path, store: StorePlace | None, as_json: bool) -> None:
-    if to.suffix not in (".csv", ".jsonl"):
-        raise UsageError(f"--to must end in .csv or .jsonl, not '{to.name}'.")
     path = _file(store)
     with closing(StudyBook(book_path(path))) as book:
         book.study(name)
     with Store(path) as opened:
-        rows = exported_rows(name, opened, load)
-    columns = list(dict.fromkeys(column for row in rows for column in row))
-    if to.suffix == ".csv":
-        text = write_sheet(columns, [[row.get(column) for column in columns] for row in rows], guard_formulas=True)
-    else:
-        text = "".join(msgspec.json.encode(row).decode() + "\n" for row in rows)
-    with whole_file(to, private=True) as file:
-        file.write_text(text, encoding="utf-8")
-    who = len({row["participant"] for row in rows})
-    about = {"study": name, "rows": len(rows), "wrote": str(to)}
-    tell(as_json, about, f"wrote {to}: {len(rows)} answers of {who} participants")
+        wrote = write_study(opened, name, load, to)
+    told = ", ".join(f"{file} ({rows} rows)" for file, rows in wrote.items())
+    tell(as_json, {"study": name, "wrote": str(to), "rows": wrote}, f"wrote {to}: {told}")
 
 
 def _withdraw(name: str, participant: str, store: StorePlace | None, as_json: bool) -> None:
@@ -302,9 +292,10 @@ _COMMANDS = [
     stored_command(
         "export",
         _export,
-        "Write every participant's answers, scores and what they said about themselves, as .csv or .jsonl.",
+        "Write the answers to each task with times, scores and what people said about themselves, the items, and a"
+        " codebook, as CSV files.",
         _NAME,
-        option("--to", "File to write.", type=click.Path(path_type=Path, dir_okay=False), required=True),
+        option("--to", "Folder to write to.", type=click.Path(path_type=Path), required=True),
     ),
     stored_command(
         "withdraw",

@@ -13,7 +13,7 @@ from sociometer.core.errors import StoreError, UsageError
 from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Cell, Summary, Table
 from sociometer.core.task import AnyRun, Episode
-from sociometer.results.export import rows as rows_of
+from sociometer.core.words import grouped
 from sociometer.statistics.item_values import item_values
 from sociometer.statistics.people import mean_over_people
 from sociometer.store.records import RunRecord, RunStatus
@@ -43,9 +43,7 @@ class Taking:
     def __init__(self, study: Study, book: StudyBook, store: Store) -> None:
         self.study, self._store = study, store
         self.participants = book.participants(study.name)
-        self._timings: dict[str, list[Timing]] = {}
-        for timing in book.timings(study.name):
-            self._timings.setdefault(timing.participant, []).append(timing)
+        self.timings: dict[str, list[Timing]] = grouped((one.participant, one) for one in book.timings(study.name))
         self._passed = book.passed_checks(study.name)
 
     def row(self, one: Participant, say: Callable[[Rule], str]) -> tuple[Cell, ...]:
@@ -65,7 +63,7 @@ class Taking:
         done = self._store.episodes.counts(record.id)[0] if record else 0
         planned = record.manifest.episodes if record else 0
         status = str(status_of(self._store, record)) if record else "not started"
-        timings = self._timings.get(one.id, [])
+        timings = self.timings.get(one.id, [])
         wrong = self._failed_checks(one, done, planned, over=status == "finished")
         patterns, seconds = (each.pattern for each in timings), (each.seconds for each in timings)
         return status, Facts(done, planned, wrong, tuple(patterns), tuple(seconds))
@@ -89,19 +87,6 @@ def participants_table(study: Study, book: StudyBook, store: Store, say: Callabl
     if leaving := [one.id for one in book.withdrawing() if one.study == study.name]:
         note += f" Withdrawals that are not finished ('sociometer study withdraw'): {', '.join(leaving)}."
     return Table("participants", f"Study {study.name}", (*COLUMNS, *study.questions), rows, note)
-
-
-def exported_rows(study: str, store: Store, load: Callable[[str], Instrument]) -> list[dict[str, Any]]:
-    """One row for each answered item of each participant of a study: who, why excluded, the scores, the person."""
-    taking, rows = takings(store, study)[study], []
-    for one in taking.participants:
-        record, (_, facts) = taking.record(one), taking.facts(one)
-        head = {"participant": one.id, "excluded": "; ".join(map(str, reasons(taking.study, facts)))}
-        about = {f"about.{question}": one.about.get(question, "") for question in taking.study.questions}
-        if record is not None:
-            run = StoredRun(store, record, load(record.instrument))
-            rows += [{**head, **about, **row} for row in rows_of(run)]
-    return rows
 
 
 def takings(store: Store, study: str = "") -> dict[str, Taking]:

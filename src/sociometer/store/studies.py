@@ -85,6 +85,9 @@ class Timing(Struct, frozen=True):
     seconds: float
     pattern: str = ""
     """How the form was filled in, where the same answer everywhere would show that nobody read the questions."""
+    task: str = ""
+    item: str = ""
+    """What was asked; empty in studies of older versions."""
 
 
 def run_name(study: str, participant: str) -> str:
@@ -119,6 +122,10 @@ CREATE TABLE attention (
   number INTEGER NOT NULL, passed INTEGER NOT NULL, PRIMARY KEY (participant, number)
 ) WITHOUT ROWID;
 """
+_PLACES = """
+ALTER TABLE timing ADD COLUMN task TEXT NOT NULL DEFAULT '';
+ALTER TABLE timing ADD COLUMN item TEXT NOT NULL DEFAULT ''
+"""
 _WITHDRAWALS = "CREATE TABLE withdrawal (who TEXT PRIMARY KEY) WITHOUT ROWID"
 """Who has asked to withdraw and is not erased yet; a row without a name stays until the file has no traces of them."""
 _TAKING = "id NOT IN (SELECT who FROM withdrawal)"
@@ -148,7 +155,7 @@ def _code_of(study: Study, ticket: str) -> str:
 class StudyBook(Book):
     """The studies of a store."""
 
-    steps = (_TABLES, _CHECKS, _WITHDRAWALS)
+    steps = (_TABLES, _CHECKS, _WITHDRAWALS, _PLACES)
     person = b"cookie"
 
     def create(self, study: Study) -> None:
@@ -258,7 +265,7 @@ class StudyBook(Book):
 
     def add_timing(self, timing: Timing) -> None:
         """Stores how long a question took; the first answer to it counts."""
-        self._quickly("INSERT OR IGNORE INTO timing VALUES (?, ?, ?, ?)", *structs.astuple(timing))
+        self._quickly("INSERT OR IGNORE INTO timing VALUES (?, ?, ?, ?, ?, ?)", *structs.astuple(timing))
 
     def timings(self, study: str) -> list[Timing]:
         """The response times of a study."""

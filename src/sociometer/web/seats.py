@@ -40,6 +40,7 @@ class Question(Struct, frozen=True):
     answer_format: AnswerFormat
     since: float
     task: str
+    item: str
     turn: int
     """How many questions of the same item were before it."""
 
@@ -66,7 +67,7 @@ class FormPlayer(Player):
         if (place := (request.task, request.item)) != self.place:
             self.place, self.ended = place, self.place
         self.question = Question(
-            self._answered, request.messages, request.answer_format, loop.time(), request.task, request.turn
+            self._answered, request.messages, request.answer_format, loop.time(), *place, request.turn
         )
         self._asked.set()
         try:
@@ -182,7 +183,7 @@ class Seats:
         if not stored.done():
             return False
         took = asyncio.get_running_loop().time() - asked.since
-        self._book.add_timing(Timing(participant.id, number, round(took, 3), pattern))
+        self._book.add_timing(Timing(participant.id, number, round(took, 3), pattern, asked.task, asked.item))
         return True
 
     def what_happened(self, participant: Participant, texts: PeopleTexts) -> str:
