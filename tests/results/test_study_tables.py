@@ -46,7 +46,11 @@ def test_every_answer_is_a_row_as_given_and_as_read(tables):
     first, last = rows.iloc[0], rows.iloc[4]
     assert [line.partition(": ")[2] for line in first["answer"].split("\\n")] == ["4", "3", "2", "1"]
     assert [last[f"read_points_{place}"] for place in (1, 2, 3, 4)] == [0, 0.5, 9.5, 0]
-    assert (rows["seconds_server"] > 0).all() and rows["score_distance"].notna().all()
+    assert (
+        (rows["seconds_server"] > 0).all()
+        and rows["seconds_page"].isna().all()
+        and rows["score_distance"].notna().all()
+    )
     assert set(rows["about_age"]) == {31} and set(rows["about_2"]) == {"女"}
     assert rows["asked"].str.contains("Share out 10 points").all() and not rows["asked"].str.contains("\n").any()
 
@@ -54,7 +58,7 @@ def test_every_answer_is_a_row_as_given_and_as_read(tables):
 def test_people_and_items_have_tables_and_every_column_a_line_in_the_codebook(tables):
     people, items, codebook = tables["people"], tables["items"], tables["codebook"]
     assert list(people["items"]) == [3, 2] and list(people["planned"]) == [3, 3]
-    assert people["excluded"].notna().sum() == 2 and len(items) == 3
+    assert list(people["flag_speed"]) == [1, 1] and list(people["flag_checks"]) == [1, 1] and len(items) == 3
     assert set(tables["seceu_feelings"]["item"]) == set(items["item"])
     for name, table in tables.items():
         if name != "codebook":

@@ -78,6 +78,7 @@ def rehearsed(tmp_path_factory):
     """Ten people who count, two who leave, one who does not read, one who stops half-way; and a model."""
     path = tmp_path_factory.mktemp("rehearsal") / "s.db"
     options = ("sesi", "--limit", str(ITEMS), "--ask", "age", "--attention", "2", "--order", "random")
+    options += ("--fastest", "0", "--exclude-flagged")
     with OpenStudy(path, *options) as opened:
         model = sm.run("sesi", "baseline/random", limit=ITEMS, settings={"orders": 1}, store=path)
         keys = {episode.item.id: episode.item for episode in model.episodes()}

@@ -47,7 +47,7 @@ def test_an_answer_is_taken_when_the_engine_says_that_it_is_on_disk(tmp_path):
         with closing(sqlite3.connect(opened.path, isolation_level=None)) as other, ThreadPoolExecutor(1) as pool:
             other.execute("BEGIN IMMEDIATE")
             opened.store.reader.set_trace_callback(asked.append)
-            sent = pool.submit(opened.served.do, seats.give(one, opened.study, 0, "A", 6.0))
+            sent = pool.submit(opened.served.do, seats.give(one, opened.study, 0, "A", 6.0, "A", ""))
             while seat.player.question is not None:
                 opened.served.do(asyncio.sleep(0))
             for _ in range(20):

@@ -88,6 +88,8 @@ def test_a_person_takes_it_to_the_end(case, browser, tmp_path):
         assert [entry for entry in browser.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")] == []
         (run,) = sm.runs(store=opened.path)
         assert run.status == "finished" and not run.failures()
+        # The browser's time is without the server's.
+        assert all(0 < time.page_seconds <= time.seconds for time in opened.book.timings("spring"))
 
 
 def test_the_points_that_are_left_are_counted_and_a_wrong_sum_is_said(browser, tmp_path):

@@ -23,7 +23,7 @@ from sociometer.results.groups import participants_table
 from sociometer.results.study_tables import write_study
 from sociometer.store.place import StorePlace, file_of
 from sociometer.store.store import Store
-from sociometer.store.studies import PERSON, Study, StudyBook, book_path, study_books, study_lock
+from sociometer.store.studies import FASTEST_SECONDS, PERSON, Study, StudyBook, book_path, study_books, study_lock
 from sociometer.web.seats import FormPlayer, refuse_unplayable
 from sociometer.web.serving import Place
 from sociometer.web.study import PER_ADDRESS, serve_study
@@ -61,6 +61,7 @@ def _create(instrument: str, name: str, store: StorePlace | None, as_json: bool,
         attention=given["attention"],
         most_failed=given["most_failed"],
         fastest_seconds=given["fastest"],
+        excludes_flagged=bool(given["flagged"]),
     )
     study = structs.replace(study, **_texts(given))
     path = _file(store).absolute()
@@ -116,14 +117,20 @@ def _texts(given: dict[str, Any]) -> dict[str, str]:
     return texts
 
 
-def _change(name: str, quota: int | None, store: StorePlace | None, as_json: bool, **given: Any) -> None:
+def _change(name: str, store: StorePlace | None, as_json: bool, **given: Any) -> None:
     with closing(StudyBook(book_path(_file(store)))) as book:
-        changes: dict[str, Any] = {**_texts(given), **({"quota": quota} if quota is not None else {})}
+        chosen = {"quota": given["quota"], "excludes_flagged": given["flagged"]}
+        changes = {**_texts(given), **{field: value for field, value in chosen.items() if value is not None}}
         if not changes:
-            raise UsageError("nothing to change; give --quota or one of the texts, such as --title.")
+            raise UsageError("nothing to change; give --quota, --exclude-flagged or one of the texts, such as --title.")
         book.change(structs.replace(book.study(name), **changes))
         study = book.study(name)
-    about = {"study": name, "quota": study.quota, **{one: getattr(study, one) for one in _TEXTS}}
+    about = {
+        "study": name,
+        "quota": study.quota,
+        "excludes_flagged": study.excludes_flagged,
+        **{one: getattr(study, one) for one in _TEXTS},
+    }
     tell(as_json, about, f"Study {name} is changed; its quota is {study.quota}.")
 
 
@@ -213,6 +220,15 @@ def _text_options() -> list[click.Option]:
     return [option(f"--{name}", f"{text} @FILE reads it from a file.") for name, text in _TEXTS.items()]
 
 
+def _flagged_option() -> click.Option:
+    return option(
+        "--exclude-flagged/--count-flagged flagged",
+        "Whether results leave out people who may not have read the questions: too fast, the same answer everywhere,"
+        " failed attention checks.",
+        default=None,
+    )
+
+
 _COMMANDS = [
     stored_command(
         "create",
@@ -246,17 +262,18 @@ _COMMANDS = [
         option("--attention", "Number of attention checks among the items.", type=click.IntRange(0, 20), default=0),
         option(
             "--most-failed",
-            "Number of attention checks that a participant may fail without being excluded.",
+            "Number of attention checks that a participant may fail without being flagged.",
             type=_COUNT,
             default=0,
         ),
         option(
             "--fastest",
-            "Shortest median response time; faster participants are excluded.",
+            "Shortest median response time; faster participants are flagged.",
             type=Range(0),
-            default=0.0,
+            default=FASTEST_SECONDS,
             metavar="SECONDS",
         ),
+        _flagged_option(),
         option("--quota", "Maximum number of participants who start.", type=click.IntRange(1), default=1_000),
         *cap_options("for each participant's run"),
     ),
@@ -282,8 +299,9 @@ _COMMANDS = [
     stored_command(
         "change",
         _change,
-        "Change the quota or the texts of a study.",
+        "Change the quota or the texts of a study, and whether flagged people count.",
         _NAME,
+        _flagged_option(),
         option("--quota", "Maximum number of participants who start.", type=click.IntRange(1)),
         *_text_options(),
     ),

@@ -22,6 +22,8 @@ class StudyPerson(Struct, frozen=True):
 
     excluded: str = ""
     about: dict[str, str] = {}
+    flagged: str = ""
+    """Why they may not have read the questions."""
 
 
 class Run(Protocol):

@@ -29,12 +29,16 @@ from sociometer.store.studies import (
     Timing,
     check_lots,
     check_places,
-    exclusion_rules,
+    flag_rules,
+    flags,
+    missing_rule,
     reasons,
     study_books,
 )
 
-COLUMNS = ("participant", "run", "status", "items", "failed", "answers", "seconds", "checks failed", "excluded")
+COLUMNS = (
+    "participant", "run", "status", "items", "failed", "answers", "seconds", "checks failed", "flagged", "excluded",
+)  # fmt: skip
 
 
 class Taking:
@@ -50,11 +54,13 @@ class Taking:
         """A participant as the table shows them; `say` puts a reason for an exclusion into words."""
         status, facts = self.facts(one)
         failed = self._store.episodes.counts(one.run)[1] if one.run else 0
+        flagged = "; ".join(map(say, flags(self.study, facts).values()))
         why = "; ".join(map(say, reasons(self.study, facts))) if status != "playing" else ""
         about = tuple(one.about.get(question, "") for question in self.study.questions)
         took = round(sum(facts.seconds), 1)
         return (
-            one.id, one.run, status, facts.done, failed, len(facts.seconds), took, facts.failed_checks, why, *about,
+            one.id, one.run, status, facts.done, failed, len(facts.seconds), took, facts.failed_checks, flagged, why,
+            *about,
         )  # fmt: skip
 
     def facts(self, one: Participant) -> tuple[str, Facts]:
@@ -65,7 +71,7 @@ class Taking:
         status = str(status_of(self._store, record)) if record else "not started"
         timings = self.timings.get(one.id, [])
         wrong = self._failed_checks(one, done, planned, over=status == "finished")
-        patterns, seconds = (each.pattern for each in timings), (each.seconds for each in timings)
+        patterns, seconds = (each.pattern for each in timings), (each.spent for each in timings)
         return status, Facts(done, planned, wrong, tuple(patterns), tuple(seconds))
 
     def record(self, one: Participant) -> RunRecord | None:
@@ -83,7 +89,9 @@ def participants_table(study: Study, book: StudyBook, store: Store, say: Callabl
     """Every participant of a study; the last columns are what the study asks about the person."""
     taking = Taking(study, book, store)
     rows = tuple(taking.row(one, say) for one in taking.participants)
-    note = "Results and norms leave out participants with: " + "; ".join(map(str, exclusion_rules(study))) + "."
+    note = f"Results and norms leave out participants with {missing_rule()}."
+    note += f" Flagged, and {'left out too' if study.excludes_flagged else 'not left out'}: participants with "
+    note += "; ".join(map(str, flag_rules(study))) + "."
     if leaving := [one.id for one in book.withdrawing() if one.study == study.name]:
         note += f" Withdrawals that are not finished ('sociometer study withdraw'): {', '.join(leaving)}."
     return Table("participants", f"Study {study.name}", (*COLUMNS, *study.questions), rows, note)
@@ -110,10 +118,12 @@ def people_of_study(store: Store, study: str) -> dict[str, StudyPerson]:
         return {}
     return {
         one.run: StudyPerson(
-            "; ".join(map(str, reasons(taking.study, taking.facts(one)[1], count_missing=False))), one.about
+            "; ".join(map(str, reasons(taking.study, facts, count_missing=False))),
+            one.about,
+            "; ".join(map(str, flags(taking.study, facts).values())),
         )
         for one in taking.participants
-        if one.run
+        if one.run and (facts := taking.facts(one)[1])
     }
 
 
@@ -125,17 +135,29 @@ def runs_of_people(store: Store) -> frozenset[str]:
 class PeopleRun(StoredRun):
     """The participants of a study who count, as one run: each of them is a repeat of every item they took."""
 
-    def __init__(self, store: Store, study: str, members: list[RunRecord], excluded: int, instrument: Instrument):
+    def __init__(
+        self, store: Store, study: Study, members: list[RunRecord], flagged: int, excluded: int, instrument: Instrument
+    ) -> None:
         self._members = [StoredRun(store, record, instrument) for record in members]
-        self.excluded = excluded
+        self._study, self.flagged, self.excluded = study, flagged, excluded
         first = members[0]
-        said = f"people ({study}, n = {len(members)}" + (f", {excluded} excluded)" if excluded else ")")
-        config = structs.replace(first.manifest.config, revision="", name=study, label=said)
+        counts = [
+            f"n = {len(members)}",
+            *(f"{count} {what}" for count, what in ((flagged, "flagged"), (excluded, "excluded")) if count),
+        ]
+        said = f"people ({study.name}, {', '.join(counts)})"
+        config = structs.replace(first.manifest.config, revision="", name=study.name, label=said)
         manifest = structs.replace(
             first.manifest, config=config, episodes=sum(one.manifest.episodes for one in members)
         )
         record = structs.replace(
-            first, id=study, name=study, subject=said, manifest=manifest, status=RunStatus.FINISHED, totals=None
+            first,
+            id=study.name,
+            name=study.name,
+            subject=said,
+            manifest=manifest,
+            status=RunStatus.FINISHED,
+            totals=None,
         )
         super().__init__(store, record, instrument)
 
@@ -197,7 +219,14 @@ class PeopleRun(StoredRun):
             f"The value of {self.subject} is the mean over them. Overall intervals are over people and items; those of"
             " groups of items are over items only."
         )
-        return structs.replace(made, measures=measures, notes=(*made.notes, note))
+        notes = [*made.notes, note]
+        if self.flagged:
+            rules = "; ".join(map(str, flag_rules(self._study)))
+            notes.append(
+                f"Of these people, {self.flagged} may not have read the questions ({rules}). Leave them out with:"
+                f" sociometer study change {self._study.name} --exclude-flagged"
+            )
+        return structs.replace(made, measures=measures, notes=tuple(notes))
 
     def _interval(self, task: str, card: MeasureCard) -> Any:
         view = self.definition.task(task).headline(self.view(task))
@@ -209,7 +238,7 @@ def study_run(store: Store, name: str, load: Callable[[str], Instrument]) -> Peo
     taking = takings(store, name).get(name)
     if taking is None:
         return None
-    members, excluded = [], 0
+    members, flagged, excluded = [], 0, 0
     for one in taking.participants:
         record = taking.record(one)
         status, facts = taking.facts(one)
@@ -217,11 +246,12 @@ def study_run(store: Store, name: str, load: Callable[[str], Instrument]) -> Peo
             excluded += status != "playing" and record is not None
         else:
             members.append(record)
+            flagged += bool(flags(taking.study, facts))
     if not members:
         raise UsageError(
             f"nobody in study {name} counts yet ({excluded} excluded); 'sociometer study show {name}' lists everyone."
         )
-    return PeopleRun(store, name, members, excluded, load(members[0].instrument))
+    return PeopleRun(store, taking.study, members, flagged, excluded, load(members[0].instrument))
 
 
 def groups_of(store: Store, load: Callable[[str], Instrument]) -> dict[str, PeopleRun]:

@@ -17,7 +17,7 @@ from sociometer.core.words import grouped
 from sociometer.results.groups import Taking, takings
 from sociometer.store.store import Store
 from sociometer.store.stored_run import StoredRun
-from sociometer.store.studies import Participant, Timing, reasons
+from sociometer.store.studies import Participant, Timing, flags, reasons
 
 Row = dict[str, Any]
 _MOST_PARTS = 6
@@ -37,6 +37,7 @@ _MEANINGS = {
     "asked": "what the person read since their last answer, without the options of the form",
     "answer": "answer as given: the letter, the points, the fields of a form as JSON, or the words; \\n is a line"
     " break, and a text that a spreadsheet would run as a formula begins with an apostrophe",
+    "seconds_page": "seconds that the question was on the screen, measured by the browser",
     "seconds_server": "seconds from the question to the stored answer, measured by the server",
     "last": "1 at the last answer to an item; only these rows have scores and the answer as read",
     "unreadable": "questions of the item without a readable answer",
@@ -46,6 +47,9 @@ _MEANINGS = {
     "items": "items answered",
     "planned": "items to answer",
     "checks_failed": "attention checks failed or skipped",
+    "flag_speed": "1 if the median time for a question is under the limit of the study",
+    "flag_line": "1 if nearly all answers are the same",
+    "flag_checks": "1 if more attention checks failed than the study allows",
     "excluded": "why results leave this person out; empty if they count",
 }
 _PREFIXES = {
@@ -113,7 +117,8 @@ def _person(taking: Taking, one: Participant, names: dict[str, str]) -> tuple[Ro
     joined = datetime.fromtimestamp(one.joined, UTC).strftime("%Y-%m-%d %H:%M:%S")
     excluded = "; ".join(map(str, reasons(taking.study, facts)))
     more = {"joined": joined, "status": status, "items": facts.done, "planned": facts.planned}
-    return {"checks_failed": facts.failed_checks, "excluded": excluded, **about}, more
+    flagged = {f"flag_{kind}": int(kind in flags(taking.study, facts)) for kind in ("speed", "line", "checks")}
+    return {"checks_failed": facts.failed_checks, **flagged, "excluded": excluded, **about}, more
 
 
 def _answers(run: StoredRun, task: str, episode: Episode[Any, Any], times: list[Timing]) -> Iterator[Row]:
@@ -129,6 +134,7 @@ def _answers(run: StoredRun, task: str, episode: Episode[Any, Any], times: list[
             "last": int(number + 1 == len(asked)),
             "asked": "\n\n".join(message.content for message in new if message.role != "assistant"),
             "answer": event.reply.text,
+            "seconds_page": took and took.page_seconds,
             "seconds_server": took and took.seconds,
             **condition,
         }

@@ -52,9 +52,11 @@ class Study(Struct, frozen=True):
     attention: int = 0
     """The number of attention checks for each participant."""
     most_failed: int = 0
-    """How many of them may fail before the participant is excluded."""
+    """How many of them may fail before the participant is flagged."""
     fastest_seconds: float = 0.0
-    """Participants with a shorter median response time are excluded; 0 means nobody."""
+    """Participants with a shorter median response time are flagged; 0 means nobody."""
+    excludes_flagged: bool = True
+    """Whether results leave out who is flagged; studies of older versions do."""
     title: str = ""
     """What participants see instead of the name."""
     contact: str = ""
@@ -78,7 +80,7 @@ class Participant(Struct, frozen=True):
 
 
 class Timing(Struct, frozen=True):
-    """How long a participant looked at one question, in seconds."""
+    """How long one question took a participant; `seconds` is the server's time, from the question to the answer."""
 
     participant: str
     question: int
@@ -88,6 +90,13 @@ class Timing(Struct, frozen=True):
     task: str = ""
     item: str = ""
     """What was asked; empty in studies of older versions."""
+    page_seconds: float | None = None
+    """How long the question was on the screen, measured by the browser; None if it ran no script."""
+
+    @property
+    def spent(self) -> float:
+        """The browser's time, without network and server; the server's if there is no other."""
+        return self.seconds if self.page_seconds is None else self.page_seconds
 
 
 def run_name(study: str, participant: str) -> str:
@@ -124,7 +133,8 @@ CREATE TABLE attention (
 """
 _PLACES = """
 ALTER TABLE timing ADD COLUMN task TEXT NOT NULL DEFAULT '';
-ALTER TABLE timing ADD COLUMN item TEXT NOT NULL DEFAULT ''
+ALTER TABLE timing ADD COLUMN item TEXT NOT NULL DEFAULT '';
+ALTER TABLE timing ADD COLUMN page_seconds REAL
 """
 _WITHDRAWALS = "CREATE TABLE withdrawal (who TEXT PRIMARY KEY) WITHOUT ROWID"
 """Who has asked to withdraw and is not erased yet; a row without a name stays until the file has no traces of them."""
@@ -265,7 +275,7 @@ class StudyBook(Book):
 
     def add_timing(self, timing: Timing) -> None:
         """Stores how long a question took; the first answer to it counts."""
-        self._quickly("INSERT OR IGNORE INTO timing VALUES (?, ?, ?, ?, ?, ?)", *structs.astuple(timing))
+        self._quickly("INSERT OR IGNORE INTO timing VALUES (?, ?, ?, ?, ?, ?, ?)", *structs.astuple(timing))
 
     def timings(self, study: str) -> list[Timing]:
         """The response times of a study."""
@@ -343,6 +353,8 @@ def check_lots(study: Study, participant: str) -> Random:
     return Random(f"{study.name}/{study.secret}/{participant}/attention")
 
 
+FASTEST_SECONDS = 2.0
+"""Nobody reads and answers a question in less (Huang et al., 2012, doi 10.1007/s10869-011-9231-8)."""
 SAME_ANSWER = 0.95
 FEWEST_PATTERNS = 10
 MOST_MISSING = 0.1
@@ -360,7 +372,7 @@ class Facts(Struct, frozen=True):
 
 
 class Rule(Struct, frozen=True):
-    """A rule of exclusion, or why it excludes somebody: a text with placeholders, and their values."""
+    """A rule that flags or excludes, or why it does so with somebody: a text with placeholders, and their values."""
 
     text: str
     values: dict[str, str | int]
@@ -369,16 +381,15 @@ class Rule(Struct, frozen=True):
         return self.text.format(**self.values)
 
 
-def exclusion_rules(study: Study) -> list[Rule]:
-    """The rules of a study."""
-    percent, same = round(100 * MOST_MISSING), round(100 * SAME_ANSWER)
-    rules = [
-        Rule("more than {percent} % of the items without an answer", {"percent": percent}),
-        Rule(
-            "the same answer in at least {percent} % of {count} or more questions",
-            {"percent": same, "count": FEWEST_PATTERNS},
-        ),
-    ]
+def missing_rule() -> Rule:
+    """The rule that excludes people in every study."""
+    return Rule("more than {percent} % of the items without an answer", {"percent": round(100 * MOST_MISSING)})
+
+
+def flag_rules(study: Study) -> list[Rule]:
+    """The rules that flag people in a study."""
+    same = {"percent": round(100 * SAME_ANSWER), "count": FEWEST_PATTERNS}
+    rules = [Rule("the same answer in at least {percent} % of {count} or more questions", {**same})]
     if study.attention:
         allowed = {"allowed": study.most_failed, "count": study.attention}
         rules.append(Rule("more than {allowed} of {count} attention checks failed or skipped", {**allowed}))
@@ -387,19 +398,25 @@ def exclusion_rules(study: Study) -> list[Rule]:
     return rules
 
 
-def reasons(study: Study, facts: Facts, *, count_missing: bool = True) -> list[Rule]:
-    """Why a participant's answers do not count; empty if they count."""
-    found = []
-    missing = facts.planned - facts.done
-    if count_missing and (not facts.planned or missing > MOST_MISSING * facts.planned):
-        found.append(Rule("answered {done} of {planned} items", {"done": facts.done, "planned": facts.planned}))
+def flags(study: Study, facts: Facts) -> dict[str, Rule]:
+    """Why a participant may not have read the questions, by kind: `line`, `checks`, `speed`."""
+    found = {}
     known = [pattern for pattern in facts.patterns if pattern]
     same = max(Counter(known).values(), default=0)
     if len(known) >= FEWEST_PATTERNS and same >= SAME_ANSWER * len(known):
-        found.append(Rule("the same answer to {same} of {count} questions", {"same": same, "count": len(known)}))
+        found["line"] = Rule("the same answer to {same} of {count} questions", {"same": same, "count": len(known)})
     if study.attention and facts.failed_checks > study.most_failed:
         counts = {"failed": facts.failed_checks, "count": study.attention}
-        found.append(Rule("failed or skipped {failed} of {count} attention checks", {**counts}))
+        found["checks"] = Rule("failed or skipped {failed} of {count} attention checks", {**counts})
     if study.fastest_seconds and facts.seconds and (middle := median(facts.seconds)) < study.fastest_seconds:
-        found.append(Rule("a median response time of {seconds} seconds", {"seconds": f"{middle:.1f}"}))
+        found["speed"] = Rule("a median response time of {seconds} seconds", {"seconds": f"{middle:.1f}"})
+    return found
+
+
+def reasons(study: Study, facts: Facts, *, count_missing: bool = True) -> list[Rule]:
+    """Why a participant's answers do not count; empty if they count."""
+    missing = facts.planned - facts.done
+    found = [*flags(study, facts).values()] if study.excludes_flagged else []
+    if count_missing and (not facts.planned or missing > MOST_MISSING * facts.planned):
+        found.insert(0, Rule("answered {done} of {planned} items", {"done": facts.done, "planned": facts.planned}))
     return found

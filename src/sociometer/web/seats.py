@@ -171,19 +171,23 @@ class Seats:
         return seat.player.question
 
     async def give(
-        self, participant: Participant, study: Study, number: int, said: str, seconds: float, pattern: str = ""
+        self, participant: Participant, study: Study, number: int, said: str, seconds: float, pattern: str, spent: str
     ) -> bool:
-        """Passes an answer on and waits until it is on disk; False if the current question is another one by now."""
+        """Passes an answer on and waits until it is on disk; False if the current question is another one by now.
+
+        `spent` are the seconds that the question was on the screen, as the browser says.
+        """
         seat = await self._seat(participant, study)
         await _either(seat, seconds)
         asked, stored = seat.player.question, seat.player.give(number, said)
         if asked is None or stored is None:
             return False
+        took = round(asyncio.get_running_loop().time() - asked.since, 3)
         await asyncio.wait((stored, seat.playing), return_when=asyncio.FIRST_COMPLETED)
         if not stored.done():
             return False
-        took = asyncio.get_running_loop().time() - asked.since
-        self._book.add_timing(Timing(participant.id, number, round(took, 3), pattern, asked.task, asked.item))
+        place = (asked.task, asked.item)
+        self._book.add_timing(Timing(participant.id, number, took, pattern, *place, page_seconds(spent, took)))
         return True
 
     def what_happened(self, participant: Participant, texts: PeopleTexts) -> str:
@@ -314,6 +318,15 @@ class Seats:
             lists = engine.plan(study.config, players={PERSON: FormPlayer("nobody", 0)}).lists
             self._item_ids[study.name] = {task: tuple(item.id for item in items) for task, items in lists.items()}
         return self._item_ids[study.name]
+
+
+def page_seconds(spent: str, took: float) -> float | None:
+    """The time that a browser measured; None if it is no number, or longer than the question has been there."""
+    try:
+        found = float(spent)
+    except ValueError:
+        return None
+    return round(found, 3) if 0 <= found <= took + 0.1 else None
 
 
 async def _either(seat: Seat, seconds: float) -> None:

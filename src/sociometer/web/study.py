@@ -30,7 +30,8 @@ from sociometer.store.studies import (
     book_path,
     check_lots,
     check_places,
-    exclusion_rules,
+    flag_rules,
+    missing_rule,
     shown_code,
     study_lock,
 )
@@ -177,7 +178,7 @@ async def answer(request: web.Request) -> web.StreamResponse:
     except BadForm as error:
         return _question_page(request, question, str(error), given)
     pattern = pattern_of(question.answer_format, given)
-    await seats.give(participant, study, question.number, said, WAIT_SECONDS, pattern)
+    await seats.give(participant, study, question.number, said, WAIT_SECONDS, pattern, given.get("spent", ""))
     # Where a conversation goes on, the page has this place: the newest line and the form.
     return see_other("/take#form")
 
@@ -320,7 +321,7 @@ async def overview_page(request: web.Request) -> web.StreamResponse:
     table = await asyncio.to_thread(said, study, book, store)
     return owner_page(
         request, "study_overview.html", visitor=guard.visitor_of(request), study=study, card=request.app[CARD],
-        table=table, rules=exclusion_rules(study),
+        table=table, missing=missing_rule(), rules=flag_rules(study),
     )  # fmt: skip
 
 
