@@ -50,10 +50,11 @@ def test_the_pages_of_view(opened, served, stored, axe, language):  # noqa: F811
         check(opened, axe, path)
 
 
+SIMULATED = ("--role", "simulator=baseline/random")
 CASES = {
     "points": ["seceu", "--limit", "2", "--language", "zh", "--ask", "年龄", "--shows", "place", "--attention", "1"],
     "choice": ["sesi", "--limit", "1", "--consent", "Agree to this."],
-    "talk": ["sage", "--limit", "1", "--set", "turns=2"],
+    "talk": ["sage", *SIMULATED, "--limit", "1", "--set", "turns=2"],
     "numbers": ["egosocial", "--task", "numbers", "--limit", "1", "--set", "rounds=2"],
 }
 

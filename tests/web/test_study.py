@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -43,7 +44,7 @@ CASES = {
     "holdem": ["egosocial", "--task", "holdem", "--limit", "1"],
     "trees": ["socialeval", "--task", "goals", "--limit", "1", "--language", "zh"],
     "abilities": ["socialeval", "--task", "abilities", "--limit", "1"],
-    "talk": ["sage", "--limit", "1"],
+    "talk": ["sage", "--role", "simulator=baseline/random", "--limit", "1"],
 }
 
 
@@ -257,7 +258,9 @@ def test_codes_and_cookies_are_not_in_the_file(shared):
 
 
 def test_what_a_person_writes_is_shown_as_text(tmp_path):
-    with OpenStudy(tmp_path / "s.db", "sage", "--limit", "1", "--ask", "age") as opened:
+    with OpenStudy(
+        tmp_path / "s.db", "sage", "--role", "simulator=baseline/random", "--limit", "1", "--ask", "age"
+    ) as opened:
         person = opened.person(words="<script>alert(1)</script>")
         person.join(**{"about-0": "<b>9</b>"})
         person.answer()
@@ -306,3 +309,46 @@ def test_what_people_say_about_themselves_reaches_a_norm(tmp_path, capsys):
     known = {line["column"]: (line["text"], line["unknown"]) for line in said}
     assert known["country"] == ("1 Peru", 12)
     assert known["age"][1] == known["sex"][1] == 0
+
+
+# What a study is for
+
+
+@pytest.mark.parametrize(("words", "said"), [
+    (["sage"], "no score without a model for 'simulator'"),
+    (["sesi", "--task", "recall"], "'recall' is not for people"),
+    (["sage", "--task", "rejudge"], "tasks of sage for people: dialogue, hard-talks"),
+    (["socialeval", "--task", "inside"], "'inside' is not for people"),
+])  # fmt: skip
+def test_a_study_that_could_give_no_score_is_refused(words, said, tmp_path, capsys):
+    assert run_command(["study", "create", *words, "--name", "spring", "--store", str(tmp_path / "s.db")]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_the_minutes_are_said_at_creation_and_before_consent(tmp_path, capsys):
+    with OpenStudy(tmp_path / "s.db", "sesi", "--limit", "6") as opened:
+        assert f"in about {opened.study.minutes} minutes" in capsys.readouterr().out
+        assert f"It takes about {opened.study.minutes} minutes." in opened.person().get(opened.link).text
+        assert 3 <= opened.study.minutes <= 12
+
+
+def test_a_game_begins_with_a_round_that_does_not_count(tmp_path):
+    with OpenStudy(tmp_path / "s.db", "egosocial", "--task", "numbers", "--limit", "1", "--set", "rounds=3") as opened:
+        person, bars = opened.person().join(), []
+        while "does not count" in (text := person.page().text):
+            form = Form(text, "/take")
+            assert int(form.hidden["number"]) < 0 and 'value="0"></progress>' in text
+            assert person.post("/take", person.filled(form)).status == 303
+        assert opened.book.timings("spring") == []
+        # Somebody who comes back before the first round that counts practises again, later not any more.
+        for _ in range(3):
+            text = person.page().text
+            assert "does not count" not in text and "1 of 1" in text
+            bars.append(float(re.search(r'value="([\d.]+)"></progress>', text).group(1)))
+            assert person.answer()
+        assert bars == sorted(set(bars)) and 0 == bars[0] < bars[-1] < 1
+        assert "Thank you" in person.page().text
+        (run,) = sm.runs(store=opened.path)
+        assert run.status == "finished" and [time.question for time in opened.book.timings("spring")] == [0, 1, 2]
+        (episode,) = run.episodes()
+        assert len(episode.outcome.rounds) == 3

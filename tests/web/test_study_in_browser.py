@@ -21,6 +21,7 @@ NAMELESS = (
     ".filter((e) => !(e.labels?.length || e.getAttribute('aria-label') || e.textContent.trim()))"
     ".map((e) => e.outerHTML)"
 )
+SIMULATED = ("--role", "simulator=baseline/random")
 CASES = {
     "choice": (["sesi", "--limit", "2"], 390, "light"),
     "points": (["seceu", "--limit", "2", "--language", "zh", "--ask", "年龄", "--shows", "place"], 390, "dark"),
@@ -31,8 +32,8 @@ CASES = {
     "holdem": (["egosocial", "--task", "holdem", "--limit", "1"], 1300, "light"),
     "tree": (["socialeval", "--task", "goals", "--limit", "1", "--language", "zh"], 1300, "dark"),
     "tree, narrow": (["socialeval", "--task", "goals", "--limit", "1"], 390, "light"),
-    "talk": (["sage", "--limit", "1", "--language", "zh", "--set", "turns=3"], 390, "light"),
-    "talk, wide": (["sage", "--limit", "1", "--set", "turns=3"], 1300, "dark"),
+    "talk": (["sage", *SIMULATED, "--limit", "1", "--language", "zh", "--set", "turns=3"], 390, "light"),
+    "talk, wide": (["sage", *SIMULATED, "--limit", "1", "--set", "turns=3"], 1300, "dark"),
 }
 
 

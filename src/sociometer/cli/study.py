@@ -1,9 +1,12 @@
 """`sociometer study`: people take the same tests in the browser."""
 
 import asyncio
+import math
 import secrets
 import sys
+from collections.abc import Mapping, Sequence
 from contextlib import closing
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +17,13 @@ from msgspec import structs
 from sociometer.cli.options import cap_options, open_engine, store_path, stored_command
 from sociometer.cli.output import Group, Range, link_teller, option, tell, tell_rows
 from sociometer.cli.view import place_options, who_can_open
+from sociometer.core.card import Card
+from sociometer.core.conversation import SUBJECT, with_new_messages
 from sociometer.core.errors import DataError, ExitCode, NotFound, StoreError, UsageError
 from sociometer.core.language import ENGLISH, language_of, written_in
 from sociometer.core.measure import Cell, Table
+from sociometer.engine.estimate import rehearse
+from sociometer.engine.plan import ReadPlan
 from sociometer.engine.run_options import make_config
 from sociometer.instruments import card_of, load
 from sociometer.results.groups import participants_table
@@ -24,10 +31,13 @@ from sociometer.results.study_tables import write_study
 from sociometer.store.place import StorePlace, file_of
 from sociometer.store.store import Store
 from sociometer.store.studies import FASTEST_SECONDS, PERSON, Study, StudyBook, book_path, study_books, study_lock
+from sociometer.web.forms import ANSWER_SECONDS, people_folder, reading_seconds
 from sociometer.web.seats import FormPlayer, refuse_unplayable
 from sociometer.web.serving import Place
 from sociometer.web.study import PER_ADDRESS, serve_study
 
+_REHEARSED = 3
+"""Items of each task that are played to estimate the time."""
 _ASKED_ONCE = {"orders", "votes"}
 """Settings that ask the same question several times; people are asked once unless the study says otherwise."""
 
@@ -65,8 +75,10 @@ def _create(instrument: str, name: str, store: StorePlace | None, as_json: bool,
     )
     study = structs.replace(study, **_texts(given))
     path = _file(store).absolute()
+    _refuse_models_only(card, given["tasks"] or [task.name for task in card.task if task.default], config.roles)
     with open_engine(path) as engine:
-        plan = engine.plan(study.config, players={PERSON: FormPlayer("nobody", 0)})
+        shown = structs.replace(study.config, prompts_folder=people_folder(load(instrument)))
+        plan = engine.plan(shown, players={PERSON: FormPlayer("nobody", 0)})
         lists = plan.lists
         first: dict[str, Any] = {task: next(iter(items)) for task, items in lists.items()}
         asyncio.run(refuse_unplayable(plan, first))
@@ -79,16 +91,44 @@ def _create(instrument: str, name: str, store: StorePlace | None, as_json: bool,
         others, only = [task for task in lists if task not in wrong], language_of(spoken[wrong[0]])
         choose = f"choose others with --task: {', '.join(others)}" if others else f"choose --language {only.code}"
         raise UsageError(f"{instrument} has {', '.join(wrong)} in {only.english} only; {choose}.")
+    counts = {task: min(study.sample or items.count, items.count) for task, items in lists.items()}
+    study = structs.replace(study, minutes=_minutes(plan, counts))
     with closing(StudyBook(book_path(path))) as book:
         book.create(study)
-    counts = {task: min(study.sample or items.count, items.count) for task, items in lists.items()}
     told = ", ".join(f"{count} items of {task}" for task, count in counts.items())
     tell(
         as_json,
-        {"study": name, "instrument": instrument, "items": counts, "quota": study.quota},
-        f"Study {name}: {instrument}, {told} for each of at most {study.quota:,} participants."
+        {"study": name, "instrument": instrument, "items": counts, "quota": study.quota, "minutes": study.minutes},
+        f"Study {name}: {instrument}, {told} for each of at most {study.quota:,} participants, in about {study.minutes}"
+        " minutes."
         f" Open it with: sociometer study open {name}",
     )
+
+
+def _refuse_models_only(card: Card, tasks: Sequence[str], roles: Mapping[str, str]) -> None:
+    """Raises a UsageError for a task that is not for people, or whose score needs a model that was not named."""
+    able = {task.name for task in card.task if task.people}
+    able &= {task for role in card.role if role.name == SUBJECT for task in role.tasks or able}
+    for task in tasks:
+        if task not in able:
+            raise UsageError(f"'{task}' is not for people; tasks of {card.name} for people: {', '.join(sorted(able))}.")
+        for role in card.role:
+            if role.scores and role.default and task in role.tasks and role.name not in roles:
+                raise UsageError(
+                    f"'{task}' has no score without a model for '{role.name}' ({role.help}); give --role"
+                    f" {role.name}=MODEL."
+                )
+
+
+def _minutes(plan: ReadPlan, counts: dict[str, int]) -> int:
+    """About how long a participant needs: the time to read what a few items show, and to answer each question."""
+    seconds = 0.0
+    for task in plan.tasks:
+        played = asyncio.run(rehearse(plan, task, [*islice(plan.lists[task.name], _REHEARSED)]))
+        asked = [new for one in played for event, new in with_new_messages(one) if event.role == SUBJECT]
+        shown = sum(reading_seconds(message.content) for new in asked for message in new)
+        seconds += (shown + ANSWER_SECONDS * len(asked)) * counts[task.name] / len(played)
+    return max(1, math.ceil(seconds / 60))
 
 
 def _file(store: StorePlace | None) -> Path:

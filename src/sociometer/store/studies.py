@@ -63,6 +63,8 @@ class Study(Struct, frozen=True):
     """Whom participants can ask, such as a name and a mail address."""
     debriefing: str = ""
     """What participants read at the end."""
+    minutes: int = 0
+    """About how long it takes; 0 if nobody has estimated it."""
     completion: str = ""
     """A code that participants take back to a panel, or the address (https://…) that they return to."""
 
@@ -281,6 +283,10 @@ class StudyBook(Book):
         """The response times of a study."""
         query = "SELECT timing.* FROM timing JOIN participant ON id = timing.participant WHERE study = ? ORDER BY 1, 2"
         return [Timing(*row) for row in self._rows(query, study)]
+
+    def tasks_begun(self, participant: str) -> set[str]:
+        """The tasks of which a participant has answered a question."""
+        return {str(task) for (task,) in self._rows("SELECT task FROM timing WHERE participant = ?", participant)}
 
     def add_check(self, participant: str, number: int, passed: bool) -> None:
         """Stores the answer to an attention check; the first one counts."""

@@ -14,6 +14,10 @@ from sociometer.core.instrument import Instrument
 from sociometer.core.language import ENGLISH
 from sociometer.web.errors import BadForm
 
+ANSWER_SECONDS = 12.0
+"""How long people take to answer a question after reading it, about."""
+_WORDS_A_MINUTE, _SIGNS_A_MINUTE = 238, 400
+"""How fast people read English words (Brysbaert, 2019, doi 10.1016/j.jml.2019.104047) and Chinese signs, about."""
 LONGEST = 20_000
 """The most characters of an answer."""
 _CARD = re.compile(r"\b([SHDC])([2-9TJQKA])\b")
@@ -23,6 +27,13 @@ _BACKGROUND = re.compile(r"\s*^-----$\s*", re.MULTILINE)
 """The line of a text for people below its background, which need not be read again at every question of an item.
 
 Where a text has two such lines, the background is between them."""
+
+
+def reading_seconds(text: str) -> float:
+    """How long people take to read a text, about."""
+    signs = sum("\u3400" <= sign <= "\u9fff" for sign in text)
+    words = len([word for word in text.split() if word.isascii()])
+    return 60 * (signs / _SIGNS_A_MINUTE + words / _WORDS_A_MINUTE)
 
 
 class PeopleTexts(Struct, frozen=True, forbid_unknown_fields=True):
@@ -39,6 +50,8 @@ class PeopleTexts(Struct, frozen=True, forbid_unknown_fields=True):
     """By task, what stands above the further questions of an item."""
     ended: dict[str, dict[str, str]] = {}
     """By task and kind of note, what came of an item, with the facts of its last note of this kind."""
+    practice: tuple[str, ...] = ()
+    """The tasks, such as games, of which people first play an item that does not count."""
     results: dict[str, str] = {}
     """By “task.measure”, what a result is called; others are not shown."""
 

@@ -3,15 +3,16 @@
 import asyncio
 import contextlib
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from copy import copy
+from functools import partial
 from random import Random
 from typing import Any
 
 from msgspec import Struct, field, structs
 
 from sociometer.core.config import RunConfig
-from sociometer.core.conversation import AnswerFormat, Message, Reply, Request, Usage, assistant
+from sociometer.core.conversation import SUBJECT, AnswerFormat, Event, Message, Reply, Request, Usage, assistant
 from sociometer.core.errors import FailureKind, MachineryError, Stopped
 from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Summary
@@ -27,13 +28,14 @@ from sociometer.store.runs import RunSearch
 from sociometer.store.store import Store
 from sociometer.store.studies import PERSON, Participant, Study, StudyBook, Timing, identity_of, run_name
 from sociometer.web.errors import Changed, Full, Paused
-from sociometer.web.forms import PeopleTexts, people_folder
+from sociometer.web.forms import PeopleTexts, people_folder, people_texts
 
 IDLE_SECONDS = 1_800.0
+MOST_QUESTIONS = 100_000
 
 
 class Question(Struct, frozen=True):
-    """The current question for a participant; `number` counts the earlier answers."""
+    """The current question for a participant; `number` counts the earlier answers, and is below 0 in practice."""
 
     number: int
     messages: tuple[Message, ...]
@@ -43,6 +45,13 @@ class Question(Struct, frozen=True):
     item: str
     turn: int
     """How many questions of the same item were before it."""
+
+
+class Practice(Struct, frozen=True):
+    """An item that is played for practice, in a session that stores nothing."""
+
+    session: Session
+    play: Callable[[], Awaitable[object]]
 
 
 class FormPlayer(Player):
@@ -60,22 +69,38 @@ class FormPlayer(Player):
         """What was said until the last answer, for the page that waits for the next message."""
         self.place = self.ended = ("", "")
         """Task and item of this question, and of the item before it."""
+        self.practice: dict[str, Practice] = {}
+        """By task, what plays an item for practice before the first one that counts; its answers are stored nowhere."""
+        self._practised = 0
+        """The number of the current question for practice, below 0; 0 if the question counts."""
+        self.rehearsed: tuple[str, Sequence[Event]] = ("", ())
+        """The task that was practised last, and what came of it."""
 
     async def answer(self, request: Request) -> Reply:
+        if practice := self.practice.pop(request.task, None):
+            self._practised = -MOST_QUESTIONS
+            try:
+                await practice.play()
+            finally:
+                self._practised, self.rehearsed = 0, (request.task, practice.session.events)
         loop = asyncio.get_running_loop()
         self._reply = loop.create_future()
-        if (place := (request.task, request.item)) != self.place:
+        place = (request.task, request.item)
+        if place != self.place and not self._practised:
             self.place, self.ended = place, self.place
-        self.question = Question(
-            self._answered, request.messages, request.answer_format, loop.time(), *place, request.turn
-        )
+        number, wanted = self._practised or self._answered, request.answer_format
+        self.question = Question(number, request.messages, wanted, loop.time(), *place, request.turn)
         self._asked.set()
         try:
             said = await self._reply
         finally:
             self.question = None
             self._asked.clear()
-        self._answered += 1
+        if self._practised:
+            self._practised += 1
+            self.reply_stored()
+        else:
+            self._answered += 1
         return Reply(said, usage=Usage(0, 0))
 
     def give(self, number: int, said: str) -> "asyncio.Future[None] | None":
@@ -184,8 +209,8 @@ class Seats:
             return False
         took = round(asyncio.get_running_loop().time() - asked.since, 3)
         await asyncio.wait((stored, seat.playing), return_when=asyncio.FIRST_COMPLETED)
-        if not stored.done():
-            return False
+        if not stored.done() or number < 0:
+            return stored.done()
         place = (asked.task, asked.item)
         self._book.add_timing(Timing(participant.id, number, took, pattern, *place, page_seconds(spent, took)))
         return True
@@ -194,6 +219,8 @@ class Seats:
         """What came of the item that a participant has just finished; empty after the server was started again."""
         seat, current = self._seats.get(participant.id), self._book.participant(participant.id)
         task, item = seat.player.ended if seat else self._last.get(participant.id, ("", ""))
+        if seat and not item:
+            return texts.what_happened(*seat.player.rehearsed)
         if not item or current is None or task not in texts.ended:
             return ""
         return texts.what_happened(task, self._store.episodes.transcript(current.run, task, item, 0))
@@ -281,7 +308,28 @@ class Seats:
             raise Changed(f"the items or prompts of study {study.name} changed after it began.")
         if not known:
             self._book.set_run(structs.replace(current, started=True), prepared.run.id)
+        player.practice = await asyncio.to_thread(self._practice, study, current, plan)
         return Seat(prepared.run.id, player, asyncio.create_task(engine.play(prepared)))
+
+    def _practice(self, study: Study, participant: Participant, plan: Plan) -> dict[str, Practice]:
+        """By task that wants it, what plays an item that the study does not have.
+
+        Nobody practises a task that they have begun, or against a model, which costs and whose replies are stored.
+        """
+        card, begun = plan.instrument.card, self._book.tasks_begun(participant.id)
+        texts = people_texts(plan.instrument, study.language)
+        rules = {role for role, one in plan.bindings.items() if not one.player.journaled} | {SUBJECT}
+        wanted = [task for task in plan.tasks if task.name in texts.practice and task.name not in begun]
+        found: dict[str, Practice] = {}
+        for task in wanted:
+            if {role.name for role in card.role if task.name in role.tasks} <= rules:
+                others = task.items(structs.replace(plan.source(), seed=plan.config.seed + 1))
+                own = {one for ids in self._items(study, Engine(self._store, self._load)).values() for one in ids}
+                if item := next((one for one in others if one.id not in own), None):
+                    draw = Draw(card.name, card.version, task.name, item.id)
+                    session = Session(DirectReplies(), plan.bindings, draw, plan.settings, plan.prompts)
+                    found[task.name] = Practice(session, partial(task.play, item, session))
+        return found
 
     def _shuffling(self, study: Study, participant: Participant) -> Callable[..., Instrument]:
         """Loads instruments whose items come in the participant's own order, the same each time."""

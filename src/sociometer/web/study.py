@@ -229,7 +229,7 @@ def _check_due(request: web.Request) -> Check | None:
 
 def _check_page(request: web.Request, check: Check, problem: str = "") -> web.Response:
     done, planned = request.app[SEATS].progress(participant_of(request))
-    return study_page(request, "study_check.html", problem, check=check, done=done, planned=planned, part="")
+    return study_page(request, "study_check.html", problem, check=check, done=done, planned=planned)
 
 
 def _question_page(
@@ -241,20 +241,22 @@ def _question_page(
     folded = [texts.split(message.content)[1] for message in question.messages] if question.turn else []
     return study_page(
         request, "study_question.html", problem, question=question, fields=fields, given=given or {}, done=done,
-        planned=planned, part=_part(request, question),
+        planned=planned, **_part(request, question),
         total=f"{wanted.total:g}" if isinstance(wanted, Allocation) else "",
         goes_on=question.turn and (any(folded) or fields[0].hint),
         happened="" if question.turn else seats.what_happened(participant_of(request), texts),
     )  # fmt: skip
 
 
-def _part(request: web.Request, question: Question) -> str:
-    """Which question of the item this is, where an item has several."""
+def _part(request: web.Request, question: Question) -> dict[str, Any]:
+    """Which question of the item this is, where an item has several, and which share of the item is done."""
     words, setting = texts("study", request.app[STUDY].language), request.app[TEXTS].parts.get(question.task)
     if setting:
-        most = Settings.chosen(request.app[CARD].setting, request.app[STUDY].config.settings)[setting]
-        return words["part of"].format(part=question.turn + 1, most=most)
-    return words["part"].format(part=question.turn + 1) if question.turn else ""
+        most = int(Settings.chosen(request.app[CARD].setting, request.app[STUDY].config.settings)[setting])
+        return {"part": words["part of"].format(part=question.turn + 1, most=most), "share": question.turn / most}
+    said = words["part"].format(part=question.turn + 1) if question.turn else ""
+    # Where nobody knows how many questions follow, each moves the bar less than the one before.
+    return {"part": said, "share": question.turn / (question.turn + 3)}
 
 
 @guard.only(guard.PARTICIPANT)
