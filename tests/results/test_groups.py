@@ -69,7 +69,7 @@ def studied(tmp_path_factory):
     path = tmp_path_factory.mktemp("group") / "s.db"
     book, lots = StudyBook(book_path(path)), random.Random(4)
     config = RunConfig(instrument="sesi", subject="human", limit=ITEMS)
-    study = Study("spring", config, questions=("age", "sex"), attention=1, fastest_seconds=0)
+    study = Study("spring", config, asks=("age", "sex"), attention=1, fastest_seconds=0)
     book.create(study)
 
     for number in range(PEOPLE + 1):

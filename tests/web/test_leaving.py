@@ -93,7 +93,7 @@ def test_withdrawing_asks_once_more_and_nothing_is_deleted_before(tmp_path):
 def test_no_row_survives_in_the_free_space_of_the_study_file(tmp_path):
     """Pages that were split keep old copies of their rows, which SQLite's secure_delete does not overwrite."""
     people, lots, book = 120, random.Random(3), StudyBook(tmp_path / "s.db.studies")
-    study = Study("spring", RunConfig(instrument="sesi", subject="human"), questions=("age",))
+    study = Study("spring", RunConfig(instrument="sesi", subject="human"), asks=("age",))
     book.create(study)
     joined = [book.join(study, {"age": f"Zwiebelturm-{number}-"})[0] for number in range(people)]
     for one in lots.sample(joined, people):

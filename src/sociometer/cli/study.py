@@ -63,7 +63,7 @@ def _create(instrument: str, name: str, store: StorePlace | None, as_json: bool,
         config=structs.replace(config, name="", command=("sociometer", *sys.argv[1:])),
         language=given["language"],
         sample=given["sample"],
-        questions=tuple(given["asks"]),
+        asks=tuple(given["asks"]),
         shows=given["shows"],
         quota=given["quota"],
         secret=secrets.token_urlsafe(16),
@@ -74,6 +74,8 @@ def _create(instrument: str, name: str, store: StorePlace | None, as_json: bool,
         excludes_flagged=bool(given["flagged"]),
     )
     study = structs.replace(study, **_texts(given))
+    if len(set(study.questions)) < len(study.asks):
+        raise UsageError("two of the questions --ask have the same name.")
     path = _file(store).absolute()
     _refuse_models_only(card, given["tasks"] or [task.name for task in card.task if task.default], config.roles)
     with open_engine(path) as engine:
@@ -181,6 +183,7 @@ def _open(
     public_url: str,
     roles: tuple[str, ...],
     per_address: int,
+    lab: bool,
     store: StorePlace | None,
     as_json: bool,
 ) -> int:
@@ -188,7 +191,14 @@ def _open(
     stop = "Press Ctrl-C to close the study. Answers are stored, and you can open it again."
     tell = link_teller("participants", who_can_open(place) + stop, as_json)
     serve_study(
-        _file(store).absolute(), name, load, place, tell, confirmed=_pairs("--role", roles), per_address=per_address
+        _file(store).absolute(),
+        name,
+        load,
+        place,
+        tell,
+        confirmed=_pairs("--role", roles),
+        per_address=per_address,
+        lab=lab,
     )
     return int(ExitCode.OK)
 
@@ -252,7 +262,8 @@ _TEXTS = {
     "contact": "Whom participants can ask: a name and an address.",
     "consent": "Text that participants agree to.",
     "debriefing": "Text that participants read at the end.",
-    "completion": "Code that participants take back to a panel, or the https:// address that they return to.",
+    "completion": "Code that participants take back to a panel, or the https:// address that they return to; add others"
+    " with ' screened-out=CODE', ' failed-checks=CODE' and ' no-consent=CODE'.",
 }
 
 
@@ -286,7 +297,12 @@ _COMMANDS = [
         option("--role roles", "Model for another role; repeat for several.", multiple=True, metavar="ROLE=MODEL"),
         option("--set settings", "Setting of the instrument; repeat for several.", multiple=True, metavar="NAME=VALUE"),
         *_text_options(),
-        option("--ask asks", "Question about the person, such as age; participants may skip it.", multiple=True),
+        option(
+            "--ask asks",
+            "Question about the person, such as 'age; number 18..99; required', or 'PROLIFIC_PID; panel' for the id in"
+            " a panel's link; repeat for several.",
+            multiple=True,
+        ),
         option(
             "--shows",
             "Feedback at the end: nothing, the score, or the score compared with people.",
@@ -335,6 +351,7 @@ _COMMANDS = [
             type=click.IntRange(1),
             default=PER_ADDRESS,
         ),
+        option("--lab", "People use one browser after the other; the link begins with the next.", is_flag=True),
     ),
     stored_command(
         "change",

@@ -68,7 +68,9 @@ class Taking:
         record = self.record(one)
         done = self._store.episodes.counts(record.id)[0] if record else 0
         planned = record.manifest.episodes if record else 0
-        status = str(status_of(self._store, record)) if record else "not started"
+        status = (
+            str(status_of(self._store, record)) if record else "screened out" if one.screened_out else "not started"
+        )
         timings = self.timings.get(one.id, [])
         wrong = self._failed_checks(one, done, planned, over=status == "finished")
         patterns, seconds = (each.pattern for each in timings), (each.spent for each in timings)

@@ -1,17 +1,18 @@
 """Studies and their participants, in a file next to the store: sessions, times, attention checks, exclusions."""
 
 import hashlib
+import re
 import secrets
 import sqlite3
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing, suppress
 from functools import lru_cache
 from pathlib import Path
 from random import Random
 from statistics import median
-from typing import Literal
+from typing import Literal, get_args
 
 import msgspec
 from msgspec import Struct, field, structs
@@ -20,11 +21,14 @@ from sociometer.core.config import RunConfig
 from sociometer.core.conversation import Identity
 from sociometer.core.errors import UsageError, unknown
 from sociometer.store.book import ALPHABET, CODE_LETTERS, Book, new_letters, plain_code
+from sociometer.store.person_questions import PersonQuestion, person_question
 from sociometer.store.place import StorePlace
 from sociometer.store.sqlite import RunLock, open_file
 
 Shows = Literal["nothing", "score", "place"]
 Order = Literal["fixed", "random"]
+Outcome = Literal["finished", "screened-out", "failed-checks", "no-consent"]
+_OUTCOME = re.compile(rf"\s+(?=(?:{'|'.join(get_args(Outcome))})=)")
 PERSON = "human"
 """The subject of every run of a study; the participant is the revision."""
 
@@ -39,8 +43,8 @@ class Study(Struct, frozen=True):
     sample: int = field(default=0, name="form")
     """The number of items of each task for a participant, drawn at random; 0 means all. Stored as `form`."""
     consent: str = ""
-    questions: tuple[str, ...] = ()
-    """What participants are asked about themselves; nothing of it is required."""
+    asks: tuple[str, ...] = field(default=(), name="questions")
+    """What participants are asked about themselves, as the owner wrote it. Stored as `questions`."""
     shows: Shows = "nothing"
     quota: int = 1_000
     secret: str = ""
@@ -66,7 +70,26 @@ class Study(Struct, frozen=True):
     minutes: int = 0
     """About how long it takes; 0 if nobody has estimated it."""
     completion: str = ""
-    """A code that participants take back to a panel, or the address (https://…) that they return to."""
+    """A code that participants take back to a panel, or the address (https://…) that they return to; there may be
+    others for people who do not finish, such as ` screened-out=CODE`."""
+
+    @property
+    def asked(self) -> tuple[PersonQuestion, ...]:
+        """The questions about the person."""
+        return tuple(map(person_question, self.asks))
+
+    @property
+    def questions(self) -> tuple[str, ...]:
+        """Their names."""
+        return tuple(question.name for question in self.asked)
+
+    def completion_of(self, outcome: Outcome) -> str:
+        """The code or address for this end; for failed checks that of the others, if there is none of its own."""
+        found = dict[str, str]()
+        for part in _OUTCOME.split(self.completion):
+            name, equals, code = part.partition("=")
+            found.update({name: code} if equals and name in get_args(Outcome) else {"finished": part})
+        return found.get(outcome, found.get("finished", "") if outcome == "failed-checks" else "")
 
 
 class Participant(Struct, frozen=True):
@@ -79,6 +102,9 @@ class Participant(Struct, frozen=True):
     run: str = ""
     started: bool = False
     """Whether the participant has seen a question, and so counts for the quota."""
+    screened_out: bool = False
+    asked_after: bool = False
+    """Whether the questions after the items were answered."""
 
 
 class Timing(Struct, frozen=True):
@@ -196,13 +222,29 @@ class StudyBook(Book):
     def join(self, study: Study, about: dict[str, str], ticket: str = "") -> tuple[Participant, str]:
         """A participant with their code. The same ticket, from a form that was sent twice, gives the same participant.
 
-        The code follows from the ticket and is stored nowhere.
+        So does the same panel id. The code follows from the ticket and is stored nowhere.
         """
         code = _code_of(study, ticket or secrets.token_urlsafe(32))
-        made = Participant(f"p-{new_letters(6)}", study.name, time.time(), about)
+        screened = not all(one.admits(about.get(one.name, "")) for one in study.asked)
+        made = Participant(f"p-{new_letters(6)}", study.name, time.time(), about, screened_out=screened)
         row = (made.id, study.name, self.hashed(code), msgspec.json.encode(made))
-        self._rows("INSERT INTO participant VALUES (?, ?, ?, ?) ON CONFLICT (code) DO NOTHING", *row)
+        with self.changing():
+            if known := self.of_panel(study, about):
+                return known, ""
+            self._rows("INSERT INTO participant VALUES (?, ?, ?, ?) ON CONFLICT (code) DO NOTHING", *row)
         return self.with_code(study.name, code) or made, code
+
+    def of_panel(self, study: Study, about: Mapping[str, str]) -> Participant | None:
+        """Who has joined with the same panel id; None without one."""
+        ids = {one.name: about.get(one.name) for one in study.asked if one.kind == "panel"}
+        people = self._all(Participant, "SELECT body FROM participant WHERE study = ?", study.name) if ids else []
+        return next((one for one in people if all(one.about.get(name) == said for name, said in ids.items())), None)
+
+    def add_about(self, participant: str, about: Mapping[str, str]) -> None:
+        """Stores the answers to the questions after the items."""
+        with self.changing():
+            if (current := self.participant(participant)) is not None and not current.asked_after:
+                self._change(structs.replace(current, about={**current.about, **about}, asked_after=True))
 
     def joined(self, study: Study, ticket: str) -> bool:
         """Whether somebody has joined with this ticket."""
@@ -306,6 +348,10 @@ class StudyBook(Book):
         cookie = secrets.token_urlsafe(32)
         self._quickly("INSERT INTO session VALUES (?, ?)", self.hashed(cookie), participant.id)
         return cookie
+
+    def close_session(self, cookie: str) -> None:
+        """Ends a session."""
+        self._quickly("DELETE FROM session WHERE cookie = ?", self.hashed(cookie))
 
     def session(self, cookie: str) -> str | None:
         """The participant behind a cookie."""

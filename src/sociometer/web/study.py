@@ -37,13 +37,12 @@ from sociometer.store.studies import (
 )
 from sociometer.web import guard
 from sociometer.web.errors import BAD_FORM, BadForm, Full
-from sociometer.web.forms import PeopleTexts, fields_of, pattern_of, people_texts, reply_of
+from sociometer.web.forms import PeopleTexts, about_fields, about_of, fields_of, pattern_of, people_texts, reply_of
 from sociometer.web.rendering import Words, owner_page, page, see_other, texts, words_for
 from sociometer.web.seats import Question, Seats
 from sociometer.web.serving import Place, guest_application, serve
 
 PER_ADDRESS = 30
-LONGEST_ABOUT = 500
 WAIT_SECONDS = 6.0
 """How long a request waits for the next question before it shows that another role is still answering."""
 _ROUND_SECONDS = 60.0
@@ -56,6 +55,8 @@ STORE = web.AppKey("store", Store)
 SEATS = web.AppKey("seats", Seats)
 TEXTS = web.AppKey("texts", PeopleTexts)
 JOINS = web.AppKey("joins", guard.RateLimit)
+LAB = web.AppKey("lab", bool)
+"""Whether participants use this browser one after the other."""
 NEW_CODES: web.AppKey[dict[str, str]] = web.AppKey("new_codes", dict)
 
 
@@ -69,7 +70,7 @@ def study_page(
         name, status=status if problem else 200, study=study, heading=study.title or study.name,
         problem=words[problem].format_map(context) if problem else "", language=study.language, words=words,
         visitor=next((one for one in guard.known_visitors(request) if one.role == guard.PARTICIPANT), None),
-        texts=request.app[TEXTS], **context,
+        texts=request.app[TEXTS], **{"lab": request.app[LAB], **context},
     )  # fmt: skip
 
 
@@ -90,17 +91,38 @@ async def welcome_page(request: web.Request) -> web.StreamResponse:
     if request.headers.get("Sec-Fetch-Site") == "cross-site":
         # The browser keeps our cookie back from a link on another site: the page opens itself once more.
         return study_page(request, "study_arrive.html", here=request.path_qs)
+    study, book = request.app[STUDY], request.app[BOOK]
+    # A panel may pass an answer on in the link, such as ?PROLIFIC_PID=…
+    said = {one.name: request.query[one.name] for one in study.asked if one.name in request.query}
+    if request.app[LAB]:
+        response = _welcome(request, said, lab=True)
+        book.close_session(request.cookies.get(request.app[guard.ADDRESS].guest_cookie, ""))
+        response.del_cookie(request.app[guard.ADDRESS].guest_cookie, path="/")
+        return response
+    if (known := book.of_panel(study, said)) is not None:
+        return _admit(request, known, "/take")
     if any(visitor.role == guard.PARTICIPANT for visitor in guard.known_visitors(request)):
         return see_other("/take")
-    # A panel may pass an answer on in the link, such as ?PROLIFIC_PID=…
-    given = {name: request.query[name] for name in request.app[STUDY].questions if name in request.query}
-    return _welcome(request, about=given)
+    return _welcome(request, said)
 
 
-def _welcome(request: web.Request, problem: str = "", status: int = BAD_FORM, **context: Any) -> web.Response:
-    items = request.app[SEATS].count(request.app[STUDY])
-    filled = {"about": {}, "code": "", "ticket": secrets.token_urlsafe(32), "items": items, **context}
-    return study_page(request, "study_welcome.html", problem, status, **filled)
+def _welcome(
+    request: web.Request, said: Mapping[str, str], problem: str = "", status: int = BAD_FORM, **context: Any
+) -> web.Response:
+    """The form to take part, filled in with what was `said`, by question or by field."""
+    study = request.app[STUDY]
+    fields = about_fields(study.asked, after=False)
+    missing = not problem and any(field.kind == "hidden" and field.label not in said for field in fields)
+    filled = {"code": "", "ticket": secrets.token_urlsafe(32), "items": request.app[SEATS].count(study), **context}
+    given = {field.name: said.get(field.label, said.get(field.name, "")) for field in fields}
+    problem = "link incomplete" if missing else problem
+    return study_page(request, "study_welcome.html", problem, status, fields=fields, given=given, **filled)
+
+
+def _admit(request: web.Request, participant: Participant, to: str) -> web.Response:
+    response = see_other(to)
+    guard.set_cookie(request, response, request.app[BOOK].open_session(participant))
+    return response
 
 
 @guard.landing
@@ -109,20 +131,23 @@ async def join(request: web.Request) -> web.StreamResponse:
     guard.check_secret(request, request.app[STUDY].secret)
     given, book = await guard.form_of(request), request.app[BOOK]
     study = book.study(request.app[STUDY].name)
-    about = {name: given.get(f"about-{place}", "").strip() for place, name in enumerate(study.questions)}
-    about = {name: said[:LONGEST_ABOUT] for name, said in about.items() if said}
     ticket = given.get("ticket", "")
-    if given.get("agree") != "yes" or not _TICKET.fullmatch(ticket):
-        return _welcome(request, "must agree", about=about)
+    if given.get("decline"):
+        return study_page(request, "study_left.html", outcome="no-consent")
+    try:
+        about = about_of(study.asked, given, after=False)
+        if given.get("agree") != "yes" or not _TICKET.fullmatch(ticket):
+            raise BadForm("must agree")
+    except BadForm as error:
+        return _welcome(request, given, str(error))
     if not book.joined(study, ticket):
         if book.started(study.name) >= study.quota:
             raise Full(f"study {study.name} has all the participants it needs.")
         request.app[JOINS].check(guard.address_of(request))
     participant, code = book.join(study, about, ticket)
-    request.app[NEW_CODES][participant.id] = code
-    response = see_other("/code")
-    guard.set_cookie(request, response, book.open_session(participant))
-    return response
+    if code:
+        request.app[NEW_CODES][participant.id] = code
+    return _admit(request, participant, "/code" if code and not participant.screened_out else "/take")
 
 
 @guard.only(guard.PARTICIPANT)
@@ -141,18 +166,18 @@ async def come_back(request: web.Request) -> web.StreamResponse:
     code = (await guard.form_of(request)).get("code", "")[:40]
     found = request.app[BOOK].with_code(study.name, code)
     if found is None:
-        return _welcome(request, "wrong code", 403, code=code)
+        return _welcome(request, {}, "wrong code", 403, code=code)
     request.app[guard.CODES].forgive(who)
     if request.app[BOOK].withdrawing(found.id):
         raise Withdrawing(f"the withdrawal of {found.id} is not finished.")
-    response = see_other("/take")
-    guard.set_cookie(request, response, request.app[BOOK].open_session(found))
-    return response
+    return _admit(request, found, "/take")
 
 
 @guard.only(guard.PARTICIPANT)
 async def take_page(request: web.Request) -> web.StreamResponse:
     """The current question, or the end."""
+    if participant_of(request).screened_out:
+        return see_other("/end")
     question = await request.app[SEATS].question(participant_of(request), request.app[STUDY], WAIT_SECONDS)
     if (check := _check_due(request)) is not None:
         return _check_page(request, check)
@@ -261,10 +286,17 @@ def _part(request: web.Request, question: Question) -> dict[str, Any]:
 
 @guard.only(guard.PARTICIPANT)
 async def end_page(request: web.Request) -> web.StreamResponse:
-    """Thanks a participant who has answered everything; shows the primary numbers if the study shows any."""
+    """Thanks a participant who has answered everything; shows the primary numbers if the study shows any.
+
+    Before that come the questions about the person that are asked after the items.
+    """
     participant, study, seats = participant_of(request), request.app[STUDY], request.app[SEATS]
+    if participant.screened_out:
+        return study_page(request, "study_left.html", outcome="screened-out")
     if not seats.finished(participant):
         return see_other("/take")
+    if about_fields(study.asked, after=True) and not participant.asked_after:
+        return _after_page(request)
     summaries = await asyncio.to_thread(seats.summaries, participant) if study.shows != "nothing" else []
     named = request.app[TEXTS].results
     lines = [
@@ -276,11 +308,30 @@ async def end_page(request: web.Request) -> web.StreamResponse:
         and measure.value is not None
     ]
     places = (place_of(summary) for _, summary in summaries if study.shows == "place")
+    wrong = sum(not passed for passed in request.app[BOOK].checks(participant.id).values())
     return study_page(
-        request, "study_end.html", lines=lines, place=next(filter(None, places), None), number=number,
+        request, "study_end.html", lines=lines, outcome="failed-checks" if wrong > study.most_failed else "finished",
+        place=next(filter(None, places), None), number=number,
         interval_text=interval_text, translate=Words(study.language),
         happened=seats.what_happened(participant, request.app[TEXTS]),
     )  # fmt: skip
+
+
+def _after_page(request: web.Request, problem: str = "", given: Mapping[str, str] | None = None) -> web.Response:
+    fields = about_fields(request.app[STUDY].asked, after=True)
+    return study_page(request, "study_after.html", problem, fields=fields, given=given or {})
+
+
+@guard.only(guard.PARTICIPANT)
+async def answer_after(request: web.Request) -> web.StreamResponse:
+    """Takes the answers about the person after the items."""
+    participant, given = participant_of(request), await guard.form_of(request)
+    try:
+        about = about_of(request.app[STUDY].asked, given, after=True)
+    except BadForm as error:
+        return _after_page(request, str(error), given)
+    request.app[BOOK].add_about(participant.id, about)
+    return see_other("/end")
 
 
 def place_of(summary: Summary) -> dict[str, int | str]:
@@ -328,15 +379,24 @@ async def overview_page(request: web.Request) -> web.StreamResponse:
 
 
 def study_application(
-    study: Study, store: Store, book: StudyBook, load: Callable[..., Instrument], per_address: int = PER_ADDRESS
+    study: Study,
+    store: Store,
+    book: StudyBook,
+    load: Callable[..., Instrument],
+    per_address: int = PER_ADDRESS,
+    *,
+    lab: bool = False,
 ) -> web.Application:
-    """The pages of one study; from one network address, at most `per_address` people can join in an hour."""
+    """The pages of one study; from one network address, at most `per_address` people can join in an hour.
+
+    In a `lab` people use one browser after the other: the link begins with the next of them.
+    """
     app = guest_application(guard.PARTICIPANT, book.session, study.language)
     instrument = load(study.config.instrument)
     app[CARD], app[TEXTS] = instrument.card, people_texts(instrument, study.language)
     app[STUDY], app[BOOK], app[STORE], app[SEATS] = study, book, store, Seats(store, load, book)
     app[JOINS] = guard.RateLimit(per_address, 3600.0, 100_000, _TOO_MANY)
-    app[NEW_CODES] = {}
+    app[NEW_CODES], app[LAB] = {}, lab
     app.cleanup_ctx.append(_tidy)
     app.router.add_get("/join/{secret}", welcome_page)
     app.router.add_post("/join/{secret}", join)
@@ -346,6 +406,7 @@ def study_application(
     app.router.add_post("/take", answer)
     app.router.add_post("/check", answer_check)
     app.router.add_get("/end", end_page)
+    app.router.add_post("/after", answer_after)
     app.router.add_get("/stored", stored_page)
     app.router.add_post("/withdraw", withdraw_page)
     app.router.add_get("/owner", overview_page)
@@ -392,6 +453,7 @@ def serve_study(
     *,
     confirmed: Mapping[str, str],
     per_address: int = PER_ADDRESS,
+    lab: bool = False,
 ) -> None:
     """Serves a study until Ctrl-C; `tell` gets the link for participants, and a link for the owner that works once.
 
@@ -403,6 +465,6 @@ def serve_study(
         refuse_unconfirmed(study, confirmed)
         # One server a study: nobody else may delete or play what this one holds in memory.
         with study_lock(store, name), Store(store) as opened:
-            app = study_application(study, opened, book, load, per_address)
+            app = study_application(study, opened, book, load, per_address, lab=lab)
             prepare = partial(app[SEATS].prepare, study)
             serve(app, place, lambda owner: tell(f"{app[guard.ADDRESS].url}/join/{study.secret}", owner), prepare)
