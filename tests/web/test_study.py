@@ -13,7 +13,7 @@ from serving import Client
 import sociometer as sm
 from simulated_people import SCENARIOS, people_csv, simulated_people
 from sociometer.cli.main import run_command
-from sociometer.core.errors import StoreError
+from sociometer.core.errors import StoreError, UsageError
 from sociometer.store.studies import book_path, study_lock
 
 
@@ -352,3 +352,57 @@ def test_a_game_begins_with_a_round_that_does_not_count(tmp_path):
         assert run.status == "finished" and [time.question for time in opened.book.timings("spring")] == [0, 1, 2]
         (episode,) = run.episodes()
         assert len(episode.outcome.rounds) == 3
+
+
+# Several instruments in one sitting
+
+
+def test_a_battery_is_one_sitting_with_a_run_and_a_table_for_each_instrument(tmp_path, capsys):
+    options = (
+        "--limit",
+        "2",
+        "--ask",
+        "age; number 18..99",
+        "--attention",
+        "1",
+        "--shows",
+        "score",
+        "--order",
+        "random",
+    )
+    with OpenStudy(tmp_path / "s.db", "sesi", "seceu", *options) as opened:
+        person, seen = opened.person(choose=lambda values: values[-1]).join(**{"about-0": "44"}), []
+        while "Thank you" not in (text := person.page().text):
+            path = "/check" if 'action="/check"' in text else "/take"
+            form = Form(text, path)
+            seen += [form.hidden["number"]] if path == "/take" else []
+            assert path == "/check" or f"{len(seen)} of 4" in text
+            assert person.post(path, person.filled(form)).status == 303
+            if len(seen) == 3:  # in the middle of the second instrument, in another browser
+                person.cookie = ""
+                assert person.come_back().status == 303
+        assert seen == ["0", "1", "2", "3"] and text.count("<dt>") == 2
+        opened.person().join().answer()
+        at = ["--store", str(opened.path)]
+        people = sm.get_run("spring.seceu", store=opened.path)
+        assert people.subject.startswith("people (spring.seceu, n = 1") and people.instrument == "seceu"
+        assert sm.get_run("spring.sesi", store=opened.path).people == 1
+        with pytest.raises(UsageError, match=r"name the people of one: spring\.sesi, spring\.seceu"):
+            sm.get_run("spring", store=opened.path)
+        assert run_command(["study", "export", "spring", "--to", str(tmp_path / "x"), *at]) == 0
+        made = {file.stem: file.read_text().splitlines() for file in (tmp_path / "x").iterdir()}
+        assert len(made["sesi_questions"]) == 4 and len(made["seceu_feelings"]) == 3 and len(made["people"]) == 3
+        capsys.readouterr()
+        assert run_command(["study", "show", "spring", "--json", *at]) == 0
+        one, two = json.loads(capsys.readouterr().out)
+        assert (one["status"], one["items"], one["answers"], one["excluded"]) == ("finished", 4, 4, "")
+        assert len(one["run"].split()) == 2 and two["items"] == 1 and two["excluded"] in ("", "answered 1 of 4 items")
+        assert person.withdraw().status == 200
+        assert [run.instrument for run in sm.runs(store=opened.path)] == ["sesi"]
+
+
+def test_a_battery_gives_each_instrument_the_options_that_it_knows(tmp_path, capsys):
+    create = ["study", "create", "sesi", "egosocial", "--name", "spring", "--store", str(tmp_path / "s.db")]
+    assert run_command([*create, "--task", "numbers", "--set", "rounds=2", "--limit", "1"]) == 0
+    assert "sesi, 1 items of questions; egosocial, 1 items of numbers" in capsys.readouterr().out
+    assert run_command([*create, "--task", "nowhere"]) == 2

@@ -18,10 +18,12 @@ from sociometer.cli.options import cap_options, open_engine, store_path, stored_
 from sociometer.cli.output import Group, Range, link_teller, option, tell, tell_rows
 from sociometer.cli.view import place_options, who_can_open
 from sociometer.core.card import Card
+from sociometer.core.config import RunConfig
 from sociometer.core.conversation import SUBJECT, with_new_messages
 from sociometer.core.errors import DataError, ExitCode, NotFound, StoreError, UsageError
 from sociometer.core.language import ENGLISH, language_of, written_in
 from sociometer.core.measure import Cell, Table
+from sociometer.engine.engine import Engine
 from sociometer.engine.estimate import rehearse
 from sociometer.engine.plan import ReadPlan
 from sociometer.engine.run_options import make_config
@@ -42,25 +44,15 @@ _ASKED_ONCE = {"orders", "votes"}
 """Settings that ask the same question several times; people are asked once unless the study says otherwise."""
 
 
-def _create(instrument: str, name: str, store: StorePlace | None, as_json: bool, **given: Any) -> None:
+def _create(instruments: tuple[str, ...], name: str, store: StorePlace | None, as_json: bool, **given: Any) -> None:
     if not name or "." in name:
         raise UsageError(f"--name must consist of letters, digits, '-' and '_', not '{name}'.")
-    card = card_of(instrument)
-    known = {setting.name for setting in card.setting}
-    settings = {**dict.fromkeys(_ASKED_ONCE & known, "1"), **_pairs("--set", given["settings"])}
-    if "language" in known:
-        if settings.setdefault("language", given["language"]) != given["language"]:
-            raise UsageError("give the language with --language, not with --set: items and pages have the same one.")
-    elif given["language"] not in card.languages:
-        raise UsageError(f"{instrument} has no items in '{given['language']}'; it has {', '.join(card.languages)}.")
-    config = make_config(
-        card, PERSON, roles=_pairs("--role", given["roles"]), tasks=given["tasks"], settings=settings,
-        items=given["items"], limit=given["limit"], repeats=1, official=given["official"], data=given["data"],
-        max_cost=given["max_cost"], max_requests=given["max_requests"], max_tokens=given["max_tokens"], name=name,
-    )  # fmt: skip
+    cards = list(map(card_of, dict.fromkeys(instruments)))
+    first, *further = (_config(card, cards, name, given) for card in cards)
     study = Study(
         name=name,
-        config=structs.replace(config, name="", command=("sociometer", *sys.argv[1:])),
+        config=first,
+        further=tuple(further),
         language=given["language"],
         sample=given["sample"],
         asks=tuple(given["asks"]),
@@ -72,39 +64,72 @@ def _create(instrument: str, name: str, store: StorePlace | None, as_json: bool,
         most_failed=given["most_failed"],
         fastest_seconds=given["fastest"],
         excludes_flagged=bool(given["flagged"]),
+        **_texts(given),
     )
-    study = structs.replace(study, **_texts(given))
     if len(set(study.questions)) < len(study.asks):
         raise UsageError("two of the questions --ask have the same name.")
-    path = _file(store).absolute()
-    _refuse_models_only(card, given["tasks"] or [task.name for task in card.task if task.default], config.roles)
+    path, seconds, told = _file(store).absolute(), 0.0, []
+    counts: dict[str, dict[str, int]] = {}
     with open_engine(path) as engine:
-        shown = structs.replace(study.config, prompts_folder=people_folder(load(instrument)))
-        plan = engine.plan(shown, players={PERSON: FormPlayer("nobody", 0)})
-        lists = plan.lists
-        first: dict[str, Any] = {task: next(iter(items)) for task, items in lists.items()}
-        asyncio.run(refuse_unplayable(plan, first))
         engine.check_name(name)
+        for config in study.parts.values():
+            plan = _playable(engine, study, config)
+            own = {task: min(study.sample or items.count, items.count) for task, items in plan.lists.items()}
+            counts[config.instrument], seconds = own, seconds + _seconds(plan, own)
+            told.append(", ".join((config.instrument, *(f"{count} items of {task}" for task, count in own.items()))))
+    items = sum(sum(own.values()) for own in counts.values())
+    study = structs.replace(study, items=items, minutes=max(1, math.ceil(seconds / 60)))
+    with closing(StudyBook(book_path(path))) as book:
+        book.create(study)
+    tell(
+        as_json,
+        {"study": name, "items": counts, "quota": study.quota, "minutes": study.minutes},
+        f"Study {name}: {'; '.join(told)} for each of at most {study.quota:,} participants, in about {study.minutes}"
+        f" minutes. Open it with: sociometer study open {name}",
+    )
+
+
+def _config(card: Card, cards: Sequence[Card], name: str, given: Mapping[str, Any]) -> RunConfig:
+    """What the runs of one of several instruments are made of: it gets the tasks, settings and roles that it knows."""
+
+    def own(wanted: Mapping[str, str], kind: str) -> dict[str, str]:
+        elsewhere = {one.name for other in cards if other is not card for one in getattr(other, kind)}
+        mine = {one.name for one in getattr(card, kind)}
+        return {key: value for key, value in wanted.items() if key in mine or key not in elsewhere}
+
+    known = {setting.name for setting in card.setting}
+    chosen = own(_pairs("--set", given["settings"]), "setting")
+    settings = {**dict.fromkeys(_ASKED_ONCE & known, "1"), **chosen}
+    if "language" in known:
+        if settings.setdefault("language", given["language"]) != given["language"]:
+            raise UsageError("give the language with --language, not with --set: items and pages have the same one.")
+    elif given["language"] not in card.languages:
+        raise UsageError(f"{card.name} has no items in '{given['language']}'; it has {', '.join(card.languages)}.")
+    tasks, roles = tuple(own(dict.fromkeys(given["tasks"], ""), "task")), own(_pairs("--role", given["roles"]), "role")
+    _refuse_models_only(card, tasks or [task.name for task in card.task if task.default], roles)
+    config = make_config(
+        card, PERSON, roles=roles, tasks=tasks, settings=settings,
+        items=given["items"], limit=given["limit"], repeats=1, official=given["official"], data=given["data"],
+        max_cost=given["max_cost"], max_requests=given["max_requests"], max_tokens=given["max_tokens"], name=name,
+    )  # fmt: skip
+    return structs.replace(config, name="", command=("sociometer", *sys.argv[1:]))
+
+
+def _playable(engine: Engine, study: Study, config: RunConfig) -> ReadPlan:
+    """The plan of an instrument as people read it; raises a UsageError if people of this study cannot play it."""
+    shown = structs.replace(config, prompts_folder=people_folder(load(config.instrument)))
+    plan = engine.plan(shown, players={PERSON: FormPlayer("nobody", 0)})
+    first: dict[str, Any] = {task: next(iter(items)) for task, items in plan.lists.items()}
+    asyncio.run(refuse_unplayable(plan, first))
     spoken = {
         task: getattr(item, "language", None) or written_in(msgspec.json.encode(item).decode())
         for task, item in first.items()
     }
     if wrong := [task for task, code in spoken.items() if code != study.language]:
-        others, only = [task for task in lists if task not in wrong], language_of(spoken[wrong[0]])
+        others, only = [task for task in first if task not in wrong], language_of(spoken[wrong[0]])
         choose = f"choose others with --task: {', '.join(others)}" if others else f"choose --language {only.code}"
-        raise UsageError(f"{instrument} has {', '.join(wrong)} in {only.english} only; {choose}.")
-    counts = {task: min(study.sample or items.count, items.count) for task, items in lists.items()}
-    study = structs.replace(study, minutes=_minutes(plan, counts))
-    with closing(StudyBook(book_path(path))) as book:
-        book.create(study)
-    told = ", ".join(f"{count} items of {task}" for task, count in counts.items())
-    tell(
-        as_json,
-        {"study": name, "instrument": instrument, "items": counts, "quota": study.quota, "minutes": study.minutes},
-        f"Study {name}: {instrument}, {told} for each of at most {study.quota:,} participants, in about {study.minutes}"
-        " minutes."
-        f" Open it with: sociometer study open {name}",
-    )
+        raise UsageError(f"{config.instrument} has {', '.join(wrong)} in {only.english} only; {choose}.")
+    return plan
 
 
 def _refuse_models_only(card: Card, tasks: Sequence[str], roles: Mapping[str, str]) -> None:
@@ -122,7 +147,7 @@ def _refuse_models_only(card: Card, tasks: Sequence[str], roles: Mapping[str, st
                 )
 
 
-def _minutes(plan: ReadPlan, counts: dict[str, int]) -> int:
+def _seconds(plan: ReadPlan, counts: dict[str, int]) -> float:
     """About how long a participant needs: the time to read what a few items show, and to answer each question."""
     seconds = 0.0
     for task in plan.tasks:
@@ -130,7 +155,7 @@ def _minutes(plan: ReadPlan, counts: dict[str, int]) -> int:
         asked = [new for one in played for event, new in with_new_messages(one) if event.role == SUBJECT]
         shown = sum(reading_seconds(message.content) for new in asked for message in new)
         seconds += (shown + ANSWER_SECONDS * len(asked)) * counts[task.name] / len(played)
-    return max(1, math.ceil(seconds / 60))
+    return seconds
 
 
 def _file(store: StorePlace | None) -> Path:
@@ -215,7 +240,8 @@ def _listed(book: StudyBook, name: str) -> tuple[Cell, ...]:
         study, joined = book.study(name), len(book.participants(name))
     except StoreError:
         return name, "damaged", None, None, None, None
-    return name, study.config.instrument, study.language, joined, study.quota, study.withdrawn
+    instruments = " ".join(config.instrument for config in study.parts.values())
+    return name, instruments, study.language, joined, study.quota, study.withdrawn
 
 
 def _show(name: str, store: StorePlace | None, as_json: bool) -> None:
@@ -284,8 +310,8 @@ _COMMANDS = [
     stored_command(
         "create",
         _create,
-        "Create a study of INSTRUMENT.",
-        click.Argument(["instrument"]),
+        "Create a study of an instrument, or of several in one sitting.",
+        click.Argument(["instruments"], nargs=-1, required=True, metavar="INSTRUMENT..."),
         option("--name", "Name of the study.", required=True),
         option("--language", "Language of items and pages.", default=ENGLISH),
         option("--task tasks", "Task of the instrument to include; repeat for several.", multiple=True),

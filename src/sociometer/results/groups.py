@@ -42,10 +42,10 @@ COLUMNS = (
 
 
 class Taking:
-    """What is known about the participants of a study, read once."""
+    """What is known about the participants of a study, read once: of the whole sitting, or of one instrument."""
 
-    def __init__(self, study: Study, book: StudyBook, store: Store) -> None:
-        self.study, self._store = study, store
+    def __init__(self, study: Study, book: StudyBook, store: Store, place: int | None = None) -> None:
+        self.study, self.store, self._place = study, store, place
         self.participants = book.participants(study.name)
         self.timings: dict[str, list[Timing]] = grouped((one.participant, one) for one in book.timings(study.name))
         self._passed = book.passed_checks(study.name)
@@ -53,32 +53,44 @@ class Taking:
     def row(self, one: Participant, say: Callable[[Rule], str]) -> tuple[Cell, ...]:
         """A participant as the table shows them; `say` puts a reason for an exclusion into words."""
         status, facts = self.facts(one)
-        failed = self._store.episodes.counts(one.run)[1] if one.run else 0
+        failed = sum(self.store.episodes.counts(run)[1] for run in one.runs)
         flagged = "; ".join(map(say, flags(self.study, facts).values()))
         why = "; ".join(map(say, reasons(self.study, facts))) if status != "playing" else ""
         about = tuple(one.about.get(question, "") for question in self.study.questions)
         took = round(sum(facts.seconds), 1)
         return (
-            one.id, one.run, status, facts.done, failed, len(facts.seconds), took, facts.failed_checks, flagged, why,
-            *about,
+            one.id, " ".join(one.runs), status, facts.done, failed, len(facts.seconds), took, facts.failed_checks,
+            flagged, why, *about,
         )  # fmt: skip
 
     def facts(self, one: Participant) -> tuple[str, Facts]:
         """The status of a participant's run, and what the rules look at."""
-        record = self.record(one)
-        done = self._store.episodes.counts(record.id)[0] if record else 0
-        planned = record.manifest.episodes if record else 0
-        status = (
-            str(status_of(self._store, record)) if record else "screened out" if one.screened_out else "not started"
-        )
+        every = list(filter(None, map(self._record, one.runs)))
+        done = {record.id: self.store.episodes.counts(record.id)[0] for record in every}
+        total, parts = self.study.items or sum(record.manifest.episodes for record in every), len(self.study.parts)
+        over = len(every) == parts and every[-1].status is RunStatus.FINISHED
+        wrong = self._failed_checks(one, sum(done.values()), total, over=over)
+        records = every if self._place is None else every[self._place : self._place + 1]
+        planned = total if records and self._place is None else sum(record.manifest.episodes for record in records)
+        status = str(status_of(self.store, records[-1])) if records else "not started"
+        if one.screened_out or (status == "finished" and self._place is None and not over):
+            status = "screened out" if one.screened_out else "stopped"
         timings = self.timings.get(one.id, [])
-        wrong = self._failed_checks(one, done, planned, over=status == "finished")
         patterns, seconds = (each.pattern for each in timings), (each.spent for each in timings)
-        return status, Facts(done, planned, wrong, tuple(patterns), tuple(seconds))
+        return status, Facts(
+            sum(done[record.id] for record in records), planned, wrong, tuple(patterns), tuple(seconds)
+        )
+
+    def run_of(self, one: Participant) -> str:
+        """A participant's run of this instrument; empty if it has not begun."""
+        return next(iter(one.runs[self._place or 0 :]), "")
 
     def record(self, one: Participant) -> RunRecord | None:
-        """A participant's run, if it has begun."""
-        return next(self._store.runs.found(RunSearch(ids=(one.run,))), None) if one.run else None
+        """The same run, if it is stored."""
+        return self._record(run) if (run := self.run_of(one)) else None
+
+    def _record(self, run: str) -> RunRecord | None:
+        return next(self.store.runs.found(RunSearch(ids=(run,))), None)
 
     def _failed_checks(self, one: Participant, done: int, planned: int, *, over: bool) -> int:
         """Checks with a wrong answer, and at the end also those that were skipped."""
@@ -100,13 +112,15 @@ def participants_table(study: Study, book: StudyBook, store: Store, say: Callabl
 
 
 def takings(store: Store, study: str = "") -> dict[str, Taking]:
-    """The participants of one study of a store, or of every study that can be read, by study."""
+    """The participants of each instrument of a study, or of every study that can be read, by the name of the part."""
     found: dict[str, Taking] = {}
     for book in study_books(store.path):
         for name in book.names():
             with nullcontext() if study else suppress(StoreError):
-                if study in ("", name):
-                    found[name] = Taking(book.study(name), book, store)
+                if study in ("", name) or study.startswith(f"{name}."):
+                    known = book.study(name)
+                    parts = enumerate(known.parts) if known.further else [(None, name)]
+                    found |= {part: Taking(known, book, store, at) for at, part in parts if study in ("", name, part)}
     return found
 
 
@@ -115,17 +129,15 @@ def people_of_study(store: Store, study: str) -> dict[str, StudyPerson]:
 
     Unanswered items exclude nobody here: the caller decides how many may be missing.
     """
-    taking = takings(store, study).get(study)
-    if taking is None:
-        return {}
     return {
-        one.run: StudyPerson(
+        run: StudyPerson(
             "; ".join(map(str, reasons(taking.study, facts, count_missing=False))),
             one.about,
             "; ".join(map(str, flags(taking.study, facts).values())),
         )
+        for taking in takings(store, study).values()
         for one in taking.participants
-        if one.run and (facts := taking.facts(one)[1])
+        if (run := taking.run_of(one)) and (facts := taking.facts(one)[1])
     }
 
 
@@ -138,28 +150,19 @@ class PeopleRun(StoredRun):
     """The participants of a study who count, as one run: each of them is a repeat of every item they took."""
 
     def __init__(
-        self, store: Store, study: Study, members: list[RunRecord], flagged: int, excluded: int, instrument: Instrument
+        self, taking: Taking, name: str, members: list[RunRecord], flagged: int, excluded: int, instrument: Instrument
     ) -> None:
+        store, self._study, self.flagged, self.excluded = taking.store, taking.study, flagged, excluded
         self._members = [StoredRun(store, record, instrument) for record in members]
-        self._study, self.flagged, self.excluded = study, flagged, excluded
-        first = members[0]
-        counts = [
-            f"n = {len(members)}",
-            *(f"{count} {what}" for count, what in ((flagged, "flagged"), (excluded, "excluded")) if count),
-        ]
-        said = f"people ({study.name}, {', '.join(counts)})"
-        config = structs.replace(first.manifest.config, revision="", name=study.name, label=said)
+        first, counts = members[0], {"flagged": flagged, "excluded": excluded}
+        more = (f", {count} {what}" for what, count in counts.items() if count)
+        said = f"people ({name}, n = {len(members)}{''.join(more)})"
+        config = structs.replace(first.manifest.config, revision="", name=name, label=said)
         manifest = structs.replace(
             first.manifest, config=config, episodes=sum(one.manifest.episodes for one in members)
         )
         record = structs.replace(
-            first,
-            id=study.name,
-            name=study.name,
-            subject=said,
-            manifest=manifest,
-            status=RunStatus.FINISHED,
-            totals=None,
+            first, id=name, name=name, subject=said, manifest=manifest, status=RunStatus.FINISHED, totals=None
         )
         super().__init__(store, record, instrument)
 
@@ -237,9 +240,12 @@ class PeopleRun(StoredRun):
 
 def study_run(store: Store, name: str, load: Callable[[str], Instrument]) -> PeopleRun | None:
     """The people of a study who count, as one run; None if there is no such study."""
-    taking = takings(store, name).get(name)
-    if taking is None:
+    known = takings(store, name)
+    if known and name not in known:
+        raise UsageError(f"study {name} has several instruments; name the people of one: {', '.join(known)}.")
+    if not known:
         return None
+    taking = known[name]
     members, flagged, excluded = [], 0, 0
     for one in taking.participants:
         record = taking.record(one)
@@ -253,7 +259,7 @@ def study_run(store: Store, name: str, load: Callable[[str], Instrument]) -> Peo
         raise UsageError(
             f"nobody in study {name} counts yet ({excluded} excluded); 'sociometer study show {name}' lists everyone."
         )
-    return PeopleRun(store, taking.study, members, flagged, excluded, load(members[0].instrument))
+    return PeopleRun(taking, name, members, flagged, excluded, load(members[0].instrument))
 
 
 def groups_of(store: Store, load: Callable[[str], Instrument]) -> dict[str, PeopleRun]:

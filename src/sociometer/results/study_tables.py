@@ -17,7 +17,7 @@ from sociometer.core.words import grouped
 from sociometer.results.groups import Taking, takings
 from sociometer.store.store import Store
 from sociometer.store.stored_run import StoredRun
-from sociometer.store.studies import Participant, Timing, flags, reasons
+from sociometer.store.studies import Participant, Timing, flags, reasons, study_books
 
 Row = dict[str, Any]
 _MOST_PARTS = 6
@@ -78,15 +78,17 @@ def study_tables(
     store: Store, study: str, load: Callable[[str], Instrument]
 ) -> tuple[dict[str, list[Row]], dict[tuple[str, str], str]]:
     """The rows of each table, and what columns of scores and of questions about people mean."""
-    taking, titles = takings(store, study)[study], dict[tuple[str, str], str]()
+    parts, titles = takings(store, study), dict[tuple[str, str], str]()
     tables: dict[str, list[Row]] = {"people": [], "items": []}
     shown: set[tuple[str, str]] = set()
-    names = _about_columns(taking.study.questions)
-    for one in taking.participants:
-        person, more = _person(taking, one, names)
-        tables["people"].append({"person": one.id, **more, **person})
-        titles |= {("people", column): question for question, column in names.items()}
-        record = taking.record(one)
+    for book in study_books(store.path):
+        whole = Taking(book.study(study), book, store)
+    names = _about_columns(whole.study.questions)
+    people = {one.id: _person(whole, one, names) for one in whole.participants}
+    tables["people"] += [{"person": name, **more, **person} for name, (person, more) in people.items()]
+    titles |= {("people", column): question for question, column in names.items()}
+    for taking, one in ((part, one) for part in parts.values() for one in part.participants):
+        person, record = people[one.id][0], taking.record(one)
         if record is None:
             continue
         run = StoredRun(store, record, load(record.instrument))

@@ -34,11 +34,13 @@ PERSON = "human"
 
 
 class Study(Struct, frozen=True):
-    """A study: one instrument, and everything that its owner chose."""
+    """A study: one or several instruments, and everything that its owner chose."""
 
     name: str
     config: RunConfig
     """What every participant's run is made of."""
+    further: tuple[RunConfig, ...] = ()
+    """Those of the instruments that follow in the same sitting, each with a run of its own."""
     language: str = "en"
     sample: int = field(default=0, name="form")
     """The number of items of each task for a participant, drawn at random; 0 means all. Stored as `form`."""
@@ -67,11 +69,19 @@ class Study(Struct, frozen=True):
     """Whom participants can ask, such as a name and a mail address."""
     debriefing: str = ""
     """What participants read at the end."""
+    items: int = 0
+    """How many items a participant has; 0 in studies of older versions."""
     minutes: int = 0
     """About how long it takes; 0 if nobody has estimated it."""
     completion: str = ""
     """A code that participants take back to a panel, or the address (https://…) that they return to; there may be
     others for people who do not finish, such as ` screened-out=CODE`."""
+
+    @property
+    def parts(self) -> dict[str, RunConfig]:
+        """The instruments, each under the name by which results know its people: `spring`, or `spring.sesi`."""
+        every = (self.config, *self.further)
+        return {f"{self.name}.{one.instrument}" if self.further else self.name: one for one in every}
 
     @property
     def asked(self) -> tuple[PersonQuestion, ...]:
@@ -100,11 +110,18 @@ class Participant(Struct, frozen=True):
     joined: float
     about: dict[str, str] = {}
     run: str = ""
+    further: tuple[str, ...] = ()
+    """The runs of the instruments after the first."""
     started: bool = False
     """Whether the participant has seen a question, and so counts for the quota."""
     screened_out: bool = False
     asked_after: bool = False
     """Whether the questions after the items were answered."""
+
+    @property
+    def runs(self) -> tuple[str, ...]:
+        """The runs of the instruments that they have begun, in their order."""
+        return (self.run, *self.further) if self.run else ()
 
 
 class Timing(Struct, frozen=True):
@@ -127,9 +144,9 @@ class Timing(Struct, frozen=True):
         return self.seconds if self.page_seconds is None else self.page_seconds
 
 
-def run_name(study: str, participant: str) -> str:
+def run_name(part: str, participant: str) -> str:
     """The name of a participant's run, by which `seceu norms --study` and other commands find it."""
-    return f"{study}.{participant}"
+    return f"{part}.{participant}"
 
 
 def identity_of(participant: str) -> Identity:
@@ -166,6 +183,7 @@ ALTER TABLE timing ADD COLUMN page_seconds REAL
 """
 _WITHDRAWALS = "CREATE TABLE withdrawal (who TEXT PRIMARY KEY) WITHOUT ROWID"
 """Who has asked to withdraw and is not erased yet; a row without a name stays until the file has no traces of them."""
+_RUNS = "json_insert(coalesce(json_extract(body, '$.further'), '[]'), '$[#]', json_extract(body, '$.run'))"
 _TAKING = "id NOT IN (SELECT who FROM withdrawal)"
 
 
@@ -282,12 +300,13 @@ class StudyBook(Book):
 
     def runs(self) -> list[str]:
         """The runs of all participants, also of studies that cannot be read."""
-        query = "SELECT json_extract(body, '$.run') FROM participant WHERE json_valid(CAST(body AS TEXT))"
-        return [str(run) for (run,) in self._rows(query) if run]
+        query = f"SELECT {_RUNS} FROM participant WHERE json_valid(CAST(body AS TEXT))"  # noqa: S608
+        return [run for (runs,) in self._rows(query) for run in msgspec.json.decode(runs) if run]
 
     def set_run(self, participant: Participant, run: str) -> None:
-        """Stores which run has a participant's answers."""
-        self._change(structs.replace(participant, run=run))
+        """Stores which run has a participant's answers to the next instrument."""
+        first, *further = (*participant.runs, run)
+        self._change(structs.replace(participant, run=first, further=tuple(further)))
 
     def _change(self, participant: Participant) -> None:
         body = msgspec.json.encode(participant)
@@ -360,11 +379,12 @@ class StudyBook(Book):
 
     def _quickly(self, statement: str, *values: object) -> None:
         """A change that survives a kill of the process, perhaps not a power cut, so that nobody waits for the disk."""
-        self._rows("PRAGMA synchronous = NORMAL")
-        try:
-            self._rows(statement, *values)
-        finally:
-            self._rows("PRAGMA synchronous = FULL")
+        with self._lock:
+            self._rows("PRAGMA synchronous = NORMAL")
+            try:
+                self._rows(statement, *values)
+            finally:
+                self._rows("PRAGMA synchronous = FULL")
 
 
 def study_books(store: StorePlace) -> Iterator[StudyBook]:
@@ -374,8 +394,8 @@ def study_books(store: StorePlace) -> Iterator[StudyBook]:
             yield book
 
 
-def unfinished_withdrawals(store: StorePlace) -> dict[str, str]:
-    """Who has asked to withdraw, each with the run, which counts nowhere; read without opening the book."""
+def unfinished_withdrawals(store: StorePlace) -> dict[str, list[str]]:
+    """Who has asked to withdraw, each with their runs, which count nowhere; read without opening the book."""
     if not isinstance(store, Path) or not (path := book_path(store)).exists():
         return {}
     state: tuple[int, ...] = (time.time_ns(),)
@@ -386,12 +406,12 @@ def unfinished_withdrawals(store: StorePlace) -> dict[str, str]:
 
 
 @lru_cache(maxsize=16)
-def _unfinished(path: Path, state: tuple[int, ...]) -> dict[str, str]:
+def _unfinished(path: Path, state: tuple[int, ...]) -> dict[str, list[str]]:
     """The same, read once for each state of the book's files: every search among runs asks for it."""
-    query = "SELECT who, json_extract(body, '$.run') FROM withdrawal LEFT JOIN participant ON id = who"
+    query = f"SELECT who, {_RUNS} FROM withdrawal LEFT JOIN participant ON id = who"  # noqa: S608
     # A book of an older version has no such table; one that is damaged must not hide the runs of models.
     with suppress(sqlite3.Error), closing(open_file(path, writable=False)) as book:
-        return {name: run or "" for name, run in book.execute(query)}
+        return {name: [run for run in msgspec.json.decode(runs or "[]") if run] for name, runs in book.execute(query)}
     return {}
 
 
