@@ -2,13 +2,16 @@
 
 import asyncio
 import sqlite3
+import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
 from open_study import OpenStudy
 from person import Form
+from serving import Client
 
 from sociometer.core.conversation import Request, user
+from sociometer.store.studies import book_path, identity_of
 from sociometer.web.seats import FormPlayer
 from sociometer.web.study import SEATS
 
@@ -72,3 +75,25 @@ def test_an_answer_that_was_not_stored_is_not_taken():
         assert stored.done()
 
     asyncio.run(play())
+
+
+def test_nobody_waits_for_a_file_that_another_process_has_locked(tmp_path):
+    """The study's file is locked: an answer waits for it, other requests do not."""
+    with OpenStudy(tmp_path / "s.db", "sesi", "--limit", "2") as opened, ThreadPoolExecutor(1) as pool:
+        person = opened.person().join()
+        fields = person.filled(Form(person.page().text, "/take"))
+        with closing(sqlite3.connect(book_path(opened.path), isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            sent = pool.submit(person.post, "/take", fields)
+            while opened.store.journal.count_replies(opened.run_of(person), identity_of(_id(opened))) < 1:
+                time.sleep(0.01)
+            assert Client(opened.served.url).get("/static/style.css").status == 200
+            assert Client(opened.served.url).get("/nowhere").status == 404
+            assert not sent.done()
+            other.execute("ROLLBACK")
+        assert sent.result(30).status == 303
+        assert [one.question for one in opened.book.timings("spring")] == [0]
+
+
+def _id(opened):
+    return opened.book.participants("spring")[0].id

@@ -21,6 +21,7 @@ from sociometer.core.session import DirectReplies, Draw, Session
 from sociometer.core.source import Source
 from sociometer.core.task import Item, Task
 from sociometer.engine.engine import Engine, PlayedRun
+from sociometer.engine.estimate import rehearse
 from sociometer.engine.plan import Plan, StoredPlan
 from sociometer.store.erasing import Erased, Withdrawing
 from sociometer.store.records import RunRecord, RunStatus
@@ -187,8 +188,12 @@ class Seats:
         self._item_ids: dict[str, dict[str, tuple[str, ...]]] = {}
 
     def prepare(self, study: Study) -> None:
-        """Makes the items, so that the first participant does not wait for them."""
+        """Makes the items and plays one of each task, so that the first participant does not wait for loading."""
         self.count(study)
+        for config in study.parts.values():
+            plan = Engine(self._store, self._load).plan(config, players={PERSON: FormPlayer("nobody", 0)})
+            for task in plan.tasks:
+                asyncio.run(rehearse(plan, task, [next(iter(plan.lists[task.name]))]))
 
     def count(self, study: Study) -> int:
         """How many items each participant gets."""
