@@ -82,10 +82,11 @@ def test_nobody_waits_for_a_file_that_another_process_has_locked(tmp_path):
     with OpenStudy(tmp_path / "s.db", "sesi", "--limit", "2") as opened, ThreadPoolExecutor(1) as pool:
         person = opened.person().join()
         fields = person.filled(Form(person.page().text, "/take"))
+        (one,) = opened.book.participants("spring")
         with closing(sqlite3.connect(book_path(opened.path), isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")
             sent = pool.submit(person.post, "/take", fields)
-            while opened.store.journal.count_replies(opened.run_of(person), identity_of(_id(opened))) < 1:
+            while opened.store.journal.count_replies(one.run, identity_of(one.id)) < 1:
                 time.sleep(0.01)
             assert Client(opened.served.url).get("/static/style.css").status == 200
             assert Client(opened.served.url).get("/nowhere").status == 404
@@ -95,5 +96,12 @@ def test_nobody_waits_for_a_file_that_another_process_has_locked(tmp_path):
         assert [one.question for one in opened.book.timings("spring")] == [0]
 
 
-def _id(opened):
-    return opened.book.participants("spring")[0].id
+def test_whoever_has_finished_begins_no_second_run(tmp_path):
+    """A request that was sent before the end may ask for a question after it."""
+    with OpenStudy(tmp_path / "s.db", "sesi", "--limit", "1") as opened:
+        person = opened.person().join()
+        person.answer_all()
+        seats, (one,) = opened.served.app[SEATS], opened.book.participants("spring")
+        assert opened.served.do(seats.question(one, opened.study, 6.0)) is None
+        assert opened.served.do(seats.give(one, opened.study, 1, "A", 6.0, "A", "")) is False
+        assert len(list(opened.store.runs.all())) == 1

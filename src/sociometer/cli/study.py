@@ -19,7 +19,7 @@ from sociometer.cli.output import Group, Range, link_teller, option, tell, tell_
 from sociometer.cli.view import place_options, who_can_open
 from sociometer.core.card import Card
 from sociometer.core.config import RunConfig
-from sociometer.core.conversation import SUBJECT, with_new_messages
+from sociometer.core.conversation import SUBJECT, Exchange, with_new_messages
 from sociometer.core.errors import DataError, ExitCode, NotFound, StoreError, UsageError
 from sociometer.core.language import ENGLISH, language_of, written_in
 from sociometer.core.measure import Cell, Table
@@ -64,8 +64,8 @@ def _create(instruments: tuple[str, ...], name: str, store: StorePlace | None, a
         most_failed=given["most_failed"],
         fastest_seconds=given["fastest"],
         excludes_flagged=bool(given["flagged"]),
-        **_texts(given),
     )
+    study = structs.replace(study, **_texts(given))
     if len(set(study.questions)) < len(study.asks):
         raise UsageError("two of the questions --ask have the same name.")
     path, seconds, told = _file(store).absolute(), 0.0, []
@@ -152,7 +152,8 @@ def _seconds(plan: ReadPlan, counts: dict[str, int]) -> float:
     seconds = 0.0
     for task in plan.tasks:
         played = asyncio.run(rehearse(plan, task, [*islice(plan.lists[task.name], _REHEARSED)]))
-        asked = [new for one in played for event, new in with_new_messages(one) if event.role == SUBJECT]
+        every = (pair for one in played for pair in with_new_messages(one))
+        asked = [new for event, new in every if isinstance(event, Exchange) and event.role == SUBJECT]
         shown = sum(reading_seconds(message.content) for new in asked for message in new)
         seconds += (shown + ANSWER_SECONDS * len(asked)) * counts[task.name] / len(played)
     return seconds

@@ -217,6 +217,8 @@ class Seats:
     async def question(self, participant: Participant, study: Study, seconds: float) -> Question | None:
         """A participant's next question; None if there is none within these seconds, or no more at all."""
         seat = await self._seat(participant, study)
+        if seat is None:
+            return None
         await _either(seat, seconds)
         if not seat.playing.done():
             return seat.player.question
@@ -237,6 +239,8 @@ class Seats:
         `spent` are the seconds that the question was on the screen, as the browser says.
         """
         seat = await self._seat(participant, study)
+        if seat is None:
+            return False
         await _either(seat, seconds)
         asked, stored = seat.player.question, seat.player.give(number, said)
         if asked is None or stored is None:
@@ -302,21 +306,22 @@ class Seats:
         """A participant's run; the engine stores no run without any answer."""
         return next(self._store.runs.found(RunSearch(ids=(run,))), None)
 
-    async def _seat(self, participant: Participant, study: Study) -> Seat:
+    async def _seat(self, participant: Participant, study: Study) -> Seat | None:
+        """The seat of a participant, who continues from the journal or starts the next instrument; None at the end."""
         async with self._locks.setdefault(participant.id, asyncio.Lock()):
             seat = self._seats.get(participant.id)
             if seat is None or seat.playing.done():
-                seat = self._seats[participant.id] = await self._start(participant, study)
+                prepared = await asyncio.to_thread(self._prepared, participant, study)
+                if prepared is None:
+                    return None
+                instrument, player, plan, engine = prepared
+                playing = asyncio.create_task(engine.play(plan))
+                seat = self._seats[participant.id] = Seat(plan.run.id, instrument, player, playing)
             seat.used = time.monotonic()
             return seat
 
-    async def _start(self, participant: Participant, study: Study) -> Seat:
-        """Continues a participant's run from the journal, or starts that of the next instrument."""
-        instrument, player, prepared, engine = await asyncio.to_thread(self._prepared, participant, study)
-        return Seat(prepared.run.id, instrument, player, asyncio.create_task(engine.play(prepared)))
-
-    def _prepared(self, participant: Participant, study: Study) -> tuple[str, FormPlayer, StoredPlan, Engine]:
-        """What a participant plays next, who plays it, and the engine that does."""
+    def _prepared(self, participant: Participant, study: Study) -> tuple[str, FormPlayer, StoredPlan, Engine] | None:
+        """What a participant plays next, who plays it, and the engine that does; None if everything is played."""
         current = self._book.participant(participant.id)
         if current is None or self._book.withdrawing(current.id):
             raise Withdrawing(f"participant {participant.id} has withdrawn.")
@@ -324,7 +329,9 @@ class Seats:
             raise Full(f"study {study.name} has all the participants it needs.")
         records = list(map(self._record, current.runs))
         over = [record for record in records if record is not None and record.status is RunStatus.FINISHED]
-        part, config = [*study.parts.items()][min(len(over), len(study.parts) - 1)]
+        if len(over) == len(study.parts):
+            return None
+        part, config = [*study.parts.items()][len(over)]
         known = next((record for record in records if record not in over), None)
         counted = (self._store.journal.count_replies(one.id, identity_of(current.id)) for one in records if one)
         player = FormPlayer(current.id, sum(counted))
