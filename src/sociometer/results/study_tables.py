@@ -193,7 +193,7 @@ def _codebook(tables: dict[str, list[Row]], titles: dict[tuple[str, str], str]) 
             known = [cell for row in rows if (cell := row.get(column)) not in (None, "")]
             text = any(isinstance(cell, str) for cell in known)
             listed = text and len(set(known)) <= _MOST_VALUES and column not in ("person", "joined")
-            values = sorted(set(known)) if listed else []
+            values = sorted(set(map(str, known))) if listed else []
             said = _MEANINGS.get(column) or next(said for one, said in _PREFIXES.items() if column.startswith(one))
             title = titles.get((name, column))
             yield {
