@@ -291,12 +291,14 @@ def test_the_error_about_an_open_study_names_the_study(tmp_path):
         pass
 
 
-def test_what_people_say_about_themselves_reaches_a_norm(tmp_path, capsys):
+@pytest.mark.parametrize("instruments", [("seceu",), ("sesi", "seceu")])
+def test_what_people_say_about_themselves_reaches_a_norm(instruments, tmp_path, capsys):
     asks = ("--ask", "age", "--ask", "sex", "--ask", "country")
-    with OpenStudy(tmp_path / "s.db", "seceu", "--limit", "2", *asks) as opened:
+    with OpenStudy(tmp_path / "s.db", *instruments, "--limit", "2", *asks) as opened:
         person = opened.person()
         person.join(**{"about-0": "34", "about-1": "f", "about-2": "Peru"})
-        person.answer()
+        for _ in range(2 * len(instruments) - 1):
+            person.answer()
         person.points = (1, 2, 3, 4)
         person.answer_all()
     others = tmp_path / "people.csv"

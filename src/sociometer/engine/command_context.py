@@ -131,7 +131,8 @@ class EngineContext:
         store = self._engine.store
         every = store.runs.all() if store.path.exists() else ()
         people = (run for run in every if (who := run.manifest.roles.get(SUBJECT)) and who.identity.wire == "human")
-        found = [run.id for run in people if run.name.startswith(f"{name}.")]
+        mine = (run for run in people if run.instrument == self.instrument.card.name)
+        found = [run.id for run in mine if run.name.startswith(f"{name}.")]
         if not found:
             raise UsageError(f"{store.path} has no run of a study '{name}'; 'sociometer study list' lists the studies.")
         return [self.run(run) for run in found]
