@@ -1,14 +1,14 @@
 """Many people take a study at once while its server is killed; counts what is lost and times the pages.
 
-Run: python bench/people.py [--people 200] [--scenarios 10] [--kills 2]
+Run: python bench/people.py [--people 200] [--scenarios 10] [--kills 2] [--think 0.5 1.5]
 """
 
 import argparse
 import asyncio
 import json
+import random
 import re
 import socket
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -47,10 +47,10 @@ class Server:
 
 
 class Person:
-    """Somebody who answers as fast as the pages come."""
+    """Somebody who thinks for a random time between two bounds before each answer."""
 
-    def __init__(self, url: str, times: list[float]) -> None:
-        self.url, self.times = url, times
+    def __init__(self, url: str, times: list[float], think: tuple[float, float]) -> None:
+        self.url, self.times, self.think = url, times, think
         self.accepted: set[int] = set()
         self.repeated = 0
 
@@ -58,16 +58,21 @@ class Person:
         headers = {"Origin": self.url}
         jar = aiohttp.CookieJar(unsafe=True)
         async with aiohttp.ClientSession(self.url, headers=headers, cookie_jar=jar) as self.client:
+            await self.pause()
             ticket = dict(_HIDDEN.findall(await self.send("GET", join)))["ticket"]
             await self.send("POST", join, {"agree": "yes", "ticket": ticket})
             while True:
                 hidden = dict(_HIDDEN.findall(await self.send("GET", "/take")))
                 if "number" not in hidden:
                     return
+                await self.pause()
                 number = int(hidden["number"])
                 self.repeated += number in self.accepted
                 await self.send("POST", "/take", {**hidden, **{f"points-{n}": p for n, p in enumerate(POINTS)}})
                 self.accepted.add(number)
+
+    async def pause(self) -> None:
+        await asyncio.sleep(random.uniform(*self.think))
 
     async def send(self, method: str, path: str, data: dict[str, str] | None = None) -> str:
         while True:
@@ -88,16 +93,18 @@ async def main() -> int:
     parser.add_argument("--people", type=int, default=200)
     parser.add_argument("--scenarios", type=int, default=10)
     parser.add_argument("--kills", type=int, default=2)
+    parser.add_argument("--think", type=float, nargs=2, default=(0.0, 0.0), metavar="SECONDS")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         store = Path(folder) / "bench.db"
         create = ["study", "create", "seceu", "--name", "bench", "--limit", str(options.scenarios)]
         create += ["--quota", str(options.people)]
-        run_command([*create, "--store", str(store)])
+        if code := await asyncio.to_thread(run_command, [*create, "--store", str(store)]):
+            return code
         server = Server(store)
         join = server.start()
         times: list[float] = []
-        people = [Person(f"http://127.0.0.1:{server.port}", times) for _ in range(options.people)]
+        people = [Person(f"http://127.0.0.1:{server.port}", times, options.think) for _ in range(options.people)]
         began = time.perf_counter()
         taking = asyncio.gather(*(person.take(join) for person in people))
         total = options.people * options.scenarios
@@ -117,8 +124,9 @@ async def main() -> int:
         times.sort()
         print(f"{options.people} people, {options.scenarios} scenarios, {options.kills} kills: {wall:.1f} s")
         print(f"finished {finished}, answers {answers} of {total}, asked again {sum(p.repeated for p in people)}")
-        middle, late = statistics.median(times) * 1000, times[int(len(times) * 0.95)] * 1000
-        print(f"{len(times)} pages: median {middle:.0f} ms, p95 {late:.0f} ms, longest {times[-1] * 1000:.0f} ms")
+        shares = {f"p{part}": times[int(len(times) * part / 100)] for part in (50, 95, 99)}
+        said = ", ".join(f"{name} {seconds * 1000:.0f} ms" for name, seconds in shares.items())
+        print(f"{len(times)} pages: {said}, longest {times[-1] * 1000:.0f} ms")
         return int(finished != options.people or answers != total or any(person.repeated for person in people))
 
 

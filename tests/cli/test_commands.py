@@ -695,8 +695,8 @@ def test_what_is_refused_or_only_planned_makes_no_store(cli, tmp_path):
 def test_a_long_wait_that_the_server_asked_for_is_shown():
     progress = Progress("sesi · m", Budget(Caps()), 2)
     assert "waiting" not in line(progress)
-    progress.wait(600)
-    assert "waiting 10 min 00 s as the server asked" in line(progress)
+    progress.wait(600, "openai.example")
+    assert "waiting 10 min 00 s as openai.example asked" in line(progress)
 
 
 def test_a_base_url_that_nobody_would_ask_is_refused(cli):

@@ -69,7 +69,7 @@ def studied(tmp_path_factory):
     path = tmp_path_factory.mktemp("group") / "s.db"
     book, lots = StudyBook(book_path(path)), random.Random(4)
     config = RunConfig(instrument="sesi", subject="human", limit=ITEMS)
-    study = Study("spring", config, questions=("age", "sex"), attention=1, fastest_seconds=0)
+    study = Study("spring", config, asks=("age", "sex"), attention=1, fastest_seconds=0)
     book.create(study)
 
     for number in range(PEOPLE + 1):
@@ -122,7 +122,7 @@ def test_a_study_that_cannot_be_read_stops_nothing_else(studied, tmp_path, capsy
         ["compare", "spring", oracle],
         ["report", "--to", str(tmp_path / "r.html")],
         ["study", "show", "spring"],
-        ["study", "export", "spring", "--to", str(tmp_path / "e.csv")],
+        ["study", "export", "spring", "--to", str(tmp_path / "e")],
     ):
         assert run_command([*words, *at]) == 0, words
     capsys.readouterr()

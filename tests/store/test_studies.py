@@ -1,10 +1,12 @@
-"""The study book: names and codes."""
+"""The study book: names and codes; whom the rules flag."""
+
+import random
 
 import pytest
 
 from sociometer.core.config import RunConfig
 from sociometer.core.errors import UsageError
-from sociometer.store.studies import Study, StudyBook, plain_code, shown_code
+from sociometer.store.studies import FASTEST_SECONDS, Facts, Study, StudyBook, flags, plain_code, shown_code
 
 
 def test_a_code_is_read_as_people_write_it():
@@ -18,3 +20,25 @@ def test_a_study_has_a_name_of_its_own(tmp_path):
     with pytest.raises(UsageError, match="already"):
         book.create(study)
     book.close()
+
+
+def taken(lots, kind):
+    """A person with forty questions of four options and two checks: a known law for each kind."""
+    middle = {"fast": 0.9, "same": 6.0, "random": 4.0}.get(kind, lots.lognormvariate(2.7, 0.4))
+    letters = ["B" if kind == "same" else lots.choice("ABCD") for _ in range(40)]
+    right = 0.25 if kind else 0.98
+    failed = sum(lots.random() > right for _ in range(2))
+    return Facts(40, 40, failed, tuple(letters), tuple(middle * lots.lognormvariate(0, 0.5) for _ in range(40)))
+
+
+def test_the_default_rules_flag_the_careless_and_few_others():
+    config = RunConfig(instrument="sesi", subject="human")
+    study = Study("spring", config, attention=2, fastest_seconds=FASTEST_SECONDS)
+    for seed in range(20):
+        lots = random.Random(seed)
+        careless = [taken(lots, kind) for kind in ("fast", "same", "random", "fast", "same", "random") * 2][:10]
+        others = [taken(lots, "") for _ in range(50)]
+        assert sum(bool(flags(study, one)) for one in careless) >= 8
+        assert sum(bool(flags(study, one)) for one in others) <= 5
+    every = [taken(random.Random(seed), "") for seed in range(2_000)]
+    assert sum(bool(flags(study, one)) for one in every) / 2_000 < 0.06

@@ -14,14 +14,14 @@ from sociometer.web.study import study_application
 class OpenStudy:
     """The study `spring` of a store of its own."""
 
-    def __init__(self, path, *options, per_address=10_000, place=None):
-        self.path, self.per_address, self.place = path, per_address, place
+    def __init__(self, path, *options, per_address=10_000, place=None, lab=False):
+        self.path, self.per_address, self.place, self.lab = path, per_address, place, lab
         assert run_command(["study", "create", *options, "--name", "spring", "--store", str(path)]) == 0
 
     def __enter__(self):
         self.store, self.book = Store(self.path), StudyBook(book_path(self.path))
         self.study = self.book.study("spring")
-        made = study_application(self.study, self.store, self.book, load, self.per_address)
+        made = study_application(self.study, self.store, self.book, load, self.per_address, lab=self.lab)
         self.tokens = made[TOKENS]
         self.served = Served(made, self.place).__enter__()
         self.link = f"/join/{self.study.secret}"

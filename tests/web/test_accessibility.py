@@ -50,10 +50,29 @@ def test_the_pages_of_view(opened, served, stored, axe, language):  # noqa: F811
         check(opened, axe, path)
 
 
+SIMULATED = ("--role", "simulator=baseline/random")
 CASES = {
     "points": ["seceu", "--limit", "2", "--language", "zh", "--ask", "年龄", "--shows", "place", "--attention", "1"],
     "choice": ["sesi", "--limit", "1", "--consent", "Agree to this."],
-    "talk": ["sage", "--limit", "1", "--set", "turns=2"],
+    "talk": ["sage", *SIMULATED, "--limit", "1", "--set", "turns=2"],
+    "battery": [
+        "sesi",
+        "seceu",
+        "--limit",
+        "1",
+        "--ask",
+        "Age; number 18..99; required",
+        "--ask",
+        "Sex; choice f|m",
+        "--ask",
+        "Tired?; scale 1..7 not at all|very; after",
+        "--ask",
+        "Comments; text; after",
+        "--completion",
+        "DONE no-consent=NO1",
+        "--language",
+        "zh",
+    ],
     "numbers": ["egosocial", "--task", "numbers", "--limit", "1", "--set", "rounds=2"],
 }
 
@@ -66,14 +85,18 @@ def test_the_pages_of_a_study(browser, axe, tmp_path, case):
         browser.delete_all_cookies()
         browser.get(study.served.url + study.link)
         check(browser, axe, "welcome")
+        if case == "battery":
+            send(browser, "form")
+            check(browser, axe, "something is missing")
+            browser.find_element(By.NAME, "about-0").send_keys("30")
         browser.find_element(By.NAME, "agree").send_keys(" ")
         send(browser, "form")
         check(browser, axe, "code")
         browser.find_element(By.CSS_SELECTOR, "a.button").click()
         for number in range(40):
-            if "/end" in browser.current_url:
+            if "/end" in browser.current_url and "/after" not in browser.page_source:
                 break
-            if number < 4 or "check" in browser.page_source:
+            if number < 4 or "check" in browser.page_source or "/after" in browser.page_source:
                 check(browser, axe, f"question {number}")
             fill(browser)
             send(browser, ".answer")
@@ -92,6 +115,7 @@ def test_the_pages_of_raters(browser, axe, tmp_path, capsys):
     from rating import OpenQueue
     from test_annotate import made_sheet
     from test_annotate_in_browser import label_all, sign_in
+    from test_study_in_browser import send
 
     sheet = made_sheet(tmp_path, "egosocial/beliefs", rows=2)
     with OpenQueue(tmp_path / "s.db", capsys, "--sheet", str(sheet), "--language", "zh") as queue:
@@ -109,4 +133,7 @@ def test_the_pages_of_raters(browser, axe, tmp_path, capsys):
             check(browser, axe, "skipped")
         browser.delete_all_cookies()
         browser.get(f"{queue.served.url}/enter?token={queue.tokens.make()}")
+        send(browser, "form")
         check(browser, axe, "owner")
+        browser.get(f"{queue.served.url}/owner/unit?unit={next(iter(queue.book.units('spring')))}")
+        check(browser, axe, "dispute")

@@ -3,6 +3,7 @@
 import csv
 import json
 import random
+import re
 import sqlite3
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -90,6 +91,35 @@ def test_two_raters_and_a_third_who_settles(kind, tmp_path, capsys):
         assert sorted(row[keys[0]] for row in rows) == sorted(row[keys[0]] for row in original)
         assert all(row[column] for row in rows for column in labels)
         assert list(rows[0]) == list(original[0])
+
+
+def test_the_owner_decides_what_three_raters_see_in_three_ways(tmp_path, capsys):
+    sheet = made_sheet(tmp_path, "sesi/causes", rows=1)
+    with OpenQueue(tmp_path / "s.db", capsys, "--sheet", str(sheet), "--raters", "3", "--per-item", "3") as queue:
+        for number in (1, 2, 3):
+
+            def choose(shown, form, number=number):
+                return {name: values[number] for name, values in form.radios.items() if name != "action"}
+
+            label_all(queue.rater(f"rater-{number}"), choose)
+        owner, (unit,) = queue.owner(), queue.book.units("spring")
+        board, path = owner.get("/owner").text, f"/owner/unit?unit={unit}"
+        assert "not settled 1" in plain(board) and f'href="{path}"' in board
+        before = re.search(r"Agreement.*?Not settled", plain(board)).group(0)
+        text = owner.get(path).text
+        form = Form(text, "/owner/unit")
+        (name, values), *_ = (one for one in form.radios.items() if one[0] != "action")
+        assert len(re.findall(r'<dl class="facts">', text)) == 3 and 'action="/rate"' not in text
+        assert owner.post("/owner/unit", {**form.hidden, "action": "label"}).status == 400
+        assert queue.rater("rater-1").get(path).status == 403
+        got = owner.post("/owner/unit", {**form.hidden, **dict.fromkeys(form.radios, values[1]), "action": "label"})
+        assert got.headers["Location"] == "/owner#open"
+        board = plain(owner.get("/owner").text)
+        # The decision settles it, and changes nothing about how far the raters agree.
+        assert "not settled 0" in board and before.removesuffix("Not settled").strip() in board
+        out = tmp_path / "settled.csv"
+        assert run_command(["annotate", "export", "spring", "--to", str(out), "--store", str(queue.path)]) == 0
+        assert rows_of(out)[0][name.removeprefix("answer-")] == values[1]
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -94,6 +94,120 @@ def test_the_owners_texts_and_the_completion_code_are_shown(tmp_path):
         assert re.search(r'href="https://panel.example/done\?cc=1"', person.page().text)
 
 
+PANEL = ("--ask", "PROLIFIC_PID; panel", "--ask", "STUDY_ID; hidden")
+CODES = "DONE screened-out=OUT9 failed-checks=https://panel.example/?cc=F no-consent=NO5"
+
+
+def test_a_panel_id_is_required_hidden_and_continues_the_same_participation(tmp_path):
+    with OpenStudy(tmp_path / "s.db", "sesi", "--limit", "2", *PANEL) as opened:
+        link, path = opened.link, f"{opened.link}?PROLIFIC_PID=abc&STUDY_ID=s1"
+        got = opened.person().get(link)
+        assert got.status == 400 and "The link is not complete" in plain(got.text)
+        client = opened.person()
+        form = Form(client.get(path).text, link)
+        assert form.hidden["about-0"] == "abc" and not form.texts
+        assert client.post(link, {**form.hidden, "about-0": "", "agree": "yes"}).status == 400
+        assert client.post(link, {**form.hidden, "agree": "yes"}).status == 303
+        assert client.answer()
+        # The same id in another browser, at the link or in a form that was open before.
+        other = opened.person()
+        assert other.get(path).headers["Location"] == "/take"
+        assert Form(other.page().text, "/take").hidden["number"] == "1"
+        late = opened.person()
+        assert late.post(link, {**form.hidden, "ticket": "x" * 43, "agree": "yes"}).status == 303
+        assert late.answer() and not late.answer()
+        (participant,) = opened.book.participants("spring")
+        assert participant.about == {"PROLIFIC_PID": "abc", "STUDY_ID": "s1"}
+        assert other.withdraw().status == 200 and opened.book.participants("spring") == []
+        assert "agree" in opened.person().get(path).text
+
+
+def test_every_end_has_its_completion_code(tmp_path):
+    asks = ("--ask", "Age; number 16..99; only 18..65", "--completion", CODES, "--attention", "1")
+    with OpenStudy(tmp_path / "s.db", "sesi", "--limit", "1", *asks) as opened:
+        person = opened.person()
+        form = Form(person.get(opened.link).text, opened.link)
+        declined = person.post(opened.link, {**form.hidden, "decline": "yes"})
+        assert "NO5" in declined.text and "Nothing was stored" in declined.text
+        assert opened.book.participants("spring") == []
+        young = opened.person()
+        for said in ("12", "x", ""):
+            assert young.post(opened.link, {**form.hidden, "agree": "yes", "about-0": said}).status == 400
+        assert young.post(opened.link, {**form.hidden, "agree": "yes", "about-0": "17"}).status == 303
+        assert "OUT9" in young.page().text and "DONE" not in young.page().text
+        assert [one.started for one in opened.book.participants("spring")] == [False]
+        for right, code in ((True, "DONE"), (False, "https://panel.example/?cc=F")):
+            taker = opened.person().join(**{"about-0": "30"})
+            while "Thank you" not in (text := taker.page().text):
+                path = "/check" if 'action="/check"' in text else "/take"
+                fields = taker.filled(Form(text, path))
+                if path == "/check":
+                    named = re.search("choose “([^”]+)”", plain(text)).group(1)
+                    others = [one for one in Form(text, path).radios["answer"] if one != named]
+                    fields["answer"] = named if right else others[0]
+                assert taker.post(path, fields).status == 303
+            assert code in text and "OUT9" not in text
+
+
+def test_questions_about_the_person_have_types_and_come_before_or_after(tmp_path):
+    asks = (
+        "Sex; choice female|male|other; required",
+        "Age; number 18..99",
+        "Tired?; scale 1..5 no|very; required; after",
+    )
+    options = [word for one in asks for word in ("--ask", one)]
+    with OpenStudy(tmp_path / "s.db", "sesi", "--limit", "1", *options) as opened:
+        person = opened.person()
+        form = Form(person.get(opened.link).text, opened.link)
+        assert form.radios == {"about-0": ["female", "male", "other"]} and form.numbers == {"about-1": (18, 99)}
+        for about in ({}, {"about-0": "x"}, {"about-0": "male", "about-1": "17"}):
+            got = person.post(opened.link, {**form.hidden, "agree": "yes", **about})
+            assert got.status == 400 and "alert" in got.text
+        person.join(**{"about-0": "male"})
+        person.answer_all()
+        after = Form(person.page().text, "/after")
+        assert after.radios == {"about-2": ["1", "2", "3", "4", "5"]} and "5 very" in person.page().text
+        assert person.post("/after", after.hidden).status == 400
+        assert person.post("/after", {**after.hidden, "about-2": "4"}).status == 303
+        assert "Thank you" in person.page().text
+        assert opened.book.participants("spring")[0].about == {"Sex": "male", "Tired?": "4"}
+
+
+@pytest.mark.parametrize("ask", ["Age; numbr", "Age; number 1", "Sex; choice one", "X; scale 1..99", "; required",
+                                 "Id; panel; after"])  # fmt: skip
+def test_a_question_that_cannot_be_read_is_refused(ask, tmp_path, capsys):
+    create = ["study", "create", "sesi", "--name", "spring", "--store", str(tmp_path / "s.db")]
+    assert run_command([*create, "--ask", ask]) == 2
+    assert f"--ask '{ask}'" in capsys.readouterr().err
+
+
+def test_in_a_lab_nothing_of_one_person_is_shown_to_the_next(tmp_path):
+    with OpenStudy(tmp_path / "s.db", "sesi", "--limit", "2", "--shows", "score", lab=True) as opened:
+        first = opened.person().join()
+        assert "Next participant" in first.page().text
+        cookie = first.cookie
+        first.answer_all()
+        end = first.page().text
+        assert "Your result" in end and f'href="{opened.link}"' in end
+        got = first.get(opened.link)
+        assert (
+            got.status == 200
+            and "Your result" not in got.text
+            and "withdraw" not in plain(got.text).lower().split("stored")[0]
+        )
+        # The old session is gone, also where somebody goes back.
+        for path in ("/end", "/take", "/stored", "/code"):
+            assert opened.person().__class__(opened.served.url, opened.link).get(path, Cookie=cookie).status == 403
+        second = opened.person()
+        second.cookie = first.cookie
+        second.join()
+        assert Form(second.page().text, "/take").hidden["number"] == "0"
+        # Somebody who was interrupted comes back with the code.
+        second.answer()
+        first.get(opened.link)
+        assert second.come_back().status == 303 and Form(second.page().text, "/take").hidden["number"] == "1"
+
+
 @pytest.mark.parametrize(
     ("body", "kind"),
     [

@@ -93,7 +93,7 @@ def test_withdrawing_asks_once_more_and_nothing_is_deleted_before(tmp_path):
 def test_no_row_survives_in_the_free_space_of_the_study_file(tmp_path):
     """Pages that were split keep old copies of their rows, which SQLite's secure_delete does not overwrite."""
     people, lots, book = 120, random.Random(3), StudyBook(tmp_path / "s.db.studies")
-    study = Study("spring", RunConfig(instrument="sesi", subject="human"), questions=("age",))
+    study = Study("spring", RunConfig(instrument="sesi", subject="human"), asks=("age",))
     book.create(study)
     joined = [book.join(study, {"age": f"Zwiebelturm-{number}-"})[0] for number in range(people)]
     for one in lots.sample(joined, people):
@@ -185,13 +185,13 @@ def test_while_another_process_holds_the_run_a_withdrawal_is_in_progress(tmp_pat
             assert book.started("spring") == 1 and book.study("spring").withdrawn == 0
             with pytest.raises(UsageError, match="unknown run"):
                 sm.get_run(run, store=opened.path)
-            rows, norm = tmp_path / "rows.csv", tmp_path / "norm.json"
+            rows, norm = tmp_path / "rows", tmp_path / "norm.json"
             for command in (
                 ("runs",), ("study", "list"), ("study", "export", "spring", "--to", rows), ("compare", "all"),
                 ("study", "norms", "spring", "--to", norm),
             ):  # fmt: skip
                 assert run not in printed(capsys, *command, *at)[1]
-            assert rows.exists() and leaver not in rows.read_text()
+            assert all(leaver not in one.read_text() for one in rows.iterdir())
             code, said = printed(capsys, "study", "show", "spring", *at)
             assert code == 0 and run not in said and f"not finished ('sociometer study withdraw'): {leaver}" in said
             assert printed(capsys, "store", "copy", opened.path, tmp_path / "copy.db")[0] == 5

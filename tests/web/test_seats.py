@@ -2,13 +2,16 @@
 
 import asyncio
 import sqlite3
+import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
 from open_study import OpenStudy
 from person import Form
+from serving import Client
 
 from sociometer.core.conversation import Request, user
+from sociometer.store.studies import book_path, identity_of
 from sociometer.web.seats import FormPlayer
 from sociometer.web.study import SEATS
 
@@ -47,7 +50,7 @@ def test_an_answer_is_taken_when_the_engine_says_that_it_is_on_disk(tmp_path):
         with closing(sqlite3.connect(opened.path, isolation_level=None)) as other, ThreadPoolExecutor(1) as pool:
             other.execute("BEGIN IMMEDIATE")
             opened.store.reader.set_trace_callback(asked.append)
-            sent = pool.submit(opened.served.do, seats.give(one, opened.study, 0, "A", 6.0))
+            sent = pool.submit(opened.served.do, seats.give(one, opened.study, 0, "A", 6.0, "A", ""))
             while seat.player.question is not None:
                 opened.served.do(asyncio.sleep(0))
             for _ in range(20):
@@ -72,3 +75,33 @@ def test_an_answer_that_was_not_stored_is_not_taken():
         assert stored.done()
 
     asyncio.run(play())
+
+
+def test_nobody_waits_for_a_file_that_another_process_has_locked(tmp_path):
+    """The study's file is locked: an answer waits for it, other requests do not."""
+    with OpenStudy(tmp_path / "s.db", "sesi", "--limit", "2") as opened, ThreadPoolExecutor(1) as pool:
+        person = opened.person().join()
+        fields = person.filled(Form(person.page().text, "/take"))
+        (one,) = opened.book.participants("spring")
+        with closing(sqlite3.connect(book_path(opened.path), isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            sent = pool.submit(person.post, "/take", fields)
+            while opened.store.journal.count_replies(one.run, identity_of(one.id)) < 1:
+                time.sleep(0.01)
+            assert Client(opened.served.url).get("/static/style.css").status == 200
+            assert Client(opened.served.url).get("/nowhere").status == 404
+            assert not sent.done()
+            other.execute("ROLLBACK")
+        assert sent.result(30).status == 303
+        assert [one.question for one in opened.book.timings("spring")] == [0]
+
+
+def test_whoever_has_finished_begins_no_second_run(tmp_path):
+    """A request that was sent before the end may ask for a question after it."""
+    with OpenStudy(tmp_path / "s.db", "sesi", "--limit", "1") as opened:
+        person = opened.person().join()
+        person.answer_all()
+        seats, (one,) = opened.served.app[SEATS], opened.book.participants("spring")
+        assert opened.served.do(seats.question(one, opened.study, 6.0)) is None
+        assert opened.served.do(seats.give(one, opened.study, 1, "A", 6.0, "A", "")) is False
+        assert len(list(opened.store.runs.all())) == 1

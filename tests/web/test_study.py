@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -11,7 +12,7 @@ from serving import Client
 
 import sociometer as sm
 from sociometer.cli.main import run_command
-from sociometer.core.errors import StoreError
+from sociometer.core.errors import StoreError, UsageError
 from sociometer.store.studies import book_path, study_lock
 
 
@@ -42,7 +43,7 @@ CASES = {
     "holdem": ["egosocial", "--task", "holdem", "--limit", "1"],
     "trees": ["socialeval", "--task", "goals", "--limit", "1", "--language", "zh"],
     "abilities": ["socialeval", "--task", "abilities", "--limit", "1"],
-    "talk": ["sage", "--limit", "1"],
+    "talk": ["sage", "--role", "simulator=baseline/random", "--limit", "1"],
 }
 
 
@@ -256,7 +257,9 @@ def test_codes_and_cookies_are_not_in_the_file(shared):
 
 
 def test_what_a_person_writes_is_shown_as_text(tmp_path):
-    with OpenStudy(tmp_path / "s.db", "sage", "--limit", "1", "--ask", "age") as opened:
+    with OpenStudy(
+        tmp_path / "s.db", "sage", "--role", "simulator=baseline/random", "--limit", "1", "--ask", "age"
+    ) as opened:
         person = opened.person(words="<script>alert(1)</script>")
         person.join(**{"about-0": "<b>9</b>"})
         person.answer()
@@ -285,3 +288,103 @@ def test_the_error_about_an_open_study_names_the_study(tmp_path):
         study_lock(tmp_path / "s.db", "spring"),
     ):
         pass
+
+
+# What a study is for
+
+
+@pytest.mark.parametrize(("words", "said"), [
+    (["sage"], "no score without a model for 'simulator'"),
+    (["sesi", "--task", "recall"], "'recall' is not for people"),
+    (["sage", "--task", "rejudge"], "tasks of sage for people: dialogue, hard-talks"),
+    (["socialeval", "--task", "inside"], "'inside' is not for people"),
+])  # fmt: skip
+def test_a_study_that_could_give_no_score_is_refused(words, said, tmp_path, capsys):
+    assert run_command(["study", "create", *words, "--name", "spring", "--store", str(tmp_path / "s.db")]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_the_minutes_are_said_at_creation_and_before_consent(tmp_path, capsys):
+    with OpenStudy(tmp_path / "s.db", "sesi", "--limit", "6") as opened:
+        assert f"in about {opened.study.minutes} minutes" in capsys.readouterr().out
+        assert f"It takes about {opened.study.minutes} minutes." in opened.person().get(opened.link).text
+        assert 3 <= opened.study.minutes <= 12
+
+
+def test_a_game_begins_with_a_round_that_does_not_count(tmp_path):
+    with OpenStudy(tmp_path / "s.db", "egosocial", "--task", "numbers", "--limit", "1", "--set", "rounds=3") as opened:
+        person, bars = opened.person().join(), []
+        while "does not count" in (text := person.page().text):
+            form = Form(text, "/take")
+            assert int(form.hidden["number"]) < 0 and 'value="0"></progress>' in text
+            assert person.post("/take", person.filled(form)).status == 303
+        assert opened.book.timings("spring") == []
+        # Somebody who comes back before the first round that counts practises again, later not any more.
+        for _ in range(3):
+            text = person.page().text
+            assert "does not count" not in text and "1 of 1" in text
+            bars.append(float(re.search(r'value="([\d.]+)"></progress>', text).group(1)))
+            assert person.answer()
+        assert bars == sorted(set(bars)) and 0 == bars[0] < bars[-1] < 1
+        assert "Thank you" in person.page().text
+        (run,) = sm.runs(store=opened.path)
+        assert run.status == "finished" and [time.question for time in opened.book.timings("spring")] == [0, 1, 2]
+        (episode,) = run.episodes()
+        assert len(episode.outcome.rounds) == 3
+
+
+# Several instruments in one sitting
+
+
+def test_a_battery_is_one_sitting_with_a_run_and_a_table_for_each_instrument(tmp_path, capsys):
+    options = (
+        "--limit",
+        "2",
+        "--ask",
+        "age; number 18..99",
+        "--attention",
+        "1",
+        "--shows",
+        "score",
+        "--order",
+        "random",
+    )
+    with OpenStudy(tmp_path / "s.db", "sesi", "seceu", *options) as opened:
+        person, seen = opened.person(choose=lambda values: values[-1]).join(**{"about-0": "44"}), []
+        while "Thank you" not in (text := person.page().text):
+            path = "/check" if 'action="/check"' in text else "/take"
+            form = Form(text, path)
+            seen += [form.hidden["number"]] if path == "/take" else []
+            assert path == "/check" or f"{len(seen)} of 4" in text
+            assert person.post(path, person.filled(form)).status == 303
+            if len(seen) == 3:  # in the middle of the second instrument, in another browser
+                person.cookie = ""
+                assert person.come_back().status == 303
+        assert seen == ["0", "1", "2", "3"] and text.count("<dt>") == 2
+        other = opened.person().join()
+        if (check := Form(other.page().text, "/check")).hidden:
+            assert other.post("/check", other.filled(check)).status == 303
+        assert other.answer() and other.page().status == 200
+        at = ["--store", str(opened.path)]
+        people = sm.get_run("spring.seceu", store=opened.path)
+        assert people.subject.startswith("people (spring.seceu, n = 1") and people.instrument == "seceu"
+        assert sm.get_run("spring.sesi", store=opened.path).people == 1
+        with pytest.raises(UsageError, match=r"name the people of one: spring\.sesi, spring\.seceu"):
+            sm.get_run("spring", store=opened.path)
+        assert run_command(["study", "export", "spring", "--to", str(tmp_path / "x"), *at]) == 0
+        made = {file.stem: file.read_text().splitlines() for file in (tmp_path / "x").iterdir()}
+        assert len(made["sesi_questions"]) == 4 and len(made["seceu_feelings"]) == 3 and len(made["people"]) == 3
+        capsys.readouterr()
+        assert run_command(["study", "show", "spring", "--json", *at]) == 0
+        one, two = json.loads(capsys.readouterr().out)
+        assert (one["status"], one["items"], one["answers"], one["excluded"]) == ("finished", 4, 4, "")
+        assert len(one["run"].split()) == 2 and two["items"] == 1 and two["excluded"] in ("", "answered 1 of 4 items")
+        assert person.withdraw().status == 200
+        assert [run.instrument for run in sm.runs(store=opened.path)] == ["sesi"]
+
+
+def test_a_battery_gives_each_instrument_the_options_that_it_knows(tmp_path, capsys):
+    create = ["study", "create", "sesi", "egosocial", "--name", "spring", "--store", str(tmp_path / "s.db")]
+    assert run_command([*create, "--task", "numbers", "--set", "rounds=2", "--limit", "1"]) == 0
+    assert "sesi, 1 items of questions; egosocial, 1 items of numbers" in capsys.readouterr().out
+    assert run_command([*create, "--task", "nowhere"]) == 2

@@ -21,18 +21,20 @@ NAMELESS = (
     ".filter((e) => !(e.labels?.length || e.getAttribute('aria-label') || e.textContent.trim()))"
     ".map((e) => e.outerHTML)"
 )
+SIMULATED = ("--role", "simulator=baseline/random")
 CASES = {
     "choice": (["sesi", "--limit", "2"], 390, "light"),
     "points": (["seceu", "--limit", "2", "--language", "zh", "--ask", "年龄", "--shows", "place"], 390, "dark"),
     "choice, wide": (["sesi", "--limit", "2", "--attention", "1", "--order", "random"], 1300, "dark"),
+    "battery": (["sesi", "seceu", "--limit", "1", "--ask", "Tired?; scale 1..7 not at all|very; after"], 390, "light"),
     "points, wide": (["seceu", "--limit", "2", "--ask", "age"], 1300, "light"),
     "blackjack": (["egosocial", "--task", "blackjack", "--limit", "1"], 390, "light"),
     "numbers": (["egosocial", "--task", "numbers", "--limit", "1", "--set", "rounds=2"], 1300, "dark"),
     "holdem": (["egosocial", "--task", "holdem", "--limit", "1"], 1300, "light"),
     "tree": (["socialeval", "--task", "goals", "--limit", "1", "--language", "zh"], 1300, "dark"),
     "tree, narrow": (["socialeval", "--task", "goals", "--limit", "1"], 390, "light"),
-    "talk": (["sage", "--limit", "1", "--language", "zh", "--set", "turns=3"], 390, "light"),
-    "talk, wide": (["sage", "--limit", "1", "--set", "turns=3"], 1300, "dark"),
+    "talk": (["sage", *SIMULATED, "--limit", "1", "--language", "zh", "--set", "turns=3"], 390, "light"),
+    "talk, wide": (["sage", *SIMULATED, "--limit", "1", "--set", "turns=3"], 1300, "dark"),
 }
 
 
@@ -78,7 +80,7 @@ def test_a_person_takes_it_to_the_end(case, browser, tmp_path):
         for _ in range(100):
             WebDriverWait(browser, 30).until(lambda b: b.find_elements(By.CSS_SELECTOR, ".answer, .narrow > h1"))
             check(browser, width, language)
-            if urlsplit(browser.current_url).path == "/end":
+            if urlsplit(browser.current_url).path == "/end" and "/after" not in browser.page_source:
                 break
             fill(browser)
             send(browser, ".answer")
@@ -86,8 +88,11 @@ def test_a_person_takes_it_to_the_end(case, browser, tmp_path):
         browser.find_element(By.CSS_SELECTOR, ".bar a").click()
         check(browser, width, language)
         assert [entry for entry in browser.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")] == []
-        (run,) = sm.runs(store=opened.path)
-        assert run.status == "finished" and not run.failures()
+        runs = sm.runs(store=opened.path)
+        assert len(runs) == 1 + (case == "battery")
+        assert all(run.status == "finished" and not run.failures() for run in runs)
+        # The browser's time is without the server's.
+        assert all(0 < time.page_seconds <= time.seconds for time in opened.book.timings("spring"))
 
 
 def test_the_points_that_are_left_are_counted_and_a_wrong_sum_is_said(browser, tmp_path):

@@ -14,6 +14,7 @@ from person import Form, plain
 import sociometer as sm
 from sociometer.cli.main import run_command
 from sociometer.core.config import RunConfig
+from sociometer.core.errors import UsageError
 from sociometer.instruments.seceu.items import bundled_scenarios
 from sociometer.store.episodes import Episodes
 from sociometer.store.labels import LabelBook
@@ -105,7 +106,19 @@ def test_a_check_comes_before_the_question_that_it_is_due_at_although_the_store_
 
 
 def test_who_fails_the_checks_is_excluded_from_the_norm_which_knows_age_and_sex(tmp_path, capsys):
-    options = ("--limit", "3", "--attention", "2", "--ask", "age", "--ask", "sex")
+    options = (
+        "--limit",
+        "3",
+        "--attention",
+        "2",
+        "--ask",
+        "age",
+        "--ask",
+        "sex",
+        "--fastest",
+        "0",
+        "--exclude-flagged",
+    )
     with OpenStudy(tmp_path / "s.db", "seceu", *options) as opened:
         readers = [
             Attentive(
@@ -135,7 +148,7 @@ def test_who_fails_the_checks_is_excluded_from_the_norm_which_knows_age_and_sex(
 
 
 def test_a_check_that_is_skipped_counts_as_failed(tmp_path, capsys):
-    with OpenStudy(tmp_path / "s.db", "seceu", "--limit", "3", "--attention", "1") as opened:
+    with OpenStudy(tmp_path / "s.db", "seceu", "--limit", "3", "--attention", "1", "--exclude-flagged") as opened:
         person = opened.person().join()
         person.page()
         csrf = Form(person.get("/stored").text, "/withdraw").hidden["csrf"]
@@ -181,12 +194,41 @@ def test_the_rules_exclude_whom_they_say():
 
 
 def test_the_same_points_everywhere_are_noticed(tmp_path, capsys):
-    with OpenStudy(tmp_path / "s.db", "seceu", "--limit", "10") as opened:
+    with OpenStudy(tmp_path / "s.db", "seceu", "--limit", "10", "--fastest", "0") as opened:
         opened.person().join().answer_all()
         capsys.readouterr()
         run_command(["study", "show", "spring", "--json", "--store", str(opened.path)])
         (row,) = json.loads(capsys.readouterr().out)
-        assert row["excluded"] == "the same answer to 10 of 10 questions"
+        assert (row["flagged"], row["excluded"]) == ("the same answer to 10 of 10 questions", "")
+
+
+def test_people_who_answer_too_fast_are_flagged_in_every_result_and_one_switch_excludes_them(tmp_path, capsys):
+    with OpenStudy(tmp_path / "s.db", "sesi", "--limit", "12") as opened:
+        for seed in range(2):
+            opened.person(choose=random.Random(seed).choice).join().answer_all()
+        at = ["--store", str(opened.path)]
+        people = sm.get_run("spring", store=opened.path)
+        assert people.subject == "people (spring, n = 2, 2 flagged)"
+        assert "a median response time under 2 seconds" in people.summary().notes[-1]
+        page = plain(opened.owner().get("/owner").text)
+        assert "flagged 2" in page and "excluded 0" in page and "results count them" in page
+        assert run_command(["study", "change", "spring", "--exclude-flagged", *at]) == 0
+        with pytest.raises(UsageError, match=r"nobody in study spring counts yet \(2 excluded\)"):
+            sm.get_run("spring", store=opened.path)
+        assert "excluded 2" in plain(opened.owner().get("/owner").text)
+        assert run_command(["study", "change", "spring", "--count-flagged", *at]) == 0
+        assert sm.get_run("spring", store=opened.path).people == 2
+
+
+def test_the_time_of_the_page_counts_if_it_can_be_true(tmp_path):
+    with OpenStudy(tmp_path / "s.db", "sesi", "--limit", "4") as opened:
+        person = opened.person().join()
+        for said in ("0.001", "99999", "-1", "nan"):
+            form = Form(person.page().text, "/take")
+            assert person.post("/take", {**person.filled(form), "spent": said}).status == 303
+        first, *others = opened.book.timings("spring")
+    assert first.page_seconds == first.spent == 0.001 < first.seconds and first.item.startswith("twin")
+    assert all(one.page_seconds is None and one.spent == one.seconds for one in others)
 
 
 def test_the_place_on_the_norm_is_shown_to_the_participant(tmp_path):
@@ -279,7 +321,7 @@ def test_a_copy_of_runs_that_is_refused_leaves_no_study_there(tmp_path):
 def test_a_norm_is_replaced_only_by_a_command_that_succeeds(tmp_path, capsys):
     """One of two people is left: the owner has deleted the other one's run."""
     norm, path = tmp_path / "norm.json", tmp_path / "s.db"
-    with OpenStudy(path, "seceu", "--limit", "10") as opened:
+    with OpenStudy(path, "seceu", "--limit", "10", "--exclude-flagged", "--fastest", "0") as opened:
         same, other = opened.person().join(), opened.person()
         same.answer_all()
         other.join()
@@ -306,6 +348,8 @@ def test_a_book_of_the_first_version_is_read(tmp_path):
         opened.person().join().answer_all()
     with sqlite3.connect(book_path(tmp_path / "s.db")) as old:
         old.execute("ALTER TABLE timing DROP COLUMN pattern")
+        for column in ("task", "item", "page_seconds"):
+            old.execute(f"ALTER TABLE timing DROP COLUMN {column}")
         old.execute("DROP TABLE attention")
         old.execute("DROP TABLE withdrawal")
         old.execute("PRAGMA user_version = 1")

@@ -112,6 +112,8 @@ def test_what_came_of_an_item_is_told_on_the_next_page(tmp_path):
     with OpenStudy(tmp_path / "s.db", "egosocial", "--task", "blackjack", "--limit", "2", "--shows", "score") as opened:
         person = opened.person(choose=lambda values: values[-1]).join()
         assert "the dealer had" not in person.page().text
+        person.practise()
+        assert re.search(r"the dealer had [♠♥♦♣]", person.page().text)
         person.answer()
         assert re.search(r"the dealer had [♠♥♦♣]", person.page().text)
         person.answer_all()
@@ -140,7 +142,7 @@ def test_official_deals_are_in_words_for_people_too(tmp_path):
 
 def test_the_background_is_folded_from_the_second_question_on_and_players_are_you_and_the_other(tmp_path):
     with OpenStudy(tmp_path / "s.db", "egosocial", "--task", "holdem", "--limit", "1") as opened:
-        person, seen = opened.person().join(), []
+        person, seen = opened.person().join().practise(), []
         while Form((page := person.page()).text, "/take").hidden:
             seen.append(page.text)
             person.answer()

@@ -17,7 +17,7 @@ from sociometer.core.measure import Table
 from sociometer.core.sheets import read_rows, whole_file, write_sheet
 from sociometer.instruments import cards, load
 from sociometer.results.corrected import PART, judged_episodes, measure_of, next_episodes, settled_answers
-from sociometer.store.labels import Label, LabelBook, LabelQuestion, Measured, Queue, Unit, book_path
+from sociometer.store.labels import OWNER, Label, LabelBook, LabelQuestion, Measured, Queue, Unit, book_path
 from sociometer.store.place import StorePlace, file_of
 from sociometer.store.store import Store
 from sociometer.store.studies import shown_code
@@ -215,8 +215,8 @@ def _export(name: str, rater: str, to: Path, store: StorePlace | None, as_json: 
 
 
 def _import(name: str, file: Path, rater: str, store: StorePlace | None, as_json: bool) -> None:
-    if not rater.strip():
-        raise UsageError("--rater must be the name of a person; it is empty.")
+    if rater.strip() in ("", OWNER):
+        raise UsageError(f"--rater must be the name of a person, not '{rater}'.")
     with _book(_file(store)) as book:
         counts = _import_file(book, book.queue(name), file, rater)
     tell(

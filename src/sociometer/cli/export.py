@@ -18,6 +18,7 @@ from sociometer.results.export import export_run
 from sociometer.store.bundle import ENDING
 from sociometer.store.place import StorePlace
 from sociometer.store.stored_run import StoredRun
+from sociometer.store.studies import study_books
 
 
 class _Chosen(Struct, frozen=True):
@@ -108,6 +109,8 @@ def _export(
         raise UsageError(f"the folder '{to.parent}' does not exist; create it first.")
     publisher = Publisher(organization, relationship or "", model_id)
     with open_stored(store) as engine, working(f"writing {to.name}"):
+        for name in (name for book in study_books(engine.store.path) for name in book.names() if name in runs):
+            raise UsageError(f"'{name}' is a study; write its data with: sociometer study export {name} --to FOLDER")
         stored = [engine.stored(run) for run in dict.fromkeys(runs)]
         value, lines = _FORMATS[kind](_Chosen(stored, to, task, dataset, without_keys, sign, publisher))
     tell(as_json, value, *lines)

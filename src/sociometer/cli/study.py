@@ -1,10 +1,13 @@
 """`sociometer study`: people take the same tests in the browser."""
 
 import asyncio
+import math
 import secrets
 import shlex
 import sys
+from collections.abc import Mapping, Sequence
 from contextlib import closing
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -15,51 +18,51 @@ from msgspec import structs
 from sociometer.cli.options import cap_options, open_engine, store_path, stored_command
 from sociometer.cli.output import Group, Range, link_teller, option, print_table, tell, tell_rows
 from sociometer.cli.view import place_options, who_can_open
+from sociometer.core.card import Card
+from sociometer.core.config import RunConfig
+from sociometer.core.conversation import SUBJECT, Exchange, with_new_messages
 from sociometer.core.errors import DataError, ExitCode, NotFound, StoreError, UsageError
 from sociometer.core.language import ENGLISH, language_of, written_in
 from sociometer.core.measure import Cell, Table
 from sociometer.core.settings import Settings
-from sociometer.core.sheets import whole_file, write_sheet
+from sociometer.core.sheets import whole_file
 from sociometer.core.words import lowered
+from sociometer.engine.engine import Engine
+from sociometer.engine.estimate import rehearse
+from sociometer.engine.plan import ReadPlan
 from sociometer.engine.run_options import make_config
 from sociometer.instruments import card_of, load
-from sociometer.results.groups import exported_rows, participants_table, study_run
+from sociometer.results.groups import participants_table, study_run
 from sociometer.results.norms import norm_of_study, norm_tables
 from sociometer.results.people_needed import people_needed
+from sociometer.results.study_tables import write_study
 from sociometer.statistics.formatting import number
 from sociometer.store.place import StorePlace, file_of
 from sociometer.store.store import Store
-from sociometer.store.studies import PERSON, Study, StudyBook, book_path, study_books, study_lock
+from sociometer.store.studies import FASTEST_SECONDS, PERSON, Study, StudyBook, book_path, study_books, study_lock
+from sociometer.web.forms import ANSWER_SECONDS, people_folder, reading_seconds
 from sociometer.web.seats import FormPlayer, refuse_unplayable
 from sociometer.web.serving import Place
 from sociometer.web.study import PER_ADDRESS, serve_study
 
+_REHEARSED = 3
+"""Items of each task that are played to estimate the time."""
 _ASKED_ONCE = {"orders", "votes"}
 """Settings that ask the same question several times; people are asked once unless the study says otherwise."""
 
 
-def _create(instrument: str, name: str, store: StorePlace | None, as_json: bool, **given: Any) -> None:
+def _create(instruments: tuple[str, ...], name: str, store: StorePlace | None, as_json: bool, **given: Any) -> None:
     if not name or "." in name:
         raise UsageError(f"--name must consist of letters, digits, '-' and '_', not '{name}'.")
-    card = card_of(instrument)
-    known = {setting.name for setting in card.setting}
-    settings = {**dict.fromkeys(_ASKED_ONCE & known, "1"), **_pairs("--set", given["settings"])}
-    if "language" in known:
-        if settings.setdefault("language", given["language"]) != given["language"]:
-            raise UsageError("give the language with --language, not with --set: items and pages have the same one.")
-    elif given["language"] not in card.languages:
-        raise UsageError(f"{instrument} has no items in '{given['language']}'; it has {', '.join(card.languages)}.")
-    config = make_config(
-        card, PERSON, roles=_pairs("--role", given["roles"]), tasks=given["tasks"], settings=settings,
-        items=given["items"], limit=given["limit"], repeats=1, official=given["official"], data=given["data"],
-        max_cost=given["max_cost"], max_requests=given["max_requests"], max_tokens=given["max_tokens"], name=name,
-    )  # fmt: skip
+    cards = list(map(card_of, dict.fromkeys(instruments)))
+    first, *further = (_config(card, cards, name, given) for card in cards)
     study = Study(
         name=name,
-        config=structs.replace(config, name="", command=("sociometer", *sys.argv[1:])),
+        config=first,
+        further=tuple(further),
         language=given["language"],
         sample=given["sample"],
-        questions=tuple(given["asks"]),
+        asks=tuple(given["asks"]),
         shows=given["shows"],
         quota=given["quota"],
         secret=secrets.token_urlsafe(16),
@@ -67,33 +70,100 @@ def _create(instrument: str, name: str, store: StorePlace | None, as_json: bool,
         attention=given["attention"],
         most_failed=given["most_failed"],
         fastest_seconds=given["fastest"],
+        excludes_flagged=bool(given["flagged"]),
     )
     study = structs.replace(study, **_texts(given))
-    path = _file(store).absolute()
+    if len(set(study.questions)) < len(study.asks):
+        raise UsageError("two of the questions --ask have the same name.")
+    path, seconds, told = _file(store).absolute(), 0.0, []
+    counts: dict[str, dict[str, int]] = {}
     with open_engine(path) as engine:
-        plan = engine.plan(study.config, players={PERSON: FormPlayer("nobody", 0)})
-        lists = plan.lists
-        first: dict[str, Any] = {task: next(iter(items)) for task, items in lists.items()}
-        asyncio.run(refuse_unplayable(plan, first))
         engine.check_name(name)
+        for config in study.parts.values():
+            plan = _playable(engine, study, config)
+            own = {task: min(study.sample or items.count, items.count) for task, items in plan.lists.items()}
+            counts[config.instrument], seconds = own, seconds + _seconds(plan, own)
+            told.append(", ".join((config.instrument, *(f"{count} items of {task}" for task, count in own.items()))))
+    items = sum(sum(own.values()) for own in counts.values())
+    study = structs.replace(study, items=items, minutes=max(1, math.ceil(seconds / 60)))
+    with closing(StudyBook(book_path(path))) as book:
+        book.create(study)
+    tell(
+        as_json,
+        {"study": name, "items": counts, "quota": study.quota, "minutes": study.minutes},
+        f"Study {name}: {'; '.join(told)} for each of at most {study.quota:,} participants, in about {study.minutes}"
+        f" minutes. Open it with: sociometer study open {name}",
+    )
+
+
+def _config(card: Card, cards: Sequence[Card], name: str, given: Mapping[str, Any]) -> RunConfig:
+    """What the runs of one of several instruments are made of: it gets the tasks, settings and roles that it knows."""
+
+    def own(wanted: Mapping[str, str], kind: str) -> dict[str, str]:
+        elsewhere = {one.name for other in cards if other is not card for one in getattr(other, kind)}
+        mine = {one.name for one in getattr(card, kind)}
+        return {key: value for key, value in wanted.items() if key in mine or key not in elsewhere}
+
+    known = {setting.name for setting in card.setting}
+    chosen = own(_pairs("--set", given["settings"]), "setting")
+    settings = {**dict.fromkeys(_ASKED_ONCE & known, "1"), **chosen}
+    if "language" in known:
+        if settings.setdefault("language", given["language"]) != given["language"]:
+            raise UsageError("give the language with --language, not with --set: items and pages have the same one.")
+    elif given["language"] not in card.languages:
+        raise UsageError(f"{card.name} has no items in '{given['language']}'; it has {', '.join(card.languages)}.")
+    tasks, roles = tuple(own(dict.fromkeys(given["tasks"], ""), "task")), own(_pairs("--role", given["roles"]), "role")
+    _refuse_models_only(card, tasks or [task.name for task in card.task if task.default], roles)
+    config = make_config(
+        card, PERSON, roles=roles, tasks=tasks, settings=settings,
+        items=given["items"], limit=given["limit"], repeats=1, official=given["official"], data=given["data"],
+        max_cost=given["max_cost"], max_requests=given["max_requests"], max_tokens=given["max_tokens"], name=name,
+    )  # fmt: skip
+    return structs.replace(config, name="", command=("sociometer", *sys.argv[1:]))
+
+
+def _playable(engine: Engine, study: Study, config: RunConfig) -> ReadPlan:
+    """The plan of an instrument as people read it; raises a UsageError if people of this study cannot play it."""
+    shown = structs.replace(config, prompts_folder=people_folder(load(config.instrument)))
+    plan = engine.plan(shown, players={PERSON: FormPlayer("nobody", 0)})
+    first: dict[str, Any] = {task: next(iter(items)) for task, items in plan.lists.items()}
+    asyncio.run(refuse_unplayable(plan, first))
     spoken = {
         task: getattr(item, "language", None) or written_in(msgspec.json.encode(item).decode())
         for task, item in first.items()
     }
     if wrong := [task for task, code in spoken.items() if code != study.language]:
-        others, only = [task for task in lists if task not in wrong], language_of(spoken[wrong[0]])
+        others, only = [task for task in first if task not in wrong], language_of(spoken[wrong[0]])
         choose = f"choose others with --task: {', '.join(others)}" if others else f"choose --language {only.code}"
-        raise UsageError(f"{instrument} has {', '.join(wrong)} in {only.english} only; {choose}.")
-    with closing(StudyBook(book_path(path))) as book:
-        book.create(study)
-    counts = {task: min(study.sample or items.count, items.count) for task, items in lists.items()}
-    told = ", ".join(f"{count} items of {task}" for task, count in counts.items())
-    tell(
-        as_json,
-        {"study": name, "instrument": instrument, "items": counts, "quota": study.quota},
-        f"Study {name}: {instrument}, {told} for each of at most {study.quota:,} participants."
-        f" Open it with: sociometer study open {name}",
-    )
+        raise UsageError(f"{config.instrument} has {', '.join(wrong)} in {only.english} only; {choose}.")
+    return plan
+
+
+def _refuse_models_only(card: Card, tasks: Sequence[str], roles: Mapping[str, str]) -> None:
+    """Raises a UsageError for a task that is not for people, or whose score needs a model that was not named."""
+    able = {task.name for task in card.task if task.people}
+    able &= {task for role in card.role if role.name == SUBJECT for task in role.tasks or able}
+    for task in tasks:
+        if task not in able:
+            raise UsageError(f"'{task}' is not for people; tasks of {card.name} for people: {', '.join(sorted(able))}.")
+        for role in card.role:
+            if role.scores and role.default and task in role.tasks and role.name not in roles:
+                raise UsageError(
+                    f"'{task}' has no score without a model for '{role.name}' ({role.help}); give --role"
+                    f" {role.name}=MODEL."
+                )
+
+
+def _seconds(plan: ReadPlan, counts: dict[str, int]) -> float:
+    """About how long a participant needs: the time to read what a few items show, and to answer each question."""
+    seconds = 0.0
+    for task in plan.tasks:
+        played = asyncio.run(rehearse(plan, task, [*islice(plan.lists[task.name], _REHEARSED)]))
+        every = (pair for one in played for pair in with_new_messages(one))
+        asked = [new for event, new in every if isinstance(event, Exchange) and event.role == SUBJECT]
+        shown = sum(reading_seconds(message.content) for new in asked for message in new)
+        seconds += (shown + ANSWER_SECONDS * len(asked)) * counts[task.name] / len(played)
+    return seconds
 
 
 def _file(store: StorePlace | None) -> Path:
@@ -122,14 +192,20 @@ def _texts(given: dict[str, Any]) -> dict[str, str]:
     return texts
 
 
-def _change(name: str, quota: int | None, store: StorePlace | None, as_json: bool, **given: Any) -> None:
+def _change(name: str, store: StorePlace | None, as_json: bool, **given: Any) -> None:
     with closing(StudyBook(book_path(_file(store)))) as book:
-        changes: dict[str, Any] = {**_texts(given), **({"quota": quota} if quota is not None else {})}
+        chosen = {"quota": given["quota"], "excludes_flagged": given["flagged"]}
+        changes = {**_texts(given), **{field: value for field, value in chosen.items() if value is not None}}
         if not changes:
-            raise UsageError("nothing to change; give --quota or one of the texts, such as --title.")
+            raise UsageError("nothing to change; give --quota, --exclude-flagged or one of the texts, such as --title.")
         book.change(structs.replace(book.study(name), **changes))
         study = book.study(name)
-    about = {"study": name, "quota": study.quota, **{one: getattr(study, one) for one in _TEXTS}}
+    about = {
+        "study": name,
+        "quota": study.quota,
+        "excludes_flagged": study.excludes_flagged,
+        **{one: getattr(study, one) for one in _TEXTS},
+    }
     tell(as_json, about, f"Study {name} is changed; its quota is {study.quota}.")
 
 
@@ -140,6 +216,7 @@ def _open(
     public_url: str,
     roles: tuple[str, ...],
     per_address: int,
+    lab: bool,
     store: StorePlace | None,
     as_json: bool,
 ) -> int:
@@ -147,7 +224,14 @@ def _open(
     stop = "Press Ctrl-C to close the study. Answers are stored, and you can open it again."
     tell = link_teller("participants", who_can_open(place) + stop, as_json)
     serve_study(
-        _file(store).absolute(), name, load, place, tell, confirmed=_pairs("--role", roles), per_address=per_address
+        _file(store).absolute(),
+        name,
+        load,
+        place,
+        tell,
+        confirmed=_pairs("--role", roles),
+        per_address=per_address,
+        lab=lab,
     )
     return int(ExitCode.OK)
 
@@ -164,7 +248,8 @@ def _listed(book: StudyBook, name: str) -> tuple[Cell, ...]:
         study, joined = book.study(name), len(book.participants(name))
     except StoreError:
         return name, "damaged", None, None, None, None
-    return name, study.config.instrument, study.language, joined, study.quota, study.withdrawn
+    instruments = " ".join(config.instrument for config in study.parts.values())
+    return name, instruments, study.language, joined, study.quota, study.withdrawn
 
 
 def _show(name: str, store: StorePlace | None, as_json: bool) -> None:
@@ -176,23 +261,13 @@ def _show(name: str, store: StorePlace | None, as_json: bool) -> None:
 
 
 def _export(name: str, to: Path, store: StorePlace | None, as_json: bool) -> None:
-    if to.suffix not in (".csv", ".jsonl"):
-        raise UsageError(f"--to must end in .csv or .jsonl, not '{to.name}'.")
     path = _file(store)
     with closing(StudyBook(book_path(path))) as book:
         book.study(name)
     with Store(path) as opened:
-        rows = exported_rows(name, opened, load)
-    columns = list(dict.fromkeys(column for row in rows for column in row))
-    if to.suffix == ".csv":
-        text = write_sheet(columns, [[row.get(column) for column in columns] for row in rows], guard_formulas=True)
-    else:
-        text = "".join(msgspec.json.encode(row).decode() + "\n" for row in rows)
-    with whole_file(to, private=True) as file:
-        file.write_text(text, encoding="utf-8")
-    who = len({row["participant"] for row in rows})
-    about = {"study": name, "rows": len(rows), "wrote": str(to)}
-    tell(as_json, about, f"wrote {to}: {len(rows)} answers of {who} participants")
+        wrote = write_study(opened, name, load, to)
+    told = ", ".join(f"{file} ({rows} rows)" for file, rows in wrote.items())
+    tell(as_json, {"study": name, "wrote": str(to), "rows": wrote}, f"wrote {to}: {told}")
 
 
 def _norms(name: str, to: Path, store: StorePlace | None, as_json: bool) -> None:
@@ -286,7 +361,8 @@ _TEXTS = {
     "contact": "Whom participants can ask: a name and an address.",
     "consent": "Text that participants agree to.",
     "debriefing": "Text that participants read at the end.",
-    "completion": "Code that participants take back to a panel, or the https:// address that they return to.",
+    "completion": "Code that participants take back to a panel, or the https:// address that they return to; add others"
+    " with ' screened-out=CODE', ' failed-checks=CODE' and ' no-consent=CODE'.",
 }
 
 
@@ -294,12 +370,21 @@ def _text_options() -> list[click.Option]:
     return [option(f"--{name}", f"{text} @FILE reads it from a file.") for name, text in _TEXTS.items()]
 
 
+def _flagged_option() -> click.Option:
+    return option(
+        "--exclude-flagged/--count-flagged flagged",
+        "Whether results leave out people who may not have read the questions: too fast, the same answer everywhere,"
+        " failed attention checks.",
+        default=None,
+    )
+
+
 _COMMANDS = [
     stored_command(
         "create",
         _create,
-        "Create a study of INSTRUMENT.",
-        click.Argument(["instrument"]),
+        "Create a study of an instrument, or of several in one sitting.",
+        click.Argument(["instruments"], nargs=-1, required=True, metavar="INSTRUMENT..."),
         option("--name", "Name of the study.", required=True),
         option("--language", "Language of items and pages.", default=ENGLISH),
         option("--task tasks", "Task of the instrument to include; repeat for several.", multiple=True),
@@ -311,7 +396,12 @@ _COMMANDS = [
         option("--role roles", "Model for another role; repeat for several.", multiple=True, metavar="ROLE=MODEL"),
         option("--set settings", "Setting of the instrument; repeat for several.", multiple=True, metavar="NAME=VALUE"),
         *_text_options(),
-        option("--ask asks", "Question about the person, such as age; participants may skip it.", multiple=True),
+        option(
+            "--ask asks",
+            "Question about the person, such as 'age; number 18..99; required', or 'PROLIFIC_PID; panel' for the id in"
+            " a panel's link; repeat for several.",
+            multiple=True,
+        ),
         option(
             "--shows",
             "Feedback at the end: nothing, the score, or the score compared with people.",
@@ -327,17 +417,18 @@ _COMMANDS = [
         option("--attention", "Number of attention checks among the items.", type=click.IntRange(0, 20), default=0),
         option(
             "--most-failed",
-            "Number of attention checks that a participant may fail without being excluded.",
+            "Number of attention checks that a participant may fail without being flagged.",
             type=_COUNT,
             default=0,
         ),
         option(
             "--fastest",
-            "Shortest median response time; faster participants are excluded.",
+            "Shortest median response time; faster participants are flagged.",
             type=Range(0),
-            default=0.0,
+            default=FASTEST_SECONDS,
             metavar="SECONDS",
         ),
+        _flagged_option(),
         option("--quota", "Maximum number of participants who start.", type=click.IntRange(1), default=1_000),
         *cap_options("for each participant's run"),
     ),
@@ -359,12 +450,14 @@ _COMMANDS = [
             type=click.IntRange(1),
             default=PER_ADDRESS,
         ),
+        option("--lab", "People use one browser after the other; the link begins with the next.", is_flag=True),
     ),
     stored_command(
         "change",
         _change,
-        "Change the quota or the texts of a study.",
+        "Change the quota or the texts of a study, and whether flagged people count.",
         _NAME,
+        _flagged_option(),
         option("--quota", "Maximum number of participants who start.", type=click.IntRange(1)),
         *_text_options(),
     ),
@@ -373,9 +466,10 @@ _COMMANDS = [
     stored_command(
         "export",
         _export,
-        "Write every participant's answers, scores and what they said about themselves, as .csv or .jsonl.",
+        "Write the answers to each task with times, scores and what people said about themselves, the items, and a"
+        " codebook, as CSV files.",
         _NAME,
-        option("--to", "File to write.", type=click.Path(path_type=Path, dir_okay=False), required=True),
+        option("--to", "Folder to write to.", type=click.Path(path_type=Path), required=True),
     ),
     stored_command(
         "norms",

@@ -42,6 +42,8 @@ class TaskCard(Struct, frozen=True, forbid_unknown_fields=True):
     """Whether it can be asked in the authors' own words (`--wording paper`)."""
     official: bool | None = None
     """Whether `run --official` plays it when no task is named; None means the same as `default`."""
+    people: bool = True
+    """Whether people can take it in a study."""
     needs: tuple[str, ...] = ()
     """Official files, or folders of them, without which `run --official` skips it."""
     power: str = ""

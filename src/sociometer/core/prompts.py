@@ -66,25 +66,32 @@ class Prompts:
         return digest_of({at: text for at, text in self._own.items() if at[0] not in later})
 
     @cached_property
+    def _instruments(self) -> dict[tuple[str, str], str]:
+        return read_prompts(self._folder) | self._authors
+
+    @cached_property
+    def _replacing(self) -> dict[tuple[str, str], str]:
+        return read_prompts(self._override) if self._override is not None else {}
+
+    @cached_property
     def _own(self) -> dict[tuple[str, str], str]:
-        mine = read_prompts(self._override) if self._override is not None else {}
-        return read_prompts(self._folder) | self._authors | mine
+        return self._instruments | self._replacing
+
+    @cached_property
+    def _ours(self) -> dict[tuple[str, str], str]:
+        return (read_prompts(self._shared) if self._shared is not None else {}) | self._instruments
 
     @cached_property
     def _texts(self) -> dict[tuple[str, str], str]:
-        return self._ours() | self._own
-
-    def _ours(self) -> dict[tuple[str, str], str]:
-        shared = read_prompts(self._shared) if self._shared is not None else {}
-        return shared | read_prompts(self._folder) | self._authors
+        return self._ours | self._own
 
     def _refuse_strangers(self, override: Path) -> None:
         if not override.is_dir():
             raise DataError(
                 "the prompt folder does not exist; --prompts needs a folder with files <language>/<name>.md", override
             )
-        ours = self._ours()
-        for (language, name), text in read_prompts(override).items():
+        ours = self._ours
+        for (language, name), text in self._replacing.items():
             if (language, name) not in ours:
                 if name.startswith(AUTHORS):  # a copy of an authors' prompt that this run does not use
                     continue

@@ -281,8 +281,8 @@ class Engine:
                 ending = structs.replace(ending, kept=False)
                 raise NeverAnswered(ending.reason)
             journal.end_allowance(record.id)
-            self.store.flush()
-            self.summarise(plan, runner.stopping)
+            await _in_thread(self.store.flush)
+            await _in_thread(self.summarise, plan, runner.stopping)
             if ending.status is RunStatus.FINISHED and self._lacks_shards(plan):
                 status = RunStatus.STOPPED
                 progress.warnings.append(
@@ -297,7 +297,7 @@ class Engine:
             # After the summaries, so that a run that is killed before has none that could be out of date.
             with contextlib.suppress(StoreError):
                 self.store.runs.set_status(record.id, status or ending.status)
-        self.store.flush()
+        await _in_thread(self.store.flush)
         return PlayedRun(self.stored(record.id), ending, progress)
 
     def _held(self, plan: StoredPlan, run: str) -> tuple[int, int, float]:
@@ -366,6 +366,16 @@ class Engine:
         card = record.manifest.card
         instrument = self._load(record.instrument, card) if card else self._load(record.instrument)
         return StoredRun(self.store, record, instrument)
+
+
+async def _in_thread(call: Callable[..., object], *given: object) -> None:
+    """Makes a call in another thread, so that other runs go on; it ends before this does, also if this is cancelled."""
+    calling = asyncio.ensure_future(asyncio.to_thread(call, *given))
+    try:
+        await asyncio.shield(calling)
+    except asyncio.CancelledError:
+        await asyncio.wait((calling,))
+        raise
 
 
 def _progress(plan: StoredPlan, budget: Budget) -> Progress:

@@ -14,7 +14,7 @@ from sociometer.core.words import grouped
 from sociometer.statistics.agreement import settled
 from sociometer.statistics.formatting import number
 from sociometer.statistics.prediction_powered import Judged, corrected_mean, next_sample
-from sociometer.store.labels import Label, LabelBook, LabelQuestion, Queue, Unit, book_path
+from sociometer.store.labels import OWNER, Label, LabelBook, LabelQuestion, Queue, Unit, book_path
 from sociometer.store.stored_run import StoredRun
 
 PART = "question"
@@ -49,11 +49,15 @@ def episode_name(item: str, repeat: int) -> str:
 
 
 def settled_answers(asked: LabelQuestion, labels: Iterable[Label]) -> dict[str, str]:
-    """People's label of each unit: the median of numbers, otherwise what more than half of the raters say."""
-    said = _answers(asked, labels)
+    """People's label of each unit: the owner's if there is one, the median of numbers, or what most raters say."""
+    known = list(labels)
+    said = _answers(asked, [label for label in known if label.rater != OWNER])
+    decided = {
+        unit: answers[0] for unit, answers in _answers(asked, [one for one in known if one.rater == OWNER]).items()
+    }
     if asked.values:
-        return {unit: found for unit, answers in said.items() if (found := settled(answers)) is not None}
-    return {unit: f"{statistics.median(map(float, answers)):g}" for unit, answers in said.items()}
+        return {unit: found for unit, answers in said.items() if (found := settled(answers)) is not None} | decided
+    return {unit: f"{statistics.median(map(float, answers)):g}" for unit, answers in said.items()} | decided
 
 
 def _mean_answers(asked: LabelQuestion, labels: Iterable[Label]) -> dict[str, float]:
@@ -84,7 +88,7 @@ def _by_episode(units: Mapping[str, Unit], answers: Mapping[str, float]) -> dict
 def unsettled(queue: Queue, labels: Iterable[Label]) -> bool:
     """Whether the labels of one unit must be settled by another rater."""
     known = [label for label in labels if label.answers]
-    if len(known) < queue.per_item or len(known) < 2:
+    if len(known) < queue.per_item or len(known) < 2 or any(label.rater == OWNER for label in known):
         return False
     return any(
         asked.values

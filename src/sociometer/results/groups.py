@@ -12,7 +12,7 @@ from sociometer.core.errors import StoreError, UsageError
 from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Cell, Summary, Table
 from sociometer.core.task import AnyRun, Episode
-from sociometer.results.export import rows as rows_of
+from sociometer.core.words import grouped
 from sociometer.statistics.item_values import item_values
 from sociometer.statistics.people import mean_over_people
 from sociometer.store.records import RunRecord, RunStatus
@@ -28,50 +28,68 @@ from sociometer.store.studies import (
     Timing,
     check_lots,
     check_places,
-    exclusion_rules,
+    flag_rules,
+    flags,
+    missing_rule,
     reasons,
     study_books,
 )
 
-COLUMNS = ("participant", "run", "status", "items", "failed", "answers", "seconds", "checks failed", "excluded")
+COLUMNS = (
+    "participant", "run", "status", "items", "failed", "answers", "seconds", "checks failed", "flagged", "excluded",
+)  # fmt: skip
 
 
 class Taking:
-    """What is known about the participants of a study, read once."""
+    """What is known about the participants of a study, read once: of the whole sitting, or of one instrument."""
 
-    def __init__(self, study: Study, book: StudyBook, store: Store) -> None:
-        self.study, self._store = study, store
+    def __init__(self, study: Study, book: StudyBook, store: Store, place: int | None = None) -> None:
+        self.study, self.store, self._place = study, store, place
         self.participants = book.participants(study.name)
-        self._timings: dict[str, list[Timing]] = {}
-        for timing in book.timings(study.name):
-            self._timings.setdefault(timing.participant, []).append(timing)
+        self.timings: dict[str, list[Timing]] = grouped((one.participant, one) for one in book.timings(study.name))
         self._passed = book.passed_checks(study.name)
 
     def row(self, one: Participant, say: Callable[[Rule], str]) -> tuple[Cell, ...]:
         """A participant as the table shows them; `say` puts a reason for an exclusion into words."""
         status, facts = self.facts(one)
-        failed = self._store.episodes.counts(one.run)[1] if one.run else 0
+        failed = sum(self.store.episodes.counts(run)[1] for run in one.runs)
+        flagged = "; ".join(map(say, flags(self.study, facts).values()))
         why = "; ".join(map(say, reasons(self.study, facts))) if status != "playing" else ""
         about = tuple(one.about.get(question, "") for question in self.study.questions)
         took = round(sum(facts.seconds), 1)
         return (
-            one.id, one.run, status, facts.done, failed, len(facts.seconds), took, facts.failed_checks, why, *about,
+            one.id, " ".join(one.runs), status, facts.done, failed, len(facts.seconds), took, facts.failed_checks,
+            flagged, why, *about,
         )  # fmt: skip
 
     def facts(self, one: Participant) -> tuple[str, Facts]:
         """The status of a participant's run, and what the rules look at."""
-        record = self.record(one)
-        done = self._store.episodes.counts(record.id)[0] if record else 0
-        planned = record.manifest.episodes if record else 0
-        status = str(status_of(self._store, record)) if record else "not started"
-        timings = self._timings.get(one.id, [])
-        wrong = self._failed_checks(one, done, planned, over=status == "finished")
-        patterns, seconds = (each.pattern for each in timings), (each.seconds for each in timings)
-        return status, Facts(done, planned, wrong, tuple(patterns), tuple(seconds))
+        every = list(filter(None, map(self._record, one.runs)))
+        done = {record.id: self.store.episodes.counts(record.id)[0] for record in every}
+        total, parts = self.study.items or sum(record.manifest.episodes for record in every), len(self.study.parts)
+        over = len(every) == parts and every[-1].status is RunStatus.FINISHED
+        wrong = self._failed_checks(one, sum(done.values()), total, over=over)
+        records = every if self._place is None else every[self._place : self._place + 1]
+        planned = total if records and self._place is None else sum(record.manifest.episodes for record in records)
+        status = str(status_of(self.store, records[-1])) if records else "not started"
+        if one.screened_out or (status == "finished" and self._place is None and not over):
+            status = "screened out" if one.screened_out else "stopped"
+        timings = self.timings.get(one.id, [])
+        patterns, seconds = (each.pattern for each in timings), (each.spent for each in timings)
+        return status, Facts(
+            sum(done[record.id] for record in records), planned, wrong, tuple(patterns), tuple(seconds)
+        )
+
+    def run_of(self, one: Participant) -> str:
+        """A participant's run of this instrument; empty if it has not begun."""
+        return next(iter(one.runs[self._place or 0 :]), "")
 
     def record(self, one: Participant) -> RunRecord | None:
-        """A participant's run, if it has begun."""
-        return next(self._store.runs.found(RunSearch(ids=(one.run,))), None) if one.run else None
+        """The same run, if it is stored."""
+        return self._record(run) if (run := self.run_of(one)) else None
+
+    def _record(self, run: str) -> RunRecord | None:
+        return next(self.store.runs.found(RunSearch(ids=(run,))), None)
 
     def _failed_checks(self, one: Participant, done: int, planned: int, *, over: bool) -> int:
         """Checks with a wrong answer, and at the end also those that were skipped."""
@@ -84,33 +102,24 @@ def participants_table(study: Study, book: StudyBook, store: Store, say: Callabl
     """Every participant of a study; the last columns are what the study asks about the person."""
     taking = Taking(study, book, store)
     rows = tuple(taking.row(one, say) for one in taking.participants)
-    note = "Results and norms leave out participants with: " + "; ".join(map(str, exclusion_rules(study))) + "."
+    note = f"Results and norms leave out participants with {missing_rule()}."
+    note += f" Flagged, and {'left out too' if study.excludes_flagged else 'not left out'}: participants with "
+    note += "; ".join(map(str, flag_rules(study))) + "."
     if leaving := [one.id for one in book.withdrawing() if one.study == study.name]:
         note += f" Withdrawals that are not finished ('sociometer study withdraw'): {', '.join(leaving)}."
     return Table("participants", f"Study {study.name}", (*COLUMNS, *study.questions), rows, note)
 
 
-def exported_rows(study: str, store: Store, load: Callable[[str], Instrument]) -> list[dict[str, Any]]:
-    """One row for each answered item of each participant of a study: who, why excluded, the scores, the person."""
-    taking, rows = takings(store, study)[study], []
-    for one in taking.participants:
-        record, (_, facts) = taking.record(one), taking.facts(one)
-        head = {"participant": one.id, "excluded": "; ".join(map(str, reasons(taking.study, facts)))}
-        about = {f"about.{question}": one.about.get(question, "") for question in taking.study.questions}
-        if record is not None:
-            run = StoredRun(store, record, load(record.instrument))
-            rows += [{**head, **about, **row} for row in rows_of(run)]
-    return rows
-
-
 def takings(store: Store, study: str = "") -> dict[str, Taking]:
-    """The participants of one study of a store, or of every study that can be read, by study."""
+    """The participants of each instrument of a study, or of every study that can be read, by the name of the part."""
     found: dict[str, Taking] = {}
     for book in study_books(store.path):
         for name in book.names():
             with nullcontext() if study else suppress(StoreError):
-                if study in ("", name):
-                    found[name] = Taking(book.study(name), book, store)
+                if study in ("", name) or study.startswith(f"{name}."):
+                    known = book.study(name)
+                    parts = enumerate(known.parts) if known.further else [(None, name)]
+                    found |= {part: Taking(known, book, store, at) for at, part in parts if study in ("", name, part)}
     return found
 
 
@@ -122,17 +131,20 @@ def runs_of_people(store: Store) -> frozenset[str]:
 class PeopleRun(StoredRun):
     """The participants of a study who count, as one run: each of them is a repeat of every item they took."""
 
-    def __init__(self, store: Store, study: str, members: list[RunRecord], excluded: int, instrument: Instrument):
+    def __init__(
+        self, taking: Taking, name: str, members: list[RunRecord], flagged: int, excluded: int, instrument: Instrument
+    ) -> None:
+        store, self._study, self.flagged, self.excluded = taking.store, taking.study, flagged, excluded
         self._members = [StoredRun(store, record, instrument) for record in members]
-        self.excluded = excluded
-        first = members[0]
-        said = f"people ({study}, n = {len(members)}" + (f", {excluded} excluded)" if excluded else ")")
-        config = structs.replace(first.manifest.config, revision="", name=study, label=said)
+        first, counts = members[0], {"flagged": flagged, "excluded": excluded}
+        more = (f", {count} {what}" for what, count in counts.items() if count)
+        said = f"people ({name}, n = {len(members)}{''.join(more)})"
+        config = structs.replace(first.manifest.config, revision="", name=name, label=said)
         manifest = structs.replace(
             first.manifest, config=config, episodes=sum(one.manifest.episodes for one in members)
         )
         record = structs.replace(
-            first, id=study, name=study, subject=said, manifest=manifest, status=RunStatus.FINISHED, totals=None
+            first, id=name, name=name, subject=said, manifest=manifest, status=RunStatus.FINISHED, totals=None
         )
         super().__init__(store, record, instrument)
 
@@ -199,7 +211,14 @@ class PeopleRun(StoredRun):
             f"The value of {self.subject} is the mean over them. Overall intervals are over people and items; those of"
             " groups of items are over items only."
         )
-        return structs.replace(made, measures=measures, notes=(*made.notes, note))
+        notes = [*made.notes, note]
+        if self.flagged:
+            rules = "; ".join(map(str, flag_rules(self._study)))
+            notes.append(
+                f"Of these people, {self.flagged} may not have read the questions ({rules}). Leave them out with:"
+                f" sociometer study change {self._study.name} --exclude-flagged"
+            )
+        return structs.replace(made, measures=measures, notes=tuple(notes))
 
     def _interval(self, task: str, card: MeasureCard) -> Any:
         view = self.definition.task(task).headline(self.view(task))
@@ -208,10 +227,13 @@ class PeopleRun(StoredRun):
 
 def study_run(store: Store, name: str, load: Callable[[str], Instrument]) -> PeopleRun | None:
     """The people of a study who count, as one run; None if there is no such study."""
-    taking = takings(store, name).get(name)
-    if taking is None:
+    known = takings(store, name)
+    if known and name not in known:
+        raise UsageError(f"study {name} has several instruments; name the people of one: {', '.join(known)}.")
+    if not known:
         return None
-    members, excluded = [], 0
+    taking = known[name]
+    members, flagged, excluded = [], 0, 0
     for one in taking.participants:
         record = taking.record(one)
         status, facts = taking.facts(one)
@@ -219,11 +241,12 @@ def study_run(store: Store, name: str, load: Callable[[str], Instrument]) -> Peo
             excluded += status != "playing" and record is not None
         else:
             members.append(record)
+            flagged += bool(flags(taking.study, facts))
     if not members:
         raise UsageError(
             f"nobody in study {name} counts yet ({excluded} excluded); 'sociometer study show {name}' lists everyone."
         )
-    return PeopleRun(store, name, members, excluded, load(members[0].instrument))
+    return PeopleRun(taking, name, members, flagged, excluded, load(members[0].instrument))
 
 
 def groups_of(store: Store, load: Callable[[str], Instrument]) -> dict[str, PeopleRun]:

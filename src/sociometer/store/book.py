@@ -3,6 +3,7 @@
 import hashlib
 import secrets
 import sqlite3
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -29,7 +30,7 @@ def plain_code(given: str) -> str:
 
 
 class Book:
-    """The open file; a change is on disk when its method returns. Records are JSON in the column `body`."""
+    """The open file, for several threads; a change is on disk when its method returns. Records are JSON in `body`."""
 
     steps: ClassVar[tuple[str, ...]]
     """The statements that lead from each version of the file to the next."""
@@ -37,7 +38,7 @@ class Book:
     """What makes hashes of this book different from those of others."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path
+        self._path, self._lock = path, threading.RLock()
         with storage_errors(path):
             create_private(path)
             self._file = sqlite3.connect(path, timeout=30, isolation_level=None, check_same_thread=False)
@@ -63,7 +64,7 @@ class Book:
     @contextmanager
     def changing(self) -> Iterator[None]:
         """Changes that are made together or not at all, with those around them."""
-        with storage_errors(self._path):
+        with self._lock, storage_errors(self._path):
             if self._file.in_transaction:
                 yield
                 return
@@ -76,7 +77,7 @@ class Book:
             self._file.execute("COMMIT")
 
     def _rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
-        with storage_errors(self._path):
+        with self._lock, storage_errors(self._path):
             return self._file.execute(query, values).fetchall()
 
     def _all(self, kind: type[Kept], query: str, *values: object) -> list[Kept]:
@@ -88,5 +89,5 @@ class Book:
         return next(iter(self._all(kind, query, *values)), None)
 
     def _remove_traces(self) -> None:
-        with storage_errors(self._path):
+        with self._lock, storage_errors(self._path):
             remove_traces(self._file, self._path)

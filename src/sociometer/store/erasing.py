@@ -77,11 +77,12 @@ def finish_withdrawals(database: Database, forget: Forget) -> None:
 
 
 def _finish(database: Database, book: StudyBook, one: Participant, forget: Forget) -> Erased:
-    erased, runs = Erased(), {one.run} - {""}
+    erased, runs = Erased(), {*one.runs}
     if database.is_current():
         with database.errors(), closing(database.connect(writable=False)) as connection:
             # A run that was made just before a kill is not in the book yet.
-            named = connection.execute("SELECT id FROM run WHERE name = ?", (run_name(one.study, one.id),))
+            query = "SELECT id FROM run WHERE name = ? OR name LIKE ?"
+            named = connection.execute(query, (run_name(one.study, one.id), run_name(f"{one.study}.%", one.id)))
             runs.update(run for (run,) in named)
         erased = erase_person(database, runs, identity_of(one.id), forget) if runs else erased
     book.end_withdrawal(one)

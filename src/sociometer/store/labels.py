@@ -21,6 +21,8 @@ from sociometer.store.book import CODE_LETTERS, Book, new_letters, plain_code
 from sociometer.store.place import StorePlace
 
 _NO_CODE = "no code: "
+OWNER = "the owner"
+"""Whose label decides a dispute; it counts neither for agreement nor for means."""
 _TABLES = """
 CREATE TABLE queue (name TEXT PRIMARY KEY, body BLOB NOT NULL, created REAL NOT NULL) WITHOUT ROWID;
 CREATE TABLE unit (
@@ -253,6 +255,7 @@ class LabelBook(Book):
     def settling(self, queue: str) -> set[tuple[str, str]]:
         """The units that a rater was given to settle, as pairs of rater and unit."""
         rows = self._rows("SELECT rater, unit FROM task WHERE queue = ? AND settles", queue)
+        rows += self._rows("SELECT rater, unit FROM label WHERE queue = ? AND rater = ?", queue, OWNER)
         return {(rater, unit) for rater, unit in rows}
 
     def give(self, queue: str, rater: str, unit: str) -> None:

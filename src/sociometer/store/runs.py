@@ -202,7 +202,7 @@ class Runs(StorePart):
 
     def _counting(self) -> tuple[str, tuple[str, ...]]:
         """The runs as SQL: all but those of people who have asked to withdraw, which count nowhere."""
-        hidden = tuple(unfinished_withdrawals(self._database.place).values())
+        hidden = tuple(run for runs in unfinished_withdrawals(self._database.place).values() for run in runs)
         shown = f"(SELECT * FROM run WHERE id NOT IN ({_places(hidden)})) AS run"  # noqa: S608
         return shown if hidden else "run", hidden
 

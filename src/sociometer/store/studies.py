@@ -1,17 +1,18 @@
 """Studies and their participants, in a file next to the store: sessions, times, attention checks, exclusions."""
 
 import hashlib
+import re
 import secrets
 import sqlite3
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing, suppress
 from functools import lru_cache
 from pathlib import Path
 from random import Random
 from statistics import median
-from typing import Literal
+from typing import Literal, get_args
 
 import msgspec
 from msgspec import Struct, field, structs
@@ -20,27 +21,32 @@ from sociometer.core.config import RunConfig
 from sociometer.core.conversation import Identity
 from sociometer.core.errors import UsageError, unknown
 from sociometer.store.book import ALPHABET, CODE_LETTERS, Book, new_letters, plain_code
+from sociometer.store.person_questions import PersonQuestion, person_question
 from sociometer.store.place import StorePlace
 from sociometer.store.sqlite import RunLock, open_file
 
 Shows = Literal["nothing", "score", "place"]
 Order = Literal["fixed", "random"]
+Outcome = Literal["finished", "screened-out", "failed-checks", "no-consent"]
+_OUTCOME = re.compile(rf"\s+(?=(?:{'|'.join(get_args(Outcome))})=)")
 PERSON = "human"
 """The subject of every run of a study; the participant is the revision."""
 
 
 class Study(Struct, frozen=True):
-    """A study: one instrument, and everything that its owner chose."""
+    """A study: one or several instruments, and everything that its owner chose."""
 
     name: str
     config: RunConfig
     """What every participant's run is made of."""
+    further: tuple[RunConfig, ...] = ()
+    """Those of the instruments that follow in the same sitting, each with a run of its own."""
     language: str = "en"
     sample: int = field(default=0, name="form")
     """The number of items of each task for a participant, drawn at random; 0 means all. Stored as `form`."""
     consent: str = ""
-    questions: tuple[str, ...] = ()
-    """What participants are asked about themselves; nothing of it is required."""
+    asks: tuple[str, ...] = field(default=(), name="questions")
+    """What participants are asked about themselves, as the owner wrote it. Stored as `questions`."""
     shows: Shows = "nothing"
     quota: int = 1_000
     secret: str = ""
@@ -52,17 +58,48 @@ class Study(Struct, frozen=True):
     attention: int = 0
     """The number of attention checks for each participant."""
     most_failed: int = 0
-    """How many of them may fail before the participant is excluded."""
+    """How many of them may fail before the participant is flagged."""
     fastest_seconds: float = 0.0
-    """Participants with a shorter median response time are excluded; 0 means nobody."""
+    """Participants with a shorter median response time are flagged; 0 means nobody."""
+    excludes_flagged: bool = True
+    """Whether results leave out who is flagged; studies of older versions do."""
     title: str = ""
     """What participants see instead of the name."""
     contact: str = ""
     """Whom participants can ask, such as a name and a mail address."""
     debriefing: str = ""
     """What participants read at the end."""
+    items: int = 0
+    """How many items a participant has; 0 in studies of older versions."""
+    minutes: int = 0
+    """About how long it takes; 0 if nobody has estimated it."""
     completion: str = ""
-    """A code that participants take back to a panel, or the address (https://…) that they return to."""
+    """A code that participants take back to a panel, or the address (https://…) that they return to; there may be
+    others for people who do not finish, such as ` screened-out=CODE`."""
+
+    @property
+    def parts(self) -> dict[str, RunConfig]:
+        """The instruments, each under the name by which results know its people: `spring`, or `spring.sesi`."""
+        every = (self.config, *self.further)
+        return {f"{self.name}.{one.instrument}" if self.further else self.name: one for one in every}
+
+    @property
+    def asked(self) -> tuple[PersonQuestion, ...]:
+        """The questions about the person."""
+        return tuple(map(person_question, self.asks))
+
+    @property
+    def questions(self) -> tuple[str, ...]:
+        """Their names."""
+        return tuple(question.name for question in self.asked)
+
+    def completion_of(self, outcome: Outcome) -> str:
+        """The code or address for this end; for failed checks that of the others, if there is none of its own."""
+        found = dict[str, str]()
+        for part in _OUTCOME.split(self.completion):
+            name, equals, code = part.partition("=")
+            found.update({name: code} if equals and name in get_args(Outcome) else {"finished": part})
+        return found.get(outcome, found.get("finished", "") if outcome == "failed-checks" else "")
 
 
 class Participant(Struct, frozen=True):
@@ -73,23 +110,43 @@ class Participant(Struct, frozen=True):
     joined: float
     about: dict[str, str] = {}
     run: str = ""
+    further: tuple[str, ...] = ()
+    """The runs of the instruments after the first."""
     started: bool = False
     """Whether the participant has seen a question, and so counts for the quota."""
+    screened_out: bool = False
+    asked_after: bool = False
+    """Whether the questions after the items were answered."""
+
+    @property
+    def runs(self) -> tuple[str, ...]:
+        """The runs of the instruments that they have begun, in their order."""
+        return (self.run, *self.further) if self.run else ()
 
 
 class Timing(Struct, frozen=True):
-    """How long a participant looked at one question, in seconds."""
+    """How long one question took a participant; `seconds` is the server's time, from the question to the answer."""
 
     participant: str
     question: int
     seconds: float
     pattern: str = ""
     """How the form was filled in, where the same answer everywhere would show that nobody read the questions."""
+    task: str = ""
+    item: str = ""
+    """What was asked; empty in studies of older versions."""
+    page_seconds: float | None = None
+    """How long the question was on the screen, measured by the browser; None if it ran no script."""
+
+    @property
+    def spent(self) -> float:
+        """The browser's time, without network and server; the server's if there is no other."""
+        return self.seconds if self.page_seconds is None else self.page_seconds
 
 
-def run_name(study: str, participant: str) -> str:
+def run_name(part: str, participant: str) -> str:
     """The name of a participant's run, by which `seceu norms --study` and other commands find it."""
-    return f"{study}.{participant}"
+    return f"{part}.{participant}"
 
 
 def identity_of(participant: str) -> Identity:
@@ -119,8 +176,14 @@ CREATE TABLE attention (
   number INTEGER NOT NULL, passed INTEGER NOT NULL, PRIMARY KEY (participant, number)
 ) WITHOUT ROWID;
 """
+_PLACES = """
+ALTER TABLE timing ADD COLUMN task TEXT NOT NULL DEFAULT '';
+ALTER TABLE timing ADD COLUMN item TEXT NOT NULL DEFAULT '';
+ALTER TABLE timing ADD COLUMN page_seconds REAL
+"""
 _WITHDRAWALS = "CREATE TABLE withdrawal (who TEXT PRIMARY KEY) WITHOUT ROWID"
 """Who has asked to withdraw and is not erased yet; a row without a name stays until the file has no traces of them."""
+_RUNS = "json_insert(coalesce(json_extract(body, '$.further'), '[]'), '$[#]', json_extract(body, '$.run'))"
 _TAKING = "id NOT IN (SELECT who FROM withdrawal)"
 
 
@@ -148,7 +211,7 @@ def _code_of(study: Study, ticket: str) -> str:
 class StudyBook(Book):
     """The studies of a store."""
 
-    steps = (_TABLES, _CHECKS, _WITHDRAWALS)
+    steps = (_TABLES, _CHECKS, _WITHDRAWALS, _PLACES)
     person = b"cookie"
 
     def create(self, study: Study) -> None:
@@ -177,13 +240,29 @@ class StudyBook(Book):
     def join(self, study: Study, about: dict[str, str], ticket: str = "") -> tuple[Participant, str]:
         """A participant with their code. The same ticket, from a form that was sent twice, gives the same participant.
 
-        The code follows from the ticket and is stored nowhere.
+        So does the same panel id. The code follows from the ticket and is stored nowhere.
         """
         code = _code_of(study, ticket or secrets.token_urlsafe(32))
-        made = Participant(f"p-{new_letters(6)}", study.name, time.time(), about)
+        screened = not all(one.admits(about.get(one.name, "")) for one in study.asked)
+        made = Participant(f"p-{new_letters(6)}", study.name, time.time(), about, screened_out=screened)
         row = (made.id, study.name, self.hashed(code), msgspec.json.encode(made))
-        self._rows("INSERT INTO participant VALUES (?, ?, ?, ?) ON CONFLICT (code) DO NOTHING", *row)
+        with self.changing():
+            if known := self.of_panel(study, about):
+                return known, ""
+            self._rows("INSERT INTO participant VALUES (?, ?, ?, ?) ON CONFLICT (code) DO NOTHING", *row)
         return self.with_code(study.name, code) or made, code
+
+    def of_panel(self, study: Study, about: Mapping[str, str]) -> Participant | None:
+        """Who has joined with the same panel id; None without one."""
+        ids = {one.name: about.get(one.name) for one in study.asked if one.kind == "panel"}
+        people = self._all(Participant, "SELECT body FROM participant WHERE study = ?", study.name) if ids else []
+        return next((one for one in people if all(one.about.get(name) == said for name, said in ids.items())), None)
+
+    def add_about(self, participant: str, about: Mapping[str, str]) -> None:
+        """Stores the answers to the questions after the items."""
+        with self.changing():
+            if (current := self.participant(participant)) is not None and not current.asked_after:
+                self._change(structs.replace(current, about={**current.about, **about}, asked_after=True))
 
     def joined(self, study: Study, ticket: str) -> bool:
         """Whether somebody has joined with this ticket."""
@@ -221,12 +300,13 @@ class StudyBook(Book):
 
     def runs(self) -> list[str]:
         """The runs of all participants, also of studies that cannot be read."""
-        query = "SELECT json_extract(body, '$.run') FROM participant WHERE json_valid(CAST(body AS TEXT))"
-        return [str(run) for (run,) in self._rows(query) if run]
+        query = f"SELECT {_RUNS} FROM participant WHERE json_valid(CAST(body AS TEXT))"  # noqa: S608
+        return [run for (runs,) in self._rows(query) for run in msgspec.json.decode(runs) if run]
 
     def set_run(self, participant: Participant, run: str) -> None:
-        """Stores which run has a participant's answers."""
-        self._change(structs.replace(participant, run=run))
+        """Stores which run has a participant's answers to the next instrument."""
+        first, *further = (*participant.runs, run)
+        self._change(structs.replace(participant, run=first, further=tuple(further)))
 
     def _change(self, participant: Participant) -> None:
         body = msgspec.json.encode(participant)
@@ -258,12 +338,16 @@ class StudyBook(Book):
 
     def add_timing(self, timing: Timing) -> None:
         """Stores how long a question took; the first answer to it counts."""
-        self._quickly("INSERT OR IGNORE INTO timing VALUES (?, ?, ?, ?)", *structs.astuple(timing))
+        self._quickly("INSERT OR IGNORE INTO timing VALUES (?, ?, ?, ?, ?, ?, ?)", *structs.astuple(timing))
 
     def timings(self, study: str) -> list[Timing]:
         """The response times of a study."""
         query = "SELECT timing.* FROM timing JOIN participant ON id = timing.participant WHERE study = ? ORDER BY 1, 2"
         return [Timing(*row) for row in self._rows(query, study)]
+
+    def tasks_begun(self, participant: str) -> set[str]:
+        """The tasks of which a participant has answered a question."""
+        return {str(task) for (task,) in self._rows("SELECT task FROM timing WHERE participant = ?", participant)}
 
     def add_check(self, participant: str, number: int, passed: bool) -> None:
         """Stores the answer to an attention check; the first one counts."""
@@ -284,6 +368,10 @@ class StudyBook(Book):
         self._quickly("INSERT INTO session VALUES (?, ?)", self.hashed(cookie), participant.id)
         return cookie
 
+    def close_session(self, cookie: str) -> None:
+        """Ends a session."""
+        self._quickly("DELETE FROM session WHERE cookie = ?", self.hashed(cookie))
+
     def session(self, cookie: str) -> str | None:
         """The participant behind a cookie."""
         rows = self._rows("SELECT participant FROM session WHERE cookie = ?", self.hashed(cookie))
@@ -291,11 +379,12 @@ class StudyBook(Book):
 
     def _quickly(self, statement: str, *values: object) -> None:
         """A change that survives a kill of the process, perhaps not a power cut, so that nobody waits for the disk."""
-        self._rows("PRAGMA synchronous = NORMAL")
-        try:
-            self._rows(statement, *values)
-        finally:
-            self._rows("PRAGMA synchronous = FULL")
+        with self._lock:
+            self._rows("PRAGMA synchronous = NORMAL")
+            try:
+                self._rows(statement, *values)
+            finally:
+                self._rows("PRAGMA synchronous = FULL")
 
 
 def study_books(store: StorePlace) -> Iterator[StudyBook]:
@@ -305,8 +394,8 @@ def study_books(store: StorePlace) -> Iterator[StudyBook]:
             yield book
 
 
-def unfinished_withdrawals(store: StorePlace) -> dict[str, str]:
-    """Who has asked to withdraw, each with the run, which counts nowhere; read without opening the book."""
+def unfinished_withdrawals(store: StorePlace) -> dict[str, list[str]]:
+    """Who has asked to withdraw, each with their runs, which count nowhere; read without opening the book."""
     if not isinstance(store, Path) or not (path := book_path(store)).exists():
         return {}
     state: tuple[int, ...] = (time.time_ns(),)
@@ -317,12 +406,12 @@ def unfinished_withdrawals(store: StorePlace) -> dict[str, str]:
 
 
 @lru_cache(maxsize=16)
-def _unfinished(path: Path, state: tuple[int, ...]) -> dict[str, str]:
+def _unfinished(path: Path, state: tuple[int, ...]) -> dict[str, list[str]]:
     """The same, read once for each state of the book's files: every search among runs asks for it."""
-    query = "SELECT who, json_extract(body, '$.run') FROM withdrawal LEFT JOIN participant ON id = who"
+    query = f"SELECT who, {_RUNS} FROM withdrawal LEFT JOIN participant ON id = who"  # noqa: S608
     # A book of an older version has no such table; one that is damaged must not hide the runs of models.
     with suppress(sqlite3.Error), closing(open_file(path, writable=False)) as book:
-        return {name: run or "" for name, run in book.execute(query)}
+        return {name: [run for run in msgspec.json.decode(runs or "[]") if run] for name, runs in book.execute(query)}
     return {}
 
 
@@ -336,6 +425,8 @@ def check_lots(study: Study, participant: str) -> Random:
     return Random(f"{study.name}/{study.secret}/{participant}/attention")
 
 
+FASTEST_SECONDS = 2.0
+"""Nobody reads and answers a question in less (Huang et al., 2012, doi 10.1007/s10869-011-9231-8)."""
 SAME_ANSWER = 0.95
 FEWEST_PATTERNS = 10
 MOST_MISSING = 0.1
@@ -353,7 +444,7 @@ class Facts(Struct, frozen=True):
 
 
 class Rule(Struct, frozen=True):
-    """A rule of exclusion, or why it excludes somebody: a text with placeholders, and their values."""
+    """A rule that flags or excludes, or why it does so with somebody: a text with placeholders, and their values."""
 
     text: str
     values: dict[str, str | int]
@@ -362,16 +453,15 @@ class Rule(Struct, frozen=True):
         return self.text.format(**self.values)
 
 
-def exclusion_rules(study: Study) -> list[Rule]:
-    """The rules of a study."""
-    percent, same = round(100 * MOST_MISSING), round(100 * SAME_ANSWER)
-    rules = [
-        Rule("more than {percent} % of the items without an answer", {"percent": percent}),
-        Rule(
-            "the same answer in at least {percent} % of {count} or more questions",
-            {"percent": same, "count": FEWEST_PATTERNS},
-        ),
-    ]
+def missing_rule() -> Rule:
+    """The rule that excludes people in every study."""
+    return Rule("more than {percent} % of the items without an answer", {"percent": round(100 * MOST_MISSING)})
+
+
+def flag_rules(study: Study) -> list[Rule]:
+    """The rules that flag people in a study."""
+    same = {"percent": round(100 * SAME_ANSWER), "count": FEWEST_PATTERNS}
+    rules = [Rule("the same answer in at least {percent} % of {count} or more questions", {**same})]
     if study.attention:
         allowed = {"allowed": study.most_failed, "count": study.attention}
         rules.append(Rule("more than {allowed} of {count} attention checks failed or skipped", {**allowed}))
@@ -380,19 +470,25 @@ def exclusion_rules(study: Study) -> list[Rule]:
     return rules
 
 
-def reasons(study: Study, facts: Facts, *, count_missing: bool = True) -> list[Rule]:
-    """Why a participant's answers do not count; empty if they count."""
-    found = []
-    missing = facts.planned - facts.done
-    if count_missing and (not facts.planned or missing > MOST_MISSING * facts.planned):
-        found.append(Rule("answered {done} of {planned} items", {"done": facts.done, "planned": facts.planned}))
+def flags(study: Study, facts: Facts) -> dict[str, Rule]:
+    """Why a participant may not have read the questions, by kind: `line`, `checks`, `speed`."""
+    found = {}
     known = [pattern for pattern in facts.patterns if pattern]
     same = max(Counter(known).values(), default=0)
     if len(known) >= FEWEST_PATTERNS and same >= SAME_ANSWER * len(known):
-        found.append(Rule("the same answer to {same} of {count} questions", {"same": same, "count": len(known)}))
+        found["line"] = Rule("the same answer to {same} of {count} questions", {"same": same, "count": len(known)})
     if study.attention and facts.failed_checks > study.most_failed:
         counts = {"failed": facts.failed_checks, "count": study.attention}
-        found.append(Rule("failed or skipped {failed} of {count} attention checks", {**counts}))
+        found["checks"] = Rule("failed or skipped {failed} of {count} attention checks", {**counts})
     if study.fastest_seconds and facts.seconds and (middle := median(facts.seconds)) < study.fastest_seconds:
-        found.append(Rule("a median response time of {seconds} seconds", {"seconds": f"{middle:.1f}"}))
+        found["speed"] = Rule("a median response time of {seconds} seconds", {"seconds": f"{middle:.1f}"})
+    return found
+
+
+def reasons(study: Study, facts: Facts, *, count_missing: bool = True) -> list[Rule]:
+    """Why a participant's answers do not count; empty if they count."""
+    missing = facts.planned - facts.done
+    found = [*flags(study, facts).values()] if study.excludes_flagged else []
+    if count_missing and (not facts.planned or missing > MOST_MISSING * facts.planned):
+        found.insert(0, Rule("answered {done} of {planned} items", {"done": facts.done, "planned": facts.planned}))
     return found

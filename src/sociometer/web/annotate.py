@@ -26,7 +26,7 @@ from sociometer.statistics.agreement import Agreement, Ratings, alpha_of, pairwi
 from sociometer.statistics.formatting import number
 from sociometer.statistics.intervals import clustered_mean_interval
 from sociometer.store.book import ALPHABET
-from sociometer.store.labels import Label, LabelBook, LabelQuestion, Queue, Unit, book_path
+from sociometer.store.labels import OWNER, Label, LabelBook, LabelQuestion, Queue, Unit, book_path
 from sociometer.store.store import Store
 from sociometer.store.stored_run import StoredRun
 from sociometer.web import guard
@@ -236,11 +236,13 @@ def board_of(book: LabelBook, name: str) -> Board:
 
 
 def _apart(queue: Queue, labels: list[Label]) -> list[tuple[Cell, ...]]:
-    """The units that raters disagree on, and what each said."""
+    """The units that raters disagree on and the owner has not decided, and what each said."""
     rows: list[tuple[Cell, ...]] = []
+    decided = {label.unit for label in labels if label.rater == OWNER}
     for asked in queue.asked:
         for unit, given in _labelled(asked, labels).items():
-            if asked.values and len(given) > 1 and settled([label.answers[asked.column] for label in given]) is None:
+            several = asked.values and unit not in decided and len(given) > 1
+            if several and settled([label.answers[asked.column] for label in given]) is None:
                 told = ", ".join(f"{label.rater}: {label.answers[asked.column]}" for label in given)
                 rows.append((unit, asked.column, told))
     return rows
@@ -375,6 +377,12 @@ async def sign_in(request: web.Request) -> web.StreamResponse:
     return response
 
 
+@guard.only(guard.OWNER)
+async def dispute_page(request: web.Request) -> web.StreamResponse:
+    """A unit that raters disagree on, with what they said, for the owner to decide."""
+    return _unit_page(request, request.query.get("unit", ""))
+
+
 @guard.only(guard.RATER)
 async def rate_page(request: web.Request) -> web.StreamResponse:
     """The unit that the query names, or the next one without a label."""
@@ -392,9 +400,19 @@ async def rate_page(request: web.Request) -> web.StreamResponse:
     return rater_page(request, "rate_done.html")
 
 
+@guard.only(guard.OWNER)
+async def decide(request: web.Request) -> web.StreamResponse:
+    """Stores the owner's label of a disputed unit, which settles it."""
+    return await _rate(request, "/owner#open")
+
+
 @guard.only(guard.RATER)
 async def rate(request: web.Request) -> web.StreamResponse:
     """Stores a label, or the reason why the unit was skipped."""
+    return await _rate(request, "/rate")
+
+
+async def _rate(request: web.Request, to: str) -> web.StreamResponse:
     queue, book, rater = request.app[QUEUE], request.app[BOOK], rater_of(request)
     given = await guard.form_of(request)
     unit = _own_unit(request, given.get("unit", ""))
@@ -413,7 +431,7 @@ async def rate(request: web.Request) -> web.StreamResponse:
                 settle(request, unit)
     except BadForm as error:
         return _unit_page(request, unit.id, str(error), given)
-    return see_other("/rate")
+    return see_other(to)
 
 
 @guard.only(guard.RATER)
@@ -473,10 +491,10 @@ def settle(request: web.Request, unit: Unit) -> None:
 
 
 def _own_unit(request: web.Request, name: str) -> Unit:
-    """A unit of the rater's own; 403 for those of others."""
-    book, queue = request.app[BOOK], request.app[QUEUE]
-    own = [given.unit for given in book.tasks(queue.name, rater_of(request))]
-    unit = book.unit(queue.name, name) if name in own else None
+    """A unit of the rater's own, or any for the owner; 403 for those of others."""
+    book, queue, rater = request.app[BOOK], request.app[QUEUE], rater_of(request)
+    own = rater == OWNER or name in [given.unit for given in book.tasks(queue.name, rater)]
+    unit = book.unit(queue.name, name) if own else None
     if unit is None:
         raise web.HTTPForbidden(text="This unit belongs to another rater.")
     return unit
@@ -499,10 +517,11 @@ def _unit_page(
         f"answer-{column}": said for column, said in (before.answers if before else {}).items()
     }
     unit = _own_unit(request, name)
-    settles = any(one.unit == name and one.settles for one in tasks)
+    settles = rater_of(request) == OWNER or any(one.unit == name and one.settles for one in tasks)
     others = [one for one in book.labels(queue.name) if one.unit == name and one.rater != rater_of(request)]
     return rater_page(
         request, "rate_unit.html", problem, visitor=guard.visitor_of(request), unit=unit, settles=settles,
+        owner=rater_of(request) == OWNER,
         # Only who settles a disagreement sees what others said, without their names and in no order of theirs.
         others=sorted((one.answers for one in others if one.answers), key=str) if settles else [],
         leads=names_of("question") if PART in unit.key else (), named=answer_name, turns_of=turns_of,
@@ -525,8 +544,9 @@ def rater_page(
 
 
 def rater_of(request: web.Request) -> str:
-    """The rater who sent the request."""
-    return guard.visitor_of(request).who
+    """The rater who sent the request; the owner decides disputes."""
+    visitor = guard.visitor_of(request)
+    return OWNER if visitor.role == guard.OWNER else visitor.who
 
 
 def own_labels(request: web.Request) -> dict[str, Label]:
@@ -549,6 +569,8 @@ def annotate_application(
     app.router.add_post("/rate", rate)
     app.router.add_get("/own", own_page)
     app.router.add_get("/owner", board_page)
+    app.router.add_get("/owner/unit", dispute_page)
+    app.router.add_post("/owner/unit", decide)
     return app
 
 

@@ -3,7 +3,7 @@
 import math
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -12,10 +12,16 @@ from msgspec import Struct, structs
 from sociometer.core.conversation import Allocation, AnswerFormat, Choice, Event, Free, Noted, Schema
 from sociometer.core.instrument import Instrument
 from sociometer.core.language import ENGLISH
+from sociometer.store.person_questions import PersonQuestion
 from sociometer.web.errors import BadForm
 
+ANSWER_SECONDS = 12.0
+"""How long people take to answer a question after reading it, about."""
+_WORDS_A_MINUTE, _SIGNS_A_MINUTE = 238, 400
+"""How fast people read English words (Brysbaert, 2019, doi 10.1016/j.jml.2019.104047) and Chinese signs, about."""
 LONGEST = 20_000
-"""The most characters of an answer."""
+LONGEST_ABOUT = 500
+"""The most characters of an answer, and of one about the person."""
 _CARD = re.compile(r"\b([SHDC])([2-9TJQKA])\b")
 _SUITS = {"S": "♠", "H": "♥", "D": "♦", "C": "♣"}
 _JOINED = re.compile(r"(?<=[a-z])_(?=[a-z])")
@@ -23,6 +29,13 @@ _BACKGROUND = re.compile(r"\s*^-----$\s*", re.MULTILINE)
 """The line of a text for people below its background, which need not be read again at every question of an item.
 
 Where a text has two such lines, the background is between them."""
+
+
+def reading_seconds(text: str) -> float:
+    """How long people take to read a text, about."""
+    signs = sum("\u3400" <= sign <= "\u9fff" for sign in text)
+    words = len([word for word in text.split() if word.isascii()])
+    return 60 * (signs / _SIGNS_A_MINUTE + words / _WORDS_A_MINUTE)
 
 
 class PeopleTexts(Struct, frozen=True, forbid_unknown_fields=True):
@@ -39,6 +52,8 @@ class PeopleTexts(Struct, frozen=True, forbid_unknown_fields=True):
     """By task, what stands above the further questions of an item."""
     ended: dict[str, dict[str, str]] = {}
     """By task and kind of note, what came of an item, with the facts of its last note of this kind."""
+    practice: tuple[str, ...] = ()
+    """The tasks, such as games, of which people first play an item that does not count."""
     results: dict[str, str] = {}
     """By “task.measure”, what a result is called; others are not shown."""
 
@@ -107,6 +122,7 @@ class Field(Struct, frozen=True):
     hint: str = ""
     unit: str = ""
     """What the reply has after a number, such as “%”."""
+    required: bool = True
 
 
 def fields_of(wanted: AnswerFormat, texts: PeopleTexts | None = None) -> tuple[Field, ...]:
@@ -142,6 +158,28 @@ def _field(name: str, part: Mapping[str, Any], texts: PeopleTexts) -> Field:
     if name.endswith("_percent"):
         return Field(f"part-{name}", label, "number", low=0, high=100, step="any", unit="%")
     return Field(f"part-{name}", label, "words")
+
+
+def about_fields(questions: Sequence[PersonQuestion], *, after: bool) -> tuple[Field, ...]:
+    """The fields of the questions about the person that are asked before or after the items."""
+    kinds = {"choice": "choice", "number": "number", "text": "line"}
+    return tuple(
+        Field(f"about-{place}", one.name, kinds.get(one.kind, "hidden"), one.options, one.low, one.high, "any",
+              required=one.required)
+        for place, one in enumerate(questions) if one.after == after
+    )  # fmt: skip
+
+
+def about_of(questions: Sequence[PersonQuestion], given: Mapping[str, str], *, after: bool) -> dict[str, str]:
+    """What a form says about the person; raises BadForm if something is missing or not allowed."""
+    found = {}
+    for field in about_fields(questions, after=after):
+        if said := given.get(field.name, "").strip()[:LONGEST_ABOUT]:
+            (_number if field.kind == "number" else _text)({field.name: said}, field)
+            found[field.label] = said
+        elif field.required:
+            raise BadForm("link incomplete" if field.kind == "hidden" else "required")
+    return found
 
 
 def reply_of(wanted: AnswerFormat, given: Mapping[str, str]) -> str:

@@ -4,6 +4,7 @@ A page is open to the roles that it is marked with (`only`), or to all (`everyon
 nobody. Responses carry a strict content security policy.
 """
 
+import asyncio
 import hashlib
 import hmac
 import ipaddress
@@ -48,6 +49,7 @@ class Visitor(Struct, frozen=True):
     csrf: str
 
 
+_VISITORS: web.RequestKey[list[Visitor]] = web.RequestKey("visitors", list)
 FindSession = Callable[[str], tuple[str, str] | None]
 """Finds the role and the person behind a cookie; None for an unknown cookie."""
 
@@ -150,7 +152,13 @@ def visitor_of(request: web.Request) -> Visitor:
 
 
 def known_visitors(request: web.Request) -> list[Visitor]:
-    """Who the browser has sessions of: the owner, and a guest if the owner tries their own pages."""
+    """Who the browser has sessions of: the owner, and a guest if the owner tries their own pages; read once."""
+    if _VISITORS not in request:
+        request[_VISITORS] = _read_visitors(request)
+    return request[_VISITORS]
+
+
+def _read_visitors(request: web.Request) -> list[Visitor]:
     address = request.app[ADDRESS]
     cookies = [one for name in (address.cookie, address.guest_cookie) if (one := request.cookies.get(name, ""))]
     return [Visitor(*known, csrf_token(one)) for one in cookies if (known := request.app[SESSIONS](one)) is not None]
@@ -180,6 +188,8 @@ async def guard(request: web.Request, handler: Handler) -> web.StreamResponse:
     if request.host.lower() not in address.hosts:
         raise web.HTTPMisdirectedRequest(text="This server does not serve this host name.")
     page = request.match_info.handler
+    if request.cookies and (not getattr(page, _OPEN, False) or getattr(page, _LANDING, False)):
+        request[_VISITORS] = await asyncio.to_thread(_read_visitors, request)
     _check_site(request, address, bool(getattr(page, _LANDING, False)))
     if getattr(page, _OPEN, False) or request.match_info.http_exception is not None:
         return await handler(request)

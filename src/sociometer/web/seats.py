@@ -3,15 +3,16 @@
 import asyncio
 import contextlib
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from copy import copy
+from functools import partial
 from random import Random
 from typing import Any
 
 from msgspec import Struct, field, structs
 
 from sociometer.core.config import RunConfig
-from sociometer.core.conversation import AnswerFormat, Message, Reply, Request, Usage, assistant
+from sociometer.core.conversation import SUBJECT, AnswerFormat, Event, Message, Reply, Request, Usage, assistant
 from sociometer.core.errors import FailureKind, MachineryError, Stopped
 from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Summary
@@ -20,28 +21,38 @@ from sociometer.core.session import DirectReplies, Draw, Session
 from sociometer.core.source import Source
 from sociometer.core.task import Item, Task
 from sociometer.engine.engine import Engine, PlayedRun
-from sociometer.engine.plan import Plan
+from sociometer.engine.estimate import rehearse
+from sociometer.engine.plan import Plan, StoredPlan
 from sociometer.store.erasing import Erased, Withdrawing
 from sociometer.store.records import RunRecord, RunStatus
 from sociometer.store.runs import RunSearch
 from sociometer.store.store import Store
 from sociometer.store.studies import PERSON, Participant, Study, StudyBook, Timing, identity_of, run_name
 from sociometer.web.errors import Changed, Full, Paused
-from sociometer.web.forms import PeopleTexts, people_folder
+from sociometer.web.forms import PeopleTexts, people_folder, people_texts
 
 IDLE_SECONDS = 1_800.0
+MOST_QUESTIONS = 100_000
 
 
 class Question(Struct, frozen=True):
-    """The current question for a participant; `number` counts the earlier answers."""
+    """The current question for a participant; `number` counts the earlier answers, and is below 0 in practice."""
 
     number: int
     messages: tuple[Message, ...]
     answer_format: AnswerFormat
     since: float
     task: str
+    item: str
     turn: int
     """How many questions of the same item were before it."""
+
+
+class Practice(Struct, frozen=True):
+    """An item that is played for practice, in a session that stores nothing."""
+
+    session: Session
+    play: Callable[[], Awaitable[object]]
 
 
 class FormPlayer(Player):
@@ -59,22 +70,38 @@ class FormPlayer(Player):
         """What was said until the last answer, for the page that waits for the next message."""
         self.place = self.ended = ("", "")
         """Task and item of this question, and of the item before it."""
+        self.practice: dict[str, Practice] = {}
+        """By task, what plays an item for practice before the first one that counts; its answers are stored nowhere."""
+        self._practised = 0
+        """The number of the current question for practice, below 0; 0 if the question counts."""
+        self.rehearsed: tuple[str, Sequence[Event]] = ("", ())
+        """The task that was practised last, and what came of it."""
 
     async def answer(self, request: Request) -> Reply:
+        if practice := self.practice.pop(request.task, None):
+            self._practised = -MOST_QUESTIONS
+            try:
+                await practice.play()
+            finally:
+                self._practised, self.rehearsed = 0, (request.task, practice.session.events)
         loop = asyncio.get_running_loop()
         self._reply = loop.create_future()
-        if (place := (request.task, request.item)) != self.place:
+        place = (request.task, request.item)
+        if place != self.place and not self._practised:
             self.place, self.ended = place, self.place
-        self.question = Question(
-            self._answered, request.messages, request.answer_format, loop.time(), request.task, request.turn
-        )
+        number, wanted = self._practised or self._answered, request.answer_format
+        self.question = Question(number, request.messages, wanted, loop.time(), *place, request.turn)
         self._asked.set()
         try:
             said = await self._reply
         finally:
             self.question = None
             self._asked.clear()
-        self._answered += 1
+        if self._practised:
+            self._practised += 1
+            self.reply_stored()
+        else:
+            self._answered += 1
         return Reply(said, usage=Usage(0, 0))
 
     def give(self, number: int, said: str) -> "asyncio.Future[None] | None":
@@ -127,98 +154,130 @@ class Seat(Struct):
     """One participant's run in progress."""
 
     run: str
+    instrument: str
     player: FormPlayer
     playing: "asyncio.Task[PlayedRun]"
     used: float = field(default_factory=time.monotonic)
 
 
+class Standing(Struct, frozen=True):
+    """How far a participant is, as it is stored; the study is as its owner has it now."""
+
+    study: Study
+    participant: Participant
+    withdrawing: bool
+    done: int
+    planned: int
+    finished: bool
+    checks: dict[int, bool]
+    """The attention checks that were answered, and whether each was right."""
+
+
 class Seats:
-    """The seats of all participants; one is taken when a participant comes and freed after a long absence."""
+    """The seats of all participants; one is taken when a participant comes and freed after a long absence.
+
+    Everything that reads or writes files does so in another thread: nobody waits for the disk of somebody else.
+    """
 
     def __init__(self, store: Store, load: Callable[..., Instrument], book: StudyBook) -> None:
         self._store, self._load, self._book = store, load, book
         self._seats: dict[str, Seat] = {}
         self._locks: dict[str, asyncio.Lock] = {}
-        self._last: dict[str, tuple[str, str]] = {}
-        """Task and item that a participant finished with."""
+        self._last: dict[str, tuple[str, str, str]] = {}
+        """Run, task and item that a participant finished with."""
         self._item_ids: dict[str, dict[str, tuple[str, ...]]] = {}
 
     def prepare(self, study: Study) -> None:
-        """Makes the items, so that the first participant does not wait for them."""
-        self._items(study, Engine(self._store, self._load))
+        """Makes the items and plays one of each task, so that the first participant does not wait for loading."""
+        self.count(study)
+        for config in study.parts.values():
+            plan = Engine(self._store, self._load).plan(config, players={PERSON: FormPlayer("nobody", 0)})
+            for task in plan.tasks:
+                asyncio.run(rehearse(plan, task, [next(iter(plan.lists[task.name]))]))
 
     def count(self, study: Study) -> int:
         """How many items each participant gets."""
-        known = self._items(study, Engine(self._store, self._load)).values()
+        known = [ids for part in study.parts for ids in self._items(study, part).values()]
         return sum(min(study.sample or len(ids), len(ids)) for ids in known)
+
+    def standing(self, who: str, study: Study) -> Standing | None:
+        """How far a participant is; None if the study has nobody of this id."""
+        self._store.flush()  # the last episode may still be queued
+        current = self._book.participant(who)
+        if current is None or current.study != study.name:
+            return None
+        records = list(filter(None, map(self._record, current.runs)))
+        done = sum(sum(self._store.episodes.counts(record.id)) for record in records)
+        planned = self.count(study) if len(study.parts) > 1 else sum(one.manifest.episodes for one in records)
+        playing = (seat := self._seats.get(who)) is not None and not seat.playing.done()
+        over = len(records) == len(study.parts) and all(one.status is RunStatus.FINISHED for one in records)
+        fresh, leaving = self._book.study(study.name), bool(self._book.withdrawing(who))
+        return Standing(fresh, current, leaving, done, planned, over and not playing, self._book.checks(who))
 
     async def question(self, participant: Participant, study: Study, seconds: float) -> Question | None:
         """A participant's next question; None if there is none within these seconds, or no more at all."""
-        if self.finished(participant):
-            return None
         seat = await self._seat(participant, study)
-        await _either(seat, seconds)
-        if seat.playing.done():
-            self._seats.pop(participant.id, None)
-            self._last[participant.id] = seat.player.place
-            ending = seat.playing.result().ending
-            if ending.status is not RunStatus.FINISHED:
-                raise Paused(ending.reason)
+        if seat is None:
             return None
-        # The episode before this question is queued for the store: the progress and the checks count it.
-        await asyncio.to_thread(self._store.flush)
-        return seat.player.question
+        await _either(seat, seconds)
+        if not seat.playing.done():
+            return seat.player.question
+        self._seats.pop(participant.id, None)
+        self._last[participant.id] = (seat.run, *seat.player.place)
+        ending = seat.playing.result().ending
+        if ending.status is not RunStatus.FINISHED:
+            raise Paused(ending.reason)
+        if seat.instrument == [*study.parts.values()][-1].instrument:
+            return None
+        return await self.question(participant, study, seconds)  # of the next instrument
 
     async def give(
-        self, participant: Participant, study: Study, number: int, said: str, seconds: float, pattern: str = ""
+        self, participant: Participant, study: Study, number: int, said: str, seconds: float, pattern: str, spent: str
     ) -> bool:
-        """Passes an answer on and waits until it is on disk; False if the current question is another one by now."""
+        """Passes an answer on and waits until it is on disk; False if the current question is another one by now.
+
+        `spent` are the seconds that the question was on the screen, as the browser says.
+        """
         seat = await self._seat(participant, study)
+        if seat is None:
+            return False
         await _either(seat, seconds)
         asked, stored = seat.player.question, seat.player.give(number, said)
         if asked is None or stored is None:
             return False
+        took = round(asyncio.get_running_loop().time() - asked.since, 3)
         await asyncio.wait((stored, seat.playing), return_when=asyncio.FIRST_COMPLETED)
-        if not stored.done():
-            return False
-        took = asyncio.get_running_loop().time() - asked.since
-        self._book.add_timing(Timing(participant.id, number, round(took, 3), pattern))
+        if not stored.done() or number < 0:
+            return stored.done()
+        place = (asked.task, asked.item)
+        timing = Timing(participant.id, number, took, pattern, *place, page_seconds(spent, took))
+        await asyncio.to_thread(self._book.add_timing, timing)
         return True
+
+    def instrument(self, participant: Participant, study: Study) -> str:
+        """The instrument that a participant is at; after the end, the last one."""
+        seat = self._seats.get(participant.id)
+        return seat.instrument if seat else [*study.parts.values()][-1].instrument
 
     def what_happened(self, participant: Participant, texts: PeopleTexts) -> str:
         """What came of the item that a participant has just finished; empty after the server was started again."""
-        seat, current = self._seats.get(participant.id), self._book.participant(participant.id)
-        task, item = seat.player.ended if seat else self._last.get(participant.id, ("", ""))
-        if not item or current is None or task not in texts.ended:
+        seat = self._seats.get(participant.id)
+        run, task, item = (seat.run, *seat.player.ended) if seat else self._last.get(participant.id, ("", "", ""))
+        if seat and not item:
+            return texts.what_happened(*seat.player.rehearsed)
+        if not item or task not in texts.ended:
             return ""
-        return texts.what_happened(task, self._store.episodes.transcript(current.run, task, item, 0))
+        return texts.what_happened(task, self._store.episodes.transcript(run, task, item, 0))
 
     def talk(self, participant: Participant) -> tuple[Message, ...]:
         """What a participant and another role have said so far, while the other one is answering."""
         seat = self._seats.get(participant.id)
         return seat.player.talk if seat else ()
 
-    def finished(self, participant: Participant) -> bool:
-        """Whether a participant has answered everything."""
-        current, seat = self._book.participant(participant.id), self._seats.get(participant.id)
-        if current is None or not current.run or (seat is not None and not seat.playing.done()):
-            return False
-        record = self._record(current)
-        return record is not None and record.status is RunStatus.FINISHED
-
-    def progress(self, participant: Participant) -> tuple[int, int]:
-        """How many items a participant has done, of how many."""
-        current = self._book.participant(participant.id)
-        record = self._record(current) if current else None
-        return (sum(self._store.episodes.counts(record.id)), record.manifest.episodes) if record else (0, 0)
-
-    def summaries(self, participant: Participant) -> list[tuple[str, Summary]]:
-        """The numbers of a participant's run, by task."""
-        current = self._book.participant(participant.id)
-        if current is None or not current.run:
-            return []
-        run = Engine(self._store, self._load).stored(current.run)
-        return [(task, run.summary(task)) for task in run.tasks]
+    def summaries(self, participant: Participant) -> list[tuple[str, str, Summary]]:
+        """The numbers of a participant's runs, by instrument and task."""
+        runs = map(Engine(self._store, self._load).stored, participant.runs)
+        return [(run.instrument, task, run.summary(task)) for run in runs for task in run.tasks]
 
     async def leave(self, participant: str) -> None:
         """Ends the run in memory; the answers are in the journal."""
@@ -243,40 +302,69 @@ class Seats:
             await self.leave(participant.id)
             return await asyncio.to_thread(self._store.withdraw, participant.id)
 
-    def _record(self, participant: Participant) -> RunRecord | None:
+    def _record(self, run: str) -> RunRecord | None:
         """A participant's run; the engine stores no run without any answer."""
-        if not participant.run:
-            return None
-        return next(self._store.runs.found(RunSearch(ids=(participant.run,))), None)
+        return next(self._store.runs.found(RunSearch(ids=(run,))), None)
 
-    async def _seat(self, participant: Participant, study: Study) -> Seat:
+    async def _seat(self, participant: Participant, study: Study) -> Seat | None:
+        """The seat of a participant, who continues from the journal or starts the next instrument; None at the end."""
         async with self._locks.setdefault(participant.id, asyncio.Lock()):
             seat = self._seats.get(participant.id)
             if seat is None or seat.playing.done():
-                seat = self._seats[participant.id] = await self._start(participant, study)
+                prepared = await asyncio.to_thread(self._prepared, participant, study)
+                if prepared is None:
+                    return None
+                instrument, player, plan, engine = prepared
+                playing = asyncio.create_task(engine.play(plan))
+                seat = self._seats[participant.id] = Seat(plan.run.id, instrument, player, playing)
             seat.used = time.monotonic()
             return seat
 
-    async def _start(self, participant: Participant, study: Study) -> Seat:
-        """Continues a participant's run from the journal, or starts it."""
+    def _prepared(self, participant: Participant, study: Study) -> tuple[str, FormPlayer, StoredPlan, Engine] | None:
+        """What a participant plays next, who plays it, and the engine that does; None if everything is played."""
         current = self._book.participant(participant.id)
         if current is None or self._book.withdrawing(current.id):
             raise Withdrawing(f"participant {participant.id} has withdrawn.")
         if not self._book.start(current):
             raise Full(f"study {study.name} has all the participants it needs.")
-        known = self._record(current)
-        answered = self._store.journal.count_replies(known.id, identity_of(current.id)) if known else 0
-        player = FormPlayer(current.id, answered)
+        records = list(map(self._record, current.runs))
+        over = [record for record in records if record is not None and record.status is RunStatus.FINISHED]
+        if len(over) == len(study.parts):
+            return None
+        part, config = [*study.parts.items()][len(over)]
+        known = next((record for record in records if record not in over), None)
+        counted = (self._store.journal.count_replies(one.id, identity_of(current.id)) for one in records if one)
+        player = FormPlayer(current.id, sum(counted))
         # An engine of its own: engines share their caps over all the runs that they play.
         engine = Engine(self._store, self._load if study.order == "fixed" else self._shuffling(study, current))
-        config = self._config(current, study, engine)
-        plan = await asyncio.to_thread(engine.plan, config, players={PERSON: player})
-        prepared = await asyncio.to_thread(engine.prepare, plan, continue_unfinished=True)
+        plan = engine.plan(self._config(current, study, part), players={PERSON: player})
+        prepared = engine.prepare(plan, continue_unfinished=True)
         if known and prepared.run.id != known.id:
             raise Changed(f"the items or prompts of study {study.name} changed after it began.")
-        if not known:
+        if prepared.run.id not in current.runs:
             self._book.set_run(structs.replace(current, started=True), prepared.run.id)
-        return Seat(prepared.run.id, player, asyncio.create_task(engine.play(prepared)))
+        player.practice = self._practice(study, current, plan)
+        return config.instrument, player, prepared, engine
+
+    def _practice(self, study: Study, participant: Participant, plan: Plan) -> dict[str, Practice]:
+        """By task that wants it, what plays an item that the study does not have.
+
+        Nobody practises a task that they have begun, or against a model, which costs and whose replies are stored.
+        """
+        card, begun = plan.instrument.card, self._book.tasks_begun(participant.id)
+        texts = people_texts(plan.instrument, study.language)
+        rules = {role for role, one in plan.bindings.items() if not one.player.journaled} | {SUBJECT}
+        wanted = [task for task in plan.tasks if task.name in texts.practice and task.name not in begun]
+        found: dict[str, Practice] = {}
+        for task in wanted:
+            if {role.name for role in card.role if task.name in role.tasks} <= rules:
+                others = task.items(structs.replace(plan.source(), seed=plan.config.seed + 1))
+                own = {one for part in study.parts for ids in self._items(study, part).values() for one in ids}
+                if item := next((one for one in others if one.id not in own), None):
+                    draw = Draw(card.name, card.version, task.name, item.id)
+                    session = Session(DirectReplies(), plan.bindings, draw, plan.settings, plan.prompts)
+                    found[task.name] = Practice(session, partial(task.play, item, session))
+        return found
 
     def _shuffling(self, study: Study, participant: Participant) -> Callable[..., Instrument]:
         """Loads instruments whose items come in the participant's own order, the same each time."""
@@ -297,22 +385,32 @@ class Seats:
 
         return load
 
-    def _config(self, participant: Participant, study: Study, engine: Engine) -> RunConfig:
+    def _config(self, participant: Participant, study: Study, part: str) -> RunConfig:
         """The configuration of a participant's run: the study's, with the items drawn for them."""
-        name, folder = run_name(study.name, participant.id), people_folder(self._load(study.config.instrument))
-        own = structs.replace(study.config, revision=participant.id, name=name, prompts_folder=folder)
+        config, name = study.parts[part], run_name(part, participant.id)
+        folder = people_folder(self._load(config.instrument))
+        own = structs.replace(config, revision=participant.id, name=name, prompts_folder=folder)
         if not study.sample:
             return own
-        lots, known = Random(f"{study.name}/{participant.id}"), self._items(study, engine).values()
+        lots, known = Random(f"{study.name}/{participant.id}"), self._items(study, part).values()
         drawn = [one for ids in known for one in lots.sample(ids, min(study.sample, len(ids)))]
         return structs.replace(own, items=tuple(drawn), limit=None)
 
-    def _items(self, study: Study, engine: Engine) -> dict[str, tuple[str, ...]]:
-        """The ids of the items of a study, by task."""
-        if study.name not in self._item_ids:
-            lists = engine.plan(study.config, players={PERSON: FormPlayer("nobody", 0)}).lists
-            self._item_ids[study.name] = {task: tuple(item.id for item in items) for task, items in lists.items()}
-        return self._item_ids[study.name]
+    def _items(self, study: Study, part: str) -> dict[str, tuple[str, ...]]:
+        """The ids of the items of an instrument of a study, by task."""
+        if part not in self._item_ids:
+            plan = Engine(self._store, self._load).plan(study.parts[part], players={PERSON: FormPlayer("nobody", 0)})
+            self._item_ids[part] = {task: tuple(item.id for item in items) for task, items in plan.lists.items()}
+        return self._item_ids[part]
+
+
+def page_seconds(spent: str, took: float) -> float | None:
+    """The time that a browser measured; None if it is no number, or longer than the question has been there."""
+    try:
+        found = float(spent)
+    except ValueError:
+        return None
+    return round(found, 3) if 0 <= found <= took + 0.1 else None
 
 
 async def _either(seat: Seat, seconds: float) -> None:

@@ -30,31 +30,35 @@ from sociometer.store.studies import (
     book_path,
     check_lots,
     check_places,
-    exclusion_rules,
+    flag_rules,
+    missing_rule,
     shown_code,
     study_lock,
 )
 from sociometer.web import guard
 from sociometer.web.errors import BAD_FORM, BadForm, Full
-from sociometer.web.forms import PeopleTexts, fields_of, pattern_of, people_texts, reply_of
+from sociometer.web.forms import PeopleTexts, about_fields, about_of, fields_of, pattern_of, people_texts, reply_of
 from sociometer.web.rendering import Words, owner_page, page, see_other, texts, words_for
-from sociometer.web.seats import Question, Seats
+from sociometer.web.seats import Question, Seats, Standing
 from sociometer.web.serving import Place, guest_application, serve
 
 PER_ADDRESS = 30
-LONGEST_ABOUT = 500
 WAIT_SECONDS = 6.0
 """How long a request waits for the next question before it shows that another role is still answering."""
 _ROUND_SECONDS = 60.0
 _TICKET = re.compile(r"[\w-]{43}")
 _TOO_MANY = "Too many people have joined from this network within an hour. Try again later, or ask the researchers."
 STUDY = web.AppKey("study", Study)
-CARD = web.AppKey("card", Card)
+NOW = web.RequestKey("study", Study)
+"""The study as its owner has it now."""
+CARDS: web.AppKey[dict[str, Card]] = web.AppKey("cards", dict)
 BOOK = web.AppKey("book", StudyBook)
 STORE = web.AppKey("store", Store)
 SEATS = web.AppKey("seats", Seats)
-TEXTS = web.AppKey("texts", PeopleTexts)
+TEXTS: web.AppKey[dict[str, PeopleTexts]] = web.AppKey("texts", dict)
 JOINS = web.AppKey("joins", guard.RateLimit)
+LAB = web.AppKey("lab", bool)
+"""Whether participants use this browser one after the other."""
 NEW_CODES: web.AppKey[dict[str, str]] = web.AppKey("new_codes", dict)
 
 
@@ -62,122 +66,161 @@ def study_page(
     request: web.Request, name: str, problem: str = "", status: int = BAD_FORM, **context: Any
 ) -> web.Response:
     """A page in the language of the study; `problem` is the key of what is wrong with a form, which gives `status`."""
-    study = request.app[BOOK].study(request.app[STUDY].name)
+    study = request[NOW]
     words = texts("study", study.language)
     return page(
         name, status=status if problem else 200, study=study, heading=study.title or study.name,
         problem=words[problem].format_map(context) if problem else "", language=study.language, words=words,
         visitor=next((one for one in guard.known_visitors(request) if one.role == guard.PARTICIPANT), None),
-        texts=request.app[TEXTS], **context,
+        **{"lab": request.app[LAB], **context},
     )  # fmt: skip
 
 
-def participant_of(request: web.Request, *, withdrawing: bool = False) -> Participant:
-    """The participant of this study who sent the request; who has asked to withdraw can only do that."""
-    found = request.app[BOOK].participant(guard.visitor_of(request).who)
-    if found is None or found.study != request.app[STUDY].name:
+async def admitted(request: web.Request) -> Study:
+    """The study as its owner has it now, for somebody who has its link."""
+    guard.check_secret(request, request.app[STUDY].secret)
+    request[NOW] = await asyncio.to_thread(request.app[BOOK].study, request.app[STUDY].name)
+    return request[NOW]
+
+
+async def standing_of(request: web.Request, *, withdrawing: bool = False) -> Standing:
+    """How far the participant is who sent the request; who has asked to withdraw can only do that."""
+    who = guard.visitor_of(request).who
+    found = await asyncio.to_thread(request.app[SEATS].standing, who, request.app[STUDY])
+    if found is None:
         raise web.HTTPForbidden(text="This browser has no session of this study.")
-    if not withdrawing and request.app[BOOK].withdrawing(found.id):
-        raise Withdrawing(f"the withdrawal of {found.id} is not finished.")
+    if not withdrawing and found.withdrawing:
+        raise Withdrawing(f"the withdrawal of {who} is not finished.")
+    request[NOW] = found.study
     return found
+
+
+def texts_of(request: web.Request, participant: Participant) -> PeopleTexts:
+    """The words of the instrument that a participant is at."""
+    return request.app[TEXTS][request.app[SEATS].instrument(participant, request.app[STUDY])]
 
 
 @guard.landing
 async def welcome_page(request: web.Request) -> web.StreamResponse:
     """What the study is, what is stored, and the form to take part; who has joined continues."""
-    guard.check_secret(request, request.app[STUDY].secret)
+    study, book = await admitted(request), request.app[BOOK]
     if request.headers.get("Sec-Fetch-Site") == "cross-site":
         # The browser keeps our cookie back from a link on another site: the page opens itself once more.
         return study_page(request, "study_arrive.html", here=request.path_qs)
+    # A panel may pass an answer on in the link, such as ?PROLIFIC_PID=…
+    said = {one.name: request.query[one.name] for one in study.asked if one.name in request.query}
+    if request.app[LAB]:
+        response = _welcome(request, said, lab=True)
+        before = request.cookies.get(request.app[guard.ADDRESS].guest_cookie, "")
+        await asyncio.to_thread(book.close_session, before)
+        response.del_cookie(request.app[guard.ADDRESS].guest_cookie, path="/")
+        return response
+    if (known := await asyncio.to_thread(book.of_panel, study, said)) is not None:
+        return await _admit(request, known, "/take")
     if any(visitor.role == guard.PARTICIPANT for visitor in guard.known_visitors(request)):
         return see_other("/take")
-    # A panel may pass an answer on in the link, such as ?PROLIFIC_PID=…
-    given = {name: request.query[name] for name in request.app[STUDY].questions if name in request.query}
-    return _welcome(request, about=given)
+    return _welcome(request, said)
 
 
-def _welcome(request: web.Request, problem: str = "", status: int = BAD_FORM, **context: Any) -> web.Response:
-    items = request.app[SEATS].count(request.app[STUDY])
-    filled = {"about": {}, "code": "", "ticket": secrets.token_urlsafe(32), "items": items, **context}
-    return study_page(request, "study_welcome.html", problem, status, **filled)
+def _welcome(
+    request: web.Request, said: Mapping[str, str], problem: str = "", status: int = BAD_FORM, **context: Any
+) -> web.Response:
+    """The form to take part, filled in with what was `said`, by question or by field."""
+    study = request.app[STUDY]
+    fields = about_fields(study.asked, after=False)
+    missing = not problem and any(field.kind == "hidden" and field.label not in said for field in fields)
+    filled = {"code": "", "ticket": secrets.token_urlsafe(32), "items": request.app[SEATS].count(study), **context}
+    given = {field.name: said.get(field.label, said.get(field.name, "")) for field in fields}
+    problem = "link incomplete" if missing else problem
+    return study_page(request, "study_welcome.html", problem, status, fields=fields, given=given, **filled)
+
+
+async def _admit(request: web.Request, participant: Participant, to: str) -> web.Response:
+    response = see_other(to)
+    guard.set_cookie(request, response, await asyncio.to_thread(request.app[BOOK].open_session, participant))
+    return response
 
 
 @guard.landing
 async def join(request: web.Request) -> web.StreamResponse:
     """Creates a participant who agreed to take part; a form that is sent twice makes one."""
-    guard.check_secret(request, request.app[STUDY].secret)
-    given, book = await guard.form_of(request), request.app[BOOK]
-    study = book.study(request.app[STUDY].name)
-    about = {name: given.get(f"about-{place}", "").strip() for place, name in enumerate(study.questions)}
-    about = {name: said[:LONGEST_ABOUT] for name, said in about.items() if said}
+    study, given, book = await admitted(request), await guard.form_of(request), request.app[BOOK]
     ticket = given.get("ticket", "")
-    if given.get("agree") != "yes" or not _TICKET.fullmatch(ticket):
-        return _welcome(request, "must agree", about=about)
-    if not book.joined(study, ticket):
-        if book.started(study.name) >= study.quota:
+    if given.get("decline"):
+        return study_page(request, "study_left.html", outcome="no-consent")
+    try:
+        about = about_of(study.asked, given, after=False)
+        if given.get("agree") != "yes" or not _TICKET.fullmatch(ticket):
+            raise BadForm("must agree")
+    except BadForm as error:
+        return _welcome(request, given, str(error))
+    if not await asyncio.to_thread(book.joined, study, ticket):
+        if await asyncio.to_thread(book.started, study.name) >= study.quota:
             raise Full(f"study {study.name} has all the participants it needs.")
         request.app[JOINS].check(guard.address_of(request))
-    participant, code = book.join(study, about, ticket)
-    request.app[NEW_CODES][participant.id] = code
-    response = see_other("/code")
-    guard.set_cookie(request, response, book.open_session(participant))
-    return response
+    participant, code = await asyncio.to_thread(book.join, study, about, ticket)
+    if code:
+        request.app[NEW_CODES][participant.id] = code
+    return await _admit(request, participant, "/code" if code and not participant.screened_out else "/take")
 
 
 @guard.only(guard.PARTICIPANT)
 async def code_page(request: web.Request) -> web.StreamResponse:
     """The code of somebody who has just joined; it is on no disk, so it is shown until the server stops."""
-    code = request.app[NEW_CODES].get(participant_of(request).id)
+    code = request.app[NEW_CODES].get((await standing_of(request)).participant.id)
     return study_page(request, "study_code.html", code=shown_code(code)) if code else see_other("/take")
 
 
 @guard.landing
 async def come_back(request: web.Request) -> web.StreamResponse:
     """Exchanges a code for a session; limits the rate of guesses."""
-    guard.check_secret(request, request.app[STUDY].secret)
-    who, study = guard.address_of(request), request.app[STUDY]
+    who, study = guard.address_of(request), await admitted(request)
     request.app[guard.CODES].check(who)
     code = (await guard.form_of(request)).get("code", "")[:40]
-    found = request.app[BOOK].with_code(study.name, code)
+    found = await asyncio.to_thread(request.app[BOOK].with_code, study.name, code)
     if found is None:
-        return _welcome(request, "wrong code", 403, code=code)
+        return _welcome(request, {}, "wrong code", 403, code=code)
     request.app[guard.CODES].forgive(who)
-    if request.app[BOOK].withdrawing(found.id):
+    if await asyncio.to_thread(request.app[BOOK].withdrawing, found.id):
         raise Withdrawing(f"the withdrawal of {found.id} is not finished.")
-    response = see_other("/take")
-    guard.set_cookie(request, response, request.app[BOOK].open_session(found))
-    return response
+    return await _admit(request, found, "/take")
 
 
 @guard.only(guard.PARTICIPANT)
 async def take_page(request: web.Request) -> web.StreamResponse:
     """The current question, or the end."""
-    question = await request.app[SEATS].question(participant_of(request), request.app[STUDY], WAIT_SECONDS)
-    if (check := _check_due(request)) is not None:
-        return _check_page(request, check)
-    if question is not None:
-        return _question_page(request, question)
-    if request.app[SEATS].finished(participant_of(request)):
+    standing, seats = await standing_of(request), request.app[SEATS]
+    if standing.participant.screened_out:
         return see_other("/end")
-    talk = request.app[SEATS].talk(participant_of(request))
-    return study_page(request, "study_wait.html", talk=talk)
+    question = None
+    if not standing.finished:
+        question = await seats.question(standing.participant, request.app[STUDY], WAIT_SECONDS)
+        standing = await standing_of(request)
+    if (check := _check_due(standing)) is not None:
+        return _check_page(request, standing, check)
+    if question is not None:
+        return await _question_page(request, standing, question)
+    if standing.finished:
+        return see_other("/end")
+    talk = seats.talk(standing.participant)
+    return study_page(request, "study_wait.html", talk=talk, texts=texts_of(request, standing.participant))
 
 
 @guard.only(guard.PARTICIPANT)
 async def answer(request: web.Request) -> web.StreamResponse:
     """Takes an answer, waits until it is on disk, and goes to the next question."""
-    participant, study, seats = participant_of(request), request.app[STUDY], request.app[SEATS]
-    given = await guard.form_of(request)
-    question = await seats.question(participant, study, WAIT_SECONDS)
+    standing, given, seats = await standing_of(request), await guard.form_of(request), request.app[SEATS]
+    study, participant = request.app[STUDY], standing.participant
+    question = None if standing.finished else await seats.question(participant, study, WAIT_SECONDS)
     if question is None or given.get("number") != str(question.number):
         # Sent twice, or from a page that was left open: the answer that counts is the first.
         return see_other("/take")
     try:
         said = reply_of(question.answer_format, given)
     except BadForm as error:
-        return _question_page(request, question, str(error), given)
+        return await _question_page(request, standing, question, str(error), given)
     pattern = pattern_of(question.answer_format, given)
-    await seats.give(participant, study, question.number, said, WAIT_SECONDS, pattern)
+    await seats.give(participant, study, question.number, said, WAIT_SECONDS, pattern, given.get("spent", ""))
     # Where a conversation goes on, the page has this place: the newest line and the form.
     return see_other("/take#form")
 
@@ -185,13 +228,14 @@ async def answer(request: web.Request) -> web.StreamResponse:
 @guard.only(guard.PARTICIPANT)
 async def answer_check(request: web.Request) -> web.StreamResponse:
     """Takes the answer to an attention check that is due."""
-    participant, given, check = participant_of(request), await guard.form_of(request), _check_due(request)
+    standing, given = await standing_of(request), await guard.form_of(request)
+    check = _check_due(standing)
     if check is None or given.get("number") != str(check.number):
         return see_other("/take")
     said = given.get("answer", "")
     if said not in check.options:
-        return _check_page(request, check, "choose one")
-    request.app[BOOK].add_check(participant.id, check.number, said == check.right)
+        return _check_page(request, standing, check, "choose one")
+    await asyncio.to_thread(request.app[BOOK].add_check, standing.participant.id, check.number, said == check.right)
     return see_other("/take")
 
 
@@ -215,69 +259,104 @@ def checks_of(study: Study, participant: str, planned: int) -> tuple[Check, ...]
     return tuple(made)
 
 
-def _check_due(request: web.Request) -> Check | None:
+def _check_due(standing: Standing) -> Check | None:
     """The attention check before the next question, if one is due."""
-    study, participant = request.app[STUDY], participant_of(request)
-    if not study.attention:
-        return None
-    done, planned = request.app[SEATS].progress(participant)
-    answered = request.app[BOOK].checks(participant.id)
-    checks = checks_of(study, participant.id, planned)
-    return next((check for check in checks if check.after <= done and check.number not in answered), None)
+    checks = checks_of(standing.study, standing.participant.id, standing.planned) if standing.study.attention else ()
+    due = (check for check in checks if check.after <= standing.done and check.number not in standing.checks)
+    return next(due, None)
 
 
-def _check_page(request: web.Request, check: Check, problem: str = "") -> web.Response:
-    done, planned = request.app[SEATS].progress(participant_of(request))
-    return study_page(request, "study_check.html", problem, check=check, done=done, planned=planned, part="")
+def _check_page(request: web.Request, standing: Standing, check: Check, problem: str = "") -> web.Response:
+    far = {"done": standing.done, "planned": standing.planned}
+    return study_page(request, "study_check.html", problem, check=check, **far)
 
 
-def _question_page(
-    request: web.Request, question: Question, problem: str = "", given: dict[str, str] | None = None
+async def _question_page(
+    request: web.Request,
+    standing: Standing,
+    question: Question,
+    problem: str = "",
+    given: dict[str, str] | None = None,
 ) -> web.Response:
-    wanted, texts, seats = question.answer_format, request.app[TEXTS], request.app[SEATS]
-    done, planned = seats.progress(participant_of(request))
+    wanted, texts = question.answer_format, texts_of(request, standing.participant)
     fields = fields_of(wanted, texts)
     folded = [texts.split(message.content)[1] for message in question.messages] if question.turn else []
+    happened = partial(request.app[SEATS].what_happened, standing.participant, texts)
     return study_page(
-        request, "study_question.html", problem, question=question, fields=fields, given=given or {}, done=done,
-        planned=planned, part=_part(request, question),
+        request, "study_question.html", problem, question=question, fields=fields, given=given or {},
+        done=standing.done, planned=standing.planned, **_part(request, question, texts), texts=texts,
         total=f"{wanted.total:g}" if isinstance(wanted, Allocation) else "",
         goes_on=question.turn and (any(folded) or fields[0].hint),
-        happened="" if question.turn else seats.what_happened(participant_of(request), texts),
+        happened="" if question.turn else await asyncio.to_thread(happened),
     )  # fmt: skip
 
 
-def _part(request: web.Request, question: Question) -> str:
-    """Which question of the item this is, where an item has several."""
-    words, setting = texts("study", request.app[STUDY].language), request.app[TEXTS].parts.get(question.task)
+def _part(request: web.Request, question: Question, shown: PeopleTexts) -> dict[str, Any]:
+    """Which question of the item this is, where an item has several, and which share of the item is done."""
+    words, setting = texts("study", request.app[STUDY].language), shown.parts.get(question.task)
     if setting:
-        most = Settings.chosen(request.app[CARD].setting, request.app[STUDY].config.settings)[setting]
-        return words["part of"].format(part=question.turn + 1, most=most)
-    return words["part"].format(part=question.turn + 1) if question.turn else ""
+        config = next(one for one in request.app[STUDY].parts.values() if request.app[TEXTS][one.instrument] is shown)
+        most = Settings.chosen(request.app[CARDS][config.instrument].setting, config.settings).whole(setting)
+        return {"part": words["part of"].format(part=question.turn + 1, most=most), "share": question.turn / most}
+    said = words["part"].format(part=question.turn + 1) if question.turn else ""
+    # Where nobody knows how many questions follow, each moves the bar less than the one before.
+    return {"part": said, "share": question.turn / (question.turn + 3)}
 
 
 @guard.only(guard.PARTICIPANT)
 async def end_page(request: web.Request) -> web.StreamResponse:
-    """Thanks a participant who has answered everything; shows the primary numbers if the study shows any."""
-    participant, study, seats = participant_of(request), request.app[STUDY], request.app[SEATS]
-    if not seats.finished(participant):
+    """Thanks a participant who has answered everything; shows the primary numbers if the study shows any.
+
+    Before that come the questions about the person that are asked after the items.
+    """
+    standing, seats = await standing_of(request), request.app[SEATS]
+    participant, study = standing.participant, standing.study
+    if participant.screened_out:
+        return study_page(request, "study_left.html", outcome="screened-out")
+    if not standing.finished:
         return see_other("/take")
+    if about_fields(study.asked, after=True) and not participant.asked_after:
+        return _after_page(request)
     summaries = await asyncio.to_thread(seats.summaries, participant) if study.shows != "nothing" else []
-    named = request.app[TEXTS].results
+    named = {name: one.results for name, one in request.app[TEXTS].items()}
     lines = [
-        (named[label], known, measure, summary.series.get("norm", {}).get(f"{known.name}_mean", known.human))
-        for task, summary in summaries
-        for known in request.app[CARD].measures_of(task)
-        if (label := f"{task}.{known.name}") in named
+        (
+            named[instrument][label],
+            known,
+            measure,
+            summary.series.get("norm", {}).get(f"{known.name}_mean", known.human),
+        )
+        for instrument, task, summary in summaries
+        for known in request.app[CARDS][instrument].measures_of(task)
+        if (label := f"{task}.{known.name}") in named[instrument]
         and (measure := summary.measure(known.name)) is not None
         and measure.value is not None
     ]
-    places = (place_of(summary) for _, summary in summaries if study.shows == "place")
+    places = (place_of(summary) for *_, summary in summaries if study.shows == "place")
+    wrong = sum(not passed for passed in standing.checks.values())
     return study_page(
-        request, "study_end.html", lines=lines, place=next(filter(None, places), None), number=number,
+        request, "study_end.html", lines=lines, outcome="failed-checks" if wrong > study.most_failed else "finished",
+        place=next(filter(None, places), None), number=number,
         interval_text=interval_text, translate=Words(study.language),
-        happened=seats.what_happened(participant, request.app[TEXTS]),
+        happened=await asyncio.to_thread(seats.what_happened, participant, texts_of(request, participant)),
     )  # fmt: skip
+
+
+def _after_page(request: web.Request, problem: str = "", given: Mapping[str, str] | None = None) -> web.Response:
+    fields = about_fields(request.app[STUDY].asked, after=True)
+    return study_page(request, "study_after.html", problem, fields=fields, given=given or {})
+
+
+@guard.only(guard.PARTICIPANT)
+async def answer_after(request: web.Request) -> web.StreamResponse:
+    """Takes the answers about the person after the items."""
+    participant, given = (await standing_of(request)).participant, await guard.form_of(request)
+    try:
+        about = about_of(request.app[STUDY].asked, given, after=True)
+    except BadForm as error:
+        return _after_page(request, str(error), given)
+    await asyncio.to_thread(request.app[BOOK].add_about, participant.id, about)
+    return see_other("/end")
 
 
 def place_of(summary: Summary) -> dict[str, int | str]:
@@ -295,13 +374,13 @@ def place_of(summary: Summary) -> dict[str, int | str]:
 @guard.only(guard.PARTICIPANT)
 async def stored_page(request: web.Request) -> web.StreamResponse:
     """What is stored about the participant."""
-    return study_page(request, "study_stored.html", about=participant_of(request).about)
+    return study_page(request, "study_stored.html", about=(await standing_of(request)).participant.about)
 
 
 @guard.only(guard.PARTICIPANT)
 async def withdraw_page(request: web.Request) -> web.StreamResponse:
     """Deletes everything about the participant, who is asked once more before."""
-    participant = participant_of(request, withdrawing=True)
+    participant = (await standing_of(request, withdrawing=True)).participant
     if (await guard.form_of(request)).get("sure") != "yes":
         return study_page(request, "study_withdraw.html")
     erased = await request.app[SEATS].withdraw(participant)
@@ -314,26 +393,36 @@ async def withdraw_page(request: web.Request) -> web.StreamResponse:
 @guard.only(guard.OWNER)
 async def overview_page(request: web.Request) -> web.StreamResponse:
     """The participants of the study."""
-    study, book, store = request.app[BOOK].study(request.app[STUDY].name), request.app[BOOK], request.app[STORE]
-    words = words_for(request)
+    book, words = request.app[BOOK], words_for(request)
+    study = await asyncio.to_thread(book.study, request.app[STUDY].name)
     said = partial(participants_table, say=lambda rule: words(rule.text, **rule.values))
-    table = await asyncio.to_thread(said, study, book, store)
+    table = await asyncio.to_thread(said, study, book, request.app[STORE])
     return owner_page(
-        request, "study_overview.html", visitor=guard.visitor_of(request), study=study, card=request.app[CARD],
-        table=table, rules=exclusion_rules(study),
+        request, "study_overview.html", visitor=guard.visitor_of(request), study=study, cards=request.app[CARDS],
+        table=table, missing=missing_rule(), rules=flag_rules(study),
     )  # fmt: skip
 
 
 def study_application(
-    study: Study, store: Store, book: StudyBook, load: Callable[..., Instrument], per_address: int = PER_ADDRESS
+    study: Study,
+    store: Store,
+    book: StudyBook,
+    load: Callable[..., Instrument],
+    per_address: int = PER_ADDRESS,
+    *,
+    lab: bool = False,
 ) -> web.Application:
-    """The pages of one study; from one network address, at most `per_address` people can join in an hour."""
+    """The pages of one study; from one network address, at most `per_address` people can join in an hour.
+
+    In a `lab` people use one browser after the other: the link begins with the next of them.
+    """
     app = guest_application(guard.PARTICIPANT, book.session, study.language)
-    instrument = load(study.config.instrument)
-    app[CARD], app[TEXTS] = instrument.card, people_texts(instrument, study.language)
+    instruments = {one.instrument: load(one.instrument) for one in study.parts.values()}
+    app[CARDS] = {name: one.card for name, one in instruments.items()}
+    app[TEXTS] = {name: people_texts(one, study.language) for name, one in instruments.items()}
     app[STUDY], app[BOOK], app[STORE], app[SEATS] = study, book, store, Seats(store, load, book)
     app[JOINS] = guard.RateLimit(per_address, 3600.0, 100_000, _TOO_MANY)
-    app[NEW_CODES] = {}
+    app[NEW_CODES], app[LAB] = {}, lab
     app.cleanup_ctx.append(_tidy)
     app.router.add_get("/join/{secret}", welcome_page)
     app.router.add_post("/join/{secret}", join)
@@ -343,6 +432,7 @@ def study_application(
     app.router.add_post("/take", answer)
     app.router.add_post("/check", answer_check)
     app.router.add_get("/end", end_page)
+    app.router.add_post("/after", answer_after)
     app.router.add_get("/stored", stored_page)
     app.router.add_post("/withdraw", withdraw_page)
     app.router.add_get("/owner", overview_page)
@@ -351,13 +441,14 @@ def study_application(
 
 def refuse_unconfirmed(study: Study, confirmed: Mapping[str, str]) -> None:
     """Raises a UsageError if a role's model has an address or is a function and the user did not name it again."""
-    for role, model in study.config.roles.items():
+    roles = {role: model for one in study.parts.values() for role, model in one.roles.items()}
+    for role, model in roles.items():
         if ("@" in model or model.startswith("python/")) and confirmed.get(role) != model:
             raise UsageError(
                 f"role '{role}' of study {study.name} is played by {model}; confirm that with --role {role}={model}."
             )
     for role, model in confirmed.items():
-        if study.config.roles.get(role) != model:
+        if roles.get(role) != model:
             raise UsageError(
                 f"study {study.name} has no role '{role}' played by {model}; roles are set by 'study create'."
             )
@@ -389,6 +480,7 @@ def serve_study(
     *,
     confirmed: Mapping[str, str],
     per_address: int = PER_ADDRESS,
+    lab: bool = False,
 ) -> None:
     """Serves a study until Ctrl-C; `tell` gets the link for participants, and a link for the owner that works once.
 
@@ -400,6 +492,6 @@ def serve_study(
         refuse_unconfirmed(study, confirmed)
         # One server a study: nobody else may delete or play what this one holds in memory.
         with study_lock(store, name), Store(store) as opened:
-            app = study_application(study, opened, book, load, per_address)
+            app = study_application(study, opened, book, load, per_address, lab=lab)
             prepare = partial(app[SEATS].prepare, study)
             serve(app, place, lambda owner: tell(f"{app[guard.ADDRESS].url}/join/{study.secret}", owner), prepare)

@@ -1,0 +1,208 @@
+"""A study as tables that other programs open: the answers to each task, the people, the items, and a codebook."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from sociometer.core.conversation import SUBJECT, Exchange, with_new_messages
+from sociometer.core.errors import UsageError
+from sociometer.core.instrument import Instrument
+from sociometer.core.sheets import whole_file, write_sheet
+from sociometer.core.task import Episode
+from sociometer.core.words import grouped
+from sociometer.results.groups import Taking, takings
+from sociometer.store.store import Store
+from sociometer.store.stored_run import StoredRun
+from sociometer.store.studies import Participant, Timing, flags, reasons, study_books
+
+Row = dict[str, Any]
+_MOST_PARTS = 6
+"""A longer list of an outcome is one cell of JSON."""
+_MOST_VALUES = 12
+"""A column with more different texts has no list of values in the codebook."""
+_LINE_END = re.compile(r"\r\n|[\r\n\u2028\u2029]")
+_MEANINGS = {
+    "person": "participant; the same in every table",
+    "instrument": "instrument",
+    "task": "task of the instrument",
+    "item": "item; items.csv has its text",
+    "cluster": "what the item shares with others, such as a story",
+    "content": "the item as played, with its key, as JSON",
+    "position": "place of the item among those of this person, from 1",
+    "question": "number of the question within the item, from 1",
+    "asked": "what the person read since their last answer, without the options of the form",
+    "answer": "answer as given: the letter, the points, the fields of a form as JSON, or the words; \\n is a line"
+    " break, and a text that a spreadsheet would run as a formula begins with an apostrophe",
+    "seconds_page": "seconds that the question was on the screen, measured by the browser",
+    "seconds_server": "seconds from the question to the stored answer, measured by the server",
+    "last": "1 at the last answer to an item; only these rows have scores and the answer as read",
+    "unreadable": "questions of the item without a readable answer",
+    "failure": "why the item has no outcome",
+    "joined": "when the person joined (UTC)",
+    "status": "state of the participation",
+    "items": "items answered",
+    "planned": "items to answer",
+    "checks_failed": "attention checks failed or skipped",
+    "flag_speed": "1 if the median time for a question is under the limit of the study",
+    "flag_line": "1 if nearly all answers are the same",
+    "flag_checks": "1 if more attention checks failed than the study allows",
+    "excluded": "why results leave this person out; empty if they count",
+}
+_PREFIXES = {
+    "condition_": "group of the item",
+    "read_": "answer as read; places count from 0, in the order of items.csv",
+    "score_": "score of the item",
+    "about_": "asked about the person",
+}
+
+
+def write_study(store: Store, study: str, load: Callable[[str], Instrument], folder: Path) -> dict[str, int]:
+    """Writes the tables of a study to a folder, readable by its owner only; returns the number of rows of each."""
+    if folder.is_file() or folder.suffix in (".csv", ".jsonl"):
+        raise UsageError(f"--to '{folder}' must be a folder: there is a file for each task, and a codebook.")
+    tables, titles = study_tables(store, study, load)
+    tables["codebook"] = list(_codebook(tables, titles))
+    for name, rows in tables.items():
+        columns = _columns(rows)
+        cells = ([_cell(row.get(column)) for column in columns] for row in rows)
+        with whole_file(folder / f"{name}.csv", private=True) as file:
+            file.write_text(write_sheet(columns, cells, guard_formulas=True), encoding="utf-8")
+    return {f"{name}.csv": len(rows) for name, rows in tables.items()}
+
+
+def study_tables(
+    store: Store, study: str, load: Callable[[str], Instrument]
+) -> tuple[dict[str, list[Row]], dict[tuple[str, str], str]]:
+    """The rows of each table, and what columns of scores and of questions about people mean."""
+    parts, titles = takings(store, study), dict[tuple[str, str], str]()
+    tables: dict[str, list[Row]] = {"people": [], "items": []}
+    shown: set[tuple[str, str]] = set()
+    for book in study_books(store.path):
+        whole = Taking(book.study(study), book, store)
+    names = _about_columns(whole.study.questions)
+    people = {one.id: _person(whole, one, names) for one in whole.participants}
+    tables["people"] += [{"person": name, **more, **person} for name, (person, more) in people.items()]
+    titles |= {("people", column): question for question, column in names.items()}
+    for taking, one in ((part, one) for part in parts.values() for one in part.participants):
+        person, record = people[one.id][0], taking.record(one)
+        if record is None:
+            continue
+        run = StoredRun(store, record, load(record.instrument))
+        times = grouped(((timing.task, timing.item), timing) for timing in taking.timings.get(one.id, []))
+        places = {place: number for number, place in enumerate(times, 1)}
+        for task in run.tasks:
+            name = f"{run.instrument}_{task}"
+            titles |= {(name, column): question for question, column in names.items()}
+            for measure in run.definition.card.measures_of(task):
+                titles.setdefault((name, f"score_{_slug(measure.value)}"), measure.title)
+            for episode in run.episodes(task):
+                place = (task, episode.item.id)
+                head = {"person": one.id, "item": episode.item.id, "position": places.get(place)}
+                answers = _answers(run, task, episode, times.get(place, []))
+                tables.setdefault(name, []).extend({**head, **answer, **person} for answer in answers)
+                if place not in shown:
+                    shown.add(place)
+                    about = {"instrument": run.instrument, "task": task, "item": episode.item.id}
+                    content = msgspec.json.encode(episode.item).decode()
+                    tables["items"].append({**about, "cluster": episode.item.cluster, "content": content})
+    return tables, titles
+
+
+def _person(taking: Taking, one: Participant, names: dict[str, str]) -> tuple[Row, Row]:
+    """What every table has about a person, and what only the table of people has."""
+    status, facts = taking.facts(one)
+    about = {column: one.about.get(question) for question, column in names.items()}
+    joined = datetime.fromtimestamp(one.joined, UTC).strftime("%Y-%m-%d %H:%M:%S")
+    excluded = "; ".join(map(str, reasons(taking.study, facts)))
+    more = {"joined": joined, "status": status, "items": facts.done, "planned": facts.planned}
+    flagged = {f"flag_{kind}": int(kind in flags(taking.study, facts)) for kind in ("speed", "line", "checks")}
+    return {"checks_failed": facts.failed_checks, **flagged, "excluded": excluded, **about}, more
+
+
+def _answers(run: StoredRun, task: str, episode: Episode[Any, Any], times: list[Timing]) -> Iterator[Row]:
+    """A row for each answer to an item; the last one has what came of it."""
+    events = with_new_messages(run.transcript(episode.item.id, task, episode.repeat))
+    asked = [(event, new) for event, new in events if isinstance(event, Exchange) and event.role == SUBJECT]
+    score = episode.score
+    condition = {f"condition_{_slug(name)}": value for name, value in score.facets.items()} if score else {}
+    for number, (event, new) in enumerate(asked):
+        took = times[number] if number < len(times) else None
+        row: Row = {
+            "question": number + 1,
+            "last": int(number + 1 == len(asked)),
+            "asked": "\n\n".join(message.content for message in new if message.role != "assistant"),
+            "answer": event.reply.text,
+            "seconds_page": took and took.page_seconds,
+            "seconds_server": took and took.seconds,
+            **condition,
+        }
+        if row["last"]:
+            row |= _flat("read", msgspec.to_builtins(episode.outcome)) if episode.outcome is not None else ()
+            row |= {f"score_{_slug(name)}": value for name, value in score.values.items()} if score else {}
+            row["unreadable"] = score.unreadable if score else None
+            row["failure"] = episode.failure and episode.failure.kind
+        yield row
+
+
+def _flat(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """The parts of an outcome as cells."""
+    if isinstance(value, dict):
+        for key, part in value.items():
+            yield from _flat(f"{name}_{_slug(str(key))}", part)
+    elif isinstance(value, list | tuple) and len(value) <= _MOST_PARTS:
+        for place, part in enumerate(value):
+            yield from _flat(f"{name}_{place + 1}", part)
+    else:
+        yield name, msgspec.json.encode(value).decode() if isinstance(value, list | tuple) else value
+
+
+def _about_columns(questions: Iterable[str]) -> dict[str, str]:
+    """A column for each question about people, whose name every program takes."""
+    found: dict[str, str] = {}
+    for number, question in enumerate(questions, 1):
+        name = f"about_{_slug(question)[:40]}" if _slug(question) and question.isascii() else f"about_{number}"
+        found[question] = f"about_{number}" if name in found.values() else name
+    return found
+
+
+def _slug(text: str) -> str:
+    return re.sub(r"\W+", "_", text, flags=re.ASCII).strip("_").lower()
+
+
+def _cell(value: Any) -> Any:
+    """A cell on one line, since not every program reads a cell with several."""
+    return int(value) if isinstance(value, bool) else _LINE_END.sub(r"\\n", value) if isinstance(value, str) else value
+
+
+def _columns(rows: list[Row]) -> list[str]:
+    """The columns of a table: who and what, then the answer, the scores and the person."""
+    ranks = {"condition_": 1, "read_": 2, "score_": 3, "unreadable": 4, "failure": 4, "checks_failed": 5, "about_": 6}
+    ranks |= {"flag_": 5, "excluded": 5}
+    found = dict.fromkeys(column for row in rows for column in row)
+    return sorted(found, key=lambda column: max((ranks[one] for one in ranks if column.startswith(one)), default=0))
+
+
+def _codebook(tables: dict[str, list[Row]], titles: dict[tuple[str, str], str]) -> Iterator[Row]:
+    """A row for each column of each table."""
+    for name, rows in tables.items():
+        for column in _columns(rows):
+            known = [cell for row in rows if (cell := row.get(column)) not in (None, "")]
+            text = any(isinstance(cell, str) for cell in known)
+            listed = text and len(set(known)) <= _MOST_VALUES and column not in ("person", "joined")
+            values = sorted(set(map(str, known))) if listed else []
+            said = _MEANINGS.get(column) or next(said for one, said in _PREFIXES.items() if column.startswith(one))
+            title = titles.get((name, column))
+            yield {
+                "table": f"{name}.csv",
+                "column": column,
+                "meaning": f"{said}: {title}" if title else said,
+                "type": ("text" if text else "number") if known else "empty",
+                "values": " | ".join(values) if all(len(one) <= 40 for one in values) else None,
+                "lowest": min(known) if known and not text else None,
+                "highest": max(known) if known and not text else None,
+                "empty": len(rows) - len(known),
+            }

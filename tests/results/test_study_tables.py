@@ -1,0 +1,85 @@
+"""The export of a study opens in other programs and has what people were asked, what they answered, and when."""
+
+import sys
+from pathlib import Path
+
+import pandas
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "web"))
+
+from open_study import OpenStudy
+
+from sociometer.cli.main import run_command
+
+
+def exported(opened, folder):
+    assert run_command(["study", "export", "spring", "--to", str(folder), "--store", str(opened.path)]) == 0
+    return {file.stem: pandas.read_csv(file) for file in folder.iterdir()}
+
+
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory):
+    """Two people share points in stories in an order of their own; the second one stops after two."""
+    folder = tmp_path_factory.mktemp("export")
+    options = ("--limit", "3", "--ask", "age", "--ask", "性别", "--order", "random", "--attention", "1")
+    with OpenStudy(folder / "s.db", "seceu", *options) as opened:
+        for points, count in (((4, 3, 2, 1), 3), ((0, 0.5, 9.5, 0), 2)):
+            person = opened.person(points=points).join(**{"about-0": "31", "about-1": "女"})
+            person.page()
+            csrf = person.filled(_form(person))["csrf"]
+            for number in range(count):
+                fields = {"csrf": csrf, "number": number, **{f"points-{at}": one for at, one in enumerate(points)}}
+                assert person.post("/take", fields).status == 303
+        return exported(opened, folder / "x")
+
+
+def _form(person):
+    from person import Form
+
+    return Form(person.get("/stored").text, "/withdraw")
+
+
+def test_every_answer_is_a_row_as_given_and_as_read(tables):
+    rows = tables["seceu_feelings"]
+    assert len(rows) == 5 and list(rows["position"]) == [1, 2, 3, 1, 2]
+    first, last = rows.iloc[0], rows.iloc[4]
+    assert [line.partition(": ")[2] for line in first["answer"].split("\\n")] == ["4", "3", "2", "1"]
+    assert [last[f"read_points_{place}"] for place in (1, 2, 3, 4)] == [0, 0.5, 9.5, 0]
+    assert (
+        (rows["seconds_server"] > 0).all()
+        and rows["seconds_page"].isna().all()
+        and rows["score_distance"].notna().all()
+    )
+    assert set(rows["about_age"]) == {31} and set(rows["about_2"]) == {"女"}
+    assert rows["asked"].str.contains("Share out 10 points").all() and not rows["asked"].str.contains("\n").any()
+
+
+def test_people_and_items_have_tables_and_every_column_a_line_in_the_codebook(tables):
+    people, items, codebook = tables["people"], tables["items"], tables["codebook"]
+    assert list(people["items"]) == [3, 2] and list(people["planned"]) == [3, 3]
+    assert list(people["flag_speed"]) == [1, 1] and people["flag_checks"][0] == 1 and len(items) == 3
+    assert set(tables["seceu_feelings"]["item"]) == set(items["item"])
+    for name, table in tables.items():
+        if name != "codebook":
+            assert list(codebook[codebook["table"] == f"{name}.csv"]["column"]) == list(table.columns)
+    assert codebook["meaning"].notna().all()
+    meaning = codebook.set_index(["table", "column"])["meaning"]
+    assert meaning["people.csv", "about_2"].endswith(": 性别")
+
+
+def test_a_talk_has_a_row_for_each_answer_and_one_score(tmp_path):
+    with OpenStudy(tmp_path / "s.db", "egosocial", "--limit", "1", "--task", "numbers") as opened:
+        opened.person(words="=1+1\nmore").join().answer_all()
+        rows = exported(opened, tmp_path / "x")["egosocial_numbers"]
+    assert list(rows["question"]) == list(range(1, 11)) and list(rows["last"]) == [0] * 9 + [1]
+    assert rows["score_right"].notna().sum() == 1 and rows["asked"].str.contains("Round").all()
+
+
+def test_a_study_is_exported_to_a_folder_by_its_own_command(tmp_path, capsys):
+    with OpenStudy(tmp_path / "s.db", "sesi", "--limit", "1") as opened:
+        at = ["--to", str(tmp_path / "x.csv"), "--store", str(opened.path)]
+        assert run_command(["export", "spring", *at]) == 2
+        assert "sociometer study export spring --to FOLDER" in capsys.readouterr().err
+        assert run_command(["study", "export", "spring", *at]) == 2
+        assert "must be a folder" in capsys.readouterr().err
