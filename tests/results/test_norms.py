@@ -2,6 +2,7 @@
 
 import json
 import zlib
+from contextlib import closing
 
 import numpy as np
 import pytest
@@ -18,7 +19,7 @@ POINTS = ("4 3 2 1", "1 2 3 4", "5 5 0 0", "2 2 3 3", "7 1 1 1", "0 4 3 3")
 def make_study(path, instrument, replies, people=PEOPLE, **more):
     """A store with a study of people whose replies depend on the person and the question."""
     book = StudyBook(book_path(path))
-    study = Study("spring", RunConfig(instrument=instrument, subject="human", **more), questions=("age", "sex", "id"))
+    study = Study("spring", RunConfig(instrument=instrument, subject="human", **more), asks=("age", "sex", "id"))
     book.create(study)
     for number in range(people):
 
@@ -169,3 +170,29 @@ def test_too_few_people_make_no_norm(tmp_path, capsys):
     assert run_command(["study", "norms", "spring", "--to", str(tmp_path / "n.json"), "--store", str(path)]) == 2
     assert "9 people count in study spring; a norm needs at least 10" in capsys.readouterr().err
     assert not (tmp_path / "n.json").exists()
+
+
+def test_each_instrument_of_a_battery_has_its_own_norm(tmp_path, capsys):
+    path = tmp_path / "s.db"
+    configs = [RunConfig(instrument=name, subject="human", limit=3) for name in ("sesi", "seceu")]
+    with closing(StudyBook(book_path(path))) as book:
+        study = Study("spring", configs[0], further=(configs[1],), asks=("age",))
+        book.create(study)
+        for number in range(12):
+            joined, _ = book.join(study, {"age": str(20 + number)})
+            for name in ("sesi", "seceu"):
+
+                def answer(messages, name=name, number=number):
+                    known = POINTS if name == "seceu" else "ABCD"
+                    return known[zlib.crc32(f"{number} {messages}".encode()) % len(known)]
+
+                run = sm.run(name, model=answer, label="human", fresh=True, store=path, limit=3)
+                book.set_run(joined, run.id)
+                joined = book.participant(joined.id)
+    at = ["--to", str(tmp_path / "norm.json"), "--store", str(path)]
+    assert run_command(["study", "norms", "spring", *at]) == 2
+    assert "name the people of one: spring.sesi, spring.seceu" in capsys.readouterr().err
+    assert run_command(["study", "norms", "spring.seceu", *at]) == 0
+    made = json.loads((tmp_path / "norm.json").read_text())
+    assert made["instrument"] == "seceu" and made["tasks"]["feelings"]["people"] == 12
+    assert run_command(["study", "norms", "spring.sage", *at]) == 2

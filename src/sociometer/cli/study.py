@@ -273,30 +273,32 @@ def _export(name: str, to: Path, store: StorePlace | None, as_json: bool) -> Non
 def _norms(name: str, to: Path, store: StorePlace | None, as_json: bool) -> None:
     path = _file(store)
     with closing(StudyBook(book_path(path))) as book:
-        study, about = book.study(name), {one.run: one.about for one in book.participants(name)}
+        study = book.study(next((one for one in book.names() if name.startswith(f"{one}.")), name))
+        about = {run: one.about for one in book.participants(study.name) for run in one.runs}
     with open_engine(path) as engine:
         people = study_run(engine.store, name, load)
-        assert people is not None, "the book has the study"
+        if people is None:
+            raise NotFound(f"study {study.name} has no part '{name}'; it has: {', '.join(study.parts)}.")
+        taken = study.parts[name]
         made = norm_of_study(people, [about[run] for run in people.members], study.language)
         with whole_file(to) as draft:
             draft.write_bytes(msgspec.json.format(msgspec.json.encode(made), indent=1) + b"\n")
             # Read and checked as 'run --norm' does on the items of the study.
-            settings = {**study.config.settings, "norm": str(draft)}
-            config = structs.replace(study.config, subject=_ANY, tasks=tuple(made.tasks), settings=settings)
-            engine.plan(config, sends=False)
+            settings = {**taken.settings, "norm": str(draft)}
+            engine.plan(structs.replace(taken, subject=_ANY, tasks=tuple(made.tasks), settings=settings), sends=False)
     if as_json:
         return tell(as_json, {"study": name, "wrote": str(to), "norm": made})
     for task, norm in made.tasks.items():
         for table in norm_tables(norm, card_of(made.instrument).primary_of(task)):
             print_table(table)
     left_out = f", {people.excluded} excluded ('sociometer study show {name}' says why)" if people.excluded else ""
-    play = shlex.join(["sociometer", "run", made.instrument, "--model", "MODEL", "--norm", str(to), *_chosen(study)])
+    play = shlex.join(["sociometer", "run", made.instrument, "--model", "MODEL", "--norm", str(to), *_chosen(taken)])
     tell(as_json, made, f"wrote {to}: {norm.sample}{left_out}", f"Use it with: {play}")
 
 
-def _chosen(study: Study) -> list[str]:
+def _chosen(config: RunConfig) -> list[str]:
     """The options of `run` that choose the items of a study."""
-    config, card = study.config, card_of(study.config.instrument)
+    card = card_of(config.instrument)
     given: list[tuple[str, object]] = [("limit", config.limit), ("data", config.data_folder)]
     given += [(name, value) for name, values in (("item", config.items), ("task", config.tasks)) for value in values]
     given += [("role", f"{role}={model}") for role, model in config.roles.items()]
