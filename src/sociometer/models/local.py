@@ -16,7 +16,14 @@ from sociometer.core.errors import FailureKind, MachineryError, UsageError
 from sociometer.core.player import Abilities
 from sociometer.models.files import is_embedded, remembered_checksum
 from sociometer.models.in_process import InProcessModel, InProcessPlayer
-from sociometer.models.openai import first_token_likelihoods, read_completion, read_text, read_vectors
+from sociometer.models.openai import (
+    chat_messages,
+    first_token_likelihoods,
+    read_completion,
+    read_text,
+    read_vectors,
+    tool_list,
+)
 from sociometer.models.presets import ModelOptions
 
 
@@ -101,7 +108,7 @@ class LlamaContext:
 
     def chat_prompt(self, body: dict[str, Any]) -> tuple[int, ...]:
         """The tokens that llama.cpp reads for a chat request; empty if it does not say."""
-        asked: dict[str, Any] = {name: body[name] for name in ("messages", "chat_template_kwargs") if name in body}
+        asked: dict[str, Any] = {name: body[name] for name in _IN_PROMPT if name in body}
         text = self._post("/apply-template", asked).get("prompt")
         return self.tokens(text) if isinstance(text, str) else ()
 
@@ -228,6 +235,8 @@ def _chat_params(path: Path, threads: int, chunk_tokens: int, key: str) -> Any:
     return params
 
 
+_IN_PROMPT = ("messages", "tools", "chat_template_kwargs")
+"""The parts of a chat request that a template puts into the prompt."""
 _MOST_TOKENS = 1024
 """The default reply limit, because small models seldom stop by themselves."""
 _LISTED = 100
@@ -282,7 +291,7 @@ class LocalPlayer(InProcessPlayer[LoadedModel]):
     """A model in a GGUF file, used with the chat template in the file."""
 
     most_in_flight = 1
-    abilities = Abilities(continues_text=True, scores_chat="first token", scores_text="first token")
+    abilities = Abilities(continues_text=True, scores_chat="first token", scores_text="first token", calls_tools=True)
 
     def __init__(self, name: str, path: Path, options: ModelOptions) -> None:
         import_llama()
@@ -300,7 +309,7 @@ class LocalPlayer(InProcessPlayer[LoadedModel]):
         body = text_body(request) if plain else chat_body(request)
         received = await self._run(lambda: model.context().complete(body) if plain else model.chat(body))
         try:
-            reply = read_text(received) if plain else read_completion(received)
+            reply = read_text(received) if plain else read_completion(received, tools=bool(request.tools))
         except msgspec.DecodeError:
             raise self._refused(received) from None
         if request.continuations:
@@ -346,7 +355,9 @@ class LocalPlayer(InProcessPlayer[LoadedModel]):
 def chat_body(request: Request) -> dict[str, Any]:
     """The request in the format of llama.cpp."""
     body = _common_body(request)
-    body["messages"] = [{"role": message.role, "content": message.content} for message in request.messages]
+    body["messages"] = msgspec.to_builtins(chat_messages(request.messages))
+    if request.tools:
+        body["tools"] = tool_list(request)
     if "logprobs" in body:
         body["top_logprobs"] = body["logprobs"]
         body["logprobs"] = True

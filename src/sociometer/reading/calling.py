@@ -1,0 +1,157 @@
+"""Talks with tools: a call is checked, run and answered, until the model speaks without calling one.
+
+A model that cannot be given tools is told of them in words and calls one by a JSON object (`-o tools=told`). A call
+that cannot be run is answered with what is wrong and counted; after `MOST_BAD` of them the talk is over. What a model
+writes is never executed: a tool is a pure function of the item and its state.
+"""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+from msgspec import structs
+
+from sociometer.core.conversation import Free, Message, Reply, Sampling, assistant, result, spoken, system, user
+from sociometer.core.session import Session
+from sociometer.core.tools import Tool, ToolCall, read_calls, read_result
+from sociometer.reading.asking import shared_prompt
+from sociometer.reading.structured import bracketed, json_values, read_schema
+
+MOST_BAD = 5
+"""How many calls that cannot be run end a talk."""
+MOST_CALLS = 8
+"""How many calls a model may make before it speaks."""
+LONGEST = 10_000
+"""The most characters of a call's name and arguments; a longer one ends the talk, so that it is never sent back."""
+_LONGEST_READ = 100_000
+_MEANT = re.compile(r'\{\s*"(?:tool|name)"\s*:')
+_FENCES = re.compile(r"```(?:json)?|</?tool_call>")
+_NOTHING_SAID = "…"
+
+
+class Toolbox:
+    """The tools of one talk, and how they were used."""
+
+    def __init__(
+        self,
+        session: Session,
+        tools: Sequence[Tool],
+        run: Callable[[str, Mapping[str, Any]], str],
+        language: str,
+    ) -> None:
+        """`run` gives the result of a call whose arguments fit the tool's schema."""
+        self._session = session
+        self._tools = {tool.name: tool for tool in tools}
+        self._run = run
+        self._language = language
+        self._refusals: dict[str, str] = {}
+        self.bad: Counter[str] = Counter()
+        """Calls that could not be run, by what was wrong."""
+        self.over = False
+        """Whether the talk is over because of bad calls."""
+
+    async def speak(
+        self, role: str, talk: list[Message], key: Callable[[], str | None], sampling: Sampling | None = None
+    ) -> str:
+        """What the role says next, after its calls; the talk grows by its replies and the results.
+
+        Words beside a call are said as well. `key` is the right reply at this point, for players that are programs.
+        """
+        said, used = list[str](), 0
+        while True:
+            reply = await self._ask(role, talk, Free(key=key(), hint="your next reply"), sampling)
+            said.append(reply.text.strip())
+            if not reply.calls:
+                talk.append(spoken(structs.replace(reply, text=said[-1] or _NOTHING_SAID), talk))
+                break
+            talk.append(spoken(reply, talk))
+            ids: set[str] = set()
+            for call, received in zip(read_calls(talk[-1].content).calls, reply.calls, strict=True):
+                used += 1
+                talk.append(result(call, self._answer(call, used, repeated=received.id in ids)))
+                ids |= {received.id} - {""}
+            if self.over:
+                break
+        return "\n\n".join(filter(None, said))
+
+    def _answer(self, call: ToolCall, used: int, *, repeated: bool) -> str:
+        """The result of a call, or what is wrong with it."""
+        tool = self._tools.get(call.name)
+        if self.over:
+            return self._refuse("after the end", "the talk is over.")
+        if len(call.name) + len(call.arguments) > LONGEST:
+            self.over = True
+            return self._refuse("too long", f"a call has at most {LONGEST:,} characters.")
+        if repeated:
+            return self._refuse("repeated id", "its id is that of another call.")
+        if tool is None:
+            known = ", ".join(self._tools)
+            return self._refuse("unknown tool", f"there is no tool '{call.name[:40]}'; the tools are: {known}.")
+        if used > MOST_CALLS:
+            return self._refuse("too many", f"after {MOST_CALLS} calls you must answer in words.")
+        found = read_schema(call.arguments, tool.schema, language=self._language)
+        if not isinstance(found.value, dict):
+            return self._refuse("arguments", found.problem or "the arguments are not an object.")
+        return self._run(call.name, found.value)
+
+    def _refuse(self, kind: str, problem: str) -> str:
+        self.bad[kind] += 1
+        self.over = self.over or self.bad.total() >= MOST_BAD
+        if problem not in self._refusals:
+            told = shared_prompt(self._session, "tool-refused", self._language, problem=problem)
+            self._refusals[problem] = told
+        return self._refusals[problem]
+
+    async def _ask(self, role: str, talk: Sequence[Message], wanted: Free, sampling: Sampling | None) -> Reply:
+        tools = tuple(self._tools.values())
+        if self._session.tools == "called":
+            return await self._session.ask(role, talk, wanted, sampling=sampling, tools=tools)
+        return read_told(await self._session.ask(role, self._told(talk), wanted, sampling=sampling))
+
+    def _told(self, talk: Sequence[Message]) -> list[Message]:
+        """The talk as a model without tools sees it: definitions and results in words, calls as it wrote them."""
+        tools = "\n\n".join(
+            f"{tool.name}: {tool.description}\n{msgspec.json.encode(tool.schema).decode()}"
+            for tool in self._tools.values()
+        )
+        words = shared_prompt(self._session, "tools", self._language, tools=tools)
+        told = [system(f"{talk[0].content}\n\n{words}")]
+        for message in talk[1:]:
+            if message.role == "calls":
+                told.append(assistant(read_calls(message.content).echo))
+            elif message.role == "result":
+                found = read_result(message.content)
+                text = shared_prompt(self._session, "tool-result", self._language, tool=found.name, result=found.text)
+                if told[-1].role == "user":
+                    told[-1] = user(f"{told[-1].content}\n\n{text}")
+                else:
+                    told.append(user(text))
+            else:
+                told.append(message)
+        return told
+
+
+def read_told(reply: Reply) -> Reply:
+    """The reply of a model that was told of its tools, with the calls in its text; the rest is what it said."""
+    text = reply.text[-_LONGEST_READ:]
+    objects = [value for value in json_values(text) if isinstance(value, dict) and ("tool" in value or _named(value))]
+    calls = tuple(
+        ToolCall(str(value.get("tool") or value.get("name")), json.dumps(value.get("arguments"), ensure_ascii=False))
+        for value in objects
+    )
+    if not calls and _MEANT.search(text):
+        calls = (ToolCall("", text),)  # meant as a call, and cannot be read
+    if not calls:
+        return reply
+    words = reply.text if objects else reply.text[: reply.text.find("{")]
+    for part in bracketed(text):
+        words = words.replace(part, "", 1) if "tool" in part or "arguments" in part else words
+    return structs.replace(reply, text=_FENCES.sub("", words).strip(), calls=calls, echo=reply.text)
+
+
+def _named(value: Mapping[str, Any]) -> bool:
+    """Whether an object is a call as models write it that were trained to."""
+    return "name" in value and "arguments" in value
