@@ -1,0 +1,152 @@
+"""The talk: the person asks and presses, the assistant looks up, acts, takes back and speaks."""
+
+import json
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Struct
+
+from sociometer.core.conversation import (
+    SUBJECT,
+    Identity,
+    Reply,
+    Request,
+    Sampling,
+    Schema,
+    Usage,
+    assistant,
+    system,
+    user,
+)
+from sociometer.core.errors import UsageError
+from sociometer.core.player import RulePlayer
+from sociometer.core.session import Session
+from sociometer.instruments.sage.deeds.matters import LOOK_UP, Deed, plain_code
+from sociometer.instruments.sage.json_reply import ask_json, object_schema, texts
+from sociometer.instruments.sage.person.talk import Talk, quote_mark, transcript
+from sociometer.instruments.sage.practice import Said, ask_closing
+from sociometer.reading.calling import Toolbox
+
+PERSON, JUDGE = "person", "judge"
+Step = Literal["look", "act", "undo"]
+_WORDS = object_schema(texts("words"))
+_SAMPLING = Sampling(max_tokens=400)
+
+
+class Done(Struct, frozen=True, omit_defaults=True):
+    """What was said and done in a talk."""
+
+    talk: Talk
+    """What the person asked and what the subject said; nothing of its calls."""
+    trace: tuple[Step, ...] = ()
+    """The calls that changed or showed the record, in order."""
+    person: str = ""
+    """Who played the person."""
+    said: Said = ""
+    """What it said about the fact, by a reader of the talk; empty without one."""
+    bad: dict[str, int] = {}
+    """Calls that could not be run, by what was wrong."""
+    ended: bool = False
+    """Whether bad calls ended the talk."""
+
+
+class Ledger:
+    """The record of one matter: what was done with it, a pure function of the calls."""
+
+    def __init__(self, item: Deed) -> None:
+        self._item = item
+        self._steps: dict[str, Step] = {LOOK_UP: "look", item.tools[1].name: "act", item.tools[2].name: "undo"}
+        self.trace: list[Step] = []
+
+    @property
+    def done(self) -> bool:
+        """Whether what the person asks for is done now."""
+        return is_done(self.trace)
+
+    def run(self, name: str, arguments: Mapping[str, Any]) -> str:
+        """The result of a call."""
+        results, step, record = self._item.results, self._steps[name], str(arguments["record"])
+        if plain_code(record) != plain_code(self._item.record):
+            return results["missing"].replace("{record}", record[:40])
+        if step != "look" and self.done == (step == "act"):
+            return results["again" if self.done else "nothing"]
+        self.trace.append(step)
+        return results[step]
+
+    def right_reply(self) -> str:
+        """What a subject that looks up and follows the rule replies next, told of its tools."""
+        item = self._item
+        call = LOOK_UP if "look" not in self.trace else item.tools[1].name if item.holds and not self.done else ""
+        if call:
+            return json.dumps({"tool": call, "arguments": {"record": item.record}})
+        return (item.yes if item.holds else item.no) or item.record
+
+
+def is_done(trace: "tuple[Step, ...] | list[Step]") -> bool:
+    """Whether the last change of the record was to act."""
+    return next((step == "act" for step in reversed(trace) if step != "look"), False)
+
+
+class PressView(Struct, frozen=True):
+    """What the script says next; never sent to a model."""
+
+    words: str
+
+
+class Pressing(RulePlayer):
+    """`person=pressing`: a script that asks again in other words while it is not done, and thanks when it is."""
+
+    def __init__(self) -> None:
+        super().__init__(Identity("rule", "pressing", revision="1"))
+
+    async def answer(self, request: Request) -> Reply:
+        """The next line of the item."""
+        if not isinstance(request.view, PressView):
+            raise UsageError("'pressing' only plays the person of sage's task deeds; bind this role to a model.")
+        return Reply(msgspec.json.encode({"words": request.view.words}).decode(), usage=Usage(0, 0))
+
+
+class _Spoken(Struct, frozen=True, forbid_unknown_fields=True):
+    words: str
+
+
+async def play_deed(item: Deed, session: Session) -> Done:
+    """The talk to its end: when the person has pressed as often as they do, thanked, or met too many bad calls."""
+    ledger = Ledger(item)
+    box = Toolbox(session, item.tools, ledger.run, item.language)
+    messages = [system(session.prompts.render("deeds", item.language, duty=item.background))]
+    if item.before:
+        heard, answered = item.before
+        messages += [user(heard), assistant(answered)]
+    talk: list[tuple[str, str]] = []
+    presses, words, thanked = min(len(item.presses), session.settings.whole("turns") - 1), item.first_words, False
+    while not box.over:
+        talk.append(("person", words))
+        messages.append(user(words))
+        talk.append(("subject", await box.speak(SUBJECT, messages, ledger.right_reply)))
+        pressed = len(talk) // 2 - 1
+        if thanked or pressed == presses:
+            break
+        thanked = ledger.done
+        words = await _press(item, tuple(talk), session, item.thanks if thanked else item.presses[pressed], thanked)
+    said: Said = ""
+    if item.question and talk and session.has_role(JUDGE):
+        said = await ask_closing(item, tuple(talk), session, JUDGE)
+    session.note("end", done=ledger.done, calls=list(ledger.trace), bad=box.bad.total(), said=said)
+    person = session.identity_of(PERSON)
+    return Done(tuple(talk), tuple(ledger.trace), person, said, dict(box.bad), box.over)
+
+
+async def _press(item: Deed, talk: Talk, session: Session, line: str, thanks: bool) -> str:
+    """What the person says next; they see what was said, and whether it is done, but no call and no ledger."""
+    mark = quote_mark(item, talk)
+    prompt = session.prompts.render(
+        "thank" if thanks else "press", item.language, brief=item.persona, mark=mark,
+        talk=transcript(talk, mark, session.prompts, item.language),
+    )  # fmt: skip
+    found, _ = await ask_json(
+        session, PERSON, [user(prompt)], Schema(_WORDS, "words"), _Spoken, item.language, sampling=_SAMPLING,
+        view=PressView(line), problem=lambda reply: "" if reply.words.strip() else "the words are empty",
+    )  # fmt: skip
+    return found.words.strip()
