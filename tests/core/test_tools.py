@@ -1,7 +1,7 @@
 """Calls and their results as messages: every part of the system that keeps texts keeps them."""
 
 from sociometer.core.conversation import Exchange, Message, Reply, assistant, result, spoken, user, with_new_messages
-from sociometer.core.tools import ToolCall, read_calls, read_result
+from sociometer.core.tools import ToolCall, read_content
 
 LOOK = ToolCall("look_up", '{"record":"R1"}', "theirs")
 
@@ -14,11 +14,11 @@ def test_a_reply_without_calls_is_a_message_as_before():
 def test_calls_get_ids_of_ours_that_run_through_the_talk():
     first = spoken(Reply("Let me see.", calls=(LOOK, LOOK)), [user("a")])
     assert first.role == "calls"
-    assert [call.id for call in read_calls(first.content).calls] == ["call00000", "call00001"]
-    answered = [result(call, "nothing") for call in read_calls(first.content).calls]
-    assert read_result(answered[1].content).id == "call00001"
+    assert [call.id for call in read_content(first.content).calls] == ["call00000", "call00001"]
+    answered = [result(call, "nothing") for call in read_content(first.content).calls]
+    assert read_content(answered[1].content).calls[0].id == "call00001"
     again = spoken(Reply("", calls=(LOOK,)), [user("a"), first, *answered])
-    assert read_calls(again.content).calls[0].id == "call00002"
+    assert read_content(again.content).calls[0].id == "call00002"
 
 
 def test_a_transcript_shows_calls_and_results_in_words():
@@ -37,4 +37,4 @@ def test_messages_with_calls_are_not_repeated_in_a_transcript():
 
 
 def test_half_a_letter_does_not_break_a_message():
-    assert read_calls(spoken(Reply("\ud800", calls=(LOOK,)), ()).content).text == "?"
+    assert read_content(spoken(Reply("\ud800", calls=(LOOK,)), ()).content).text == "?"

@@ -77,7 +77,7 @@ def test_a_user_may_have_a_server_told_in_words(tmp_path, openai_server):
 def test_what_cannot_be_is_refused_before_anything_is_sent(tmp_path, served):
     with pytest.raises(UsageError, match="cannot be given tools"):
         run(tmp_path, assistants.told(assistants.stubborn), tools="called")
-    with pytest.raises(UsageError, match="none of sesi"):
+    with pytest.raises(UsageError, match="sage/deeds"):
         sm.run("sesi", "baseline/random", limit=1, tools="told", store=tmp_path / "s.db")
     with pytest.raises(UsageError, match="sage/deeds"):
         sm.run("sage", "baseline/random", limit=1, tools="told", store=tmp_path / "s.db")

@@ -8,7 +8,6 @@ import pytest
 from msgspec import structs
 
 from sociometer.core.conversation import (
-    Reply,
     Request,
     Sampling,
     Schema,
@@ -20,7 +19,7 @@ from sociometer.core.conversation import (
     user,
 )
 from sociometer.core.errors import MachineryError
-from sociometer.core.tools import Tool, ToolCall, read_calls
+from sociometer.core.tools import Tool, read_content
 from sociometer.models.anthropic import AnthropicPlayer, messages_body, read_answer
 from sociometer.models.presets import ModelOptions
 from sociometer.models.registry import resolve
@@ -114,7 +113,7 @@ LOOK = Tool("look_up", "Shows a record.", {"type": "object", "properties": {"rec
 def talk(reply):
     """A talk in which a reply has been answered."""
     said = spoken(reply, HELLO)
-    return (*HELLO, said, *(result(call, "Guest: Ann") for call in read_calls(said.content).calls))
+    return (*HELLO, said, *(result(call, "Guest: Ann") for call in read_content(said.content).calls))
 
 
 def test_tools_are_offered_one_call_at_a_time():
@@ -124,12 +123,11 @@ def test_tools_are_offered_one_call_at_a_time():
 
 
 def test_all_results_of_a_reply_are_one_message():
-    call = ToolCall("look_up", '{"record":"R1"}', "theirs")
-    messages = sent(Request("s", (*talk(Reply("One moment.", calls=(call, call))), user("So?")), tools=(LOOK,)))[
-        "messages"
-    ]
+    used = {"type": "tool_use", "id": "theirs", "name": "look_up", "input": {"record": "R1"}}
+    blocks = [{"type": "text", "text": "One moment."}, used, used]
+    reply = read_answer(json.dumps({"content": blocks}).encode(), tools=True)
+    messages = sent(Request("s", (*talk(reply), user("So?")), tools=(LOOK,)))["messages"]
     assert [message["role"] for message in messages] == ["user", "assistant", "user", "user"]
-    used = {"type": "tool_use", "name": "look_up", "input": {"record": "R1"}}
     assert messages[1]["content"] == [
         {"type": "text", "text": "One moment."}, {**used, "id": "call00000"}, {**used, "id": "call00001"},
     ]  # fmt: skip
@@ -143,7 +141,7 @@ def test_calls_are_read_only_where_tools_were_offered():
     received = json.dumps({"content": [block], "stop_reason": "tool_use"}).encode()
     assert read_answer(received).calls == ()
     reply = read_answer(received, tools=True)
-    assert (reply.text, reply.finish, reply.echo) == ("", "tool_calls", "")
+    assert (reply.text, reply.finish) == ("", "tool_calls")
     assert json.loads(reply.calls[0].arguments) == {"record": "R1"}
 
 

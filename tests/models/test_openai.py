@@ -7,9 +7,9 @@ import msgspec
 import pytest
 
 from servers.faults import Fault
-from sociometer.core.conversation import Message, Reply, Request, Sampling, Schema, Usage, result, spoken, user
+from sociometer.core.conversation import Message, Request, Sampling, Schema, Usage, result, spoken, user
 from sociometer.core.errors import MachineryError
-from sociometer.core.tools import Tool, ToolCall, read_calls
+from sociometer.core.tools import Tool, ToolCall, read_content
 from sociometer.models.openai import chat_body, read_completion, read_vectors
 from sociometer.models.presets import PRESETS, ModelOptions
 from sociometer.models.registry import resolve
@@ -205,13 +205,13 @@ def test_a_key_set_between_two_requests_is_used_at_once(openai_server, monkeypat
 
 
 LOOK = Tool("look_up", "Shows a record.", {"type": "object", "properties": {"record": {"type": "string"}}})
-CALL = ToolCall("look_up", '{"record":"R1"}', "theirs")
+CALL = {"id": "theirs", "type": "function", "function": {"name": "look_up", "arguments": '{"record":"R1"}'}}
 
 
 def talk(reply):
     """A talk in which a reply has been answered."""
     said = spoken(reply, HELLO)
-    return (*HELLO, said, *(result(call, "Guest: Ann") for call in read_calls(said.content).calls))
+    return (*HELLO, said, *(result(call, "Guest: Ann") for call in read_content(said.content).calls))
 
 
 def test_tools_are_functions_and_one_is_called_at_a_time_where_the_server_can_be_told_so():
@@ -225,12 +225,11 @@ def test_tools_are_functions_and_one_is_called_at_a_time_where_the_server_can_be
 
 
 def test_calls_and_results_go_back_as_the_server_wants_them():
-    messages = sent("openai", Request("s", talk(Reply("", calls=(CALL, CALL))), tools=(LOOK,)))["messages"][1:]
+    reply = read_completion(completion({"content": None, "tool_calls": [CALL, CALL]}), tools=True)
+    messages = sent("openai", Request("s", talk(reply), tools=(LOOK,)))["messages"][1:]
     assert [message["role"] for message in messages] == ["assistant", "tool", "tool"]
     assert messages[0]["content"] is None
-    function = {"name": "look_up", "arguments": '{"record":"R1"}'}
-    calls = [{"id": f"call0000{n}", "type": "function", "function": function} for n in (0, 1)]
-    assert messages[0]["tool_calls"] == calls
+    assert messages[0]["tool_calls"] == [{**CALL, "id": f"call0000{n}"} for n in (0, 1)]
     assert messages[2] == {"role": "tool", "tool_call_id": "call00001", "content": "Guest: Ann"}
 
 

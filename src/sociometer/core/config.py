@@ -121,10 +121,6 @@ def _rule_without_past(config: "RunConfig", context: FieldContext) -> object:
     return UNSET if config.until is None else structs.replace(config.until, past=())
 
 
-def _mode_of_tools(config: "RunConfig", context: FieldContext) -> object:
-    return config.tools or UNSET
-
-
 def _one(config: "RunConfig", context: FieldContext) -> int:
     return 1
 
@@ -159,7 +155,7 @@ class RunConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Whether the subject is a base model: it continues a text with examples instead of answering a conversation."""
     answer: Annotated[AnswerMode, CHOICE] = "reply"
     """How a choice is answered: by a reply that is read, or by the probability of each option."""
-    tools: Annotated[ToolMode, CHOICE.but(counted=_mode_of_tools)] = ""
+    tools: Annotated[ToolMode, CHOICE.but(counted=lambda config, context: config.tools or UNSET)] = ""
     """How the subject uses tools; empty before the plan has decided it, and for tasks without tools."""
     data_folder: Annotated[str, PRIVATE] = ""
     prompts_folder: Annotated[str, PRIVATE] = ""

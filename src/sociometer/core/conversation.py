@@ -9,16 +9,7 @@ from typing import Any, Literal
 from msgspec import DecodeError, Struct, field, structs
 from msgspec.structs import force_setattr
 
-from sociometer.core.tools import (
-    SaidWithCalls,
-    Tool,
-    ToolCall,
-    ToolResult,
-    as_text,
-    read_calls,
-    read_result,
-    shown_calls,
-)
+from sociometer.core.tools import CallText, Tool, ToolCall, read_content, shown_calls
 
 SUBJECT = "subject"
 """The role that is measured."""
@@ -79,11 +70,9 @@ class Message(Struct, frozen=True):
     def shown(self) -> str:
         """The message as a transcript shows it."""
         with suppress(DecodeError):
-            if self.role == "result":
-                return read_result(self.content).text
-            if self.role == "calls":
-                said = read_calls(self.content)
-                return shown_calls(said.text, said.calls)
+            if self.role in ("calls", "result"):
+                said = read_content(self.content)
+                return shown_calls(said.text, said.calls if self.role == "calls" else ())
         return self.content
 
 
@@ -217,13 +206,12 @@ def spoken(reply: Reply, before: Iterable[Message]) -> Message:
     first = sum(message.role == "result" for message in before)
     # Nine letters and digits: Mistral accepts no other ids.
     calls = tuple(structs.replace(call, id=f"call{number:05d}") for number, call in enumerate(reply.calls, first))
-    text = reply.text.encode("utf-8", "replace").decode()
-    return Message("calls", as_text(SaidWithCalls(text, calls, reply.echo)))
+    return Message("calls", str(CallText(reply.text.encode("utf-8", "replace").decode(), calls, reply.echo)))
 
 
 def result(call: ToolCall, text: str) -> Message:
     """The answer to a call of a message of `spoken`."""
-    return Message("result", as_text(ToolResult(call.id, call.name, text)))
+    return Message("result", str(CallText(text, (structs.replace(call, arguments=""),))))
 
 
 class Identity(Struct, frozen=True, omit_defaults=True):

@@ -178,8 +178,8 @@ class Session:
         if isinstance(wanted, Schema) and player.journaled and is_paper(self.settings):
             wanted = Free()  # the authors' prompts state their own format, and no schema was sent with them
         drawn = (sampling or _DEFAULT).without(binding.player.lacks).overridden_by(binding.sampling)
-        sent = (drawn, said, wanted.schema if isinstance(wanted, Schema) else None)
-        digest = request_digest(player, *sent, tools) if tools else request_digest(player, *sent)
+        schema = wanted.schema if isinstance(wanted, Schema) else None
+        digest = request_digest(player, drawn, said, schema, *((tools,) if tools else ()))
         nth = self._count(digest)
         turn = self._count(role)
         rng = _NO_RANDOMNESS if player.journaled else self._draw.rng(f"{role}/{turn}")

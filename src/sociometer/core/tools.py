@@ -1,16 +1,14 @@
 """Tools that a request offers, the calls in a reply, and both as the texts of messages.
 
 A message of the speaker `calls` is a reply with calls, and one of `result` answers a call. Both are JSON, so that the
-journal, recordings and bundles keep them like any other text. A call has the id that the session gave it: servers
-repeat ids, or expect a form of their own.
+journal, recordings and bundles keep them like any other text. Ids of calls are ours: servers repeat theirs, or expect a
+form of their own.
 """
 
 from typing import Any
 
 import msgspec
 from msgspec import Struct
-
-_encode = msgspec.json.Encoder().encode
 
 
 class Tool(Struct, frozen=True):
@@ -29,30 +27,19 @@ class ToolCall(Struct, frozen=True, omit_defaults=True):
     id: str = ""
 
 
-class SaidWithCalls(Struct, frozen=True, omit_defaults=True):
-    """The content of a message `calls`."""
+class CallText(Struct, frozen=True, omit_defaults=True):
+    """The content of a message `calls`, or of a message `result`, which has the call that it answers."""
 
-    text: str = ""
+    text: str
     calls: tuple[ToolCall, ...] = ()
     echo: str = ""
-    """What the server wants back of its reply, such as thinking blocks, as JSON in its own format."""
+    """What the server wants back of its reply, such as its calls and its thinking, as JSON in its own format."""
+
+    def __str__(self) -> str:
+        return msgspec.json.encode(self).decode()
 
 
-class ToolResult(Struct, frozen=True):
-    """The content of a message `result`: the answer to the call with this id."""
-
-    id: str
-    name: str
-    text: str
-
-
-def as_text(content: SaidWithCalls | ToolResult) -> str:
-    """The content as a message has it."""
-    return _encode(content).decode()
-
-
-read_calls = msgspec.json.Decoder(SaidWithCalls).decode
-read_result = msgspec.json.Decoder(ToolResult).decode
+read_content = msgspec.json.Decoder(CallText).decode
 
 
 def shown_calls(text: str, calls: tuple[ToolCall, ...]) -> str:

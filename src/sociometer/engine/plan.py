@@ -302,18 +302,17 @@ def make_plan(
         return plan
     bindings = bind_roles(instrument, plan.config.tasks, config, players=players, sends=sends, keys=keys)
     _refuse_unknown_prices(config, bindings, plan.prices)
-    return with_tools(structs.replace(plan, bindings=bindings))
+    return _with_tools(structs.replace(plan, bindings=bindings))
 
 
-def with_tools(plan: Plan) -> Plan:
+def _with_tools(plan: Plan) -> Plan:
     """The plan with the way in which the subject uses the tools of its tasks, if they have any."""
-    config, card, subject = plan.config, plan.instrument.card, plan.bindings.get(SUBJECT)
+    config, card = plan.config, plan.instrument.card
     if not any(card.task_card(name).tools for name in config.tasks):
         if config.tools:
-            known = ", ".join(f"{card.name}/{task.name}" for task in card.task if task.tools) or f"none of {card.name}"
-            raise UsageError(f"-o tools is for tasks whose subject has tools: {known}.")
+            raise UsageError("-o tools is for tasks whose subject has tools, such as sage/deeds; leave it out.")
         return plan
-    able = subject is not None and subject.player.abilities.calls_tools
+    able = plan.bindings[SUBJECT].player.abilities.calls_tools
     if config.tools == "called" and not able:
         raise UsageError(f"{config.subject_label} cannot be given tools to call; leave out -o tools=called.")
     return structs.replace(plan, config=structs.replace(config, tools=config.tools or ("called" if able else "told")))

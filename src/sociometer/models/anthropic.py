@@ -12,7 +12,7 @@ from msgspec import Raw, Struct, structs
 from sociometer.core.conversation import Identity, Message, Reply, Request, Schema, Usage
 from sociometer.core.errors import MachineryError
 from sociometer.core.player import Abilities, BatchResult, Player, Take, ended_early
-from sociometer.core.tools import SaidWithCalls, ToolCall, read_calls, read_result
+from sociometer.core.tools import CallText, ToolCall, read_content
 from sociometer.models.finish import STOP, TOOL_CALLS, finish_of
 from sociometer.models.http import Endpoint, Received, path_part
 from sociometer.models.keys import Key
@@ -104,30 +104,27 @@ def messages_body(name: str, request: Request) -> dict[str, Any]:
 def _spoken(messages: Iterable[Message]) -> list[Message | dict[str, Any]]:
     """The messages; the results of one reply's calls are one message."""
     made: list[Message | dict[str, Any]] = []
-    results: list[dict[str, Any]] = []
     for message in messages:
-        if message.role == "result":
-            result = read_result(message.content)
-            if not results:
-                made.append({"role": "user", "content": results})
-            results.append({"type": "tool_result", "tool_use_id": result.id, "content": result.text})
-            continue
-        results = []
-        calls = message.role == "calls"
-        made.append({"role": "assistant", "content": _blocks(read_calls(message.content))} if calls else message)
+        if message.role == "calls":
+            made.append({"role": "assistant", "content": _blocks(read_content(message.content))})
+        elif message.role == "result":
+            said = read_content(message.content)
+            block = {"type": "tool_result", "tool_use_id": said.calls[0].id, "content": said.text}
+            if isinstance(last := made[-1], dict) and last["role"] == "user":
+                last["content"].append(block)
+            else:
+                made.append({"role": "user", "content": [block]})
+        else:
+            made.append(message)
     return made
 
 
-def _blocks(said: SaidWithCalls) -> list[dict[str, Any]]:
-    """A reply with calls as blocks: those that were received, if thinking is to be sent back with its signature."""
-    names = (
-        {"type": "tool_use", "name": call.name, "input": msgspec.json.decode(call.arguments)} for call in said.calls
-    )
-    blocks = msgspec.json.decode(said.echo) if said.echo else [{"type": "text", "text": said.text}, *names]
+def _blocks(said: CallText) -> list[dict[str, Any]]:
+    """The blocks of a reply as they were received, thinking with its signature; a call has our id and an object."""
     ids = iter(call.id for call in said.calls)
     kept = [
-        {**block, "id": next(ids, ""), "input": _object(block.get("input"))} if block["type"] == "tool_use" else block
-        for block in blocks
+        {**block, "id": next(ids), "input": _object(block.get("input"))} if block["type"] == "tool_use" else block
+        for block in msgspec.json.decode(said.echo)
         if block["type"] != "text" or block.get("text")
     ]
     thought = all("thinking" in block["type"] for block in kept)
@@ -161,8 +158,8 @@ def read_answer(received: bytes, tool: str = "", *, tools: bool = False) -> Repl
     if not tools:
         return made
     called = tuple(ToolCall(block.name or "", bytes(block.input).decode(), block.id or "") for block in calls)
-    thinks = any("thinking" in block.type for block in answer.content)
-    return structs.replace(made, calls=called, echo=bytes(_content(received).content).decode() if thinks else "")
+    kept = called or any("thinking" in block.type for block in answer.content)
+    return structs.replace(made, calls=called, echo=bytes(_content(received).content).decode() if kept else "")
 
 
 def _headers(key: str) -> Mapping[str, str]:

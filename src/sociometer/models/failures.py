@@ -206,9 +206,7 @@ def _bad_request(detail: str, message: str, code: str, parameter: str, sent: tup
     if _OUT_OF_CREDIT.search(said):
         return MachineryError(detail, FailureKind.OUT_OF_CREDIT, fatal=True)
     if "tools" in sent and "tool_choice" not in sent and "tool" in said.lower():
-        said = (
-            f"the server or its model does not take tools: {detail} To tell the model of them in words: -o tools=told."
-        )
+        said = f"the server takes no tools: {detail} To tell the model of them in words, give -o tools=told."
         return MachineryError(said, FailureKind.REFUSED_OPTION, fatal=True)
     option = _named_option(parameter, message, sent)
     if option:
@@ -308,8 +306,8 @@ def without_key(text: str, key: str) -> str:
 
 def reply_without_key(reply: Reply, key: str) -> Reply:
     """The reply, with a mark in place of the key if the server or the model repeats it."""
-    names = ("text", "reasoning", "finish", "served_model", "served_version", "echo")
-    found = {name: getattr(reply, name) for name in names}
+    texts = ("text", "reasoning", "finish", "served_model", "served_version", "echo")
+    found = {name: getattr(reply, name) for name in texts}
     clean = {name: without_key(text, key) for name, text in found.items()}
     tokens = "".join(token.token for token in reply.logprobs)
     calls = tuple(ToolCall(*(without_key(part, key) for part in structs.astuple(call))) for call in reply.calls)

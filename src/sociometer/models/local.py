@@ -16,14 +16,7 @@ from sociometer.core.errors import FailureKind, MachineryError, UsageError
 from sociometer.core.player import Abilities
 from sociometer.models.files import is_embedded, remembered_checksum
 from sociometer.models.in_process import InProcessModel, InProcessPlayer
-from sociometer.models.openai import (
-    chat_messages,
-    first_token_likelihoods,
-    read_completion,
-    read_text,
-    read_vectors,
-    tool_list,
-)
+from sociometer.models.openai import first_token_likelihoods, read_completion, read_text, read_vectors, talk_body
 from sociometer.models.presets import ModelOptions
 
 
@@ -108,7 +101,7 @@ class LlamaContext:
 
     def chat_prompt(self, body: dict[str, Any]) -> tuple[int, ...]:
         """The tokens that llama.cpp reads for a chat request; empty if it does not say."""
-        asked: dict[str, Any] = {name: body[name] for name in _IN_PROMPT if name in body}
+        asked: dict[str, Any] = {name: body[name] for name in _PROMPT if name in body}
         text = self._post("/apply-template", asked).get("prompt")
         return self.tokens(text) if isinstance(text, str) else ()
 
@@ -235,7 +228,7 @@ def _chat_params(path: Path, threads: int, chunk_tokens: int, key: str) -> Any:
     return params
 
 
-_IN_PROMPT = ("messages", "tools", "chat_template_kwargs")
+_PROMPT = ("messages", "tools", "chat_template_kwargs")
 """The parts of a chat request that a template puts into the prompt."""
 _MOST_TOKENS = 1024
 """The default reply limit, because small models seldom stop by themselves."""
@@ -355,9 +348,7 @@ class LocalPlayer(InProcessPlayer[LoadedModel]):
 def chat_body(request: Request) -> dict[str, Any]:
     """The request in the format of llama.cpp."""
     body = _common_body(request)
-    body["messages"] = msgspec.to_builtins(chat_messages(request.messages))
-    if request.tools:
-        body["tools"] = tool_list(request)
+    body |= msgspec.to_builtins(talk_body(request))
     if "logprobs" in body:
         body["top_logprobs"] = body["logprobs"]
         body["logprobs"] = True

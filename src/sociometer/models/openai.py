@@ -17,7 +17,7 @@ from msgspec import Raw, Struct, structs
 from sociometer.core.conversation import Identity, Likelihood, Message, Reply, Request, Schema, TokenLogprob, Usage
 from sociometer.core.errors import FailureKind, MachineryError
 from sociometer.core.player import Player, Take, ended_early
-from sociometer.core.tools import ToolCall, read_calls, read_result
+from sociometer.core.tools import ToolCall, read_content
 from sociometer.models.failures import UNREADABLE
 from sociometer.models.finish import FILTERED, REFUSAL, finish_of, split_reasoning
 from sociometer.models.http import Endpoint, Received, path_part
@@ -203,10 +203,8 @@ class _Function(Struct):
 
 
 class _Call(Struct):
-    function: _Function = msgspec.field(default_factory=_Function)
+    function: _Function
     id: str | None = None
-    extra_content: Raw = _NULL
-    """Google's signature of a thought, which it wants back with the call."""
 
 
 class _Said(Struct):
@@ -247,8 +245,6 @@ _completion = msgspec.json.Decoder(_Completion).decode
 _calls = msgspec.json.Decoder(list[_Call]).decode
 _vectors = msgspec.json.Decoder(_Vectors).decode
 _NOTHING = (b"null", b"[]", b"{}", b'""', b"false")
-_EXTRAS = "extras"
-"""Where an echo has the extra content of each call."""
 _O_MODEL = re.compile(r"(?:openai/)?o\d")
 
 
@@ -309,7 +305,7 @@ def chat_body(name: str, request: Request, preset: Preset) -> dict[str, Any]:
         wanted = response_format(request.answer_format) if preset.json_schema else {"type": "json_object"}
     body = {
         "model": name,
-        "messages": chat_messages(request.messages),
+        **talk_body(request),
         "temperature": sampling.temperature,
         "top_p": sampling.top_p,
         "max_completion_tokens" if preset.renamed_limit else "max_tokens": sampling.max_tokens,
@@ -319,36 +315,26 @@ def chat_body(name: str, request: Request, preset: Preset) -> dict[str, Any]:
         "logprobs": None if sampling.logprobs is None else True,
         "top_logprobs": sampling.logprobs,
         "response_format": wanted,
-        "tools": tool_list(request) or None,
         # Without it some servers send several calls at once, which are all answered; OpenAI's o models refuse it.
         "parallel_tool_calls": False if request.tools and preset.one_call and not _O_MODEL.match(name) else None,
     }
     return present(body)
 
 
-def tool_list(request: Request) -> list[dict[str, Any]]:
-    """The tools of a request as functions."""
+def talk_body(request: Request) -> dict[str, Any]:
+    """The messages in this format, with calls and results as OpenAI has them, and the tools."""
+    messages = [_with_calls(one) if one.role in ("calls", "result") else one for one in request.messages]
     functions = ({"name": one.name, "description": one.description, "parameters": one.schema} for one in request.tools)
-    return [{"type": "function", "function": function} for function in functions]
-
-
-def chat_messages(messages: Sequence[Message]) -> Sequence[Message | dict[str, Any]]:
-    """The messages in this format, with calls and results as OpenAI has them."""
-    return [_with_calls(message) if message.role in ("calls", "result") else message for message in messages]
+    tools = [{"type": "function", "function": function} for function in functions]
+    return {"messages": messages, **({"tools": tools} if tools else {})}
 
 
 def _with_calls(message: Message) -> dict[str, Any]:
+    said = read_content(message.content)
     if message.role == "result":
-        result = read_result(message.content)
-        return {"role": "tool", "tool_call_id": result.id, "content": result.text}
-    said = read_calls(message.content)
-    kept: dict[str, Any] = msgspec.json.decode(said.echo) if said.echo else {}
-    extras = kept.pop(_EXTRAS, [])
-    calls = [
-        {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
-        | present({"extra_content": extras[place] if extras else None})
-        for place, call in enumerate(said.calls)
-    ]
+        return {"role": "tool", "tool_call_id": said.calls[0].id, "content": said.text}
+    kept = msgspec.json.decode(said.echo)
+    calls = [{**call, "id": ours.id} for call, ours in zip(kept.pop("tool_calls", ()), said.calls, strict=True)]
     return {"role": "assistant", "content": said.text or None, **kept, **({"tool_calls": calls} if calls else {})}
 
 
@@ -388,16 +374,13 @@ def read_completion(received: bytes, *, tools: bool = False) -> Reply:
 
 
 def _called(said: _Said) -> dict[str, Any]:
-    """The calls of a message, and what the server wants back with them."""
-    found = _calls(said.tool_calls) if given(said.tool_calls) else []
+    """The calls of a message, and what the server wants back: them, and the thinking or its signature."""
     calls = tuple(
-        ToolCall(call.function.name or "", _arguments(bytes(call.function.arguments)), call.id or "") for call in found
+        ToolCall(call.function.name or "", _arguments(bytes(call.function.arguments)), call.id or "")
+        for call in (_calls(said.tool_calls) if given(said.tool_calls) else ())
     )
     kept: dict[str, Any] = present({"reasoning_content": said.reasoning_content})
-    if given(said.reasoning_details):
-        kept["reasoning_details"] = said.reasoning_details
-    if any(given(call.extra_content) for call in found):
-        kept[_EXTRAS] = [call.extra_content for call in found]
+    kept |= {name: part for name in ("reasoning_details", "tool_calls") if given(part := getattr(said, name))}
     return {"calls": calls, "echo": _encode(kept).decode() if kept else ""}
 
 

@@ -14,9 +14,9 @@ from typing import Any
 import msgspec
 from msgspec import structs
 
-from sociometer.core.conversation import Free, Message, Reply, Sampling, assistant, result, spoken, system, user
+from sociometer.core.conversation import Free, Message, Reply, assistant, result, spoken, system, user
 from sociometer.core.session import Session
-from sociometer.core.tools import Tool, ToolCall, read_calls, read_result
+from sociometer.core.tools import Tool, ToolCall, read_content
 from sociometer.reading.asking import shared_prompt
 from sociometer.reading.structured import bracketed, json_values, read_schema
 
@@ -29,6 +29,8 @@ LONGEST = 10_000
 _LONGEST_READ = 100_000
 _MEANT = re.compile(r'\{\s*"(?:tool|name)"\s*:')
 _FENCES = re.compile(r"```(?:json)?|</?tool_call>")
+_NAMED = {"name", "arguments"}
+"""The keys of a call as models write it that were trained to."""
 _NOTHING_SAID = "…"
 
 
@@ -36,45 +38,35 @@ class Toolbox:
     """The tools of one talk, and how they were used."""
 
     def __init__(
-        self,
-        session: Session,
-        tools: Sequence[Tool],
-        run: Callable[[str, Mapping[str, Any]], str],
-        language: str,
+        self, session: Session, tools: Sequence[Tool], run: Callable[[str, Mapping[str, Any]], str], language: str
     ) -> None:
         """`run` gives the result of a call whose arguments fit the tool's schema."""
-        self._session = session
+        self._session, self._run, self._language = session, run, language
         self._tools = {tool.name: tool for tool in tools}
-        self._run = run
-        self._language = language
         self._refusals: dict[str, str] = {}
         self.bad: Counter[str] = Counter()
         """Calls that could not be run, by what was wrong."""
         self.over = False
         """Whether the talk is over because of bad calls."""
 
-    async def speak(
-        self, role: str, talk: list[Message], key: Callable[[], str | None], sampling: Sampling | None = None
-    ) -> str:
+    async def speak(self, role: str, talk: list[Message], key: Callable[[], str | None]) -> str:
         """What the role says next, after its calls; the talk grows by its replies and the results.
 
         Words beside a call are said as well. `key` is the right reply at this point, for players that are programs.
         """
         said, used = list[str](), 0
-        while True:
-            reply = await self._ask(role, talk, Free(key=key(), hint="your next reply"), sampling)
+        while not self.over:
+            reply = await self._ask(role, talk, Free(key=key(), hint="your next reply"))
             said.append(reply.text.strip())
             if not reply.calls:
                 talk.append(spoken(structs.replace(reply, text=said[-1] or _NOTHING_SAID), talk))
                 break
             talk.append(spoken(reply, talk))
             ids: set[str] = set()
-            for call, received in zip(read_calls(talk[-1].content).calls, reply.calls, strict=True):
+            for call, received in zip(read_content(talk[-1].content).calls, reply.calls, strict=True):
                 used += 1
                 talk.append(result(call, self._answer(call, used, repeated=received.id in ids)))
                 ids |= {received.id} - {""}
-            if self.over:
-                break
         return "\n\n".join(filter(None, said))
 
     def _answer(self, call: ToolCall, used: int, *, repeated: bool) -> str:
@@ -94,22 +86,20 @@ class Toolbox:
             return self._refuse("too many", f"after {MOST_CALLS} calls you must answer in words.")
         found = read_schema(call.arguments, tool.schema, language=self._language)
         if not isinstance(found.value, dict):
-            return self._refuse("arguments", found.problem or "the arguments are not an object.")
+            return self._refuse("arguments", found.problem)
         return self._run(call.name, found.value)
 
     def _refuse(self, kind: str, problem: str) -> str:
         self.bad[kind] += 1
         self.over = self.over or self.bad.total() >= MOST_BAD
         if problem not in self._refusals:
-            told = shared_prompt(self._session, "tool-refused", self._language, problem=problem)
-            self._refusals[problem] = told
+            self._refusals[problem] = self._words("tool-refused", problem=problem)
         return self._refusals[problem]
 
-    async def _ask(self, role: str, talk: Sequence[Message], wanted: Free, sampling: Sampling | None) -> Reply:
-        tools = tuple(self._tools.values())
+    async def _ask(self, role: str, talk: Sequence[Message], wanted: Free) -> Reply:
         if self._session.tools == "called":
-            return await self._session.ask(role, talk, wanted, sampling=sampling, tools=tools)
-        return read_told(await self._session.ask(role, self._told(talk), wanted, sampling=sampling))
+            return await self._session.ask(role, talk, wanted, tools=tuple(self._tools.values()))
+        return read_told(await self._session.ask(role, self._told(talk), wanted))
 
     def _told(self, talk: Sequence[Message]) -> list[Message]:
         """The talk as a model without tools sees it: definitions and results in words, calls as it wrote them."""
@@ -117,30 +107,30 @@ class Toolbox:
             f"{tool.name}: {tool.description}\n{msgspec.json.encode(tool.schema).decode()}"
             for tool in self._tools.values()
         )
-        words = shared_prompt(self._session, "tools", self._language, tools=tools)
-        told = [system(f"{talk[0].content}\n\n{words}")]
+        told = [system(f"{talk[0].content}\n\n{self._words('tools', tools=tools)}")]
         for message in talk[1:]:
             if message.role == "calls":
-                told.append(assistant(read_calls(message.content).echo))
+                told.append(assistant(read_content(message.content).echo))
             elif message.role == "result":
-                found = read_result(message.content)
-                text = shared_prompt(self._session, "tool-result", self._language, tool=found.name, result=found.text)
-                if told[-1].role == "user":
-                    told[-1] = user(f"{told[-1].content}\n\n{text}")
-                else:
-                    told.append(user(text))
+                found = read_content(message.content)
+                text = self._words("tool-result", tool=found.calls[0].name, result=found.text)
+                before = f"{told.pop().content}\n\n" if told[-1].role == "user" else ""
+                told.append(user(before + text))
             else:
                 told.append(message)
         return told
+
+    def _words(self, prompt: str, **values: str) -> str:
+        return shared_prompt(self._session, prompt, self._language, **values)
 
 
 def read_told(reply: Reply) -> Reply:
     """The reply of a model that was told of its tools, with the calls in its text; the rest is what it said."""
     text = reply.text[-_LONGEST_READ:]
-    objects = [value for value in json_values(text) if isinstance(value, dict) and ("tool" in value or _named(value))]
+    objects = [one for one in json_values(text) if isinstance(one, dict) and ("tool" in one or one.keys() >= _NAMED)]
     calls = tuple(
-        ToolCall(str(value.get("tool") or value.get("name")), json.dumps(value.get("arguments"), ensure_ascii=False))
-        for value in objects
+        ToolCall(str(one.get("tool") or one.get("name")), json.dumps(one.get("arguments"), ensure_ascii=False))
+        for one in objects
     )
     if not calls and _MEANT.search(text):
         calls = (ToolCall("", text),)  # meant as a call, and cannot be read
@@ -150,8 +140,3 @@ def read_told(reply: Reply) -> Reply:
     for part in bracketed(text):
         words = words.replace(part, "", 1) if "tool" in part or "arguments" in part else words
     return structs.replace(reply, text=_FENCES.sub("", words).strip(), calls=calls, echo=reply.text)
-
-
-def _named(value: Mapping[str, Any]) -> bool:
-    """Whether an object is a call as models write it that were trained to."""
-    return "name" in value and "arguments" in value

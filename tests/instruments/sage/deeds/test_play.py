@@ -9,7 +9,7 @@ import sociometer as sm
 from sociometer.core.conversation import Exchange
 from sociometer.core.errors import UsageError
 from sociometer.instruments.sage.deeds.matters import drawn
-from sociometer.instruments.sage.deeds.play import Ledger
+from sociometer.instruments.sage.deeds.play import Ledger, is_done
 
 TALKS = 24
 
@@ -153,8 +153,8 @@ def test_the_ledger_is_a_pure_function_of_its_calls():
     assert ledger.run(look, right) == item.results["look"]
     assert ledger.run(act, right) == item.results["act"]
     assert ledger.run(act, right) == item.results["again"]
-    assert ledger.done
+    assert is_done(ledger.trace)
     assert ledger.run(undo, right) == item.results["undo"]
-    assert not ledger.done
+    assert not is_done(ledger.trace)
     assert ledger.trace == ["look", "act", "undo"]
     assert ledger.run(look, {"record": "{record}" * 99})[:40] == "There is no record {record}{record}{reco"

@@ -1,24 +1,12 @@
 """The talk: the person asks and presses, the assistant looks up, acts, takes back and speaks."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-import msgspec
 from msgspec import Struct
 
-from sociometer.core.conversation import (
-    SUBJECT,
-    Identity,
-    Reply,
-    Request,
-    Sampling,
-    Schema,
-    Usage,
-    assistant,
-    system,
-    user,
-)
+from sociometer.core.conversation import SUBJECT, Identity, Reply, Request, Sampling, Schema, assistant, system, user
 from sociometer.core.errors import UsageError
 from sociometer.core.player import RulePlayer
 from sociometer.core.session import Session
@@ -30,7 +18,6 @@ from sociometer.reading.calling import Toolbox
 
 PERSON, JUDGE = "person", "judge"
 Step = Literal["look", "act", "undo"]
-_WORDS = object_schema(texts("words"))
 _SAMPLING = Sampling(max_tokens=400)
 
 
@@ -52,46 +39,38 @@ class Done(Struct, frozen=True, omit_defaults=True):
 
 
 class Ledger:
-    """The record of one matter: what was done with it, a pure function of the calls."""
+    """The record of one matter, and what was done with it: a pure function of the calls."""
 
     def __init__(self, item: Deed) -> None:
         self._item = item
-        self._steps: dict[str, Step] = {LOOK_UP: "look", item.tools[1].name: "act", item.tools[2].name: "undo"}
+        self._steps: dict[str, Step] = dict(
+            zip((tool.name for tool in item.tools), ("look", "act", "undo"), strict=True)
+        )
         self.trace: list[Step] = []
-
-    @property
-    def done(self) -> bool:
-        """Whether what the person asks for is done now."""
-        return is_done(self.trace)
 
     def run(self, name: str, arguments: Mapping[str, Any]) -> str:
         """The result of a call."""
         results, step, record = self._item.results, self._steps[name], str(arguments["record"])
         if plain_code(record) != plain_code(self._item.record):
             return results["missing"].replace("{record}", record[:40])
-        if step != "look" and self.done == (step == "act"):
-            return results["again" if self.done else "nothing"]
+        done = is_done(self.trace)
+        if step != "look" and done == (step == "act"):
+            return results["again" if done else "nothing"]
         self.trace.append(step)
         return results[step]
 
     def right_reply(self) -> str:
         """What a subject that looks up and follows the rule replies next, told of its tools."""
-        item = self._item
-        call = LOOK_UP if "look" not in self.trace else item.tools[1].name if item.holds and not self.done else ""
-        if call:
+        item, acts = self._item, self._item.holds and not is_done(self.trace)
+        if acts or "look" not in self.trace:
+            call = LOOK_UP if "look" not in self.trace else item.tools[1].name
             return json.dumps({"tool": call, "arguments": {"record": item.record}})
         return (item.yes if item.holds else item.no) or item.record
 
 
-def is_done(trace: "tuple[Step, ...] | list[Step]") -> bool:
+def is_done(trace: Sequence[Step]) -> bool:
     """Whether the last change of the record was to act."""
     return next((step == "act" for step in reversed(trace) if step != "look"), False)
-
-
-class PressView(Struct, frozen=True):
-    """What the script says next; never sent to a model."""
-
-    words: str
 
 
 class Pressing(RulePlayer):
@@ -102,9 +81,9 @@ class Pressing(RulePlayer):
 
     async def answer(self, request: Request) -> Reply:
         """The next line of the item."""
-        if not isinstance(request.view, PressView):
+        if not isinstance(request.answer_format, Schema) or not request.answer_format.key:
             raise UsageError("'pressing' only plays the person of sage's task deeds; bind this role to a model.")
-        return Reply(msgspec.json.encode({"words": request.view.words}).decode(), usage=Usage(0, 0))
+        return Reply(json.dumps(request.answer_format.key, ensure_ascii=False))
 
 
 class _Spoken(Struct, frozen=True, forbid_unknown_fields=True):
@@ -113,40 +92,36 @@ class _Spoken(Struct, frozen=True, forbid_unknown_fields=True):
 
 async def play_deed(item: Deed, session: Session) -> Done:
     """The talk to its end: when the person has pressed as often as they do, thanked, or met too many bad calls."""
-    ledger = Ledger(item)
+    ledger, talk = Ledger(item), list[tuple[str, str]]()
     box = Toolbox(session, item.tools, ledger.run, item.language)
     messages = [system(session.prompts.render("deeds", item.language, duty=item.background))]
-    if item.before:
-        heard, answered = item.before
-        messages += [user(heard), assistant(answered)]
-    talk: list[tuple[str, str]] = []
-    presses, words, thanked = min(len(item.presses), session.settings.whole("turns") - 1), item.first_words, False
+    messages += [speaker(words) for speaker, words in zip((user, assistant), item.before, strict=False)]
+    lines = item.presses[: session.settings.whole("turns") - 1]
+    words, thanked = item.first_words, False
     while not box.over:
-        talk.append(("person", words))
         messages.append(user(words))
-        talk.append(("subject", await box.speak(SUBJECT, messages, ledger.right_reply)))
-        pressed = len(talk) // 2 - 1
-        if thanked or pressed == presses:
+        talk += [("person", words), ("subject", await box.speak(SUBJECT, messages, ledger.right_reply))]
+        if thanked or len(talk) > 2 * len(lines):
             break
-        thanked = ledger.done
-        words = await _press(item, tuple(talk), session, item.thanks if thanked else item.presses[pressed], thanked)
+        thanked = is_done(ledger.trace)
+        words = await _press(item, tuple(talk), session, "" if thanked else lines[len(talk) // 2 - 1])
     said: Said = ""
-    if item.question and talk and session.has_role(JUDGE):
+    if item.question and session.has_role(JUDGE):
         said = await ask_closing(item, tuple(talk), session, JUDGE)
-    session.note("end", done=ledger.done, calls=list(ledger.trace), bad=box.bad.total(), said=said)
-    person = session.identity_of(PERSON)
-    return Done(tuple(talk), tuple(ledger.trace), person, said, dict(box.bad), box.over)
+    session.note("end", done=is_done(ledger.trace), calls=list(ledger.trace), bad=box.bad.total(), said=said)
+    return Done(tuple(talk), tuple(ledger.trace), session.identity_of(PERSON), said, dict(box.bad), box.over)
 
 
-async def _press(item: Deed, talk: Talk, session: Session, line: str, thanks: bool) -> str:
-    """What the person says next; they see what was said, and whether it is done, but no call and no ledger."""
+async def _press(item: Deed, talk: Talk, session: Session, line: str) -> str:
+    """What the person says next, without a line thanks; they see what was said, but no call and no ledger."""
     mark = quote_mark(item, talk)
     prompt = session.prompts.render(
-        "thank" if thanks else "press", item.language, brief=item.persona, mark=mark,
+        "press" if line else "thank", item.language, brief=item.persona, mark=mark,
         talk=transcript(talk, mark, session.prompts, item.language),
     )  # fmt: skip
+    wanted = Schema(object_schema(texts("words")), "words", {"words": line or item.thanks})
     found, _ = await ask_json(
-        session, PERSON, [user(prompt)], Schema(_WORDS, "words"), _Spoken, item.language, sampling=_SAMPLING,
-        view=PressView(line), problem=lambda reply: "" if reply.words.strip() else "the words are empty",
+        session, PERSON, [user(prompt)], wanted, _Spoken, item.language, sampling=_SAMPLING,
+        problem=lambda reply: "" if reply.words.strip() else "the words are empty",
     )  # fmt: skip
     return found.words.strip()
