@@ -144,6 +144,8 @@ def play(instrument: str, task: str, options: dict[str, Any], settings: dict[str
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         bindings = _bindings(plan.instrument, task)
+        if plan.config.tools == "called" and str(get_model()).startswith(inspect_provider.PREFIX):
+            raise PrerequisiteError("a model of Sociometer's is not given tools by Inspect; add -T tools=told.")
         item = msgspec.convert(state.metadata["item"], found.item_type, strict=False)
         played = await play_episode(structs.replace(plan, bindings=bindings), found, item, state.epoch - 1)
         if played.error is not None:
