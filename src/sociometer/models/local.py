@@ -230,6 +230,7 @@ def _chat_params(path: Path, threads: int, chunk_tokens: int, key: str) -> Any:
 
 _PROMPT = ("messages", "tools", "chat_template_kwargs")
 """The parts of a chat request that a template puts into the prompt."""
+_TEMPLATE, _MOST_METADATA = b"tokenizer.chat_template", 32 << 20
 _MOST_TOKENS = 1024
 """The default reply limit, because small models seldom stop by themselves."""
 _LISTED = 100
@@ -284,7 +285,7 @@ class LocalPlayer(InProcessPlayer[LoadedModel]):
     """A model in a GGUF file, used with the chat template in the file."""
 
     most_in_flight = 1
-    abilities = Abilities(continues_text=True, scores_chat="first token", scores_text="first token", calls_tools=True)
+    abilities = Abilities(continues_text=True, scores_chat="first token", scores_text="first token")
 
     def __init__(self, name: str, path: Path, options: ModelOptions) -> None:
         import_llama()
@@ -292,6 +293,7 @@ class LocalPlayer(InProcessPlayer[LoadedModel]):
             sha256 = remembered_checksum(path)
         except OSError as error:
             raise UsageError(f"cannot read '{path}': {error.strerror or error}.") from None
+        self.abilities = msgspec.structs.replace(self.abilities, calls_tools="tools" in chat_template(path))
         revision = f"{options.revision} sha256:{sha256}" if options.revision else sha256
         self.identity = Identity("local", Path(name).name, revision=revision, stand_in=is_embedded(name))
         super().__init__((path.resolve(), sha256), lambda: LoadedModel(path, sha256))
@@ -343,6 +345,15 @@ class LocalPlayer(InProcessPlayer[LoadedModel]):
         )
         kind = FailureKind.CONTEXT_TOO_LONG if "context" in said else FailureKind.REFUSED_REQUEST
         return MachineryError(f"'{self.identity.name}' rejected the request: {said}", kind)
+
+
+def chat_template(path: Path) -> str:
+    """The template in a GGUF file; llama.cpp does not tell the model of tools that a template does not mention."""
+    with path.open("rb") as file:
+        facts = file.read(_MOST_METADATA)
+    start = facts.find(_TEMPLATE) + len(_TEMPLATE) + 12  # after the kind and the length of the value
+    size = int.from_bytes(facts[start - 8 : start], "little") if _TEMPLATE in facts else 0
+    return facts[start : start + size].decode("utf-8", "replace")
 
 
 def chat_body(request: Request) -> dict[str, Any]:
