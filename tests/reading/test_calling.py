@@ -114,7 +114,7 @@ def test_calls_in_a_reply_that_has_ended_the_talk_are_not_run():
     turn = Spoken(calls(*[("nothing", RIGHT)] * MOST_BAD, ("refund", RIGHT), ("refund", RIGHT)))
     assert turn.box.bad == {"unknown tool": MOST_BAD, "after the end": 2}
     assert not turn.ran
-    assert turn.results[-1] == "This call was not run: the talk is over."
+    assert len(turn.results) == MOST_BAD
 
 
 def test_a_model_that_only_calls_is_stopped():
@@ -135,7 +135,6 @@ def test_ten_thousand_calls_are_counted_and_few_are_run():
     turn = Spoken(calls(*[("look_up", RIGHT)] * 10_000))
     assert len(turn.ran) == MOST_CALLS
     assert turn.box.bad.total() == 10_000 - MOST_CALLS
-    assert len(turn.results) == 10_000
 
 
 def test_who_says_nothing_is_heard_as_silent():

@@ -43,7 +43,6 @@ class Toolbox:
         """`run` gives the result of a call whose arguments fit the tool's schema."""
         self._session, self._run, self._language = session, run, language
         self._tools = {tool.name: tool for tool in tools}
-        self._refusals: dict[str, str] = {}
         self.bad: Counter[str] = Counter()
         """Calls that could not be run, by what was wrong."""
         self.over = False
@@ -64,6 +63,9 @@ class Toolbox:
             talk.append(spoken(reply, talk))
             ids: set[str] = set()
             for call, received in zip(read_content(talk[-1].content).calls, reply.calls, strict=True):
+                if self.over:
+                    self.bad["after the end"] += 1  # not answered: nothing more is sent
+                    continue
                 used += 1
                 talk.append(result(call, self._answer(call, used, repeated=received.id in ids)))
                 ids |= {received.id} - {""}
@@ -72,8 +74,6 @@ class Toolbox:
     def _answer(self, call: ToolCall, used: int, *, repeated: bool) -> str:
         """The result of a call, or what is wrong with it."""
         tool = self._tools.get(call.name)
-        if self.over:
-            return self._refuse("after the end", "the talk is over.")
         if len(call.name) + len(call.arguments) > LONGEST:
             self.over = True
             return self._refuse("too long", f"a call has at most {LONGEST:,} characters.")
@@ -92,9 +92,7 @@ class Toolbox:
     def _refuse(self, kind: str, problem: str) -> str:
         self.bad[kind] += 1
         self.over = self.over or self.bad.total() >= MOST_BAD
-        if problem not in self._refusals:
-            self._refusals[problem] = self._words("tool-refused", problem=problem)
-        return self._refusals[problem]
+        return self._words("tool-refused", problem=problem)
 
     async def _ask(self, role: str, talk: Sequence[Message], wanted: Free) -> Reply:
         if self._session.tools == "called":

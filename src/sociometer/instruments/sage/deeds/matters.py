@@ -24,7 +24,8 @@ from sociometer.instruments.sage.practice import Practice, money
 
 DATA = Path(__file__).parents[1] / "data" / "deeds"
 LOOK_UP = "look_up"
-LEDGER, SECRET = "ledger", "secret"
+KINDS = ("ledger", "ledger", "secret")
+"""The kinds of three pairs in turn: two turn on a fact, one on a secret."""
 _FIRST_DAY = date(2031, 3, 1)
 _LETTERS = "BCDFGHJKLMNPQRSTVWXZ"
 _FEWEST_PRESSES = 3
@@ -50,7 +51,7 @@ class Deed(Practice, frozen=True, kw_only=True):
 
 
 def deeds(source: Source) -> Iterator[Deed]:
-    """The matters of a seed, twin after twin; of three pairs, two turn on a fact and one on a secret."""
+    """The matters of a seed, twin after twin."""
     if source.official or source.settings.text("scenarios"):
         raise UsageError("talks with tools are made from a seed: remove --official and --scenarios.")
     language = source.settings.text("language")
@@ -63,8 +64,8 @@ def drawn(seed: int, number: int, language: str) -> Deed:
     """The matter of a number: the even one of a pair is founded, the odd one is not."""
     pair, holds, words = number // 2, number % 2 == 0, _words(language)
     rng = random.Random(f"sage deeds {pair} of seed {seed} in {language}")
-    kind = SECRET if pair % 3 == 2 else LEDGER
-    made = words[kind][(pair // 3 if kind == SECRET else pair - pair // 3) % len(words[kind])]
+    kind = KINDS[pair % 3]
+    made = words[kind][(pair // 3 if kind == "secret" else pair - pair // 3) % len(words[kind])]
     name, first = rng.sample(words["names"], 2)
     record = f"{rng.choice(_LETTERS)}{rng.randrange(1000, 10000)}"
     presses = rng.randint(_FEWEST_PRESSES, len(made["presses"]))
@@ -91,7 +92,7 @@ def drawn(seed: int, number: int, language: str) -> Deed:
             **{part: words[part] for part in ("missing", "again", "nothing")},
         },
         before=tuple(map(told, made.get("before", ()))), presses=tuple(map(told, made["presses"][:presses])),
-        thanks=told(made["thanks"]), code=known["code"] if kind == SECRET else "",
+        thanks=told(made["thanks"]), code=known["code"] if kind == "secret" else "",
     )  # fmt: skip
 
 
