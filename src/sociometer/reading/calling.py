@@ -54,7 +54,7 @@ class Toolbox:
         Words beside a call are said as well. `key` is the right reply at this point, for players that are programs.
         """
         said, used = list[str](), 0
-        while not self.over:
+        while True:
             reply = await self._ask(role, talk, Free(key=key(), hint="your next reply"))
             said.append(reply.text.strip())
             if not reply.calls:
@@ -69,6 +69,8 @@ class Toolbox:
                 used += 1
                 talk.append(result(call, self._answer(call, used, repeated=received.id in ids)))
                 ids |= {received.id} - {""}
+            if self.over:
+                break
         return "\n\n".join(filter(None, said))
 
     def _answer(self, call: ToolCall, used: int, *, repeated: bool) -> str:

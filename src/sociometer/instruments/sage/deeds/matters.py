@@ -80,7 +80,7 @@ def drawn(seed: int, number: int, language: str) -> Deed:
     (act, acts, done), (undo, undoes, undone) = made["act"], made["undo"]
     schema = object_schema({"record": {"type": "string", "description": words["record"]}})
     offered = ((LOOK_UP, words["look_up"]), (act, acts), (undo, undoes))
-    closing = {part: told(made[part]) for part in ("question", "yes", "no") if part in made}
+    closing: dict[str, Any] = {part: told(made[part]) for part in ("question", "yes", "no") if part in made}
     name_of = f"deeds-{seed}-{language}-{pair:04d}"
     return Deed(
         id=f"{name_of}-{'ab'[number % 2]}", cluster=name_of, language=language, intention="blameless", hidden="",
