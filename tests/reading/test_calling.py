@@ -199,5 +199,14 @@ def test_a_call_that_cannot_be_read_is_a_bad_one(text):
     assert not turn.ran
 
 
+@pytest.mark.parametrize(
+    "text", ['{"tool": "\ud800", "arguments": {"record": "\ud800"}}', r'{"tool": "\ud800", "arguments": "\ud800"}']
+)
+def test_half_a_letter_in_a_told_call_breaks_nothing(text):
+    turn = Spoken(text, "Sorry.", tools="told")
+    assert turn.box.bad == {"unknown tool": 1}
+    assert turn.text == "Sorry."
+
+
 def test_a_name_alone_is_a_call_without_arguments():
     assert Spoken('{"tool": "look_up"}', "Sorry.", tools="told").box.bad == {"arguments": 1}

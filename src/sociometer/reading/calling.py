@@ -126,17 +126,22 @@ class Toolbox:
 
 def read_told(reply: Reply) -> Reply:
     """The reply of a model that was told of its tools, with the calls in its text; the rest is what it said."""
-    text = reply.text[-_LONGEST_READ:]
+    whole = _encodable(reply.text)
+    text = whole[-_LONGEST_READ:]
     objects = [one for one in json_values(text) if isinstance(one, dict) and ("tool" in one or one.keys() >= _NAMED)]
     calls = tuple(
-        ToolCall(str(one.get("tool") or one.get("name")), json.dumps(one.get("arguments"), ensure_ascii=False))
+        ToolCall(_encodable(str(one.get("tool") or one.get("name"))), json.dumps(one.get("arguments")))
         for one in objects
     )
     if not calls and _MEANT.search(text):
         calls = (ToolCall("", text),)  # meant as a call, and cannot be read
     if not calls:
-        return reply
-    words = reply.text if objects else reply.text[: reply.text.find("{")]
+        return structs.replace(reply, text=whole)
+    words = whole if objects else whole[: whole.find("{")]
     for part in bracketed(text):
         words = words.replace(part, "", 1) if "tool" in part or "arguments" in part else words
-    return structs.replace(reply, text=_FENCES.sub("", words).strip(), calls=calls, echo=reply.text)
+    return structs.replace(reply, text=_FENCES.sub("", words).strip(), calls=calls, echo=whole)
+
+
+def _encodable(text: str) -> str:
+    return text.encode("utf-8", "replace").decode()
