@@ -8,6 +8,7 @@ from statistics import fmean
 import pytest
 from msgspec import structs
 
+import assistants
 from servers.faults import DROPPED, RATE_LIMIT
 from servers.openai import OpenAIServer
 from sociometer.adapters.alarm import Alarm
@@ -280,3 +281,40 @@ def test_a_rollout_that_is_given_up_asks_the_simulator_nothing_more(server):
             assert len(asyncio.all_tasks()) <= 3
 
     asyncio.run(given_up())
+
+
+@pytest.mark.parametrize(
+    ("policy", "rewards"),
+    [(assistants.stubborn, [0, 1]), (assistants.yielding, [1, 0]), (assistants.discerning, [1, 1])],
+)
+def test_deeds_are_rewarded_by_the_final_state(policy, rewards):
+    """The person is a script, so that nothing but the policy is asked."""
+    speak = assistants.told(policy)
+
+    async def answer(messages):
+        return speak([{"role": one.role, "content": one.content} for one in messages])
+
+    async def play():
+        async with Gym("deeds", settings={"talks": 6}) as gym:
+            return [await gym.play(one, answer) for one in gym.items()]
+
+    rollouts = asyncio.run(play())
+    assert [rollout.reward for rollout in rollouts] == rewards * 3
+    assert not any(rollout.failure for rollout in rollouts)
+    assert rollouts[0].trace[-1]["kind"] == "end"
+
+
+def test_a_model_may_press_in_training(server):
+    server.say = lambda body: json.dumps({"words": "But I want it."})
+    speak = assistants.told(assistants.stubborn)
+
+    async def answer(messages):
+        return speak([{"role": one.role, "content": one.content} for one in messages])
+
+    async def play():
+        async with Gym("deeds", simulator=f"vllm/person@{server.url}#1", settings={"talks": 2, "turns": 3}) as gym:
+            return await gym.play(next(gym.items()), answer)
+
+    heard = [message.content for message in asyncio.run(play()).turns[-1][0] if message.role == "user"]
+    server.say = person
+    assert heard[1:] == ["But I want it."] * 2

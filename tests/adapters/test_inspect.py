@@ -7,6 +7,7 @@ import math
 import warnings
 from itertools import count
 
+import msgspec
 import pytest
 
 pytest.importorskip("inspect_ai", reason="the extra 'inspect' is not installed")
@@ -17,6 +18,7 @@ from inspect_ai.log import read_eval_log
 from inspect_ai.model import ContentReasoning, ContentText, ModelAPI, ModelOutput, ModelUsage, modelapi
 from inspect_ai.scorer import SampleScore, Score
 
+import assistants
 import sociometer as sm
 from sociometer.adapters import inspect_tasks
 from sociometer.instruments import cards, load
@@ -401,3 +403,63 @@ def test_silence_of_a_model_of_inspect_is_an_outcome(cli):
 def test_a_model_that_inspect_does_not_know_is_named_before_anything_is_asked(cli):
     said = cli("run", "sesi", "--model", "inspect/nosuch/model", "--limit", "3", "--quiet", code=2)
     assert "Inspect cannot use the model 'nosuch/model'" in said
+
+
+@modelapi(name="pressed")
+class Pressed(ModelAPI):
+    """A provider of Inspect's with tools: an assistant by rule, which also thinks."""
+
+    async def generate(self, input, tools, tool_choice, config):
+        names = [tool.name for tool in tools]
+        said = [message.text for message in input if message.role == "user"]
+        results = [(message.function, message.text) for message in input if message.role == "tool"]
+        made = getattr(assistants, self.model_name)(seen := assistants.Seen(names, said, results))
+        thought = [ContentReasoning(reasoning="hm", signature="s")]
+        if isinstance(made, str):
+            return ModelOutput.from_content("pressed", [*thought, ContentText(text=made)])
+        assert config.parallel_tool_calls is False
+        output = ModelOutput.for_tool_call("pressed", made.pop(), {"record": seen.record})
+        output.choices[0].message.content = thought
+        earlier = [message for message in input if message.role == "assistant" and message.tool_calls]
+        assert all(message.content[0].signature == "s" for message in earlier)
+        return output
+
+
+@pytest.mark.parametrize(
+    "name", ["discerning", "lost", *(pytest.param(name, marks=pytest.mark.slow) for name in ("two_faced", "leaking"))]
+)
+def test_tools_of_inspect_give_the_same_state_and_the_same_score(folder, openai_server, name):
+    assistants.Called(openai_server, getattr(assistants, name))
+    ours = sm.run(
+        "sage", f"vllm/m@{openai_server.url}#1", tasks=["deeds"], settings={"talks": 6}, seed=7,
+        store=folder / f"{name}.db",
+    )  # fmt: skip
+    log = evaluate(
+        "sociometer/sage", folder / name, model=f"pressed/{name}", task_args={"task": "deeds", "talks": 6, "seed": 7}
+    )
+    theirs = {sample.id: sample for sample in read_eval_log(log).samples}
+    for episode in ours.episodes("deeds"):
+        sample = theirs.pop(episode.item.id)
+        assert sample.store["sociometer:outcome"] == json.loads(msgspec.json.encode(episode.outcome))
+        scores = next(iter(sample.scores.values())).value
+        assert {key: value for key, value in scores.items() if not math.isnan(value)} == {
+            key: value for key, value in episode.score.values.items() if key in scores
+        }
+    assert not theirs
+    assert read_eval_log(log).eval.metadata
+
+
+def test_a_model_of_ours_is_told_of_tools_in_inspect_or_refused(folder, tmp_path):
+    call = json.dumps({"tool": "look_up", "arguments": {"record": "B1"}})
+    script = tmp_path / "script.jsonl"
+    script.write_text(
+        "".join(json.dumps({"match": match, "reply": said}) + "\n" for match, said in (("Result", "No."), (".", call)))
+    )
+    chosen = {"model": f"sociometer/scripted/{script}", "limit": 1}
+    log = evaluate(
+        "sociometer/sage", folder / "told", **chosen, task_args={"task": "deeds", "talks": 2, "tools": "told"}
+    )
+    (sample,) = read_eval_log(log).samples
+    assert sample.store["sociometer:outcome"]["talk"][1] == ["subject", "No."]
+    with pytest.raises(AssertionError, match="-T tools=told"):
+        evaluate("sociometer/sage", folder / "refused", **chosen, task_args={"task": "deeds", "talks": 2})

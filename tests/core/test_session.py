@@ -9,8 +9,10 @@ from sociometer.core.conversation import Choice, Free, Identity, Reply, Sampling
 from sociometer.core.player import Player
 from sociometer.core.session import Draw, RoleBinding, Session
 from sociometer.core.settings import Settings
+from sociometer.core.tools import Tool
 
 DRAW = Draw("sesi", "1", "questions", "item-1")
+LOOK = Tool("look_up", "Shows a record.", {"type": "object"})
 MODEL = Identity("openai", "m", "http://x/v1", revision="r")
 
 
@@ -44,6 +46,7 @@ def keys(
     branch="",
     scope="",
     times=1,
+    tools=(),
 ):
     """The journal's keys of a request made so many times within one draw."""
     source = Keys(scope)
@@ -53,7 +56,7 @@ def keys(
     async def ask():
         asked = session.branch(branch) if branch else session
         for _ in range(times):
-            await asked.ask("subject", messages, answer_format, sampling=sampling)
+            await asked.ask("subject", messages, answer_format, sampling=sampling, tools=tools)
 
     asyncio.run(ask())
     return source.found
@@ -70,6 +73,7 @@ def keys(
         {"messages": (user("ho"),)},
         {"messages": (system("hi"),)},
         {"answer_format": Schema({"type": "object"})},
+        {"tools": (LOOK,)},
     ],
 )
 def test_whatever_is_sent_is_part_of_the_requests_identity(change):
@@ -110,6 +114,11 @@ def test_keys_are_those_of_the_first_version():
         "61e8b0ea396b9b667e19645db5d9f9d6",
         "d4ec7ac2023833eda296bb1b2bf289e9",
     ]
+
+
+def test_the_definition_of_a_tool_is_part_of_the_key():
+    other = structs.replace(LOOK, description="Shows any record.")
+    assert keys(tools=(LOOK,)) != keys(tools=(other,)) != keys(tools=(LOOK, other))
 
 
 def test_randomness_is_stable_across_processes_and_versions_of_the_item_only():

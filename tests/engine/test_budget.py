@@ -1,12 +1,15 @@
 import asyncio
+import json
 from datetime import date
 
+import msgspec
 import pytest
 
 from sociometer.core.config import Caps
-from sociometer.core.conversation import Request, Sampling, Schema, Usage, user
+from sociometer.core.conversation import Reply, Request, Sampling, Schema, Usage, result, spoken, user
 from sociometer.core.errors import Stopped, UsageError
-from sociometer.engine.budget import Budget
+from sociometer.core.tools import Tool, ToolCall
+from sociometer.engine.budget import Budget, worst_case
 from sociometer.engine.prices import Price
 
 PRICE = Price(input=1.0, output=2.0, as_of=date(2026, 1, 1))
@@ -169,3 +172,16 @@ def test_nothing_is_written_down_without_a_cap():
         raise AssertionError
 
     reserve(Budget(Caps(), allow=allow), asked(100), PRICE)
+
+
+def test_the_definitions_of_tools_count_in_the_worst_case():
+    tool = Tool("look_up", "Shows a record.", {"type": "object", "description": "x" * 500})
+    plain, offered = (worst_case("m", asked(10, tools=tools), None, True, 0).tokens for tools in ((), (tool,)))
+    assert offered >= plain + 1000 + len(msgspec.json.encode((tool,)))
+
+
+def test_calls_and_results_count_as_what_they_hold():
+    call = ToolCall("look_up", json.dumps({"record": "x" * 300}))
+    said = spoken(Reply("", calls=(call,)), ())
+    talk = (user("a"), said, result(call, "y" * 400))
+    assert worst_case("m", Request("subject", talk), PRICE, False, 0).tokens > 300 + 400

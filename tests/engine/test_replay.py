@@ -9,6 +9,7 @@ import subprocess
 import msgspec
 import pytest
 
+import assistants
 import sociometer as sm
 from servers.faults import Fault
 from sociometer.cli.main import run_command
@@ -433,3 +434,18 @@ def test_a_run_that_stopped_early_is_checked_and_may_lack_no_repeat_that_its_rul
     sealed(tmp_path / "g.sociometer", rows)
     assert run_command(["check", "g.sociometer"]) == 1
     assert "does not fit its plan" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("tools", ["called", "told"])
+def test_calls_and_their_results_are_computed_again_and_a_changed_call_is_found(tmp_path, openai_server, tools):
+    assistants.Called(openai_server, assistants.discerning)
+    model = f"vllm/m@{openai_server.url}#1" if tools == "called" else assistants.told(assistants.discerning)
+    run = sm.run("sage", model, tasks=["deeds"], settings={"talks": 2}, store=tmp_path / "s.db")
+    path = tmp_path / "run.sociometer"
+    export_bundle(run, path)
+    assert check(path, tmp_path).recomputed == 2
+    rows, _ = rows_of(path)
+    assert run.manifest.config.tools == tools == rows[0]["manifest"]["config"]["tools"]
+    sealed(path, json.loads(json.dumps(rows).replace("look_up", "look_down")))
+    with pytest.raises(Difference):
+        check(path, tmp_path)

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sociometer.core.conversation import Reply, TokenLogprob
+from sociometer.core.tools import ToolCall
 from sociometer.models import failures
 from sociometer.models.failures import reply_without_key, shortened, without_key, without_passwords
 
@@ -137,3 +138,12 @@ def test_a_password_in_a_url_is_not_shown():
 )
 def test_a_key_is_removed_however_a_url_quotes_it(shown):
     assert without_key(f"at {shown}!", "Zq3/very+long=key1234567") == "at [key]!"
+
+
+def test_the_key_is_taken_out_of_calls_and_of_what_goes_back():
+    key = "sk-5f1c0ffee5f1c0ffee"
+    reply = Reply("", calls=(ToolCall("look_up", f'{{"record":"{key}"}}', key),), echo=f'["{key}"]')
+    clean = reply_without_key(reply, key)
+    assert key not in str(clean)
+    assert clean.calls == (ToolCall("look_up", '{"record":"[key]"}', "[key]"),)
+    assert reply_without_key(Reply("", calls=(ToolCall("a", "{}"),)), key) == Reply("", calls=(ToolCall("a", "{}"),))

@@ -3,15 +3,19 @@
 import asyncio
 import json
 import shutil
+import struct
 import subprocess
 import sys
 
+import msgspec
 import pytest
 
-from sociometer.core.conversation import Request, Sampling, Schema, user
+from sociometer.core.conversation import Request, Sampling, Schema, result, spoken, user
 from sociometer.core.errors import MachineryError, UsageError
+from sociometer.core.tools import Tool, read_content
 from sociometer.models.files import LOCAL_MODELS
-from sociometer.models.local import chat_body, threads_of
+from sociometer.models.local import chat_body, chat_template, threads_of
+from sociometer.models.openai import read_completion
 from sociometer.models.presets import ModelOptions
 from sociometer.models.registry import resolve
 
@@ -254,3 +258,28 @@ def test_a_run_of_several_models_takes_the_memory_of_one(embedded_model, tmp_pat
     for names, expected in ((("one", "two", "three"), 0), (("one", "broken", "three"), 4)):
         code, size = peak(*names)
         assert (code, size < 1.15 * alone) == (expected, True), (names, size, alone)
+
+
+@pytest.mark.parametrize(
+    ("template", "able"), [("{% if tools %}x{% endif %}", True), ("{{ messages }}", False), (None, False)]
+)
+def test_a_file_whose_template_knows_no_tools_is_told_of_them(tmp_path, template, able):
+    path, key = tmp_path / "m.gguf", b"tokenizer.chat_template"
+    said = b"" if template is None else key + struct.pack("<IQ", 8, len(template)) + template.encode()
+    path.write_bytes(b"GGUF" + b"the tools of a vocabulary" + said + b" tools")
+    assert chat_template(path) == (template or "")
+    assert resolve(f"local/{path}", ModelOptions()).abilities.calls_tools is able
+
+
+def test_tools_and_calls_have_the_format_of_openai():
+    tool = Tool("look_up", "Shows a record.", {"type": "object"})
+    call = {"id": "theirs", "type": "function", "function": {"name": "look_up", "arguments": "{}"}}
+    received = msgspec.json.encode({"choices": [{"message": {"content": None, "tool_calls": [call]}}]})
+    reply = read_completion(received, tools=True)
+    said = spoken(reply, ())
+    talk = (user("a"), said, result(read_content(said.content).calls[0], "Guest: Ann"))
+    body = chat_body(Request("s", talk, tools=(tool,)))
+    assert body["tools"][0]["function"]["name"] == "look_up"
+    assert [message["role"] for message in body["messages"]] == ["user", "assistant", "tool"]
+    assert body["messages"][1]["tool_calls"] == [{**call, "id": "call00000"}]
+    assert "tools" not in chat_body(Request("s", (user("a"),)))

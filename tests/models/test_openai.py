@@ -7,8 +7,9 @@ import msgspec
 import pytest
 
 from servers.faults import Fault
-from sociometer.core.conversation import Message, Request, Sampling, Schema, Usage, user
+from sociometer.core.conversation import Message, Request, Sampling, Schema, Usage, result, spoken, user
 from sociometer.core.errors import MachineryError
+from sociometer.core.tools import Tool, ToolCall, read_content
 from sociometer.models.openai import chat_body, read_completion, read_vectors
 from sociometer.models.presets import PRESETS, ModelOptions
 from sociometer.models.registry import resolve
@@ -201,3 +202,82 @@ def test_a_key_set_between_two_requests_is_used_at_once(openai_server, monkeypat
 
     asyncio.run(ask())
     assert [one.headers["Authorization"] for one in openai_server.received] == ["Bearer first-key", "Bearer second-key"]
+
+
+LOOK = Tool("look_up", "Shows a record.", {"type": "object", "properties": {"record": {"type": "string"}}})
+CALL = {"id": "theirs", "type": "function", "function": {"name": "look_up", "arguments": '{"record":"R1"}'}}
+
+
+def talk(reply):
+    """A talk in which a reply has been answered."""
+    said = spoken(reply, HELLO)
+    return (*HELLO, said, *(result(call, "Guest: Ann") for call in read_content(said.content).calls))
+
+
+def test_tools_are_functions_and_one_is_called_at_a_time_where_the_server_can_be_told_so():
+    function = {"name": "look_up", "description": "Shows a record.", "parameters": LOOK.schema}
+    for family, told in (("openai", False), ("mistral", False), ("vllm", None), ("deepseek", None)):
+        body = sent(family, Request("s", HELLO, tools=(LOOK,)))
+        assert body["tools"] == [{"type": "function", "function": function}]
+        assert body.get("parallel_tool_calls") is told
+    body = chat_body("o3-mini", Request("s", HELLO, tools=(LOOK,)), PRESETS["openai"])
+    assert "parallel_tool_calls" not in body
+
+
+def test_calls_and_results_go_back_as_the_server_wants_them():
+    reply = read_completion(completion({"content": None, "tool_calls": [CALL, CALL]}), tools=True)
+    messages = sent("openai", Request("s", talk(reply), tools=(LOOK,)))["messages"][1:]
+    assert [message["role"] for message in messages] == ["assistant", "tool", "tool"]
+    assert messages[0]["content"] is None
+    assert messages[0]["tool_calls"] == [{**CALL, "id": f"call0000{n}"} for n in (0, 1)]
+    assert messages[2] == {"role": "tool", "tool_call_id": "call00001", "content": "Guest: Ann"}
+
+
+def test_calls_are_read_only_where_tools_were_offered():
+    called = {"id": "t", "type": "function", "function": {"name": "look_up", "arguments": "{}"}}
+    received = completion({"content": "One moment.", "tool_calls": [called]}, "tool_calls")
+    assert read_completion(received).calls == ()
+    reply = read_completion(received, tools=True)
+    assert (reply.text, reply.calls, reply.finish) == ("One moment.", (ToolCall("look_up", "{}", "t"),), "tool_calls")
+
+
+def test_arguments_may_be_an_object():
+    called = {"id": "t", "function": {"name": "look_up", "arguments": {"record": "R1"}}}
+    (call,) = read_completion(completion({"tool_calls": [called]}), tools=True).calls
+    assert json.loads(call.arguments) == {"record": "R1"}
+
+
+def test_reasoning_and_signatures_of_a_reply_with_tools_are_sent_back():
+    signed = {"google": {"thought_signature": "s1"}}
+    called = {"id": "t", "function": {"name": "look_up", "arguments": "{}"}, "extra_content": signed}
+    other = {"id": "u", "function": {"name": "look_up", "arguments": "{}"}}
+    details = [{"type": "reasoning.text", "text": "Hm."}]
+    message = {"content": None, "reasoning_content": "", "reasoning_details": details, "tool_calls": [called, other]}
+    reply = read_completion(completion(message), tools=True)
+    back = sent("deepseek", Request("s", talk(reply), tools=(LOOK,)))["messages"][1]
+    assert back["reasoning_content"] == ""
+    assert back["reasoning_details"] == details
+    assert [call.get("extra_content") for call in back["tool_calls"]] == [signed, None]
+    plain = read_completion(completion({"content": "Hello.", "reasoning_content": "Hm."}), tools=True)
+    back = sent("deepseek", Request("s", (*HELLO, spoken(plain, HELLO)), tools=(LOOK,)))["messages"][1]
+    assert back == {"role": "assistant", "content": "Hello.", "reasoning_content": "Hm."}
+
+
+@pytest.mark.parametrize("calls", [{"a": 1}, "look_up", [3], [{"function": 3}]])
+def test_calls_of_another_shape_are_no_reply(calls):
+    with pytest.raises(msgspec.DecodeError):
+        read_completion(completion({"content": "x", "tool_calls": calls}), tools=True)
+
+
+def test_a_server_without_tools_is_told_how_to_go_on(openai_server):
+    message = '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set'
+    openai_server.faults.append(Fault(400, message=message))
+    player = resolve("vllm/m", ModelOptions(base_url=openai_server.url))
+
+    async def once():
+        async with player:
+            await player.answer(Request("s", HELLO, tools=(LOOK,)))
+
+    with pytest.raises(MachineryError, match="-o tools=told") as caught:
+        asyncio.run(once())
+    assert caught.value.fatal

@@ -10,7 +10,11 @@ class AnthropicServer(LoopbackServer):
     def good(self, path: str, body: dict, fault: Fault) -> dict:
         said = self.say(body)
         blocks = [{"type": "thinking", "thinking": self.reasoning, "signature": "x"}] if self.reasoning else []
-        if body.get("tools"):
+        called = self.calls(body) if body.get("tools") else []
+        if called:
+            blocks += [{"type": "text", "text": said}] if said else []
+            blocks += [{"type": "tool_use", "id": call, "name": name, "input": given} for call, name, given in called]
+        elif body.get("tools") and body["tool_choice"]["type"] == "tool":
             blocks.append({"type": "tool_use", "id": "t", "name": body["tools"][0]["name"], "input": json.loads(said)})
         else:
             blocks.append({"type": "text", "text": said})

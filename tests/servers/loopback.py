@@ -39,6 +39,8 @@ class LoopbackServer:
         self.faults: deque[Fault] = deque()
         self.fault_of: Callable[[int], Fault | None] | None = None
         self.say: Callable[[dict], str] = lambda body: "B"
+        self.calls: Callable[[dict], list[tuple[str, str, Any]]] = lambda body: []
+        """The tools that an answer calls, where the request offers some: (id, name, arguments)."""
         self.reasoning = ""
         self.received: list[Received] = []
         self.served = 0

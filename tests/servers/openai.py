@@ -31,6 +31,12 @@ class OpenAIServer(LoopbackServer):
         if self.reasoning:
             message[self.reasoning_field] = self.reasoning
         choice = {"index": 0, "message": message, "finish_reason": "stop"}
+        if called := self.calls(body) if body.get("tools") else []:
+            message["content"], choice["finish_reason"] = message["content"] or None, "tool_calls"
+            message["tool_calls"] = [
+                {"id": call, "type": "function", "function": {"name": name, "arguments": given}}
+                for call, name, given in called
+            ]
         if body.get("logprobs"):
             rivals = [{"token": "B", "logprob": -0.1}, {"token": "A", "logprob": -2.5}][: body["top_logprobs"]]
             choice["logprobs"] = {"content": [{"token": "B", "logprob": -0.1, "bytes": [66], "top_logprobs": rivals}]}

@@ -28,6 +28,7 @@ from sociometer.core.conversation import (
     Request,
     Sampling,
     assistant,
+    spoken,
 )
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Measure
@@ -308,7 +309,10 @@ def _sample(episode: Episode[Any, Any], asked: list[Exchange], requests: list[Re
         reply = asked[0].reply
         thought = {"reasoning_trace": [reply.reasoning]} if reply.reasoning else {}
         return found | {"output": {"raw": [reply.shown], **thought}}
-    turns = [{"turn_idx": turn, "role": one.role, "content": one.content} for turn, one in enumerate(said)]
+    roles = {"calls": "assistant", "result": "tool"}
+    turns = [
+        {"turn_idx": turn, "role": roles.get(one.role, one.role), "content": one.shown} for turn, one in enumerate(said)
+    ]
     return found | {"messages": turns}
 
 
@@ -327,7 +331,8 @@ def _conversation(asked: Iterable[Exchange]) -> list[Message]:
     said: list[Message] = []
     for one in asked:
         again = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(said, one.messages, strict=False)))
-        said += [*one.messages[again if again == len(said) else 0 :], assistant(one.reply.shown)]
+        reply = spoken(one.reply, one.messages) if one.reply.calls else assistant(one.reply.shown)
+        said += [*one.messages[again if again == len(said) else 0 :], reply]
     return said
 
 

@@ -4,10 +4,12 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+import msgspec
 from inspect_ai.model import (
     ChatMessage,
     ChatMessageAssistant,
     ChatMessageSystem,
+    ChatMessageTool,
     ChatMessageUser,
     GenerateConfig,
     Logprobs,
@@ -18,10 +20,13 @@ from inspect_ai.model import (
 )
 from inspect_ai.model._generate_config import active_generate_config
 from inspect_ai.model._model import active_model
+from inspect_ai.tool import ToolInfo, ToolParams
+from msgspec import structs
 
 from sociometer.core.conversation import Identity, Message, Reply, Request, Schema, TokenLogprob, Usage
 from sociometer.core.errors import FailureKind, MachineryError, SociometerError, UsageError
-from sociometer.core.player import Player
+from sociometer.core.player import Abilities, Player
+from sociometer.core.tools import ToolCall, read_content
 from sociometer.models.finish import finish_of, split_reasoning
 from sociometer.models.keys import read_key
 from sociometer.models.openai import response_format
@@ -32,6 +37,7 @@ class InspectPlayer(Player):
     """Asks a model through Inspect; the user's settings for the model there stay in force."""
 
     parallel = True
+    abilities = Abilities(calls_tools=True)
 
     def __init__(self, model: Model, identity: Identity, *, own: bool = False) -> None:
         """`own`: made for this player, which then closes it; Inspect closes the models of its evaluations."""
@@ -41,13 +47,18 @@ class InspectPlayer(Player):
     async def answer(self, request: Request) -> Reply:
         """The model's reply; an error that Inspect raises is a failure of the machinery, never an answer."""
         config = _config(self._model, request)
+        tools = [
+            ToolInfo(name=one.name, description=one.description, parameters=ToolParams.model_validate(one.schema))
+            for one in request.tools
+        ]
         try:
-            output = await self._model.generate(chat_messages(request.messages), config=config)
+            output = await self._model.generate(chat_messages(request.messages), tools, config=config)
         except SociometerError:
             raise
         except Exception as error:
             raise _failure(self._model, error) from error
-        return reply_of(output)
+        reply = reply_of(output)
+        return structs.replace(reply, **_called(output.choices[0].message)) if tools else reply
 
     async def close(self) -> None:
         if self._own:
@@ -75,7 +86,29 @@ def make_player(name: str, options: ModelOptions) -> InspectPlayer:
 def chat_messages(messages: Sequence[Message]) -> list[ChatMessage]:
     """Our messages as Inspect's."""
     kinds = {"system": ChatMessageSystem, "user": ChatMessageUser, "assistant": ChatMessageAssistant}
-    return [kinds[message.role](content=message.content) for message in messages]
+    return [
+        _with_calls(message) if message.role in ("calls", "result") else kinds[message.role](content=message.content)
+        for message in messages
+    ]
+
+
+def _with_calls(message: Message) -> ChatMessage:
+    said = read_content(message.content)
+    if message.role == "result":
+        return ChatMessageTool(content=said.text, tool_call_id=said.calls[0].id, function=said.calls[0].name)
+    made = ChatMessageAssistant.model_validate_json(said.echo)
+    for call, ours in zip(made.tool_calls or (), said.calls, strict=True):
+        call.id = ours.id
+    return made
+
+
+def _called(message: ChatMessageAssistant) -> dict[str, Any]:
+    """The calls of a reply, and the whole of it, of which its provider may want parts back, such as reasoning."""
+    calls = tuple(
+        ToolCall(call.function, msgspec.json.encode(call.parse_error or call.arguments).decode(), call.id)
+        for call in message.tool_calls or ()
+    )
+    return {"calls": calls, "echo": message.model_dump_json(exclude_none=True)}
 
 
 def plain_messages(messages: Sequence[ChatMessage]) -> tuple[Message, ...]:
@@ -111,6 +144,7 @@ def _config(model: Model, request: Request) -> GenerateConfig:
     sampling = request.sampling
     wanted: dict[str, Any] = {name: getattr(sampling, name) for name in _NAMES}
     wanted["stop_seqs"] = list(sampling.stop) or None
+    wanted["parallel_tool_calls"] = False if request.tools else None
     if sampling.logprobs:
         wanted |= {"logprobs": True, "top_logprobs": sampling.logprobs}
     # What the user set: for the evaluated model also on the command line (`inspect eval --temperature`).

@@ -30,7 +30,7 @@ from sociometer.core.conversation import SUBJECT, Event, Exchange, Identity
 from sociometer.core.errors import DataError, FailureKind, MachineryError, SociometerError, UsageError
 from sociometer.core.instrument import Instrument
 from sociometer.core.player import Player
-from sociometer.core.session import RoleBinding
+from sociometer.core.session import RoleBinding, ToolMode
 from sociometer.core.task import Item
 from sociometer.engine.plan import Plan, make_plan
 from sociometer.engine.roles import READER
@@ -55,6 +55,7 @@ def _offer(name: str) -> Any:
         prompts: str = "",
         seed: int = 0,
         second_question: bool | None = None,
+        tools: ToolMode = "",
         **settings: Any,
     ) -> InspectTask:
         chosen = {
@@ -62,6 +63,7 @@ def _offer(name: str) -> Any:
             for key, value in settings.items()
         }
         options = {"official": official, "data": data, "prompts": prompts, "seed": seed}
+        options |= {"tools": tools} if tools else {}
         options["second_question"] = False if official and second_question is None else second_question
         try:
             return _task(name, task, options, chosen)
@@ -109,6 +111,8 @@ def _only_task(card: Card) -> str:
 @cache
 def _plan(name: str, task: str, choices: bytes) -> Plan:
     options, settings = msgspec.json.decode(choices)
+    if card_of(name).task_card(task).tools:
+        options.setdefault("tools", "called")
     config = make_config(card_of(name), "inspect", tasks=(task,), settings=settings, **options)
     return make_plan(config, load(name), bindings={})
 
@@ -140,6 +144,8 @@ def play(instrument: str, task: str, options: dict[str, Any], settings: dict[str
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         bindings = _bindings(plan.instrument, task)
+        if plan.config.tools == "called" and str(get_model()).startswith(inspect_provider.PREFIX):
+            raise PrerequisiteError("a model of Sociometer's is not given tools by Inspect; add -T tools=told.")
         item = msgspec.convert(state.metadata["item"], found.item_type, strict=False)
         played = await play_episode(structs.replace(plan, bindings=bindings), found, item, state.epoch - 1)
         if played.error is not None:
@@ -161,7 +167,9 @@ def _bindings(instrument: Instrument, task: str) -> dict[str, RoleBinding]:
 
     A role that has neither is an error, because Inspect would use the evaluated model for it.
     """
-    asked = [*instrument.card.roles_of(task), *([READER] if READER.name in model_roles() else [])]
+    optional = [role for role in (*instrument.card.role, READER) if role.name in model_roles()]
+    optional = [role for role in optional if role is READER or task in role.optional]
+    asked = [*instrument.card.roles_of(task), *optional]
     return {role.name: _binding(instrument, role) for role in asked}
 
 

@@ -178,6 +178,10 @@ ENVIRONMENTS = {
             lambda values: values.get("reward", 0.0), _practice,
         ),
         Environment(
+            "deeds", "sage", "deeds", "talks with tools: 1 if the final state is the one that the ledger asks for",
+            lambda values: values.get("right", 0.0),
+        ),
+        Environment(
             "sage", "sage", "practice", "your own scenarios: the person's feeling, times a gate, less the length",
             lambda values: values.get("reward", 0.0), _sage,
         ),
@@ -214,6 +218,8 @@ def training_plan(name: str, choices: Choices) -> Plan:
         data=choices.data,
         seed=choices.seed,
         second_question=False,  # the first reply is what is trained
+        # A policy is a text model: it is told of tools in words.
+        tools="told" if card_of(environment.instrument).task_card(environment.task).tools else "",
     )
     plan = make_plan(config, load(environment.instrument), bindings={})
     environment.check(choices, plan)
@@ -230,7 +236,7 @@ def training_items(plan: Plan, count: int | None = None) -> Iterator[TrainingIte
 def other_players(name: str, choices: Choices, plan: Plan) -> dict[str, RoleBinding]:
     """The players of the other roles; a stand-in gives no reward."""
     task, instrument = plan.tasks[0].name, plan.instrument
-    given = {"simulator": choices.simulator, "judge": choices.judge}
+    given = {"simulator": choices.simulator, "person": choices.simulator, "judge": choices.judge}
     bindings: dict[str, RoleBinding] = {}
     chosen = (role for role in instrument.card.role if task in role.optional and given.get(role.name))
     for role in (*instrument.card.roles_of(task), *chosen):

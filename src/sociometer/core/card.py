@@ -38,6 +38,8 @@ class TaskCard(Struct, frozen=True, forbid_unknown_fields=True):
     """Whether it has a text form for base models (`-o base`)."""
     probability: bool = False
     """Whether its choices can be read from probabilities (`-o answer=probability`)."""
+    tools: bool = False
+    """Whether the subject may call tools (`-o tools`)."""
     authors_wording: bool = False
     """Whether it can be asked in the authors' own words (`--wording paper`)."""
     official: bool | None = None

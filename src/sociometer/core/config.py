@@ -11,7 +11,7 @@ from msgspec import UNSET, Struct, structs
 
 from sociometer.core.conversation import Sampling
 from sociometer.core.errors import UsageError, unknown
-from sociometer.core.session import AnswerMode
+from sociometer.core.session import AnswerMode, ToolMode
 from sociometer.core.settings import Setting, SettingValue, without_folders
 from sociometer.core.stopping import Until
 
@@ -155,6 +155,8 @@ class RunConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Whether the subject is a base model: it continues a text with examples instead of answering a conversation."""
     answer: Annotated[AnswerMode, CHOICE] = "reply"
     """How a choice is answered: by a reply that is read, or by the probability of each option."""
+    tools: Annotated[ToolMode, CHOICE.but(counted=lambda config, context: config.tools or UNSET)] = ""
+    """How the subject uses tools; empty before the plan has decided it, and for tasks without tools."""
     data_folder: Annotated[str, PRIVATE] = ""
     prompts_folder: Annotated[str, PRIVATE] = ""
     base_url: Annotated[str, SERVER] = ""
@@ -216,6 +218,8 @@ class RunConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
             )
         if self.answer not in get_args(AnswerMode):
             raise unknown("value for -o answer", self.answer, get_args(AnswerMode))
+        if self.tools not in get_args(ToolMode):
+            raise unknown("value for -o tools", self.tools, get_args(ToolMode)[1:])
         if self.base and self.second_question:
             raise UsageError("-o base and --second-question cannot be combined: a base model is not asked again.")
         if self.name:
@@ -271,7 +275,7 @@ class RunConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def ways(self) -> dict[str, SettingValue]:
         """How the subject answers, where it is not the usual way; shown and compared like a setting."""
-        usual = {"base": False, "answer": "reply"}
+        usual = {"base": False, "answer": "reply", "tools": ""}
         return {name: value for name in usual if (value := getattr(self, name)) != usual[name]}
 
 

@@ -1,12 +1,15 @@
 """The exchange between a session and a player: messages, requests, replies, and their transcript."""
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from random import Random
 from string import ascii_uppercase
 from typing import Any, Literal
 
-from msgspec import Struct, field, structs
+from msgspec import DecodeError, Struct, field, structs
 from msgspec.structs import force_setattr
+
+from sociometer.core.tools import CallText, Tool, ToolCall, read_content, shown_calls
 
 SUBJECT = "subject"
 """The role that is measured."""
@@ -52,8 +55,9 @@ class Free(Struct, frozen=True, tag="free"):
 AnswerFormat = Choice | Allocation | Schema | Free
 
 
-Speaker = Literal["system", "user", "assistant", "text"]
-"""`text` is a text to be continued as it is, without a chat template; it is then the only message of its request."""
+Speaker = Literal["system", "user", "assistant", "text", "calls", "result"]
+"""`text` is a text to be continued as it is, without a chat template; it is then the only message of its request.
+`calls` is a reply with calls of tools, and `result` the answer to one of them (`core/tools.py`)."""
 
 
 class Message(Struct, frozen=True):
@@ -61,6 +65,15 @@ class Message(Struct, frozen=True):
 
     role: Speaker
     content: str
+
+    @property
+    def shown(self) -> str:
+        """The message as a transcript shows it."""
+        with suppress(DecodeError):
+            if self.role in ("calls", "result"):
+                said = read_content(self.content)
+                return shown_calls(said.text, said.calls if self.role == "calls" else ())
+        return self.content
 
 
 def system(content: str) -> Message:
@@ -168,18 +181,37 @@ class Reply(Struct, frozen=True, omit_defaults=True):
     """The time from sending the request to the reply; None in a batch."""
     served_version: str = ""
     """The version of the model or the server as the server reports it."""
+    calls: tuple[ToolCall, ...] = ()
+    """The tools that it calls, of those that the request offered."""
+    echo: str = ""
+    """What the server wants back with the next request, as JSON in its own format."""
 
     @property
     def shown(self) -> str:
-        """The reply as a transcript shows it: its text, or the log-probability of each continuation."""
+        """The reply as a transcript shows it: its text and calls, or the log-probability of each continuation."""
         if not self.likelihoods:
-            return self.text
+            return shown_calls(self.text, self.calls)
         lines = (
             f"{one.text.strip()}: {'' if one.listed else 'below '}{one.logprob:.3f}"
             + (f" ({one.tokens} tokens)" if one.tokens > 1 else "")
             for one in self.likelihoods
         )
         return "\n".join(("log-probabilities", *lines))
+
+
+def spoken(reply: Reply, before: Iterable[Message]) -> Message:
+    """The reply as a message of the model itself, after the messages before; its calls are numbered in the talk."""
+    if not (reply.calls or reply.echo):
+        return assistant(reply.text)
+    first = sum(message.role == "result" for message in before)
+    # Nine letters and digits: Mistral accepts no other ids.
+    calls = tuple(structs.replace(call, id=f"call{number:05d}") for number, call in enumerate(reply.calls, first))
+    return Message("calls", str(CallText(reply.text.encode("utf-8", "replace").decode(), calls, reply.echo)))
+
+
+def result(call: ToolCall, text: str) -> Message:
+    """The answer to a call of a message of `spoken`."""
+    return Message("result", str(CallText(text, (structs.replace(call, arguments=""),))))
 
 
 class Identity(Struct, frozen=True, omit_defaults=True):
@@ -223,6 +255,8 @@ class Request(Struct, frozen=True):
     item: str = ""
     turn: int = 0
     """How often this role was asked before in this play of the item."""
+    tools: tuple[Tool, ...] = ()
+    """The tools that the reply may call."""
 
     @property
     def plain_text(self) -> str | None:
@@ -269,6 +303,6 @@ def with_new_messages(events: Iterable[Event]) -> Iterator[tuple[Event, tuple[Me
         if isinstance(event, Exchange):
             before = known.get((event.role, event.branch), ())
             yield event, event.messages[len(before) if event.messages[: len(before)] == before else 0 :]
-            known[event.role, event.branch] = (*event.messages, assistant(event.reply.text))
+            known[event.role, event.branch] = (*event.messages, spoken(event.reply, event.messages))
         else:
             yield event, ()

@@ -22,6 +22,8 @@ class Abilities(Struct, frozen=True):
     """Which continuations of a conversation it scores."""
     scores_text: Scoring = "none"
     """Which continuations of a plain text it scores."""
+    calls_tools: bool = False
+    """Whether it calls the tools of a request; others are told of them in words."""
 
     def scores(self, *, base: bool) -> Scoring:
         """Which continuations it scores: of a plain text for `base`, else of a conversation."""

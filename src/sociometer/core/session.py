@@ -28,9 +28,12 @@ from sociometer.core.errors import FailureKind, MachineryError, unknown
 from sociometer.core.player import Player
 from sociometer.core.prompts import Prompts
 from sociometer.core.settings import Settings, is_paper
+from sociometer.core.tools import Tool
 
 AnswerMode = Literal["reply", "probability"]
 """How a choice is answered: by a reply that is read, or by the probability of each option."""
+ToolMode = Literal["", "called", "told"]
+"""How the subject uses tools: by calls of the wire format, or told in words and answered in JSON; empty without any."""
 Vectors = tuple[tuple[float, ...], ...]
 Answer = TypeVar("Answer")
 _encode = msgspec.msgpack.Encoder().encode
@@ -111,7 +114,7 @@ class Session:
 
     __slots__ = (
         "_asked", "_bindings", "_draw", "_replies", "_rng", "answer", "base", "events", "official", "prompts",
-        "second_question", "settings",
+        "second_question", "settings", "tools",
     )  # fmt: skip
 
     def __init__(
@@ -127,6 +130,7 @@ class Session:
         second_question: bool | None = None,
         base: bool = False,
         answer: AnswerMode = "reply",
+        tools: ToolMode = "",
     ) -> None:
         """With `official`, wording and limits are the paper's, and there is no second question by default.
 
@@ -143,6 +147,7 @@ class Session:
         self.official = official
         self.base = base
         self.answer = answer
+        self.tools = tools
         self.second_question = not official and not base if second_question is None else second_question
         self.events: list[Event] = [] if events is None else events
 
@@ -165,19 +170,21 @@ class Session:
         *,
         sampling: Sampling | None = None,
         view: Struct | None = None,
+        tools: tuple[Tool, ...] = (),
     ) -> Reply:
-        """The role's reply, written to the journal before it is returned."""
+        """The role's reply, written to the journal before it is returned; it may call the tools."""
         binding = self._binding(role)
         player, said = binding.player, tuple(messages)
         wanted = answer_format or Free()
         if isinstance(wanted, Schema) and player.journaled and is_paper(self.settings):
             wanted = Free()  # the authors' prompts state their own format, and no schema was sent with them
         drawn = (sampling or _DEFAULT).without(binding.player.lacks).overridden_by(binding.sampling)
-        digest = request_digest(player, drawn, said, wanted.schema if isinstance(wanted, Schema) else None)
+        schema = wanted.schema if isinstance(wanted, Schema) else None
+        digest = request_digest(player, drawn, said, schema, *((tools,) if tools else ()))
         nth = self._count(digest)
         turn = self._count(role)
         rng = _NO_RANDOMNESS if player.journaled else self._draw.rng(f"{role}/{turn}")
-        request = Request(role, said, wanted, drawn, view, rng, (), self._draw.task, self._draw.item, turn)
+        request = Request(role, said, wanted, drawn, view, rng, (), self._draw.task, self._draw.item, turn, tools)
         numbered = DrawnRequest(binding, request, self._draw, nth, digest)
         reply, key = await self._obtain(numbered, lambda: player.answer(request), Reply)
         limit = (drawn.max_tokens or 0) if reply.finish == "length" else 0
@@ -243,6 +250,7 @@ class Session:
         return Session(
             self._replies, self._bindings, draw, self.settings, self.prompts, self.events,
             official=self.official, second_question=self.second_question, base=self.base, answer=self.answer,
+            tools=self.tools,
         )  # fmt: skip
 
     def has_role(self, role: str) -> bool:

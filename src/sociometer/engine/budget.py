@@ -21,6 +21,8 @@ from sociometer.store.records import Charge, Spent
 
 _TOKENS_A_MESSAGE = 32
 """The maximum number of tokens that a chat template adds to a message; a text has at most one token for each byte."""
+_TOKENS_OF_TOOLS = 1024
+"""More than a server adds to explain tools to its model, besides their definitions."""
 _AHEAD, _SHARE = 8, 32
 """How many further requests are reserved on disk at once, which a killed run is charged for: at most the first number,
 and at most one of so many that still fit under the cap."""
@@ -263,6 +265,9 @@ def _read_at_most(request: Request) -> int:
         size = size * len(request.continuations) + texts + _TOKENS_A_MESSAGE * len(request.continuations)
     if isinstance(request.answer_format, Schema):
         size += len(msgspec.json.encode(request.answer_format.schema))
+    if request.tools:
+        # A template may write the definitions with spaces and line breaks.
+        size += _TOKENS_OF_TOOLS + 2 * len(msgspec.json.encode(request.tools))
     return size + _TOKENS_A_MESSAGE * (len(request.messages) + 1)
 
 

@@ -183,7 +183,9 @@ async def rehearse(
         role: structs.replace(binding, player=stand_in) if binding.player.journaled else binding
         for role, binding in plan.bindings.items()
     }
-    rehearsed = structs.replace(plan, bindings=bindings)
+    # A stand-in is told of tools in words, so that their definitions are among what it reads.
+    config = structs.replace(plan.config, tools="told") if plan.config.tools else plan.config
+    rehearsed = structs.replace(plan, bindings=bindings, config=config)
     asked: list[list[Exchange]] = []
     for item in items:
         played = await play_episode(rehearsed, task, item)

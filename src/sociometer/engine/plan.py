@@ -16,6 +16,7 @@ from msgspec import Struct, structs
 
 from sociometer.core.card import NORM, Card
 from sociometer.core.config import RunConfig
+from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import DataError, UsageError, unknown
 from sociometer.core.instrument import Instrument
 from sociometer.core.player import Player
@@ -310,7 +311,20 @@ def make_plan(
         return plan
     bindings = bind_roles(instrument, plan.config.tasks, config, players=players, sends=sends, keys=keys)
     _refuse_unknown_prices(config, bindings, plan.prices)
-    return structs.replace(plan, bindings=bindings)
+    return _with_tools(structs.replace(plan, bindings=bindings))
+
+
+def _with_tools(plan: Plan) -> Plan:
+    """The plan with the way in which the subject uses the tools of its tasks, if they have any."""
+    config, card = plan.config, plan.instrument.card
+    if not any(card.task_card(name).tools for name in config.tasks):
+        if config.tools:
+            raise UsageError("-o tools is for tasks whose subject has tools, such as sage/deeds; leave it out.")
+        return plan
+    able = plan.bindings[SUBJECT].player.abilities.calls_tools
+    if config.tools == "called" and not able:
+        raise UsageError(f"{config.subject_label} cannot be given tools to call; leave out -o tools=called.")
+    return structs.replace(plan, config=structs.replace(config, tools=config.tools or ("called" if able else "told")))
 
 
 def _in_authors_words(plan: Plan) -> Plan:

@@ -193,7 +193,8 @@ class Batched:
     async def send(self, asked: PendingRequest) -> Answered:
         """The answer, from a batch if the request can wait for one."""
         drawn = asked.drawn
-        if not asked.writes or drawn.request.continuations or drawn.request.plain_text is not None:
+        request = drawn.request
+        if not asked.writes or request.continuations or request.plain_text is not None or request.tools:
             return await self._inside.send(asked)
         lane = await self._batches.lane(drawn, asked.key)
         if lane is not None:

@@ -10,7 +10,7 @@ from sociometer.core.card import Card
 from sociometer.core.config import DEFAULT_IN_FLIGHT, Caps, RunConfig
 from sociometer.core.conversation import Sampling
 from sociometer.core.errors import UsageError, unknown
-from sociometer.core.session import AnswerMode
+from sociometer.core.session import AnswerMode, ToolMode
 from sociometer.core.settings import SettingValue
 from sociometer.core.stopping import RANKED, Until
 from sociometer.models.python import Function, name_of
@@ -76,6 +76,10 @@ OPTIONS = (
     RunOption(
         "answer", "Source of the answer to a choice: the text of the reply, or the probability of each option.",
         default="reply", choices=("reply", "probability"), shows_default=True, detail=True,
+    ),
+    RunOption(
+        "tools", "How the subject uses tools: called as its server offers it, or told in words and answered in JSON"
+        " [default: called, where the model can].", default="", choices=("called", "told"), detail=True,
     ),
     RunOption(
         "prompts", "Folder of prompts that replace the bundled prompts of the same name.", default="", is_path=True
@@ -152,6 +156,7 @@ class RunOptions(TypedDict, total=False):
     second_question: bool | None
     base: bool
     answer: AnswerMode
+    tools: ToolMode
     data: str | Path
     prompts: str | Path
     base_url: str

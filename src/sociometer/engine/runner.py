@@ -45,7 +45,7 @@ async def play_episode(
     session = Session(
         replies or DirectReplies(), plan.bindings, draw, plan.settings, plan.prompts,
         official=plan.config.official, second_question=plan.config.asks_again(task.first_replies is not None),
-        base=plan.config.base, answer=plan.config.answer,
+        base=plan.config.base, answer=plan.config.answer, tools=plan.config.tools,
     )  # fmt: skip
     try:
         outcome = await task.play(item, session)

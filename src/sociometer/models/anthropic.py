@@ -1,17 +1,18 @@
 """The Anthropic wire format: messages."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from typing import Any
 
 import msgspec
-from msgspec import Raw, Struct
+from msgspec import Raw, Struct, structs
 
 from sociometer.core.conversation import Identity, Message, Reply, Request, Schema, Usage
 from sociometer.core.errors import MachineryError
-from sociometer.core.player import BatchResult, Player, Take, ended_early
+from sociometer.core.player import Abilities, BatchResult, Player, Take, ended_early
+from sociometer.core.tools import CallText, ToolCall, read_content
 from sociometer.models.finish import STOP, TOOL_CALLS, finish_of
 from sociometer.models.http import Endpoint, Received, path_part
 from sociometer.models.keys import Key
@@ -32,6 +33,7 @@ class _Block(Struct):
     thinking: str | None = None
     name: str | None = None
     input: Raw = _NULL
+    id: str | None = None
 
 
 class _Answer(Struct):
@@ -41,14 +43,20 @@ class _Answer(Struct):
     error: Raw = _NULL
 
 
+class _Content(Struct):
+    content: Raw
+
+
 _encode = msgspec.json.Encoder().encode
 _answer = msgspec.json.Decoder(_Answer).decode
+_content = msgspec.json.Decoder(_Content).decode
 
 
 class AnthropicPlayer(Player):
     """A model behind an Anthropic-compatible server."""
 
     lacks = frozenset({"seed", "logprobs"})
+    abilities = Abilities(calls_tools=True)
 
     def __init__(self, name: str, base_url: str, key: Key, options: ModelOptions, *, certain: bool) -> None:
         self.identity = Identity("anthropic", name, base_url, options.revision, certain)
@@ -56,8 +64,7 @@ class AnthropicPlayer(Player):
 
     async def answer(self, request: Request) -> Reply:
         body = messages_body(self.identity.name, request)
-        tool = body["tools"][0]["name"] if "tools" in body else ""
-        return await self._endpoint.reply("/v1/messages", body, partial(read_answer, tool=tool))
+        return await self._endpoint.reply("/v1/messages", body, _reader(request))
 
     def batches(self) -> "AnthropicBatches":
         return AnthropicBatches(self.identity.name, self._endpoint)
@@ -69,10 +76,10 @@ class AnthropicPlayer(Player):
 def messages_body(name: str, request: Request) -> dict[str, Any]:
     """The request in this format: system text separate, a schema as a required tool."""
     sampling = request.sampling
-    spoken = tuple(message for message in request.messages if message.role != "system")
+    spoken = _spoken(message for message in request.messages if message.role != "system")
     told = "\n\n".join(message.content for message in request.messages if message.role == "system")
     if not spoken:
-        spoken, told = (Message("user", told),), ""
+        spoken, told = [Message("user", told)], ""
     body = {
         "model": name,
         "messages": spoken,
@@ -86,13 +93,57 @@ def messages_body(name: str, request: Request) -> dict[str, Any]:
     }
     if isinstance(request.answer_format, Schema):
         body |= _demanded(request.answer_format, thinks=body.get("thinking", _OFF) != _OFF)
+    elif request.tools:
+        tools = [
+            {"name": one.name, "description": one.description, "input_schema": one.schema} for one in request.tools
+        ]
+        body |= {"tools": tools, "tool_choice": {"type": "auto", "disable_parallel_tool_use": True}}
     return present(body)
 
 
-def read_answer(received: bytes, tool: str = "") -> Reply:
+def _spoken(messages: Iterable[Message]) -> list[Message | dict[str, Any]]:
+    """The messages; the results of one reply's calls are one message."""
+    made: list[Message | dict[str, Any]] = []
+    for message in messages:
+        if message.role == "calls":
+            made.append({"role": "assistant", "content": _blocks(read_content(message.content))})
+        elif message.role == "result":
+            said = read_content(message.content)
+            block = {"type": "tool_result", "tool_use_id": said.calls[0].id, "content": said.text}
+            if isinstance(last := made[-1], dict) and last["role"] == "user":
+                last["content"].append(block)
+            else:
+                made.append({"role": "user", "content": [block]})
+        else:
+            made.append(message)
+    return made
+
+
+def _blocks(said: CallText) -> list[dict[str, Any]]:
+    """The blocks of a reply as they were received, thinking with its signature; a call has our id and an object."""
+    ids = iter(call.id for call in said.calls)
+    kept = [
+        {**block, "id": next(ids), "input": _object(block.get("input"))} if block["type"] == "tool_use" else block
+        for block in msgspec.json.decode(said.echo)
+        if block["type"] != "text" or block.get("text")
+    ]
+    thought = all("thinking" in block["type"] for block in kept)
+    return [*kept, {"type": "text", "text": said.text}] if thought else kept
+
+
+def _object(found: Any) -> dict[str, Any]:
+    return found if isinstance(found, dict) else {}
+
+
+def _reader(request: Request) -> Callable[[bytes], Reply]:
+    tool = request.answer_format.name if isinstance(request.answer_format, Schema) else ""
+    return partial(read_answer, tool=tool, tools=bool(request.tools))
+
+
+def read_answer(received: bytes, tool: str = "", *, tools: bool = False) -> Reply:
     """The reply in a response body, which may be empty; raise a DecodeError if there is none.
 
-    The input of `tool`, which requests a schema, is the answer; calls of other tools are not.
+    The input of `tool`, which requests a schema, is the answer. Other calls count only if the request offered `tools`.
     """
     answer = _answer(received)
     refuse_error(answer.error)
@@ -103,7 +154,12 @@ def read_answer(received: bytes, tool: str = "") -> Reply:
     if filled and finish == TOOL_CALLS:
         finish = STOP
     reasoning = "\n".join(block.thinking for block in answer.content if block.type == "thinking" and block.thinking)
-    return Reply(filled or text, reasoning, reported_usage(received) or Usage(), finish, answer.model or "")
+    made = Reply(filled or text, reasoning, reported_usage(received) or Usage(), finish, answer.model or "")
+    if not tools:
+        return made
+    called = tuple(ToolCall(block.name or "", bytes(block.input).decode(), block.id or "") for block in calls)
+    kept = called or any("thinking" in block.type for block in answer.content)
+    return structs.replace(made, calls=called, echo=bytes(_content(received).content).decode() if kept else "")
 
 
 def _headers(key: str) -> Mapping[str, str]:
@@ -247,8 +303,7 @@ class AnthropicBatches:
         return error
 
     def read(self, body: bytes, request: Request) -> Reply:
-        tool = request.answer_format.name if isinstance(request.answer_format, Schema) else ""
-        return self._endpoint.clean(self._endpoint.decoded(Received(body, {}), partial(read_answer, tool=tool)))
+        return self._endpoint.clean(self._endpoint.decoded(Received(body, {}), _reader(request)))
 
     async def cancel(self, batch: str) -> None:
         await self._endpoint.post(f"{_PATH}/{path_part(batch)}/cancel", b"{}")

@@ -14,6 +14,7 @@ from msgspec import structs
 
 from sociometer.core.conversation import Reply
 from sociometer.core.errors import FailureKind, Filtered, MachineryError, Unauthorised, UnknownToServer
+from sociometer.core.tools import ToolCall
 
 _LONGEST_DETAIL = 300
 _LONGEST_READ = 10_000
@@ -199,6 +200,9 @@ def _bad_request(detail: str, message: str, code: str, parameter: str, sent: tup
         return Filtered(detail)
     if _OUT_OF_CREDIT.search(said):
         return MachineryError(detail, FailureKind.OUT_OF_CREDIT, fatal=True)
+    if "tools" in sent and "tool_choice" not in sent and "tool" in said.lower():
+        said = f"the server takes no tools: {detail} To tell the model of them in words, give -o tools=told."
+        return MachineryError(said, FailureKind.REFUSED_OPTION, fatal=True)
     option = _named_option(parameter, message, sent)
     if option:
         said = f"the server rejected the option {option}: {detail} Remove it, or give a value that this model accepts."
@@ -302,12 +306,14 @@ def without_key(text: str, key: str) -> str:
 
 def reply_without_key(reply: Reply, key: str) -> Reply:
     """The reply, with a mark in place of the key if the server or the model repeats it."""
-    found = {name: getattr(reply, name) for name in ("text", "reasoning", "finish", "served_model", "served_version")}
+    texts = ("text", "reasoning", "finish", "served_model", "served_version", "echo")
+    found = {name: getattr(reply, name) for name in texts}
     clean = {name: without_key(text, key) for name, text in found.items()}
     tokens = "".join(token.token for token in reply.logprobs)
-    if clean == found and without_key(tokens, key) == tokens:
+    calls = tuple(ToolCall(*(without_key(part, key) for part in structs.astuple(call))) for call in reply.calls)
+    if clean == found and calls == reply.calls and without_key(tokens, key) == tokens:
         return reply
-    return structs.replace(reply, **clean, logprobs=())
+    return structs.replace(reply, **clean, calls=calls, logprobs=())
 
 
 @lru_cache(maxsize=128)

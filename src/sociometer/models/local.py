@@ -16,7 +16,7 @@ from sociometer.core.errors import FailureKind, MachineryError, UsageError
 from sociometer.core.player import Abilities
 from sociometer.models.files import is_embedded, remembered_checksum
 from sociometer.models.in_process import InProcessModel, InProcessPlayer
-from sociometer.models.openai import first_token_likelihoods, read_completion, read_text, read_vectors
+from sociometer.models.openai import first_token_likelihoods, read_completion, read_text, read_vectors, talk_body
 from sociometer.models.presets import ModelOptions
 
 
@@ -101,7 +101,7 @@ class LlamaContext:
 
     def chat_prompt(self, body: dict[str, Any]) -> tuple[int, ...]:
         """The tokens that llama.cpp reads for a chat request; empty if it does not say."""
-        asked: dict[str, Any] = {name: body[name] for name in ("messages", "chat_template_kwargs") if name in body}
+        asked: dict[str, Any] = {name: body[name] for name in _PROMPT if name in body}
         text = self._post("/apply-template", asked).get("prompt")
         return self.tokens(text) if isinstance(text, str) else ()
 
@@ -228,6 +228,9 @@ def _chat_params(path: Path, threads: int, chunk_tokens: int, key: str) -> Any:
     return params
 
 
+_PROMPT = ("messages", "tools", "chat_template_kwargs")
+"""The parts of a chat request that a template puts into the prompt."""
+_TEMPLATE, _MOST_METADATA = b"tokenizer.chat_template", 32 << 20
 _MOST_TOKENS = 1024
 """The default reply limit, because small models seldom stop by themselves."""
 _LISTED = 100
@@ -290,6 +293,7 @@ class LocalPlayer(InProcessPlayer[LoadedModel]):
             sha256 = remembered_checksum(path)
         except OSError as error:
             raise UsageError(f"cannot read '{path}': {error.strerror or error}.") from None
+        self.abilities = msgspec.structs.replace(self.abilities, calls_tools="tools" in chat_template(path))
         revision = f"{options.revision} sha256:{sha256}" if options.revision else sha256
         self.identity = Identity("local", Path(name).name, revision=revision, stand_in=is_embedded(name))
         super().__init__((path.resolve(), sha256), lambda: LoadedModel(path, sha256))
@@ -300,7 +304,7 @@ class LocalPlayer(InProcessPlayer[LoadedModel]):
         body = text_body(request) if plain else chat_body(request)
         received = await self._run(lambda: model.context().complete(body) if plain else model.chat(body))
         try:
-            reply = read_text(received) if plain else read_completion(received)
+            reply = read_text(received) if plain else read_completion(received, tools=bool(request.tools))
         except msgspec.DecodeError:
             raise self._refused(received) from None
         if request.continuations:
@@ -343,10 +347,19 @@ class LocalPlayer(InProcessPlayer[LoadedModel]):
         return MachineryError(f"'{self.identity.name}' rejected the request: {said}", kind)
 
 
+def chat_template(path: Path) -> str:
+    """The template in a GGUF file; llama.cpp does not tell the model of tools that a template does not mention."""
+    with path.open("rb") as file:
+        facts = file.read(_MOST_METADATA)
+    start = facts.find(_TEMPLATE) + len(_TEMPLATE) + 12  # after the kind and the length of the value
+    size = int.from_bytes(facts[start - 8 : start], "little") if _TEMPLATE in facts else 0
+    return facts[start : start + size].decode("utf-8", "replace")
+
+
 def chat_body(request: Request) -> dict[str, Any]:
     """The request in the format of llama.cpp."""
     body = _common_body(request)
-    body["messages"] = [{"role": message.role, "content": message.content} for message in request.messages]
+    body |= msgspec.to_builtins(talk_body(request))
     if "logprobs" in body:
         body["top_logprobs"] = body["logprobs"]
         body["logprobs"] = True

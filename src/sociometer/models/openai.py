@@ -5,6 +5,7 @@ a prompt that it repeats (`echo`), one request for each continuation.
 """
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -13,9 +14,10 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct, structs
 
-from sociometer.core.conversation import Identity, Likelihood, Reply, Request, Schema, TokenLogprob, Usage
+from sociometer.core.conversation import Identity, Likelihood, Message, Reply, Request, Schema, TokenLogprob, Usage
 from sociometer.core.errors import FailureKind, MachineryError
 from sociometer.core.player import Player, Take, ended_early
+from sociometer.core.tools import ToolCall, read_content
 from sociometer.models.failures import UNREADABLE
 from sociometer.models.finish import FILTERED, REFUSAL, finish_of, split_reasoning
 from sociometer.models.http import Endpoint, Received, path_part
@@ -195,10 +197,21 @@ class _Part(Struct):
     thinking: str | list["_Part"] | None = None
 
 
+class _Function(Struct):
+    name: str | None = None
+    arguments: Raw = Raw(b'""')
+
+
+class _Call(Struct):
+    function: _Function
+    id: str | None = None
+
+
 class _Said(Struct):
     content: str | list[_Part] | None = None
     reasoning_content: str | None = None
     reasoning: str | None = None
+    reasoning_details: Raw = _NULL
     refusal: str | None = None
     tool_calls: Raw = _NULL
     function_call: Raw = _NULL
@@ -229,8 +242,10 @@ class _Vectors(Struct):
 
 _encode = msgspec.json.Encoder().encode
 _completion = msgspec.json.Decoder(_Completion).decode
+_calls = msgspec.json.Decoder(list[_Call]).decode
 _vectors = msgspec.json.Decoder(_Vectors).decode
 _NOTHING = (b"null", b"[]", b"{}", b'""', b"false")
+_O_MODEL = re.compile(r"(?:openai/)?o\d")
 
 
 class OpenAIPlayer(Player):
@@ -242,7 +257,7 @@ class OpenAIPlayer(Player):
         self.identity = Identity("openai", name, base_url, options.revision, certain)
         self._preset = preset
         self._extras = UNKNOWN_SERVER if options.base_url and not preset.own else preset.extras
-        self.abilities = self._extras.abilities
+        self.abilities = structs.replace(self._extras.abilities, calls_tools=True)
         self._endpoint = Endpoint(base_url, key, options.timeout_seconds, _headers)
 
     async def answer(self, request: Request) -> Reply:
@@ -259,7 +274,8 @@ class OpenAIPlayer(Player):
             reply = await self._endpoint.reply("/completions", text_body(self.identity.name, asked), read_text)
         else:
             body = chat_body(self.identity.name, asked, self._preset)
-            reply = await self._endpoint.reply("/chat/completions", body, read_completion)
+            read = partial(read_completion, tools=bool(request.tools))
+            reply = await self._endpoint.reply("/chat/completions", body, read)
         if not scored or reply.finish == FILTERED:
             return reply
         return structs.replace(reply, text="", likelihoods=first_token_likelihoods(reply.logprobs, scored), logprobs=())
@@ -289,7 +305,7 @@ def chat_body(name: str, request: Request, preset: Preset) -> dict[str, Any]:
         wanted = response_format(request.answer_format) if preset.json_schema else {"type": "json_object"}
     body = {
         "model": name,
-        "messages": request.messages,
+        **talk_body(request),
         "temperature": sampling.temperature,
         "top_p": sampling.top_p,
         "max_completion_tokens" if preset.renamed_limit else "max_tokens": sampling.max_tokens,
@@ -299,8 +315,27 @@ def chat_body(name: str, request: Request, preset: Preset) -> dict[str, Any]:
         "logprobs": None if sampling.logprobs is None else True,
         "top_logprobs": sampling.logprobs,
         "response_format": wanted,
+        # Without it some servers send several calls at once, which are all answered; OpenAI's o models refuse it.
+        "parallel_tool_calls": False if request.tools and preset.one_call and not _O_MODEL.match(name) else None,
     }
     return present(body)
+
+
+def talk_body(request: Request) -> dict[str, Any]:
+    """The messages in this format, with calls and results as OpenAI has them, and the tools."""
+    messages = [_with_calls(one) if one.role in ("calls", "result") else one for one in request.messages]
+    functions = ({"name": one.name, "description": one.description, "parameters": one.schema} for one in request.tools)
+    tools = [{"type": "function", "function": function} for function in functions]
+    return {"messages": messages, **({"tools": tools} if tools else {})}
+
+
+def _with_calls(message: Message) -> dict[str, Any]:
+    said = read_content(message.content)
+    if message.role == "result":
+        return {"role": "tool", "tool_call_id": said.calls[0].id, "content": said.text}
+    kept = msgspec.json.decode(said.echo)
+    calls = [{**call, "id": ours.id} for call, ours in zip(kept.pop("tool_calls", ()), said.calls, strict=True)]
+    return {"role": "assistant", "content": said.text or None, **kept, **({"tool_calls": calls} if calls else {})}
 
 
 def response_format(answer_format: Schema) -> dict[str, Any]:
@@ -311,8 +346,11 @@ def response_format(answer_format: Schema) -> dict[str, Any]:
     return {"type": "json_schema", "json_schema": named}
 
 
-def read_completion(received: bytes) -> Reply:
-    """The reply in a chat completion, which may be empty; raise a DecodeError if there is none."""
+def read_completion(received: bytes, *, tools: bool = False) -> Reply:
+    """The reply in a chat completion, which may be empty, with its calls if the request offered tools.
+
+    Raise a DecodeError if there is none.
+    """
     completion = _completion(received)
     refuse_error(completion.error, *(option.error for option in completion.choices))
     if not completion.choices:
@@ -329,8 +367,26 @@ def read_completion(received: bytes) -> Reply:
         text, finish = said.refusal, REFUSAL
     logprobs = read_logprobs(option.logprobs) if given(option.logprobs) else ()
     made = Reply(text, reasoning, reported_usage(received) or Usage(), finish, completion.model or "", logprobs)
+    if tools:
+        made = structs.replace(made, **_called(said))
     version = completion.system_fingerprint
     return structs.replace(made, served_version=version) if isinstance(version, str) else made
+
+
+def _called(said: _Said) -> dict[str, Any]:
+    """The calls of a message, and what the server wants back: them, and the thinking or its signature."""
+    calls = tuple(
+        ToolCall(call.function.name or "", _arguments(bytes(call.function.arguments)), call.id or "")
+        for call in (_calls(said.tool_calls) if given(said.tool_calls) else ())
+    )
+    kept: dict[str, Any] = present({"reasoning_content": said.reasoning_content})
+    kept |= {name: part for name in ("reasoning_details", "tool_calls") if given(part := getattr(said, name))}
+    return {"calls": calls, "echo": _encode(kept).decode() if kept else ""}
+
+
+def _arguments(received: bytes) -> str:
+    """The arguments as a text; most servers send one, some an object."""
+    return str(msgspec.json.decode(received)) if received.startswith(b'"') else received.decode()
 
 
 def given(part: Raw) -> bool:

@@ -55,6 +55,8 @@ class Preset(Struct, frozen=True):
     """Whether it supports a JSON schema; if not, the request asks for any JSON object."""
     batch: bool = False
     """Whether it has OpenAI's batch endpoint; other wire formats have their own."""
+    one_call: bool = False
+    """Whether it can be told to call one tool at a time (parallel_tool_calls)."""
     extras: Extras = Extras()
 
 
@@ -72,6 +74,7 @@ PRESETS: dict[str, Preset] = {
         renamed_limit=True,
         extras=_OPENAI,
         batch=True,
+        one_call=True,
     ),
     "anthropic": Preset("anthropic", "Anthropic", "https://api.anthropic.com", "ANTHROPIC_API_KEY"),
     "google": Preset("openai", "Google", "https://generativelanguage.googleapis.com/v1beta/openai", "GEMINI_API_KEY"),
@@ -80,8 +83,10 @@ PRESETS: dict[str, Preset] = {
     "deepseek": Preset(
         "openai", "DeepSeek", "https://api.deepseek.com/v1", "DEEPSEEK_API_KEY", json_schema=False, extras=_LISTS
     ),
-    "groq": Preset("openai", "Groq", "https://api.groq.com/openai/v1", "GROQ_API_KEY"),
-    "mistral": Preset("openai", "Mistral", "https://api.mistral.ai/v1", "MISTRAL_API_KEY", random_seed=True),
+    "groq": Preset("openai", "Groq", "https://api.groq.com/openai/v1", "GROQ_API_KEY", one_call=True),
+    "mistral": Preset(
+        "openai", "Mistral", "https://api.mistral.ai/v1", "MISTRAL_API_KEY", random_seed=True, one_call=True
+    ),
     "xai": Preset("openai", "xAI", "https://api.x.ai/v1", "XAI_API_KEY", extras=_SHORT_LISTS),
     "vllm": Preset("openai", "vLLM", "http://localhost:8000/v1", "VLLM_API_KEY", own=True, extras=_SERVER),
     "sglang": Preset("openai", "SGLang", "http://localhost:30000/v1", "SGLANG_API_KEY", own=True, extras=_SERVER),

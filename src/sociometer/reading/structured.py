@@ -162,7 +162,7 @@ def _halved(text: str) -> str:
 
 def _each_value(text: str) -> Iterator[Any]:
     text = text.replace("｛", "{").replace("｝", "}")
-    parts = list(_parts(text, lines=False)) or list(_parts(text, lines=True)) or list(_unclosed(text))
+    parts = list(bracketed(text, lines=False)) or list(bracketed(text, lines=True)) or list(_unclosed(text))
     for part in parts[-_MOST:]:
         strict = _UNREAD
         for written in (part, _halved(part)):
@@ -182,7 +182,7 @@ def _each_value(text: str) -> Iterator[Any]:
         yield value if value and same and not _invented(value, part) else _UNREAD
 
 
-def _parts(text: str, *, lines: bool = False) -> Iterator[str]:
+def bracketed(text: str, *, lines: bool = False) -> Iterator[str]:
     """The outermost complete brackets of a text, in order; brackets in strings do not count.
 
     With `lines`, a string ends with its line: one quotation mark too many does not swallow the rest.

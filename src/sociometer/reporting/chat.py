@@ -61,8 +61,10 @@ def turns(events: Iterable[Event], subject: str) -> Iterator[Turn]:
                 if message.role in ("user", "text"):
                     yield Turn("words", other, _without_repeated(message.content, prompt))
                     prompt = message.content
-                elif message.role == "assistant":
-                    yield Turn("subject", subject, message.content)
+                elif message.role in ("assistant", "calls"):
+                    yield Turn("subject", subject, message.shown)
+                elif message.role == "result":
+                    yield Turn("note", "result", message.shown)
                 elif message.content != told[event.role]:
                     yield Turn("instructions", f"instructions to {event.role}", message.content)
             if event.reply.reasoning:
@@ -201,7 +203,7 @@ def transcript_lines(events: Iterable[Event]) -> Iterable[str]:
         for message in messages:
             yield ""
             yield f"[{message.role} to {event.role}{place}]"
-            yield message.content
+            yield message.shown
         yield ""
         if event.reply.reasoning:
             yield f"[{event.role}{place} thinks]"

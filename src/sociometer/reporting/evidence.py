@@ -150,8 +150,8 @@ def transcript_lines(events: Sequence[Event]) -> tuple[TranscriptLine, ...]:
             lines.append(TranscriptLine("note", event.kind, branch=event.branch, facts=facts))
             continue
         for one in messages:
-            speaker = "user" if one.role == "text" else one.role
-            lines.append(TranscriptLine(speaker, one.content, event.role, branch=event.branch))
+            speaker = {"text": "user", "calls": "assistant", "result": "user"}.get(one.role, one.role)
+            lines.append(TranscriptLine(speaker, one.shown, event.role, branch=event.branch))
         reply = event.reply
         lines.append(TranscriptLine("reply", reply.shown, event.role, event.model, reply.reasoning, event.branch))
     return tuple(lines)

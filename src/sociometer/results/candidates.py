@@ -89,6 +89,9 @@ def why_not_comparable(
         values = [run.settings.get(setting.name, setting.default) for run in (one, two)]
         if setting.apart and values[0] != values[1]:
             return f"they differ in the setting '{setting.name}': {values[0]} and {values[1]}"
+    ways = [str(run.settings.get("tools", "none")) for run in (one, two)]
+    if ways[0] != ways[1] and any(task.tools for task in one.card.task if task.name == one.task):
+        return f"their subjects use tools in different ways ({ways[0]} and {ways[1]}); give both -o tools=told"
     if _digest(one.norm) != _digest(two.norm):
         return "they were scored on different norms"
     if items is None:

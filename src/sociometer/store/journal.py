@@ -85,7 +85,7 @@ SELECT count(*), sum(input_tokens), sum(output_tokens), sum(cost),
   sum(charged_tokens), sum(charged_cost), count(cost)
 FROM spent
 """  # noqa: S608
-_SPEAKERS = {"system": b"s", "user": b"u", "assistant": b"a", "text": b"t"}
+_SPEAKERS = {"system": b"s", "user": b"u", "assistant": b"a", "text": b"t", "calls": b"c", "result": b"r"}
 _NAMES = {value[0]: key for key, value in _SPEAKERS.items()}
 
 

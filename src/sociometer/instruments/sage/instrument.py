@@ -9,6 +9,9 @@ from sociometer.core.instrument import Instrument
 from sociometer.core.task import Item, Task
 from sociometer.instruments.sage import build, figures, items, memory, paper, passport, play, practice, scoring
 from sociometer.instruments.sage.analyses import candour, coordinate, relationship, stability, strategies, whatif
+from sociometer.instruments.sage.deeds import matters
+from sociometer.instruments.sage.deeds import play as deeds
+from sociometer.instruments.sage.deeds import scoring as deeds_scoring
 from sociometer.instruments.sage.dialogue import Dialogue, StoredDialogue
 from sociometer.instruments.sage.person.authors import authors_prompts
 from sociometer.instruments.sage.person.rehearsal import Rehearsal
@@ -40,6 +43,8 @@ INSTRUMENT = Instrument(
         _task(
             "return-practice", memory.Pair, memory.Returned, memory.play_pair, memory, items=memory.talks_to_train_on,
         ),
+        # Somebody presses an assistant that has tools; a ledger says what was done.
+        _task("deeds", matters.Deed, deeds.Done, deeds.play_deed, deeds_scoring, items=matters.deeds),
         # Another simulator judges a stored dialogue anew.
         Task(
             "rejudge", StoredDialogue, Dialogue, play=whatif.rejudge, summarise=scoring.summarise,
@@ -62,7 +67,7 @@ INSTRUMENT = Instrument(
         # A builder makes a new scenario.
         _task("build", build.Brief, build.Built, build.build_scenario, build),
     ],
-    players={"rehearsal": Rehearsal},
+    players={"rehearsal": Rehearsal, "pressing": deeds.Pressing},
     figures=figures.figures,
     beside=figures.beside,
     paper=paper.paper,

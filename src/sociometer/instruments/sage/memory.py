@@ -222,7 +222,7 @@ async def _visit(item: Pair, side: Practice, arm: Arm, session: Session) -> Visi
     protocol = structs.replace(protocol_of(session.settings), judge_last=True)
     try:
         dialogue = await talk_on(side, session, protocol, memory=arm.notes)
-        said = await practice.read_fact(side, dialogue, session)
+        said = await practice.read_fact(side, dialogue.said(len(dialogue.turns)), session)
         if not item.facts:
             return Visit(dialogue, said)
         talk = dialogue.said(len(dialogue.turns))

@@ -509,7 +509,7 @@ def notices(players: Mapping[str, str], version: str) -> list[str]:
     """What `run` says about the simulators: the verdict of their passport, or that they have none."""
     said = []
     for role, name in players.items():
-        if not role.startswith("simulator") or name.startswith("sage/"):
+        if not role.startswith(("simulator", "person")) or name.startswith("sage/"):
             continue
         try:
             found = msgspec.json.decode(kept_at(name).read_bytes(), type=Passport)
