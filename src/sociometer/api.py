@@ -23,6 +23,7 @@ from sociometer.core.errors import DataError, StopCause, UsageError
 from sociometer.core.measure import Figure, PublishedFigure, Table
 from sociometer.core.paper import PaperInput, checked, ledger
 from sociometer.core.player import Player
+from sociometer.core.server_fields import server_fields
 from sociometer.core.settings import Settings
 from sociometer.core.sheets import read_rows
 from sociometer.core.source import Source
@@ -158,6 +159,7 @@ def resume(
     key_variable: str | Mapping[str, str] = "",
     insecure_http: bool = False,
     code: Collection[str] = (),
+    headers: Mapping[str, str] | None = None,
     store: str | Path | None = None,
     progress: bool = False,
 ) -> StoredRun:
@@ -165,7 +167,8 @@ def resume(
 
     `key_variable` names the environment variable with the subject's key, or with the key of each role. It is needed
     for servers other than the provider's own, because it is never taken from the store. `code` names again the
-    functions (`python/MODULE:FUNCTION`) that the run asks.
+    functions (`python/MODULE:FUNCTION`) that the run asks; `headers` gives again those of `server_fields`, by the same
+    names (`header.X-Team`).
     """
     with _listener(progress) as listener:
         engine = _engine(store, listener)
@@ -173,7 +176,8 @@ def resume(
         named = {SUBJECT: key_variable} if isinstance(key_variable, str) else key_variable
         given = {role: variable for role, variable in named.items() if variable}
         caps = Caps(max_cost, max_requests, max_tokens)
-        options = {"key_variables": given, "insecure_http": insecure_http, "code": code}
+        options: dict[str, Any] = {"key_variables": given, "insecure_http": insecure_http, "code": code}
+        options["fields"] = server_fields(headers or {})
         return _played(engine.resume(found, caps, in_flight, **options))
 
 

@@ -11,6 +11,7 @@ from msgspec import UNSET, Struct, structs
 
 from sociometer.core.conversation import Sampling
 from sociometer.core.errors import UsageError, unknown
+from sociometer.core.server_fields import ServerFields
 from sociometer.core.session import AnswerMode
 from sociometer.core.settings import Setting, SettingValue, without_folders
 from sociometer.core.stopping import Until
@@ -121,6 +122,18 @@ def _rule_without_past(config: "RunConfig", context: FieldContext) -> object:
     return UNSET if config.until is None else structs.replace(config.until, past=())
 
 
+def _digests(config: "RunConfig", context: FieldContext) -> object:
+    return {role: one.stored for role, one in config.server_fields.items()}
+
+
+def _digests_if_any(config: "RunConfig", context: FieldContext) -> object:
+    return _digests(config, context) or UNSET  # runs without such fields keep their digest
+
+
+def _header_names(config: "RunConfig", context: FieldContext) -> object:
+    return {role: one.published for role, one in config.server_fields.items()}
+
+
 def _one(config: "RunConfig", context: FieldContext) -> int:
     return 1
 
@@ -160,6 +173,11 @@ class RunConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
     base_url: Annotated[str, SERVER] = ""
     revision: Annotated[str, CHOICE] = ""
     key_variable: Annotated[str, SERVER] = ""
+    server_fields: Annotated[
+        dict[str, ServerFields],
+        CHOICE.but(counted=_digests_if_any, stored=_digests, published=_header_names, inspect=_header_names),
+    ] = {}
+    """What the user adds to the requests of each role; the values of headers are never stored."""
     insecure_http: Annotated[bool, ONE_COMMAND] = False
     """Whether keys may be sent over plain HTTP to other machines; valid for one command and never stored."""
     timeout_seconds: Annotated[float, MACHINE] = 300.0

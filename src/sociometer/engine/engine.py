@@ -17,6 +17,7 @@ from sociometer.core.conversation import SUBJECT, Identity
 from sociometer.core.errors import NeverAnswered, StoreError, UsageError
 from sociometer.core.instrument import Instrument
 from sociometer.core.player import Player
+from sociometer.core.server_fields import NONE, ServerFields
 from sociometer.core.stopping import RANKED, StoppingRecord
 from sociometer.core.task import Item, StoppingRule
 from sociometer.core.words import visible
@@ -195,12 +196,13 @@ class Engine:
         key_variables: Mapping[str, str] | None = None,
         insecure_http: bool = False,
         code: Collection[str] = (),
+        fields: Mapping[str, ServerFields] | None = None,
     ) -> StoredPlan:
         """Prepare the rest of a stopped or killed run; caps and `in_flight` replace those it was started with.
 
         `key_variables` names, by role, the variables whose keys may be sent to servers that only the store names;
         `insecure_http` allows keys over plain HTTP. `code` names again the functions (`python/MODULE:FUNCTION`) that
-        the run may load: a store may come from somebody else.
+        the run may load: a store may come from somebody else. `fields` has the headers again, which are not stored.
         """
         record = self.store.runs.get(reference)
         manifest = record.manifest
@@ -221,8 +223,11 @@ class Engine:
                     f"run {record.id} runs the code '{spec}', which only its store names. If it is yours, name it"
                     f" again: {manifest.config.resume_command(record.id)}"
                 )
+        before, given = manifest.config.server_fields, fields or {}
+        again = {role: before.get(role, NONE).again(given.get(role, NONE), role) for role in {**before, **given}}
         config = structs.replace(
             manifest.config,
+            server_fields=again,
             caps=(caps or Caps()).or_else(manifest.config.caps),
             in_flight=in_flight or manifest.config.in_flight,
             insecure_http=insecure_http,
