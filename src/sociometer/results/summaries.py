@@ -33,6 +33,7 @@ from sociometer.store.stored_run import StoredRun
 
 _MOST_SUBJECTS_ABREAST = 4
 _A_SCREENFUL = 24
+_MANY_UNREADABLE = 0.2
 _COLUMNS = ("task", "measure", "group", "value", "95 % interval", "chance", "items", "unreadable", "errors", "note")
 
 
@@ -134,8 +135,11 @@ def finding(run: StoredRun) -> str:
     parts = [f"{lowered(one.card.title)} {one.estimate}" + f" ({one.could})" * bool(one.could) for one in primary[:3]]
     more = f" and {len(primary) - 3} more" if len(primary) > 3 else ""
     chance = primary[0].chance_text
+    most = max(primary, key=lambda one: one.measure.unreadable).measure
+    many = most.unreadable > _MANY_UNREADABLE * most.items
+    unread = f", {counted(most.unreadable, 'unreadable reply', 'unreadable replies')}" if many else ""
     beside = f", chance {chance}" if chance is not None and len(primary) == 1 else ""
-    said = f"{subject_of(run)} on {run.instrument}: {', '.join(parts)}{more}{beside}; {_items(run, primary)}."
+    said = f"{subject_of(run)} on {run.instrument}: {', '.join(parts)}{more}{beside}; {_items(run, primary)}{unread}."
     return "\n".join([said, *_rules(run), *_ends(run)])
 
 
