@@ -34,7 +34,7 @@ from sociometer.core.errors import DataError, FailureKind, SociometerError
 from sociometer.core.task import Episode, Failure, Task
 from sociometer.engine.engine import Engine
 from sociometer.instruments import load
-from sociometer.store.records import Manifest, RoleRecord
+from sociometer.store.records import Manifest, RoleRecord, RunStatus
 from sociometer.store.stored_run import StoredRun, score_safely
 
 TOOL = "Inspect"
@@ -92,11 +92,17 @@ def _check_json(path: Path) -> None:
 def _import_own(engine: Engine, path: Path, header: EvalLog, subject: str, name: str) -> StoredRun:
     """A log of one of our instruments as a run of it: outcomes are scored here, and summaries are the instrument's."""
     manifest = _manifest(path, header)
+    if not any(True for _ in _samples(path)):
+        raise DataError(
+            f"the log has no sample (status '{header.status}'): the evaluation was killed before it wrote one. Run"
+            " 'inspect log recover' first, or evaluate again",
+            path,
+        )
     config = structs.replace(manifest.config, subject=subject, name=name)
     task = load(config.instrument).task(config.tasks[0])
-    return keep_own(
-        engine, path, structs.replace(manifest, config=config), _roles(path), _episodes(path, task, config.official)
-    )
+    manifest, episodes = structs.replace(manifest, config=config), _episodes(path, task, config.official)
+    status = RunStatus.FINISHED if header.status == "success" else RunStatus.STOPPED
+    return keep_own(engine, path, manifest, _roles(path), episodes, status)
 
 
 def _manifest(path: Path, header: EvalLog) -> Manifest:

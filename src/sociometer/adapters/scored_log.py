@@ -155,7 +155,12 @@ def keep_scores(
 
 
 def keep_own(
-    engine: Engine, file: Path, manifest: Manifest, others: Mapping[str, RoleRecord], episodes: Iterable[Played]
+    engine: Engine,
+    file: Path,
+    manifest: Manifest,
+    others: Mapping[str, RoleRecord],
+    episodes: Iterable[Played],
+    status: RunStatus = RunStatus.FINISHED,
 ) -> StoredRun:
     """Stores episodes of one of our instruments that another tool asked for, as a run of the instrument."""
     config, version = manifest.config, card_of(manifest.config.instrument).version
@@ -172,10 +177,16 @@ def keep_own(
         imported=True,
         data_files={**manifest.data_files, file.name: file_digest(file)},
     )
-    return _keep(engine, manifest, config.tasks[0], episodes)
+    return _keep(engine, manifest, config.tasks[0], episodes, status)
 
 
-def _keep(engine: Engine, manifest: Manifest, task: str, episodes: Iterable[Played]) -> StoredRun:
+def _keep(
+    engine: Engine,
+    manifest: Manifest,
+    task: str,
+    episodes: Iterable[Played],
+    status: RunStatus = RunStatus.FINISHED,
+) -> StoredRun:
     """Stores episodes one by one; nothing is read for a file imported before, and an interrupted import leaves none."""
     store, name = engine.store, manifest.config.name
     config_hash = hashlib.sha256(msgspec.json.encode(manifest, order="deterministic")).hexdigest()[:32]
@@ -201,7 +212,7 @@ def _keep(engine: Engine, manifest: Manifest, task: str, episodes: Iterable[Play
                     store.flush()
             store.flush()
             engine.stored(run).keep_summary(task)
-            store.runs.set_status(run, RunStatus.FINISHED)
+            store.runs.set_status(run, status)
             store.flush()
         except BaseException:
             store.runs.delete(run)

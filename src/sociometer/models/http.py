@@ -19,8 +19,9 @@ from msgspec import Struct
 from yarl import URL
 
 from sociometer.core.conversation import Reply
-from sociometer.core.errors import FailureKind, Filtered, MachineryError, Unauthorised, Unreachable
+from sociometer.core.errors import FailureKind, Filtered, MachineryError, Unauthorised, UnknownToServer, Unreachable
 from sociometer.core.server_fields import NONE, ServerFields
+from sociometer.core.words import first_of, in_one_line
 from sociometer.models import failures
 from sociometer.models.finish import filtered_reply
 from sociometer.models.keys import Key, is_loopback, read_key
@@ -28,6 +29,7 @@ from sociometer.models.usage import possible_usage, with_reported_usage
 
 _LARGEST_REPLY = 64 * 1024 * 1024
 _MOST_INTERIM = 16
+_MOST_NAMED = 20
 _CONNECT_SECONDS = 30.0
 _AGENT = "sociometer"
 _SMALL = -1e9
@@ -43,6 +45,14 @@ class Received(Struct, frozen=True):
 
     body: bytes
     headers: Mapping[str, str]
+
+
+class _Model(Struct, frozen=True):
+    id: str
+
+
+class _Models(Struct, frozen=True):
+    data: list[_Model]
 
 
 class _Response(aiohttp.ClientResponse):
@@ -193,11 +203,23 @@ class Endpoint:
             received = await self.post(path, msgspec.json.encode(whole), whole)
         except Filtered as error:
             return filtered_reply(error)
+        except UnknownToServer as error:
+            error.args = (f"{error}{await self._models_beside(path)}",)
+            raise
         return self.clean(self.decoded(received, read))
 
     def with_fields(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
         """The body of a request, with the fields that the user adds."""
         return {**body, **self._fields.body} if self._fields.body else body
+
+    async def _models_beside(self, path: str) -> str:
+        """The models that the server lists, as a sentence; empty if it lists none."""
+        try:
+            listed = (await self.fetch("/v1/models" if path.startswith("/v1/") else "/models", _Models)).data
+        except MachineryError:
+            return ""
+        names = [self.shortened(in_one_line(one.id)) for one in listed]
+        return f" This server has: {first_of(names, _MOST_NAMED)}." if names else ""
 
     def malformed(self, received: Received, why: Exception) -> MachineryError:
         """The error for a malformed response whose status is that of a success."""
