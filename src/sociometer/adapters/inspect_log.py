@@ -92,17 +92,16 @@ def _check_json(path: Path) -> None:
 def _import_own(engine: Engine, path: Path, header: EvalLog, subject: str, name: str) -> StoredRun:
     """A log of one of our instruments as a run of it: outcomes are scored here, and summaries are the instrument's."""
     manifest = _manifest(path, header)
-    if not any(True for _ in _samples(path)):
-        raise DataError(
-            f"the log has no sample (status '{header.status}'): the evaluation was killed before it wrote one. Run"
-            " 'inspect log recover' first, or evaluate again",
-            path,
-        )
+    if next(_samples(path), None) is None:
+        said = f"the log has no sample (status '{header.status}'): the evaluation was killed before it wrote one."
+        raise DataError(f"{said} Run 'inspect log recover' first, or evaluate again", path)
     config = structs.replace(manifest.config, subject=subject, name=name)
     task = load(config.instrument).task(config.tasks[0])
     manifest, episodes = structs.replace(manifest, config=config), _episodes(path, task, config.official)
-    status = RunStatus.FINISHED if header.status == "success" else RunStatus.STOPPED
-    return keep_own(engine, path, manifest, _roles(path), episodes, status)
+    run = keep_own(engine, path, manifest, _roles(path), episodes)
+    if header.status != "success":
+        engine.store.runs.set_status(run.id, RunStatus.STOPPED)  # its result then says that items are missing
+    return engine.stored(run.id)
 
 
 def _manifest(path: Path, header: EvalLog) -> Manifest:

@@ -155,12 +155,7 @@ def keep_scores(
 
 
 def keep_own(
-    engine: Engine,
-    file: Path,
-    manifest: Manifest,
-    others: Mapping[str, RoleRecord],
-    episodes: Iterable[Played],
-    status: RunStatus = RunStatus.FINISHED,
+    engine: Engine, file: Path, manifest: Manifest, others: Mapping[str, RoleRecord], episodes: Iterable[Played]
 ) -> StoredRun:
     """Stores episodes of one of our instruments that another tool asked for, as a run of the instrument."""
     config, version = manifest.config, card_of(manifest.config.instrument).version
@@ -177,16 +172,10 @@ def keep_own(
         imported=True,
         data_files={**manifest.data_files, file.name: file_digest(file)},
     )
-    return _keep(engine, manifest, config.tasks[0], episodes, status)
+    return _keep(engine, manifest, config.tasks[0], episodes)
 
 
-def _keep(
-    engine: Engine,
-    manifest: Manifest,
-    task: str,
-    episodes: Iterable[Played],
-    status: RunStatus = RunStatus.FINISHED,
-) -> StoredRun:
+def _keep(engine: Engine, manifest: Manifest, task: str, episodes: Iterable[Played]) -> StoredRun:
     """Stores episodes one by one; nothing is read for a file imported before, and an interrupted import leaves none."""
     store, name = engine.store, manifest.config.name
     config_hash = hashlib.sha256(msgspec.json.encode(manifest, order="deterministic")).hexdigest()[:32]
@@ -212,7 +201,7 @@ def _keep(
                     store.flush()
             store.flush()
             engine.stored(run).keep_summary(task)
-            store.runs.set_status(run, status)
+            store.runs.set_status(run, RunStatus.FINISHED)
             store.flush()
         except BaseException:
             store.runs.delete(run)

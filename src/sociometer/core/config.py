@@ -123,11 +123,7 @@ def _rule_without_past(config: "RunConfig", context: FieldContext) -> object:
 
 
 def _digests(config: "RunConfig", context: FieldContext) -> object:
-    return {role: one.stored for role, one in config.server_fields.items()}
-
-
-def _digests_if_any(config: "RunConfig", context: FieldContext) -> object:
-    return _digests(config, context) or UNSET  # runs without such fields keep their digest
+    return {role: one.stored for role, one in config.server_fields.items()} or UNSET
 
 
 def _header_names(config: "RunConfig", context: FieldContext) -> object:
@@ -175,7 +171,7 @@ class RunConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
     key_variable: Annotated[str, SERVER] = ""
     server_fields: Annotated[
         dict[str, ServerFields],
-        CHOICE.but(counted=_digests_if_any, stored=_digests, published=_header_names, inspect=_header_names),
+        CHOICE.but(counted=_digests, stored=_digests, published=_header_names, inspect=_header_names),
     ] = {}
     """What the user adds to the requests of each role; the values of headers are never stored."""
     insecure_http: Annotated[bool, ONE_COMMAND] = False
@@ -251,7 +247,7 @@ class RunConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def counted(self) -> dict[str, object]:
         """The choices that make two runs different."""
-        return {name: value for name, value in self._answered("counted").items() if value is not UNSET}
+        return self._answered("counted")
 
     def only(self, question: _Question, context: FieldContext = _NO_CONTEXT) -> "RunConfig":
         """The choices that are stored, published, planned or given to Inspect; the others have their defaults."""
@@ -259,7 +255,8 @@ class RunConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     def _answered(self, question: str, context: FieldContext = _NO_CONTEXT) -> dict[str, Any]:
         answers = {name: answer for name, about in about_fields().items() if (answer := getattr(about, question))}
-        return {name: one(self, context) if callable(one) else getattr(self, name) for name, one in answers.items()}
+        found = {name: one(self, context) if callable(one) else getattr(self, name) for name, one in answers.items()}
+        return {name: value for name, value in found.items() if value is not UNSET}
 
     @property
     def part(self) -> tuple[int, int]:

@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -13,31 +13,34 @@ from sociometer.core.errors import UsageError
 
 NAME = re.compile(r"(?:([a-z][a-z0-9_-]*)\.)?(body|header|query)\.(.+)", re.DOTALL)
 """A role (none for the subject), a part of the request, and the name of a field."""
-_OURS = {
-    "model": "--model", "temperature": "-o temperature", "top_p": "-o top-p", "seed": "-o sampling-seed",
-    "random_seed": "-o sampling-seed", "stop": "-o stop", "stop_sequences": "-o stop",
-    "reasoning_effort": "-o reasoning-effort", "thinking": "-o reasoning-effort",
-    "output_config": "-o reasoning-effort", "logprobs": "-o logprobs", "top_logprobs": "-o logprobs",
-}  # fmt: skip
-"""The option that sends a field of the body."""
-_OF_ITEMS = frozenset(
-    ("messages", "prompt", "system", "input", "suffix", "echo", "response_format", "tools", "tool_choice", "functions",
-     "function_call", "parallel_tool_calls")
-)  # fmt: skip
-_SEVERAL = frozenset(("n", "best_of", "use_beam_search", "stream", "stream_options", "models", "fallbacks", "route"))
+_REFUSED = {
+    name: f"{why}."
+    for why, names in {
+        "give --model instead": "model",
+        "give -o temperature instead": "temperature",
+        "give -o top-p instead": "top_p",
+        "give -o sampling-seed instead": "seed random_seed",
+        "give -o stop instead": "stop stop_sequences",
+        "give -o reasoning-effort instead": "reasoning_effort thinking output_config",
+        "give -o logprobs instead": "logprobs top_logprobs",
+        "the test's items decide it": "messages prompt system input suffix echo response_format tools tool_choice"
+        " functions function_call parallel_tool_calls",
+        "one request gets one whole reply from one model": "n best_of use_beam_search stream stream_options models"
+        " fallbacks route",
+    }.items()
+    for name in names.split()
+}
+"""Fields of the body that Sociometer sends itself or that break its limits and readers, and why."""
 _TOKEN_LIMIT = re.compile(
     r"(?:max|min|limit|budget)(?:imum)?[a-z_]*(?:token|length|len)s?|[a-z_]*tokens?_(?:budget|limit)"
     r"|n_predict|num_predict|num_ctx",
     re.IGNORECASE,
 )
-_OUR_HEADERS = frozenset(
-    ("authorization", "proxy-authorization", "host", "cookie", "cookie2", "set-cookie", "content-type", "accept",
-     "user-agent", "content-length", "content-encoding", "accept-encoding", "transfer-encoding", "connection",
-     "keep-alive", "te", "trailer", "upgrade", "expect", "anthropic-version")
-)  # fmt: skip
-_KEY_IN_BODY = re.compile(
-    r"api[-_]?key|secret|passw|credential|bearer|access[-_]?token|authori[sz]ation", re.IGNORECASE
+_OUR_HEADERS = re.compile(
+    "(?:proxy-)?authorization|host|(?:set-)?cookie2?|accept|user-agent|content-(?:type|length|encoding)|connection"
+    "|(?:accept|transfer)-encoding|keep-alive|te|trailer|upgrade|expect|anthropic-version"
 )
+_KEY_IN_BODY = re.compile("api[-_]?key|secret|passw|credential|bearer|access[-_]?token|authori", re.IGNORECASE)
 _KEY = re.compile(r"key|token|secret|passw|credential|bearer|auth|cookie|signature|jwt|^sig$", re.IGNORECASE)
 _HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 _KEYS_COME = "keys come from environment variables: --key-variable NAME."
@@ -70,23 +73,19 @@ class ServerFields(Struct, frozen=True, omit_defaults=True):
     def again(self, given: "ServerFields", role: str) -> "ServerFields":
         """These stored fields with the headers that the user gives again; a UsageError if one is missing or differs."""
         prefix = "" if role == SUBJECT else f"{role}."
-        for name in {**self.header_digests, **given.stored.header_digests}:
-            now, then = given.stored.header_digests.get(name), self.header_digests.get(name)
-            if now is None:
-                raise UsageError(
-                    f"the run sends the header '{name}', whose value is not stored; give it again:"
-                    f" -o {prefix}header.{name}=VALUE."
-                )
-            if now != then:
-                raise UsageError(
-                    f"-o {prefix}header.{name} has another value than when the run started; start a new run."
-                )
+        now, then = given.stored.header_digests, self.header_digests
+        for name in {**then, **now}:
+            option = f"-o {prefix}header.{name}"
+            if name not in now:
+                raise UsageError(f"the value of a header is not stored; give it again: {option}=VALUE.")
+            if now[name] != then.get(name):
+                raise UsageError(f"{option} has another value than when the run started; start a new run.")
         return structs.replace(self, headers=given.headers, header_digests={})
 
     def check(self) -> None:
         """Raise a UsageError for a field that Sociometer sends itself, that has a key, or that no server can read."""
-        for name in self.body:
-            _check_body(name)
+        for name in filter(_REFUSED.get, self.body):
+            raise UsageError(f"-o body.{name} is not allowed: {_REFUSED[name]}")
         for name in _names_within(self.body):
             if _TOKEN_LIMIT.fullmatch(name):
                 raise UsageError(f"-o body: '{name}' limits tokens, which -o reply-tokens=N does; give that instead.")
@@ -95,7 +94,7 @@ class ServerFields(Struct, frozen=True, omit_defaults=True):
         for name, value in self.headers.items():
             if not _HEADER_NAME.fullmatch(name) or not (value.isascii() and value.isprintable()):
                 raise UsageError(f"-o header.{name!r} is not a header: name and value must be one line of ASCII.")
-            if name in _OUR_HEADERS:
+            if _OUR_HEADERS.fullmatch(name):
                 raise UsageError(f"-o header.{name} is not allowed: Sociometer sets this header; {_KEYS_COME}")
         for part, names in (("header", self.headers), ("query", self.query)):
             for name in filter(_KEY.search, names):
@@ -122,24 +121,10 @@ def server_fields(given: Mapping[str, Any]) -> dict[str, ServerFields]:
     return found
 
 
-def _check_body(name: str) -> None:
-    if name in _OURS:
-        raise UsageError(f"-o body.{name} is not allowed: give {_OURS[name]} instead.")
-    if name in _OF_ITEMS:
-        raise UsageError(f"-o body.{name} is not allowed: the test's items decide it.")
-    if name in _SEVERAL:
-        raise UsageError(f"-o body.{name} is not allowed: one request gets one whole reply from one model.")
-
-
-def _names_within(value: object) -> Iterator[str]:
+def _names_within(value: Any) -> list[str]:
     """The names in a JSON value, at any depth."""
-    if isinstance(value, dict):
-        for name, inner in value.items():
-            yield str(name)
-            yield from _names_within(inner)
-    elif isinstance(value, list | tuple):
-        for inner in value:
-            yield from _names_within(inner)
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ()
+    return [*(value if isinstance(value, dict) else ()), *(name for one in inner for name in _names_within(one))]
 
 
 def _digest(text: str) -> str:

@@ -47,14 +47,6 @@ class Received(Struct, frozen=True):
     headers: Mapping[str, str]
 
 
-class _Model(Struct, frozen=True):
-    id: str
-
-
-class _Models(Struct, frozen=True):
-    data: list[_Model]
-
-
 class _Response(aiohttp.ClientResponse):
     """A response after at most a few interim ones (100 Continue); aiohttp itself would read them without end."""
 
@@ -215,10 +207,10 @@ class Endpoint:
     async def _models_beside(self, path: str) -> str:
         """The models that the server lists, as a sentence; empty if it lists none."""
         try:
-            listed = (await self.fetch("/v1/models" if path.startswith("/v1/") else "/models", _Models)).data
-        except MachineryError:
+            listed = await self.fetch("/v1/models" if path.startswith("/v1/") else "/models", dict[str, Any])
+            names = [self.shortened(in_one_line(one["id"])) for one in listed["data"]]
+        except (MachineryError, LookupError, TypeError):
             return ""
-        names = [self.shortened(in_one_line(one.id)) for one in listed]
         return f" This server has: {first_of(names, _MOST_NAMED)}." if names else ""
 
     def malformed(self, received: Received, why: Exception) -> MachineryError:

@@ -6,6 +6,7 @@ from typing import Any
 from msgspec import Struct
 
 from sociometer.core.card import Card, MeasureCard
+from sociometer.core.conversation import SUBJECT
 from sociometer.core.measure import Cell, Measure, Summary, Table
 from sociometer.core.settings import is_paper
 from sociometer.core.words import cell_text, counted, first_of, lowered
@@ -136,7 +137,9 @@ def finding(run: StoredRun) -> str:
     more = f" and {len(primary) - 3} more" if len(primary) > 3 else ""
     chance = primary[0].chance_text
     most = max(primary, key=lambda one: one.measure.unreadable).measure
-    many = most.unreadable > _MANY_UNREADABLE * most.items
+    asked = max(most.items, run.count_replies())
+    role = run.manifest.roles.get(SUBJECT)
+    many = most.unreadable > _MANY_UNREADABLE * asked and not (role and role.identity.stand_in)
     unread = f", {counted(most.unreadable, 'unreadable reply', 'unreadable replies')}" if many else ""
     beside = f", chance {chance}" if chance is not None and len(primary) == 1 else ""
     said = f"{subject_of(run)} on {run.instrument}: {', '.join(parts)}{more}{beside}; {_items(run, primary)}{unread}."
