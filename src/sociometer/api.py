@@ -32,6 +32,7 @@ from sociometer.core.version import __version__
 from sociometer.engine.data import data_folders
 from sociometer.engine.engine import Engine, Listener, PlayedRun
 from sociometer.engine.plan import ItemList, ReadPlan
+from sociometer.engine.progress import Callback
 from sociometer.engine.run_options import RunOptions, make_config, model_spec, with_shared_rule
 from sociometer.instruments import card_of, cards, load
 from sociometer.models.python import Function, PythonPlayer
@@ -57,16 +58,17 @@ def run(
     *,
     store: str | Path | None = None,
     progress: bool = False,
+    callback: Callback | None = None,
     **options: Unpack[RunOptions],
 ) -> StoredRun:
     """Plays an instrument on a model and returns the stored run; repeating the call sends no request that has a reply.
 
     The model is a name as `sociometer list models` lists them, or a function of the messages. `options` are those of
     `RunOptions`. A run that a limit stopped is returned, too: its `status` says so, and `resume` with a higher limit
-    continues it.
+    continues it. `callback` is called when an item is done, when a stopping rule has looked, and at the end.
     """
     with _listener(progress) as listener:
-        engine = _engine(store, listener)
+        engine = _engine(store, listener, callback)
         config, players = _alone(_config(instrument, model, options)), _players(model, options)
         return _played(engine.run(config, players=players))
 
@@ -139,11 +141,12 @@ async def arun(
     *,
     store: str | Path | None = None,
     progress: bool = False,
+    callback: Callback | None = None,
     **options: Unpack[RunOptions],
 ) -> StoredRun:
     """The same as `run`, on the caller's event loop."""
     with _listener(progress) as listener:
-        engine = _engine(store, listener)
+        engine = _engine(store, listener, callback)
         config, players = _alone(_config(instrument, model, options)), _players(model, options)
         plan = await asyncio.to_thread(engine.plan, config, players=players)
         return _played(await engine.play(await asyncio.to_thread(engine.prepare, plan)))
@@ -389,8 +392,8 @@ def _store(path: str | Path | None) -> Store:
     return _opened(chosen_place(path))
 
 
-def _engine(store: str | Path | None, listener: Listener | None = None) -> Engine:
-    return Engine(_store(store), load, listener, stopping_rule)
+def _engine(store: str | Path | None, listener: Listener | None = None, callback: Callback | None = None) -> Engine:
+    return Engine(_store(store), load, listener, stopping_rule, callback)
 
 
 def _listener(progress: bool) -> AbstractContextManager[ProgressDisplay | None]:

@@ -6,7 +6,7 @@ import click
 
 from sociometer.cli.options import cap_options, caps, detail_values, open_stored, quiet_option, store_option
 from sociometer.cli.output import Display, TableCommand, display_options, option
-from sociometer.cli.run import exit_code, played_json, show_played
+from sociometer.cli.run import exit_code, show_all
 from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import UsageError
 from sociometer.core.server_fields import NAME, server_fields
@@ -33,10 +33,7 @@ def _resume(
             run, caps(values), in_flight, key_variables=key_variables, insecure_http=chosen["insecure_http"],
             code=values["code"], fields=server_fields(chosen["server_fields"]),
         )  # fmt: skip
-        if display.as_json:
-            display.json([played_json(played)])
-        else:
-            show_played([played.run], display)
+        show_all([played], display)
         return exit_code([played])
 
 

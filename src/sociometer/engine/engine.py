@@ -24,7 +24,7 @@ from sociometer.core.words import visible
 from sociometer.engine.batches.batches import batch_endpoints, held_requests
 from sociometer.engine.budget import Budget
 from sociometer.engine.plan import ItemList, Plan, ReadLists, ReadPlan, StoredPlan, make_plan
-from sociometer.engine.progress import Progress
+from sociometer.engine.progress import Callback, Progress, RunEvent
 from sociometer.engine.runner import Ending, Runner
 from sociometer.models.keys import KeyPolicy
 from sociometer.store.bundle import plan_digest, public_manifest
@@ -68,11 +68,13 @@ class Engine:
         load: Callable[..., Instrument],
         listener: Listener | None = None,
         rules: MakeRule | None = None,
+        callback: Callback | None = None,
     ) -> None:
-        """`rules` makes the stopping rule of a manifest."""
+        """`rules` makes the stopping rule of a manifest; `callback` hears of items, looks and ends."""
         self.store = store
         self._rules = rules
         self.listener = listener
+        self._callback = callback
         self._spent: dict[str, tuple[int, int, float]] = {}
         """What the runs of this command have spent, also in earlier starts: a limit holds for all of them together."""
         self._kept: list[Player] = []
@@ -269,6 +271,7 @@ class Engine:
         beside = sum(map(int, requests)), sum(map(int, tokens)), sum(cost)
         budget = Budget(plan.config.caps, journal.spent(record.id), beside, allow)
         progress = _progress(plan, budget)
+        progress.callback = self._callback
         self.store.runs.set_status(record.id, RunStatus.PLAYING)
         if self.listener:
             self.listener.started(record.id, progress)
@@ -284,6 +287,7 @@ class Engine:
             journal.end_allowance(record.id)
             self.store.flush()
             self.summarise(plan, runner.stopping)
+            progress.tell(RunEvent("end", record.id, status=ending.status))
             if ending.status is RunStatus.FINISHED and self._lacks_shards(plan):
                 status = RunStatus.STOPPED
                 progress.warnings.append(

@@ -2,10 +2,32 @@
 
 import time
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any, Literal
 
+from msgspec import Struct
+
+from sociometer.core.stopping import StoppingRecord
+from sociometer.core.task import Episode
 from sociometer.engine.budget import Budget
 from sociometer.store.records import RunStatus
+
+
+class RunEvent(Struct, frozen=True):
+    """What a callback of `sociometer.run` gets: an item is done, a stopping rule has looked, or the run has ended."""
+
+    kind: Literal["item", "look", "end"]
+    run: str
+    task: str = ""
+    episode: Episode[Any, Any] | None = None
+    """The item with its score or its failure."""
+    stopping: StoppingRecord | None = None
+    """The looks of the rule so far."""
+    status: RunStatus = RunStatus.PLAYING
+
+
+Callback = Callable[[RunEvent], None]
 
 
 @dataclass
@@ -40,8 +62,18 @@ class Progress:
     """The most copies of one model that answer."""
     started: float = field(default_factory=time.monotonic)
     status: RunStatus = RunStatus.PLAYING
+    callback: Callback | None = None
 
     _wait_until: float = 0.0
+
+    def tell(self, event: RunEvent) -> None:
+        """Call the user's function; one that fails is not called again, and the run goes on."""
+        try:
+            if self.callback is not None:
+                self.callback(event)
+        except Exception as error:  # the user's code raises what it likes
+            self.callback = None
+            self.warnings.append(f"the callback failed and is not called again: {type(error).__name__}: {error}")
 
     def wait(self, seconds: float) -> None:
         """A server asked to wait this long."""

@@ -21,7 +21,7 @@ from sociometer.core.words import in_one_line
 from sociometer.engine.batches.batches import Batches
 from sociometer.engine.budget import Budget
 from sociometer.engine.plan import Plan, StoredPlan
-from sociometer.engine.progress import Progress
+from sociometer.engine.progress import Progress, RunEvent
 from sociometer.engine.replies import RunReplies
 from sociometer.store.records import RunStatus
 from sociometer.store.store import Store
@@ -330,6 +330,7 @@ class Runner:
             blocks.stopping = self._rule.look(blocks.stopping, task, run.first_items(task, count))
             # so that other processes see how far the evidence is; replaced when the run ends
             self._store.runs.set_summary(self._run, task, Summary((), stopping=blocks.stopping))
+            self._progress.tell(RunEvent("look", self._run, task, stopping=blocks.stopping))
             if blocks.stopping.verdict:
                 self._replies.decide(task)
             blocks.wake()
@@ -370,6 +371,7 @@ class Runner:
             played = PlayedEpisode(failed(played.episode.item, played.episode.repeat, fault), (), fault)
             self._store.episodes.add(self._run, task, played.episode, played.events)
         failure, error = played.episode.failure, played.error
+        self._progress.tell(RunEvent("item", self._run, task, played.episode))
         if failure is None:
             self._progress.done += 1
             if stop := self._first_replies.add(played, self._progress):
