@@ -101,6 +101,7 @@ def _import_own(engine: Engine, path: Path, header: EvalLog, subject: str, name:
     run = keep_own(engine, path, manifest, _roles(path), episodes)
     if header.status != "success":
         engine.store.runs.set_status(run.id, RunStatus.STOPPED)  # its result then says that items are missing
+        engine.store.flush()
     return engine.stored(run.id)
 
 

@@ -229,13 +229,19 @@ def _with_default(one: RunOption) -> str:
 
 def _shared_options() -> list[click.Parameter]:
     """The options that every command that plays can have."""
-    return [*run_options(), dry_run_option(), quiet_option(), store_option(), project_option(), *display_options(),
-            _HELP_ALL_OPTION]  # fmt: skip
+    return [*run_options(), dry_run_option(), log_option(), quiet_option(), store_option(), project_option(),
+            *display_options(), _HELP_ALL_OPTION]  # fmt: skip
 
 
 def dry_run_option() -> click.Option:
     """`--dry-run`, for commands that play items."""
     return option("--dry-run", "Show the plan (items, requests, cost) and send nothing.", is_flag=True)
+
+
+def log_option() -> click.Option:
+    """`--log-to`, for `run`."""
+    text = "Tracker to hand the scores to, if it is installed; repeat for several."
+    return option("--log-to", text, multiple=True, type=click.Choice(("tensorboard", "wandb", "mlflow")))
 
 
 def quiet_option() -> click.Option:

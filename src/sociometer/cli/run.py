@@ -8,13 +8,14 @@ from typing import Any
 import click
 from msgspec import structs
 
-from sociometer.adapters.tracking import TRACKERS, check_trackers, log_scores
+from sociometer.adapters.tracking import check_trackers, log_scores
 from sociometer.cli.completion import with_offers
 from sociometer.cli.options import (
     HELP_ALL,
     PlayCommand,
     chosen_settings,
     dry_run_option,
+    log_option,
     open_engine,
     quiet_option,
     run_config,
@@ -22,7 +23,7 @@ from sociometer.cli.options import (
     setting_options,
     store_option,
 )
-from sociometer.cli.output import SCREEN, Display, display_options, option, print_text
+from sociometer.cli.output import SCREEN, Display, display_options, print_text
 from sociometer.cli.project import project_option, with_defaults
 from sociometer.core.card import Card
 from sociometer.core.config import Caps, RunConfig, check_number
@@ -84,12 +85,7 @@ def fixed_parameters() -> list[click.Parameter]:
         *run_options(),
         dry_run_option(),
         quiet_option(),
-        option(
-            "--log-to",
-            "Also hand the scores to an installed tracker; repeat for several.",
-            multiple=True,
-            type=click.Choice(TRACKERS),
-        ),
+        log_option(),
         store_option(),
         project_option(),
         *display_options(),

@@ -83,9 +83,15 @@ _MORE = 4  # the proposed limit as a multiple of the one that was too short
 _LONGEST_SHOWN = 200
 _NOT_READ = (ReplyKind.UNREADABLE, ReplyKind.TWO_ANSWERS)
 _HARMONY = re.compile(r"<\|(?:channel|message)\|>|\Aanalysis.*assistantfinal", re.DOTALL)
-_TOOL_CALL = re.compile(
-    r"<\|?tool_calls?\|?>|\[TOOL_CALLS\]|\{\s*\"name\"\s*:.*\"(?:arguments|parameters)\"\s*:", re.DOTALL
-)
+_CALL = re.compile(r"<\|?tool_calls?\|?>|\[TOOL_CALLS\]|\{\s*\"name\"\s*:.*\"(?:arguments|parameters)\"\s*:", re.DOTALL)
+_ADVICE = {
+    _HARMONY: "The server sends Harmony channels instead of the answer; start it with its reasoning parser: vLLM"
+    " --reasoning-parser openai_gptoss, SGLang --reasoning-parser gpt-oss, llama.cpp --jinja.",
+    _CALL: "They are tool calls, and this test offers no tools; start the server without --enable-auto-tool-choice and"
+    " --tool-call-parser (vLLM, SGLang).",
+    re.compile(""): "For a base model add -o base; for replies that only a model can read, --role reader=MODEL.",
+}
+"""What replies without an answer have in common, and what helps."""
 
 
 class FirstReplies:
@@ -140,22 +146,15 @@ class FirstReplies:
         return f"{cut_off_replies}; start a new run with {more}."
 
     def _unreadable(self, unread: int) -> str:
-        texts = [in_one_line(reply.text) for reply in self._unread]
-        calls = sum(reply.finish == "tool_calls" or bool(_TOOL_CALL.search(reply.text)) for reply in self._unread)
-        if 2 * sum(map(bool, map(_HARMONY.search, texts))) > len(texts):
-            why = (
-                "The server sends Harmony channels instead of the answer; start it with its reasoning parser: vLLM"
-                " --reasoning-parser openai_gptoss, SGLang --reasoning-parser gpt-oss, llama.cpp --jinja."
-            )
-        elif 2 * calls > len(texts):
-            why = (
-                "They are tool calls, and this test offers no tools; start the server without --enable-auto-tool-choice"
-                " and --tool-call-parser (vLLM, SGLang)."
-            )
-        else:
-            why = "For a base model add -o base; for replies that only a model can read, --role reader=MODEL."
-        shown = next(filter(None, texts), "")[:_LONGEST_SHOWN] or "(no text)"
-        return f"{unread} of the first {self._asked} replies have no answer that can be read, such as '{shown}'. {why}"
+        calls = ("<tool_call> " if reply.finish == "tool_calls" else "" for reply in self._unread)
+        texts = [call + in_one_line(reply.text) for call, reply in zip(calls, self._unread, strict=True)] or [""]
+        advice = next(
+            said for sign, said in _ADVICE.items() if 2 * sum(map(bool, map(sign.search, texts))) >= len(texts)
+        )
+        shown = texts[0][:_LONGEST_SHOWN]
+        return (
+            f"{unread} of the first {self._asked} replies have no answer that can be read, such as '{shown}'. {advice}"
+        )
 
 
 _BACKLOG = 4_000
