@@ -1,6 +1,7 @@
 """Silent, filtered and cut-off replies of a real server stay in the score; a limit that is too low stops a run."""
 
 import json
+import re
 
 from servers.openai import OpenAIServer
 from sociometer.cli.main import run_command
@@ -153,3 +154,21 @@ def test_a_script_is_not_stopped(tmp_path, capsys):
         "20",
     ]
     assert run_command(words) == 0
+
+
+def test_replies_to_the_second_question_do_not_hide_unreadable_ones(tmp_path, capsys):
+    class Slow(OpenAIServer):
+        """Answers nobody's first question, and the second of two items in three."""
+
+        def good(self, path, body, fault):
+            answer = super().good(path, body, fault)
+            answers = len(body["messages"]) > 2 and len(body["messages"][0]["content"]) % 3
+            answer["choices"][0]["message"]["content"] = "B" if answers else Babbler.text
+            return answer
+
+    store = str(tmp_path / "s.db")
+    with Slow() as server:
+        run(capsys, server, store, "run", "sesi", "--limit", "60")
+        assert run_command(["resume", "last", "--store", store, "--quiet"]) == 0
+    first = capsys.readouterr().out.splitlines()[0]
+    assert re.search(r"60 items, (1[3-9]|2\d) unreadable replies\.$", first)

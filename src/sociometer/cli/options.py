@@ -143,7 +143,7 @@ _DETAILS = {one.flag or one.name.replace("_", "-"): one for one in OPTIONS if on
 
 def detail_values(given: tuple[str, ...]) -> dict[str, Any]:
     """The options of a run that are given by `-o`, and the defaults of all others that are no option of their own."""
-    values = {one.name: () if one.many else one.default for one in OPTIONS if one.detail or one.in_name}
+    values: dict[str, Any] = {one.name: () if one.many else one.default for one in OPTIONS if one.detail or one.in_name}
     for text in given:
         name, equals, value = text.partition("=")
         if equals and (field := NAME.fullmatch(name)):
