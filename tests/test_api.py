@@ -335,3 +335,24 @@ def test_a_ranking_of_one_model_names_the_function_for_several(store):
         sm.run("sesi", "baseline/random", until="ranked", store=store)
     with pytest.raises(UsageError, match="several"):
         sm.rank("sesi", ["baseline/random"], store=store)
+
+
+def test_a_callback_hears_of_every_item_of_every_look_and_of_the_end(tmp_path):
+    heard = []
+    store = tmp_path / "s.db"
+    run = sm.run("sesi", "baseline/random", limit=40, until="±20", store=store, callback=heard.append)
+    items, looks = ([one for one in heard if one.kind == kind] for kind in ("item", "look"))
+    assert {(one.episode.item.id, one.episode.repeat) for one in items} == run.finished("questions")
+    assert [one.stopping for one in looks][-1] == run.stopping("questions")
+    assert (heard[-1].kind, heard[-1].status, heard[-1].run) == ("end", "finished", run.id)
+
+
+def test_a_callback_that_fails_stops_neither_the_run_nor_is_it_called_again(tmp_path):
+    heard = []
+
+    def broken(event):
+        heard.append(event)
+        raise RuntimeError("mine")
+
+    run = sm.run("sesi", "baseline/random", limit=5, store=tmp_path / "s.db", callback=broken)
+    assert (run.status, len(heard)) == ("finished", 1)

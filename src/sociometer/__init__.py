@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from sociometer.core.command import CommandContext
     from sociometer.core.conversation import Reply
     from sociometer.core.errors import SociometerError
+    from sociometer.engine.progress import RunEvent
     from sociometer.engine.run_options import RunOptions
     from sociometer.results.choice import ChosenRuns
     from sociometer.results.export import frame
@@ -47,6 +48,7 @@ __all__ = [
     "Rankings",
     "Reply",
     "Reproduction",
+    "RunEvent",
     "RunOptions",
     "SociometerError",
     "StoredRun",
@@ -73,6 +75,7 @@ _ELSEWHERE = {
     "Comparisons": "sociometer.results.runs",
     "Rankings": "sociometer.results.runs",
     "Reply": "sociometer.core.conversation",
+    "RunEvent": "sociometer.engine.progress",
     "RunOptions": "sociometer.engine.run_options",
     "SociometerError": "sociometer.core.errors",
     "StoredRun": "sociometer.store.stored_run",

@@ -23,6 +23,7 @@ from sociometer.core.errors import DataError, StopCause, UsageError
 from sociometer.core.measure import Figure, PublishedFigure, Table
 from sociometer.core.paper import PaperInput, checked, ledger
 from sociometer.core.player import Player
+from sociometer.core.server_fields import server_fields
 from sociometer.core.settings import Settings
 from sociometer.core.sheets import read_rows
 from sociometer.core.source import Source
@@ -31,6 +32,7 @@ from sociometer.core.version import __version__
 from sociometer.engine.data import data_folders
 from sociometer.engine.engine import Engine, Listener, PlayedRun
 from sociometer.engine.plan import ItemList, ReadPlan
+from sociometer.engine.progress import Callback
 from sociometer.engine.run_options import RunOptions, make_config, model_spec, with_shared_rule
 from sociometer.instruments import card_of, cards, load
 from sociometer.models.python import Function, PythonPlayer
@@ -56,16 +58,17 @@ def run(
     *,
     store: str | Path | None = None,
     progress: bool = False,
+    callback: Callback | None = None,
     **options: Unpack[RunOptions],
 ) -> StoredRun:
     """Plays an instrument on a model and returns the stored run; repeating the call sends no request that has a reply.
 
     The model is a name as `sociometer list models` lists them, or a function of the messages. `options` are those of
     `RunOptions`. A run that a limit stopped is returned, too: its `status` says so, and `resume` with a higher limit
-    continues it.
+    continues it. `callback` is called when an item is done, when a stopping rule has looked, and at the end.
     """
     with _listener(progress) as listener:
-        engine = _engine(store, listener)
+        engine = _engine(store, listener, callback)
         config, players = _alone(_config(instrument, model, options)), _players(model, options)
         return _played(engine.run(config, players=players))
 
@@ -138,11 +141,12 @@ async def arun(
     *,
     store: str | Path | None = None,
     progress: bool = False,
+    callback: Callback | None = None,
     **options: Unpack[RunOptions],
 ) -> StoredRun:
     """The same as `run`, on the caller's event loop."""
     with _listener(progress) as listener:
-        engine = _engine(store, listener)
+        engine = _engine(store, listener, callback)
         config, players = _alone(_config(instrument, model, options)), _players(model, options)
         plan = await asyncio.to_thread(engine.plan, config, players=players)
         return _played(await engine.play(await asyncio.to_thread(engine.prepare, plan)))
@@ -158,6 +162,7 @@ def resume(
     key_variable: str | Mapping[str, str] = "",
     insecure_http: bool = False,
     code: Collection[str] = (),
+    headers: Mapping[str, str] | None = None,
     store: str | Path | None = None,
     progress: bool = False,
 ) -> StoredRun:
@@ -165,7 +170,8 @@ def resume(
 
     `key_variable` names the environment variable with the subject's key, or with the key of each role. It is needed
     for servers other than the provider's own, because it is never taken from the store. `code` names again the
-    functions (`python/MODULE:FUNCTION`) that the run asks.
+    functions (`python/MODULE:FUNCTION`) that the run asks; `headers` gives again those of `server_fields`, by the same
+    names (`header.X-Team`).
     """
     with _listener(progress) as listener:
         engine = _engine(store, listener)
@@ -173,7 +179,8 @@ def resume(
         named = {SUBJECT: key_variable} if isinstance(key_variable, str) else key_variable
         given = {role: variable for role, variable in named.items() if variable}
         caps = Caps(max_cost, max_requests, max_tokens)
-        options = {"key_variables": given, "insecure_http": insecure_http, "code": code}
+        options: dict[str, Any] = {"key_variables": given, "insecure_http": insecure_http, "code": code}
+        options["fields"] = server_fields(headers or {})
         return _played(engine.resume(found, caps, in_flight, **options))
 
 
@@ -385,8 +392,8 @@ def _store(path: str | Path | None) -> Store:
     return _opened(chosen_place(path))
 
 
-def _engine(store: str | Path | None, listener: Listener | None = None) -> Engine:
-    return Engine(_store(store), load, listener, stopping_rule)
+def _engine(store: str | Path | None, listener: Listener | None = None, callback: Callback | None = None) -> Engine:
+    return Engine(_store(store), load, listener, stopping_rule, callback)
 
 
 def _listener(progress: bool) -> AbstractContextManager[ProgressDisplay | None]:

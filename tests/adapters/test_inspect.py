@@ -5,6 +5,7 @@ import gc
 import json
 import math
 import warnings
+import zipfile
 from itertools import count
 
 import msgspec
@@ -21,6 +22,7 @@ from inspect_ai.scorer import SampleScore, Score
 import assistants
 import sociometer as sm
 from sociometer.adapters import inspect_tasks
+from sociometer.cli.main import run_command
 from sociometer.instruments import cards, load
 
 # Inspect itself calls tenacity with a parameter that tenacity deprecates.
@@ -463,3 +465,24 @@ def test_a_model_of_ours_is_told_of_tools_in_inspect_or_refused(folder, tmp_path
     assert sample.store["sociometer:outcome"]["talk"][1] == ["subject", "No."]
     with pytest.raises(AssertionError, match="-T tools=told"):
         evaluate("sociometer/sage", folder / "refused", **chosen, task_args={"task": "deeds", "talks": 2})
+
+
+@pytest.mark.parametrize("samples", [0, 12])
+def test_a_log_that_was_killed_is_refused_without_samples_and_else_imported_as_a_stopped_run(
+    evaluated, tmp_path, capsys, samples
+):
+    killed, store = tmp_path / "killed.eval", str(tmp_path / "s.db")
+    with zipfile.ZipFile(evaluated) as whole, zipfile.ZipFile(killed, "w") as part:
+        kept = [name for name in whole.namelist() if name.startswith("samples/")][:samples]
+        for name in ("_journal/start.json", *kept):
+            part.writestr(name, whole.read(name))
+    code = run_command(["import", "inspect", str(killed), "--store", store])
+    said = capsys.readouterr()
+    if samples:
+        (run,) = sm.runs(store=store)
+        assert (code, run.status, len(list(run.episodes()))) == (0, "stopped", 12)
+        assert "its scores cover only the items played so far" in said.out
+    else:
+        assert code == 2
+        assert "the evaluation was killed before it wrote one" in said.err
+        assert not sm.runs(store=store)

@@ -91,7 +91,7 @@ def test_a_reply_that_comes_at_the_second_question_counts_and_is_marked(server, 
 
 def test_a_tool_call_is_kept_as_an_answer_and_paid_for_once(server, tmp_path):
     server.fault_of = lambda number: faults.TOOL_CALL
-    played, episodes = play(server, tmp_path / "store.db")
+    played, episodes = play(server, tmp_path / "store.db", repeats=2)  # more would stop the run
     assert played.ending.status == "finished"
     assert len(server.received) == 2 * len(episodes), "once, and once more after the second question"
     assert all(episode.failure is None and episode.score is not None for episode in episodes)

@@ -24,7 +24,7 @@ async def talk(item, session):
         messages.append(user(f"{item.id}, turn {turn}, lot {session.rng.random()}"))
         reply = await session.ask("subject", messages)
         messages.append(assistant(reply.text))
-        votes.append(Vote((), None, reply.text))
+        votes.append(Vote((), int(reply.text, 16) % 4, reply.text))
     return ChoiceAnswer(tuple(votes), int(votes[-1].rule, 16) % 4)
 
 

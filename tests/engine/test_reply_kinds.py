@@ -1,6 +1,7 @@
 """Silent, filtered and cut-off replies of a real server stay in the score; a limit that is too low stops a run."""
 
 import json
+import re
 
 from servers.openai import OpenAIServer
 from sociometer.cli.main import run_command
@@ -72,3 +73,102 @@ def test_a_limit_that_cuts_most_replies_off_stops_the_run_and_names_a_better_one
     assert "cut off at 8 tokens" in played["ending"]["reason"]
     assert "-o reply-tokens=32" in played["ending"]["reason"]
     assert asked < 40
+
+
+HARMONY = (
+    "<|channel|>analysis<|message|>Which of them? Let me think.<|end|><|start|>assistant<|channel|>final<|message|>"
+)
+
+
+class Babbler(Mumbler):
+    text = "I would rather talk about the weather in the mountains"
+
+
+def test_unreadable_replies_stop_the_run_and_one_is_shown(tmp_path, capsys):
+    store, words = tmp_path / "s.db", ("run", "sesi", "-o", "in-flight=2", "--limit", "60")
+    with Babbler() as server:
+        code, played, _ = run(capsys, server, store, *words)
+        asked = len(server.received)
+        assert (code, played["ending"]["cause"]) == (3, "unreadable")
+        assert "of the first 10 replies have no answer that can be read" in played["ending"]["reason"]
+        assert "the weather in the mountains" in played["ending"]["reason"]
+        assert "--role reader=MODEL" in played["ending"]["reason"]
+        assert asked < 60
+        assert run_command(["resume", "last", "--store", str(store), "--json", "--quiet"]) == 0
+        assert json.loads(capsys.readouterr().out)[0]["ending"]["status"] == "finished"
+    assert run_command(["show", "last", "--store", str(store)]) == 0
+    assert "60 items, 60 unreadable replies." in capsys.readouterr().out.splitlines()[0]
+
+
+def test_harmony_channels_and_tool_calls_are_named_with_the_setting_of_the_server(tmp_path, capsys):
+    class Harmony(Mumbler):
+        text = f"{HARMONY}perhaps"
+
+    class Tools(Mumbler):
+        finish = "tool_calls"
+
+        def good(self, path, body, fault):
+            answer = super().good(path, body, fault)
+            call = {"id": "1", "type": "function", "function": {"name": "answer", "arguments": "{}"}}
+            answer["choices"][0]["message"] = {"role": "assistant", "content": None, "tool_calls": [call]}
+            return answer
+
+    class Written(Mumbler):
+        text = '<tool_call>{"name": "answer", "arguments": {"to": "the question"}}</tool_call>'
+
+    named = (
+        (Harmony, "--reasoning-parser openai_gptoss"),
+        (Tools, "--tool-call-parser"),
+        (Written, "They are tool calls"),
+    )
+    for kind, setting in named:
+        with kind() as server:
+            code, played, _ = run(capsys, server, tmp_path / f"{kind.__name__}.db", "run", "sesi")
+        assert code == 3
+        assert setting in played["ending"]["reason"]
+
+
+def test_a_few_unreadable_replies_stop_nothing_and_are_not_in_the_first_line(tmp_path, capsys):
+    class Seldom(Babbler):
+        silent = 0.15
+
+    with Seldom() as server:
+        code, played, _ = run(capsys, server, tmp_path / "s.db", "run", "sesi", "--limit", "40", "--no-second-question")
+    assert (code, played["ending"]["status"]) == (0, "finished")
+    assert run_command(["show", "last", "--store", str(tmp_path / "s.db")]) == 0
+    assert "unreadable repl" not in capsys.readouterr().out.splitlines()[0]
+
+
+def test_a_script_is_not_stopped(tmp_path, capsys):
+    script = tmp_path / "says.txt"
+    script.write_text("I would rather talk about the weather\n" * 40)
+    words = [
+        "run",
+        "sesi",
+        "--model",
+        f"scripted/{script}",
+        "--store",
+        str(tmp_path / "s.db"),
+        "--quiet",
+        "--limit",
+        "20",
+    ]
+    assert run_command(words) == 0
+
+
+def test_replies_to_the_second_question_do_not_hide_unreadable_ones(tmp_path, capsys):
+    class Slow(OpenAIServer):
+        """Answers nobody's first question, and the second of two items in three."""
+
+        def good(self, path, body, fault):
+            answer = super().good(path, body, fault)
+            answers = len(body["messages"]) > 2 and len(body["messages"][0]["content"]) % 3
+            answer["choices"][0]["message"]["content"] = "B" if answers else Babbler.text
+            return answer
+
+    store = str(tmp_path / "s.db")
+    with Slow() as server:
+        run(capsys, server, store, "run", "sesi", "--limit", "60")
+        assert run_command(["resume", "last", "--store", store, "--quiet"]) == 0
+    first = capsys.readouterr().out.splitlines()[0]
+    assert re.search(r"60 items, (1[3-9]|2\d) unreadable replies\.$", first)

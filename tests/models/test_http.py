@@ -6,7 +6,9 @@ from aiohttp import web
 from yarl import URL
 
 from servers import faults
+from servers.anthropic import AnthropicServer
 from servers.faults import Fault
+from servers.openai import OpenAIServer
 from sociometer.core.conversation import Request, user
 from sociometer.core.errors import MachineryError
 from sociometer.models import http
@@ -209,3 +211,25 @@ def test_a_server_may_send_a_few_interim_responses_and_not_an_endless_row(interi
 
     said = asyncio.run(asked())
     assert said == "B" if interim == 3 else "more than 16 interim responses" in said
+
+
+@pytest.mark.parametrize("spec", ["vllm/m", "anthropic/m"])
+def test_a_model_that_the_server_does_not_know_is_told_with_those_it_has(spec):
+    class Lister(OpenAIServer if spec == "vllm/m" else AnthropicServer):
+        def good(self, path, body, fault):
+            return {"data": [{"id": "qwen3-8b"}, {"id": "llama-3"}]}
+
+    async def once(server):
+        async with resolve(spec, ModelOptions(base_url=server.url)) as asked:
+            with pytest.raises(MachineryError) as caught:
+                await asked.answer(HELLO)
+        return str(caught.value)
+
+    missing = Fault(status=404, message="there is no model m")
+    with Lister() as server:
+        server.faults.append(missing)
+        assert "This server has: qwen3-8b, llama-3." in asyncio.run(once(server))
+        assert server.last.path == "/v1/models"
+        server.faults.extend([missing, missing])
+        assert "This server has" not in asyncio.run(once(server))
+        assert len(server.received) == 4

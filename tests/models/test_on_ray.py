@@ -272,3 +272,15 @@ def test_a_vllm_server_that_is_killed_is_started_again(tmp_path, calls):
 def test_a_vllm_server_that_does_not_start_says_why(tmp_path):
     with pytest.raises(UsageError, match="no such weights"):
         play(tmp_path / "s.db", None, subject="vllm/broken", replicas=1)
+
+
+@pytest.mark.parametrize(("on", "advice"), [("ray", "'ray stop'"), ("ray://127.0.0.1:1", "Check the address")])
+def test_a_cluster_that_does_not_start_is_told_with_advice_for_this_case(on, advice, monkeypatch):
+    def never(**_):
+        raise TimeoutError("the node did not start in time")
+
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    monkeypatch.setattr(ray, "is_initialized", lambda: False)
+    monkeypatch.setattr(ray, "init", never)
+    with pytest.raises(UsageError, match=advice):
+        on_ray.connect(on)

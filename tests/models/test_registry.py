@@ -21,6 +21,9 @@ from sociometer.models.registry import describe, resolve
         ("local/smollm2", "did you mean 'smollm2-135m'"),
         ("local/nowhere/x.gguf", "'nowhere/x.gguf' does not exist"),
         ("openai/", "needs a model's name"),
+        ("bedrock/claude", "inspect/bedrock/NAME"),
+        ("litellm/claude", "openai/NAME@URL"),
+        ("azure/gpt-4o", "azure/gpt-4o@https://RESOURCE.openai.azure.com/openai/v1"),
     ],
 )
 def test_a_wrong_name_is_told_with_the_nearest_right_one(spec, said):

@@ -21,6 +21,7 @@ class Received(NamedTuple):
     path: str
     headers: dict
     body: dict
+    query: dict = {}
 
 
 class LoopbackServer:
@@ -108,7 +109,7 @@ class LoopbackServer:
         raw = await request.read()
         body = json.loads(raw) if raw else {}
         number = len(self.received)
-        self.received.append(Received(request.path, dict(request.headers), body))
+        self.received.append(Received(request.path, dict(request.headers), body, dict(request.query)))
         fault = self._fault(number)
         if fault.delay_seconds:
             await asyncio.sleep(fault.delay_seconds)

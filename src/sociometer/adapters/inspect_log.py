@@ -35,7 +35,7 @@ from sociometer.core.errors import DataError, FailureKind, SociometerError
 from sociometer.core.task import Episode, Failure, Task
 from sociometer.engine.engine import Engine
 from sociometer.instruments import load
-from sociometer.store.records import Manifest, RoleRecord
+from sociometer.store.records import Manifest, RoleRecord, RunStatus
 from sociometer.store.stored_run import StoredRun, score_safely
 
 TOOL = "Inspect"
@@ -109,12 +109,18 @@ def _check_json(path: Path) -> None:
 def _import_own(engine: Engine, path: Path, header: EvalLog, subject: str, name: str) -> StoredRun:
     """A log of one of our instruments as a run of it: outcomes are scored here, and summaries are the instrument's."""
     manifest = _manifest(path, header)
+    if next(_samples(path), None) is None:
+        said = f"the log has no sample (status '{header.status}'): the evaluation was killed before it wrote one."
+        raise DataError(f"{said} Run 'inspect log recover' first, or evaluate again", path)
     config = structs.replace(manifest.config, subject=subject, name=name)
     with _reading(path):
         task, roles = load(config.instrument).task(config.tasks[0]), _roles(path)
-    return keep_own(
-        engine, path, structs.replace(manifest, config=config), roles, _episodes(path, task, config.official)
-    )
+    manifest, episodes = structs.replace(manifest, config=config), _episodes(path, task, config.official)
+    run = keep_own(engine, path, manifest, roles, episodes)
+    if header.status != "success":
+        engine.store.runs.set_status(run.id, RunStatus.STOPPED)  # its result then says that items are missing
+        engine.store.flush()
+    return engine.stored(run.id)
 
 
 def _manifest(path: Path, header: EvalLog) -> Manifest:

@@ -1,5 +1,6 @@
 """The options that commands share, and how they become a RunConfig."""
 
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
@@ -7,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+import msgspec
 from msgspec import structs
 
 from sociometer.cli.output import Number, TableCommand, display_options, option, print_text
@@ -16,6 +18,7 @@ from sociometer.core.config import Caps, RunConfig, model_label
 from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import UsageError, unknown
 from sociometer.core.instrument import Instrument
+from sociometer.core.server_fields import NAME
 from sociometer.core.settings import Setting
 from sociometer.core.task import StoppingRule
 from sociometer.engine.engine import Engine, Listener
@@ -134,15 +137,19 @@ def _option(one: RunOption) -> click.Option:
     )  # fmt: skip
 
 
-_DETAILS = {one.name.replace("_", "-"): one for one in OPTIONS if one.detail}
+_DETAILS = {one.flag or one.name.replace("_", "-"): one for one in OPTIONS if one.detail}
 """What `-o` takes, by name."""
 
 
 def detail_values(given: tuple[str, ...]) -> dict[str, Any]:
     """The options of a run that are given by `-o`, and the defaults of all others that are no option of their own."""
-    values = {one.name: () if one.many else one.default for one in OPTIONS if one.detail or one.in_name}
+    values: dict[str, Any] = {one.name: () if one.many else one.default for one in OPTIONS if one.detail or one.in_name}
     for text in given:
         name, equals, value = text.partition("=")
+        if equals and (field := NAME.fullmatch(name)):
+            parsed = _json(name, value) if field[2] == "body" else value
+            values["server_fields"] = {**values["server_fields"], name: parsed}
+            continue
         one = _DETAILS.get(name)
         if one is None:
             raise unknown("name for -o", name, _DETAILS)
@@ -154,6 +161,13 @@ def detail_values(given: tuple[str, ...]) -> dict[str, Any]:
             raise UsageError(f"-o {name}: {error.message}") from None
         values[one.name] = (*values[one.name], converted) if one.many else converted
     return values
+
+
+def _json(name: str, text: str) -> Any:
+    try:
+        return msgspec.json.decode(text)
+    except (msgspec.DecodeError, RecursionError):
+        raise UsageError(f"-o {name} needs JSON, such as 20, true or '\"text\"', not '{text}'.") from None
 
 
 class PlayCommand(TableCommand):
@@ -215,13 +229,19 @@ def _with_default(one: RunOption) -> str:
 
 def _shared_options() -> list[click.Parameter]:
     """The options that every command that plays can have."""
-    return [*run_options(), dry_run_option(), quiet_option(), store_option(), project_option(), *display_options(),
-            _HELP_ALL_OPTION]  # fmt: skip
+    return [*run_options(), dry_run_option(), log_option(), quiet_option(), store_option(), project_option(),
+            *display_options(), _HELP_ALL_OPTION]  # fmt: skip
 
 
 def dry_run_option() -> click.Option:
     """`--dry-run`, for commands that play items."""
     return option("--dry-run", "Show the plan (items, requests, cost) and send nothing.", is_flag=True)
+
+
+def log_option() -> click.Option:
+    """`--log-to`, for `run`."""
+    text = "Tracker to hand the scores to, if it is installed; repeat for several."
+    return option("--log-to", text, multiple=True, type=click.Choice(("tensorboard", "wandb", "mlflow")))
 
 
 def quiet_option() -> click.Option:
@@ -297,13 +317,19 @@ def _variable(name: str) -> str:
     return "setting_" + name.replace("-", "_")
 
 
+_HEADER = re.compile(r"((?:-o)?=?(?:[a-z][a-z0-9_-]*\.)?header\.[^=]*=).*", re.DOTALL)
+"""A header on the command line, whose value is never stored."""
+
+
 def run_config(card: Card, subject: str, values: Mapping[str, Any], settings: Mapping[str, Any]) -> RunConfig:
     """The configuration that the options of `run` describe."""
     options = {name: values[name] for name in RunOptions.__annotations__ if name in values}
     config = make_config(card, subject, **{**options, "roles": parse_roles(values["roles"]), "settings": settings})
     project: Completed | None = values.get("project")
     own = project.of_run(card, (subject,) if subject else values["models"], values["label"]) if project else {}
-    return structs.replace(config, command=("sociometer", *map(without_passwords, sys.argv[1:])), **own)
+    return structs.replace(
+        config, command=("sociometer", *(_HEADER.sub(r"\1…", without_passwords(word)) for word in sys.argv[1:])), **own
+    )
 
 
 def caps(values: Mapping[str, Any]) -> Caps:

@@ -6,9 +6,10 @@ import click
 
 from sociometer.cli.options import cap_options, caps, detail_values, open_stored, quiet_option, store_option
 from sociometer.cli.output import Display, TableCommand, display_options, option
-from sociometer.cli.run import exit_code, played_json, show_played
+from sociometer.cli.run import exit_code, show_all
 from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import UsageError
+from sociometer.core.server_fields import NAME, server_fields
 from sociometer.reporting.progress import ProgressDisplay
 from sociometer.store.place import StorePlace
 
@@ -23,18 +24,16 @@ def _resume(
     key_variables = {role or SUBJECT: variable for role, _, variable in named}
     chosen = detail_values(details)
     for name in details:
-        if (given := name.partition("=")[0]) not in _AGAIN:
-            raise UsageError(f"-o {given} belongs to 'run'; 'resume' takes: {', '.join(_AGAIN)}.")
+        given = name.partition("=")[0]
+        if given not in _AGAIN and not ((field := NAME.fullmatch(given)) and field[2] == "header"):
+            raise UsageError(f"-o {given} belongs to 'run'; 'resume' takes: {', '.join(_AGAIN)}, header.NAME.")
     in_flight = chosen["in_flight"] if any(one.startswith("in-flight") for one in details) else None
     with ProgressDisplay(quiet) as progress, open_stored(store, progress) as engine:
         played = engine.resume(
             run, caps(values), in_flight, key_variables=key_variables, insecure_http=chosen["insecure_http"],
-            code=values["code"],
+            code=values["code"], fields=server_fields(chosen["server_fields"]),
         )  # fmt: skip
-        if display.as_json:
-            display.json([played_json(played)])
-        else:
-            show_played([played.run], display)
+        show_all([played], display)
         return exit_code([played])
 
 

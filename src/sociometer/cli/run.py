@@ -8,12 +8,14 @@ from typing import Any
 import click
 from msgspec import structs
 
+from sociometer.adapters.tracking import check_trackers, log_scores
 from sociometer.cli.completion import with_offers
 from sociometer.cli.options import (
     HELP_ALL,
     PlayCommand,
     chosen_settings,
     dry_run_option,
+    log_option,
     open_engine,
     quiet_option,
     run_config,
@@ -83,6 +85,7 @@ def fixed_parameters() -> list[click.Parameter]:
         *run_options(),
         dry_run_option(),
         quiet_option(),
+        log_option(),
         store_option(),
         project_option(),
         *display_options(),
@@ -147,10 +150,12 @@ def play(
     display: Display,
     detect: float | None = None,
     priced: bool = True,
+    log_to: tuple[str, ...] = (),
     **values: Any,
 ) -> int:
     """Play, or with `dry_run` show the plan, and what it takes to detect a difference; if not `priced`, only that."""
     configs = configs_of(instruments, values)
+    check_trackers(log_to)
     with ProgressDisplay(quiet or dry_run) as progress, open_engine(values["store"], progress) as engine:
         plans = engine.plans(configs, sends=not dry_run)
         for plan in plans:
@@ -165,7 +170,7 @@ def play(
             _tell_the_limits(configs[0].caps)
         engine.share_limits(plans)
         progress.expect(len(plans))
-        return _play_all(engine, plans, display)
+        return _play_all(engine, plans, display, log_to)
 
 
 def _tell_of_stand_ins(plans: list[ReadPlan]) -> None:
@@ -200,12 +205,12 @@ def _tell_the_limits(caps: Caps) -> None:
         print_text(f"Spending limit, {CAPS_COVER}: {', '.join(limits)}.", err=True)
 
 
-def _play_all(engine: Engine, plans: list[ReadPlan], display: Display) -> int:
+def _play_all(engine: Engine, plans: list[ReadPlan], display: Display, log_to: tuple[str, ...]) -> int:
     until = plans[0].config.until
     if until is not None and until.goal == RANKED:
         from sociometer.api import play_ranked  # here, since it loads the statistics
 
-        return _show_ranked(play_ranked(engine, plans), display)
+        return _show_ranked(play_ranked(engine, plans), display, log_to)
     played: list[PlayedRun] = []
     silent: dict[str, list[str]] = {}
     for plan, following in zip(plans, (*plans[1:], None), strict=True):
@@ -221,23 +226,27 @@ def _play_all(engine: Engine, plans: list[ReadPlan], display: Display) -> int:
         raise NeverAnswered(" ".join(messages))
     for message in messages:
         print_text(f"error: {message}", err=True)
-    if display.as_json:
-        display.json([played_json(one) for one in played])
-    else:
-        show_played([one.run for one in played], display)
+    show_all(played, display, log_to)
     return exit_code(played) or int(ExitCode.MACHINERY if silent else ExitCode.OK)
 
 
-def _show_ranked(played: list[PlayedRun], display: Display) -> int:
-    if display.as_json:
-        display.json([played_json(one) for one in played])
-    else:
-        show_played([one.run for one in played], display)
+def _show_ranked(played: list[PlayedRun], display: Display, log_to: tuple[str, ...]) -> int:
+    show_all(played, display, log_to)
     ended = [one for one in played if one.ending.cause is not StopCause.DECIDED]
     if not ended and (failed := sum(sum(one.run.failures().values()) for one in played)):
         print_text(f"Failed: {failed}. To retry, repeat the command.", err=True)
         return int(ExitCode.MACHINERY)
     return exit_code(ended)
+
+
+def show_all(played: list[PlayedRun], display: Display, log_to: tuple[str, ...] = ()) -> None:
+    """Show what was played, and hand it to trackers."""
+    if display.as_json:
+        display.json([played_json(one) for one in played])
+    else:
+        show_played([one.run for one in played], display)
+    for problem in (problem for one in played if log_to for problem in log_scores(one.run, log_to)):
+        print_text(problem, err=True)
 
 
 def show_played(runs: list[StoredRun], display: Display) -> None:

@@ -11,6 +11,7 @@ from msgspec import UNSET, Struct, structs
 
 from sociometer.core.conversation import Sampling
 from sociometer.core.errors import UsageError, unknown
+from sociometer.core.server_fields import ServerFields
 from sociometer.core.session import AnswerMode, ToolMode
 from sociometer.core.settings import Setting, SettingValue, without_folders
 from sociometer.core.stopping import Until
@@ -121,6 +122,14 @@ def _rule_without_past(config: "RunConfig", context: FieldContext) -> object:
     return UNSET if config.until is None else structs.replace(config.until, past=())
 
 
+def _digests(config: "RunConfig", context: FieldContext) -> object:
+    return {role: one.stored for role, one in config.server_fields.items()} or UNSET
+
+
+def _header_names(config: "RunConfig", context: FieldContext) -> object:
+    return {role: one.published for role, one in config.server_fields.items()}
+
+
 def _one(config: "RunConfig", context: FieldContext) -> int:
     return 1
 
@@ -162,6 +171,11 @@ class RunConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
     base_url: Annotated[str, SERVER] = ""
     revision: Annotated[str, CHOICE] = ""
     key_variable: Annotated[str, SERVER] = ""
+    server_fields: Annotated[
+        dict[str, ServerFields],
+        CHOICE.but(counted=_digests, stored=_digests, published=_header_names, inspect=_header_names),
+    ] = {}
+    """What the user adds to the requests of each role; the values of headers are never stored."""
     insecure_http: Annotated[bool, ONE_COMMAND] = False
     """Whether keys may be sent over plain HTTP to other machines; valid for one command and never stored."""
     timeout_seconds: Annotated[float, MACHINE] = 300.0
@@ -237,7 +251,7 @@ class RunConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def counted(self) -> dict[str, object]:
         """The choices that make two runs different."""
-        return {name: value for name, value in self._answered("counted").items() if value is not UNSET}
+        return self._answered("counted")
 
     def only(self, question: _Question, context: FieldContext = _NO_CONTEXT) -> "RunConfig":
         """The choices that are stored, published, planned or given to Inspect; the others have their defaults."""
@@ -245,7 +259,8 @@ class RunConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     def _answered(self, question: str, context: FieldContext = _NO_CONTEXT) -> dict[str, Any]:
         answers = {name: answer for name, about in about_fields().items() if (answer := getattr(about, question))}
-        return {name: one(self, context) if callable(one) else getattr(self, name) for name, one in answers.items()}
+        found = {name: one(self, context) if callable(one) else getattr(self, name) for name, one in answers.items()}
+        return {name: value for name, value in found.items() if value is not UNSET}
 
     @property
     def part(self) -> tuple[int, int]:

@@ -227,6 +227,8 @@ class Identity(Struct, frozen=True, omit_defaults=True):
     revision: str = ""
     certain: bool = True
     stand_in: bool = False
+    fields: str = ""
+    """The digest of the fields that the user adds to requests."""
 
     @property
     def endpoint(self) -> str:

@@ -212,6 +212,7 @@ class StopCause(StrEnum):
     MAX_REQUESTS = "--max-requests"
     MAX_TOKENS = "--max-tokens"
     CUT_OFF = "cut off"
+    UNREADABLE = "unreadable"
     DECIDED = "decided"
     ERROR = "error"
 

@@ -88,7 +88,8 @@ class DrawnRequest(Struct, frozen=True):
 def request_digest(player: Player, *sent: object) -> bytes:
     """A digest of the player and of everything that is sent."""
     who = player.identity
-    body = _encode(((who.wire, who.base_url, who.name, who.revision), *sent))
+    named = (who.wire, who.base_url, who.name, who.revision, *([who.fields] if who.fields else []))
+    body = _encode((named, *sent))
     return hashlib.blake2b(body, digest_size=16).digest()
 
 

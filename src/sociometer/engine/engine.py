@@ -18,6 +18,7 @@ from sociometer.core.conversation import SUBJECT, Identity
 from sociometer.core.errors import NeverAnswered, StoreError, UsageError
 from sociometer.core.instrument import Instrument
 from sociometer.core.player import Player
+from sociometer.core.server_fields import NONE, ServerFields
 from sociometer.core.stopping import RANKED, StoppingRecord
 from sociometer.core.task import Item, StoppingRule
 from sociometer.core.words import visible
@@ -25,7 +26,7 @@ from sociometer.engine.batches.batches import batch_endpoints, held_requests
 from sociometer.engine.budget import Budget
 from sociometer.engine.estimate import work_of
 from sociometer.engine.plan import ItemList, Plan, ReadLists, ReadPlan, StoredPlan, make_plan
-from sociometer.engine.progress import Progress
+from sociometer.engine.progress import Callback, Progress, RunEvent
 from sociometer.engine.runner import Ending, Runner
 from sociometer.models.keys import KeyPolicy
 from sociometer.store.bundle import plan_digest, public_manifest
@@ -69,11 +70,13 @@ class Engine:
         load: Callable[..., Instrument],
         listener: Listener | None = None,
         rules: MakeRule | None = None,
+        callback: Callback | None = None,
     ) -> None:
-        """`rules` makes the stopping rule of a manifest."""
+        """`rules` makes the stopping rule of a manifest; `callback` hears of items, looks and ends."""
         self.store = store
         self._rules = rules
         self.listener = listener
+        self._callback = callback
         self._spent: dict[str, tuple[int, int, float]] = {}
         """What the runs of this command have spent, also in earlier starts: a limit holds for all of them together."""
         self._kept: list[Player] = []
@@ -197,12 +200,13 @@ class Engine:
         key_variables: Mapping[str, str] | None = None,
         insecure_http: bool = False,
         code: Collection[str] = (),
+        fields: Mapping[str, ServerFields] | None = None,
     ) -> StoredPlan:
         """Prepare the rest of a stopped or killed run; caps and `in_flight` replace those it was started with.
 
         `key_variables` names, by role, the variables whose keys may be sent to servers that only the store names;
         `insecure_http` allows keys over plain HTTP. `code` names again the functions (`python/MODULE:FUNCTION`) that
-        the run may load: a store may come from somebody else.
+        the run may load: a store may come from somebody else. `fields` has the headers again, which are not stored.
         """
         record = self.store.runs.get(reference)
         manifest = record.manifest
@@ -223,8 +227,11 @@ class Engine:
                     f"run {record.id} runs the code '{spec}', which only its store names. If it is yours, name it"
                     f" again: {manifest.config.resume_command(record.id)}"
                 )
+        before, given = manifest.config.server_fields, fields or {}
+        again = {role: before.get(role, NONE).again(given.get(role, NONE), role) for role in {**before, **given}}
         config = structs.replace(
             manifest.config,
+            server_fields=again,
             caps=(caps or Caps()).or_else(manifest.config.caps),
             in_flight=in_flight or manifest.config.in_flight,
             insecure_http=insecure_http,
@@ -268,6 +275,7 @@ class Engine:
         progress = _progress(plan, budget)
         progress.work = await work_of(plan) if self.listener else {}
         progress.started = time.monotonic()
+        progress.callback = self._callback
         self.store.runs.set_status(record.id, RunStatus.PLAYING)
         if self.listener:
             self.listener.started(record.id, progress)
@@ -283,6 +291,7 @@ class Engine:
             journal.end_allowance(record.id)
             await _in_thread(self.store.flush)
             await _in_thread(self.summarise, plan, runner.stopping)
+            progress.tell(RunEvent("end", record.id, status=ending.status))
             if ending.status is RunStatus.FINISHED and self._lacks_shards(plan):
                 status = RunStatus.STOPPED
                 progress.warnings.append(

@@ -2,11 +2,16 @@
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from msgspec import Struct
 
 from sociometer.core.conversation import Event, Exchange, Message
 from sociometer.core.session import RoleBinding
+from sociometer.core.stopping import StoppingRecord
+from sociometer.core.task import Episode
 from sociometer.engine.budget import Budget
 from sociometer.store.records import RunStatus
 
@@ -40,6 +45,22 @@ def effort_of(events: Iterable[Event], bindings: Mapping[str, RoleBinding]) -> f
 
 def _effort(messages: Sequence[Message]) -> float:
     return 1 + sum(len(message.content) for message in messages) / _CHARACTERS
+
+
+class RunEvent(Struct, frozen=True):
+    """What a callback of `sociometer.run` gets: an item is done, a stopping rule has looked, or the run has ended."""
+
+    kind: Literal["item", "look", "end"]
+    run: str
+    task: str = ""
+    episode: Episode[Any, Any] | None = None
+    """The item with its score or its failure."""
+    stopping: StoppingRecord | None = None
+    """The looks of the rule so far."""
+    status: RunStatus = RunStatus.PLAYING
+
+
+Callback = Callable[[RunEvent], None]
 
 
 @dataclass
@@ -76,12 +97,22 @@ class Progress:
     """The most copies of one model that answer."""
     started: float = field(default_factory=time.monotonic)
     status: RunStatus = RunStatus.PLAYING
+    callback: Callback | None = None
 
     waits_for: str = ""
     """The server that asked to wait longest."""
     _wait_until: float = 0.0
     _answered_at: float = 0.0
     _effort: float = 0.0
+
+    def tell(self, event: RunEvent) -> None:
+        """Call the user's function; one that fails is not called again, and the run goes on."""
+        try:
+            if self.callback is not None:
+                self.callback(event)
+        except Exception as error:  # the user's code raises what it likes
+            self.callback = None
+            self.warnings.append(f"the callback failed and is not called again: {type(error).__name__}: {error}")
 
     def wait(self, seconds: float, server: str) -> None:
         """A server asked to wait this long."""

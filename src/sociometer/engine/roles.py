@@ -8,6 +8,7 @@ from sociometer.core.conversation import SUBJECT, Sampling
 from sociometer.core.errors import UsageError, unknown
 from sociometer.core.instrument import Instrument
 from sociometer.core.player import Abilities, Player
+from sociometer.core.server_fields import NONE
 from sociometer.core.session import RoleBinding
 from sociometer.models.keys import KeyPolicy
 from sociometer.models.on_ray import ON_RAY, pool_of
@@ -42,6 +43,8 @@ def bind_roles(
     for name in (*config.roles, *(keys.variables.keys() - {SUBJECT})):
         if name not in known:
             raise unknown(f"{card.name} role", name, known)
+    for name in config.server_fields.keys() - needed.keys():
+        raise UsageError(f"-o {name}.…: this run has no model in the role '{name}'; give --role {name}=MODEL.")
     bindings: dict[str, RoleBinding] = {}
     specs = {name: config.roles.get(name, role.default) for name, role in needed.items()} | {SUBJECT: config.subject}
     pools = len({spec for name, spec in specs.items() if name in needed and spec.startswith(ON_RAY)}) or 1
@@ -52,6 +55,8 @@ def bind_roles(
             raise UsageError(
                 f"no model for the role '{name}' ({role.help}); give {option}. See 'sociometer list models'."
             )
+        if name in config.server_fields and spec.partition("/")[0] not in PRESETS:
+            raise UsageError(f"-o body, header and query need a model on a server; {model_label(spec)} uses none.")
         label = config.subject_label if name == SUBJECT else model_label(spec)
         own = spec.removeprefix(f"{card.name}/")
         if own in instrument.players:
@@ -114,6 +119,7 @@ def resolve_player(
         timeout_seconds=config.timeout_seconds,
         role=role,
         keys=keys or KeyPolicy.of_command(config),
+        fields=config.server_fields.get(role, NONE),
         sends=sends,
         on=config.on,
         replicas=config.replicas,

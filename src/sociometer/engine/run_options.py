@@ -10,6 +10,7 @@ from sociometer.core.card import Card
 from sociometer.core.config import DEFAULT_IN_FLIGHT, Caps, RunConfig
 from sociometer.core.conversation import Sampling
 from sociometer.core.errors import UsageError, unknown
+from sociometer.core.server_fields import server_fields
 from sociometer.core.session import AnswerMode, ToolMode
 from sociometer.core.settings import SettingValue
 from sociometer.core.stopping import RANKED, Until
@@ -94,6 +95,11 @@ OPTIONS = (
     ),
     RunOption("key_variable", "Environment variable with the subject's key.", default=""),
     RunOption("insecure_http", "Send keys over plain HTTP even to other machines.", bool, False, detail=True),
+    RunOption(
+        "server_fields", "Field to add to requests to the subject, or to a ROLE: body.NAME=JSON (body.top_k=20),"
+        " header.NAME=VALUE or query.NAME=VALUE. Values of headers are not stored.", dict, {},
+        flag="[ROLE.]body|header|query.NAME", detail=True,
+    ),
     RunOption("temperature", "Sampling temperature of the subject.", float, detail=True),
     RunOption("top_p", "Nucleus sampling threshold (top-p) of the subject.", float, detail=True),
     RunOption("server_sampling", "Send no sampling parameters, for models that reject them.", bool, False, detail=True),
@@ -163,6 +169,7 @@ class RunOptions(TypedDict, total=False):
     revision: str
     key_variable: str
     insecure_http: bool
+    server_fields: Mapping[str, Any]
     temperature: float | None
     top_p: float | None
     server_sampling: bool
@@ -220,6 +227,7 @@ def make_config(card: Card, model: str | Function, **options: Unpack[RunOptions]
         prompts_folder=prompts,
         timeout_seconds=take("timeout", 300.0),
         in_flight=take("in_flight", DEFAULT_IN_FLIGHT),
+        server_fields=server_fields(take("server_fields", {})),
         sampling=sampling,
         caps=caps,
         until=until,

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import re
 import signal
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -9,17 +10,18 @@ from typing import Any
 
 from msgspec import Struct
 
-from sociometer.core.conversation import SUBJECT, Event, Exchange
+from sociometer.core.conversation import SUBJECT, Event, Exchange, Noted, Reply
 from sociometer.core.errors import MachineryError, StopCause, Stopped, StoreError, UsageError, failure_of
 from sociometer.core.measure import Summary
-from sociometer.core.reply_kind import AGAIN, cut_off, cut_off_limit
+from sociometer.core.reply_kind import AGAIN, ReplyKind, cut_off, cut_off_limit
 from sociometer.core.session import DirectReplies, Draw, ReplySource, Session
 from sociometer.core.stopping import PAUSED, StoppingRecord
 from sociometer.core.task import Episode, Failure, Item, Task
+from sociometer.core.words import in_one_line
 from sociometer.engine.batches.batches import Batches
 from sociometer.engine.budget import Budget
 from sociometer.engine.plan import Plan, StoredPlan
-from sociometer.engine.progress import Progress, effort_of
+from sociometer.engine.progress import Progress, RunEvent, effort_of
 from sociometer.engine.replies import RunReplies
 from sociometer.store.records import RunStatus
 from sociometer.store.store import Store
@@ -78,46 +80,81 @@ def _cause(raised: Exception) -> Exception:
 
 _FIRST = 10  # replies that are looked at
 _MORE = 4  # the proposed limit as a multiple of the one that was too short
+_LONGEST_SHOWN = 200
+_NOT_READ = (ReplyKind.UNREADABLE, ReplyKind.TWO_ANSWERS)
+_HARMONY = re.compile(r"<\|(?:channel|message)\|>|\Aanalysis.*assistantfinal", re.DOTALL)
+_CALL = re.compile(r"<\|?tool_calls?\|?>|\[TOOL_CALLS\]|\{\s*\"name\"\s*:.*\"(?:arguments|parameters)\"\s*:", re.DOTALL)
+_ADVICE = {
+    _HARMONY: "The server sends Harmony channels instead of the answer; start it with its reasoning parser: vLLM"
+    " --reasoning-parser openai_gptoss, SGLang --reasoning-parser gpt-oss, llama.cpp --jinja.",
+    _CALL: "They are tool calls, and this test offers no tools; start the server without --enable-auto-tool-choice and"
+    " --tool-call-parser (vLLM, SGLang).",
+    re.compile(""): "For a base model add -o base; for replies that only a model can read, --role reader=MODEL.",
+}
+"""What replies without an answer have in common, and what helps."""
 
 
-class ReplyLengths:
+class FirstReplies:
     """Watches the first replies of a run."""
 
     def __init__(self, plan: Plan) -> None:
         self._official = plan.config.official
+        subject = plan.bindings[SUBJECT].player.identity if SUBJECT in plan.bindings else None
+        self._real = subject is not None and not subject.stand_in and subject.wire not in ("recorded", "human")
         self._asked = 0
         self._counts: Counter[str] = Counter()
+        self._unread: list[Reply] = []
         self._judged = False
 
     def add(self, played: PlayedEpisode, progress: Progress) -> Stopped | None:
-        """The reason to stop the run if most first replies are cut off; official items only get a warning.
+        """The reason to stop if most first replies are cut off or unreadable; official items only get a warning.
 
         A resumed run was warned before, so it continues.
         """
         if self._judged or played.episode.score is None:
             return None
         replies = played.episode.score.replies
-        heard = sum(isinstance(event, Exchange) and event.role == SUBJECT for event in played.events)
-        self._asked += heard - replies.get(AGAIN, 0)
+        last: dict[str, Reply] = {}
+        for event in played.events:
+            if isinstance(event, Exchange) and event.role == SUBJECT:
+                last[event.branch] = event.reply
+                self._asked += 1
+            elif isinstance(event, Noted) and event.facts.get("reply") in _NOT_READ and event.branch in last:
+                self._unread.append(last[event.branch])
+        self._asked -= replies.get(AGAIN, 0)
         self._counts.update(replies)
         if self._asked < _FIRST:
             return None
         self._judged = True
-        cut = cut_off(self._counts)
-        if 2 * cut <= self._asked:
+        cut, unread = cut_off(self._counts), sum(self._counts[kind] for kind in _NOT_READ)
+        if 2 * cut > self._asked:
+            message, cause = self._cut_off(cut), StopCause.CUT_OFF
+        elif 2 * unread > self._asked and self._real:
+            message, cause = self._unreadable(unread), StopCause.UNREADABLE
+        else:
             return None
-        message = self._message(cut)
         if self._official or progress.done_before:
             progress.warnings.append(message)
             return None
-        return Stopped(f"{message} To continue with the present limit, use 'resume'.", StopCause.CUT_OFF)
+        return Stopped(f"{message} To continue as it is, use 'resume'.", cause)
 
-    def _message(self, cut: int) -> str:
+    def _cut_off(self, cut: int) -> str:
         limit = cut_off_limit(self._counts)
         at = f" at {limit} tokens" if limit else ""
         more = f"-o reply-tokens={_MORE * limit}" if limit else "a higher -o reply-tokens"
         cut_off_replies = f"{cut} of the first {self._asked} replies were cut off{at} before they gave an answer"
         return f"{cut_off_replies}; start a new run with {more}."
+
+    def _unreadable(self, unread: int) -> str:
+        calls = ("<tool_call> " if reply.finish == "tool_calls" else "" for reply in self._unread)
+        texts = [call + in_one_line(reply.text) for call, reply in zip(calls, self._unread, strict=True)] or [""]
+        advice = next(
+            said for sign, said in _ADVICE.items() if 2 * sum(map(bool, map(sign.search, texts))) >= len(texts)
+        )
+        shown = texts[0][:_LONGEST_SHOWN]
+        return (
+            f"{unread} of the first {self._asked} replies have no answer that can be read, such as '{shown}'. {advice}"
+        )
 
 
 _BACKLOG = 4_000
@@ -192,7 +229,7 @@ class Runner:
         self._run = run = plan.run.id
         self._progress = progress
         self._fatal = ""
-        self._lengths = ReplyLengths(plan)
+        self._first_replies = FirstReplies(plan)
         batches = Batches(plan, store, run, budget, progress) if plan.config.batch else None
         self._replies = RunReplies(plan, store.journal, run, budget, progress, batches)
         self._replies.wake.append(self._wake)
@@ -294,6 +331,7 @@ class Runner:
             blocks.stopping = self._rule.look(blocks.stopping, task, run.first_items(task, count))
             # so that other processes see how far the evidence is; replaced when the run ends
             self._store.runs.set_summary(self._run, task, Summary((), stopping=blocks.stopping))
+            self._progress.tell(RunEvent("look", self._run, task, stopping=blocks.stopping))
             if blocks.stopping.verdict:
                 self._replies.decide(task)
             blocks.wake()
@@ -335,9 +373,10 @@ class Runner:
             self._store.episodes.add(self._run, task, played.episode, played.events)
         self._progress.end_episode(task, effort_of(played.events, self._plan.bindings))
         failure, error = played.episode.failure, played.error
+        self._progress.tell(RunEvent("item", self._run, task, played.episode))
         if failure is None:
             self._progress.done += 1
-            if stop := self._lengths.add(played, self._progress):
+            if stop := self._first_replies.add(played, self._progress):
                 self._replies.stop(stop)
             return
         self._progress.failed[failure.kind] += 1

@@ -59,8 +59,9 @@ class AnthropicPlayer(Player):
     abilities = Abilities(calls_tools=True)
 
     def __init__(self, name: str, base_url: str, key: Key, options: ModelOptions, *, certain: bool) -> None:
-        self.identity = Identity("anthropic", name, base_url, options.revision, certain)
-        self._endpoint = Endpoint(base_url.removesuffix("/v1"), key, options.timeout_seconds, _headers)
+        self.identity = Identity("anthropic", name, base_url, options.revision, certain, fields=options.fields.digest)
+        bare = base_url.removesuffix("/v1")
+        self._endpoint = Endpoint(bare, key, options.timeout_seconds, _headers, options.fields)
 
     async def answer(self, request: Request) -> Reply:
         body = messages_body(self.identity.name, request)
@@ -245,7 +246,7 @@ class AnthropicBatches:
         self._endpoint = endpoint
 
     def line(self, name: str, request: Request) -> bytes:
-        return _encode({"custom_id": name, "params": messages_body(self._model, request)})
+        return _encode({"custom_id": name, "params": self._endpoint.with_fields(messages_body(self._model, request))})
 
     async def create(self, label: str, lines: Sequence[bytes]) -> str:
         body = b'{"requests":[' + b",".join(lines) + b"]}"

@@ -19,7 +19,9 @@ from msgspec import Struct
 from yarl import URL
 
 from sociometer.core.conversation import Reply
-from sociometer.core.errors import FailureKind, Filtered, MachineryError, Unauthorised, Unreachable
+from sociometer.core.errors import FailureKind, Filtered, MachineryError, Unauthorised, UnknownToServer, Unreachable
+from sociometer.core.server_fields import NONE, ServerFields
+from sociometer.core.words import first_of, in_one_line
 from sociometer.models import failures
 from sociometer.models.finish import filtered_reply
 from sociometer.models.keys import Key, is_loopback, read_key
@@ -27,6 +29,7 @@ from sociometer.models.usage import possible_usage, with_reported_usage
 
 _LARGEST_REPLY = 64 * 1024 * 1024
 _MOST_INTERIM = 16
+_MOST_NAMED = 20
 _CONNECT_SECONDS = 30.0
 _AGENT = "sociometer"
 _SMALL = -1e9
@@ -88,8 +91,11 @@ _SHARED: WeakKeyDictionary[asyncio.AbstractEventLoop, _Shared] = WeakKeyDictiona
 class Endpoint:
     """A base URL with the name of the variable that holds its key; the key itself is read when a request is sent."""
 
-    def __init__(self, base_url: str, key: Key, timeout_seconds: float, headers: MakeHeaders) -> None:
+    def __init__(
+        self, base_url: str, key: Key, timeout_seconds: float, headers: MakeHeaders, fields: ServerFields = NONE
+    ) -> None:
         self._base = base_url
+        self._fields = fields
         self._key_variable = key.variable
         self._advice = key.advice
         self._headers = headers
@@ -157,13 +163,13 @@ class Endpoint:
         key = read_key(self._key_variable)
         url = self._urls.get(path)
         if url is None:
-            url = self._urls[path] = URL(self._base + path)
+            url = self._urls[path] = URL(self._base + path).extend_query(self._fields.query)
         try:
             async with self._session().request(
                 method,
                 url,
                 data=body,
-                headers={**self._headers(key), **headers} if headers else self._headers(key),
+                headers={**self._fields.headers, **self._headers(key), **(headers or _NOTHING)},
                 timeout=self._patience if headers or split else self._timeout,
                 proxy=self._proxy,
                 allow_redirects=False,
@@ -185,10 +191,27 @@ class Endpoint:
     async def reply(self, path: str, body: Mapping[str, Any], read: Callable[[bytes], Reply]) -> Reply:
         """One attempt at a reply; one that the provider's content filter rejected is empty."""
         try:
-            received = await self.post(path, msgspec.json.encode(body), body)
+            whole = self.with_fields(body)
+            received = await self.post(path, msgspec.json.encode(whole), whole)
         except Filtered as error:
             return filtered_reply(error)
+        except UnknownToServer as error:
+            error.args = (f"{error}{await self._models_beside(path)}",)
+            raise
         return self.clean(self.decoded(received, read))
+
+    def with_fields(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The body of a request, with the fields that the user adds."""
+        return {**body, **self._fields.body} if self._fields.body else body
+
+    async def _models_beside(self, path: str) -> str:
+        """The models that the server lists, as a sentence; empty if it lists none."""
+        try:
+            listed = await self.fetch("/v1/models" if path.startswith("/v1/") else "/models", dict[str, Any])
+            names = [self.shortened(in_one_line(one["id"])) for one in listed["data"]]
+        except (MachineryError, LookupError, TypeError):
+            return ""
+        return f" This server has: {first_of(names, _MOST_NAMED)}." if names else ""
 
     def malformed(self, received: Received, why: Exception) -> MachineryError:
         """The error for a malformed response whose status is that of a success."""
@@ -202,7 +225,7 @@ class Endpoint:
         begins = failures.shortened(body[:200].decode("utf-8", "replace"), key)[:120]
         said = f"{self._base} sent a reply that cannot be read ({failures.shortened(str(why), key)})"
         error = MachineryError(f"{said}; it begins '{begins}'.", FailureKind.MALFORMED_REPLY, retryable=True)
-        return with_reported_usage(error, body)
+        return with_reported_usage(self._without_headers(error), body)
 
     def decoded(self, received: Received, decode: Callable[[bytes], Found]) -> Found:
         """The content of a response; a MachineryError if it cannot be read."""
@@ -228,7 +251,9 @@ class Endpoint:
 
     def clean(self, reply: Reply) -> Reply:
         """The reply without the key, if the server repeats it, and with a usage only as far as it is possible."""
-        return possible_usage(failures.reply_without_key(reply, read_key(self._key_variable)))
+        for secret in (read_key(self._key_variable), *self._fields.headers.values()):
+            reply = failures.reply_without_key(reply, secret)
+        return possible_usage(reply)
 
     async def close(self) -> None:
         """Leave the shared session, which closes after its last user."""
@@ -272,8 +297,14 @@ class Endpoint:
         self, status: int, headers: Mapping[str, str], body: bytes, sent: Mapping[str, Any], key: str
     ) -> MachineryError:
         error = with_reported_usage(failures.refused(self._base, status, headers, body, sent, key), body)
+        error = self._without_headers(error)
         if self._advice and isinstance(error, Unauthorised):
             return Unauthorised(f"{error} In this case {self._advice}", fatal=True, tokens=error.tokens)
+        return error
+
+    def _without_headers(self, error: MachineryError) -> MachineryError:
+        for value in self._fields.headers.values():
+            error.args = (failures.without_key(str(error), value),)
         return error
 
     def _timed_out(self, error: TimeoutError) -> MachineryError:

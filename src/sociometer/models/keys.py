@@ -13,6 +13,7 @@ from sociometer.core.config import RunConfig
 from sociometer.core.conversation import SUBJECT, Reply, Request
 from sociometer.core.errors import FailureKind, MachineryError, SociometerError, UsageError
 from sociometer.core.player import Player, WrappedPlayer
+from sociometer.core.server_fields import ServerFields
 from sociometer.models.failures import reply_without_key, without_secrets
 from sociometer.models.usage import possible_usage
 
@@ -44,6 +45,8 @@ class KeyPolicy(Struct, frozen=True):
     """The roles whose server only the project file names."""
     insecure_http: bool = False
     """Whether keys may be sent over plain HTTP to other machines."""
+    stored: bool = False
+    """Whether the servers are those of a stored run."""
 
     @classmethod
     def of_command(cls, config: RunConfig) -> "KeyPolicy":
@@ -56,7 +59,7 @@ class KeyPolicy(Struct, frozen=True):
     def of_stored_run(cls, config: RunConfig, again: Mapping[str, str]) -> "KeyPolicy":
         """For a stored run: a role's server counts as named if the user names the role's variable again."""
         stored = {SUBJECT: config.key_variable} if config.key_variable else {}
-        return cls(frozenset(again), {**stored, **again}, insecure_http=config.insecure_http)
+        return cls(frozenset(again), {**stored, **again}, stored=True, insecure_http=config.insecure_http)
 
     def key(self, role: str, base_url: str, home: str, own: str) -> Key:
         """The key for a server of a provider whose own address is `home` and whose variable is `own`.
@@ -71,6 +74,21 @@ class KeyPolicy(Struct, frozen=True):
                 " if this server needs no key, or add -o insecure-http to send it anyway."
             )
         return key
+
+    def check_fields(self, fields: ServerFields, role: str, base_url: str, home: str) -> None:
+        """Raise a UsageError if headers or a query of the user would go to a server that the user did not name.
+
+        To the server of a stored run go only headers that the run had, and the query that its store has.
+        """
+        known = self.stored or role in self.named or origin(base_url) == origin(home)
+        if (fields.headers or fields.query) and not known:
+            raise UsageError(
+                f"-o header and -o query are sent only to a server that this command names, not to {origin(base_url)};"
+                f" {self._name_the_server(role, base_url)}."
+            )
+        for name, value in (*fields.headers.items(), *fields.query.items(), *fields.body.items()):
+            if without_secrets(str(value)) != str(value):
+                raise UsageError(f"the value of '{name}' looks like a key; keys come from --key-variable NAME.")
 
     def key_of_another_package(self, role: str, base_url: str) -> Key:
         """The key for a provider of another package, which may choose a key itself: so its server must be safe for any.

@@ -237,10 +237,12 @@ def connect(on: str) -> None:
         raise UsageError("--on needs the extra 'ray'; install it with: pip install 'sociometer[ray]'.") from None
     except Exception as error:  # Ray raises what it likes here
         said = (str(error).strip() or type(error).__name__).splitlines()[0][:200].rstrip(".")
-        raise UsageError(
-            f"cannot reach a Ray cluster at {address or 'this machine'}: {said}. Check the address, or use '--on ray'"
-            " without RAY_ADDRESS for a cluster on this machine."
-        ) from None
+        advice = (
+            "Check the address, or use '--on ray' without RAY_ADDRESS for a cluster on this machine."
+            if address
+            else "End earlier starts with 'ray stop', wait until the machine is less busy, or omit --on."
+        )
+        raise UsageError(f"cannot start or reach Ray at {address or 'this machine'}: {said}. {advice}") from None
 
 
 def _shares(spec: str, options: ModelOptions) -> tuple[int, dict[str, float], dict[str, str]]:

@@ -254,11 +254,13 @@ class OpenAIPlayer(Player):
     def __init__(
         self, name: str, base_url: str, key: Key, options: ModelOptions, preset: Preset, *, certain: bool
     ) -> None:
-        self.identity = Identity("openai", name, base_url, options.revision, certain)
+        self.identity = Identity("openai", name, base_url, options.revision, certain, fields=options.fields.digest)
         self._preset = preset
-        self._extras = UNKNOWN_SERVER if options.base_url and not preset.own else preset.extras
+        self._extras = UNKNOWN_SERVER if options.base_url and preset.base_url and not preset.own else preset.extras
         self.abilities = structs.replace(self._extras.abilities, calls_tools=True)
-        self._endpoint = Endpoint(base_url, key, options.timeout_seconds, _headers)
+        self._endpoint = Endpoint(
+            base_url, key, options.timeout_seconds, partial(_headers, name=preset.key_header), options.fields
+        )
 
     async def answer(self, request: Request) -> Reply:
         """One attempt at a reply; to a request with continuations, the likelihood of each."""
@@ -410,7 +412,9 @@ def read_vectors(received: bytes, expected: int) -> list[tuple[float, ...]]:
     return [tuple(vector.embedding) for vector in found]
 
 
-def _headers(key: str) -> Mapping[str, str]:
+def _headers(key: str, name: str = "") -> Mapping[str, str]:
+    if name and key:
+        return {name: key}
     return {"Authorization": f"Bearer {key}"} if key else {}
 
 
@@ -510,7 +514,7 @@ class OpenAIBatches:
 
     def line(self, name: str, request: Request) -> bytes:
         body = chat_body(self._model, request, self._preset)
-        return _encode({"custom_id": name, "method": "POST", "url": _URL, "body": body})
+        return _encode({"custom_id": name, "method": "POST", "url": _URL, "body": self._endpoint.with_fields(body)})
 
     async def create(self, label: str, lines: Sequence[bytes]) -> str:
         content = b"\n".join(lines) + b"\n"

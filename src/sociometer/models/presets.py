@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from sociometer.core.conversation import SUBJECT
 from sociometer.core.player import Abilities, Scoring
+from sociometer.core.server_fields import NONE, ServerFields
 from sociometer.models.keys import KeyPolicy
 
 ADDRESSES = re.compile(r",(?=https?://)")
@@ -58,6 +59,8 @@ class Preset(Struct, frozen=True):
     one_call: bool = False
     """Whether it can be told to call one tool at a time (parallel_tool_calls)."""
     extras: Extras = Extras()
+    key_header: str = ""
+    """The header with the key; empty for Authorization."""
 
 
 _OPENAI = Extras(lists=20, continues=True, text_lists=5)
@@ -88,6 +91,9 @@ PRESETS: dict[str, Preset] = {
         "openai", "Mistral", "https://api.mistral.ai/v1", "MISTRAL_API_KEY", random_seed=True, one_call=True
     ),
     "xai": Preset("openai", "xAI", "https://api.x.ai/v1", "XAI_API_KEY", extras=_SHORT_LISTS),
+    "azure": Preset(
+        "openai", "Azure OpenAI", "", "AZURE_OPENAI_API_KEY", renamed_limit=True, extras=_LISTS, key_header="api-key"
+    ),
     "vllm": Preset("openai", "vLLM", "http://localhost:8000/v1", "VLLM_API_KEY", own=True, extras=_SERVER),
     "sglang": Preset("openai", "SGLang", "http://localhost:30000/v1", "SGLANG_API_KEY", own=True, extras=_SERVER),
     "ollama": Preset("openai", "Ollama", "http://localhost:11434/v1", "OLLAMA_API_KEY", own=True, extras=_BOTH),
@@ -112,6 +118,8 @@ class ModelOptions(Struct, frozen=True, omit_defaults=True):
     """The number of copies there; None means what the cluster has room for."""
     pools: int = 1
     """The number of models of the run that share the cluster."""
+    fields: ServerFields = NONE
+    """What the user adds to its requests."""
     sends: bool = True
     """False for a plan that is only shown: then no key is needed."""
 

@@ -25,6 +25,10 @@ from sociometer.models.scripted import read_script
 __all__ = ["ModelEntry", "ModelOptions", "describe", "resolve"]
 
 _NEXT_STEP = "Run 'sociometer list models' to see the accepted values for --model."
+_ELSEWHERE = (
+    "A server with OpenAI's format, such as LiteLLM, is openai/NAME@URL; a provider of Inspect, such as Bedrock, is"
+    " inspect/bedrock/NAME."
+)
 _OTHERS = ("local", "hf", "baseline", "scripted", "recorded", "python")
 _ADDRESS = re.compile(r"@[A-Za-z][A-Za-z0-9+.-]*://")
 GROUP = "sociometer.models"
@@ -78,7 +82,7 @@ def resolve(spec: str, options: ModelOptions | None = None) -> Player:
     if family in _installed():
         key = options.keys.key_of_another_package(options.role, options.base_url)
         return PlayerOfAnotherPackage(_provided(_installed()[family], _named(family, name), options), key)
-    raise unknown("model", family, (*PRESETS, *_OTHERS, *_installed()), _NEXT_STEP)
+    raise unknown("model", family, (*PRESETS, *_OTHERS, *_installed()), f"{_ELSEWHERE} {_NEXT_STEP}")
 
 
 def _on_ray(spec: str, family: str, options: ModelOptions) -> Player | None:
@@ -120,11 +124,15 @@ def _installed() -> dict[str, EntryPoint]:
     return {point.name: point for point in entry_points(group=GROUP)}
 
 
+def _azure(deployment: str) -> str:
+    return f"azure/{deployment}@https://RESOURCE.openai.azure.com/openai/v1"
+
+
 def describe() -> tuple[ModelEntry, ...]:
     """The accepted values for --model, and whether each can be used now."""
     served = [
         ModelEntry(
-            f"{family}/NAME",
+            f"{family}/NAME" if preset.base_url else _azure("DEPLOYMENT"),
             preset.title + (" (a server you run)" if preset.own else ""),
             preset.key_variable,
             None if preset.own else bool(os.environ.get(preset.key_variable)),
@@ -137,6 +145,10 @@ def describe() -> tuple[ModelEntry, ...]:
     ]
     rules = [ModelEntry(f"baseline/{name}", help_, ready=True) for name, help_ in baselines().items()]
     others = [
+        ModelEntry(
+            "openai/NAME@URL", "any other server with OpenAI's format, such as LiteLLM (http://localhost:4000/v1)"
+        ),
+        ModelEntry("inspect/PROVIDER/NAME", "a provider of Inspect, such as inspect/bedrock/NAME (extra 'inspect')"),
         ModelEntry("local/PATH.gguf", "your own GGUF file, runs in process"),
         ModelEntry("hf/OWNER/NAME", "a model on the Hugging Face hub, runs in process in batches (extra 'hf')"),
         ModelEntry("hf/PATH", "your own folder of weights or GGUF file, runs in process in batches (extra 'hf')"),
@@ -153,9 +165,10 @@ def describe() -> tuple[ModelEntry, ...]:
         *(
             ModelEntry(f"{family}/NAME", f"a model of an installed package ({point.value})")
             for family, point in _installed().items()
+            if family != "inspect"
         ),
     ]
-    return (*served, *local, *others[:3], *rules, *others[3:])
+    return (*served, *others[:2], *local, *others[2:5], *rules, *others[5:])
 
 
 def _named(family: str, name: str) -> str:
@@ -183,7 +196,14 @@ def _served_by_all(family: str, preset: Preset, name: str, options: ModelOptions
 
 
 def _served(family: str, preset: Preset, name: str, options: ModelOptions) -> Player:
+    if not (options.base_url or preset.base_url):
+        raise UsageError(
+            f"'{family}/{name}' needs the address of your resource: {_azure(name)}, with its key in"
+            f" {preset.key_variable}."
+        )
     url = _checked(options.base_url or preset.base_url)
+    options.fields.check()
+    options.keys.check_fields(options.fields, options.role, url, preset.base_url)
     key = options.keys.key(options.role, url, preset.base_url, preset.key_variable)
     needed = options.role in options.keys.variables or not (preset.own or options.base_url)
     if options.sends and not read_key(key.variable) and needed:

@@ -6,8 +6,10 @@ from typing import Any
 from msgspec import Struct
 
 from sociometer.core.card import Card, MeasureCard
+from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import by_role
 from sociometer.core.measure import Cell, Measure, Summary, Table
+from sociometer.core.reply_kind import AGAIN
 from sociometer.core.settings import is_paper
 from sociometer.core.words import cell_text, counted, first_of, lowered
 from sociometer.results.candidates import contamination_note, run_labels
@@ -34,6 +36,7 @@ from sociometer.store.stored_run import StoredRun
 
 _MOST_SUBJECTS_ABREAST = 4
 _A_SCREENFUL = 24
+_MANY_UNREADABLE = 0.2
 _COLUMNS = ("task", "measure", "group", "value", "95 % interval", "chance", "items", "unreadable", "errors", "note")
 
 
@@ -135,9 +138,21 @@ def finding(run: StoredRun) -> str:
     parts = [f"{lowered(one.card.title)} {one.estimate}" + f" ({one.could})" * bool(one.could) for one in primary[:3]]
     more = f" and {len(primary) - 3} more" if len(primary) > 3 else ""
     chance = primary[0].chance_text
+    most = max(primary, key=lambda one: one.measure.unreadable).measure
+    unread = f", {counted(most.unreadable, 'unreadable reply', 'unreadable replies')}" * _is_many(run, most)
     beside = f", chance {chance}" if chance is not None and len(primary) == 1 else ""
-    said = f"{subject_of(run)} on {run.instrument}: {', '.join(parts)}{more}{beside}; {_items(run, primary)}."
+    said = f"{subject_of(run)} on {run.instrument}: {', '.join(parts)}{more}{beside}; {_items(run, primary)}{unread}."
     return "\n".join([said, *_rules(run), *_ends(run)])
+
+
+def _is_many(run: StoredRun, measure: Measure) -> bool:
+    """Whether many of a model's answers are unreadable; an item can have several questions."""
+    role = run.manifest.roles.get(SUBJECT)
+    if measure.unreadable <= _MANY_UNREADABLE * measure.items or (role and role.identity.stand_in):
+        return False
+    scores = (episode.score for task in run.tasks for episode in run.view(task).episodes() if episode.score)
+    asked = run.count_replies() - sum(score.replies.get(AGAIN, 0) for score in scores)
+    return measure.unreadable > _MANY_UNREADABLE * asked
 
 
 def _ends(run: StoredRun) -> list[str]:

@@ -151,7 +151,7 @@ def asked_digest(messages: Sequence[Message]) -> str:
 def public_manifest(manifest: Manifest, card: Card) -> Manifest:
     """The manifest without paths, addresses of servers, names of keys and the command line."""
     roles = {
-        name: structs.replace(one, spec=one.label, identity=structs.replace(one.identity, base_url=""))
+        name: structs.replace(one, spec=one.label, identity=structs.replace(one.identity, base_url="", fields=""))
         for name, one in manifest.roles.items()
     }
     context = FieldContext(card.setting, {name: one.label for name, one in roles.items()})

@@ -108,6 +108,11 @@ class StoredRun:
         config = self.manifest.config
         return Settings({**without_folders(self._instrument.card.setting, config.settings), **config.ways})
 
+    def count_replies(self) -> int:
+        """How many replies of the subject this run stored; 0 if it needed no server."""
+        role = self.manifest.roles.get(SUBJECT)
+        return self._store.journal.count_replies(self.id, role.identity) if role else 0
+
     @property
     def stand_ins(self) -> tuple[str, ...]:
         """The stand-ins among the players; a baseline that is the subject under its own name does not count."""
