@@ -22,7 +22,8 @@ def test_a_fatal_answer_to_the_first_request_ends_the_run(openai_server, key, tm
     openai_server.fault_of = lambda number: faults.get(name, redirect)
     with pytest.raises(NeverAnswered):
         sm.run(instrument, "openai/m", base_url=openai_server.url, store=tmp_path / "s.db", in_flight=32)
-    assert len(openai_server.received) == 1
+    asked = [request.path for request in openai_server.received]
+    assert asked == ["/v1/chat/completions", *(["/v1/models"] if name == "model" else [])]
 
 
 def test_a_failure_that_may_pass_does_not_hold_the_others_back(openai_server, key, tmp_path):
