@@ -18,22 +18,9 @@ from sociometer.instruments.egosocial.games.blackjack.statement import (
     Fields,
     grade_fields,
 )
-from sociometer.statistics.measures import grouped_measures
+from sociometer.instruments.egosocial.games.game import card_measures
 
-_MEASURES = (
-    ("right", "accuracy"),
-    ("self_right", "self_belief"),
-    ("external_right", "external_belief"),
-    ("exact_fields", "exact_fields"),
-    ("own_skill", "own_chance"),
-    ("dealer_skill", "dealer_chance"),
-    ("best_action", "best_action"),
-    ("lost_value", "lost_value"),
-    ("result", "result"),
-    ("faults", "faults_per_decision"),
-)
 JUDGE = "judge"
-_NO_SHARES = ("own_skill", "dealer_skill", "lost_value", "result", "faults")
 _OF_FIELDS = ("right", "self_right", "external_right", "exact_fields", "own_skill", "dealer_skill")
 """Values that exist only for hands with fields."""
 
@@ -109,12 +96,10 @@ def summarise(run: RunView[Hand, HandOutcome]) -> Summary:
     """Beliefs, actions and results, overall and for soft and hard hands."""
     measures: list[Measure] = []
     origin = _origin(run)
-    for value, name in _MEASURES:
-        binary = False if value in _NO_SHARES else None
-        overall, *by_hand = grouped_measures(run, value, name, by=["hand"], binary=binary)
-        if value in _OF_FIELDS and not overall.items and not overall.errors:
+    for card, (overall, *by_hand) in card_measures(run, "blackjack", "hand"):
+        if card.value in _OF_FIELDS and not overall.items and not overall.errors:
             continue
-        if name == "accuracy" and overall.items:
+        if card.name == "accuracy" and overall.items:
             overall = msgspec.structs.replace(overall, note=f"deals: {origin}")
         measures += [overall, *by_hand]
     by_field = _field_table(run)

@@ -10,30 +10,13 @@ import msgspec
 from sociometer.core.measure import Cell, Measure, Summary, Table
 from sociometer.core.reply_kind import count_replies
 from sociometer.core.task import RunView, Score
-from sociometer.instruments.egosocial.games.game import reached
+from sociometer.instruments.egosocial.games.game import card_measures, reached
 from sociometer.instruments.egosocial.games.numbers.learner import NumberForecast, forecasts
 from sociometer.instruments.egosocial.games.numbers.match import NumberMatch, NumberOutcome, PlayedRound
 from sociometer.instruments.egosocial.games.numbers.rules import HIGHEST, LOWEST, MIDDLE, TOLERANCE, Round, is_right
-from sociometer.statistics.measures import grouped_measures
 
 STRANGE_STEP = 2.0
 FEWEST_LEARNT = 3
-_MEASURES = (
-    ("right", "accuracy"),
-    ("beyond", "beyond_repeating"),
-    ("repeating", "repeating"),
-    ("ceiling", "ceiling"),
-    ("regret", "regret"),
-    ("error", "absolute_error"),
-    ("learnt", "learnt"),
-    ("learnt_at", "learnt_at"),
-    ("mid_point", "mid_point_belief"),
-    ("strange", "strange_guess"),
-    ("back_on_track", "back_on_track"),
-    ("always_smaller", "always_smaller"),
-    ("faults", "faults_per_round"),
-)
-_NO_SHARES = ("beyond", "regret", "error", "learnt_at", "faults")
 _MAYBE = ("ceiling", "regret")
 """Measures that exist only for drawn opponents."""
 _Matches = Sequence[tuple[NumberMatch, NumberOutcome]]
@@ -153,10 +136,8 @@ def score(item: NumberMatch, outcome: NumberOutcome) -> Score:
 def summarise(run: RunView[NumberMatch, NumberOutcome]) -> Summary:
     """Accuracy, error, learning and patterns, overall and by opponent, with the learning curves."""
     measures: list[Measure] = []
-    for value, name in _MEASURES:
-        binary = False if value in _NO_SHARES else None
-        found = grouped_measures(run, value, name, by=["opponent"], binary=binary)
-        measures += [one for one in found if one.items or name not in _MAYBE]
+    for card, found in card_measures(run, "numbers", "opponent", not_shares=["beyond"]):
+        measures += [one for one in found if one.items or card.name not in _MAYBE]
     matches = [(item, outcome) for item, outcome, _ in run.scored()]
     family = [(item, outcome) for item, outcome in matches if learner_of(item, outcome)]
     notes = [
