@@ -14,17 +14,18 @@ from sociometer.core.paper import (
     PaperRow,
     PaperTable,
     estimate,
-    illustration,
     printed,
     remarks_on,
 )
 from sociometer.core.task import AnyRun
 from sociometer.core.words import counted, grouped
+from sociometer.instruments._paper import PaperParts
 from sociometer.instruments.egosocial.games.numbers.figures import number_figures
-from sociometer.instruments.egosocial.published.reproduce import published
+from sociometer.instruments.egosocial.published.reproduce import HERE, published
 from sociometer.statistics.agreement import majorities
 from sociometer.statistics.measures import Observation, mean_measure
 
+PAPER = PaperParts(HERE.parent)
 PEOPLE = "Human"
 OURS = "*"
 """The mark of a column whose items are ours, or that the paper does not have."""
@@ -107,25 +108,16 @@ _DIFFERENT = {
 
 def paper(given: PaperInput) -> Sequence[PaperPart]:
     """Every table and figure of the paper that has numbers."""
-    return [
-        illustration("Fig. 1", "EgoSocialArena at a glance"),
-        illustration("Fig. 2", "Converting third-person stories"),
-        illustration("Fig. 3", "Examples of the scenarios"),
-        PaperPart(
-            label="Table 1",
-            title="Comparison of EgoSocialArena with existing ToM benchmarks",
-            missing="It compares benchmarks, not models; no run changes it. 'sociometer paper reproduce egosocial'"
-            " counts the data volumes that can be counted.",
-        ),
-        _table(given, "Table 2", "table2", "Theory of mind from the first-person perspective", THEORY_OF_MIND),
-        _table(given, "Table 3", "table3", "Socialization from the first-person perspective",
-               tuple(column for column in SOCIALIZATION if column.printed)),
+    shown = tuple(column for column in SOCIALIZATION if column.printed)
+    return PAPER.all(
+        PAPER.part("Table 1"),
+        _table(given, "Table 2", "table2", THEORY_OF_MIND),
+        _table(given, "Table 3", "table3", shown),
         _beliefs(given),
-        illustration("Fig. 5", "An example of limit Texas hold'em"),
-    ]  # fmt: skip
+    )
 
 
-def _table(given: PaperInput, label: str, name: str, title: str, columns: Sequence[Column]) -> PaperPart:
+def _table(given: PaperInput, label: str, name: str, columns: Sequence[Column]) -> PaperPart:
     """Tables 2 and 3: one row for each subject, the paper's columns."""
     runs = list(given.runs)
     tasks = {column.task for column in columns}
@@ -145,16 +137,9 @@ def _table(given: PaperInput, label: str, name: str, title: str, columns: Sequen
         rows.append(printed(who, *(Estimate(float(row[column.printed])) for column in columns), section=kind))
     lacking = sorted(tasks - {run.task for run in runs})
     remarks = [f"{_heading(column)[1]}: {_DIFFERENT[column.task]}" for column in columns if column.task in _DIFFERENT]
-    return PaperPart(
-        label=label,
-        title=title,
-        how="Percent of right answers on the official items, with intervals clustered by story or match. ToMi uses the"
-        f" official key. {'; '.join(remarks)}. The paper's colours for the best and second-best are left out.",
-        missing=f"Not played: {', '.join(lacking)}. Run 'sociometer run egosocial --official' with these tasks."
-        if lacking
-        else "",
-        table=PaperTable((PaperColumn("Methods"), *(_column(column) for column in columns)), tuple(rows)),
-    )
+    missing = f"Not played: {', '.join(lacking)}. Run 'sociometer run egosocial --official' with these tasks."
+    table = PaperTable((PaperColumn("Methods"), *(_column(column) for column in columns)), tuple(rows))
+    return PAPER.part(label, table=table, missing=missing if lacking else "", remarks="; ".join(remarks))
 
 
 def _heading(column: Column) -> tuple[str, str]:
@@ -225,14 +210,5 @@ def _remarks(run: AnyRun) -> tuple[str, ...]:
 def _beliefs(given: PaperInput) -> PaperPart:
     """Fig. 4: the numbers that a model expects of the level-2 opponent, round by round."""
     runs = given.of_task("numbers")
-    drawn = [figure for figure in number_figures(runs) if figure.name == "beliefs-level-2"]
-    return PaperPart(
-        label="Fig. 4",
-        title="Number Guessing Level 2: the numbers that models expect, by round",
-        how="One line for each match; the paper shows two matches of GPT-4-Turbo.",
-        missing=""
-        if drawn
-        else "No number guessing against the level-2 opponent was played: 'sociometer run egosocial --task numbers"
-        " --opponents level-2'.",
-        figures=tuple(drawn),
-    )
+    drawn = tuple(figure for figure in number_figures(runs) if figure.name == "beliefs-level-2")
+    return PAPER.part("Fig. 4", figures=drawn)

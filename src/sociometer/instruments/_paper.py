@@ -1,0 +1,47 @@
+"""What the tables and figures of a paper are called, how they are filled and what they need: `published/parts.toml`.
+
+A part has a `title`; `how` says how it is computed, with places for facts in braces; `needs` says what is missing if
+it is empty. A part without both explains the method and shows no result.
+"""
+
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct, structs
+
+from sociometer.core.language import read_texts
+from sociometer.core.measure import Figure
+from sociometer.core.paper import PaperPart, PaperTable, illustration
+
+
+class Described(Struct, frozen=True, forbid_unknown_fields=True):
+    """A part in the file."""
+
+    title: str
+    how: str = ""
+    needs: str = ""
+
+
+class PaperParts:
+    """The parts of an instrument's paper by label, in the order of the file."""
+
+    def __init__(self, folder: Path) -> None:
+        self.described = msgspec.convert(read_texts(folder / "published" / "parts.toml"), dict[str, Described])
+
+    def part(
+        self, label: str, *, table: PaperTable | None = None, figures: tuple[Figure, ...] = (), how: str = "",
+        missing: str | None = None, tasks: tuple[str, ...] = (), **facts: str,
+    ) -> PaperPart:  # fmt: skip
+        """A part with what fills it; `how` replaces that of the file, and `missing` what it needs if it is empty."""
+        known = self.described[label]
+        made = PaperPart(
+            label=label, title=known.title, how=how or known.how.format(**facts), table=table, figures=figures,
+            tasks=tasks,
+        )  # fmt: skip
+        lacking = missing if missing is not None else "" if made.filled else known.needs
+        return structs.replace(made, missing=lacking)
+
+    def all(self, *made: PaperPart) -> list[PaperPart]:
+        """Every part of the paper: those that were made, and the illustrations."""
+        found = {part.label: part for part in made}
+        return [found.get(label) or illustration(label, one.title) for label, one in self.described.items()]
