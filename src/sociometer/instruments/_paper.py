@@ -20,6 +20,8 @@ class Described(Struct, frozen=True, forbid_unknown_fields=True):
     title: str
     how: str = ""
     needs: str = ""
+    note: str = ""
+    """A note on figures that show the part's numbers beside those of runs."""
 
 
 class PaperParts:
