@@ -5,6 +5,7 @@ outcome, `scoring.py` the score and the summary.
 """
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from statistics import fmean
 from typing import Any, Protocol, TypeVar
 
@@ -16,8 +17,10 @@ from sociometer.core.session import Session
 from sociometer.core.source import Source
 from sociometer.core.task import ItemT, OutcomeT, RunView, Score, Task
 from sociometer.instruments import card_of
+from sociometer.instruments._tables import Tables
 from sociometer.statistics.measures import Observation, grouped_measures, mean_measure
 
+TABLES = Tables(Path(__file__).with_name("tables.toml"))
 PlayedT = TypeVar("PlayedT", bound=Struct, covariant=True)
 
 

@@ -18,7 +18,7 @@ from sociometer.instruments.egosocial.games.blackjack.statement import (
     Fields,
     grade_fields,
 )
-from sociometer.instruments.egosocial.games.game import card_measures
+from sociometer.instruments.egosocial.games.game import TABLES, card_measures
 
 JUDGE = "judge"
 _OF_FIELDS = ("right", "self_right", "external_right", "exact_fields", "own_skill", "dealer_skill")
@@ -127,13 +127,7 @@ def _field_table(run: RunView[Hand, HandOutcome]) -> Table | None:
     if not grades:
         return None
     rows = tuple((name, sum(one.right[name] for one in grades) / len(grades), BEST_CONSTANT[name]) for name in NAMES)
-    columns = ("field", "right", "best constant")
-    note = (
-        f"Chances are right within {CHANCE_TOLERANCE:.0%}; own_chance and dealer_chance score them by a proper rule. "
-        "The best constant is the answer that would be right most often over all deals."
-    )
-    units = {"right": "share", "best constant": "share"}
-    return Table("fields", "Fields right at the first decision", columns, rows, note, units)
+    return TABLES("fields", rows, tolerance=CHANCE_TOLERANCE)
 
 
 def _origin(run: RunView[Hand, HandOutcome]) -> str:

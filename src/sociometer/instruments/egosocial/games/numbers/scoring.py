@@ -10,7 +10,7 @@ import msgspec
 from sociometer.core.measure import Cell, Measure, Summary, Table
 from sociometer.core.reply_kind import count_replies
 from sociometer.core.task import RunView, Score
-from sociometer.instruments.egosocial.games.game import card_measures, reached
+from sociometer.instruments.egosocial.games.game import TABLES, card_measures, reached
 from sociometer.instruments.egosocial.games.numbers.learner import NumberForecast, forecasts
 from sociometer.instruments.egosocial.games.numbers.match import NumberMatch, NumberOutcome, PlayedRound
 from sociometer.instruments.egosocial.games.numbers.rules import HIGHEST, LOWEST, MIDDLE, TOLERANCE, Round, is_right
@@ -180,11 +180,7 @@ def _by_round(family: _Matches) -> list[dict[str, Any]]:
 
 
 def _round_table(by_round: Sequence[dict[str, Any]]) -> Table:
-    columns = ("round", "accuracy", "ceiling", "repeating", "regret", "matches")
-    rows: tuple[tuple[Cell, ...], ...] = tuple(tuple(point[column] for column in columns) for point in by_round)
-    units = {"accuracy": "share", "ceiling": "share", "repeating": "share"}
-    note = "regret: the prediction's expected error beyond that of the Bayesian learner, who saw the same rounds"
-    return Table("by-round", "Learning by round, against drawn opponents", columns, rows, note, units)
+    return TABLES("by-round", (tuple(point.values()) for point in by_round))
 
 
 def _pattern_table(matches: _Matches) -> Table:
@@ -192,11 +188,7 @@ def _pattern_table(matches: _Matches) -> Table:
     for item, outcome in matches:
         hits = sum(is_right(one.prediction, one.opponent) for one in outcome.rounds)
         rows.append((item.opponent, f"{hits}/{len(outcome.rounds)}", *msgspec.structs.astuple(patterns_of(outcome))))
-    columns = (
-        "opponent", "right", "mid-point", "strange guess at", "back on track at", "always smaller", "always right from",
-    )  # fmt: skip
-    note = "rounds are counted from 1; empty: never"
-    return Table("patterns", "Beliefs about the opponent by match", columns, tuple(rows), note)
+    return TABLES("patterns", rows)
 
 
 def _trace(item: NumberMatch, outcome: NumberOutcome) -> dict[str, Any]:
