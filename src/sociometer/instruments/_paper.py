@@ -1,17 +1,29 @@
-"""What the tables and figures of a paper are called, how they are filled and what they need: `published/parts.toml`.
+"""The tables and figures of a paper: what they are called, how they are filled and what they need (`parts.toml`).
 
 A part has a `title`; `how` says how it is computed, with places for facts in braces; `needs` says what is missing if
 it is empty. A part without both explains the method and shows no result.
 """
 
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import msgspec
 from msgspec import Struct, structs
 
 from sociometer.core.language import read_texts
-from sociometer.core.measure import Figure
+from sociometer.core.measure import Figure, PublishedFigure
 from sociometer.core.paper import PaperPart, PaperTable, illustration
+from sociometer.core.sheets import read_table
+
+
+def with_reasons(figures: Iterable[PublishedFigure], folder: Path) -> Iterator[PublishedFigure]:
+    """The figures; one that does not match has its known reason, which `reasons.csv` has for one cell with two values."""
+    known = {
+        (row["what"], row["printed"], row["recomputed"]): row["reason"] for row in read_table(folder / "reasons.csv")
+    }
+    for figure in figures:
+        reason = figure.reason or known.get((figure.what, str(figure.printed), str(figure.recomputed)), "")
+        yield structs.replace(figure, reason="" if figure.match else reason)
 
 
 class Described(Struct, frozen=True, forbid_unknown_fields=True):

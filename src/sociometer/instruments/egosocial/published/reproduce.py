@@ -112,17 +112,6 @@ def fitting(cells: Sequence[float], size: int) -> int:
 
 
 TRUE_NUMBERS = {1: [50.0] * 10, 2: [50.0 - 5 * index for index in range(10)]}
-MODELS = {
-    "Llama3-8b-chat-hf": "LLaMa-3-8B-Chat",
-    "Llama3-70b-chat-hf": "LLaMa-3-70B-Chat",
-    "Llama3-8b-Instruct-Turbo": "LLaMa-3-8B-Instruct",
-    "Llama3.1-405b-Instruct-Turbo": "LLaMa-3.1-405B-Instruct",
-    "Claude-3-5-Sonnet-20240620": "Claude-3-5-Sonnet",
-    "GPT-3.5-Turbo": "GPT-3.5-Turbo",
-    "GPT-4-Turbo": "GPT-4-Turbo",
-    "GPT-4o": "GPT-4o",
-    "o1-preview": "o1-preview",
-}
 _TICKS_ONLY = {
     3: "counted from the authors' ticks: the opponent's numbers depend on choices that were not published",
 }
@@ -158,8 +147,7 @@ def printed() -> dict[tuple[str, int], float]:
 def number_rows() -> Iterator[PublishedFigure]:
     """Every accuracy of Table 2 whose predictions, or at least ticks, were published."""
     table = printed()
-    for (model, level), made in sorted(predictions().items(), key=lambda entry: (entry[0][1], entry[0][0])):
-        name = MODELS[model]
+    for (name, level), made in predictions().items():
         numbers = [number for number, _ in made]
         known = level in TRUE_NUMBERS and None not in numbers
         if known:
