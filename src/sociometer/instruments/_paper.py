@@ -17,7 +17,7 @@ from sociometer.core.sheets import read_table
 
 
 def with_reasons(figures: Iterable[PublishedFigure], folder: Path) -> Iterator[PublishedFigure]:
-    """The figures; one that does not match has its known reason, which `reasons.csv` has for one cell with two values."""
+    """The figures; one that does not match has the reason in `reasons.csv`, which is for one cell with these values."""
     known = {
         (row["what"], row["printed"], row["recomputed"]): row["reason"] for row in read_table(folder / "reasons.csv")
     }

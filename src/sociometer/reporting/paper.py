@@ -17,6 +17,7 @@ from msgspec import Struct, structs
 from sociometer.core.card import Card
 from sociometer.core.errors import UsageError
 from sociometer.core.instrument import Instrument
+from sociometer.core.language import read_texts
 from sociometer.core.measure import Cell, Figure, Table
 from sociometer.core.paper import (
     NOT_THE_PAPERS,
@@ -41,31 +42,7 @@ from sociometer.statistics.chart_theme import Spec, with_subjects
 from sociometer.store.labels import people_of
 from sociometer.store.stored_run import StoredRun
 
-_SPECIAL = {
-    "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
-    "$": r"\$",
-    "&": r"\&",
-    "%": r"\%",
-    "#": r"\#",
-    "_": r"\_",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    '"': r"\char34{}",
-    "−": "$-$",
-    "×": r"$\times$",
-    "≥": r"$\geq$",
-    "≤": r"$\leq$",
-    "ρ": r"$\rho$",
-    "±": r"$\pm$",
-    "°": r"\textdegree{}",
-    "–": "--",
-    "…": r"\ldots{}",
-}
+_SPECIAL: dict[str, str] = read_texts(Path(__file__).parent / "templates" / "latex.toml")
 _NO_INTERVAL = r"$^{\circ}$"
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 

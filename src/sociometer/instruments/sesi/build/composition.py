@@ -6,21 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from sociometer.core.measure import Figure, Table
-from sociometer.instruments.sesi.build.checks import NOT_NAMES
+from sociometer.instruments.sesi.build.checks import NOT_NAMES, WORDS
 from sociometer.instruments.sesi.items import ABILITIES, Question
 
-_RELATIONS = {
-    "romantic": "husband wife boyfriend girlfriend partner spouse fiancé fiancée fiance fiancee ex date crush",
-    "family": """mother mom mum father dad parents parent son daughter child children kid kids brother sister siblings
-        sibling cousin aunt uncle grandmother grandfather niece nephew family in-laws stepmother stepfather baby""",
-    "friend": "friend friends buddy bestie",
-    "work": "coworker coworkers colleague colleagues boss manager employee client customer foreman director",
-    "school": "teacher student students classmate professor tutor pupil coach",
-    "neighbourhood": "neighbour neighbor neighbours neighbors roommate flatmate housemate landlord tenant",
-}
 _WORD = re.compile(r"[a-zà-ž]+(?:-[a-zà-ž]+)*", re.IGNORECASE)
 _NAME = re.compile(r"(?<=[a-zà-ž,;:] )(?:(?:Mr|Mrs|Ms|Dr|Sr|Miss) )?([A-ZÀ-Ž][a-zà-ž]+)")
-_WORDS = {word: relation for relation, words in _RELATIONS.items() for word in words.split()}
+_WORDS = {word: relation for relation, words in WORDS["relations"].items() for word in words.split()}
 
 
 def characters(item: Question) -> int:

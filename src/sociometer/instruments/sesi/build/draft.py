@@ -11,6 +11,7 @@ from sociometer.core.conversation import Choice, Free, Message, Sampling, Schema
 from sociometer.core.measure import Summary, Table
 from sociometer.core.session import Session
 from sociometer.core.task import RunView, Score
+from sociometer.instruments.sesi.build.checks import WORDS
 from sociometer.instruments.sesi.build.posts import Post
 from sociometer.instruments.sesi.items import ABILITIES
 from sociometer.reading import ask_choice, read_json, render_options
@@ -18,20 +19,6 @@ from sociometer.statistics.measures import grouped_measures
 
 REVERSED = 2
 _SAMPLING = Sampling(temperature=0, top_p=1, max_tokens=400, seed=42)
-ABILITY_MEANINGS = {
-    "empathy": "Empathy: telling what others think, feel and intend, and why",
-    "social-cognition": "Social cognition: seeing through a situation, its rules, and what is usual or awkward in it",
-    "self-presentation": "Self-presentation: putting across what one means",
-    "influence": "Influence: bringing about the outcome one wishes for with others",
-    "concern": "Concern: noticing what others need and acting on it",
-}
-ABILITY_QUESTIONS = {
-    "empathy": "What may the people in it be feeling or thinking, and for what reason?",
-    "social-cognition": "Is what happens in it usual and acceptable, and by which unwritten rule?",
-    "self-presentation": "How could the person put across what they mean?",
-    "influence": "How could the person bring about what they wish for?",
-    "concern": "What does the one in need of help require, and how can it be given?",
-}
 _TEXT: dict[str, Any] = {"type": "string"}
 _TOLD: dict[str, Any] = {
     "type": "object",
@@ -126,7 +113,7 @@ async def _ability(made: Draft, session: Session) -> str | None:
         options = render_options(choice)
         return _ask(session, "ability", situation=made.situation, question=made.question, options=options)
 
-    meanings = [ABILITY_MEANINGS[ability] for ability in ABILITIES]
+    meanings = [WORDS["meanings"][ability] for ability in ABILITIES]
     vote = await ask_choice(session, messages, meanings, role="builder", sampling=_SAMPLING)
     return None if vote.picked is None else ABILITIES[vote.picked]
 
@@ -141,7 +128,7 @@ async def _right(post: Post, made: Draft, session: Session) -> str:
 async def _switched(made: Draft, session: Session) -> list[Candidate]:
     """The answer to each other ability's question about the same situation."""
     candidates = []
-    for ability, question in ABILITY_QUESTIONS.items():
+    for ability, question in WORDS["questions"].items():
         if ability == made.ability:
             continue
         messages = _ask(
