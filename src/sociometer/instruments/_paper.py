@@ -12,8 +12,8 @@ from msgspec import Struct, structs
 
 from sociometer.core.language import read_texts
 from sociometer.core.measure import Figure, PublishedFigure
-from sociometer.core.paper import PaperPart, PaperTable, illustration
-from sociometer.core.sheets import read_table
+from sociometer.core.paper import PaperPart, PaperTable, PublishedModel, Replication, ReplicationPlan, illustration
+from sociometer.core.sheets import read_records, read_table
 
 
 def with_reasons(figures: Iterable[PublishedFigure], folder: Path) -> Iterator[PublishedFigure]:
@@ -24,6 +24,14 @@ def with_reasons(figures: Iterable[PublishedFigure], folder: Path) -> Iterator[P
     for figure in figures:
         reason = figure.reason or known.get((figure.what, str(figure.printed), str(figure.recomputed)), "")
         yield structs.replace(figure, reason="" if figure.match else reason)
+
+
+def replication_plan(folder: Path, runs: Iterable[Replication]) -> ReplicationPlan:
+    """The plan of `models.csv` and `remarks.txt`, with the runs of its rows; people's rows have none."""
+    models = tuple(read_records(folder / "models.csv", PublishedModel))
+    remarks = (folder / "remarks.txt").read_text(encoding="utf-8").splitlines()
+    known = {one.row for one in models}
+    return ReplicationPlan(models, tuple(run for run in runs if run.row in known), tuple(remarks))
 
 
 class Described(Struct, frozen=True, forbid_unknown_fields=True):

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from random import Random
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 from msgspec import Struct
 
@@ -18,18 +18,14 @@ from sociometer.core.session import Session
 from sociometer.core.task import Item, RunView, Score
 from sociometer.instruments._blind.control import seen
 from sociometer.instruments.sesi.items import TABLES, Question
-from sociometer.reading import ChoiceAnswer, read_json
+from sociometer.reading import ChoiceAnswer, object_schema, read_json
 from sociometer.statistics.agreement import cohen_kappa
 from sociometer.statistics.measures import Observation, failed_observations, mean_measure, observations
 
 Cause = Literal["superficially friendly", "sidestepping", "excessively general", "other"]
 CAUSES: tuple[str, ...] = get_args(Cause)
 SHEET = ("id", "situation", "question", "right", "picked", "cause")
-_SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {"reason": {"type": "string"}, "cause": {"enum": list(CAUSES)}},
-    "required": ["reason", "cause"],
-}
+_SCHEMA = object_schema(closed=False, reason={"type": "string"}, cause={"enum": list(CAUSES)})
 
 
 class WrongAnswer(Item, frozen=True, kw_only=True):

@@ -8,9 +8,10 @@ from statistics import fmean
 from msgspec import Struct
 
 from sociometer.core.measure import PublishedFigure
-from sociometer.core.paper import PublishedModel, Replication, ReplicationPlan, printed_figure
+from sociometer.core.paper import Replication, ReplicationPlan, printed_figure
 from sociometer.core.sheets import read_records, read_table
 from sociometer.core.source import Source
+from sociometer.instruments._paper import replication_plan
 from sociometer.instruments.egosocial.games.numbers.rules import is_right
 from sociometer.instruments.egosocial.tombench.release import read_folder
 from sociometer.instruments.egosocial.tomi import read_archive
@@ -18,23 +19,15 @@ from sociometer.statistics.distributions import binomial_below
 from sociometer.statistics.model_kinds import permutation_p, read_properties
 
 HERE = Path(__file__).parent
-REMARKS = (
-    "Only blackjack is replicated: the authors' other prompts were not released.",
-    "The paper graded beliefs by hand; a judge model or people grade them here."
-    " 'sociometer egosocial grade' lets people or a judge grade the same replies.",
-)
 
 
 def replications() -> ReplicationPlan:
     """Return the models and one run for each; people's row has none."""
-    models = tuple(read_records(HERE / "models.csv", PublishedModel))
-    known = {one.row for one in models}
     runs = [
         Replication(row["model"], "blackjack", (printed_figure("Table 3", "accuracy", row["blackjack"], percent=True),))
         for row in read_table(HERE / "table3.csv")
-        if row["model"] in known
     ]
-    return ReplicationPlan(models, tuple(runs), REMARKS)
+    return replication_plan(HERE, runs)
 
 
 PEOPLE = "Human"

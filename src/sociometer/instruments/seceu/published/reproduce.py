@@ -3,11 +3,10 @@
 from collections.abc import Iterable, Iterator
 
 from sociometer.core.measure import PublishedFigure
-from sociometer.core.paper import PrintedFigure, PublishedModel, Replication, ReplicationPlan, printed_figure
+from sociometer.core.paper import PrintedFigure, Replication, ReplicationPlan, printed_figure
 from sociometer.core.settings import SETTING
-from sociometer.core.sheets import read_records
 from sociometer.core.source import Source
-from sociometer.instruments._paper import with_reasons
+from sociometer.instruments._paper import replication_plan, with_reasons
 from sociometer.instruments.seceu import items
 from sociometer.instruments.seceu.norm import (
     PUBLISHED,
@@ -115,17 +114,10 @@ def _cell(text: str) -> float | str:
 
 
 TASK = "feelings"
-REMARKS = (
-    "The paper rephrased the direct prompt for some models to get the best result; these versions were not released.",
-    "The authors released no file of the direct prompt. It is played in our own words: the story, the numbered"
-    " feelings, and a request for scores that sum to 10, one line each, with the paper's sampling."
-    " The how-to on replication says how to use a copy from the paper (--prompts).",
-)
 
 
 def replications() -> ReplicationPlan:
     """Return the models and the runs; rows without a printed score have none."""
-    models = tuple(read_records(PUBLISHED / "models.csv", PublishedModel))
     runs = [
         Replication(
             row["model"],
@@ -139,7 +131,7 @@ def replications() -> ReplicationPlan:
         for row in published_rows(TABLES[where])
         if row["score"] and (method := row.get("prompting", "direct"))
     ]
-    return ReplicationPlan(models, tuple(runs), REMARKS)
+    return replication_plan(PUBLISHED, runs)
 
 
 def _figures(row: dict[str, str], where: str) -> tuple[PrintedFigure, ...]:

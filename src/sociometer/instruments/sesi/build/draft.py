@@ -14,17 +14,13 @@ from sociometer.core.task import RunView, Score
 from sociometer.instruments.sesi.build.checks import WORDS
 from sociometer.instruments.sesi.build.posts import Post
 from sociometer.instruments.sesi.items import ABILITIES
-from sociometer.reading import ask_choice, read_json, render_options
+from sociometer.reading import ask_choice, object_schema, read_json, render_options
 from sociometer.statistics.measures import grouped_measures
 
 REVERSED = 2
 _SAMPLING = Sampling(temperature=0, top_p=1, max_tokens=400, seed=42)
 _TEXT: dict[str, Any] = {"type": "string"}
-_TOLD: dict[str, Any] = {
-    "type": "object",
-    "properties": {"situation": _TEXT, "question": _TEXT},
-    "required": ["situation", "question"],
-}
+_TOLD = object_schema(closed=False, situation=_TEXT, question=_TEXT)
 _QUOTED = re.compile(r"[\"“][^\"”]*[\"”]|(?<!\w)['‘][^'’]*['’](?!\w)")
 _FIRST_PERSON = re.compile(r"\b(?:I|I'm|I've|I'd|I'll|[Mm]y|[Mm]e|[Mm]ine|[Mm]yself)\b")
 _QUALITIES = "the|a|my|your|final|correct|right|best|common|shared|wrong|switched|reversed|short|one|first|second|third"
@@ -141,11 +137,8 @@ async def _switched(made: Draft, session: Session) -> list[Candidate]:
 
 
 async def _reversed(made: Draft, session: Session) -> list[Candidate]:
-    schema = {
-        "type": "object",
-        "properties": {"answers": {"type": "array", "items": _TEXT, "minItems": REVERSED, "maxItems": REVERSED}},
-        "required": ["answers"],
-    }
+    answers_kind = {"type": "array", "items": _TEXT, "minItems": REVERSED, "maxItems": REVERSED}
+    schema = object_schema(closed=False, answers=answers_kind)
     messages = _ask(
         session,
         "reversed",
@@ -162,11 +155,7 @@ async def _reversed(made: Draft, session: Session) -> list[Candidate]:
 
 async def _entailed(made: Draft, candidate: Candidate, session: Session) -> Candidate:
     """The candidate with the probability that the right answer entails it; None if the reply is unreadable."""
-    schema = {
-        "type": "object",
-        "properties": {"probability": {"type": "number", "minimum": 0, "maximum": 1}},
-        "required": ["probability"],
-    }
+    schema = object_schema(closed=False, probability={"type": "number", "minimum": 0, "maximum": 1})
     about = {"situation": made.situation, "question": made.question}
     messages = _ask(session, "entailment", right=made.right, candidate=candidate.text, **about)
     reply = await session.ask("builder", messages, Schema(schema, name="entailment"), sampling=_SAMPLING)

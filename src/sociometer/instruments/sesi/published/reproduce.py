@@ -6,10 +6,10 @@ from pathlib import Path
 from statistics import fmean
 
 from sociometer.core.measure import PublishedFigure
-from sociometer.core.paper import PublishedModel, Replication, ReplicationPlan, printed_figure
-from sociometer.core.sheets import read_records, read_table
+from sociometer.core.paper import Replication, ReplicationPlan, printed_figure
+from sociometer.core.sheets import read_table
 from sociometer.core.source import Source
-from sociometer.instruments._paper import with_reasons
+from sociometer.instruments._paper import replication_plan, with_reasons
 from sociometer.instruments.sesi.build.checks import SMALL, answer_lengths, length_difference
 from sociometer.instruments.sesi.items import ABILITIES, OFFICIAL, read_official
 from sociometer.statistics.correlation import pearson
@@ -101,16 +101,10 @@ def _items(source: Source) -> Iterable[PublishedFigure]:
     )  # fmt: skip
 
 
-REMARKS = (
-    "The release reads a reply by its first letter A to D; here replies are read by Sociometer's rules.",
-    "Only Table 1's social score is replicated; the texts of the factors' conditions are ours.",
-)
-
-
 def replications() -> ReplicationPlan:
     """Return the models and one run for each."""
     runs = [
         Replication(row["model"], "questions", (printed_figure("Table 1", "accuracy", row["SI"], percent=True),))
         for row in read_table(HERE / "table1.csv")
     ]
-    return ReplicationPlan(tuple(read_records(HERE / "models.csv", PublishedModel)), tuple(runs), REMARKS)
+    return replication_plan(HERE, runs)
