@@ -13,7 +13,7 @@ from sociometer.core.measure import Cell, Figure, Table
 from sociometer.core.sheets import read_rows
 from sociometer.core.task import RunView
 from sociometer.instruments.sesi.conditions import CONTROL
-from sociometer.instruments.sesi.items import TABLES
+from sociometer.instruments.sesi.items import FIGURES, TABLES
 from sociometer.statistics.charts import HeatCell, heat_map
 from sociometer.statistics.correlation import Correlation, correlation_contrast, few_families, pearson
 from sociometer.statistics.formatting import stand_in_notes
@@ -147,7 +147,7 @@ def matrix_figure(results: Sequence[PairResult], names: Sequence[str], remarks: 
     chart = heat_map(cells, title="r", diverging=True, domain=(-1, 1))
     if remarks:
         chart = {"title": {"text": list(remarks), "fontSize": 11, "fontWeight": "normal"}, **chart}
-    return Figure("matrix", "Social and academic scores", ". ".join(remarks), chart=chart)
+    return FIGURES("matrix", chart=chart, remarks=". ".join(remarks))
 
 
 def apart(scores: Scores) -> tuple[Table | None, str]:
