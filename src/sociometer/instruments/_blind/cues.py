@@ -172,8 +172,7 @@ def tried_table(found: Sequence[Tried], items: Sequence[Shown]) -> Table:
     rows: list[tuple[Cell, ...]] = [("a random option", chance_of(items), None, "")]
     ranked = sorted(found, key=lambda one: -one.accuracy)
     rows += [(one.reader, one.accuracy, one.p_value, "too good" if one.too_good else "") for one in ranked]
-    facts = {"folds": _FOLDS, "shuffles": _SHUFFLES, "fewest": FEWEST_ITEMS}
-    return _TABLES("baselines", rows, items=len(items), **facts)
+    return _TABLES("baselines", rows, items=len(items), folds=_FOLDS, shuffles=_SHUFFLES, fewest=FEWEST_ITEMS)
 
 
 def structure(items: Sequence[Shown]) -> Floats:

@@ -122,8 +122,8 @@ def _patterns(runs: Sequence[AnyRun], name: str) -> Figure:
     title = "similarity to people's pattern (r)"
     chart = density_chart(similarity_density(norm), marks, title=title, unit="number")
     beyond = "" if norm.get("counted") else " Beyond the printed pairs it extends to four standard deviations."
-    facts = {"density": _density_note(norm, f"{SIMILARITY_WINDOW:g}"), "beyond": beyond, "grey": _grey(norm)}
-    return FIGURES("similarity-among-people", chart=_headed(chart, runs, "similarity"), norm=name, **facts)
+    chart, density = _headed(chart, runs, "similarity"), _density_note(norm, f"{SIMILARITY_WINDOW:g}")
+    return FIGURES("similarity-among-people", chart=chart, norm=name, density=density, beyond=beyond, grey=_grey(norm))
 
 
 def _density_note(norm: dict[str, Any], window: str) -> str:
@@ -208,8 +208,8 @@ def _score_figure(norm: Norm) -> Figure:
         marks.append(Mark(name, eq, note=norm.percent_text(norm.percent_of_eq(eq))))
     chart = density_chart(eq_density(curve), marks, title="EQ")
     title = {"text": COUNTED_LABEL.format(people=norm.people), "fontSize": 12, "fontWeight": "normal"}
-    facts = {"norm": norm.name, "people": norm.people, "window": f"{EQ_WINDOW:g} EQ points"}
-    return FIGURES("norm-scores", chart={"title": title, **chart}, **facts)
+    window = f"{EQ_WINDOW:g} EQ points"
+    return FIGURES("norm-scores", chart={"title": title, **chart}, norm=norm.name, people=norm.people, window=window)
 
 
 def spread_figure(norm: Norm) -> Figure:

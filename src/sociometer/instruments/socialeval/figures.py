@@ -168,8 +168,10 @@ def _scale(runs: Sequence[AnyRun]) -> Iterator[Figure]:
     names = [point.label for point in points]
     r = pearson(orders, [point.y for point in points], names, [*map(family_from_name, names)])
     bounds = few_families(r.interval) or f"95 % {r.interval.low:.2f} to {r.interval.high:.2f}"
-    axes = {"x_title": "billions of parameters", "y_title": "goal achieved", "y_unit": "share"}
-    yield FIGURES("scale", chart=charts.scatter_chart(points, **axes, log_x=True), r=r.r, bounds=bounds, models=r.n)
+    chart = charts.scatter_chart(
+        points, x_title="billions of parameters", y_title="goal achieved", y_unit="share", log_x=True
+    )
+    yield FIGURES("scale", chart=chart, r=r.r, bounds=bounds, models=r.n)
 
 
 def parameters(run: AnyRun) -> float | None:

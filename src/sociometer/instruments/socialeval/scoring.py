@@ -428,7 +428,7 @@ def tree_table(run: RunView[TreeItem, Walk]) -> Table:
     for item, _, score in run.scored():
         walks.setdefault(item.id, []).append(score.values)
     names = ("achieved", "random", "best", "regret")
-    rows = (
+    rows: Iterator[tuple[Cell, ...]] = (
         (tree, len(found), *(fmean(values[name] for values in found) for name in names))
         for tree, found in walks.items()
     )

@@ -68,8 +68,8 @@ def _of_one(view: InsideView, suffix: str) -> Iterator[Figure]:
 def _plane(view: InsideView, suffix: str) -> Figure:
     # the abilities of a dimension are side by side in the inventory, so legends have its order
     spots = sorted(view.spots, key=lambda spot: ABILITIES.index(spot.ability))
-    facts = {"layer": view.layer, "model": short(view)}
-    return FIGURES("inside-plane", name=f"inside-plane{suffix}", chart=cloud_chart(spots), **facts)
+    name = f"inside-plane{suffix}"
+    return FIGURES("inside-plane", name=name, chart=cloud_chart(spots), layer=view.layer, model=short(view))
 
 
 def _curves(view: InsideView, suffix: str) -> Iterator[Figure]:
@@ -108,9 +108,11 @@ def _overlap(view: InsideView, found: NeuronResult, suffix: str) -> Figure:
             mean = sum(pairs) / len(pairs) if pairs else None
             cells.append(charts.HeatCell(row, column, mean, note=f"{len(pairs)} ordered pairs of abilities"))
     chart = charts.heat_map(cells, title="overlap", unit="share")
-    facts = {"top": found.top, "abilities": len(found.abilities), "language": language_name(found.language)}
-    nulls = {"within": number(found.within_null, "share"), "between": number(found.between_null, "share")}
-    return FIGURES("inside-overlap", name=f"inside-overlap{suffix}", chart=chart, model=short(view), **facts, **nulls)
+    return FIGURES(
+        "inside-overlap", name=f"inside-overlap{suffix}", chart=chart, model=short(view), top=found.top,
+        abilities=len(found.abilities), language=language_name(found.language),
+        within=number(found.within_null, "share"), between=number(found.between_null, "share"),
+    )  # fmt: skip
 
 
 def _neuron_layers(view: InsideView, suffix: str) -> Figure:
