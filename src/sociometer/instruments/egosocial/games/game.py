@@ -12,6 +12,7 @@ from typing import Any, Protocol, TypeVar
 from msgspec import Struct
 
 from sociometer.core.card import MeasureCard
+from sociometer.core.language import read_texts
 from sociometer.core.measure import Measure, Summary
 from sociometer.core.session import Session
 from sociometer.core.source import Source
@@ -20,6 +21,7 @@ from sociometer.instruments import card_of
 from sociometer.instruments._tables import Tables
 from sociometer.statistics.measures import Observation, grouped_measures, mean_measure
 
+NOTES: dict[str, str] = read_texts(Path(__file__).parents[1] / "notes.toml")
 TABLES = Tables(Path(__file__).with_name("tables.toml"))
 PlayedT = TypeVar("PlayedT", bound=Struct, covariant=True)
 

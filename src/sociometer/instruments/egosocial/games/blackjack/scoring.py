@@ -18,7 +18,7 @@ from sociometer.instruments.egosocial.games.blackjack.statement import (
     Fields,
     grade_fields,
 )
-from sociometer.instruments.egosocial.games.game import TABLES, card_measures
+from sociometer.instruments.egosocial.games.game import NOTES, TABLES, card_measures
 
 JUDGE = "judge"
 _OF_FIELDS = ("right", "self_right", "external_right", "exact_fields", "own_skill", "dealer_skill")
@@ -108,15 +108,9 @@ def summarise(run: RunView[Hand, HandOutcome]) -> Summary:
         decision.grades for _, outcome, _ in run.scored() if (decision := outcome.decisions[0]).grades is not None
     ]
     if lost := sum(grades.count(None) for grades in graded):
-        notes.insert(
-            0, f"The judge gave no readable grade for {lost} of {2 * len(graded)} beliefs; they count as failed."
-        )
+        notes.insert(0, NOTES["lost-grades"].format(lost=lost, beliefs=2 * len(graded)))
     if by_field is None and not graded and not any("right" in score.values for _, _, score in run.scored()):
-        notes.insert(
-            0,
-            "Beliefs in sentences are stored and not graded. Add --role judge=MODEL, or let people grade them:"
-            " 'sociometer egosocial grade RUN --to FILE'.",
-        )
+        notes.insert(0, NOTES["not-graded"])
     return Summary(tuple(measures), (by_field,) if by_field else (), tuple(notes))
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from sociometer.core.measure import Cell, Measure, Summary, Table
 from sociometer.core.reply_kind import count_replies
 from sociometer.core.task import RunView, Score
-from sociometer.instruments.egosocial.games.game import card_measures, reached
+from sociometer.instruments.egosocial.games.game import NOTES, card_measures, reached
 from sociometer.instruments.egosocial.games.holdem.match import (
     MANY_RAISES,
     OTHER_SEAT,
@@ -128,14 +128,11 @@ def summarise(run: RunView[Match, MatchOutcome]) -> Summary:
     if any(one.name == "ceiling" for one in measures):
         measures.append(reached(run, 1 / len(STYLES)))
     episodes = [(item, outcome) for item, outcome, _ in run.scored()]
-    notes = [
-        "The ideal observer knows every trained policy and saw the same hands. The naive observer knows none: it calls "
-        "an opponent aggressive if at least half of its decisions are raises."
-    ]
+    notes = [NOTES["observers"]]
     empty = [item.official for item, _, score in run.scored() if score.values.get("no_information")]
     if empty:
         counted = "are part of the accuracy, as in the paper" if all(empty) else "are left out of the accuracy"
-        notes.append(f"In {len(empty)} matches the opponent never acted; they show nothing, and {counted}.")
+        notes.append(NOTES["never-acted"].format(matches=len(empty), counted=counted))
     return Summary(measures=tuple(measures), tables=(_answers(episodes),), notes=tuple(notes))
 
 

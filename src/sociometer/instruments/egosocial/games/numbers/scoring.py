@@ -10,7 +10,7 @@ import msgspec
 from sociometer.core.measure import Cell, Measure, Summary, Table
 from sociometer.core.reply_kind import count_replies
 from sociometer.core.task import RunView, Score
-from sociometer.instruments.egosocial.games.game import TABLES, card_measures, reached
+from sociometer.instruments.egosocial.games.game import NOTES, TABLES, card_measures, reached
 from sociometer.instruments.egosocial.games.numbers.learner import NumberForecast, forecasts
 from sociometer.instruments.egosocial.games.numbers.match import NumberMatch, NumberOutcome, PlayedRound
 from sociometer.instruments.egosocial.games.numbers.rules import HIGHEST, LOWEST, MIDDLE, TOLERANCE, Round, is_right
@@ -140,16 +140,12 @@ def summarise(run: RunView[NumberMatch, NumberOutcome]) -> Summary:
         measures += [one for one in found if one.items or card.name not in _MAYBE]
     matches = [(item, outcome) for item, outcome, _ in run.scored()]
     family = [(item, outcome) for item, outcome in matches if learner_of(item, outcome)]
-    notes = [
-        f"A prediction is right within {TOLERANCE:g} of the opponent's number; the paper states no tolerance.",
-        "Always choosing one number makes opponents that reply to it constant, which raises the accuracy of a subject"
-        " that repeats the last number; 'beyond repeating' gives no credit for it.",
-    ]
+    notes = [NOTES["tolerance"].format(tolerance=TOLERANCE), NOTES["one-number"]]
     by_round: list[dict[str, Any]] = []
     if family:
         measures.append(reached(run, "repeating"))
         by_round = _by_round(family)
-        notes.append("The ceiling is a Bayesian learner that knows the family of opponents and saw the same rounds.")
+        notes.append(NOTES["learner"])
     return Summary(
         measures=tuple(measures),
         tables=(*([_round_table(by_round)] if by_round else []), _pattern_table(matches)),
