@@ -9,6 +9,7 @@ from typing import Any
 from sociometer.core.command import CommandContext
 from sociometer.core.errors import UsageError
 from sociometer.core.instrument import Result
+from sociometer.core.measure import Cell
 from sociometer.core.settings import Settings
 from sociometer.core.task import RunView
 from sociometer.core.words import counted
@@ -30,7 +31,9 @@ def lint(context: CommandContext, options: Settings) -> Result:
     repeated = [name for name, count in Counter(item.id for item in found).items() if count > 1]
     converted, unconverted = items.in_second_person(found)
     counts = Counter((str(item.ability), item.answer) for item in found)
-    rows = [(ability, *(counts[ability, place] for place in range(4))) for ability in items.ABILITIES]
+    rows: list[tuple[Cell, ...]] = [
+        (ability, *(counts[ability, place] for place in range(4))) for ability in items.ABILITIES
+    ]
     shown = [cues.Shown(one.question, one.options, one.answer, one.cluster or one.id, one.ability) for one in found]
     tried = cues.tried(shown)
     too_good = [one for one in tried if one.too_good]
