@@ -10,7 +10,7 @@ import numpy as np
 from sociometer.core.measure import Cell, Measure, Summary, Table
 from sociometer.core.reply_kind import count_replies
 from sociometer.core.task import RunView, Score
-from sociometer.instruments.egosocial.games.game import NOTES, card_measures, reached
+from sociometer.instruments.egosocial.games.game import NOTES, TABLES, card_measures, reached
 from sociometer.instruments.egosocial.games.holdem.match import (
     MANY_RAISES,
     OTHER_SEAT,
@@ -141,9 +141,8 @@ def _answers(episodes: Iterable[tuple[Match, MatchOutcome]]) -> Table:
         return naming.style or "unreadable"
 
     counts = Counter((item.style_after(outcome.hands[:-1]), named(outcome.namings[-1])) for item, outcome in episodes)
-    columns = ("aggressive", "conservative", "unreadable")
-    styles = sorted({style for style, _ in counts})
-    rows: tuple[tuple[Cell, ...], ...] = tuple(
-        (style, *(counts[style, column] for column in columns)) for style in styles
-    )
-    return Table("styles", "True style (rows) and named style", ("true", *columns), rows)
+    rows: list[tuple[Cell, ...]] = [
+        (style, *(counts[style, answer] for answer in (*STYLES, "unreadable")))
+        for style in sorted({style for style, _ in counts})
+    ]
+    return TABLES("styles", rows)
