@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from jinja2 import Environment, PackageLoader, StrictUndefined
 from msgspec import Struct
 
 from sociometer.core.card import Card
@@ -93,39 +94,21 @@ def _quoted(value: object) -> str:
 
 
 def _card_text(run: StoredRun, left_out: str) -> str:
-    card, manifest = run.definition.card, run.manifest
-    configs = [
-        f"- config_name: {_quoted(task)}\n  data_files:\n  - split: test\n    path: {_quoted(f'data/{task}.parquet')}"
-        for task in run.tasks
-    ]
+    card = run.definition.card
+    loader = PackageLoader("sociometer.adapters", "templates")
+    made = Environment(loader=loader, undefined=StrictUndefined, trim_blocks=True, keep_trailing_newline=True)  # noqa: S701
+    made.filters["quoted"] = _quoted
     language = str(run.settings.get("language") or "")
-    front = [
-        "---",
-        f"pretty_name: {_quoted(f'{card.title}: {run.subject}')}",
-        f"license: {'mit' if manifest.whose_items == 'bundled' else 'other'}",
-        f"language: {_quoted([language] if language in card.languages else card.languages)}",
-        "task_categories: [text-generation]",
-        "tags:",
-        *(f"- {tag}" for tag in ("sociometer", "social-intelligence", "evaluation")),
-        "configs:",
-        *configs,
-        "---",
-    ]
-    settings = ", ".join(f"{name} {value}" for name, value in run.settings.items() if value not in (None, "", ()))
-    who = "; ".join(f"{role}: {record.label}" for role, record in manifest.roles.items())
-    body = [
-        f"# {card.title}: {run.subject}",
-        f"One run of Sociometer {manifest.sociometer_version} (instrument version {manifest.instrument_version},"
-        f" version {run.version}).",
-        f"- roles: {who}\n- settings: {settings or 'none'}\n- seed: {manifest.config.seed}",
-        f"The items are {run.manifest.whose_items} items.",
-        *(f"**Stand-ins, not real models:** {', '.join(run.stand_ins)}." for _ in run.stand_ins[:1]),
-        *([left_out] if left_out else []),
-        *(_task_text(run, task, card) for task in run.tasks),
-        f"Paper: {card.paper.authors} ({card.paper.year}). {card.paper.title}. {card.paper.link}".rstrip(),
-        *([card.licence] if card.licence else []),
-    ]
-    return "\n".join(front) + "\n\n" + "\n\n".join(body) + "\n"
+    return made.get_template("dataset_card.md").render(
+        run=run,
+        card=card,
+        manifest=run.manifest,
+        languages=[language] if language in card.languages else card.languages,
+        settings=", ".join(f"{name} {value}" for name, value in run.settings.items() if value not in (None, "", ())),
+        left_out=left_out,
+        tasks=[_task_text(run, task, card) for task in run.tasks],
+        paper=f"Paper: {card.paper.authors} ({card.paper.year}). {card.paper.title}. {card.paper.link}".rstrip(),
+    )
 
 
 def _task_text(run: StoredRun, task: str, card: Card) -> str:

@@ -8,7 +8,7 @@ from sociometer.reading.order import arrange, balanced, original_index, shuffled
 from sociometer.reading.probability import Chances, forecasts
 from sociometer.reading.reader_model import READER_RULE, model_points
 from sociometer.reading.rule_files import Rules, read_rules
-from sociometer.reading.structured import StructuredReading, read_each, read_json, read_schema
+from sociometer.reading.structured import StructuredReading, object_schema, read_each, read_json, read_schema
 from sociometer.reading.vote import (
     ChoiceAnswer,
     Vote,
@@ -26,8 +26,8 @@ from sociometer.reading.vote import (
 __all__ = [
     "READER_RULE", "AllocationReading", "Answer", "Chances", "ChoiceAnswer", "ChoiceReading", "Reading", "Repaired",
     "Rules", "StructuredReading", "Vote", "answer_line", "arrange", "ask", "ask_choice", "ask_votes", "balanced",
-    "check_key", "choice_reading", "forecasts", "majority", "model_points", "most_votes", "original_index",
-    "read_allocation", "read_choice", "read_each", "read_items", "read_json", "read_lines", "read_rules", "read_schema",
-    "render_options", "repair", "score_choice", "shared_prompt", "shuffled", "undo", "unshuffled", "vote_counts",
-    "with_room",
+    "check_key", "choice_reading", "forecasts", "majority", "model_points", "most_votes", "object_schema",
+    "original_index", "read_allocation", "read_choice", "read_each", "read_items", "read_json", "read_lines",
+    "read_rules", "read_schema", "render_options", "repair", "score_choice", "shared_prompt", "shuffled", "undo",
+    "unshuffled", "vote_counts", "with_room",
 ]  # fmt: skip

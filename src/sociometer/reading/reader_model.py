@@ -1,13 +1,11 @@
 """An optional model that reads what the rules cannot; never the default, and marked wherever it decided."""
 
-from typing import Any
-
 from msgspec import Struct
 
 from sociometer.core.conversation import Allocation, Choice, Sampling, Schema, user
 from sociometer.core.session import Session
 from sociometer.reading.asking import shared_prompt
-from sociometer.reading.structured import read_json
+from sociometer.reading.structured import object_schema, read_json
 
 READER = "reader"
 READER_RULE = "reader model"
@@ -29,7 +27,7 @@ async def model_choice(session: Session, choice: Choice, reply: str, language: s
     if not session.has_role(READER) or not reply.strip():
         return None
     options = "\n".join(f"{label}. {option}" for label, option in zip(choice.labels, choice.options, strict=True))
-    schema = _object("answer", {"type": "string", "enum": [*choice.labels, "none"]})
+    schema = object_schema(answer={"type": "string", "enum": [*choice.labels, "none"]})
     prompt = shared_prompt(session, "reader-choice", language, options=options, reply=reply[-_LONGEST:])
     found = await session.ask(READER, [user(prompt)], Schema(schema, "reading"), sampling=_SAMPLING)
 
@@ -51,7 +49,7 @@ async def model_points(session: Session, wanted: Allocation, reply: str, languag
     if not session.has_role(READER) or not reply.strip():
         return None
     options = "\n".join(f"- {option}" for option in wanted.options)
-    schema = _object("points", {"type": "array", "items": {"type": "number"}})
+    schema = object_schema(points={"type": "array", "items": {"type": "number"}})
     prompt = shared_prompt(
         session, "reader-points", language, options=options, total=f"{wanted.total:g}", reply=reply[-_LONGEST:]
     )
@@ -59,7 +57,3 @@ async def model_points(session: Session, wanted: Allocation, reply: str, languag
 
     read = read_json(found.text, _Points, schema).value
     return tuple(read.points) if read is not None and len(read.points) == len(wanted.options) else None
-
-
-def _object(key: str, kind: dict[str, Any]) -> dict[str, Any]:
-    return {"type": "object", "properties": {key: kind}, "required": [key], "additionalProperties": False}

@@ -58,6 +58,12 @@ class Misfit(ValueError):
     """Why a value does not fit; a short sentence for the model."""
 
 
+def object_schema(*, closed: bool = True, **properties: Mapping[str, Any]) -> dict[str, Any]:
+    """The JSON schema of an object with these properties, all required; a `closed` one has no others."""
+    found = {"type": "object", "properties": properties, "required": list(properties)}
+    return {**found, "additionalProperties": False} if closed else found
+
+
 def read_json(
     text: str, type: type[T], schema: Mapping[str, Any] | None = None, *, partial: bool = False, language: str = "en"
 ) -> StructuredReading[T]:

@@ -21,6 +21,7 @@ from platformdirs import user_cache_path
 
 from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import DataError, UsageError
+from sociometer.core.language import read_texts
 from sociometer.core.sheets import whole_file
 from sociometer.core.task import AnyRun
 from sociometer.core.words import cell_text, counted, grouped, listed, sentence
@@ -41,19 +42,8 @@ from sociometer.statistics.formatting import estimate
 from sociometer.store.stored_run import StoredRun
 
 _NAMESPACE = "http://www.w3.org/2000/svg"
-_ELEMENTS = frozenset((
-    "svg", "g", "path", "rect", "circle", "ellipse", "line", "polyline", "polygon", "text", "tspan", "title", "desc",
-    "defs", "marker", "clipPath", "linearGradient", "radialGradient", "stop", "pattern", "style",
-))  # fmt: skip
-_ATTRIBUTES = frozenset((
-    "d", "x", "y", "x1", "x2", "y1", "y2", "cx", "cy", "r", "rx", "ry", "dx", "dy", "width", "height", "points",
-    "fill", "fill-opacity", "fill-rule", "stroke", "stroke-width", "stroke-dasharray", "stroke-linecap",
-    "stroke-linejoin", "stroke-opacity", "font-size", "font-family", "font-weight", "font-style", "text-anchor",
-    "dominant-baseline", "alignment-baseline", "textLength", "lengthAdjust", "letter-spacing", "marker-end",
-    "marker-start", "marker-mid", "markerWidth", "markerHeight", "markerUnits", "refX", "refY", "orient", "id", "class",
-    "viewBox", "transform", "opacity", "rotate", "offset", "stop-color", "stop-opacity", "role", "clip-path",
-    "gradientTransform", "gradientUnits", "patternUnits", "preserveAspectRatio", "aria-label",
-))  # fmt: skip
+_SVG = read_texts(Path(__file__).parent / "templates" / "svg.toml")
+_ELEMENTS, _ATTRIBUTES = frozenset(_SVG["elements"]), frozenset(_SVG["attributes"])
 _OUTSIDE = re.compile(r"url\(\s*(?!['\"]?#)|javascript:|expression\(|@import", re.IGNORECASE)
 
 

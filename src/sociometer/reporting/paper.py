@@ -17,6 +17,7 @@ from msgspec import Struct, structs
 from sociometer.core.card import Card
 from sociometer.core.errors import UsageError
 from sociometer.core.instrument import Instrument
+from sociometer.core.language import read_texts
 from sociometer.core.measure import Cell, Figure, Table
 from sociometer.core.paper import (
     NOT_THE_PAPERS,
@@ -41,31 +42,7 @@ from sociometer.statistics.chart_theme import Spec, with_subjects
 from sociometer.store.labels import people_of
 from sociometer.store.stored_run import StoredRun
 
-_SPECIAL = {
-    "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
-    "$": r"\$",
-    "&": r"\&",
-    "%": r"\%",
-    "#": r"\#",
-    "_": r"\_",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    '"': r"\char34{}",
-    "−": "$-$",
-    "×": r"$\times$",
-    "≥": r"$\geq$",
-    "≤": r"$\leq$",
-    "ρ": r"$\rho$",
-    "±": r"$\pm$",
-    "°": r"\textdegree{}",
-    "–": "--",
-    "…": r"\ldots{}",
-}
+_SPECIAL: dict[str, str] = read_texts(Path(__file__).parent / "templates" / "latex.toml")
 _NO_INTERVAL = r"$^{\circ}$"
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
@@ -94,24 +71,15 @@ def table_in_latex(table: PaperTable, heading: Heading) -> str:
         if section:
             body.append(rf"\multicolumn{{{len(columns)}}}{{l}}{{\textit{{{escaped(section)}}}}} \\")
         body += [_row(row, columns, marks) for row in rows]
-    lines = [
-        # In a comment, nothing may end the line.
-        *(f"% {in_one_line(remark)}" for remark in heading.remarks),
-        r"\begin{table}",
-        r"\centering\footnotesize\setlength{\tabcolsep}{4pt}",
-        rf"\caption{{{escaped(heading.caption)}}}",
-        rf"\label{{{heading.label}}}",
-        rf"\begin{{tabular}}{{{_alignment(table)}}}",
-        r"\toprule",
-        *_head(columns),
-        r"\midrule",
-        *body,
-        r"\bottomrule",
-        r"\end{tabular}",
-        *_footnotes(table, marks),
-        r"\end{table}",
-    ]
-    return "\n".join(lines) + "\n"
+    return _template("table.tex").render(
+        remarks=map(in_one_line, heading.remarks),  # in a comment, nothing may end the line
+        caption=heading.caption,
+        label=heading.label,
+        alignment=_alignment(table),
+        head=_head(columns),
+        body=body,
+        said=_footnotes(table, marks),
+    )
 
 
 def _number(value: float, digits: int | None) -> str:
@@ -202,10 +170,7 @@ def _footnotes(table: PaperTable, marks: Mapping[str, str]) -> list[str]:
         for cell, column in zip(row.cells, table.columns, strict=True)
     ):
         said.append(f"{_NO_INTERVAL} No interval could be given.")
-    said += [rf"$^{{\mathrm{{{letter}}}}}$ {escaped(remark)}." for remark, letter in marks.items()]
-    if not said:
-        return []
-    return [r"\par\smallskip", r"\begin{minipage}{\linewidth}\footnotesize", "\n".join(said), r"\end{minipage}"]
+    return said + [rf"$^{{\mathrm{{{letter}}}}}$ {escaped(remark)}." for remark, letter in marks.items()]
 
 
 def document(title: str, names: Sequence[str], captions: Mapping[str, str]) -> str:

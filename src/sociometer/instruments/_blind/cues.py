@@ -13,6 +13,7 @@ import numpy.typing as npt
 from msgspec import Struct
 
 from sociometer.core.measure import Cell, Table
+from sociometer.instruments._tables import Tables
 from sociometer.statistics.paired import holm
 
 LEVEL = 0.05
@@ -24,6 +25,7 @@ _FOLDS, _SHUFFLES = 10, 5
 _WORD = re.compile(r"[a-z']+|\d+|[一-鿿]")
 _NAME = re.compile(r"(?<=[a-z,;] )[A-Z][a-zé]+")
 _FOLDER = Path(__file__).parent / "words"
+_TABLES = Tables(Path(__file__).with_name("tables.toml"))
 
 Floats = npt.NDArray[np.float64]
 Cue = Callable[[str, Sequence[str]], list[float]]
@@ -170,15 +172,7 @@ def tried_table(found: Sequence[Tried], items: Sequence[Shown]) -> Table:
     rows: list[tuple[Cell, ...]] = [("a random option", chance_of(items), None, "")]
     ranked = sorted(found, key=lambda one: -one.accuracy)
     rows += [(one.reader, one.accuracy, one.p_value, "too good" if one.too_good else "") for one in ranked]
-    note = (
-        "Readers that see question and options only. Too good: more keys than luck finds, p < .05 (exact, one-sided,"
-        " Holm over the cues and over the classifiers). The classifiers are ridge regressions trained on other items"
-        f" ({_FOLDS}-fold, mean of {_SHUFFLES} shuffles) and need {FEWEST_ITEMS} items. A reader that understands more"
-        " than these may earn more: 'run --blind' measures a model."
-    )
-    columns = ("reader", "accuracy", "p (Holm)", "verdict")
-    units = {"accuracy": "share", "p (Holm)": "p"}
-    return Table("baselines", f"Tried without the situation on {len(items)} items", columns, tuple(rows), note, units)
+    return _TABLES("baselines", rows, items=len(items), folds=_FOLDS, shuffles=_SHUFFLES, fewest=FEWEST_ITEMS)
 
 
 def structure(items: Sequence[Shown]) -> Floats:

@@ -7,7 +7,7 @@ from sociometer.core.measure import Figure, Table
 from sociometer.core.task import AnyRun
 from sociometer.instruments import card_of
 from sociometer.instruments.egosocial.games.numbers.figures import number_figures
-from sociometer.instruments.egosocial.paper import NOTES, PARTS, PEOPLE, Column
+from sociometer.instruments.egosocial.paper import COLUMNS, PAPER, PEOPLE, Column
 from sociometer.instruments.egosocial.play import Picks
 from sociometer.instruments.egosocial.published.reproduce import published
 from sociometer.instruments.egosocial.scene import Scene
@@ -15,34 +15,36 @@ from sociometer.statistics.chart_parts import ReferenceLine
 from sociometer.statistics.charts import Dot, dots_of, interval_chart
 from sociometer.statistics.formatting import told_chances
 
+_TITLES = {"table2": ("Table 2", "theory of mind"), "table3": ("Table 3", "socialization")}
+
 
 def scene_figures(runs: Sequence[AnyRun]) -> Iterator[Figure]:
     """Every column of the paper's two tables with the paper's models, then paired contrasts."""
-    for table, title, columns in PARTS:
-        for column in columns:
-            yield from _beside_paper(table, title, column, [run for run in runs if run.task == column.task])
+    for column in COLUMNS:
+        yield from _beside_paper(column, [run for run in runs if run.task == column.task])
     yield from _contrast(runs, ("tomi", "generated", "tombench"), "gain", "order", "First − third person")
     yield from _contrast(runs, ("counterfactual",), "gap", "kind", "Counterfactual gap (factual − counterfactual)")
 
 
-def _beside_paper(table: str, title: str, column: Column, runs: Sequence[AnyRun]) -> Iterator[Figure]:
+def _beside_paper(column: Column, runs: Sequence[AnyRun]) -> Iterator[Figure]:
     dots = dots_of((run.subject, column.found([run]), "") for run in runs)
     if not dots:
         return
     card = card_of("egosocial")
     chance = next(known.chance for known in card.measures_of(column.task) if known.name == column.measure)
     lines = chance_lines(runs, chance or 0.0)
-    for row in published(table) if column.printed else ():
+    for row in published(column.table) if column.printed else ():
         value = float(row[column.printed]) / 100
         if row["model"] == PEOPLE:
             lines.append(ReferenceLine("people (paper)", value))
         else:
             dots.append(Dot(row["model"], value, group="paper", note="as printed, without an interval"))
     chart = interval_chart(dots, title="accuracy", domain=(0, 1), references=lines, quiet="paper")
-    grey = f"Grey squares are the models of the paper. {NOTES[table]}" if column.printed else ""
+    label, title = _TITLES[column.table]
+    grey = f"Grey squares are the models of the paper. {PAPER.described[label].note}" if column.printed else ""
     caption = f"Intervals are clustered by {card.task_card(column.task).cluster}. {grey}".strip()
     name = "-".join((column.task, column.measure, *column.group.values())).replace("_", "-")
-    yield Figure(name, f"{title}: {column.title}", caption, chart=chart)
+    yield Figure(name, f"{label}, {title}: {column.title}", caption, chart=chart)
 
 
 def chance_lines(runs: Sequence[AnyRun], usual: float) -> list[ReferenceLine]:

@@ -8,6 +8,7 @@ import msgspec
 from sociometer.core.measure import Cell, Measure, Summary, Table
 from sociometer.core.reply_kind import count_replies
 from sociometer.core.task import Forecast, RunView, Score
+from sociometer.instruments.egosocial.games.game import NOTES
 from sociometer.instruments.egosocial.play import Picks
 from sociometer.instruments.egosocial.scene import Scene
 from sociometer.instruments.egosocial.stories.scenes import SEEN
@@ -19,10 +20,6 @@ from sociometer.statistics.paired import paired_difference
 Run = RunView[Scene, Picks]
 STORY_FACETS = ("order", "story type", "measures", "belief", ("story type", "order"), ("belief", "order"))
 FRESH_FACETS = ("tier", "asked", "evidence", ("tier", "order"), ("tier", "belief"), *STORY_FACETS)
-KEY_NOTE = (
-    "The official second-order key assumes knowledge that people in the story cannot have. Accuracies use "
-    "the corrected key; those marked 'official' use the released key."
-)
 
 
 def score(item: Scene, outcome: Picks) -> Score:
@@ -74,7 +71,7 @@ def summarise_tomi(run: Run) -> Summary:
     summary = _summarise_pairs(run, values, STORY_FACETS)
     causes = Counter(item.facets["cause"] for item, _, _ in run.scored())
     table = Table("key", "Oracle and official key", ("cause", "questions"), tuple(sorted(causes.items())))
-    return msgspec.structs.replace(summary, tables=(*summary.tables, table), notes=(KEY_NOTE,))
+    return msgspec.structs.replace(summary, tables=(*summary.tables, table), notes=(NOTES["key"],))
 
 
 def summarise_tombench(run: Run) -> Summary:
@@ -109,11 +106,7 @@ def summarise_worlds(run: Run) -> Summary:
 
 def summarise_newworld(run: Run) -> Summary:
     """Accuracy on the paper's New World."""
-    note = (
-        "New World: ToMBench's Knowledge-Pretend Play Links in the first person. The paper does not name its source;"
-        " its example, the number of items (30) and the cells of Table 3 (multiples of 1/30) identify it."
-    )
-    return Summary(tuple(_measures(run, "newworld", ["release"])), notes=(note,))
+    return Summary(tuple(_measures(run, "newworld", ["release"])), notes=(NOTES["newworld"],))
 
 
 def summarise_official(run: Run) -> Summary:

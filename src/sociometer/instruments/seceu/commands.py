@@ -14,6 +14,7 @@ from sociometer.instruments.seceu import contrasts, recall
 from sociometer.instruments.seceu.figures import norm_figures
 from sociometer.instruments.seceu.norm import Norm, read_norm
 from sociometer.instruments.seceu.norming import Norming, build_norm, concern, read_people
+from sociometer.instruments.seceu.tables import TABLES
 from sociometer.statistics.formatting import stand_in_notes
 from sociometer.statistics.model_kinds import read_properties
 
@@ -81,18 +82,12 @@ def _build(context: CommandContext, options: Settings) -> Result:
 def norming_tables(made: Norming) -> list[Table]:
     """Return the tables to check before using a norm."""
     norm = made.norm
-    spreads = [
+    spreads = (
         (name, round(mean, 2), round(norm.deviations[name], 2), concern(norm, name))
         for name, mean in norm.template.items()
-    ]
-    tables = [
-        _norm_table(made.norm, made),
-        Table("items", "Distances by story", ("scenario", "mean", "SD", "concern"), tuple(spreads)),
-    ]
-    if made.excluded:
-        rows = tuple((entry.person, entry.reason) for entry in made.excluded)
-        tables.append(Table("excluded", "Excluded from the norm", ("person", "reason"), rows))
-    return tables
+    )
+    excluded = TABLES("excluded", ((entry.person, entry.reason) for entry in made.excluded))
+    return [_norm_table(norm, made), TABLES("items", spreads), *([excluded] if excluded.rows else [])]
 
 
 def percentile_table(norm: Norm) -> Table:
@@ -102,9 +97,7 @@ def percentile_table(norm: Norm) -> Table:
         score = min(norm.score_below, key=lambda pair: abs(pair[1] - percent))[0]
         error = round(norm.percent_error(percent), 2) if norm.counted else None
         rows.append((percent, round(score, 3), round(norm.eq(score), 1), error))
-    columns = ("people below (%)", "score", "EQ", "standard error (%)")
-    note = "" if norm.counted else "Published pairs only: no standard errors."
-    return Table("percentiles", "Percentiles of people", columns, tuple(rows), note)
+    return TABLES("percentiles", rows, note="" if norm.counted else "Published pairs only: no standard errors.")
 
 
 def _norm_table(norm: Norm, made: Norming | None = None) -> Table:
@@ -126,7 +119,7 @@ def _norm_table(norm: Norm, made: Norming | None = None) -> Table:
         rows.append(
             ("95 % interval of alpha", f"{made.reliability.interval.low:.3f} to {made.reliability.interval.high:.3f}")
         )
-    return Table("norm", "Norm", ("what", "value"), tuple(rows))
+    return TABLES("norm", rows)
 
 
 def _notes(made: Norming, target: Path, most_missing: float) -> tuple[str, ...]:

@@ -1,7 +1,9 @@
 """Several subjects together: contrasts between kinds of models (Fig. 4)."""
 
+import json
 import math
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import msgspec
 from msgspec import Struct
@@ -99,6 +101,8 @@ class _Node(Struct, frozen=True):
 
 _SHIFTS = (-16, 18, -28, 30)
 """Where the names of neighbours on a branch are, so that they do not cover each other."""
+_TREE = Path(__file__).with_name("family-tree.json")
+"""The chart in Vega-Lite, without its data."""
 _UNKNOWN_SIZE = 60.0
 """The area of a model whose size is not known."""
 
@@ -125,39 +129,12 @@ def tree_figures(subjects: Sequence[Subject], on_norm: bool) -> tuple[Figure, ..
         )  # fmt: skip
     if not nodes:
         return ()
-    x: Spec = {"field": "launched", "type": "quantitative", "title": "launched", "scale": {"zero": False, "nice": True}}
-    x["axis"] = {"format": "d", "tickMinStep": 1, "grid": False}
-    y = nominal("family", order_of(node.family for node in nodes))
-    color: Spec = {
-        "field": "value",
-        "type": "quantitative",
-        "title": unit,
-        "scale": {"scheme": "redblue", "reverse": on_norm},
-    }
-    tooltip = [{"field": name} for name in ("label", "value", "access", "note")]
-    size: Spec = {"field": "size", "type": "quantitative", "scale": None, "legend": None}
-    shades = {"domain": ["open", "closed", "unknown"], "range": ["#c8c8c8", "#6e6e6e", "#c8c8c8"]}
-    branch: Spec = {
-        "x": x,
-        "y": y,
-        "detail": {"field": "family"},
-        "color": {"field": "access", "scale": shades, "legend": None},
-    }
-    text: Spec = {"type": "text", "style": "ink", "fontSize": 10}
-    node: Spec = {"type": "point", "filled": True, "opacity": 1, "stroke": "black", "tooltip": True}
-    layers: list[Spec] = [
-        {"mark": {"type": "line", "strokeWidth": 2}, "encoding": branch},
-        {"mark": {**node, "strokeWidth": 0.7},
-         "transform": [{"filter": "datum.value != null"}],
-         "encoding": {"x": x, "y": y, "color": color, "size": size, "tooltip": tooltip}},
-        {"mark": {**node, "fill": "white"}, "transform": [{"filter": "datum.value == null"}],
-         "encoding": {"x": x, "y": y, "size": size, "tooltip": tooltip}},
-        {"mark": {**text, "dy": {"expr": "datum.shift"}}, "encoding": {"x": x, "y": y, "text": {"field": "label"}}},
-    ]  # fmt: skip
-    chart: Spec = {
-        "data": inline(nodes), "width": "container", "height": {"step": 70}, "layer": layers,
-        "resolve": {"scale": {"color": "independent"}},
-    }  # fmt: skip
+    chart: Spec = json.loads(_TREE.read_text(encoding="utf-8"))
+    chart["data"] = inline(nodes)
+    for layer in chart["layer"]:
+        layer["encoding"]["y"] = nominal("family", order_of(node.family for node in nodes))
+    colour = chart["layer"][1]["encoding"]["color"]
+    colour["title"], colour["scale"]["reverse"] = unit, on_norm
     undated = [one.name for one, about in known if about.launched is None]
     caption = (
         f"One branch for each family, light grey for open models and dark grey for closed ones. Colour: {unit}; white: "

@@ -1,11 +1,13 @@
 """Summary -> figures and tables, as the paper shows them."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from textwrap import wrap
 from typing import Any
 
 from sociometer.core.measure import Cell, Figure, Measure, Table
 from sociometer.core.task import AnyRun
+from sociometer.instruments._tables import Figures
 from sociometer.instruments.seceu.items import Scenario
 from sociometer.instruments.seceu.method_result import BY_PLACE, COMPARED
 from sociometer.instruments.seceu.norm import (
@@ -23,6 +25,7 @@ from sociometer.statistics.chart_parts import ReferenceLine
 from sociometer.statistics.chart_theme import Spec
 from sociometer.statistics.charts import Dot, Mark, density_chart, dot_of, interval_chart
 
+FIGURES = Figures(Path(__file__).with_name("figures.toml"))
 LINE = "for comparison"
 DENSITY_LABEL = "Grey curve: estimated from percentiles, not counted from people."
 """Shown in the chart itself, so that an exported image has its explanation."""
@@ -87,12 +90,8 @@ def _distances(runs: Sequence[AnyRun]) -> Figure:
     hedgers = {round(run.summary.series["hedger"]["distance"], 3) for run in runs if "hedger" in run.summary.series}
     references = [ReferenceLine("even allocation", value) for value in sorted(hedgers)]
     whose = "people's standard scores" if any("norm" in run.summary.series for run in runs) else "the bundled key"
-    return Figure(
-        "distances",
-        "Distance to the key (lower is better)",
-        f"Mean Euclidean distance to {whose}, with 95 % intervals; the dashed line is an even allocation.",
-        chart=interval_chart(dots, title="distance", unit="number", references=references),
-    )
+    chart = interval_chart(dots, title="distance", unit="number", references=references)
+    return FIGURES("distances", chart=chart, whose=whose)
 
 
 def _dots(run: AnyRun, several: bool) -> list[Dot]:
@@ -111,14 +110,9 @@ def _among_people(runs: Sequence[AnyRun], name: str) -> Figure:
     """Fig. 2: the EQs of subjects and of the published models in the distribution of people's."""
     norm = runs[0].summary.series["norm"]
     marks = _marks(runs, name, "eq", "percent")
-    chart = density_chart(eq_density(norm), marks, title="EQ")
-    return Figure(
-        "eq-among-people",
-        f"EQ among people ({name})",
-        f"{_density_note(norm, f'{EQ_WINDOW:g} EQ points')} Lines over the points are 95 % intervals over items."
-        f" {_grey(norm)}",
-        chart=_headed(chart, runs, "eq"),
-    )
+    chart = _headed(density_chart(eq_density(norm), marks, title="EQ"), runs, "eq")
+    density = _density_note(norm, f"{EQ_WINDOW:g} EQ points")
+    return FIGURES("eq-among-people", chart=chart, norm=name, density=density, grey=_grey(norm))
 
 
 def _patterns(runs: Sequence[AnyRun], name: str) -> Figure:
@@ -128,12 +122,8 @@ def _patterns(runs: Sequence[AnyRun], name: str) -> Figure:
     title = "similarity to people's pattern (r)"
     chart = density_chart(similarity_density(norm), marks, title=title, unit="number")
     beyond = "" if norm.get("counted") else " Beyond the printed pairs it extends to four standard deviations."
-    return Figure(
-        "similarity-among-people",
-        f"Pattern similarity among people ({name})",
-        f"{_density_note(norm, f'{SIMILARITY_WINDOW:g}')}{beyond} {_grey(norm)}",
-        chart=_headed(chart, runs, "similarity"),
-    )
+    chart, density = _headed(chart, runs, "similarity"), _density_note(norm, f"{SIMILARITY_WINDOW:g}")
+    return FIGURES("similarity-among-people", chart=chart, norm=name, density=density, beyond=beyond, grey=_grey(norm))
 
 
 def _density_note(norm: dict[str, Any], window: str) -> str:
@@ -218,8 +208,8 @@ def _score_figure(norm: Norm) -> Figure:
         marks.append(Mark(name, eq, note=norm.percent_text(norm.percent_of_eq(eq))))
     chart = density_chart(eq_density(curve), marks, title="EQ")
     title = {"text": COUNTED_LABEL.format(people=norm.people), "fontSize": 12, "fontWeight": "normal"}
-    note = COUNTED_NOTE.format(people=norm.people, window=f"{EQ_WINDOW:g} EQ points")
-    return Figure("norm-scores", f"Scores of people ({norm.name})", note, chart={"title": title, **chart})
+    window = f"{EQ_WINDOW:g} EQ points"
+    return FIGURES("norm-scores", chart={"title": title, **chart}, norm=norm.name, people=norm.people, window=window)
 
 
 def spread_figure(norm: Norm) -> Figure:
@@ -229,9 +219,5 @@ def spread_figure(norm: Norm) -> Figure:
         for scenario, mean in norm.template.items()
         if scenario in norm.deviations
     ]
-    return Figure(
-        "item-spreads",
-        f"People's distance on each item ({norm.name})",
-        f"Mean of {norm.people} people; the lines are one standard deviation of people on either side, not intervals.",
-        chart=interval_chart(dots, title="distance to the key (M ± SD)", unit="number"),
-    )
+    chart = interval_chart(dots, title="distance to the key (M ± SD)", unit="number")
+    return FIGURES("item-spreads", chart=chart, norm=norm.name, people=norm.people)

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from sociometer.core.measure import Figure
 from sociometer.core.paper import (
     Estimate,
     PaperCell,
@@ -14,15 +13,15 @@ from sociometer.core.paper import (
     PaperPart,
     PaperRow,
     PaperTable,
-    illustration,
     printed,
     remarks_on,
 )
 from sociometer.core.task import AnyRun
+from sociometer.instruments._paper import PaperParts
 from sociometer.instruments.seceu.contrasts import Subject, published_subjects, tree_figures
 from sociometer.instruments.seceu.figures import figures, spread_figure
 from sociometer.instruments.seceu.method_result import MethodResult
-from sociometer.instruments.seceu.norm import PUBLISHED_NORM, Norm, norm_of, published_rows, through_curve
+from sociometer.instruments.seceu.norm import PUBLISHED, PUBLISHED_NORM, Norm, norm_of, published_rows, through_curve
 from sociometer.instruments.seceu.prompting import DIRECT, compare_methods
 from sociometer.instruments.seceu.scoring import order_caveat
 from sociometer.statistics.model_kinds import properties_of
@@ -46,14 +45,7 @@ _LEGEND = (
     "%: percent of people whose performance was below. Pattern Similarity: Pearson's r with people's pattern;"
     " * p < .05, ** p < .01."
 )
-_SAME = (
-    "The score is the mean Euclidean distance to the standard scores; EQ = 15 (M - score) / SD + 100 with the norm's M"
-    " and SD; percentiles are read from the norm. Intervals are bootstraps over the items."
-)
-_NO_NORM = (
-    "The runs have no human norm, so there is no EQ, percentile or pattern similarity. Play the official items"
-    " ('sociometer run seceu --official') or give your own norm ('--norm FILE')."
-)
+PARTS = PaperParts(PUBLISHED.parent)
 
 
 class Way(Struct, frozen=True):
@@ -106,16 +98,15 @@ def paper(given: PaperInput) -> Sequence[PaperPart]:
     ways = [way for run in runs for way in _ways(run)]
     normed = [run for run in runs if "norm" in run.summary.series]
     drawn = {figure.name: figure for figure in figures(normed)} if normed else {}
-    return [
-        illustration("Fig. 1", "Exemplars of the SECEU test and the standard scores"),
+    among = {"Fig. 2": "eq-among-people", "Fig. 3": "similarity-among-people"}
+    return PARTS.all(
         _table_1(given, ways),
-        _among_people("Fig. 2", "LLMs' EQ", drawn.get("eq-among-people")),
-        _among_people("Fig. 3", "The pattern similarity between LLMs and humans", drawn.get("similarity-among-people")),
+        *(PARTS.part(label, figures=(drawn[name],) if name in drawn else ()) for label, name in among.items()),
         _family_tree(given, ways),
         _table_s1(ways),
         _table_s2(ways),
         _spread(normed),
-    ]
+    )
 
 
 def _ways(run: AnyRun) -> Iterator[Way]:
@@ -149,7 +140,7 @@ def _tried(ways: Sequence[Way]) -> list[list[Way]]:
 
 
 def _lacks_norm(ways: Sequence[Way]) -> str:
-    return "" if any(way.norm is not None for way in ways) else _NO_NORM
+    return "" if any(way.norm is not None for way in ways) else PARTS.described["Table S1"].needs
 
 
 def _table_1(given: PaperInput, ways: Sequence[Way]) -> PaperPart:
@@ -179,16 +170,9 @@ def _table_1(given: PaperInput, ways: Sequence[Way]) -> PaperPart:
         )
         for row in published_rows("table_1")
     ]
-    lacking = [] if given.models else ["Based and Properties need a file with facts about the models: --models FILE"
-                                       " (columns model, family, size_billion, launched, sft, rlhf)."]  # fmt: skip
-    return PaperPart(
-        label="Table 1",
-        title="LLMs' EQ, representational patterns, and properties",
-        how=f"{_SAME} Each model's best prompting method, as in the paper, which overstates it if several were tried."
-        " #: fails without worked prompts. ##: better with them.",
-        missing=" ".join(part for part in (_lacks_norm(ways), *lacking) if part),
-        table=PaperTable((PaperColumn("Models"), *_SCORES, *_PROPERTIES), tuple(rows), _LEGEND),
-    )
+    lacking = (_lacks_norm(ways), "" if given.models else PARTS.described["Table 1"].needs)
+    table = PaperTable((PaperColumn("Models"), *_SCORES, *_PROPERTIES), tuple(rows), _LEGEND)
+    return PARTS.part("Table 1", table=table, missing=" ".join(filter(None, lacking)))
 
 
 def _rank(way: Way) -> tuple[bool, float]:
@@ -221,17 +205,6 @@ def _printed_scores(row: dict[str, str]) -> tuple[PaperCell, ...]:
     )
 
 
-def _among_people(label: str, title: str, figure: Figure | None) -> PaperPart:
-    """Figs. 2 and 3: models in the distribution of people."""
-    how = (
-        "The area is the density of people's values. For the published norm it is the slope of the percentile curve,"
-        " because people's scores were not released; for your own norm it is estimated from its people. Grey squares:"
-        " the paper's models on the published norm, and an even allocation."
-    )
-    figure_list = () if figure is None else (figure,)
-    return PaperPart(label=label, title=title, how=how, missing=_NO_NORM if figure is None else "", figures=figure_list)
-
-
 def _family_tree(given: PaperInput, ways: Sequence[Way]) -> PaperPart:
     """Fig. 4: EQ against launch, size and family."""
     best = [min(mine, key=_rank) for mine in _tried(ways)]
@@ -252,28 +225,15 @@ def _family_tree(given: PaperInput, ways: Sequence[Way]) -> PaperPart:
     drawn = (
         tree_figures([*subjects, *(published_subjects(failed=True) if on_published else [])], on_norm) if dated else ()
     )
-    needs = "It needs launch dates: --models FILE with the columns model, launched, size_billion, family and access."
-    return PaperPart(
-        label="Fig. 4",
-        title="The family tree of LLMs",
-        how="One branch for each family over launch dates, coloured by EQ. On the published norm the paper's models are"
-        " drawn too. The paper draws by hand which model was trained from which.",
-        missing="" if drawn else needs,
-        figures=drawn,
-    )
+    return PARTS.part("Fig. 4", figures=drawn)
 
 
 def _table_s1(ways: Sequence[Way]) -> PaperPart:
     """Table S1: every model with the direct prompt."""
     rows = [PaperRow((way.run.subject, *way.cells()), remarks=way.remarks) for way in ways if way.method == DIRECT]
     rows += [printed(row["model"], *_printed_scores(row)) for row in published_rows("table_s1")]
-    return PaperPart(
-        label="Table S1",
-        title="Results with the direct prompts",
-        how=_SAME,
-        missing=_lacks_norm(ways) or ("" if rows else "No run used the direct prompt."),
-        table=PaperTable((PaperColumn("Models"), *_SCORES), tuple(rows), _LEGEND),
-    )
+    table = PaperTable((PaperColumn("Models"), *_SCORES), tuple(rows), _LEGEND)
+    return PARTS.part("Table S1", table=table, missing=_lacks_norm(ways))
 
 
 def _table_s2(ways: Sequence[Way]) -> PaperPart:
@@ -289,28 +249,11 @@ def _table_s2(ways: Sequence[Way]) -> PaperPart:
         printed(_PROMPTS[row["prompting"]], *_printed_scores(row), section=row["model"])
         for row in published_rows("table_s2")
     ]
-    return PaperPart(
-        label="Table S2",
-        title="Results with the assistance of prompt",
-        how=f"{_SAME} Prompts and worked examples are in our own words.",
-        missing=(
-            _lacks_norm(prompted) if prompted else "No run used these prompts: add '--prompting all' to 'run seceu'."
-        ),
-        table=PaperTable((PaperColumn("Prompts"), *_SCORES), tuple(rows), _LEGEND),
-    )
+    table = PaperTable((PaperColumn("Prompts"), *_SCORES), tuple(rows), _LEGEND)
+    return PARTS.part("Table S2", table=table, missing=_lacks_norm(prompted) if prompted else None)
 
 
 def _spread(runs: Sequence[AnyRun]) -> PaperPart:
     """Fig. S1: people's distances on each item."""
     norms = {norm.name: norm for run in runs if (norm := norm_of(run.norm)) is not None and norm.deviations}
-    drawn = tuple(spread_figure(norm) for norm in norms.values())
-    return PaperPart(
-        label="Fig. S1",
-        title="The distribution of individual performance on each item (M ± SD)",
-        how="Mean and standard deviation of people's distances on each item, from the norm of the runs.",
-        missing=""
-        if drawn
-        else "The published norm has means but no standard deviations of single items. Your own"
-        " norm has them: 'sociometer study norms', then 'run seceu --norm FILE'.",
-        figures=drawn,
-    )
+    return PARTS.part("Fig. S1", figures=tuple(spread_figure(norm) for norm in norms.values()))

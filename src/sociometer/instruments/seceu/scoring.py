@@ -2,11 +2,13 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import msgspec
 import numpy as np
 
+from sociometer.core.language import read_texts
 from sociometer.core.measure import Case, Interval, Measure, Summary
 from sociometer.core.reply_kind import count_replies
 from sociometer.core.task import RunView, Score
@@ -32,6 +34,7 @@ from sociometer.statistics.item_values import item_values
 from sociometer.statistics.measures import failed_observations, grouped_measures, mean_measure, observations
 from sociometer.statistics.norms import surprises
 
+NOTES: dict[str, str] = read_texts(Path(__file__).with_name("notes.toml"))
 FACETS = ("context", "direction")
 PLAIN = ("distance", "profile", "evenness", "null")
 PLACES = ("eq", "percentile", "similarity", "similarity-percentile")
@@ -221,40 +224,25 @@ def notes(
 ) -> list[str]:
     """Return the notes for the numbers."""
     if even is None:
-        return ["Nothing was scored."]
+        return [NOTES["nothing"]]
     said = [*_key_notes(even, norm), *_order_notes(run, norm)]
     if norm is not None and methods.headline is not None and methods.headline.items < len(norm.standards):
-        said.append(
-            f"EQ estimated from {methods.headline.items} of {len(norm.standards)} items, "
-            "by their difference from people's mean distances on the same items."
-        )
+        said.append(NOTES["estimated"].format(items=methods.headline.items, every=len(norm.standards)))
     said += _place_note(run, even, norm)
     said += _method_notes(methods)
-    said += [
-        f"FAILED ({result.method}): {result.nulls:g} of {result.items} answers contain no allocation."
-        for result in methods.results
-        if result.failed
-    ]
-    return said
+    failed = [result for result in methods.results if result.failed]
+    return said + [NOTES["failed"].format(method=one.method, nulls=one.nulls, items=one.items) for one in failed]
 
 
 def _key_notes(even: MethodResult, norm: Norm | None) -> list[str]:
     """The source of the standard, and the score of an even allocation."""
     if norm is None:
-        return [
-            "The key of these stories is our own judgement, not a human norm: there are distances and "
-            "similarities, but no EQ.",
-            f"An even allocation has a distance of {even.score:.2f}.",
-        ]
-    said = [f"Norm: {norm.name}, {norm.sample}."]
-    if even.eq is not None and even.eq > EQ_MEAN:
-        said.append(
-            f"An even allocation earns an EQ of {even.eq:.0f}, more than the average person: this norm rewards hedging."
-        )
-    elif even.eq is not None:
-        said.append(f"An even allocation earns an EQ of {even.eq:.0f}.")
+        return [NOTES["own-key"], NOTES["even-distance"].format(score=even.score)]
+    said = [NOTES["norm"].format(name=norm.name, sample=norm.sample)]
+    if even.eq is not None:
+        said.append(NOTES["rewards-hedging" if even.eq > EQ_MEAN else "even-eq"].format(eq=even.eq))
     if norm.error_of_measurement is not None:
-        said.append(f"People's standard error of measurement is {norm.error_of_measurement:.1f} EQ points.")
+        said.append(NOTES["measurement"].format(error=norm.error_of_measurement))
     return said
 
 
@@ -264,21 +252,12 @@ def _order_notes(run: RunView[Scenario, Allocated], norm: Norm | None) -> list[s
     if norm is None or (not shuffled and norm.order != SHUFFLED):
         return []
     if not shuffled:
-        return [
-            "The people of the norm saw the feelings in random order, the subject in the printed one. Add --shuffle for"
-            " an EQ that is comparable with theirs."
-        ]
+        return [NOTES["only-people-shuffled"]]
     if norm.order == SHUFFLED:
-        return ["The subject saw the feelings in random order, as the people of the norm did."]
+        return [NOTES["both-shuffled"]]
     saw = "in the printed order" if norm.order == PRINTED else "in an order that the norm does not state"
-    return [
-        f"The subject saw the feelings in random order, the people of the norm {saw}: this EQ is comparable with other"
-        f" runs with --shuffle on these items, not with {_others(norm)}."
-    ]
-
-
-def _others(norm: Norm) -> str:
-    return "published EQs or with runs without it" if norm.name == PUBLISHED_NORM else "runs without it"
+    others = "published EQs or with runs without it" if norm.name == PUBLISHED_NORM else "runs without it"
+    return [NOTES["only-subject-shuffled"].format(saw=saw, others=others)]
 
 
 def _place_note(run: RunView[Scenario, Allocated], even: MethodResult, norm: Norm | None) -> list[str]:
@@ -288,10 +267,7 @@ def _place_note(run: RunView[Scenario, Allocated], even: MethodResult, norm: Nor
         return []
     first = sum(answer.standard[0] == max(answer.standard) for answer in even.answers)
     earned = f"an EQ of {unread.eq:.0f}" if unread.eq is not None else f"a distance of {unread.score:.2f}"
-    return [
-        f"Writing 4, 3, 2, 1 without reading earns {earned}: the first feeling is the strongest in {first} of "
-        f"{even.items} items. --shuffle prevents this."
-    ]
+    return [NOTES["unread"].format(earned=earned, first=first, items=even.items)]
 
 
 def _method_notes(methods: PromptingMethods) -> list[str]:
@@ -303,21 +279,13 @@ def _method_notes(methods: PromptingMethods) -> list[str]:
     if shown is None:
         said.append(f"{methods.headline_note[0].upper()}{methods.headline_note[1:]}.")
     elif methods.best:
-        count = len(methods.results)
-        said.append(
-            f"'{shown.method}' is the best of {count} prompting methods; choosing the best overstates the score."
-        )
+        said.append(NOTES["best"].format(method=shown.method, count=len(methods.results)))
     else:
-        said.append(
-            f"Numbers without a group are for '{shown.method}'; the table of results shows every prompting method."
-        )
+        said.append(NOTES["shown"].format(method=shown.method))
     if not methods.comparable:
         said.append(DIFFERENT)
     elif methods.left_out:
-        said.append(
-            f"The methods are compared on the {methods.shared} stories played with all of them; "
-            f"{methods.left_out} are left out."
-        )
+        said.append(NOTES["left-out"].format(shared=methods.shared, left_out=methods.left_out))
     return said
 
 

@@ -1,35 +1,29 @@
 """The tables of a summary: results, best and worst stories, readings."""
 
 from collections import Counter
+from pathlib import Path
 
 from sociometer.core.measure import Cell, Interval, Table
+from sociometer.instruments._tables import Tables
 from sociometer.instruments.seceu.method_result import Answered, MethodResult, by_place, silent
 from sociometer.instruments.seceu.norm import Norm, band
 from sociometer.instruments.seceu.prompting import DIFFERENT, PromptingMethods
 
-_PLAIN = ("prompting", "distance", "95 % interval", "evenness", "null answers")
-_NORMED = ("prompting", "SECEU score", "EQ", "95 % interval", "band", "people below", "similarity", "p", "less similar")
+TABLES = Tables(Path(__file__).with_name("tables.toml"))
 
 
 def results_table(methods: PromptingMethods, even: MethodResult, norm: Norm | None) -> Table:
     """Return a row for each prompting method, then the scores of the baselines on the same items."""
     lines = [*methods.results, even, by_place(even, norm), silent(even, norm)]
     if norm is None:
-        rows = tuple(_plain_row(result) for result in lines)
-        note = "" if methods.comparable else DIFFERENT
-        return Table("results", "Distance to the key, compared with answers given without reading", _PLAIN, rows, note)
-    rows = tuple(_normed_row(result, norm) for result in lines)
-    columns = (*_NORMED, "mechanism", "evenness", "null answers")
-    note = (
-        "Evenness is entropy as a share of its maximum; people's standard scores have "
-        f"{even.standard_evenness:.2f}, which is higher than for individual people because the scores are "
-        "averages."
+        return TABLES("plain/results", map(_plain_row, lines), note="" if methods.comparable else DIFFERENT)
+    return TABLES(
+        "normed/results",
+        (_normed_row(result, norm) for result in lines),
+        before="" if methods.comparable else f"{DIFFERENT} ",
+        evenness=even.standard_evenness,
+        people="" if norm.evenness is None else f" Individual people have {norm.evenness:.2f}.",
     )
-    if norm.evenness is not None:
-        note += f" Individual people have {norm.evenness:.2f}."
-    if not methods.comparable:
-        note = f"{DIFFERENT} {note}"
-    return Table("results", "EQ on the human norm, compared with answers given without reading", columns, rows, note)
 
 
 def items_table(result: MethodResult, norm: Norm | None, shown: int) -> Table:
@@ -44,10 +38,7 @@ def items_table(result: MethodResult, norm: Norm | None, shown: int) -> Table:
 
 def repairs_table(readings: Counter[str]) -> Table:
     """Return how often each rule read a reply, and which repair followed."""
-    rows: tuple[tuple[Cell, ...], ...] = tuple(
-        (*reading.split(" / ", 1), count) for reading, count in readings.most_common()
-    )
-    return Table("readings", "Rules and repairs used to read the replies", ("rule", "repair", "replies"), rows)
+    return TABLES("readings", ((*reading.split(" / ", 1), count) for reading, count in readings.most_common()))
 
 
 def _plain_row(result: MethodResult) -> tuple[Cell, ...]:

@@ -13,6 +13,7 @@ from sociometer.core.measure import Cell, Figure, Table
 from sociometer.core.sheets import read_rows
 from sociometer.core.task import RunView
 from sociometer.instruments.sesi.conditions import CONTROL
+from sociometer.instruments.sesi.items import FIGURES, TABLES
 from sociometer.statistics.charts import HeatCell, heat_map
 from sociometer.statistics.correlation import Correlation, correlation_contrast, few_families, pearson
 from sociometer.statistics.formatting import stand_in_notes
@@ -128,11 +129,9 @@ def pair_table(results: Sequence[PairResult]) -> Table:
             bounds = found.interval
             values = (found.r, found.p_value, bounds.low, bounds.high, found.lowest, found.highest, found.n)
         lines.append((pair.first, pair.second, *values, pair.note))
-    columns = ("first", "second", "r", "p", "from", "to", "lowest without one", "highest without one", "models",
-               "warning")  # fmt: skip
     why = dict.fromkeys(few_families(pair.correlation.interval) for pair in results if pair.correlation)
     note = "; ".join(filter(None, why))
-    return Table("correlations", "Pearson correlations", columns, tuple(lines), note and f"{note.capitalize()}.")
+    return TABLES("correlations", lines, note=note and f"{note.capitalize()}.")
 
 
 def matrix_figure(results: Sequence[PairResult], names: Sequence[str], remarks: Sequence[str] = ()) -> Figure:
@@ -148,7 +147,7 @@ def matrix_figure(results: Sequence[PairResult], names: Sequence[str], remarks: 
     chart = heat_map(cells, title="r", diverging=True, domain=(-1, 1))
     if remarks:
         chart = {"title": {"text": list(remarks), "fontSize": 11, "fontWeight": "normal"}, **chart}
-    return Figure("matrix", "Social and academic scores", ". ".join(remarks), chart=chart)
+    return FIGURES("matrix", chart=chart, remarks=". ".join(remarks))
 
 
 def apart(scores: Scores) -> tuple[Table | None, str]:
@@ -162,11 +161,9 @@ def apart(scores: Scores) -> tuple[Table | None, str]:
     families = [scores.families[model] for model in models]
     own, among, around = correlation_contrast(table, SOCIAL, families)
     line = (own, among, among - own, around.low, around.high, len(models), around.clusters)
-    columns = ("SESI with academic", "among academic", "difference", "from", "to", "models", "families")
     shown = "excludes zero" if around.low is not None and around.low > 0 else "includes zero: no difference is shown"
     note = few_families(around) or f"jackknife over families; the interval {shown}"
-    title = "Is social intelligence distinct from academic intelligence?"
-    return Table("apart", title, columns, (line,), f"{note[0].upper()}{note[1:]}."), ""
+    return TABLES("apart", [line], note=f"{note[0].upper()}{note[1:]}."), ""
 
 
 _TEST = "questions"

@@ -9,7 +9,7 @@ from typing import Any
 from sociometer.core.command import CommandContext
 from sociometer.core.errors import UsageError
 from sociometer.core.instrument import Result
-from sociometer.core.measure import Cell, Table
+from sociometer.core.measure import Cell
 from sociometer.core.settings import Settings
 from sociometer.core.task import RunView
 from sociometer.core.words import counted
@@ -18,6 +18,7 @@ from sociometer.instruments._recall import examine
 from sociometer.instruments.sesi import academic, errors, figures, items, probing, recall
 from sociometer.instruments.sesi.build.command import build as build
 from sociometer.instruments.sesi.conditions import CONTROL, SECOND_PERSON, noise_for, of_factors
+from sociometer.instruments.sesi.items import TABLES
 from sociometer.instruments.sesi.probe_figures import probe_figures
 from sociometer.reading import ChoiceAnswer
 from sociometer.statistics.formatting import number, stand_in_notes
@@ -30,18 +31,17 @@ def lint(context: CommandContext, options: Settings) -> Result:
     repeated = [name for name, count in Counter(item.id for item in found).items() if count > 1]
     converted, unconverted = items.in_second_person(found)
     counts = Counter((str(item.ability), item.answer) for item in found)
-    rows: tuple[tuple[Cell, ...], ...] = tuple(
+    rows: list[tuple[Cell, ...]] = [
         (ability, *(counts[ability, place] for place in range(4))) for ability in items.ABILITIES
-    )
+    ]
     shown = [cues.Shown(one.question, one.options, one.answer, one.cluster or one.id, one.ability) for one in found]
     tried = cues.tried(shown)
     too_good = [one for one in tried if one.too_good]
     left_out = tuple((name,) for name in unconverted)
-    second = f"{number(len(converted) / len(found), 'share')} have a second-person form."
     tables = (
-        Table("positions", "Right answers by position", ("ability", "A", "B", "C", "D"), rows),
+        TABLES("lint/positions", rows),
         cues.tried_table(tried, shown),
-        Table("left out", "Items without a second-person form", ("item",), left_out, second),
+        TABLES("lint/left out", left_out, share=number(len(converted) / len(found), "share")),
     )
     notes = [
         f"contradiction: {one.id} and {other.id} are the same item with keys {one.answer} and {other.answer}"

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from random import Random
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 from msgspec import Struct
 
@@ -17,19 +17,15 @@ from sociometer.core.measure import Cell, Measure, Summary, Table
 from sociometer.core.session import Session
 from sociometer.core.task import Item, RunView, Score
 from sociometer.instruments._blind.control import seen
-from sociometer.instruments.sesi.items import Question
-from sociometer.reading import ChoiceAnswer, read_json
+from sociometer.instruments.sesi.items import TABLES, Question
+from sociometer.reading import ChoiceAnswer, object_schema, read_json
 from sociometer.statistics.agreement import cohen_kappa
 from sociometer.statistics.measures import Observation, failed_observations, mean_measure, observations
 
 Cause = Literal["superficially friendly", "sidestepping", "excessively general", "other"]
 CAUSES: tuple[str, ...] = get_args(Cause)
 SHEET = ("id", "situation", "question", "right", "picked", "cause")
-_SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {"reason": {"type": "string"}, "cause": {"enum": list(CAUSES)}},
-    "required": ["reason", "cause"],
-}
+_SCHEMA = object_schema(closed=False, reason={"type": "string"}, cause={"enum": list(CAUSES)})
 
 
 class WrongAnswer(Item, frozen=True, kw_only=True):
@@ -180,20 +176,13 @@ def agreement_table(labels: dict[str, str], verdicts: dict[str, str]) -> Table:
         varies = len(set(people)) > 1 and len(set(judge)) > 1
         low, high = (found.interval.low, found.interval.high) if found.interval and varies else (None, None)
         lines.append((cause, found.value if varies else None, low, high, found.observed, found.units))
-    columns = ("cause", "kappa", "from", "to", "agreement", "answers")
-    note = (
-        "Cohen's kappa of people and judge; a cause is compared with all others. There is no kappa if one side named"
-        " one cause only."
-    )
-    units = {"kappa": "number", "from": "number", "to": "number", "agreement": "share"}
-    return Table("agreement", "Agreement of people and judge", columns, tuple(lines), note, units)
+    return TABLES("agreement", lines)
 
 
 def label_table(labels: dict[str, str]) -> Table:
     """People's proportions."""
     counts = Counter(labels.values())
-    rows = tuple((cause, counts[cause], counts[cause] / len(labels) if labels else None) for cause in CAUSES)
-    return Table("people", "Causes named by people", ("cause", "answers", "share"), rows)
+    return TABLES("people", ((cause, counts[cause], counts[cause] / len(labels)) for cause in CAUSES))
 
 
 def cause_table(summary: Summary, subjects: Sequence[str]) -> Table:
@@ -205,6 +194,4 @@ def cause_table(summary: Summary, subjects: Sequence[str]) -> Table:
             if measure is not None:
                 low, high = (measure.interval.low, measure.interval.high) if measure.interval else (None, None)
                 rows.append((subject, cause, measure.value, low, high, measure.items))
-    return Table(
-        "causes", "Causes of wrong answers", ("subject", "cause", "share", "from", "to", "answers"), tuple(rows)
-    )
+    return TABLES("causes", rows)

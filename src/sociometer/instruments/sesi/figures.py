@@ -9,7 +9,7 @@ from sociometer.instruments._blind.control import control_figure
 from sociometer.instruments.sesi.build.draft import Draft
 from sociometer.instruments.sesi.conditions import CONTROL
 from sociometer.instruments.sesi.errors import CAUSES, Verdict, WrongAnswer
-from sociometer.instruments.sesi.items import ABILITIES, Question
+from sociometer.instruments.sesi.items import ABILITIES, FIGURES, Question
 from sociometer.reading import ChoiceAnswer
 from sociometer.statistics import charts
 from sociometer.statistics.chart_parts import ReferenceLine
@@ -37,8 +37,7 @@ def _abilities(runs: Sequence[AnyRun]) -> Figure:
         (name, run.summary.measure("accuracy", **group), run.subject) for run in runs for name, group in groups.items()
     )
     chart = charts.interval_chart(dots, title="accuracy", references=_references(runs), domain=(0, 1))
-    caption = "Share of right answers with 95 % intervals; the dashed line is the share expected by guessing."
-    return Figure("abilities", "Social intelligence by ability", caption, chart=chart)
+    return FIGURES("abilities", chart=chart)
 
 
 def _references(runs: Sequence[AnyRun]) -> list[ReferenceLine]:
@@ -58,10 +57,7 @@ def _positions(runs: Sequence[AnyRun]) -> Figure:
         cells += [
             charts.HeatCell(run.subject, str(row[0]), int(row[1] or 0) / total, note=found.note) for row in found.rows
         ]
-    chart = charts.heat_map(cells, title="share of picks", unit="share", domain=(0, 1))
-    return Figure(
-        "positions", "Position of the picked option", "Without bias, each position gets a quarter.", chart=chart
-    )
+    return FIGURES("positions", chart=charts.heat_map(cells, title="share of picks", unit="share", domain=(0, 1)))
 
 
 def cause_figure(summaries: Sequence[Summary], people: Mapping[str, Mapping[str, str]] = {}) -> Figure:
@@ -78,8 +74,8 @@ def cause_figure(summaries: Sequence[Summary], people: Mapping[str, Mapping[str,
     for name, labels in people.items():
         counts, told = Counter(labels.values()), f"{len(labels)} wrong answers"
         portions += [charts.Portion(name, cause, counts[cause] / len(labels), told) for cause in CAUSES]
-    caption = f"Extended Data Fig. 1: named by {' and by '.join([*sides, *(['people'] if people else [])])}."
-    return Figure("causes", "Causes of wrong answers", caption, chart=charts.stacked_bars(portions, title="share"))
+    who = " and by ".join([*sides, *(["people"] if people else [])])
+    return FIGURES("causes", chart=charts.stacked_bars(portions, title="share"), who=who)
 
 
 def beside(item: object, outcome: object) -> Figure | None:
@@ -90,14 +86,12 @@ def beside(item: object, outcome: object) -> Figure | None:
             (option, kinds[index], index == outcome.picked, index == item.answer)
             for index, option in enumerate(item.options)
         )
-        return Figure(
-            "options", "Options", table=Table("options", "Options", ("option", "kind", "picked", "right"), rows)
-        )
+        return FIGURES("options", table=Table("options", "Options", ("option", "kind", "picked", "right"), rows))
     if isinstance(item, WrongAnswer) and isinstance(outcome, Verdict):
         row = (outcome.cause or "unreadable", outcome.reason)
-        return Figure("verdict", "The judge", table=Table("verdict", "The judge", ("cause", "reason"), (row,)))
+        return FIGURES("verdict", table=Table("verdict", "The judge", ("cause", "reason"), (row,)))
     if isinstance(outcome, Draft):
         lines = tuple((entry.kind, entry.text, entry.entailment) for entry in outcome.candidates)
         table = Table("candidates", "Candidates", ("kind", "answer", "entailment"), lines, outcome.problem)
-        return Figure("candidates", "Candidates for the options", table=table)
+        return FIGURES("candidates", table=table)
     return None

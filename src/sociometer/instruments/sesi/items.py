@@ -15,6 +15,7 @@ from sociometer.core.language import ENGLISH, in_language
 from sociometer.core.sheets import read_rows
 from sociometer.core.source import Source
 from sociometer.instruments._blind.control import Asked, with_blind
+from sociometer.instruments._tables import Figures, Tables
 from sociometer.instruments.sesi import conditions
 from sociometer.reading import check_key, read_items
 
@@ -67,6 +68,8 @@ def read_readings() -> dict[str, tuple[Reading, ...]]:
     return found
 
 
+TABLES = Tables(Path(__file__).with_name("tables.toml"))
+FIGURES = Figures(Path(__file__).with_name("figures.toml"))
 BUNDLED = Path(__file__).parent / "data" / "items.jsonl"
 TWINS = Path(__file__).parent / "data" / "twins.jsonl"
 OFFICIAL = "sesi/sesi.csv"

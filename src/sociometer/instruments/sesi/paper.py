@@ -1,6 +1,7 @@
 """The paper's tables and figures, filled from runs for `sociometer paper`."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from msgspec import Struct, structs
 
@@ -15,13 +16,13 @@ from sociometer.core.paper import (
     PaperRow,
     PaperTable,
     estimate,
-    illustration,
     printed,
     remarks_on,
 )
 from sociometer.core.settings import PAPER
 from sociometer.core.task import AnyRun
 from sociometer.instruments._blind.control import seen
+from sociometer.instruments._paper import PaperParts
 from sociometer.instruments.sesi.academic import (
     SOCIAL,
     Member,
@@ -47,7 +48,12 @@ _ACADEMIC = (
     ("TruthfulQA", "Safety"),
 )  # fmt: skip
 _PERSONALITIES = tuple(f"{trait}-{level}" for trait in TRAITS for level in ("high", "low"))
-_PROBE = "Run 'sociometer sesi probe --model MODEL --factor {factor}', then this command without RUN."
+_DRAWN = {
+    "Fig. 3": "factors", "Fig. 4a": "personality", "Fig. 4b": "gender", "Fig. 4c": "roles", "Fig. 4d": "person",
+    "Extended Data Fig. 2": "intelligence", "Extended Data Fig. 3": "prompt-types",
+}  # fmt: skip
+"""The figures of the paper that a probe draws."""
+PARTS = PaperParts(Path(__file__).parent)
 _NEEDS_SCORES = "It needs scores on other benchmarks: --models FILE with a column for each ({names})."
 
 Probed = dict[str, dict[str, AnyRun]]
@@ -59,28 +65,15 @@ def paper(given: PaperInput) -> Sequence[PaperPart]:
     probed = _probed(given)
     correlated = _correlations(given, probed)
     drawn = _figures(probed)
-    return [
-        illustration("Fig. 1", "Overview of the situational evaluation of social intelligence"),
+    return PARTS.all(
         _table_1(given, probed),
         _matrix(correlated),
-        _drawn(drawn, "Fig. 3", "Change ratio following the manipulation of factors", "factors", "personality"),
-        _drawn(drawn, "Fig. 4a", "Accuracy by personality", "personality", "personality"),
-        _drawn(drawn, "Fig. 4b", "Accuracy by gender", "gender", "gender"),
-        _drawn(drawn, "Fig. 4c", "Change with different roles", "roles", "role"),
-        _drawn(drawn, "Fig. 4d", "Accuracy by person", "person", "person"),
+        *(_drawn(drawn, label, name) for label, name in _DRAWN.items()),
         _statistics(given),
         _causes(given),
-        _drawn(drawn, "Extended Data Fig. 2", "Accuracy by stated level of social intelligence", "intelligence",
-               "intelligence"),
-        _drawn(drawn, "Extended Data Fig. 3", "Accuracy under different types of prompt", "prompt-types", "role"),
-        *(illustration(f"Extended Data Fig. {number}", title) for number, title in (
-            (4, "Prompt to generate social contexts and issues"), (5, "Prompt to generate correct answers"),
-            (6, "Question-switching answers"))),
         _correlation_table(correlated),
         _personalities(probed),
-        illustration("Extended Data Table 3", "Roles categorized by gender"),
-        illustration("Extended Data Table 4", "Role categories and roles"),
-    ]  # fmt: skip
+    )
 
 
 def _probed(given: PaperInput) -> Probed:
@@ -138,14 +131,8 @@ def _table_1(given: PaperInput, probed: Probed) -> PaperPart:
     ]  # fmt: skip
     columns = (PaperColumn("Model"), *(PaperColumn(name, group, 1) for name, group in _ACADEMIC))
     lacking = "" if given.models else _NEEDS_SCORES.format(names=", ".join(name for name, _ in _ACADEMIC))
-    return PaperPart(
-        label="Table 1",
-        title="Results on academic benchmarks and on SESI",
-        how="SESI: percent of right answers of the control run. The other columns are copied from --models FILE and"
-        " have no intervals. The paper's colours are left out.",
-        missing=lacking if rows and any(not row.published for row in rows) else "No control run was given.",
-        table=PaperTable((*columns, PaperColumn("SESI", "SI", 1)), tuple(rows)),
-    )
+    table = PaperTable((*columns, PaperColumn("SESI", "SI", 1)), tuple(rows))
+    return PARTS.part("Table 1", table=table, missing=None if all(row.published for row in rows) else lacking)
 
 
 def _number(text: str) -> float | None:
@@ -194,13 +181,8 @@ def _correlations(given: PaperInput, probed: Probed) -> _Correlated:
 
 def _matrix(found: _Correlated) -> PaperPart:
     """Fig. 2: the correlations as a heat map."""
-    return PaperPart(
-        label="Fig. 2",
-        title="Correlation matrix for social and academic measures",
-        how=f"Pearson correlations; few models make them rough. {'. '.join(found.remarks)}",
-        missing=found.why_not,
-        figures=(matrix_figure(found.pairs, found.names, found.remarks),) if found.pairs else (),
-    )
+    figures = (matrix_figure(found.pairs, found.names, found.remarks),) if found.pairs else ()
+    return PARTS.part("Fig. 2", figures=figures, missing=found.why_not, remarks=". ".join(found.remarks))
 
 
 def _correlation_table(found: _Correlated) -> PaperPart:
@@ -214,14 +196,8 @@ def _correlation_table(found: _Correlated) -> PaperPart:
             mark = "" if one is None else "**" if one.p_value < 0.005 else "*" if one.p_value < 0.05 else ""
             cells.append(None if one is None else Estimate(one.r, one.interval, mark))
         rows.append(PaperRow((second, *cells), remarks=found.remarks))
-    return PaperPart(
-        label="Extended Data Table 1",
-        title="Correlation matrix for social and academic measures",
-        how="Pearson correlations over the models with a run; intervals over their families, none below ten of them;"
-        " * p < .05, ** p < .005.",
-        missing=found.why_not,
-        table=PaperTable((PaperColumn(""), *(PaperColumn(name, digits=2) for name in found.names)), tuple(rows)),
-    )
+    columns = (PaperColumn(""), *(PaperColumn(name, digits=2) for name in found.names))
+    return PARTS.part("Extended Data Table 1", table=PaperTable(columns, tuple(rows)), missing=found.why_not)
 
 
 def _figures(probed: Probed) -> dict[str, Figure]:
@@ -232,30 +208,17 @@ def _figures(probed: Probed) -> dict[str, Figure]:
     return {figure.name: figure for figure in probe_figures(probes, played)} if played else {}
 
 
-def _drawn(drawn: Mapping[str, Figure], label: str, title: str, name: str, factor: str) -> PaperPart:
+def _drawn(drawn: Mapping[str, Figure], label: str, name: str) -> PaperPart:
     """One of the figures of a probe."""
-    figure = drawn.get(name)
-    return PaperPart(
-        label=label,
-        title=title,
-        how=figure.caption if figure else "Accuracies and changes on the same items, with intervals over items.",
-        missing="" if figure else _PROBE.format(factor=factor),
-        figures=(figure,) if figure else (),
-        tasks=("questions",),
-    )
+    found = (drawn[name],) if name in drawn else ()
+    return PARTS.part(label, figures=found, how=found[0].caption if found else "", tasks=("questions",))
 
 
 def _statistics(given: PaperInput) -> PaperPart:
     """Fig. 5: lengths of situations and answers, characters, abilities and relationships."""
     fullest = max(given.of_task("questions"), key=_items, default=None)
     items = {} if fullest is None else {item.id: item for item, _, _ in seen(fullest).scored()}
-    return PaperPart(
-        label="Fig. 5",
-        title="Benchmark statistics",
-        how="The items of the run with the most. Active characters and relationships are estimated from words.",
-        missing="" if items else "No answer was scored.",
-        figures=tuple(set_figures(list(items.values()))) if items else (),
-    )
+    return PARTS.part("Fig. 5", figures=tuple(set_figures(list(items.values()))) if items else ())
 
 
 def _causes(given: PaperInput) -> PaperPart:
@@ -271,17 +234,9 @@ def _causes(given: PaperInput) -> PaperPart:
         known = [one for one in run.summary.measures if f"{one.group.get('subject')} (people)" not in people]
         if any(one.group.get("subject") for one in known):
             judged.append(structs.replace(run.summary, measures=tuple(known)))
-    drawn = bool(people or judged)
-    return PaperPart(
-        label="Extended Data Fig. 1",
-        title="Proportions of error causes",
-        how="Causes of wrong answers, as shares: what most people named (a tie is left out), else what a judge named.",
-        missing=""
-        if drawn
-        else "Run 'sociometer sesi sheet RUN…' for people, and 'sociometer sesi analyse RUN… --role judge=MODEL'.",
-        figures=(cause_figure(judged, people),) if drawn else (),
-        tasks=("errors", "questions") if people else ("errors",),
-    )
+    figures = (cause_figure(judged, people),) if people or judged else ()
+    tasks = ("errors", "questions") if people else ("errors",)
+    return PARTS.part("Extended Data Fig. 1", figures=figures, tasks=tasks)
 
 
 def _personalities(probed: Probed) -> PaperPart:
@@ -308,11 +263,4 @@ def _personalities(probed: Probed) -> PaperPart:
     ]
     columns = [PaperColumn("Model"), PaperColumn("Control", digits=1)]
     columns += [PaperColumn(level, trait.capitalize(), 1) for trait in TRAITS for level in ("High", "Low")]
-    return PaperPart(
-        label="Extended Data Table 2",
-        title="Social intelligence under different personalities",
-        how="Percent of right answers under the control and each personality. Best values are not marked: the best of"
-        " eleven is better by chance.",
-        missing="" if any(not row.published for row in rows) else _PROBE.format(factor="personality"),
-        table=PaperTable(tuple(columns), tuple(rows)),
-    )
+    return PARTS.part("Extended Data Table 2", table=PaperTable(tuple(columns), tuple(rows)))

@@ -13,14 +13,12 @@ from sociometer.instruments.sesi.conditions import (
     role_class,
     roles,
 )
-from sociometer.instruments.sesi.items import ABILITIES
+from sociometer.instruments.sesi.items import ABILITIES, FIGURES
 from sociometer.instruments.sesi.probing import Probe, compare, factors_in, levels, ratio_interval, tested
 from sociometer.statistics.chart_parts import ReferenceLine
 from sociometer.statistics.charts import Dot, HeatCell, heat_map, interval_chart
 from sociometer.statistics.intervals import clustered_mean_interval
 from sociometer.statistics.paired import stars
-
-_STARS = "ns p > .05, * .05, ** .01, *** .001, **** .0001, uncorrected"
 
 
 def probe_figures(probes: Sequence[Probe], names: Sequence[str]) -> tuple[Figure, ...]:
@@ -30,13 +28,12 @@ def probe_figures(probes: Sequence[Probe], names: Sequence[str]) -> tuple[Figure
         _changes(probes, names),
         _personality(probes),
         _gender(probes),
-        _roles(probes, ["role"], "roles", "Roles", "Fig. 4c: change of accuracy against the control with each role"),
+        _roles(probes, ["role"], "roles"),
         _person(probes),
         _emotion(probes),
         _intelligence(probes),
-        _roles(probes, PROMPT_TYPES, "prompt-types", "Types of role prompts", "Extended Data Fig. 3: change of accuracy"
-               " against the control with each role and type of prompt"),
-    ]  # fmt: skip
+        _roles(probes, PROMPT_TYPES, "prompt-types"),
+    ]
     return tuple(figure for figure in made if figure is not None)
 
 
@@ -54,11 +51,7 @@ def _factors(probes: Sequence[Probe], names: Sequence[str]) -> Figure | None:
             bounds = ratio_interval(probe, mine)
             label = _label(factor, stars(found[0].p_value), probe, probes)
             dots.append(Dot(label, mean / own - 1, bounds.low, bounds.high, probe.subject))
-    caption = (
-        "Fig. 3: change ratio against the control, mean over the levels of a factor with its 95 % interval. Stars: "
-        f"Cochran's Q over all levels, which finds levels that differ even if their mean does not; {_STARS}."
-    )
-    return _changed("factors", "Change by factor", caption, dots)
+    return _changed("factors", dots)
 
 
 def _changes(probes: Sequence[Probe], names: Sequence[str]) -> Figure | None:
@@ -69,8 +62,7 @@ def _changes(probes: Sequence[Probe], names: Sequence[str]) -> Figure | None:
             note = "" if change.ratio is not None else "the control is 0: no ratio"
             label = _label(change.condition, change.stars, probe, probes)
             dots.append(Dot(label, change.ratio or 0.0, bounds.low, bounds.high, probe.subject, note))
-    caption = f"Change ratio of each condition against the control, with its 95 % interval; {_STARS}."
-    return _changed("changes", "Change under each condition", caption, dots)
+    return _changed("changes", dots)
 
 
 def _label(name: str, mark: str, probe: Probe, probes: Sequence[Probe]) -> str:
@@ -78,11 +70,10 @@ def _label(name: str, mark: str, probe: Probe, probes: Sequence[Probe]) -> str:
     return f"{name}, {probe.subject} {mark}" if len(probes) > 1 else f"{name} {mark}"
 
 
-def _changed(name: str, title: str, caption: str, dots: Sequence[Dot]) -> Figure | None:
+def _changed(name: str, dots: Sequence[Dot]) -> Figure | None:
     if not dots:
         return None
-    chart = interval_chart(dots, title="change ratio", references=[ReferenceLine("control", 0.0)])
-    return Figure(name, title, caption, chart=chart)
+    return FIGURES(name, chart=interval_chart(dots, title="change ratio", references=[ReferenceLine("control", 0.0)]))
 
 
 def _dot(probe: Probe, panel: str, group: str, names: Sequence[str], ability: str = "") -> Dot | None:
@@ -100,12 +91,12 @@ def _probed(probes: Sequence[Probe], names: Iterable[str]) -> list[Probe]:
     return [probe for probe in probes if (set(names) - {CONTROL}) & set(probe.answers)]
 
 
-def _panels(name: str, title: str, caption: str, found: Sequence[Dot | None]) -> Figure | None:
+def _panels(name: str, found: Sequence[Dot | None]) -> Figure | None:
     dots = [dot for dot in found if dot is not None]
     # the control alone is no figure
     if {dot.group for dot in dots} <= {CONTROL}:
         return None
-    return Figure(name, title, caption, chart=interval_chart(dots, title="accuracy"))
+    return FIGURES(name, chart=interval_chart(dots, title="accuracy"))
 
 
 def _personality(probes: Sequence[Probe]) -> Figure | None:
@@ -115,8 +106,7 @@ def _personality(probes: Sequence[Probe]) -> Figure | None:
         for probe in probes
         for level in ("high", "low")
     ]
-    caption = "Fig. 4a: accuracy with high and low levels of each trait, with 95 % intervals."
-    return _panels("personality", "Personality", caption, dots)
+    return _panels("personality", dots)
 
 
 def _gender(probes: Sequence[Probe]) -> Figure | None:
@@ -127,11 +117,10 @@ def _gender(probes: Sequence[Probe]) -> Figure | None:
         for kind, name in zip(kinds, explicit_gender(), strict=True)
     ]
     dots += [_dot(probe, "implied by roles", kind, implied_gender(kind)) for probe in probes for kind in kinds]
-    caption = "Fig. 4b: accuracy by gender, stated or implied by roles (mean over the roles), with 95 % intervals."
-    return _panels("gender", "Gender", caption, dots)
+    return _panels("gender", dots)
 
 
-def _roles(probes: Sequence[Probe], prompts: Sequence[str], name: str, title: str, caption: str) -> Figure | None:
+def _roles(probes: Sequence[Probe], prompts: Sequence[str], name: str) -> Figure | None:
     """Every role under some types of prompt, as the change against the control; None unless all were played."""
     cells = [
         HeatCell(
@@ -148,8 +137,7 @@ def _roles(probes: Sequence[Probe], prompts: Sequence[str], name: str, title: st
     ]
     if len({cell.row for cell in cells}) < len(roles()) or len({cell.column for cell in cells}) < len(prompts):
         return None
-    chart = heat_map(cells, title="points", unit="points", diverging=True)
-    return Figure(name, title, f"{caption}, in points; {_STARS}.", chart=chart)
+    return FIGURES(name, chart=heat_map(cells, title="points", unit="points", diverging=True))
 
 
 def _person(probes: Sequence[Probe]) -> Figure | None:
@@ -162,14 +150,13 @@ def _person(probes: Sequence[Probe]) -> Figure | None:
         alike = Probe(probe.subject, {**probe.answers, CONTROL: same}, probe.abilities, probe.clusters)
         dots.append(_dot(alike, "", "second person", [SECOND_PERSON]))
         dots.append(_dot(alike, "", "third person", [CONTROL]))
-    caption = "Fig. 4d: accuracy in the second and the third person, on the same items, with 95 % intervals."
-    return _panels("person", "Person", caption, dots)
+    return _panels("person", dots)
 
 
 def _emotion(probes: Sequence[Probe]) -> Figure | None:
     names = ("boredom", "normal", "anxiety", CONTROL)
     dots = [_dot(probe, "", name, [name]) for probe in _probed(probes, names) for name in names]
-    return _panels("emotion", "Emotion", "Accuracy by emotion, with 95 % intervals.", dots)
+    return _panels("emotion", dots)
 
 
 def _intelligence(probes: Sequence[Probe]) -> Figure | None:
@@ -180,8 +167,4 @@ def _intelligence(probes: Sequence[Probe]) -> Figure | None:
         for probe in _probed(probes, names.values())
         for level, name in names.items()
     ]
-    caption = (
-        "Extended Data Fig. 2: accuracy with a stated level of social intelligence, overall and by ability, with 95 % "
-        "intervals."
-    )
-    return _panels("intelligence", "Stated social intelligence", caption, dots)
+    return _panels("intelligence", dots)

@@ -16,7 +16,7 @@ from sociometer.instruments.sesi.conditions import (
     contrasts,
     implied_gender,
 )
-from sociometer.instruments.sesi.items import ABILITIES
+from sociometer.instruments.sesi.items import ABILITIES, TABLES
 from sociometer.instruments.sesi.items import Question as Item
 from sociometer.reading import ChoiceAnswer
 from sociometer.statistics.intervals import MINIMUM_CLUSTERS, SEED, Floats, Integers, Labels, cluster_codes
@@ -73,23 +73,12 @@ def compare(probe: Probe, names: Sequence[str], ability: str = "") -> list[Chang
     )
 
 
-COLUMNS = ("subject", "condition", "ability", "control", "accuracy", "difference", "from", "to", "p (Holm)",
-           "p", "stars", "p (BH)", "items")  # fmt: skip
-UNITS = {"control": "share", "accuracy": "share", "difference": "share-points", "from": "share-points",
-         "to": "share-points", "change ratio": "number", "first": "share", "second": "share",
-         "mean size of the change": "share-points",
-         "floor": "share-points"}  # fmt: skip
-DETAILS = ("p", "stars", "p (BH)", "items")
-
-
 def change_table(probes: Sequence[Probe], names: Sequence[str]) -> Table:
     """Every condition of every subject overall, the clearest change first; `from` and `to` bound the difference."""
     found = [(probe.subject, change) for probe in probes for change in compare(probe, names)]
     found.sort(key=lambda entry: (entry[1].p_holm, -abs(entry[1].paired.difference)))
-    lines = tuple(_line(subject, "all", change) for subject, change in found)
-    note = "Differences and their intervals in points. p (Holm) is corrected over the conditions of a subject."
-    details = (*DETAILS, "ability", *(("subject",) if len(probes) < 2 else ()))
-    return Table("changes", "Conditions against the control", COLUMNS, lines, note, UNITS, details)
+    lines = (_line(subject, "all", change) for subject, change in found)
+    return TABLES("changes", lines, details=["subject"] if len(probes) < 2 else [])
 
 
 def ability_table(probes: Sequence[Probe], names: Sequence[str]) -> Table:
@@ -100,8 +89,7 @@ def ability_table(probes: Sequence[Probe], names: Sequence[str]) -> Table:
         for ability in ABILITIES
         for change in compare(probe, names, ability)
     ]
-    note = "Stars as in Fig. 3, uncorrected; the interval is of the difference."
-    return Table("abilities", "Conditions against the control, by ability", COLUMNS, tuple(lines), note, UNITS, DETAILS)
+    return TABLES("abilities", lines)
 
 
 def ratio_table(probes: Sequence[Probe], names: Sequence[str]) -> Table:
@@ -112,10 +100,7 @@ def ratio_table(probes: Sequence[Probe], names: Sequence[str]) -> Table:
             bounds = ratio_interval(probe, [change.condition])
             line = (probe.subject, change.condition, change.ratio, bounds.low, bounds.high, change.stars)
             lines.append((*line, change.paired.items))
-    columns = ("subject", "condition", "change ratio", "from", "to", "stars", "items")
-    note = "(condition - control) / control; the interval is of the ratio (bootstrap over items). Stars: uncorrected p."
-    units = {"change ratio": "number", "from": "number", "to": "number"}
-    return Table("ratios", "Change ratios (Fig. 3)", columns, tuple(lines), note, units, ("items",))
+    return TABLES("ratios", lines)
 
 
 @cache
@@ -159,12 +144,7 @@ def most_moved(probes: Sequence[Probe], names: Sequence[str], noise: Sequence[st
             if moved:
                 floor = sum(idle) / len(idle) if idle else None
                 lines.append((probe.subject, ability, sum(moved) / len(moved), floor, len(moved)))
-    columns = ("subject", "ability", "mean size of the change", "floor", "conditions")
-    note = (
-        "Without intervals: a size in either direction is above 0 by chance alone. Compare it with the floor, the same "
-        "of placebo texts and paraphrases (empty if none was played)."
-    )
-    return Table("moved", "Abilities that the conditions change", columns, tuple(lines), note, UNITS)
+    return TABLES("moved", lines)
 
 
 def contrast_table(probes: Sequence[Probe]) -> Table:
@@ -183,10 +163,7 @@ def contrast_table(probes: Sequence[Probe]) -> Table:
             )  # fmt: skip
     corrected = holm([float(str(line[7])) for line in lines]).tolist() if lines else []
     lines = [(*line[:9], p_value, *line[9:]) for line, p_value in zip(lines, corrected, strict=True)]
-    columns = ("contrast", "subject", "first", "second", "difference", "from", "to", "p", "stars", "p (Holm)", "items",
-               "paper")  # fmt: skip
-    details = ("p", "stars", "items", "paper")
-    return Table("contrasts", "The paper's contrasts", columns, tuple(lines), units=UNITS, details=details)
+    return TABLES("contrasts", lines)
 
 
 class Omnibus(Struct, frozen=True):
@@ -336,18 +313,7 @@ def factor_table(probes: Sequence[Probe], names: Sequence[str], noise: Sequence[
             lines.append(_factor_line(factor, subject, test, size, p_holm))
         if noise and (idle := tested(members, noise)) is not None:
             lines.append(_factor_line("noise (placebos and paraphrases)", subject, *idle, None))
-    columns = ("factor", "subject", "size", "floor", "above the floor", "from", "to", "p", "p (Holm)", "Q",
-               "conditions", "items")  # fmt: skip
-    note = (
-        "p: Cochran's Q over the control and all levels, by flipping the signs of whole items (of all subjects "
-        "together if there are several). Size: root mean square difference from the control; floor: the same of "
-        "placebo texts of the same length and of paraphrases; above the floor: the root of the difference of their "
-        "squares, with its interval."
-    )
-    units = {"size": "share-points", "floor": "share-points", "above the floor": "share-points",
-             "from": "share-points", "to": "share-points"}  # fmt: skip
-    details = ("Q", "conditions", "items")
-    return Table("factors", "Factors", columns, tuple(lines), note, units, details)
+    return TABLES("factors", lines)
 
 
 def _factor_line(factor: str, subject: str, test: Omnibus, size: Spread, p_holm: float | None) -> tuple[Cell, ...]:

@@ -12,7 +12,7 @@ from sociometer.core.measure import Measure, Summary, Table
 from sociometer.core.task import RunView, Score
 from sociometer.instruments._blind.control import BLIND, blind_score, control, seen
 from sociometer.instruments.sesi.conditions import CONTROL
-from sociometer.instruments.sesi.items import ABILITIES, CATEGORIES, FRIENDLY, Question
+from sociometer.instruments.sesi.items import ABILITIES, CATEGORIES, FRIENDLY, TABLES, Question
 from sociometer.reading import ChoiceAnswer, score_choice
 from sociometer.statistics.formatting import CHANCE, number, p_phrase
 from sociometer.statistics.measures import Observation, grouped_measures, mean_measure, position_bias
@@ -144,9 +144,8 @@ def _positions(counts: _Counts) -> Table | None:
     if not counts.picked:
         return None
     bias = position_bias(counts.picked, counts.keyed, 4)
-    rows = tuple((label, bias.picked[place], bias.keyed[place]) for place, label in enumerate("ABCD"))
-    note = f"Test of an even spread of picks over the four positions: {p_phrase(bias.p_value)} (chi-square)."
-    return Table("positions", "Position bias", ("position", "picked", "right"), rows, note)
+    rows = ((label, bias.picked[place], bias.keyed[place]) for place, label in enumerate("ABCD"))
+    return TABLES("positions", rows, p=p_phrase(bias.p_value))
 
 
 _MEANINGS = {
@@ -162,9 +161,8 @@ def _kinds(counts: _Counts) -> Table | None:
     if not counts.kinds:
         return None
     kinds = [kind for kind in ("right", *_MEANINGS, TIE, "unreadable") if counts.kinds[kind]]
-    rows = tuple((kind, counts.kinds[kind]) for kind in kinds)
     note = " ".join(f"{kind.capitalize()}: {_MEANINGS[kind]}." for kind in kinds if kind in _MEANINGS)
-    return Table("kinds", "Kinds of option picked", ("kind", "answers"), rows, note)
+    return TABLES("kinds", ((kind, counts.kinds[kind]) for kind in kinds), note=note)
 
 
 def _notes(run: RunView[Question, ChoiceAnswer], counts: _Counts, *, blind: bool) -> list[str]:

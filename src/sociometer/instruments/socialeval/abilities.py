@@ -4,81 +4,28 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from pathlib import Path
 
-DIMENSIONS: dict[str, tuple[str, ...]] = {
-    "social engagement": (
-        "leadership skill", "persuasive skill", "conversational skill", "expressive skill", "energy regulation",
-    ),
-    "cooperation": (
-        "teamwork skill", "capacity for trust", "perspective-taking skill", "capacity for social warmth",
-        "ethical competence",
-    ),
-    "self-management": (
-        "task management", "time management", "detail management", "organizational skill",
-        "responsibility management", "capacity for consistency", "goal regulation", "rule-following skill",
-        "decision-making skill", "adaptability", "capacity for independence", "self-reflection skill",
-    ),
-    "emotional resilience": (
-        "stress regulation", "capacity for optimism", "anger management", "confidence regulation",
-        "impulse regulation",
-    ),
-    "innovation": (
-        "abstract thinking skill", "creative skill", "artistic skill", "cultural competence",
-        "information processing skill",
-    ),
-}  # fmt: skip
+from sociometer.core.sheets import read_table
+from sociometer.core.words import grouped
 
-ABILITIES: tuple[str, ...] = tuple(name for names in DIMENSIONS.values() for name in names)
-_DIMENSION_OF = {name: dimension for dimension, names in DIMENSIONS.items() for name in names}
+_TABLE = read_table(Path(__file__).with_name("abilities.csv"))
+"""Every ability with its dimension, and the words that clearly mean it."""
+DIMENSIONS: dict[str, list[str]] = grouped((row["dimension"], row["ability"]) for row in _TABLE)
+ABILITIES: tuple[str, ...] = tuple(row["ability"] for row in _TABLE)
+_DIMENSION_OF = {row["ability"]: row["dimension"] for row in _TABLE}
 _SLIPS = 2
 _LONGEST = 400
 """Characters; a longer text is no list of abilities."""
 _SHORTEST = 8
 
-_GENERAL = frozenset(
-    (
-        "ability", "abilities", "capability", "capacity", "competence", "competency", "control", "controlling",
-        "emotional", "following", "for", "in", "making", "management", "managing", "of", "personal", "process",
-        "processing", "regulating", "regulation", "self", "skill", "skills", "social", "taking", "the", "thinking",
-        "to",
-    )
-)  # fmt: skip
+_GENERAL = frozenset((
+    "ability", "abilities", "capability", "capacity", "competence", "competency", "control", "controlling", "emotional",
+    "following", "for", "in", "making", "management", "managing", "of", "personal", "process", "processing",
+    "regulating", "regulation", "self", "skill", "skills", "social", "taking", "the", "thinking", "to",
+))  # fmt: skip
 """Words that several abilities share or that say only that something is an ability."""
-_KEYWORDS: dict[str, str] = {
-    "leadership skill": "leadership leading leader lead",
-    "persuasive skill": "persuasive persuasion persuading persuade persuasiveness",
-    "conversational skill": "conversational conversation conversing conversations",
-    "expressive skill": "expressive expression expressing expressiveness",
-    "energy regulation": "energy",
-    "teamwork skill": "teamwork team",
-    "capacity for trust": "trust trusting",
-    "perspective-taking skill": "perspective perspectivetaking empathy empathic",
-    "capacity for social warmth": "warmth",
-    "ethical competence": "ethical ethics moral morality",
-    "task management": "task tasks",
-    "time management": "time",
-    "detail management": "detail details",
-    "organizational skill": "organizational organization organisational organisation organizing",
-    "responsibility management": "responsibility responsibilities responsible",
-    "capacity for consistency": "consistency consistent",
-    "goal regulation": "goal goals",
-    "rule-following skill": "rule rules rulefollowing",
-    "decision-making skill": "decision decisions decisionmaking",
-    "adaptability": "adaptability adaptive adaptable adaptation adapting",
-    "capacity for independence": "independence independent",
-    "self-reflection skill": "reflection reflective selfreflection selfreflective",
-    "stress regulation": "stress",
-    "capacity for optimism": "optimism optimistic",
-    "anger management": "anger",
-    "confidence regulation": "confidence confident selfconfidence",
-    "impulse regulation": "impulse impulses impulsive",
-    "abstract thinking skill": "abstract abstraction",
-    "creative skill": "creative creativity",
-    "artistic skill": "artistic art arts",
-    "cultural competence": "cultural culture cultures",
-    "information processing skill": "information informationprocessing",
-}
-_ABILITY_OF = {word: name for name, words in _KEYWORDS.items() for word in words.split()}
+_ABILITY_OF = {word: row["ability"] for row in _TABLE for word in row["words"].split()}
 _SEPARATORS = re.compile(r"[,，、;；/&+|\n]|\band\b|\bor\b|和|与", re.IGNORECASE)
 
 

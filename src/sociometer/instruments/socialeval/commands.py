@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
+from msgspec import structs
+
 from sociometer.core.command import CommandContext
 from sociometer.core.errors import UsageError
 from sociometer.core.instrument import Result
@@ -13,7 +15,8 @@ from sociometer.core.settings import Settings
 from sociometer.core.sheets import write_sheet
 from sociometer.instruments.socialeval import items
 from sociometer.instruments.socialeval.inside.task import inside as inside
-from sociometer.instruments.socialeval.worldtree import MEANINGS, Finding, Tree, lint_trees, pair_twins, solve
+from sociometer.instruments.socialeval.scoring import TABLES
+from sociometer.instruments.socialeval.worldtree import MEANINGS, Tree, lint_trees, pair_twins, solve
 
 
 def lint(context: CommandContext, options: Settings) -> Result:
@@ -22,18 +25,13 @@ def lint(context: CommandContext, options: Settings) -> Result:
     trees = items.given_trees(files) if files else items.trees(context.source())
     found = lint_trees(trees)
     counts = Counter(finding.kind for finding in found)
-    by_kind = tuple((kind, counts[kind], MEANINGS[kind]) for kind in MEANINGS if counts[kind])
     tables = (
-        Table("findings", "Findings", ("kind", "file", "node", "detail"), tuple(_row(finding) for finding in found)),
-        Table("kinds", "Findings by kind", ("kind", "findings", "meaning"), by_kind),
+        TABLES("findings", map(structs.astuple, found)),
+        TABLES("kinds", ((kind, counts[kind], MEANINGS[kind]) for kind in MEANINGS if counts[kind])),
         _values(trees),
     )
     finding = f"{len(trees)} trees, {len(found) or 'no'} findings."
     return Result(tables=tables if found else tables[2:], failed=bool(found), finding=finding)
-
-
-def _row(finding: Finding) -> tuple[str, str, int | None, str]:
-    return finding.kind, finding.source, finding.node, finding.detail
 
 
 def _values(trees: list[Tree]) -> Table:
@@ -43,9 +41,7 @@ def _values(trees: list[Tree]) -> Table:
         solution = solve(tree)
         episodes = sum(bool(node.choices) for node in tree.nodes)
         rows.append((tree.id, episodes, solution.random, solution.best_full))
-    columns = ("tree", "episodes", "random walk (exact)", "best possible")
-    units = {"random walk (exact)": "share", "best possible": "share"}
-    return Table("values", "Exact solution of each tree", columns, tuple(rows), units=units)
+    return TABLES("values", rows)
 
 
 def sheet(context: CommandContext, options: Settings) -> Result:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Collection
 from html import escape
+from pathlib import Path
 
 import msgspec
 
@@ -22,17 +23,7 @@ _WORDS = {
     "missed": "not achieved",
     "open": "no goal flag",
 }
-STYLE = """
-.wt { font-family: system-ui, "DejaVu Sans", "Noto Sans CJK SC", sans-serif; font-size: 12px; }
-.wt .box { fill: #f5f5f2; stroke: #8a8a84; }
-.wt .full { fill: #cfe8d5; stroke: #2f7d4f; } .wt .partly { fill: #fbeec2; stroke: #a67c00; }
-.wt .missed { fill: #f6d5d0; stroke: #a8443a; } .wt .open { fill: #e6e6ea; stroke: #7c7c88; stroke-dasharray: 4 3; }
-.wt .key { fill: none; }
-.wt .way { fill: none; stroke: #b9b9b2; stroke-width: 1.5; } .wt .best { stroke: #2f7d4f; stroke-width: 2.5; }
-.wt .taken { fill: none; stroke: #9cc0ea; stroke-width: 8; stroke-linecap: round; }
-.wt .name { paint-order: stroke; stroke: #fff; stroke-width: 4px; stroke-linejoin: round; }
-.wt text { fill: #222; } .wt .small { font-size: 10.5px; fill: #555; } .wt .title { font-size: 15px; font-weight: 600; }
-"""
+STYLE = Path(__file__).with_name("drawing.css").read_text(encoding="utf-8")
 
 
 class Place(msgspec.Struct, frozen=True):

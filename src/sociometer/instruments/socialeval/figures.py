@@ -6,11 +6,13 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 from sociometer.core.language import language_of
 from sociometer.core.measure import Cell, Figure, Table
 from sociometer.core.task import AnyRun
+from sociometer.instruments._tables import Figures
 from sociometer.instruments.socialeval.abilities import ABILITIES, DIMENSIONS
 from sociometer.instruments.socialeval.drawing import draw_tree
 from sociometer.instruments.socialeval.inside import inside_figures, stored_views
@@ -35,6 +37,8 @@ _LEVELS = (
     ("missed", "not achieved"),
     ("open", "no goal flag"),
 )
+
+FIGURES = Figures(Path(__file__).with_name("figures.toml"))
 
 
 def figures(runs: Sequence[AnyRun]) -> Sequence[Figure]:
@@ -68,22 +72,18 @@ def _goals(runs: Sequence[AnyRun]) -> Iterator[Figure]:
     dots = charts.dots_of(
         (name, run.summary.measure("achieved", category=name), run.subject) for run in runs for name in CATEGORIES
     )
-    yield Figure(
-        "goals-by-category",
-        "Goal achieved, by category of orientation",
-        "Intervals are over trees; they need at least ten trees.",
-        chart=charts.interval_chart(dots, title="goal achieved", domain=(0, 1), references=_lines(runs[0])),
-    )
+    chart = charts.interval_chart(dots, title="goal achieved", domain=(0, 1), references=_lines(runs[0]))
+    yield FIGURES("goals-by-category", chart=chart)
     portions = [
         charts.Portion(run.subject, words, measure.value)
         for run in runs
         for name, words in _LEVELS
         if (measure := run.summary.measure(name)) is not None and measure.value is not None
     ]
-    yield Figure("goal-levels", "How the walks ended", chart=charts.stacked_bars(portions, title="share of walks"))
+    yield FIGURES("goal-levels", chart=charts.stacked_bars(portions, title="share of walks"))
     note = "in percent; bundled trees are not the paper's: compare only runs on the official trees with it"
     table = _beside_paper(runs, "goals", "Goal achieved", "achieved", "category", note)
-    yield Figure(table.name, "Goal achieved, compared with the paper", table=table)
+    yield FIGURES("goals-published", table=table)
     yield from _gaps(runs)
     yield from _scale(runs)
     yield from _together(runs)
@@ -100,16 +100,12 @@ def _gaps(runs: Sequence[AnyRun]) -> Iterator[Figure]:
         for language, words in names.items()
         if (measure := runs[0].summary.measure(exact, language=language)) is not None and measure.value is not None
     ]
+    shares = "difference of shares; a random walk and the best policy have 0"
     drawn = (
-        ("prosocial-gap", "Prosocial preference: prosocial minus antisocial rate", "difference of rates", lines),
-        (
-            "prosocial-gap-attainable",
-            "Prosocial preference as shares of what is attainable",
-            "difference of shares; a random walk and the best policy have 0",
-            [ReferenceLine("random walk, best policy", 0.0)],
-        ),
+        ("prosocial-gap", "difference of rates", lines),
+        ("prosocial-gap-attainable", shares, [ReferenceLine("random walk, best policy", 0.0)]),
     )
-    for name, title, axis, references in drawn:
+    for name, axis, references in drawn:
         measure_name = name.replace("-", "_")
         dots = charts.dots_of(
             (words, run.summary.measure(measure_name, language=language), run.subject)
@@ -127,7 +123,7 @@ def _gaps(runs: Sequence[AnyRun]) -> Iterator[Figure]:
                 for gap in [(float(row[f"prosocial_{language}"]) - float(row[f"antisocial_{language}"])) / 100]
             ]
         if dots:
-            yield Figure(name, title, chart=charts.interval_chart(dots, title=axis, references=references))
+            yield FIGURES(name, chart=charts.interval_chart(dots, title=axis, references=references))
 
 
 def _lines(run: AnyRun) -> list[ReferenceLine]:
@@ -172,14 +168,10 @@ def _scale(runs: Sequence[AnyRun]) -> Iterator[Figure]:
     names = [point.label for point in points]
     r = pearson(orders, [point.y for point in points], names, [*map(family_from_name, names)])
     bounds = few_families(r.interval) or f"95 % {r.interval.low:.2f} to {r.interval.high:.2f}"
-    yield Figure(
-        "scale",
-        "Scale: goal achieved against parameters",
-        f"r with the logarithm of the parameters = {r.r:.2f} ({bounds}), {r.n} models",
-        chart=charts.scatter_chart(
-            points, x_title="billions of parameters", y_title="goal achieved", y_unit="share", log_x=True
-        ),
+    chart = charts.scatter_chart(
+        points, x_title="billions of parameters", y_title="goal achieved", y_unit="share", log_x=True
     )
+    yield FIGURES("scale", chart=chart, r=r.r, bounds=bounds, models=r.n)
 
 
 def parameters(run: AnyRun) -> float | None:
@@ -198,26 +190,18 @@ def _abilities(runs: Sequence[AnyRun]) -> Iterator[Figure]:
         (name, run.summary.measure("accuracy", dimension=name), run.subject) for run in runs for name in DIMENSIONS
     )
     chance = [ReferenceLine("guessing", 0.25)]
-    yield Figure(
-        "abilities-by-dimension",
-        "Accuracy by the five dimensions",
-        chart=charts.interval_chart(dots, title="accuracy", domain=(0, 1), references=chance),
-    )
+    chart = charts.interval_chart(dots, title="accuracy", domain=(0, 1), references=chance)
+    yield FIGURES("abilities-by-dimension", chart=chart)
     cells = [
         charts.HeatCell(ability, run.subject, measure.value, note=f"{measure.items} questions")
         for ability in ABILITIES
         for run in runs
         if (measure := run.summary.measure("accuracy", ability=ability)) is not None
     ]
-    yield Figure(
-        "abilities",
-        "Accuracy by the 32 abilities",
-        "Many abilities have few questions: check the count of each cell.",
-        chart=charts.heat_map(cells, title="accuracy", unit="share", domain=(0, 1)),
-    )
+    yield FIGURES("abilities", chart=charts.heat_map(cells, title="accuracy", unit="share", domain=(0, 1)))
     note = "in percent; bundled questions are not the paper's"
     table = _beside_paper(runs, "abilities", "Accuracy", "accuracy", "dimension", note)
-    yield Figure(table.name, "Accuracy, compared with the paper", table=table)
+    yield FIGURES("abilities-published", table=table)
     yield from _together(runs)
 
 

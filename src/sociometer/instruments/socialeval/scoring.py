@@ -6,6 +6,7 @@ import itertools
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from math import nan
+from pathlib import Path
 from statistics import fmean, variance
 
 from msgspec import Struct, structs
@@ -13,6 +14,7 @@ from msgspec import Struct, structs
 from sociometer.core.measure import Cell, Interval, Measure, Summary, Table
 from sociometer.core.task import RunView, Score
 from sociometer.instruments._blind.control import blind_score, control, seen
+from sociometer.instruments._tables import Tables
 from sociometer.instruments.socialeval.abilities import ABILITIES, DIMENSIONS, dimension_of
 from sociometer.instruments.socialeval.items import AbilityQuestion, Crossroads, TreeItem
 from sociometer.instruments.socialeval.play import Utterance, Walk
@@ -44,6 +46,7 @@ GROUPS: tuple[str | tuple[str, ...], ...] = (
 )
 PLAIN: tuple[str | tuple[str, ...], ...] = ("language", "category")
 FEW_TREES = 10
+TABLES = Tables(Path(__file__).with_name("tables.toml"))
 
 
 def score_walk(item: TreeItem, outcome: Walk) -> Score:
@@ -228,12 +231,10 @@ def _bias(votes: Iterable[Vote]) -> tuple[Table, str]:
             picks.append(vote.position)
             keys.append(vote.order.index(0))
             options.append(len(vote.order))
-    columns = ("position", "picked", "right option there", "expected if even")
-    title = "Position bias: positions of the picked options"
     if not picks:
-        return Table("position", title, columns, ()), "No answer could be read."
+        return TABLES("position", (), test=""), "No answer could be read."
     bias = position_bias(picks, keys, options)
-    rows = tuple(
+    rows = (
         (chr(65 + place), bias.picked[place], bias.keyed[place], round(bias.expected[place], 1))
         for place in range(len(bias.picked))
     )
@@ -241,7 +242,7 @@ def _bias(votes: Iterable[Vote]) -> tuple[Table, str]:
     note = ""
     if bias.p_value < 0.001 and share > 0.5:
         note = f"Position bias: {share:.0%} of the answers are {chr(65 + bias.most)}, wherever the right one is."
-    return Table("position", title, columns, rows, note=f"χ² test of even picks: {p_phrase(bias.p_value)}"), note
+    return TABLES("position", rows, test=f"χ² test of even picks: {p_phrase(bias.p_value)}"), note
 
 
 def score_utterance(item: Crossroads, outcome: Utterance) -> Score:
@@ -307,8 +308,7 @@ def goal_table(measures: Sequence[Measure]) -> Table:
         more = (None if one is None else one.value for one in (partly, random, best))
         name = ", ".join(group.values()) or "all"
         rows.append((name, achieved.clusters, achieved.value, interval_text(achieved.interval), *more))
-    columns = ("group", "trees", "goal achieved", "95 % interval", "partly", "random walk (exact)", "best possible")
-    return Table("goals", "Goal achievement", columns, tuple(rows))
+    return TABLES("goals", rows)
 
 
 def taken(outcome: Walk) -> tuple[tuple[int, int], ...]:
@@ -395,9 +395,8 @@ def prosocial_table(measures: Sequence[Measure]) -> Table:
         if loss is not None and loss.value is not None:
             name = f"prosocial choice that gave up the goal, {', '.join(group.values()) or 'all'}"
             rows.append((name, loss.value, interval_text(loss.interval), None, None, None))
-    columns = ("what", "value", "95 % interval", "random walk (exact)", "best policy (exact)", "people")
     note = "attainable: (rate − random walk) / (best policy − random walk) in each category" if rows else ""
-    return Table("prosocial", "Prosocial preference", columns, tuple(rows), note=note)
+    return TABLES("prosocial", rows, note=note)
 
 
 def language_table(run: RunView[TreeItem, Walk]) -> Table:
@@ -410,19 +409,17 @@ def language_table(run: RunView[TreeItem, Walk]) -> Table:
         for sides in rates.values()
         if {"en", "zh"} <= sides.keys()
     ]
-    columns = ("trees in both languages", "English", "Chinese", "trees that differ", "W", "p", "effect (rank-biserial)")
-    title = "Chinese compared with English"
     if not pairs:
-        return Table("languages", title, columns, (), note="no tree was played in both languages")
+        return TABLES("languages", (), note="no tree was played in both languages")
     english, chinese = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
     means = (fmean(english), fmean(chinese))
     differ = sum(one != two for one, two in pairs)
     if differ < FEW_PAIRS:
-        row: tuple[Cell, ...] = (len(pairs), *means, differ, None, None, None)
-        return Table("languages", title, columns, (row,), note=f"too few trees differ for a test ({differ})")
+        few = (len(pairs), *means, differ, None, None, None)
+        return TABLES("languages", [few], note=f"too few trees differ for a test ({differ})")
     test = signed_rank(english, chinese)
     row = (len(pairs), *means, test.pairs, test.statistic, float(f"{test.p_value:.3g}"), round(test.effect, 3))
-    return Table("languages", title, columns, (row,), note="Wilcoxon signed-rank over trees; positive: Chinese higher")
+    return TABLES("languages", [row], note="Wilcoxon signed-rank over trees; positive: Chinese higher")
 
 
 def tree_table(run: RunView[TreeItem, Walk]) -> Table:
@@ -431,12 +428,11 @@ def tree_table(run: RunView[TreeItem, Walk]) -> Table:
     for item, _, score in run.scored():
         walks.setdefault(item.id, []).append(score.values)
     names = ("achieved", "random", "best", "regret")
-    rows: tuple[tuple[Cell, ...], ...] = tuple(
+    rows: Iterator[tuple[Cell, ...]] = (
         (tree, len(found), *(fmean(values[name] for values in found) for name in names))
         for tree, found in walks.items()
     )
-    columns = ("tree", "walks", "goal achieved", "random walk (exact)", "best possible", "mean regret in goal levels")
-    return Table("trees", "Results by tree", columns, rows)
+    return TABLES("trees", rows)
 
 
 def utterance_table(measures: Sequence[Measure]) -> Table:
@@ -448,6 +444,4 @@ def utterance_table(measures: Sequence[Measure]) -> Table:
         if near is not None and agrees is not None and guess is not None:
             agreed = (agrees.value, interval_text(agrees.interval))
             rows.append((group.get("language", "all"), near.value, *agreed, guess.value))
-    columns = ("language", "similarity to the nearest candidate", "then picks it", "95 % interval", "by guessing")
-    note = "the paper reports similarities up to 0.67 (zh) and the nearest candidate picked in more than 80 %"
-    return Table("utterances", "Multiple choice compared with free replies", columns, tuple(rows), note=note)
+    return TABLES("utterances", rows)

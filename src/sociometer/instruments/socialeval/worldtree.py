@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
+from pathlib import Path
 from statistics import fmean
 from typing import Literal
 
 import msgspec
 
 from sociometer.core.language import ENGLISH
+from sociometer.core.sheets import read_table
 from sociometer.instruments.socialeval.abilities import ABILITIES, canonical_all
 
 PAPER_LANGUAGES = ("zh", "en")
@@ -264,29 +266,7 @@ def regret(solution: Solution, level: int) -> float:
     return float(max(solution.best, GOAL_NOT) - max(level, GOAL_NOT))
 
 
-MEANINGS = {
-    "duplicate-node": "two nodes have the same number",
-    "missing-target": "a choice leads to a missing node",
-    "unreachable": "no walk reaches this node",
-    "cycle": "a walk can return to this node",
-    "ending-without-goal": "an ending has no goal flag",
-    "lost-join": "a node is marked to continue in a branch that the file does not name",
-    "no-success": "no walk reaches the full goal",
-    "choice-node-without-choices": "a choice node offers nothing",
-    "choice-without-distractors": "an ability question lacks its distractors",
-    "choice-without-words": "a candidate utterance is a state vector or empty",
-    "option-twice": "two options of an ability question have the same words",
-    "choice-twice": "two choices have the same words and lead to different nodes",
-    "no-goal": "the protagonist has no goal",
-    "no-dialogue": "an episode has no dialogue",
-    "unknown-speaker": "somebody speaks who has no profile in the tree",
-    "mark-in-question": "a question contains a note of its author, such as #skill#, which is removed",
-    "ability-missing": "a choice names no ability",
-    "ability-spelling": "an ability has a nonstandard spelling with a clear meaning",
-    "ability-unknown": "an ability does not clearly match one of the 32",
-    "ability-differs-from-question": "a choice and its question name different abilities",
-    "twin-shape": "the Chinese and the English tree differ in shape",
-}
+MEANINGS = {row["kind"]: row["meaning"] for row in read_table(Path(__file__).with_name("lint.csv"))}
 
 
 class Finding(msgspec.Struct, frozen=True):

@@ -4,18 +4,25 @@ A game is a folder. Its `rules.py` has the state of a game in progress, `match.p
 outcome, `scoring.py` the score and the summary.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from statistics import fmean
 from typing import Any, Protocol, TypeVar
 
 from msgspec import Struct
 
+from sociometer.core.card import MeasureCard
+from sociometer.core.language import read_texts
 from sociometer.core.measure import Measure, Summary
 from sociometer.core.session import Session
 from sociometer.core.source import Source
 from sociometer.core.task import ItemT, OutcomeT, RunView, Score, Task
-from sociometer.statistics.measures import Observation, mean_measure
+from sociometer.instruments import card_of
+from sociometer.instruments._tables import Tables
+from sociometer.statistics.measures import Observation, grouped_measures, mean_measure
 
+NOTES: dict[str, str] = read_texts(Path(__file__).parents[1] / "notes.toml")
+TABLES = Tables(Path(__file__).with_name("tables.toml"))
 PlayedT = TypeVar("PlayedT", bound=Struct, covariant=True)
 
 
@@ -49,6 +56,16 @@ def game(
 ) -> Task[ItemT, OutcomeT]:  # fmt: skip
     """The task of a game."""
     return Task(name, item, outcome, match.play_match, scoring.score, scoring.summarise, match.matches)
+
+
+def card_measures(
+    run: RunView[Any, Any], task: str, facet: str, *, not_shares: Sequence[str] = ()
+) -> Iterator[tuple[MeasureCard, tuple[Measure, ...]]]:
+    """Every measure of the card that is a mean over matches: overall, and for each level of a facet."""
+    for card in card_of("egosocial").measures_of(task):
+        if card.value:
+            binary = False if card.unit == "number" or card.value in not_shares else None
+            yield card, grouped_measures(run, card.value, card.name, by=[facet], binary=binary)
 
 
 def reached(run: RunView[Any, Any], floor: str | float) -> Measure:

@@ -8,9 +8,10 @@ from statistics import fmean
 from msgspec import Struct
 
 from sociometer.core.measure import PublishedFigure
-from sociometer.core.paper import PublishedModel, Replication, ReplicationPlan, printed_figure
+from sociometer.core.paper import Replication, ReplicationPlan, printed_figure
 from sociometer.core.sheets import read_records, read_table
 from sociometer.core.source import Source
+from sociometer.instruments._paper import replication_plan
 from sociometer.instruments.egosocial.games.numbers.rules import is_right
 from sociometer.instruments.egosocial.tombench.release import read_folder
 from sociometer.instruments.egosocial.tomi import read_archive
@@ -18,23 +19,15 @@ from sociometer.statistics.distributions import binomial_below
 from sociometer.statistics.model_kinds import permutation_p, read_properties
 
 HERE = Path(__file__).parent
-REMARKS = (
-    "Only blackjack is replicated: the authors' other prompts were not released.",
-    "The paper graded beliefs by hand; a judge model or people grade them here."
-    " 'sociometer egosocial grade' lets people or a judge grade the same replies.",
-)
 
 
 def replications() -> ReplicationPlan:
     """Return the models and one run for each; people's row has none."""
-    models = tuple(read_records(HERE / "models.csv", PublishedModel))
-    known = {one.row for one in models}
     runs = [
         Replication(row["model"], "blackjack", (printed_figure("Table 3", "accuracy", row["blackjack"], percent=True),))
         for row in read_table(HERE / "table3.csv")
-        if row["model"] in known
     ]
-    return ReplicationPlan(models, tuple(runs), REMARKS)
+    return replication_plan(HERE, runs)
 
 
 PEOPLE = "Human"
@@ -112,17 +105,6 @@ def fitting(cells: Sequence[float], size: int) -> int:
 
 
 TRUE_NUMBERS = {1: [50.0] * 10, 2: [50.0 - 5 * index for index in range(10)]}
-MODELS = {
-    "Llama3-8b-chat-hf": "LLaMa-3-8B-Chat",
-    "Llama3-70b-chat-hf": "LLaMa-3-70B-Chat",
-    "Llama3-8b-Instruct-Turbo": "LLaMa-3-8B-Instruct",
-    "Llama3.1-405b-Instruct-Turbo": "LLaMa-3.1-405B-Instruct",
-    "Claude-3-5-Sonnet-20240620": "Claude-3-5-Sonnet",
-    "GPT-3.5-Turbo": "GPT-3.5-Turbo",
-    "GPT-4-Turbo": "GPT-4-Turbo",
-    "GPT-4o": "GPT-4o",
-    "o1-preview": "o1-preview",
-}
 _TICKS_ONLY = {
     3: "counted from the authors' ticks: the opponent's numbers depend on choices that were not published",
 }
@@ -158,8 +140,7 @@ def printed() -> dict[tuple[str, int], float]:
 def number_rows() -> Iterator[PublishedFigure]:
     """Every accuracy of Table 2 whose predictions, or at least ticks, were published."""
     table = printed()
-    for (model, level), made in sorted(predictions().items(), key=lambda entry: (entry[0][1], entry[0][0])):
-        name = MODELS[model]
+    for (name, level), made in predictions().items():
         numbers = [number for number, _ in made]
         known = level in TRUE_NUMBERS and None not in numbers
         if known:

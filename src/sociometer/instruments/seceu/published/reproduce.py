@@ -2,13 +2,11 @@
 
 from collections.abc import Iterable, Iterator
 
-from msgspec import structs
-
 from sociometer.core.measure import PublishedFigure
-from sociometer.core.paper import PrintedFigure, PublishedModel, Replication, ReplicationPlan, printed_figure
+from sociometer.core.paper import PrintedFigure, Replication, ReplicationPlan, printed_figure
 from sociometer.core.settings import SETTING
-from sociometer.core.sheets import read_records
 from sociometer.core.source import Source
+from sociometer.instruments._paper import replication_plan, with_reasons
 from sociometer.instruments.seceu import items
 from sociometer.instruments.seceu.norm import (
     PUBLISHED,
@@ -23,13 +21,6 @@ ITEMS = 40
 _HALF = 0.005
 """Scores and similarities are printed with two decimals."""
 TABLES = {"Table 1": "table_1", "Table S1": "table_s1", "Table S2": "table_s2"}
-REASONS: dict[tuple[str, object, object], str] = {
-    ("stars of text-davinci-003 (two-shot-steps) from its similarity 0.33", "none", "*"): "printed without a star,"
-    " though .33 over 40 items gives p = .04",
-    ("GPT-3.5-turbo: best of Tables S1 and S2", 2.63, 2.53): "Table 1 takes its direct prompt (2.63); zero-shot step by"
-    " step was better (2.53, EQ 105)",
-}
-"""Known differences, each for one cell with these two values; any other difference has no reason."""
 
 
 def rows(source: Source) -> Iterable[PublishedFigure]:
@@ -39,9 +30,7 @@ def rows(source: Source) -> Iterable[PublishedFigure]:
     found += [*_same_cells(), *_sample()]
     if source.find(items.NORM_FILE) is not None:
         found += _released(items.read_official_norm(source))
-    for figure in found:
-        key = (figure.what, figure.printed, figure.recomputed)
-        yield structs.replace(figure, reason=figure.reason or REASONS.get(key, ""))
+    return with_reasons(found, PUBLISHED)
 
 
 def _eqs(where: str, table: str, norm: Norm) -> Iterator[PublishedFigure]:
@@ -125,17 +114,10 @@ def _cell(text: str) -> float | str:
 
 
 TASK = "feelings"
-REMARKS = (
-    "The paper rephrased the direct prompt for some models to get the best result; these versions were not released.",
-    "The authors released no file of the direct prompt. It is played in our own words: the story, the numbered"
-    " feelings, and a request for scores that sum to 10, one line each, with the paper's sampling."
-    " The how-to on replication says how to use a copy from the paper (--prompts).",
-)
 
 
 def replications() -> ReplicationPlan:
     """Return the models and the runs; rows without a printed score have none."""
-    models = tuple(read_records(PUBLISHED / "models.csv", PublishedModel))
     runs = [
         Replication(
             row["model"],
@@ -149,7 +131,7 @@ def replications() -> ReplicationPlan:
         for row in published_rows(TABLES[where])
         if row["score"] and (method := row.get("prompting", "direct"))
     ]
-    return ReplicationPlan(models, tuple(runs), REMARKS)
+    return replication_plan(PUBLISHED, runs)
 
 
 def _figures(row: dict[str, str], where: str) -> tuple[PrintedFigure, ...]:

@@ -9,6 +9,7 @@ import numpy as np
 from msgspec import Struct
 
 from sociometer.core.errors import DataError
+from sociometer.core.language import read_texts
 from sociometer.core.lazy import lazy
 from sociometer.core.measure import Table
 from sociometer.instruments.sesi.items import Question
@@ -20,11 +21,8 @@ _SENTENCE_END = re.compile(r"[.!?](?=\s|$)")
 _TELLER = re.compile(r"\b(?:I|my|me)\b")
 _PLAIN_WORD = re.compile(r"[a-z']+")
 _NAME_LEFT = re.compile(r"(?<=[a-z,;] )[A-Z][a-z]{2,}\b")
-NOT_NAMES = frozenset((
-    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
-    "December", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday", "Christmas", "Easter",
-    "Thanksgiving", "Reddit", "English", "Spanish", "French", "German",
-))  # fmt: skip
+WORDS = read_texts(Path(__file__).with_name("words.toml"))
+NOT_NAMES = frozenset(WORDS["not_names"])
 _ROUNDING = 1e-9
 """A spread below this share of the values is only rounding."""
 DIMENSIONS = ("valence", "arousal", "dominance")

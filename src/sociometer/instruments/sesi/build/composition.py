@@ -6,21 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from sociometer.core.measure import Figure, Table
-from sociometer.instruments.sesi.build.checks import NOT_NAMES
-from sociometer.instruments.sesi.items import ABILITIES, Question
+from sociometer.instruments.sesi.build.checks import NOT_NAMES, WORDS
+from sociometer.instruments.sesi.items import ABILITIES, TABLES, Question
 
-_RELATIONS = {
-    "romantic": "husband wife boyfriend girlfriend partner spouse fiancé fiancée fiance fiancee ex date crush",
-    "family": """mother mom mum father dad parents parent son daughter child children kid kids brother sister siblings
-        sibling cousin aunt uncle grandmother grandfather niece nephew family in-laws stepmother stepfather baby""",
-    "friend": "friend friends buddy bestie",
-    "work": "coworker coworkers colleague colleagues boss manager employee client customer foreman director",
-    "school": "teacher student students classmate professor tutor pupil coach",
-    "neighbourhood": "neighbour neighbor neighbours neighbors roommate flatmate housemate landlord tenant",
-}
 _WORD = re.compile(r"[a-zà-ž]+(?:-[a-zà-ž]+)*", re.IGNORECASE)
 _NAME = re.compile(r"(?<=[a-zà-ž,;:] )(?:(?:Mr|Mrs|Ms|Dr|Sr|Miss) )?([A-ZÀ-Ž][a-zà-ž]+)")
-_WORDS = {word: relation for relation, words in _RELATIONS.items() for word in words.split()}
+_WORDS = {word: relation for relation, words in WORDS["relations"].items() for word in words.split()}
 
 
 def characters(item: Question) -> int:
@@ -50,22 +41,18 @@ def set_tables(items: Sequence[Question]) -> list[Table]:
     relations = Counter(relation(item) for item in items)
     mean = sum(len(item.situation.split()) for item in items) / len(items) if items else 0.0
     answer_mean = sum(len(text.split()) for item in items for text in item.options) / (4 * len(items)) if items else 0.0
+    by_length = sorted(lengths.items(), key=lambda entry: _start(entry[0]))
+    shares = (
+        (start, kind, answers[start, kind] / (len(items) * (1 if kind == "right" else 3)))
+        for start in sorted({start for start, _ in answers}, key=_start)
+        for kind in ("right", "wrong")
+    )
     return [
-        Table("situations", "Words of a situation", ("words", "items"), _sorted(lengths), f"Mean {mean:.1f}."),
-        Table(
-            "answers",
-            "Words of an answer",
-            ("words", "answers", "share"),
-            tuple(
-                (start, kind, answers[start, kind] / (len(items) * (1 if kind == "right" else 3)))
-                for start in sorted({start for start, _ in answers}, key=_start)
-                for kind in ("right", "wrong")
-            ),
-            f"Mean {answer_mean:.1f}; shares within right and within wrong answers.",
-        ),
-        Table("characters", "Active characters", ("characters", "items"), tuple(sorted(people.items()))),
-        Table("abilities", "Abilities", ("ability", "items"), tuple((name, abilities[name]) for name in ABILITIES)),
-        Table("relations", "Relationships", ("relationship", "items"), tuple(relations.most_common())),
+        TABLES("set/situations", by_length, mean=mean),
+        TABLES("set/answers", shares, mean=answer_mean),
+        TABLES("set/characters", sorted(people.items())),
+        TABLES("set/abilities", ((name, abilities[name]) for name in ABILITIES)),
+        TABLES("set/relations", relations.most_common()),
     ]
 
 
@@ -94,7 +81,3 @@ def _bin(count: int, width: int) -> str:
 
 def _start(label: str) -> int:
     return int(label.partition("-")[0])
-
-
-def _sorted(counts: Counter[str]) -> tuple[tuple[str, int], ...]:
-    return tuple(sorted(counts.items(), key=lambda entry: _start(entry[0])))

@@ -11,33 +11,16 @@ from sociometer.core.conversation import Choice, Free, Message, Sampling, Schema
 from sociometer.core.measure import Summary, Table
 from sociometer.core.session import Session
 from sociometer.core.task import RunView, Score
+from sociometer.instruments.sesi.build.checks import WORDS
 from sociometer.instruments.sesi.build.posts import Post
 from sociometer.instruments.sesi.items import ABILITIES
-from sociometer.reading import ask_choice, read_json, render_options
+from sociometer.reading import ask_choice, object_schema, read_json, render_options
 from sociometer.statistics.measures import grouped_measures
 
 REVERSED = 2
 _SAMPLING = Sampling(temperature=0, top_p=1, max_tokens=400, seed=42)
-ABILITY_MEANINGS = {
-    "empathy": "Empathy: telling what others think, feel and intend, and why",
-    "social-cognition": "Social cognition: seeing through a situation, its rules, and what is usual or awkward in it",
-    "self-presentation": "Self-presentation: putting across what one means",
-    "influence": "Influence: bringing about the outcome one wishes for with others",
-    "concern": "Concern: noticing what others need and acting on it",
-}
-ABILITY_QUESTIONS = {
-    "empathy": "What may the people in it be feeling or thinking, and for what reason?",
-    "social-cognition": "Is what happens in it usual and acceptable, and by which unwritten rule?",
-    "self-presentation": "How could the person put across what they mean?",
-    "influence": "How could the person bring about what they wish for?",
-    "concern": "What does the one in need of help require, and how can it be given?",
-}
 _TEXT: dict[str, Any] = {"type": "string"}
-_TOLD: dict[str, Any] = {
-    "type": "object",
-    "properties": {"situation": _TEXT, "question": _TEXT},
-    "required": ["situation", "question"],
-}
+_TOLD = object_schema(closed=False, situation=_TEXT, question=_TEXT)
 _QUOTED = re.compile(r"[\"“][^\"”]*[\"”]|(?<!\w)['‘][^'’]*['’](?!\w)")
 _FIRST_PERSON = re.compile(r"\b(?:I|I'm|I've|I'd|I'll|[Mm]y|[Mm]e|[Mm]ine|[Mm]yself)\b")
 _QUALITIES = "the|a|my|your|final|correct|right|best|common|shared|wrong|switched|reversed|short|one|first|second|third"
@@ -126,7 +109,7 @@ async def _ability(made: Draft, session: Session) -> str | None:
         options = render_options(choice)
         return _ask(session, "ability", situation=made.situation, question=made.question, options=options)
 
-    meanings = [ABILITY_MEANINGS[ability] for ability in ABILITIES]
+    meanings = [WORDS["meanings"][ability] for ability in ABILITIES]
     vote = await ask_choice(session, messages, meanings, role="builder", sampling=_SAMPLING)
     return None if vote.picked is None else ABILITIES[vote.picked]
 
@@ -141,7 +124,7 @@ async def _right(post: Post, made: Draft, session: Session) -> str:
 async def _switched(made: Draft, session: Session) -> list[Candidate]:
     """The answer to each other ability's question about the same situation."""
     candidates = []
-    for ability, question in ABILITY_QUESTIONS.items():
+    for ability, question in WORDS["questions"].items():
         if ability == made.ability:
             continue
         messages = _ask(
@@ -154,11 +137,8 @@ async def _switched(made: Draft, session: Session) -> list[Candidate]:
 
 
 async def _reversed(made: Draft, session: Session) -> list[Candidate]:
-    schema = {
-        "type": "object",
-        "properties": {"answers": {"type": "array", "items": _TEXT, "minItems": REVERSED, "maxItems": REVERSED}},
-        "required": ["answers"],
-    }
+    answers_kind = {"type": "array", "items": _TEXT, "minItems": REVERSED, "maxItems": REVERSED}
+    schema = object_schema(closed=False, answers=answers_kind)
     messages = _ask(
         session,
         "reversed",
@@ -175,11 +155,7 @@ async def _reversed(made: Draft, session: Session) -> list[Candidate]:
 
 async def _entailed(made: Draft, candidate: Candidate, session: Session) -> Candidate:
     """The candidate with the probability that the right answer entails it; None if the reply is unreadable."""
-    schema = {
-        "type": "object",
-        "properties": {"probability": {"type": "number", "minimum": 0, "maximum": 1}},
-        "required": ["probability"],
-    }
+    schema = object_schema(closed=False, probability={"type": "number", "minimum": 0, "maximum": 1})
     about = {"situation": made.situation, "question": made.question}
     messages = _ask(session, "entailment", right=made.right, candidate=candidate.text, **about)
     reply = await session.ask("builder", messages, Schema(schema, name="entailment"), sampling=_SAMPLING)

@@ -5,12 +5,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from statistics import fmean
 
-from msgspec import structs
-
 from sociometer.core.measure import PublishedFigure
-from sociometer.core.paper import PublishedModel, Replication, ReplicationPlan, printed_figure
-from sociometer.core.sheets import read_records, read_table
+from sociometer.core.paper import Replication, ReplicationPlan, printed_figure
+from sociometer.core.sheets import read_table
 from sociometer.core.source import Source
+from sociometer.instruments._paper import replication_plan, with_reasons
 from sociometer.instruments.sesi.build.checks import SMALL, answer_lengths, length_difference
 from sociometer.instruments.sesi.items import ABILITIES, OFFICIAL, read_official
 from sociometer.statistics.correlation import pearson
@@ -18,25 +17,8 @@ from sociometer.statistics.distributions import t_below
 from sociometer.statistics.formatting import p_phrase
 
 HERE = Path(__file__).parent
-_MATH = "This cell of the MATH row follows neither from all models of Table 1 nor from its GPT models."
 _SIX = "Equals r over the six GPT models, not over the paper's 13."
 _HALF = 0.005
-_COUNTED = "The paper's way of counting words is not given."
-REASONS: dict[tuple[str, object, object], str] = {
-    **{
-        (f"r of {row} with {column}", printed, recomputed): _MATH
-        for row, column, printed, recomputed in (
-            ("MATH", "NQ", 0.64, 0.82), ("MATH", "WinoGrande", 0.87, 0.82), ("MATH", "RACE-h", 0.75, 0.77),
-            ("MATH", "DROP", 0.77, 0.74), ("MATH", "GSM8K", 0.81, 0.86), ("SI", "MATH", 0.53, 0.58),
-        )
-    },
-    ("stars of GSM8K with WinoGrande, n = 13", "**", "*"): "No number of models up to 13 gives .65 two stars.",
-    ("control of mixtral-8x7b-instruct = its SI in Table 1", 46.4, 50.8): "Table 1 prints another accuracy for the"
-    " same model without a prompt.",
-    ("mean words of a situation", 44.2, 43.2): _COUNTED,
-    ("mean words of an answer", 25.8, 25.7): _COUNTED,
-}  # fmt: skip
-"""Known differences, each for one cell with these two values; any other difference has no reason."""
 
 
 def table(name: str) -> list[dict[str, str]]:
@@ -46,10 +28,7 @@ def table(name: str) -> list[dict[str, str]]:
 
 def rows(source: Source) -> Iterable[PublishedFigure]:
     """Every printed number that can be recomputed, with its recomputation."""
-    for figure in (*_correlations(), *_personality(), *_items(source)):
-        key = (figure.what, figure.printed, figure.recomputed)
-        reason = figure.reason or REASONS.get(key, "")
-        yield structs.replace(figure, reason="" if figure.match else reason)
+    return with_reasons((*_correlations(), *_personality(), *_items(source)), HERE)
 
 
 def _correlations() -> Iterable[PublishedFigure]:
@@ -122,16 +101,10 @@ def _items(source: Source) -> Iterable[PublishedFigure]:
     )  # fmt: skip
 
 
-REMARKS = (
-    "The release reads a reply by its first letter A to D; here replies are read by Sociometer's rules.",
-    "Only Table 1's social score is replicated; the texts of the factors' conditions are ours.",
-)
-
-
 def replications() -> ReplicationPlan:
     """Return the models and one run for each."""
     runs = [
         Replication(row["model"], "questions", (printed_figure("Table 1", "accuracy", row["SI"], percent=True),))
         for row in read_table(HERE / "table1.csv")
     ]
-    return ReplicationPlan(tuple(read_records(HERE / "models.csv", PublishedModel)), tuple(runs), REMARKS)
+    return replication_plan(HERE, runs)

@@ -2,8 +2,10 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from sociometer.core.measure import Figure
+from sociometer.instruments._tables import Figures
 from sociometer.instruments.socialeval.abilities import ABILITIES, dimension_of
 from sociometer.instruments.socialeval.inside.findings import (
     SCALE_CAVEAT,
@@ -18,9 +20,7 @@ from sociometer.statistics.chart_parts import nominal, order_of, shaped
 from sociometer.statistics.chart_theme import Spec
 from sociometer.statistics.formatting import number
 
-_NOT_A_TEST = (
-    "t-SNE shows neighbours, not distances, and can show clusters that do not exist; the tests are in the tables."
-)
+FIGURES = Figures(Path(__file__).parents[1] / "figures.toml")
 
 
 def cloud_chart(spots: Sequence[Spot]) -> Spec:
@@ -68,12 +68,8 @@ def _of_one(view: InsideView, suffix: str) -> Iterator[Figure]:
 def _plane(view: InsideView, suffix: str) -> Figure:
     # the abilities of a dimension are side by side in the inventory, so legends have its order
     spots = sorted(view.spots, key=lambda spot: ABILITIES.index(spot.ability))
-    return Figure(
-        f"inside-plane{suffix}",
-        f"Utterances in layer {view.layer} of {short(view)}, by dimension",
-        f"Mean over the utterance; the layer with the highest silhouette. {_NOT_A_TEST}",
-        chart=cloud_chart(spots),
-    )
+    name = f"inside-plane{suffix}"
+    return FIGURES("inside-plane", name=name, chart=cloud_chart(spots), layer=view.layer, model=short(view))
 
 
 def _curves(view: InsideView, suffix: str) -> Iterator[Figure]:
@@ -92,13 +88,9 @@ def _curves(view: InsideView, suffix: str) -> Iterator[Figure]:
             charts.CurvePoint(place, sum(each.layers[place].null for each in own) / len(own))
             for place in range(len(own[0].layers))
         ]
-        yield Figure(
-            f"inside-silhouette-{level}{suffix}",
-            f"Silhouette of each {level} in the layers of {short(view)}",
-            "Above the dashed line, which is the mean of shuffled labels, utterances are nearer to those of their own"
-            f" {level} than their tree explains.",
-            chart=charts.curve_chart(points, x_title="layer", y_title="silhouette", truth=null),
-        )
+        chart = charts.curve_chart(points, x_title="layer", y_title="silhouette", truth=null)
+        name = f"inside-silhouette-{level}{suffix}"
+        yield FIGURES("inside-silhouette", name=name, chart=chart, level=level, model=short(view))
 
 
 def _overlap(view: InsideView, found: NeuronResult, suffix: str) -> Figure:
@@ -115,13 +107,12 @@ def _overlap(view: InsideView, found: NeuronResult, suffix: str) -> Figure:
             ]
             mean = sum(pairs) / len(pairs) if pairs else None
             cells.append(charts.HeatCell(row, column, mean, note=f"{len(pairs)} ordered pairs of abilities"))
-    return Figure(
-        f"inside-overlap{suffix}",
-        f"Overlap of the neurons of two abilities in {short(view)}, by dimension",
-        f"{found.top} neurons for each of {len(found.abilities)} abilities, {language_name(found.language)}. Shuffled"
-        f" labels: {number(found.within_null, 'share')} within, {number(found.between_null, 'share')} between.",
-        chart=charts.heat_map(cells, title="overlap", unit="share"),
-    )
+    chart = charts.heat_map(cells, title="overlap", unit="share")
+    return FIGURES(
+        "inside-overlap", name=f"inside-overlap{suffix}", chart=chart, model=short(view), top=found.top,
+        abilities=len(found.abilities), language=language_name(found.language),
+        within=number(found.within_null, "share"), between=number(found.between_null, "share"),
+    )  # fmt: skip
 
 
 def _neuron_layers(view: InsideView, suffix: str) -> Figure:
@@ -130,12 +121,8 @@ def _neuron_layers(view: InsideView, suffix: str) -> Figure:
         for found in view.neurons
         for layer, value in enumerate(found.layer_density)
     ]
-    return Figure(
-        f"inside-density{suffix}",
-        f"Density of the ability neurons in each layer of {short(view)}",
-        "The share of a layer's neurons in the set of an ability, mean over abilities. The definition is ours.",
-        chart=charts.curve_chart(points, x_title="layer", y_title="density in points", unit="points"),
-    )
+    chart = charts.curve_chart(points, x_title="layer", y_title="density in points", unit="points")
+    return FIGURES("inside-density", name=f"inside-density{suffix}", chart=chart, model=short(view))
 
 
 def _scale(views: Sequence[InsideView]) -> Iterator[Figure]:

@@ -1,15 +1,18 @@
 """The findings in words and tables, with their caveats."""
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from sociometer.core.language import language_of
 from sociometer.core.measure import Table
 from sociometer.core.words import plain_number
+from sociometer.instruments._tables import Tables
 from sociometer.instruments.socialeval.inside.view import InsideView, NeuronResult, Representation
 from sociometer.instruments.socialeval.items import BOTH
 from sociometer.statistics.formatting import number, p_phrase
 
 LEVEL = 0.05
+_TABLES = Tables(Path(__file__).with_name("tables.toml"))
 SCALE_CAVEAT = (
     "Models of different size differ in data, training, tokenizer, depth and width as well; a few of them cannot show"
     " that size causes a difference. The best of more layers is higher by chance; a silhouette in more dimensions has"
@@ -96,17 +99,7 @@ def _representations(views: Sequence[InsideView]) -> Table:
         for view in views
         for each in view.representations
     )  # fmt: skip
-    columns = (
-        "model", "told apart", "language", "utterances", "trees", "clearest layer", "silhouette", "shuffled", "p",
-        "layer 0",
-    )  # fmt: skip
-    units = {"silhouette": "number", "shuffled": "number", "p": "p", "layer 0": "number"}
-    note = (
-        "States: mean over the utterance. p-values are corrected for the number of layers; labels were shuffled within"
-        " trees. Layer 0, the embedding, shows what the words alone reveal."
-    )
-    details = ("utterances", "trees", *(("model",) if len(views) == 1 else ()))
-    return Table("representations", "Dimensions and abilities in the states", columns, rows, note, units, details)
+    return _TABLES("representations", rows, details=_alone(views))
 
 
 def _neurons(views: Sequence[InsideView]) -> Iterator[Table]:
@@ -119,26 +112,13 @@ def _neurons(views: Sequence[InsideView]) -> Iterator[Table]:
         for view in views
         for found in view.neurons
     )  # fmt: skip
-    columns = (
-        "model", "language", "abilities", "neurons each", "overlap within", "within, shuffled", "overlap between",
-        "between, shuffled", "separation", "p", "density", "density, shuffled", "density p",
-    )  # fmt: skip
-    share = ("overlap within", "within, shuffled", "overlap between", "between, shuffled")
-    units = {
-        **dict.fromkeys(share, "share"), "separation": "share-points", "p": "p",
-        "density": "number", "density, shuffled": "number", "density p": "p",
-    }  # fmt: skip
-    note = (
-        "Overlap: neurons in both sets, divided by neurons in either set. Separation: overlap within minus between"
-        " dimensions. Density: 0 if a set is spread evenly over layers, 1 if it is in one layer. p: utterances'"
-        " labels shuffled within trees. These definitions are ours."
-    )
-    details = (
-        "abilities", "within, shuffled", "between, shuffled", "density, shuffled", "density p",
-        *(("model",) if len(views) == 1 else ()),
-    )  # fmt: skip
     if rows:
-        yield Table("neurons", "Neurons of the abilities", columns, rows, note, units, details)
+        yield _TABLES("neurons", rows, details=_alone(views))
+
+
+def _alone(views: Sequence[InsideView]) -> list[str]:
+    """The columns that say nothing of a single model."""
+    return ["model"] if len(views) == 1 else []
 
 
 def side_by_side(views: Sequence[InsideView]) -> Table:
@@ -152,9 +132,7 @@ def side_by_side(views: Sequence[InsideView]) -> Table:
                 neurons.separation if neurons else None, neurons.density if neurons else None,
             )
         )  # fmt: skip
-    columns = ("model", "parameters", "layers", "silhouette", "separation", "density")
-    units = {"silhouette": "number", "separation": "share-points", "density": "number"}
-    return Table("models", "Models side by side", columns, tuple(rows), SCALE_CAVEAT, units)
+    return _TABLES("models", rows, caveat=SCALE_CAVEAT)
 
 
 def caveats(views: Sequence[InsideView]) -> tuple[str, ...]:

@@ -8,11 +8,12 @@ from statistics import fmean
 
 from sociometer.core.errors import DataError
 from sociometer.core.measure import PublishedFigure
-from sociometer.core.paper import PrintedFigure, PublishedModel, Replication, ReplicationPlan, printed_figure
-from sociometer.core.sheets import read_records, read_table
+from sociometer.core.paper import PrintedFigure, Replication, ReplicationPlan, printed_figure
+from sociometer.core.sheets import read_table
 from sociometer.core.source import Source
+from sociometer.instruments._paper import replication_plan
 from sociometer.instruments.socialeval.items import clusters_of, read_tree_file, tree_files_in
-from sociometer.instruments.socialeval.worldtree import Tree
+from sociometer.instruments.socialeval.worldtree import CATEGORIES, PAPER_LANGUAGES, Tree
 from sociometer.statistics.intervals import clustered_mean_interval
 from sociometer.statistics.paired import signed_rank
 
@@ -161,41 +162,31 @@ def _released(source: Source) -> Iterator[PublishedFigure]:
         yield from _tree_sizes([tree for path in files for tree in read_tree_file(path)])
 
 
-LANGUAGES = ("zh", "en")
-CATEGORIES = ("prosocial", "proself", "antisocial")
 PRINTED_DIMENSIONS = {
     name: name.replace("_", " ")
     for name in ("social_engagement", "cooperation", "self_management", "emotional_resilience", "innovation")
 }
-REMARKS = (
-    "The paper shuffles the options three times and takes the majority; so does this. The authors' runner asks once.",
-    "The authors' runner drops a walk or a question whose reply it cannot read; here such a choice is random, and"
-    " such an answer counts as wrong.",
-)
 
 
 def replications() -> ReplicationPlan:
     """Return the models and their runs; people's rows have none."""
-    models = tuple(read_records(HERE / "models.csv", PublishedModel))
-    known = {one.row for one in models}
     runs = [
         Replication(row["model"], task, tuple(figures(row)), about=task)
         for task, figures in (("goals", _goals), ("abilities", _abilities))
         for row in read_table(HERE / f"{task}.csv")
-        if row["model"] in known
     ]
-    return ReplicationPlan(models, tuple(runs), REMARKS)
+    return replication_plan(HERE, runs)
 
 
 def _goals(row: dict[str, str]) -> Iterator[PrintedFigure]:
-    for language in LANGUAGES:
+    for language in PAPER_LANGUAGES:
         yield _figure("achieved", row[f"overall_{language}"], language=language)
         for category in CATEGORIES if row["prosocial_zh"] else ():
             yield _figure("achieved", row[f"{category}_{language}"], language=language, category=category)
 
 
 def _abilities(row: dict[str, str]) -> Iterator[PrintedFigure]:
-    for language in LANGUAGES:
+    for language in PAPER_LANGUAGES:
         yield _figure("accuracy", row[f"overall_{language}"], language=language)
         for name, dimension in PRINTED_DIMENSIONS.items():
             yield _figure("accuracy", row[f"{name}_{language}"], language=language, dimension=dimension)

@@ -26,11 +26,10 @@ from sociometer.instruments.egosocial.games.blackjack.statement import (
     Statement,
     grade_fields,
     ideal,
-    object_schema,
     read_statement,
 )
 from sociometer.instruments.egosocial.games.cards import Card, spoken
-from sociometer.reading import read_json, read_lines
+from sociometer.reading import object_schema, read_json, read_lines
 
 NAME = "egosocialarena/blackjack.jsonl"
 LONGEST_MESSAGES = 20_000

@@ -18,22 +18,9 @@ from sociometer.instruments.egosocial.games.blackjack.statement import (
     Fields,
     grade_fields,
 )
-from sociometer.statistics.measures import grouped_measures
+from sociometer.instruments.egosocial.games.game import NOTES, TABLES, card_measures
 
-_MEASURES = (
-    ("right", "accuracy"),
-    ("self_right", "self_belief"),
-    ("external_right", "external_belief"),
-    ("exact_fields", "exact_fields"),
-    ("own_skill", "own_chance"),
-    ("dealer_skill", "dealer_chance"),
-    ("best_action", "best_action"),
-    ("lost_value", "lost_value"),
-    ("result", "result"),
-    ("faults", "faults_per_decision"),
-)
 JUDGE = "judge"
-_NO_SHARES = ("own_skill", "dealer_skill", "lost_value", "result", "faults")
 _OF_FIELDS = ("right", "self_right", "external_right", "exact_fields", "own_skill", "dealer_skill")
 """Values that exist only for hands with fields."""
 
@@ -109,12 +96,10 @@ def summarise(run: RunView[Hand, HandOutcome]) -> Summary:
     """Beliefs, actions and results, overall and for soft and hard hands."""
     measures: list[Measure] = []
     origin = _origin(run)
-    for value, name in _MEASURES:
-        binary = False if value in _NO_SHARES else None
-        overall, *by_hand = grouped_measures(run, value, name, by=["hand"], binary=binary)
-        if value in _OF_FIELDS and not overall.items and not overall.errors:
+    for card, (overall, *by_hand) in card_measures(run, "blackjack", "hand"):
+        if card.value in _OF_FIELDS and not overall.items and not overall.errors:
             continue
-        if name == "accuracy" and overall.items:
+        if card.name == "accuracy" and overall.items:
             overall = msgspec.structs.replace(overall, note=f"deals: {origin}")
         measures += [overall, *by_hand]
     by_field = _field_table(run)
@@ -123,15 +108,9 @@ def summarise(run: RunView[Hand, HandOutcome]) -> Summary:
         decision.grades for _, outcome, _ in run.scored() if (decision := outcome.decisions[0]).grades is not None
     ]
     if lost := sum(grades.count(None) for grades in graded):
-        notes.insert(
-            0, f"The judge gave no readable grade for {lost} of {2 * len(graded)} beliefs; they count as failed."
-        )
+        notes.insert(0, NOTES["lost-grades"].format(lost=lost, beliefs=2 * len(graded)))
     if by_field is None and not graded and not any("right" in score.values for _, _, score in run.scored()):
-        notes.insert(
-            0,
-            "Beliefs in sentences are stored and not graded. Add --role judge=MODEL, or let people grade them:"
-            " 'sociometer egosocial grade RUN --to FILE'.",
-        )
+        notes.insert(0, NOTES["not-graded"])
     return Summary(tuple(measures), (by_field,) if by_field else (), tuple(notes))
 
 
@@ -142,13 +121,7 @@ def _field_table(run: RunView[Hand, HandOutcome]) -> Table | None:
     if not grades:
         return None
     rows = tuple((name, sum(one.right[name] for one in grades) / len(grades), BEST_CONSTANT[name]) for name in NAMES)
-    columns = ("field", "right", "best constant")
-    note = (
-        f"Chances are right within {CHANCE_TOLERANCE:.0%}; own_chance and dealer_chance score them by a proper rule. "
-        "The best constant is the answer that would be right most often over all deals."
-    )
-    units = {"right": "share", "best constant": "share"}
-    return Table("fields", "Fields right at the first decision", columns, rows, note, units)
+    return TABLES("fields", rows, tolerance=CHANCE_TOLERANCE)
 
 
 def _origin(run: RunView[Hand, HandOutcome]) -> str:

@@ -12,7 +12,7 @@ from sociometer.instruments.egosocial.games.asking import one_move
 from sociometer.instruments.egosocial.games.blackjack.odds import Facts, facts_of
 from sociometer.instruments.egosocial.games.blackjack.rules import MOVES
 from sociometer.instruments.egosocial.games.cards import Card
-from sociometer.reading import read_json
+from sociometer.reading import object_schema, read_json
 
 NAMES = ("own_total", "own_kind", "own_bust_percent", "open_card_value", "dealer_bust_percent", "dealer_final_total")
 EXACT = ("own_total", "own_kind", "open_card_value", "dealer_final_total")
@@ -174,11 +174,6 @@ def grade_fields(fields: Fields, facts: Facts) -> FieldGrade:
         "dealer_final_total": fields.dealer_final_total in facts.likely_ends,
     }
     return FieldGrade(right, own, dealer)
-
-
-def object_schema(**properties: dict[str, object]) -> dict[str, object]:
-    """The JSON schema of an object with these properties, all required."""
-    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
 
 
 SCHEMA = object_schema(self_belief=_BELIEF, external_belief=_BELIEF, action=_ACTION)

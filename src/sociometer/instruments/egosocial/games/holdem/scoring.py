@@ -10,7 +10,7 @@ import numpy as np
 from sociometer.core.measure import Cell, Measure, Summary, Table
 from sociometer.core.reply_kind import count_replies
 from sociometer.core.task import RunView, Score
-from sociometer.instruments.egosocial.games.game import reached
+from sociometer.instruments.egosocial.games.game import NOTES, TABLES, card_measures, reached
 from sociometer.instruments.egosocial.games.holdem.match import (
     MANY_RAISES,
     OTHER_SEAT,
@@ -31,23 +31,6 @@ from sociometer.instruments.egosocial.games.holdem.net import (
     seeds_in,
 )
 from sociometer.instruments.egosocial.games.holdem.rules import CODES
-from sociometer.statistics.measures import grouped_measures
-
-_MEASURES = (
-    ("right", "accuracy"),
-    ("ceiling", "ceiling"),
-    ("naive", "naive_observer"),
-    ("no_information", "no_information"),
-    ("evidence", "evidence"),
-    ("as_ideal", "as_ideal_observer"),
-    ("chips", "chips_per_hand"),
-    ("raises", "raise_rate"),
-    ("calls", "call_rate"),
-    ("checks", "check_rate"),
-    ("folds", "fold_rate"),
-    ("faults", "faults_per_decision"),
-)
-_NO_SHARES = ("chips", "faults")
 
 
 def posterior(hands: Sequence[PlayedHand], weights: Path = WEIGHTS) -> dict[str, float]:
@@ -140,21 +123,16 @@ def score(item: Match, outcome: MatchOutcome) -> Score:
 def summarise(run: RunView[Match, MatchOutcome]) -> Summary:
     """Accuracy, ceiling, chips and habits, overall and by style."""
     measures: list[Measure] = []
-    for value, name in _MEASURES:
-        binary = False if value in _NO_SHARES else None
-        found = grouped_measures(run, value, name, by=["style"], binary=binary)
-        measures += [one for one in found if one.items or name == "accuracy"]
+    for card, found in card_measures(run, "holdem", "style"):
+        measures += [one for one in found if one.items or card.name == "accuracy"]
     if any(one.name == "ceiling" for one in measures):
         measures.append(reached(run, 1 / len(STYLES)))
     episodes = [(item, outcome) for item, outcome, _ in run.scored()]
-    notes = [
-        "The ideal observer knows every trained policy and saw the same hands. The naive observer knows none: it calls "
-        "an opponent aggressive if at least half of its decisions are raises."
-    ]
+    notes = [NOTES["observers"]]
     empty = [item.official for item, _, score in run.scored() if score.values.get("no_information")]
     if empty:
         counted = "are part of the accuracy, as in the paper" if all(empty) else "are left out of the accuracy"
-        notes.append(f"In {len(empty)} matches the opponent never acted; they show nothing, and {counted}.")
+        notes.append(NOTES["never-acted"].format(matches=len(empty), counted=counted))
     return Summary(measures=tuple(measures), tables=(_answers(episodes),), notes=tuple(notes))
 
 
@@ -163,9 +141,8 @@ def _answers(episodes: Iterable[tuple[Match, MatchOutcome]]) -> Table:
         return naming.style or "unreadable"
 
     counts = Counter((item.style_after(outcome.hands[:-1]), named(outcome.namings[-1])) for item, outcome in episodes)
-    columns = ("aggressive", "conservative", "unreadable")
-    styles = sorted({style for style, _ in counts})
-    rows: tuple[tuple[Cell, ...], ...] = tuple(
-        (style, *(counts[style, column] for column in columns)) for style in styles
-    )
-    return Table("styles", "True style (rows) and named style", ("true", *columns), rows)
+    rows: list[tuple[Cell, ...]] = [
+        (style, *(counts[style, answer] for answer in (*STYLES, "unreadable")))
+        for style in sorted({style for style, _ in counts})
+    ]
+    return TABLES("styles", rows)

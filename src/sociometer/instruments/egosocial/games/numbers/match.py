@@ -22,16 +22,11 @@ from sociometer.instruments.egosocial.games.numbers.rules import (
     format_number,
     is_legal,
 )
-from sociometer.reading import read_json
+from sociometer.reading import object_schema, read_json
 from sociometer.reading.text import plain
 
 _NUMBER = {"type": "number", "minimum": LOWEST, "maximum": HIGHEST}
-SCHEMA = {
-    "type": "object",
-    "properties": {"prediction": _NUMBER, "choice": _NUMBER},
-    "required": ["prediction", "choice"],
-    "additionalProperties": False,
-}
+SCHEMA = object_schema(prediction=_NUMBER, choice=_NUMBER)
 LEGAL = "a prediction and a choice, each a number from 1 to 100"
 _LABELLED = re.compile(
     r"(?i)\b(predict|cho(?:ice|ose|sen))\w*\b[^\d\n-]{0,40}?(-?\d{1,6}(?:\.\d{1,6})?)(?!\.?\d|\^|\s?/\s?\d)"

@@ -10,30 +10,13 @@ import msgspec
 from sociometer.core.measure import Cell, Measure, Summary, Table
 from sociometer.core.reply_kind import count_replies
 from sociometer.core.task import RunView, Score
-from sociometer.instruments.egosocial.games.game import reached
+from sociometer.instruments.egosocial.games.game import NOTES, TABLES, card_measures, reached
 from sociometer.instruments.egosocial.games.numbers.learner import NumberForecast, forecasts
 from sociometer.instruments.egosocial.games.numbers.match import NumberMatch, NumberOutcome, PlayedRound
 from sociometer.instruments.egosocial.games.numbers.rules import HIGHEST, LOWEST, MIDDLE, TOLERANCE, Round, is_right
-from sociometer.statistics.measures import grouped_measures
 
 STRANGE_STEP = 2.0
 FEWEST_LEARNT = 3
-_MEASURES = (
-    ("right", "accuracy"),
-    ("beyond", "beyond_repeating"),
-    ("repeating", "repeating"),
-    ("ceiling", "ceiling"),
-    ("regret", "regret"),
-    ("error", "absolute_error"),
-    ("learnt", "learnt"),
-    ("learnt_at", "learnt_at"),
-    ("mid_point", "mid_point_belief"),
-    ("strange", "strange_guess"),
-    ("back_on_track", "back_on_track"),
-    ("always_smaller", "always_smaller"),
-    ("faults", "faults_per_round"),
-)
-_NO_SHARES = ("beyond", "regret", "error", "learnt_at", "faults")
 _MAYBE = ("ceiling", "regret")
 """Measures that exist only for drawn opponents."""
 _Matches = Sequence[tuple[NumberMatch, NumberOutcome]]
@@ -153,22 +136,16 @@ def score(item: NumberMatch, outcome: NumberOutcome) -> Score:
 def summarise(run: RunView[NumberMatch, NumberOutcome]) -> Summary:
     """Accuracy, error, learning and patterns, overall and by opponent, with the learning curves."""
     measures: list[Measure] = []
-    for value, name in _MEASURES:
-        binary = False if value in _NO_SHARES else None
-        found = grouped_measures(run, value, name, by=["opponent"], binary=binary)
-        measures += [one for one in found if one.items or name not in _MAYBE]
+    for card, found in card_measures(run, "numbers", "opponent", not_shares=["beyond"]):
+        measures += [one for one in found if one.items or card.name not in _MAYBE]
     matches = [(item, outcome) for item, outcome, _ in run.scored()]
     family = [(item, outcome) for item, outcome in matches if learner_of(item, outcome)]
-    notes = [
-        f"A prediction is right within {TOLERANCE:g} of the opponent's number; the paper states no tolerance.",
-        "Always choosing one number makes opponents that reply to it constant, which raises the accuracy of a subject"
-        " that repeats the last number; 'beyond repeating' gives no credit for it.",
-    ]
+    notes = [NOTES["tolerance"].format(tolerance=TOLERANCE), NOTES["one-number"]]
     by_round: list[dict[str, Any]] = []
     if family:
         measures.append(reached(run, "repeating"))
         by_round = _by_round(family)
-        notes.append("The ceiling is a Bayesian learner that knows the family of opponents and saw the same rounds.")
+        notes.append(NOTES["learner"])
     return Summary(
         measures=tuple(measures),
         tables=(*([_round_table(by_round)] if by_round else []), _pattern_table(matches)),
@@ -199,11 +176,7 @@ def _by_round(family: _Matches) -> list[dict[str, Any]]:
 
 
 def _round_table(by_round: Sequence[dict[str, Any]]) -> Table:
-    columns = ("round", "accuracy", "ceiling", "repeating", "regret", "matches")
-    rows: tuple[tuple[Cell, ...], ...] = tuple(tuple(point[column] for column in columns) for point in by_round)
-    units = {"accuracy": "share", "ceiling": "share", "repeating": "share"}
-    note = "regret: the prediction's expected error beyond that of the Bayesian learner, who saw the same rounds"
-    return Table("by-round", "Learning by round, against drawn opponents", columns, rows, note, units)
+    return TABLES("by-round", (tuple(point.values()) for point in by_round))
 
 
 def _pattern_table(matches: _Matches) -> Table:
@@ -211,11 +184,7 @@ def _pattern_table(matches: _Matches) -> Table:
     for item, outcome in matches:
         hits = sum(is_right(one.prediction, one.opponent) for one in outcome.rounds)
         rows.append((item.opponent, f"{hits}/{len(outcome.rounds)}", *msgspec.structs.astuple(patterns_of(outcome))))
-    columns = (
-        "opponent", "right", "mid-point", "strange guess at", "back on track at", "always smaller", "always right from",
-    )  # fmt: skip
-    note = "rounds are counted from 1; empty: never"
-    return Table("patterns", "Beliefs about the opponent by match", columns, tuple(rows), note)
+    return TABLES("patterns", rows)
 
 
 def _trace(item: NumberMatch, outcome: NumberOutcome) -> dict[str, Any]:

@@ -1,0 +1,54 @@
+"""The parts of a paper: an empty one says what it needs, an illustration shows no result, reasons are for one cell."""
+
+import pytest
+
+from sociometer.core.measure import Figure, PublishedFigure
+from sociometer.core.paper import PrintedFigure, Replication
+from sociometer.instruments._paper import PaperParts, replication_plan, with_reasons
+
+PARTS = """
+["Fig. 1"]
+title = "At a glance"
+
+["Table 1"]
+title = "Scores"
+how = "Means of {who}."
+needs = "It needs a run."
+"""
+
+
+@pytest.fixture
+def parts(tmp_path):
+    (tmp_path / "published").mkdir()
+    (tmp_path / "published" / "parts.toml").write_text(PARTS, encoding="utf-8")
+    return PaperParts(tmp_path)
+
+
+def test_an_empty_part_says_what_it_needs(parts):
+    assert parts.part("Table 1", who="all").missing == "It needs a run."
+    assert parts.part("Table 1", missing="No norm.", who="all").missing == "No norm."
+
+
+def test_a_filled_part_is_missing_nothing_and_says_how(parts):
+    found = parts.part("Table 1", figures=(Figure("scores", "Scores"),), who="all")
+    assert (found.title, found.how, found.missing) == ("Scores", "Means of all.", "")
+
+
+def test_all_parts_are_in_the_order_of_the_file_and_those_not_made_are_illustrations(parts):
+    first, second = parts.all(parts.part("Table 1", who="all"))
+    assert (first.label, second.label) == ("Fig. 1", "Table 1")
+    assert "illustrates the method" in first.missing
+
+
+def test_a_reason_is_for_one_cell_with_two_values(tmp_path):
+    (tmp_path / "reasons.csv").write_text("what,printed,recomputed,reason\nr,0.6,0.8,a slip\n", encoding="utf-8")
+    figures = [PublishedFigure("T", "r", 0.6, value, value == 0.6) for value in (0.8, 0.7, 0.6)]
+    assert [figure.reason for figure in with_reasons(figures, tmp_path)] == ["a slip", "", ""]
+
+
+def test_rows_without_a_model_are_not_replicated(tmp_path):
+    (tmp_path / "models.csv").write_text("row,model\nA,openai/a\n", encoding="utf-8")
+    (tmp_path / "remarks.txt").write_text("One.\nTwo.\n", encoding="utf-8")
+    runs = [Replication(row, "questions", (PrintedFigure("T", "accuracy", 0.5, 0.1),)) for row in ("A", "Human")]
+    plan = replication_plan(tmp_path, runs)
+    assert ([run.row for run in plan.runs], plan.remarks) == (["A"], ("One.", "Two."))
