@@ -1,12 +1,12 @@
-"""Times the commands that read a store of 200 runs: five instruments, forty subjects each.
+"""Times the commands that read a store of 10, 100, 400 and 1,000 runs of 200 items each.
 
-Run: python bench/many_runs.py [--store many_runs.db] [--subjects 40] [--limit 20] [--rounds 3]
-A store that exists is used as it is. Each command runs in a process of its own; the best of the rounds counts. The
-hash beside `report` tells whether two versions of the source wrote the same page from the same store.
+Run: python bench/many_runs.py [--runs 10,100,400,1000] [--items 200] [--folder FOLDER]
+The runs are right-or-wrong answers of simulated subjects, imported from one table; a store that exists in the folder is
+used as it is. Each command runs once, in a process of its own.
 """
 
 import argparse
-import hashlib
+import csv
 import os
 import subprocess
 import sys
@@ -14,90 +14,65 @@ import tempfile
 import time
 from pathlib import Path
 
-from sociometer.core.conversation import Request
-from sociometer.core.errors import MachineryError
-from sociometer.engine.engine import Engine
-from sociometer.engine.run_options import make_config
-from sociometer.instruments import card_of, cards, load
-from sociometer.models.baselines import Baseline, Guesser, Oracle
-from sociometer.store.store import Store
+import numpy as np
 
 COMMANDS = {
-    "list": ["list"],
     "runs": ["runs"],
-    "show": ["show", "last"],
-    "leaderboard": ["leaderboard", "sesi"],
-    "compare": ["compare", "all"],
+    "rank": ["compare", "all"],
+    "one against all": ["compare", "all", "--margin", "3"],
     "report": ["report", "all", "--to", "{page}"],
 }
 
 
-class Skilled(Baseline):
-    """Knows the answer to a share of the questions and guesses the others."""
-
-    def __init__(self, name: str, skill: float) -> None:
-        super().__init__(name, lambda values, rng: rng.randrange(len(values)))
-        self._skill = skill
-        self._oracle, self._guesser = Oracle(), Guesser()
-
-    def write(self, request: Request) -> str:
-        if request.rng.random() < self._skill:
-            try:
-                return self._oracle.write(request)
-            except MachineryError:
-                pass
-        return self._guesser.write(request)
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--store", type=Path, default=Path(tempfile.gettempdir()) / "sociometer_many_runs.db")
-    parser.add_argument("--subjects", type=int, default=40)
-    parser.add_argument("--limit", type=int, default=20, help="items of each task")
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--runs", default="10,100,400,1000")
+    parser.add_argument("--items", type=int, default=200)
+    parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()) / "sociometer_many_runs")
     options = parser.parse_args()
-    if not options.store.exists():
-        build(options.store, options.subjects, options.limit)
-    print(f"load {os.getloadavg()[0]:.1f}\n{'command':14}{'wall s':>9}{'CPU s':>9}")
-    with tempfile.TemporaryDirectory() as folder:
-        page = Path(folder) / "report.html"
+    options.folder.mkdir(parents=True, exist_ok=True)
+    print(f"load {os.getloadavg()[0]:.1f}\n{'runs':>6}  {'command':18}{'wall s':>9}{'CPU s':>9}{'MB':>7}")
+    for runs in map(int, options.runs.split(",")):
+        store = options.folder / f"{runs}x{options.items}.db"
+        if not store.exists():
+            build(store, runs, options.items)
         for name, words in COMMANDS.items():
-            command = [word.format(page=page) for word in words]
-            rounds = [timed(command, options.store) for _ in range(options.rounds)]
-            wall, cpu = (min(column) for column in zip(*rounds, strict=True))
-            digest = hashlib.sha256(page.read_bytes()).hexdigest()[:12] if name == "report" else ""
-            print(f"{name:14}{wall:9.2f}{cpu:9.2f}  {digest}", flush=True)
+            command = [word.format(page=options.folder / "report.html") for word in words]
+            wall, cpu, memory = timed([*command, "--store", str(store)])
+            print(f"{runs:6}  {name:18}{wall:9.2f}{cpu:9.2f}{memory:7.0f}", flush=True)
     return 0
 
 
-def build(path: Path, subjects: int, limit: int) -> None:
-    """Plays every instrument on every subject."""
-    with Store(path) as store:
-        engine = Engine(store, load)
-        for name in cards():
-            for number in range(subjects):
-                subject = f"baseline/skilled-{number:02}"
-                player = Skilled(subject.partition("/")[2], number / subjects)
-                config = make_config(card_of(name), subject, limit=limit, repeats=1)
-                played = engine.run(config, players={subject: player})
-                assert played.ending.status == "finished", played.ending
-            print(f"{name}: {subjects} runs", flush=True)
+def build(store: Path, runs: int, items: int) -> None:
+    """Imports the answers of subjects and items with normal abilities and difficulties."""
+    generator = np.random.default_rng(1)
+    chances = 1 / (1 + np.exp(generator.normal(size=items) - generator.normal(size=(runs, 1))))
+    answers = (generator.random((runs, items)) < chances).astype(int)
+    table = store.with_suffix(".csv")
+    with table.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["subject", "item", "score"])
+        writer.writerows(
+            (f"m{subject:04}", f"q{item:03}", answers[subject, item])
+            for subject in range(runs)
+            for item in range(items)
+        )
+    timed(["import", "csv", str(table), "--benchmark", "many", "--store", str(store)])
 
 
-def timed(command: list[str], store: Path) -> tuple[float, float]:
-    """Wall time and CPU time of one command."""
-    words = [sys.executable, "-m", "sociometer.cli.main", *command]
-    environment = {**os.environ, "SOCIOMETER_STORE": str(store.absolute())}
+def timed(command: list[str]) -> tuple[float, float, float]:
+    """Wall time, CPU time and peak memory of one command."""
     began = time.perf_counter()
-    program = subprocess.Popen(words, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    program = subprocess.Popen(
+        [sys.executable, "-m", "sociometer.cli.main", *command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+    )
     said = program.stderr.read()
     _, status, usage = os.wait4(program.pid, 0)
     program.stderr.close()
     program.returncode = os.waitstatus_to_exitcode(status)
     if program.returncode:
         raise SystemExit(f"{' '.join(command)} failed with exit code {program.returncode}:\n{said.decode()[-2000:]}")
-    wall = time.perf_counter() - began
-    return wall, usage.ru_utime + usage.ru_stime
+    return time.perf_counter() - began, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
 
 
 if __name__ == "__main__":

@@ -256,10 +256,12 @@ def report(
     evidence: int | None = None,
     margin: float | Mapping[str, float] | None = None,
     level: float = 0.95,
+    top: int = 40,
 ) -> Path:
     """Write one self-contained page about runs; with `figure`, one of its figures (.svg, .pdf or .png; a table: .csv).
 
     `evidence` is the number of transcripts of each kind for each run and task: by default four, fewer for many runs.
+    Subjects after the `top` best of a panel or ranking are folded.
     """
     from sociometer.reporting.content import gather  # here, since only the page needs jinja2 and vl_convert
     from sociometer.reporting.page import write_report
@@ -275,6 +277,7 @@ def report(
         version=__version__,
         terms=Terms(level, margin),
         evidence=evidence,
+        top=top,
     )
 
 

@@ -1,7 +1,9 @@
 """A key goes only where the user sends it, and is never stored: also with providers of other packages."""
 
+import base64
 import os
 import sqlite3
+import zipfile
 from contextlib import closing
 
 import pytest
@@ -128,3 +130,25 @@ def test_an_address_of_a_file_gets_no_key_of_another_package(of_project, key):
     keys = KeyPolicy(frozenset(), of_project=frozenset(("subject",) if of_project else ()))
     with pytest.raises(UsageError, match="--model MODEL@https://far" if of_project else "--key-variable NAME"):
         resolve_player(spec, "subject", config, keys=keys)
+
+
+def test_a_key_that_a_model_repeats_is_in_no_export(tmp_path, openai_server, key):
+    openai_server.say = lambda body: f"B, because {key} and {base64.b64encode(key.encode()).decode()}"
+    openai_server.fault_of = lambda number: Fault(400, f"no {key}") if number % 4 == 3 else None
+    store = ["--store", str(tmp_path / "s.db")]
+    words = ["run", "sesi", "--model", f"openai/m@{openai_server.url}", "--limit", "9", "--no-project", *store]
+    assert run_command([*words, "-o", "retries=0"]) == 4
+    for to in ("rows.jsonl", "rows.csv", "log.eval", "run.sociometer"):
+        assert run_command(["export", "last", "--to", str(tmp_path / to), *store]) == 0
+    folder = ["--as", "hugging-face", "--to", str(tmp_path / "folder")]
+    assert run_command(["export", "last", *folder, *store]) == 0
+    record = ["--as", "eee", "--organization", "us", "--relationship", "third_party", "--to", str(tmp_path / "eee")]
+    assert run_command(["export", "last", *record, "--model-id", "them/m", *store]) == 0
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    contents = [path.read_bytes() for path in files]
+    for path in filter(zipfile.is_zipfile, files):
+        with zipfile.ZipFile(path) as archive:
+            contents += map(archive.read, archive.namelist())
+    assert any(b"[key]" in content for content in contents)
+    for secret in (key.encode(), base64.b64encode(key.encode())):
+        assert not any(secret in content for content in contents)

@@ -71,9 +71,9 @@ def test_google_names_its_wait_in_the_details():
 
 
 @pytest.mark.parametrize(
-    ("given", "seconds"), [("3", 3), ("0", 0), ("nonsense", None), ("-5", None), ("9999999", 3600)]
+    ("given", "seconds"), [("3", 3), ("0", 0), ("nonsense", None), ("-5", None), ("9999999", 9999999)]
 )
-def test_a_wait_is_read_within_reason(given, seconds):
+def test_a_wait_is_read_as_it_is(given, seconds):
     assert failures.retry_after({"Retry-After": given}) == seconds
 
 

@@ -137,6 +137,17 @@ def test_three_subjects_or_more_are_ranked_together_and_not_in_pairs_with_the_fi
     assert gather(runs, terms=Terms(margin=0.1), evidence=0).comparisons != ()
 
 
+def test_subjects_after_the_best_are_folded_in_panels_and_rankings(tmp_path):
+    runs = _measured("abcd", a=[0.0] * 40, b=[1.0] * 40)
+    page = write_report(runs, tmp_path / "few.html", made="now", version="9.9", top=2).read_text(encoding="utf-8")
+    assert page.count("<summary>2 more</summary>") == 2
+    panel, folded = page.partition("<summary>2 more</summary>")[::2]
+    assert '<p class="name">b</p>' in panel and '<p class="name">a</p>' not in panel
+    assert '<p class="name">a</p>' in folded
+    whole = write_report(runs, tmp_path / "all.html", made="now", version="9.9").read_text(encoding="utf-8")
+    assert "more</summary>" not in whole
+
+
 def test_a_ranking_says_who_cannot_be_separated_and_when_items_are_too_few():
     near = gather(_measured("abc", a=[0.0] * 40), evidence=0).rankings[0]
     assert near.sentence == "b and c lead; 40 shared items cannot separate them."

@@ -176,3 +176,14 @@ def test_few_clusters_divide_the_error_rate_by_the_number_of_comparisons():
     few = simultaneous(influence, [0.01] * 6, 39)
     assert few.level == pytest.approx(1 - 0.05 / 6) and few.p_values == pytest.approx([0.06] * 6)
     assert simultaneous(influence, [0.01] * 6, 40).level < few.level
+
+
+def test_pairs_of_columns_hold_together_as_if_each_had_a_column():
+    influence = np.random.default_rng(4).normal(size=(80, 6))
+    first, second = zip(*itertools.combinations(range(6), 2), strict=True)
+    columns = np.column_stack([influence, influence[:, list(second)] - influence[:, list(first)]])
+    apart = simultaneous(columns, [0.01] * 6 + [1.0] * 15, 80)
+    found = simultaneous(influence, [0.01] * 6, 80, alike=[range(6)])
+    assert found.level == pytest.approx(apart.level, abs=5e-4)
+    assert found.p_values == pytest.approx(apart.p_values[:6], abs=0.01)
+    assert simultaneous(influence, [0.01] * 6, 20, alike=[range(6)]).level == 1 - 0.05 / 21

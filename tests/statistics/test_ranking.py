@@ -5,6 +5,8 @@ import pytest
 from scipy import stats
 
 from sociometer.statistics.agreement import spearman
+from sociometer.statistics.intervals import cluster_codes
+from sociometer.statistics.paired import item_differences, simultaneous
 from sociometer.statistics.ranking import rank_correlations, rank_intervals, ranks
 
 
@@ -75,3 +77,25 @@ def test_rank_correlations_of_rows_equal_spearman_and_a_constant_row_has_none():
     found = rank_correlations(first, second)
     assert found[:2] == pytest.approx([spearman(*rows)[0] for rows in zip(first[:2], second[:2], strict=True)])
     assert np.isnan(found[2:]).all()
+
+
+@pytest.mark.parametrize("stories", [False, True])
+def test_a_subject_surely_beats_those_from_which_the_interval_of_two_separates_it(stories):
+    rng = np.random.default_rng(11)
+    right = (rng.random((60, 5)) < np.linspace(0.2, 0.9, 5)).astype(float)
+    graded = np.column_stack([rng.beta(2, 2, 60), rng.beta(4, 2, 60), np.full(60, 0.4)])
+    table, names = np.column_stack([right, graded]), list("abcdefgh")
+    clusters = [str(item // 3) for item in range(60)] if stories else None
+    binary = [True] * 5 + [False] * 3
+    found = {entry.subject: entry for entry in rank_intervals(table, names, clusters, binary=binary)}
+    codes = cluster_codes(clusters, 60)[0]
+    deviations = table - table.mean(axis=0)
+    sums = np.stack([np.bincount(codes, weights=column) for column in deviations.T], axis=1) / 60
+    each = simultaneous(sums[:, 1:] - sums[:, :1], [1.0] * 7, int(codes.max()) + 1, alike=[range(7)]).level
+    for one, name in enumerate(names):
+        apart = {
+            other: item_differences(table[:, two], table[:, one], clusters, binary=binary[one] and binary[two])
+            for two, other in enumerate(names)
+            if two != one
+        }
+        assert found[name].beats == tuple(other for other, each_of in apart.items() if each_of.interval(each).low > 0)

@@ -59,7 +59,8 @@ def made_sheet(folder, kind, rows=4, filled=None):
 
 def test_every_sheet_of_an_instrument_is_declared_and_recognised(tmp_path):
     assert set(KINDS) == {
-        "sesi/causes", "sesi/review", "egosocial/beliefs", "sage/feelings", "sage/reasoning",
+        "sesi/causes", "sesi/review", "egosocial/beliefs", "egosocial/conversions", "sage/feelings", "sage/reasoning",
+        "socialeval/trees", "socialeval/translations",
     }  # fmt: skip
     for kind in KINDS:
         assert kind_of(made_sheet(tmp_path, kind), cards())[0] == kind
@@ -278,6 +279,51 @@ def test_labels_of_files_count_once_for_each_rater(tmp_path, capsys):
         stranger = write(tmp_path / "x.csv", list(rows[0]), [["nobody", *list(rows[0].values())[1:]]])
         assert run_command(["annotate", "import", "spring", str(stranger), "--rater", "anna", *store]) != 0
         assert "is not in queue" in capsys.readouterr().err
+
+
+def test_a_sheet_can_be_sampled_and_the_share_of_each_answer_has_an_interval(tmp_path, capsys):
+    sheet, at = made_sheet(tmp_path, "sage/reasoning", rows=60), ["--store", str(tmp_path / "s.db"), "--json"]
+
+    def call(*words):
+        assert run_command(["annotate", *words, *at]) == 0
+        return json.loads(capsys.readouterr().out)
+
+    def drawn(queue):
+        call("export", queue, "--to", str(tmp_path / f"{queue}.csv"))
+        return rows_of(tmp_path / f"{queue}.csv")
+
+    assert call("create", "all", "--sheet", str(sheet))["units"] == 60
+    for queue, seed in (("one", "7"), ("same", "7"), ("other", "8")):
+        assert call("create", queue, "--sheet", str(sheet), "--sample", "40", "--seed", seed)["units"] == 40
+    rows = drawn("one")
+    assert rows == drawn("same") != drawn("other")
+    for rater, wrong in (("anna", 2), ("ben", 5)):
+        for number, row in enumerate(rows):
+            row["reasonable"] = "no" if number < wrong else "yes"
+        write(tmp_path / "filled.csv", list(rows[0]), [list(row.values()) for row in rows])
+        call("import", "one", str(tmp_path / "filled.csv"), "--rater", rater)
+    found = [row[1:] for row in call("show", "one")["board"]["answers"]["rows"]]
+    assert found == [
+        ["yes", 40, 35 / 40, "73.9 % to 94.5 %"],
+        ["no", 40, 2 / 40, "1.4 % to 16.5 %"],
+        ["all raters agree", 40, 37 / 40, "80.1 % to 97.4 %"],
+    ]
+    assert run_command(["annotate", "show", "one", *at[:2]]) == 0
+    assert "87.5 %" in capsys.readouterr().out
+
+
+def test_units_of_one_tree_are_one_cluster_of_the_interval(tmp_path, capsys):
+    shown = list(KINDS["socialeval/translations"].shown)
+    rows = [[f"tree-{tree}", str(part), "a", "b", "yes" if tree else "no"] for tree in range(12) for part in range(5)]
+    sheet = write(tmp_path / "sheet.csv", ["tree", "part", *shown, "accepted"], rows)
+    at = ["--store", str(tmp_path / "s.db")]
+    assert run_command(["annotate", "create", "q", "--sheet", str(sheet), *at]) == 0
+    assert run_command(["annotate", "import", "q", str(sheet), "--rater", "anna", *at]) == 0
+    capsys.readouterr()
+    assert run_command(["annotate", "show", "q", "--json", *at]) == 0
+    answers = json.loads(capsys.readouterr().out)["board"]["answers"]["rows"]
+    # 11 of 12 trees, not 55 of 60 units, whose interval would be 82 % to 96 %
+    assert [row[1:] for row in answers] == [["yes", 60, 55 / 60, "59 % to 98.8 %"], ["no", 60, 5 / 60, "1.2 % to 41 %"]]
 
 
 def test_a_queue_and_a_rater_have_names(tmp_path, capsys):

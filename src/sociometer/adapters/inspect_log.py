@@ -2,6 +2,7 @@
 
 import zipfile
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import msgspec
 from inspect_ai.event import InfoEvent, ModelEvent
 from inspect_ai.log import EvalLog, EvalSample, read_eval_log, read_eval_log_sample_summaries, read_eval_log_samples
 from inspect_ai.scorer import Score as InspectScore
-from msgspec import structs
+from msgspec import Struct, structs
 
 from sociometer.adapters.inspect_player import first_line, plain_messages
 from sociometer.adapters.inspect_provider import PREFIX
@@ -45,6 +46,13 @@ _LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0, "yes": 1.0, "true": 1.0, "no
 """The words that Inspect reads as numbers."""
 
 
+class _LoggedRole(Struct):
+    """Who played a role."""
+
+    label: str
+    stand_in: bool
+
+
 def import_inspect(engine: Engine, path: Path, chosen: ImportOptions) -> StoredRun:
     """The run in a log; clusters are in a field of the samples' metadata. Samples are read one at a time."""
     header = _header(path)
@@ -71,8 +79,17 @@ def _header(path: Path) -> EvalLog:
         check_members(path, LARGEST_SAMPLE)
     else:
         _check_json(path)
-    try:
+    with _reading(path):
         return read_eval_log(path, header_only=True)
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    """Whatever reading a log raises becomes a DataError, because the log may come from somebody else."""
+    try:
+        yield
+    except SociometerError:
+        raise
     except Exception as error:
         raise DataError(f"not a log of {TOOL}: {first_line(error)}", path) from None
 
@@ -93,9 +110,10 @@ def _import_own(engine: Engine, path: Path, header: EvalLog, subject: str, name:
     """A log of one of our instruments as a run of it: outcomes are scored here, and summaries are the instrument's."""
     manifest = _manifest(path, header)
     config = structs.replace(manifest.config, subject=subject, name=name)
-    task = load(config.instrument).task(config.tasks[0])
+    with _reading(path):
+        task, roles = load(config.instrument).task(config.tasks[0]), _roles(path)
     return keep_own(
-        engine, path, structs.replace(manifest, config=config), _roles(path), _episodes(path, task, config.official)
+        engine, path, structs.replace(manifest, config=config), roles, _episodes(path, task, config.official)
     )
 
 
@@ -110,9 +128,10 @@ def _roles(path: Path) -> dict[str, RoleRecord]:
     """Who played the other roles, as the first sample with an outcome says."""
     for sample in _samples(path):
         if ROLES in sample.store:
+            found = msgspec.convert(sample.store[ROLES], dict[str, _LoggedRole])
             return {
-                role: RoleRecord(who["label"], Identity(WIRE, who["label"], stand_in=who["stand_in"]), who["label"])
-                for role, who in sample.store[ROLES].items()
+                role: RoleRecord(who.label, Identity(WIRE, who.label, stand_in=who.stand_in), who.label)
+                for role, who in found.items()
             }
     return {}
 
@@ -138,20 +157,17 @@ def _episodes(path: Path, task: Task[Any, Any], official: bool) -> Iterator[Play
 
 def _ranges(path: Path) -> Ranges:
     ranges: Ranges = {}
-    for summary in read_eval_log_sample_summaries(path):
-        widen(ranges, score_values(summary.scores or {}))
+    with _reading(path):
+        for summary in read_eval_log_sample_summaries(path):
+            widen(ranges, score_values(summary.scores or {}))
     if not ranges:
         raise DataError("no sample of the log has a score that is a number", path)
     return ranges
 
 
 def _samples(path: Path) -> Iterator[EvalSample]:
-    try:
+    with _reading(path):
         yield from read_eval_log_samples(path, all_samples_required=False, resolve_attachments="core")
-    except SociometerError:
-        raise
-    except Exception as error:
-        raise DataError(f"a sample cannot be read: {first_line(error)}", path) from None
 
 
 def _items(path: Path, cluster: str) -> Iterator[LoggedItem]:

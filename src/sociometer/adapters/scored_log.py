@@ -39,6 +39,7 @@ LARGEST_SAMPLE = 1 << 28
 """The most bytes of one sample: a file from somebody else must not fill the memory."""
 MOST_QUEUED = 2000
 """How many episodes may wait to be written, so that a large log is never completely in memory."""
+_MOST_SCORES = 1000
 
 
 Played = tuple[Episode[Any, Any], Sequence[Event]]
@@ -93,6 +94,8 @@ class Measured(Struct, frozen=True):
         """The scores as measures; one is the primary one."""
         if not self.ranges:
             raise UsageError("the log has no numeric scores.")
+        if len(self.ranges) > _MOST_SCORES:
+            raise UsageError(f"the log has {len(self.ranges):,} different scores; at most {_MOST_SCORES:,} are read.")
         for name in (*self.lower, *([self.primary] if self.primary else [])):
             if name not in self.ranges:
                 raise unknown("score", name, self.ranges)
@@ -276,8 +279,8 @@ def file_digest(path: Path) -> str:
 
 def numbers(values: Mapping[str, object]) -> dict[str, float]:
     """The finite numbers among some values; True and False are 1 and 0."""
-    found = {name: float(value) for name, value in values.items() if isinstance(value, bool | int | float)}
-    return {name: value for name, value in found.items() if math.isfinite(value)}
+    given = {name: value for name, value in values.items() if isinstance(value, bool | int | float)}
+    return {name: float(value) for name, value in given.items() if abs(value) <= sys.float_info.max}
 
 
 def widen(ranges: Ranges, values: Mapping[str, float]) -> None:
@@ -406,7 +409,7 @@ def import_lm_eval(engine: Engine, path: Path, chosen: ImportOptions) -> StoredR
         f"a log of {LM_EVAL}",
         Measured.chosen(ranges, chosen, lower),
         str(results.versions.get(task, "")),
-        ({} if shots is None else {"shots": int(shots)}) | ({"cluster": cluster} if cluster else {}),
+        ({"shots": int(shots)} if isinstance(shots, int | float) else {}) | ({"cluster": cluster} if cluster else {}),
     )
     return keep_scores(engine, benchmark, subject, _items(path, scores, cluster), file=path, name=chosen.name)
 
@@ -469,6 +472,8 @@ def _described(path: Path) -> tuple[str, _Results]:
     beside = path.with_name(f"results_{named['date']}.json")
     if not beside.is_file():
         return named["task"], _Results()
+    if beside.stat().st_size > LARGEST_SAMPLE:
+        raise DataError(f"the file has more than {LARGEST_SAMPLE >> 20} MB", beside)
     try:
         return named["task"], msgspec.json.decode(beside.read_bytes(), type=_Results)
     except (msgspec.DecodeError, RecursionError) as error:

@@ -55,7 +55,7 @@ def _create(
     run: str,
     task: str,
     measure: str,
-    sample: int,
+    sample: int | None,
     question: str,
     raters: int,
     per_item: int,
@@ -76,6 +76,7 @@ def _create(
         instrument, sheet_name = load(known.partition("/")[0]), known.partition("/")[2]
         words = rater_words(instrument, language, sheet_name)
         columns, units = sheet_units(sheet, card, words)
+        units = units if sample is None else lots.sample(units, min(sample, len(units)))
         title, asked = words.get(card.title, card.title), asked_of(card, words)
         guide = guide_of(instrument, sheet_name, language)
         queue = structs.replace(queue, title=title, asked=asked, kind=known, columns=columns, guide=guide)
@@ -99,7 +100,7 @@ def _create(
 
 
 def _measured(
-    path: Path, run: str, task: str, measure: str, sample: int, language: str, seed: int, question: str
+    path: Path, run: str, task: str, measure: str, sample: int | None, language: str, seed: int, question: str
 ) -> tuple[Measured, str, LabelQuestion, list[Unit], str]:
     """The measure to label, its title and question, a random sample of the run's episodes, and the raters' guide."""
     with open_engine(path) as engine:
@@ -109,7 +110,7 @@ def _measured(
         known = measure_of(stored, chosen, measure or next(iter(primary), ""))
         measured = Measured(stored.id, chosen, known.name, known.value)
         draft = Queue("", "", (), measured=measured, seed=seed)
-        names = next_episodes(stored, draft, (), sample)
+        names = next_episodes(stored, draft, (), sample or 40)
         if not names:
             raise UsageError(f"run {stored.id} has no episode with a value of '{known.name}'.")
         words = rater_words(stored.definition, language)
@@ -154,6 +155,8 @@ def _show(name: str, store: StorePlace | None, as_json: bool) -> None:
         print_json({"board": board, "judge": found})
         return
     print_table(board.raters)
+    if board.answers.rows:
+        print_table(board.answers)
     print_table(board.agreement)
     if board.disagreements.rows:
         print_table(board.disagreements)
@@ -280,7 +283,9 @@ _COMMANDS = [
         option("--run", "Run with the episodes to label, in place of a sheet.", default=""),
         option("--task", "Task of the run [default: its first].", default=""),
         option("--measure", "Measure that people rate [default: the primary one].", default=""),
-        option("--sample", "Number of random episodes.", type=click.IntRange(1), default=40),
+        option(
+            "--sample", "Number of random units [default: 40 episodes, or all rows of a sheet].", type=click.IntRange(1)
+        ),
         option("--question", "Question to ask about an episode [default: the measure's own].", default=""),
         option("--raters", "Number of raters.", type=click.IntRange(1, 50), default=2),
         option("--per-item", "Number of raters per unit.", type=click.IntRange(1, 50), default=2),

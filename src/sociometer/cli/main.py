@@ -153,7 +153,7 @@ def run_command(arguments: list[str]) -> int:
         where = f"{error.filename}: " if isinstance(error, OSError) and error.filename else ""
         said = error.strerror if isinstance(error, OSError) else "an argument, or the text of a file, is not UTF-8"
         return _tell(arguments, f"{where}{said}", int(ExitCode.USAGE))
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # another package may end the process when it is loaded
         sys.excepthook(type(error), error, error.__traceback__)
         told = f"internal error: {type(error).__name__}: {error}. Please report it with the lines above."
         return _tell(arguments, told, int(ExitCode.INTERNAL))

@@ -13,6 +13,7 @@ from sociometer.core.instrument import Result
 from sociometer.core.measure import Table
 from sociometer.instruments import load
 from sociometer.reporting.content import gather
+from sociometer.reporting.page import TOP
 from sociometer.reporting.plot import WIDTH, find_figure, write_figure
 from sociometer.reporting.progress import working
 from sociometer.results.choice import choose_runs, without_short
@@ -29,6 +30,7 @@ def _report(
     figure: str,
     width: int,
     evidence: int | None,
+    top: int,
     margin: tuple[str, ...],
     level: float,
     store: StorePlace | None,
@@ -47,7 +49,7 @@ def _report(
             return _figure(found, figure, to, width, display)
         chosen, left = without_short(found)
         with working("writing the page"):
-            path = report(chosen, out, evidence=evidence, margin=terms.margin, level=terms.level)
+            path = report(chosen, out, evidence=evidence, margin=terms.margin, level=terms.level, top=top)
     return print_result(Result(notes=tuple(f"Left out: {why}." for why in left), wrote=(str(path),)), display)
 
 
@@ -83,6 +85,9 @@ command = TableCommand(
             "--evidence",
             "Number of transcripts of each kind per run and task; by default 4, fewer for many runs.",
             type=click.IntRange(0),
+        ),
+        option(
+            "--top", "Number of subjects shown at once; the others are folded.", type=click.IntRange(1), default=TOP
         ),
         *terms_options(),
         store_option(),

@@ -170,6 +170,11 @@ class SheetCard(Struct, frozen=True, forbid_unknown_fields=True):
     shown: tuple[str, ...]
     label: tuple[LabelCard, ...]
 
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """All of its columns; those of the labels, which people fill in, come last."""
+        return (*self.key, *self.shown, *(one.column for one in self.label))
+
 
 class Card(Struct, frozen=True, forbid_unknown_fields=True):
     """All of card.toml; its texts in other languages are in `texts/<language>.toml`, by the English ones."""

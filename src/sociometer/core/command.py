@@ -14,7 +14,7 @@ from sociometer.core.measure import Summary, Table
 from sociometer.core.player import Player
 from sociometer.core.settings import Settings, SettingValue
 from sociometer.core.source import Source
-from sociometer.core.task import AnyRun, Episode, Item, Task
+from sociometer.core.task import AnyRun, Episode, Item, PeopleLabel, Task
 
 
 class StudyPerson(Struct, frozen=True):
@@ -137,6 +137,11 @@ class CommandContext(Protocol):
         roles: Mapping[str, str] | None = None,
     ) -> Run:
         """Store episodes that were played elsewhere as a run, with scores and a summary; the same ones only once."""
+
+    def keep_labels(
+        self, run: str, sheet: str, rater: str, labels: Mapping[tuple[str, ...], dict[str, str]]
+    ) -> tuple[PeopleLabel, ...]:
+        """Store a person's answers on the rows of a run's sheet, by key, and return those of all people."""
 
     def write(self, path: Path, text: str) -> str:
         """Write a file completely or not at all, and return its path for `Result.wrote`."""

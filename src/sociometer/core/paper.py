@@ -61,6 +61,8 @@ class PaperRow(Struct, frozen=True):
     """Remarks on the row: stand-ins, items other than the paper's, an unfinished run."""
     published: bool = False
     """Whether the paper prints this row."""
+    why_empty: str = ""
+    """Why estimates have no value; without a reason of its own, what the table is missing."""
 
 
 class PaperTable(Struct, frozen=True):
@@ -132,7 +134,8 @@ class PaperInput(Struct, frozen=True):
     def facts(self, run: AnyRun) -> dict[str, str]:
         """The facts about the model of a run, found by its label, its name, or its name without the provider."""
         name = run.name
-        known = (run.subject, name, name.partition("/")[2], name.rpartition("/")[2])
+        bare = name.rpartition(" (")[0] or name  # a row of other items has their name after its own
+        known = (run.subject, name, bare, bare.partition("/")[2], bare.rpartition("/")[2])
         return next((self.models[one] for one in known if one in self.models), {})
 
 

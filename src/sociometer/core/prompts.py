@@ -9,6 +9,7 @@ from pathlib import Path
 from sociometer.core.errors import DataError, unknown
 from sociometer.core.language import later_languages
 
+_LARGEST = 1 << 20
 _PLACEHOLDER = re.compile(r"\{([a-z][a-z0-9_]*)\}")
 AUTHORS = "paper/"
 """The folder of prompts in the authors' own words (`--wording paper`)."""
@@ -112,6 +113,8 @@ def read_prompts(folder: Path) -> dict[tuple[str, str], str]:
     inside = folder.resolve()
     for path in sorted(folder.glob("*/**/*.md")):
         language, _, name = path.relative_to(folder).with_suffix("").as_posix().partition("/")
+        if not path.is_file() or path.stat().st_size > _LARGEST:
+            raise DataError(f"is not a file of at most {_LARGEST >> 20} MB", path)
         # A link could send any file of this machine to a model.
         if not path.resolve().is_relative_to(inside):
             raise DataError("is a link to a file outside the prompt folder", path)

@@ -13,6 +13,7 @@ import io
 import os
 import re
 import tempfile
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -90,9 +91,9 @@ def read_rows(
 
 
 def stream_rows(
-    path: Path, required: Sequence[str] = (), optional: Sequence[str] = ()
+    path: Path, required: Sequence[str], optional: Sequence[str] = ()
 ) -> Iterator[tuple[int, dict[str, str]]]:
-    """Return each row of a file with its line number, without holding the file in memory; see `read_sheet`.
+    """Return the named columns of each row with its line number, without holding the file in memory; see `read_sheet`.
 
     For numbers of others: a row with more cells than the header, two columns of one name, or a NUL is an error.
     """
@@ -106,8 +107,9 @@ def stream_rows(
             columns = _columns(header, known)
             if missing := [name for name in required if name not in columns]:
                 raise _missing(missing, required, columns, path, head)
-            if twice := [name for name in dict.fromkeys(columns) if columns.count(name) > 1]:
+            if twice := [name for name, count in Counter(columns).items() if count > 1]:
                 raise DataError(f"two columns have the name '{twice[0]}'", path, head)
+            places = {name: columns.index(name) for name in known if name in columns}
             for line, cells in records:
                 if len(cells) > len(columns):
                     raise DataError(
@@ -117,7 +119,7 @@ def stream_rows(
                     )
                 if any("\0" in cell for cell in cells):
                     raise DataError("the row has a NUL character", path, line)
-                yield line, dict.fromkeys(columns, "") | dict(zip(columns, cells, strict=False))
+                yield line, {name: cells[place] if place < len(cells) else "" for name, place in places.items()}
     except OSError as error:
         raise DataError(f"cannot be read ({error.strerror or error})", path) from None
     except UnicodeDecodeError as error:

@@ -147,6 +147,14 @@ class Episode(Struct, Generic[ItemT, OutcomeT], frozen=True):
     failure: Failure | None
 
 
+class PeopleLabel(Struct, frozen=True):
+    """What a person said of one row of a sheet: the key of the row, and the answers by column."""
+
+    rater: str
+    key: tuple[str, ...]
+    answers: dict[str, str]
+
+
 class RunView(Struct, Generic[ItemT, OutcomeT], frozen=True):
     """One task of a run, as `summarise`, comparisons, figures and papers see it: its facts, episodes and summary.
 
@@ -188,6 +196,8 @@ class RunView(Struct, Generic[ItemT, OutcomeT], frozen=True):
     """Why the run has no number to compare; empty if it has one."""
     corrected: dict[str, Corrected] = {}
     """Measures that people's labels of a random part of the episodes correct."""
+    labels: dict[str, tuple[PeopleLabel, ...]] = {}
+    """What people said of its outcomes, by sheet; only the tables of a paper have it."""
 
     @property
     def official(self) -> bool:

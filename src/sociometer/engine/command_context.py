@@ -20,10 +20,11 @@ from sociometer.core.player import Player
 from sociometer.core.settings import SettingValue
 from sociometer.core.sheets import whole_file
 from sociometer.core.source import Source
-from sociometer.core.task import Episode, Item, Task
+from sociometer.core.task import Episode, Item, PeopleLabel, Task
 from sociometer.engine.engine import Engine
 from sociometer.engine.estimate import estimate, how_estimated
 from sociometer.engine.plan import make_plan
+from sociometer.store.labels import keep_people, people_of
 from sociometer.store.records import RoleRecord, RunStatus
 from sociometer.store.stored_run import StoredRun
 
@@ -178,6 +179,16 @@ class EngineContext:
             store.runs.set_status(run, RunStatus.FINISHED)
             store.flush()
         return self._engine.stored(run)
+
+    def keep_labels(
+        self, run: str, sheet: str, rater: str, labels: Mapping[tuple[str, ...], dict[str, str]]
+    ) -> tuple[PeopleLabel, ...]:
+        card, place = self.instrument.card, self._engine.store.path
+        given = [PeopleLabel(rater, key, answers) for key, answers in labels.items()]
+        if not isinstance(place, Path):  # labels are next to a store that is a file
+            return tuple(given)
+        keep_people(place, card.name, next(one for one in card.sheet if one.name == sheet), run, given)
+        return people_of(place, run).get(sheet, ())
 
     def write(self, path: Path, text: str) -> str:
         with whole_file(path) as partial:

@@ -5,6 +5,7 @@ import contextlib
 import gc
 import shlex
 import threading
+import time
 from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from functools import partial
@@ -22,6 +23,7 @@ from sociometer.core.task import Item, StoppingRule
 from sociometer.core.words import visible
 from sociometer.engine.batches.batches import batch_endpoints, held_requests
 from sociometer.engine.budget import Budget
+from sociometer.engine.estimate import work_of
 from sociometer.engine.plan import ItemList, Plan, ReadLists, ReadPlan, StoredPlan, make_plan
 from sociometer.engine.progress import Progress
 from sociometer.engine.runner import Ending, Runner
@@ -264,6 +266,8 @@ class Engine:
         beside = sum(map(int, requests)), sum(map(int, tokens)), sum(cost)
         budget = Budget(plan.config.caps, journal.spent(record.id), beside, allow)
         progress = _progress(plan, budget)
+        progress.work = await work_of(plan) if self.listener else {}
+        progress.started = time.monotonic()
         self.store.runs.set_status(record.id, RunStatus.PLAYING)
         if self.listener:
             self.listener.started(record.id, progress)

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any
 
 from msgspec import Struct, structs
@@ -13,11 +14,14 @@ from sociometer.core.task import Item, Task
 from sociometer.engine.batches.batches import batch_endpoints
 from sociometer.engine.plan import Plan, ReadPlan, sample
 from sociometer.engine.prices import price_of
+from sociometer.engine.progress import TaskWork, effort_of
 from sociometer.engine.runner import play_episode
 from sociometer.models.registry import resolve
 from sociometer.store.store import Store
 
 _REHEARSED = 12
+_TIMED = 6
+"""How many items of a task are played before a run, to tell the time that it takes."""
 _ASCII_CHARACTERS_A_TOKEN = 4.0
 _REPLY_TOKENS = 120
 _MOST_RUNS = 20
@@ -188,6 +192,20 @@ async def rehearse(
             raise played.error
         asked.append([event for event in played.events if isinstance(event, Exchange)])
     return asked
+
+
+async def work_of(plan: ReadPlan) -> dict[str, TaskWork]:
+    """The episodes of each task, and the effort of one, from a few items that a stand-in plays."""
+    work = {}
+    for task in plan.tasks:
+        items, asked = plan.lists[task.name], list[list[Exchange]]()
+        some = list(sample(items.__iter__, _TIMED, plan.config.seed))
+        with suppress(Exception):  # an item that cannot be played fails in the run itself, and alone
+            asked = await rehearse(plan, task, some)
+        played = sum(plan.is_played(position) for position in range(items.count))
+        effort = effort_of((one for exchanges in asked for one in exchanges), plan.bindings) / max(len(asked), 1)
+        work[task.name] = TaskWork(played * plan.repeats(task.name), max(effort, 1.0))
+    return work
 
 
 def _tokens(text: str) -> float:

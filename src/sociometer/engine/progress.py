@@ -2,10 +2,44 @@
 
 import time
 from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from sociometer.core.conversation import Event, Exchange, Message
+from sociometer.core.session import RoleBinding
 from sociometer.engine.budget import Budget
 from sociometer.store.records import RunStatus
+
+_PRIOR = 3
+_CHARACTERS = 1000
+"""How many characters of a prompt take about as long to read as a reply takes to write, on a local model."""
+
+
+@dataclass
+class TaskWork:
+    """The episodes of a task that are left, and the effort of one (`effort_of`)."""
+
+    left: int = 0
+    expected: float = 1.0
+    """The effort of an episode, known before any was played."""
+    ended: int = 0
+    effort: float = 0.0
+    """That of the episodes that have ended."""
+
+    @property
+    def per_episode(self) -> float:
+        """The effort of an episode; what was expected counts as a few episodes, because short ones end first."""
+        return (_PRIOR * self.expected + self.effort) / (_PRIOR + self.ended)
+
+
+def effort_of(events: Iterable[Event], bindings: Mapping[str, RoleBinding]) -> float:
+    """What the requests to models take, next to a short one; rules answer at once."""
+    sent = (one for one in events if isinstance(one, Exchange) and bindings[one.role].player.journaled)
+    return sum(_effort(one.messages) for one in sent)
+
+
+def _effort(messages: Sequence[Message]) -> float:
+    return 1 + sum(len(message.content) for message in messages) / _CHARACTERS
 
 
 @dataclass
@@ -19,6 +53,8 @@ class Progress:
     """The command that continues the run; empty if the user repeats the command that it belongs to."""
     plan: str = ""
     """The digest of what was decided before the first request."""
+    work: dict[str, TaskWork] = field(default_factory=dict)
+    """What is left of each task, to tell the time; empty if nobody is told."""
     done: int = 0
     done_before: int = 0
     failed: Counter[str] = field(default_factory=Counter)
@@ -41,11 +77,16 @@ class Progress:
     started: float = field(default_factory=time.monotonic)
     status: RunStatus = RunStatus.PLAYING
 
+    waits_for: str = ""
+    """The server that asked to wait longest."""
     _wait_until: float = 0.0
+    _answered_at: float = 0.0
+    _effort: float = 0.0
 
-    def wait(self, seconds: float) -> None:
+    def wait(self, seconds: float, server: str) -> None:
         """A server asked to wait this long."""
-        self._wait_until = max(self._wait_until, time.monotonic() + seconds)
+        if time.monotonic() + seconds > self._wait_until:
+            self._wait_until, self.waits_for = time.monotonic() + seconds, server
 
     @property
     def ever_answered(self) -> bool:
@@ -67,8 +108,30 @@ class Progress:
         """Finished episodes per second."""
         return (self.done - self.done_before + sum(self.failed.values())) / max(self.elapsed_seconds, 1e-9)
 
+    def answer(self, messages: Sequence[Message]) -> None:
+        """Count the reply to a request."""
+        self.answered += 1
+        self._effort += _effort(messages)
+        self._answered_at = time.monotonic()
+
+    def end_episode(self, task: str, effort: float | None = None) -> None:
+        """Count an episode of a task that is over, with its effort; None if it was played before."""
+        work = self.work.setdefault(task, TaskWork())
+        work.left -= 1
+        if effort is not None:
+            work.ended, work.effort = work.ended + 1, work.effort + effort
+
     @property
     def seconds_left(self) -> float | None:
-        """The remaining time at the present rate; None until there is a rate."""
+        """The time for the remaining requests at the rate of the replies so far; None until there is a rate.
+
+        Tasks differ in the number and the length of requests, so the finished episodes of one say little about another.
+        """
         finished = self.done + sum(self.failed.values())
-        return (self.total - finished) / self.rate if self.rate else None
+        if not self.answered or not self.work:  # all replies are from the journal, or no work is known
+            return (self.total - finished) / self.rate if self.rate else None
+        known = self._effort * (1 + self.from_journal / self.answered)
+        begun = known - sum(work.effort for work in self.work.values())
+        remaining = sum(work.left * work.per_episode for work in self.work.values()) - max(begun, 0)
+        seconds = (self._answered_at - self.started) / self._effort
+        return max(remaining, float(finished < self.total)) * seconds

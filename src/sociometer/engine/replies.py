@@ -27,7 +27,7 @@ from sociometer.engine.budget import Budget, Reservation
 from sociometer.engine.plan import Plan
 from sociometer.engine.prices import Price, price_of
 from sociometer.engine.progress import Progress
-from sociometer.engine.throttle import Throttle, ceiling_of
+from sociometer.engine.throttle import Throttle, ceiling_of, wait_asked
 from sociometer.store.journal import Journal
 from sociometer.store.records import Charge, JournalEntry
 
@@ -165,7 +165,7 @@ class Budgeted:
                 self._switch.stop(self._budget.exceeded)
             if not answered and not waits:
                 self._journal.count_attempt(self._run, usage, charge)
-        self._progress.answered += 1
+        self._progress.answer(asked.drawn.request.messages)
         return Answered(answer, usage, charge)
 
     async def _reserve(self, asked: PendingRequest, price: Price | None) -> Reservation:
@@ -276,10 +276,14 @@ class Throttled:
             if failure.fatal and throttle.first_alone:
                 self._switch.stop(Stopped(str(failure)))
             throttle.begin()
+            # Before the place is given back: the next in line must find the gate closed or the run stopped.
+            try:
+                seconds = wait_asked(failure, asked.endpoint, self._progress)
+            except Stopped as too_long:
+                self._switch.stop(too_long)
+                raise
             if failure.slow_down:
-                # Before the place is given back: the next in line must find the gate closed.
-                throttle.slow_down(epoch, failure.retry_after_seconds)
-                self._progress.wait(failure.retry_after_seconds or 0.0)
+                throttle.slow_down(epoch, seconds)
             raise
         finally:
             throttle.release()

@@ -19,7 +19,7 @@ from sociometer.core.task import Episode, Failure, Item, Task
 from sociometer.engine.batches.batches import Batches
 from sociometer.engine.budget import Budget
 from sociometer.engine.plan import Plan, StoredPlan
-from sociometer.engine.progress import Progress
+from sociometer.engine.progress import Progress, effort_of
 from sociometer.engine.replies import RunReplies
 from sociometer.store.records import RunStatus
 from sociometer.store.store import Store
@@ -263,8 +263,10 @@ class Runner:
                     if (item.id, repeat) in done:
                         self._progress.done += 1
                         self._progress.done_before += 1
+                        self._progress.end_episode(task.name)
                         self._ended(task.name, nth)
                     elif (task.name, item.id, repeat) in self._progress.lost:
+                        self._progress.end_episode(task.name)
                         self._ended(task.name, nth)
                     else:
                         yield task, nth, item, repeat
@@ -331,6 +333,7 @@ class Runner:
             # The outcome or a note cannot be encoded: a fault of the instrument, and this episode's alone.
             played = PlayedEpisode(failed(played.episode.item, played.episode.repeat, fault), (), fault)
             self._store.episodes.add(self._run, task, played.episode, played.events)
+        self._progress.end_episode(task, effort_of(played.events, self._plan.bindings))
         failure, error = played.episode.failure, played.error
         if failure is None:
             self._progress.done += 1

@@ -3,7 +3,12 @@
 import asyncio
 from collections import deque
 
+from sociometer.core.errors import MachineryError, Stopped
 from sociometer.core.player import Player
+from sociometer.engine.progress import Progress
+
+_LONGEST_WAIT_SECONDS = 600.0
+_YEAR_SECONDS = 365 * 86_400.0
 
 
 class Throttle:
@@ -94,3 +99,13 @@ class Throttle:
 def ceiling_of(player: Player, in_flight: int) -> int:
     """The limit of requests in flight: for each replica that of the run, or less if it answers fewer at once."""
     return player.replicas * (min(in_flight, player.most_in_flight or in_flight) if player.parallel else 1)
+
+
+def wait_asked(failure: MachineryError, server: str, progress: Progress) -> float:
+    """The seconds that a server asks to wait, which the progress shows; Stopped if they are more than ten minutes."""
+    seconds = failure.retry_after_seconds or 0.0
+    if seconds > _LONGEST_WAIT_SECONDS:
+        minutes = min(seconds, _YEAR_SECONDS) / 60
+        raise Stopped(f"{server} asks to wait {minutes:,.0f} min, and a run waits at most 10 min ({failure})")
+    progress.wait(seconds, server)
+    return seconds

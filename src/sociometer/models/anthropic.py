@@ -131,8 +131,8 @@ def _demanded(wanted: Schema, *, thinks: bool) -> dict[str, Any]:
 
 
 _PATH = "/v1/messages/batches"
-_SKEW_SECONDS = 3600.0
-"""How much the clocks may differ."""
+_SKEW_SECONDS = 86_400.0
+"""How much the clocks may differ: a day, as with a wrong time zone."""
 _POLL_SECONDS = 30.0
 _STATUS = {
     "invalid_request_error": 400, "authentication_error": 401, "billing_error": 402, "permission_error": 403,

@@ -18,7 +18,6 @@ from sociometer.core.errors import FailureKind, Filtered, MachineryError, Unauth
 _LONGEST_DETAIL = 300
 _LONGEST_READ = 10_000
 _LONGEST_SEARCHED = 4_000
-_LONGEST_WAIT_SECONDS = 3600.0
 _SECRETS = re.compile(
     r"\b(?:(?:sk|pk|rk|gsk|xai|tgp|hf|r8|nvapi|key|org|proj)[-_][A-Za-z0-9_\-*.]{6,}"
     r"|AIza[A-Za-z0-9_\-]{10,}|ya29\.[A-Za-z0-9_\-]{10,}"
@@ -125,17 +124,13 @@ def wrong_server(where: str, status: int) -> MachineryError:
 
 
 def retry_after(headers: Mapping[str, str], body: Any = None) -> float | None:
-    """The seconds that the server asks to wait, from its headers or (Google) its error details."""
-    milliseconds = _number(headers.get("retry-after-ms"))
+    """The seconds that the server asks to wait, from its headers or (Google) its error details; None if unreadable."""
+    milliseconds, given = _number(headers.get("retry-after-ms")), headers.get("Retry-After", "")
     if milliseconds is not None:
-        return min(milliseconds / 1000, _LONGEST_WAIT_SECONDS)
-    given = headers.get("Retry-After")
-    if given:
-        seconds = _number(given)
-        if seconds is None:
-            seconds = _until(given)
+        return milliseconds / 1000
+    for seconds in (_number(given), _between(headers.get("Date", ""), given)):
         if seconds is not None:
-            return min(seconds, _LONGEST_WAIT_SECONDS)
+            return seconds
     return _retry_delay(body)
 
 
@@ -268,12 +263,18 @@ def _number(text: str | None) -> float | None:
         value = float(text) if text else None
     except ValueError:
         return None
-    return value if value is not None and 0 <= value < float("inf") else None
+    return value if value is not None and value >= 0 else None  # not NaN; more digits than a float has are infinite
 
 
-def _until(date: str) -> float | None:
+def _between(now: str, then: str) -> float | None:
+    """The seconds from the server's date to another, so that a wrong clock here changes nothing."""
+    until = _moment(then)
+    return None if until is None else max(0.0, until - (_moment(now) or time.time()))
+
+
+def _moment(date: str) -> float | None:
     try:
-        return max(0.0, parsedate_to_datetime(date).timestamp() - time.time())
+        return parsedate_to_datetime(date).timestamp()
     except (TypeError, ValueError, OverflowError, OSError):
         return None
 
@@ -284,8 +285,7 @@ def _retry_delay(body: Any) -> float | None:
     for detail in details if isinstance(details, list) else ():
         delay = detail.get("retryDelay") if isinstance(detail, dict) else None
         if isinstance(delay, str) and delay.endswith("s"):
-            seconds = _number(delay[:-1])
-            return None if seconds is None else min(seconds, _LONGEST_WAIT_SECONDS)
+            return _number(delay[:-1])
     return None
 
 

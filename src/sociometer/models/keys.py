@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from urllib.parse import urlsplit
 
+import msgspec
 from msgspec import Struct
 
 from sociometer.core.config import RunConfig
@@ -18,6 +19,7 @@ from sociometer.models.usage import possible_usage
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 HOLDS_A_KEY = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL", re.IGNORECASE)
 _PORTS = {"http": 80, "https": 443}
+_encode, _decode = msgspec.msgpack.Encoder().encode, msgspec.msgpack.Decoder(Reply).decode
 
 
 class Key(Struct, frozen=True):
@@ -137,7 +139,8 @@ class PlayerOfAnotherPackage(WrappedPlayer):
 
     async def answer(self, request: Request) -> Reply:
         try:
-            reply = await super().answer(request)
+            # As it will be stored: what is no reply, or has no text, fails here.
+            reply = _decode(_encode(possible_usage(await super().answer(request))))
         except SociometerError as error:
             error.args = (self._clean(str(error)),)
             raise
@@ -145,7 +148,7 @@ class PlayerOfAnotherPackage(WrappedPlayer):
             raise MachineryError(self._clean(f"{type(error).__name__}: {error}"), FailureKind.PROVIDER_ERROR) from None
         for key in self._keys:
             reply = reply_without_key(reply, key)
-        return possible_usage(reply)
+        return reply
 
     def _clean(self, text: str) -> str:
         for key in self._keys:

@@ -392,8 +392,8 @@ _LABEL = "sociometer"
 _ENDED = ("completed", "expired", "cancelled", "failed")
 _FULL = "token_limit_exceeded"
 _FULL_SECONDS = 600.0
-_SKEW_SECONDS = 3600.0
-"""How much the clocks may differ."""
+_SKEW_SECONDS = 86_400.0
+"""How much the clocks may differ: a day, as with a wrong time zone."""
 
 
 class _File(Struct, frozen=True):

@@ -2,7 +2,6 @@
 
 import os
 import re
-from collections.abc import Callable
 from functools import cache, partial
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
@@ -10,8 +9,8 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct, structs
 
-from sociometer.core.conversation import SUBJECT
-from sociometer.core.errors import UsageError, unknown
+from sociometer.core.conversation import SUBJECT, Identity
+from sociometer.core.errors import SociometerError, UsageError, unknown
 from sociometer.core.player import Player
 from sociometer.models.baselines import baseline, baselines
 from sociometer.models.files import LOCAL_MODELS, file_of, verified_file
@@ -77,9 +76,8 @@ def resolve(spec: str, options: ModelOptions | None = None) -> Player:
         case "python":
             return PythonPlayer(load_function(_named(family, name)), options.revision)
     if family in _installed():
-        provide = _provider(_installed()[family])
         key = options.keys.key_of_another_package(options.role, options.base_url)
-        return PlayerOfAnotherPackage(provide(_named(family, name), options), key)
+        return PlayerOfAnotherPackage(_provided(_installed()[family], _named(family, name), options), key)
     raise unknown("model", family, (*PRESETS, *_OTHERS, *_installed()), _NEXT_STEP)
 
 
@@ -100,13 +98,20 @@ def _on_ray(spec: str, family: str, options: ModelOptions) -> Player | None:
     return None
 
 
-def _provider(point: EntryPoint) -> Callable[[str, ModelOptions], Player]:
+def _provided(point: EntryPoint, name: str, options: ModelOptions) -> Player:
+    """The player of another package; a UsageError names the package if it gives none."""
+    what = f"the provider '{point.name}' ({point.value})"
     try:
-        provide: Callable[[str, ModelOptions], Player] = point.load()
-    except ImportError as error:
-        extra = f" Install it with: pip install 'sociometer[{point.name}]'." if point.name == "inspect" else ""
-        raise UsageError(f"the provider '{point.name}' cannot be loaded: {error}.{extra}") from None
-    return provide
+        player = point.load()(name, options)
+    except SociometerError:
+        raise
+    except (Exception, SystemExit) as error:
+        missing = isinstance(error, ImportError) and point.name == "inspect"
+        extra = f" Install it with: pip install 'sociometer[{point.name}]'." if missing else ""
+        raise UsageError(f"{what} cannot be loaded: {type(error).__name__}: {error}.{extra}") from error
+    if not isinstance(player, Player) or not isinstance(getattr(player, "identity", None), Identity):
+        raise UsageError(f"{what} gave a {type(player).__name__}, not a Player with an Identity.")
+    return player
 
 
 @cache

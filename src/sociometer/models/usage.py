@@ -50,11 +50,12 @@ def with_reported_usage(error: MachineryError, body: bytes) -> MachineryError:
 
 def possible_usage(reply: Reply) -> Reply:
     """The reply; too few tokens for its text, or none for its prompt, count as not reported."""
-    used, size = reply.usage, len(reply.text) + len(reply.reasoning)
+    used = Usage(token_count(reply.usage.input_tokens), token_count(reply.usage.output_tokens))
+    size = len(reply.text) + len(reply.reasoning)
     read = None if size and used.input_tokens == 0 else used.input_tokens
     written = None if used.output_tokens is None or used.output_tokens * _LONGEST_TOKEN < size else used.output_tokens
     usage = Usage(read, written)
-    return reply if usage == used else structs.replace(reply, usage=usage)
+    return reply if usage == reply.usage else structs.replace(reply, usage=usage)
 
 
 def _reports(part: Any, depth: int = 0) -> Iterator[Mapping[str, Any]]:

@@ -8,7 +8,9 @@ import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version as package_version
+from math import inf
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 from xml.etree import ElementTree
 
@@ -92,6 +94,8 @@ def _local(tag: str) -> str:
     return tag.rsplit("}", 1)[-1]
 
 
+TOP = 40
+"""The most subjects of a panel or ranking that are not folded."""
 LONGEST_NOTE = 180
 NOTES_IN_VIEW = 2
 _MOST_ROWS = 3_000
@@ -109,8 +113,8 @@ def rank_text(standing: Standing | None) -> str:
     return f"{low:.0f} to {high:.0f}"
 
 
-def render(content: ReportContent, *, made: str, version: str) -> str:
-    """The whole page; `made` is the date as text."""
+def render(content: ReportContent, *, made: str, version: str, top: int = TOP) -> str:
+    """The whole page; `made` is the date as text, and `top` the number of subjects that are not folded."""
     library, script, style = _library(), _source("report.js"), _source("report.css")
     charts = {
         f"{chapter.card.name}/{figure.name}": contained(figure.chart)
@@ -140,6 +144,8 @@ def render(content: ReportContent, *, made: str, version: str) -> str:
             title=title_of(content),
             findings=findings_of(content),
             strips=shown,
+            top=top,
+            ordered=best_first(content) if len(content.subjects) > top else content.subjects,
             marked={mark.name for strip in shown for mark in strip.marks},
             numbers={chapter.card.name: all_numbers(chapter) for chapter in content.chapters},
             left_out={chapter.card.name: rows_left_out(chapter) for chapter in content.chapters},
@@ -163,6 +169,12 @@ def render(content: ReportContent, *, made: str, version: str) -> str:
             evidence_kinds=[kind for kind in KINDS if any(kind in episode.kinds for episode in content.evidence)],
         )
     )
+
+
+def best_first(content: ReportContent) -> list[str]:
+    """The subjects by their mean rank on the tasks; those without a rank last."""
+    ranks = grouped((one.subject, one.rank) for ranking in content.rankings for one in ranking.standings)
+    return sorted(content.subjects, key=lambda subject: fmean(ranks[subject]) if subject in ranks else inf)
 
 
 def other_roles(run: AnyRun) -> dict[str, str]:
@@ -285,6 +297,7 @@ def _environment() -> Environment:
         "counted": counted,
         "other_roles": other_roles,
         "chosen": chosen_settings,
+        "by_run": lambda results: grouped((result.run, result) for result in results).items(),
         "rank": rank_text,
         "standing": lambda standing, unit: estimate(standing.value, unit, standing.interval),
         "compared": lambda row, columns: [(cell_text(column.of(row)), column.right) for column in columns],
@@ -302,9 +315,10 @@ def write_report(
     version: str,
     terms: Terms | None = None,
     evidence: int | None = None,
+    top: int = TOP,
 ) -> Path:
     """Write the page about these runs and return its path; a failure leaves no partial page."""
-    page = render(gather(runs, terms=terms, evidence=evidence), made=made, version=version)
+    page = render(gather(runs, terms=terms, evidence=evidence), made=made, version=version, top=top)
     with whole_file(path, private=any(map(of_people, runs))) as partial:
         partial.write_text(page, encoding="utf-8")
     return path

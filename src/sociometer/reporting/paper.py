@@ -38,6 +38,7 @@ from sociometer.reporting.page import clean_svg
 from sociometer.reporting.plot import drawn, free_stem
 from sociometer.results.candidates import run_labels
 from sociometer.statistics.chart_theme import Spec, with_subjects
+from sociometer.store.labels import people_of
 from sociometer.store.stored_run import StoredRun
 
 _SPECIAL = {
@@ -402,12 +403,18 @@ def write_pack(
 
 
 def paper_runs(given: Sequence[StoredRun]) -> tuple[AnyRun, ...]:
-    """Every task of every run, with a label that tells apart runs of one subject."""
+    """Every task of every run, with a label that tells apart runs of one subject, and with what people said of it."""
     names = run_labels(given)
+    official = {run.subject for run in given if run.official}
     found = []
     for run in given:
+        labels = people_of(run.store_path, run.id)
+        # Other items have a row of their own beside those of the paper.
+        other = run.subject in official and not run.official and not run.manifest.given_items
         for task in run.tasks:
-            view = structs.replace(run.summarised(task), subject=names[run.id])
+            view = structs.replace(run.summarised(task), subject=names[run.id], labels=labels)
+            if other:
+                view = structs.replace(view, name=f"{view.name} ({run.manifest.whose_items} items)")
             analysis = run.manifest.given_items and not _is_test(run, task)
             found.append(structs.replace(view, whose_items="runs") if analysis else view)
     return tuple(found)
@@ -438,11 +445,23 @@ def claims_part(instrument: Instrument, parts: Sequence[PaperPart]) -> list[Pape
 
 
 def _chosen(part: PaperPart, published: bool) -> PaperPart:
-    """The part with or without the rows that the paper prints."""
-    if part.table is None or published:
+    """The part with or without the rows that the paper prints; its own rows say why they have empty cells."""
+    if part.table is None:
         return part
-    rows = tuple(row for row in part.table.rows if not row.published)
+    rows = tuple(_explained(row, part, part.table.columns) for row in part.table.rows if published or not row.published)
     return structs.replace(part, table=structs.replace(part.table, rows=rows))
+
+
+def _explained(row: PaperRow, part: PaperPart, columns: Sequence[PaperColumn]) -> PaperRow:
+    empty = [
+        column.name
+        for cell, column in zip(row.cells, columns, strict=True)
+        if isinstance(cell, Estimate) and cell.value is None
+    ]
+    if row.published or not empty:
+        return row
+    why = row.why_empty or f"{', '.join(empty)} ({part.missing.rstrip('.') or 'these runs do not have it'})"
+    return structs.replace(row, remarks=(*row.remarks, f"empty cells: {why}"))
 
 
 def _files(

@@ -244,7 +244,7 @@ def _facts(progress: Progress) -> Iterable[str]:
     if progress.retries:
         yield f"{progress.retries} retries"
     if progress.waiting_seconds > 2 and progress.status is RunStatus.PLAYING:
-        yield f"waiting {_duration(progress.waiting_seconds)} as the server asked"
+        yield f"waiting {_duration(progress.waiting_seconds)} as {progress.waits_for} asked"
     if progress.from_journal:
         yield f"{progress.from_journal} replies from the journal"
     spent = progress.budget.spent

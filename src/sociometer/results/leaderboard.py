@@ -294,8 +294,10 @@ def by_people(
     columns = [shares[:, names.index(two)] - shares[:, names.index(one)] for one, two in pairs]
     influence = np.stack(columns, axis=1) if columns else shares
     shared = simultaneous(influence, [found.p_value for found in apart], shares.shape[0])
-    ahead = {(names.index(two), names.index(one)) if sign * found.value > 0 else (names.index(one), names.index(two))
-             for (one, two), found, p in zip(pairs, apart, shared.p_values, strict=True) if p < 0.05}  # fmt: skip
+    ahead = np.zeros((len(names), len(names)), dtype=bool)
+    for (one, two), between, p in zip(pairs, apart, shared.p_values, strict=True):
+        better, worse = (two, one) if sign * between.value > 0 else (one, two)
+        ahead[names.index(better), names.index(worse)] = p < 0.05
     means = np.array([sign * known[name].value for name in names])
     kind = Interval(None, None, 0.95, METHOD, shares.shape[0])
     by_name = {standing.subject: standing for standing in standings}
@@ -304,7 +306,7 @@ def by_people(
             by_name[rank.subject], rank=rank.rank, ranks=rank.interval, value=known[rank.subject].value,
             interval=known[rank.subject].interval, beats=rank.beats,
         )
-        for rank in ranked(means, names, lambda one, two: (one, two) in ahead, kind)
+        for rank in ranked(means, names, ahead, kind)
     ]  # fmt: skip
     labels = ", ".join(f"{name} {one.labels} of {one.episodes}" for name, one in known.items())
     said = f"values are corrected by people's labels of a random part of the episodes ({labels})"

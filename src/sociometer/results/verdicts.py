@@ -2,14 +2,13 @@
 
 import math
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from itertools import combinations
 
-import numpy as np
 from msgspec import Struct, structs
 
 from sociometer.core.card import MeasureCard
 from sociometer.core.errors import UsageError, unknown
 from sociometer.core.measure import Interval
+from sociometer.core.words import grouped
 from sociometer.statistics.formatting import scale_and_digits
 from sociometer.statistics.paired import PairedDifference, Verdict, influence_table, simultaneous, verdict_of
 from sociometer.statistics.power import detectable_difference
@@ -164,9 +163,9 @@ class UncorrectedDifference(Struct, frozen=True):
     ends: tuple[str, ...] = ()
 
     @property
-    def what(self) -> tuple[str, dict[str, str]]:
+    def what(self) -> tuple[str, ...]:
         """The measure and its group, whatever the subjects."""
-        return self.measure.name, self.group
+        return self.measure.name, *sorted(map(str, self.group.items()))
 
     @property
     def family(self) -> str:
@@ -191,14 +190,13 @@ def decide(
     for members in families.values():
         family = [differences[index] for index in members]
         influence = influence_table([one.influence for one in family])
-        alike = [(a, b) for a, b in combinations(range(len(family)), 2) if family[a].what == family[b].what]
-        influence = np.column_stack([influence, *(influence[:, b] - influence[:, a] for a, b in alike)])
+        alike = list(grouped((one.what, place) for place, one in enumerate(family)).values())
+        size = len(family) + sum(math.comb(len(group), 2) for group in alike)
         raw = [one.paired.p_value for one in family]
-        raw += [1.0] * (influence.shape[1] - len(raw))
-        shared = simultaneous(influence, raw, min(one.paired.clusters for one in family), terms.level)
-        for index, one, p_adjusted in zip(members, family, shared.p_values, strict=False):
+        shared = simultaneous(influence, raw, min(one.paired.clusters for one in family), terms.level, alike=alike)
+        for index, one, p_adjusted in zip(members, family, shared.p_values, strict=True):
             margin = margins.get((one.measure.task, one.measure.name))
-            result[index] = _decided(one, p_adjusted, shared.level, len(shared.p_values), terms, margin)
+            result[index] = _decided(one, p_adjusted, shared.level, size, terms, margin)
     return [result[index] for index in range(len(differences))]
 
 

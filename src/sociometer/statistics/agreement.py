@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 from typing import Literal
 
@@ -12,6 +12,8 @@ from numpy.typing import ArrayLike
 
 from sociometer.core.lazy import lazy
 from sociometer.core.measure import Interval
+from sociometer.core.task import PeopleLabel
+from sociometer.core.words import grouped
 from sociometer.statistics.correlation import correlation_p
 from sociometer.statistics.distributions import t_quantile
 from sociometer.statistics.intervals import Floats, Labels
@@ -168,6 +170,12 @@ def pairwise_kappa(ratings: Ratings) -> list[tuple[str, str, Agreement]]:
             kappa = cohen_kappa([ratings[one][unit] for unit in shared], [ratings[two][unit] for unit in shared])
             found.append((one, two, kappa))
     return found
+
+
+def majorities(labels: Iterable[PeopleLabel], column: str) -> dict[tuple[str, ...], str]:
+    """What more than half of the people said of each row in a column; a tie is no answer."""
+    said = grouped((one.key, one.answers[column]) for one in labels if column in one.answers)
+    return {key: found for key, answers in said.items() if (found := settled(answers)) is not None}
 
 
 def settled(labels: Sequence[str]) -> str | None:

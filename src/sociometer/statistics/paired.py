@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 from msgspec import Struct
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from sociometer.core.lazy import lazy
 from sociometer.core.measure import NO_VARIATION, Interval
@@ -29,6 +29,8 @@ from sociometer.statistics.intervals import (
 
 stats = lazy("scipy.stats")
 
+Marks = NDArray[np.bool_]
+
 MANY = 1_000
 """With more comparisons than this, fewer draws are enough: the quantile of their largest varies less."""
 
@@ -47,45 +49,58 @@ class Simultaneous(Struct, frozen=True):
     p_values: tuple[float, ...]
 
 
-def simultaneous(influence: Floats, p_values: Sequence[float], clusters: int, level: float = 0.95) -> Simultaneous:
+def simultaneous(
+    influence: Floats,
+    p_values: Sequence[float],
+    clusters: int,
+    level: float = 0.95,
+    *,
+    alike: Sequence[Sequence[int]] = (),
+) -> Simultaneous:
     """The level at which every comparison is made so that all intervals hold together with probability `level`.
 
     `influence` is clusters × comparisons: the contribution of each cluster to the error of each difference. The
     comparisons are jointly normal with the correlations of these columns; the quantile c of the largest |t| of draws
     from that distribution gives the level 2Φ(c) − 1 (max-t). Fewer than `ENOUGH_CLUSTERS` clusters do not show the
     correlations well enough: the error rate is then divided by the number of comparisons (Bonferroni), and the
-    intervals use the t distribution. One comparison keeps its level and its p-value.
+    intervals use the t distribution. One comparison keeps its level and its p-value. The pairs in each group of columns
+    in `alike` are comparisons too.
     References: Westfall, P. H., and Young, S. S. (1993). Resampling-based multiple testing. Wiley; Chernozhukov, V.,
     Chetverikov, D., and Kato, K. (2013). Gaussian approximations and multiplier bootstrap. Annals of Statistics 41.
     """
-    if len(p_values) < 2:
+    many = len(p_values) + sum(math.comb(len(group), 2) for group in alike)
+    if many < 2:
         return Simultaneous(level, tuple(p_values))
     if clusters < ENOUGH_CLUSTERS:
-        many = len(p_values)
         return Simultaneous(1 - (1 - level) / many, tuple(min(1.0, many * p) for p in p_values))
-    largest = _largest(influence)
+    largest = _largest(influence, DRAWS if many <= MANY else DRAWS // 5, alike)
     each = max(level, 2 * normal_below(float(np.quantile(largest, level))) - 1)
     sizes = [normal_quantile(1 - max(p, 1e-15) / 2) for p in p_values]
-    found = [(1 + int((largest >= size - 1e-9).sum())) / (1 + largest.size) for size in sizes]
+    found = [(1 + int((largest >= size - 1e-6).sum())) / (1 + largest.size) for size in sizes]
     return Simultaneous(each, tuple(min(1.0, max(p, one)) for p, one in zip(p_values, found, strict=True)))
 
 
-def _largest(influence: Floats) -> Floats:
-    """The largest absolute value in each draw from a normal distribution with the correlations of the columns."""
-    draws = DRAWS if influence.shape[1] <= MANY else DRAWS // 5
-    scale = np.sqrt(np.square(influence).sum(axis=0))
-    columns = influence[:, scale > 0] / scale[scale > 0]
-    if columns.shape[0] > columns.shape[1]:
-        columns = np.linalg.qr(columns, mode="r")
-    result = np.zeros(draws)
-    if not columns.size:
-        return result
-    generator = np.random.default_rng(SEED)
-    step = max(1, 4_000_000 // columns.shape[1])
-    for start in range(0, draws, step):
-        rows = min(step, draws - start)
-        result[start : start + rows] = np.abs(generator.standard_normal((rows, columns.shape[0])) @ columns).max(axis=1)
-    return result
+def _largest(influence: Floats, draws: int, alike: Sequence[Sequence[int]]) -> Floats:
+    """The largest |t| in each draw from a normal distribution with the correlations of the comparisons.
+
+    Pairs are taken one column against the later ones of its group, so that no table of all pairs is made.
+    """
+    columns = np.linalg.qr(influence, mode="r")
+    columns *= np.where(columns.diagonal() < 0, -1.0, 1.0)[:, None]  # whatever the order of the clusters
+    drawn = (np.random.default_rng(SEED).standard_normal((draws, columns.shape[0])) @ columns).T.astype(np.float32)
+    result = np.zeros(draws, dtype=np.float32)
+
+    def include(apart: Floats, sizes: NDArray[np.float32]) -> None:
+        scale = np.sqrt(np.square(apart).sum(axis=0, dtype=np.float32))
+        sizes *= np.divide(1, scale, out=np.zeros_like(scale), where=scale > 0)[:, None]
+        np.maximum(result, np.maximum(sizes.max(axis=0), -sizes.min(axis=0)), out=result)
+
+    for group in alike:
+        for place, one in enumerate(group[:-1], start=1):
+            others = list(group[place:])
+            include(columns[:, others] - columns[:, [one]], drawn[others] - drawn[one])
+    include(columns, drawn)
+    return result.astype(np.float64)
 
 
 def influence_table(members: Sequence[Mapping[Any, float]]) -> Floats:
@@ -195,23 +210,6 @@ class Differences(Struct, frozen=True):
         """The degrees of freedom of the error: Kish's effective number of clusters − 1."""
         return effective_clusters(self.codes, len(self.clusters)) - 1
 
-    def _estimate(self) -> tuple[float, float]:
-        """Bonett and Price's estimate of the mean difference, and its error."""
-        squares = np.square(self.values)
-        nonzero = int((squares > 0).sum())
-        mean, size = float(self.values.mean()), float(squares.sum()) / nonzero if nonzero else 1.0
-        n = _worth(self.values, self.codes, len(self.clusters))
-        added = 2.0 if self.binary else 2.0 * (1 - nonzero / self.values.size)
-        centre = n * mean / (n + added)
-        square = (n * float(squares.mean()) + added * size) / (n + added)
-        # the variance of graded values is an estimate with its own degree of freedom
-        return centre, math.sqrt(max(0.0, square - centre**2) / (n + added - (0 if self.binary else 1)))
-
-    @property
-    def _single(self) -> bool:
-        """Whether all are single right-or-wrong items, for which the normal distribution is used."""
-        return self.binary and len(self.clusters) == self.values.size
-
     def interval(self, level: float = 0.95) -> Interval:
         """Bonett and Price's interval of the mean difference, on the effective number of items.
 
@@ -225,23 +223,19 @@ class Differences(Struct, frozen=True):
         count = len(self.clusters)
         if count < MINIMUM_CLUSTERS:
             return too_few(count, level)
-        mean, quantile = float(self.values.mean()), 0.5 + level / 2
-        if not self.binary and float(np.ptp(self.values)) == 0.0:
-            return Interval(mean, mean, level, NO_VARIATION, count)
-        centre, error = self._estimate()
-        half = error * (normal_quantile(quantile) if self._single else t_quantile(quantile, self.freedom))
-        low, high = centre - half, centre + half
-        if self.binary:
-            low, high = max(-1.0, low), min(1.0, high)
-        return Interval(low, high, level, "Bonett-Price on the effective sample size", count)
+        low, high = difference_bounds(self.values[:, None], self.codes, np.array([self.binary]), level)
+        steady = not self.binary and low[0] == high[0]
+        method = NO_VARIATION if steady else "Bonett-Price on the effective sample size"
+        return Interval(float(low[0]), float(high[0]), level, method, count)
 
     def p_value(self) -> float:
         """The largest error rate at which the interval includes zero; without an interval, that of sign flips."""
         if len(self.clusters) < MINIMUM_CLUSTERS or (not self.binary and float(np.ptp(self.values)) == 0.0):
             return sign_flip_test(self.values, self.codes)
-        centre, error = self._estimate()
+        centre, error = (float(one[0]) for one in _estimates(self.values[:, None], self.codes, np.array([self.binary])))
         size = -abs(centre) / error
-        return 2 * (normal_below(size) if self._single else t_below(size, self.freedom))
+        single = self.binary and len(self.clusters) == self.values.size
+        return 2 * (normal_below(size) if single else t_below(size, self.freedom))
 
     def influence(self) -> dict[Hashable, float]:
         """The contribution of each cluster to the error of the mean difference: Σ (d − mean) / n."""
@@ -267,10 +261,42 @@ class Differences(Struct, frozen=True):
             standard_error=math.sqrt(_variance(values, self.codes, count, self.binary)) if count > 1 else float("nan"),
             binary=self.binary,
             square=float(np.square(values).mean()),
-            worth=_worth(values, self.codes, count),
+            worth=float(_worth(values[:, None], self.codes)[0]),
             freedom=self.freedom,
             mcnemar=mcnemar(int((values < 0).sum()), int((values > 0).sum())) if once else None,
         )
+
+
+def difference_bounds(values: Floats, codes: Integers, binary: Marks, level: float) -> tuple[Floats, Floats]:
+    """The bounds of `Differences.interval` for several comparisons on the same items, items × comparisons."""
+    count, quantile = int(codes.max()) + 1, 0.5 + level / 2
+    centre, error = _estimates(values, codes, binary)
+    wide = t_quantile(quantile, effective_clusters(codes, count) - 1)
+    half = error * np.where(binary & (count == len(codes)), normal_quantile(quantile), wide)
+    low, high = centre - half, centre + half
+    low[binary], high[binary] = np.maximum(-1.0, low[binary]), np.minimum(1.0, high[binary])
+    steady = ~binary & (np.ptp(values, axis=0) == 0.0)
+    low[steady] = high[steady] = values[0, steady]
+    return low, high
+
+
+def without_rounding(values: Floats) -> Floats:
+    """The differences, items × comparisons; those of a comparison that vary by rounding only do not vary."""
+    mean = values.mean(axis=0)
+    return np.where(np.ptp(values, axis=0) <= 1e-9 * np.maximum(1.0, np.abs(mean)), mean, values)
+
+
+def _estimates(values: Floats, codes: Integers, binary: Marks) -> tuple[Floats, Floats]:
+    """Bonett and Price's estimate of each mean difference, and its error."""
+    squares = np.square(values)
+    nonzero = (squares > 0).sum(axis=0)
+    mean, size = values.mean(axis=0), np.where(nonzero, squares.sum(axis=0) / np.maximum(nonzero, 1), 1.0)
+    n = _worth(values, codes)
+    added = np.where(binary, 2.0, 2.0 * (1 - nonzero / len(values)))
+    centre = n * mean / (n + added)
+    square = (n * squares.mean(axis=0) + added * size) / (n + added)
+    # the variance of graded values is an estimate with its own degree of freedom
+    return centre, np.sqrt(np.maximum(0.0, square - centre**2) / (n + added - ~binary))
 
 
 def item_differences(
@@ -295,10 +321,7 @@ def item_differences(
         binary = is_binary(one) and is_binary(two)
     values, labels = item_means(two - one, clusters, items)
     codes, count = cluster_codes(labels, values.size)
-    mean = float(values.mean())
-    if float(np.ptp(values)) <= 1e-9 * max(1.0, abs(mean)):
-        # differences that vary by rounding only do not vary
-        values = np.full_like(values, mean)
+    values = without_rounding(values[:, None])[:, 0]
     _, places = np.unique(codes, return_index=True)
     names = range(count) if labels is None else [labels[place] or ("", int(place)) for place in places.tolist()]
     left, right = (float(item_means(side, None, items)[0].mean()) for side in (one, two))
@@ -381,16 +404,18 @@ def _variance(differences: Floats, codes: Integers, count: int, binary: bool) ->
     return max(robust, 2.0 / (n + 2) ** 2)
 
 
-def _worth(differences: Floats, codes: Integers, count: int) -> float:
-    """The effective number of items: at most the number of items; without variation, the number of clusters."""
-    items = differences.size
-    simple = float(differences.var()) / items
-    if simple <= 0 or count < 2:
-        return float(count)
-    if count == items:
-        return float(items)
-    robust = mean_variance(differences, codes, count)
-    return float(items) if robust <= simple else items * simple / robust
+def _worth(differences: Floats, codes: Integers) -> Floats:
+    """The effective number of items of each comparison: at most that of items; without variation, that of clusters."""
+    items, count = len(codes), int(codes.max()) + 1
+    simple = differences.var(axis=0) / items
+    if count == items or count < 2:
+        return np.full(simple.shape, float(count))
+    order = np.argsort(codes, kind="stable")
+    starts = np.searchsorted(codes[order], np.arange(count))
+    sums = np.add.reduceat((differences - differences.mean(axis=0))[order], starts, axis=0)
+    robust = count / (count - 1) * np.square(sums).sum(axis=0) / items**2
+    varies = simple > 0
+    return np.where(varies, items * simple / np.where(varies, np.maximum(robust, simple), 1.0), float(count))
 
 
 class Change(Struct, frozen=True):

@@ -1,17 +1,24 @@
 """Ranks with intervals, from simultaneous comparisons of all pairs of subjects."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from itertools import combinations
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from msgspec import Struct
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from sociometer.core.measure import Interval
 from sociometer.statistics.correlation import row_correlations
-from sociometer.statistics.intervals import MINIMUM_CLUSTERS, Floats, Labels, cluster_codes, is_binary, too_few
-from sociometer.statistics.paired import item_differences, simultaneous
+from sociometer.statistics.intervals import (
+    MINIMUM_CLUSTERS,
+    Floats,
+    Integers,
+    Labels,
+    cluster_codes,
+    is_binary,
+    too_few,
+)
+from sociometer.statistics.paired import difference_bounds, item_differences, simultaneous, without_rounding
 from sociometer.statistics.people import PeopleMean, with_people
 
 
@@ -71,50 +78,66 @@ def rank_intervals(
     if count < MINIMUM_CLUSTERS:
         return ranked(means, subjects, None, too_few(count, level))
     crowds = people or {}
-    pairs = list(combinations(range(len(subjects)), 2))
     sums = np.stack([np.bincount(codes, weights=column, minlength=count) for column in (scores - means).T], axis=1)
     root: Floats = np.asarray(np.linalg.qr(sums, mode="r") if count > len(subjects) else sums) / scores.shape[0]
     own = np.zeros((len(crowds), len(subjects)))  # what other people would change is the same in every comparison
     own[range(len(crowds)), list(crowds)] = [math.sqrt(one.added) for one in crowds.values()]
     influence = np.vstack([root, own])
-    first, second = [one for one, _ in pairs], [two for _, two in pairs]
-    each = simultaneous(influence[:, first] - influence[:, second], [1.0] * len(pairs), count, level).level
-
-    def between(one: int, two: int, tables: tuple[Floats, Floats], labels: Labels | None) -> Interval:
-        right_or_wrong = bool(marks[one] and marks[two])
-        found = item_differences(tables[1][:, two], tables[0][:, one], labels, binary=right_or_wrong)
-        sides = [crowds[side] for side in (one, two) if side in crowds]
-        return with_people(found.summary(each), sides, each).interval if sides else found.interval(each)
-
-    seen = {pair: between(*pair, (scores, scores), codes) for pair in pairs}
-    failed_codes = cluster_codes(failed.clusters, len(failed.tables[0]))[0] if failed and failed.tables else None
-
-    def beats(one: int, two: int) -> bool:
-        interval = seen[min(one, two), max(one, two)]
-        if interval.low is None or interval.high is None or not (interval.low > 0 if one < two else interval.high < 0):
-            return False
-        if failed is None or failed.tables is None:
-            return failed is None
-        worst = between(one, two, failed.tables, failed_codes).low
-        return worst is not None and worst > 0
-
-    return ranked(means, subjects, beats, Interval(None, None, level, "simultaneous comparisons of all pairs", count))
+    others = range(len(subjects) - 1)
+    each = simultaneous(influence[:, 1:] - influence[:, :1], [1.0] * len(others), count, level, alike=[others]).level
+    interval = Interval(None, None, level, "simultaneous comparisons of all pairs", count)
+    above = np.zeros((len(subjects), len(subjects)), dtype=bool)
+    pairs = _Pairs(np.array(marks, dtype=bool), crowds, each)
+    for one in range(len(subjects) - 1):
+        later = np.arange(one + 1, len(subjects))
+        low, high = pairs.bounds(one, later, (scores, scores), codes)
+        above[one, later], above[later, one] = low > 0, high < 0
+    if failed is not None and failed.tables is not None:
+        codes = cluster_codes(failed.clusters, len(failed.tables[0]))[0]
+        for one in range(len(subjects)):
+            below = np.flatnonzero(above[one])
+            above[one, below] = pairs.bounds(one, below, failed.tables, codes)[0] > 0
+    elif failed is not None:
+        above[:] = False
+    return ranked(means, subjects, above, interval)
 
 
-def ranked(
-    means: Floats, subjects: Sequence[str], beats: Callable[[int, int], bool] | None, interval: Interval
-) -> list[Rank]:
-    """The ranks from who surely beats whom; without it, ranks have `interval`, which has no bounds."""
-    everyone = range(len(subjects))
-    above = [[beats(one, two) if beats and one != two else False for two in everyone] for one in everyone]
-    places = ranks(-means[None, :])[0].astype(int)
+class _Pairs(Struct, frozen=True):
+    """Compares one subject with others; `marks` says whose answers are right or wrong, `people` who are people."""
+
+    marks: NDArray[np.bool_]
+    people: Mapping[int, PeopleMean]
+    level: float
+
+    def bounds(
+        self, one: int, others: NDArray[np.intp], tables: tuple[Floats, Floats], codes: Integers
+    ) -> tuple[Floats, Floats]:
+        """The bounds of `one` in the first table minus each of the others in the second."""
+        if not others.size:
+            return np.zeros(0), np.zeros(0)
+        binary = self.marks[others] & self.marks[one]
+        apart = tables[0][:, [one]] - tables[1][:, others]
+        low, high = difference_bounds(without_rounding(apart), codes, binary, self.level)
+        for place, two in enumerate(others.tolist()):
+            if sides := [self.people[side] for side in (one, two) if side in self.people]:
+                found = item_differences(tables[1][:, two], tables[0][:, one], codes, binary=bool(binary[place]))
+                interval = with_people(found.summary(self.level), sides, self.level).interval
+                known = interval.low is not None and interval.high is not None
+                low[place], high[place] = (interval.low, interval.high) if known else (-math.inf, math.inf)
+        return low, high
+
+
+def ranked(means: Floats, subjects: Sequence[str], above: NDArray[np.bool_] | None, interval: Interval) -> list[Rank]:
+    """The ranks from who surely beats whom (rows beat columns); without it, ranks have `interval`, without bounds."""
+    places = ranks(-means[None, :])[0].astype(int).tolist()
     found = []
     for me, subject in enumerate(subjects):
-        if beats is not None:
-            low, high = 1.0 + sum(row[me] for row in above), float(len(subjects) - sum(above[me]))
+        beaten: tuple[str, ...] = ()
+        if above is not None:
+            beaten = tuple(subjects[other] for other in np.flatnonzero(above[me]).tolist())
+            low, high = 1.0 + float(above[:, me].sum()), float(len(subjects) - len(beaten))
             interval = Interval(low, high, interval.level, interval.method, interval.clusters)
-        beaten = tuple(subjects[other] for other in everyone if above[me][other])
-        found.append(Rank(subject, float(means[me]), int(places[me]), interval, beaten))
+        found.append(Rank(subject, float(means[me]), places[me], interval, beaten))
     return sorted(found, key=lambda entry: (entry.rank, entry.subject))
 
 

@@ -193,8 +193,8 @@ class Episodes(StorePart):
         score: bytes | None,
     ) -> None:
         kept = [self._encode_exchange(batch, event) if isinstance(event, Exchange) else event for event in events]
-        # PostgreSQL stores no zero characters.
-        said = (failure.kind, failure.message.replace("\0", "\ufffd")) if failure else (None, None)
+        # As it is read: a member of an enum has another checksum. PostgreSQL stores no zero characters.
+        said = (str(failure.kind), failure.message.replace("\0", "\ufffd")) if failure else (None, None)
         row = (
             *place,
             None if outcome is None else seal(outcome, *place, "outcome"),

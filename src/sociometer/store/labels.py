@@ -8,13 +8,17 @@ import math
 import secrets
 import time
 from collections.abc import Collection, Iterable, Sequence
+from contextlib import closing
 from pathlib import Path
 
 import msgspec
 from msgspec import Struct
 
+from sociometer.core.card import SheetCard
 from sociometer.core.errors import UsageError, unknown
+from sociometer.core.task import PeopleLabel
 from sociometer.store.book import CODE_LETTERS, Book, new_letters, plain_code
+from sociometer.store.place import StorePlace
 
 _NO_CODE = "no code: "
 _TABLES = """
@@ -120,6 +124,41 @@ class Given(Struct, frozen=True):
 
     unit: str
     settles: bool
+
+
+def people_of(store: StorePlace, run: str) -> dict[str, tuple[PeopleLabel, ...]]:
+    """What people said of the rows of a run's sheets, by sheet; the same rater counts once for each row."""
+    if not isinstance(store, Path) or not book_path(store).exists():
+        return {}
+    found: dict[str, dict[tuple[str, tuple[str, ...]], PeopleLabel]] = {}
+    with closing(LabelBook(book_path(store))) as book:
+        for queue in book.queues():
+            units = {name: one for name, one in book.units(queue.name).items() if one.row.get("run") == run}
+            sheet = found.setdefault(queue.kind.partition("/")[2], {})
+            for label in book.labels(queue.name) if units else ():
+                if label.answers and (unit := units.get(label.unit)) is not None:
+                    # Raters of two queues have the same names by chance; files are named after people.
+                    rater, key = label.rater if label.imported else f"{queue.name}/{label.rater}", (*unit.key.values(),)
+                    sheet[rater, key] = PeopleLabel(rater, key, label.answers)
+    return {sheet: (*labels.values(),) for sheet, labels in found.items() if labels}
+
+
+def keep_people(store: Path, instrument: str, sheet: SheetCard, run: str, labels: Sequence[PeopleLabel]) -> None:
+    """Store people's answers on a sheet of a run in a queue of the run; a later answer replaces an earlier one."""
+    asked = tuple(LabelQuestion(one.column, one.question, one.values, one.low, one.high) for one in sheet.label)
+    columns = (*sheet.key, *(one.column for one in asked))
+    name, kind = f"{run} {sheet.name}", f"{instrument}/{sheet.name}"
+    units = {"/".join(one.key): Unit("/".join(one.key), dict(zip(sheet.key, one.key, strict=True)), {}, {"run": run})
+             for one in labels}  # fmt: skip
+    with closing(LabelBook(book_path(store))) as book, book.changing():
+        if all(queue.name != name for queue in book.queues()):
+            secret = secrets.token_urlsafe(16)
+            book.create(Queue(name, sheet.title, asked, kind, columns, secret=secret), (), (), ())
+        known = book.units(name)
+        book.add_units(name, [unit for unit in units.values() if unit.id not in known], ())
+        for one in labels:
+            book.add_rater(name, one.rater)
+            book.put(name, Label("/".join(one.key), one.rater, one.answers, imported=True))
 
 
 def book_path(store: Path) -> Path:

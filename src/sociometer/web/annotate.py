@@ -8,6 +8,7 @@ from contextlib import closing
 from functools import partial
 from pathlib import Path
 from random import Random
+from statistics import fmean
 from typing import Any
 
 from aiohttp import web
@@ -23,6 +24,7 @@ from sociometer.reporting.evidence import transcript_lines
 from sociometer.results.corrected import COUNTS, PART, JudgeAndPeople, episode_name, judge_and_people, unsettled
 from sociometer.statistics.agreement import Agreement, Ratings, alpha_of, pairwise_kappa, settled
 from sociometer.statistics.formatting import number
+from sociometer.statistics.intervals import clustered_mean_interval
 from sociometer.store.book import ALPHABET
 from sociometer.store.labels import Label, LabelBook, LabelQuestion, Queue, Unit, book_path
 from sociometer.store.store import Store
@@ -44,7 +46,7 @@ def kind_of(path: Path, cards: Mapping[str, Card]) -> tuple[str, SheetCard]:
     kinds = {f"{name}/{sheet.name}": sheet for name, card in cards.items() for sheet in card.sheet}
     columns = set(read_sheet(path, guarded=True).columns)
     for name, sheet in kinds.items():
-        if columns.issuperset((*sheet.key, *sheet.shown, *(one.column for one in sheet.label))):
+        if columns.issuperset(sheet.columns):
             return name, sheet
     raise UsageError(f"{path}: no sheet has these columns; known are {', '.join(kinds)}.")
 
@@ -187,6 +189,7 @@ class Board(Struct, frozen=True):
     labelled: int
     open: int
     raters: Table
+    answers: Table
     agreement: Table
     disagreements: Table
 
@@ -223,6 +226,7 @@ def board_of(book: LabelBook, name: str) -> Board:
         len({label.unit for label in labels if label.answers} & units.keys()),
         len(apart),
         _raters_table(book, queue, labels, raters),
+        _answers_table(queue, units, [label for label in labels if label.unit in units]),
         _agreement_table(queue, ratings),
         Table(
             "disagreements", "Not settled", ("unit", "question", "labels"), tuple(apart[:MOST_SHOWN]),
@@ -235,15 +239,19 @@ def _apart(queue: Queue, labels: list[Label]) -> list[tuple[Cell, ...]]:
     """The units that raters disagree on, and what each said."""
     rows: list[tuple[Cell, ...]] = []
     for asked in queue.asked:
-        said: dict[str, list[Label]] = {}
-        for label in labels:
-            if asked.values and asked.column in label.answers:
-                said.setdefault(label.unit, []).append(label)
-        for unit, given in said.items():
-            if len(given) > 1 and settled([label.answers[asked.column] for label in given]) is None:
+        for unit, given in _labelled(asked, labels).items():
+            if asked.values and len(given) > 1 and settled([label.answers[asked.column] for label in given]) is None:
                 told = ", ".join(f"{label.rater}: {label.answers[asked.column]}" for label in given)
                 rows.append((unit, asked.column, told))
     return rows
+
+
+def _labelled(asked: LabelQuestion, labels: list[Label]) -> dict[str, list[Label]]:
+    said: dict[str, list[Label]] = {}
+    for label in labels:
+        if asked.column in label.answers:
+            said.setdefault(label.unit, []).append(label)
+    return said
 
 
 def _raters_table(book: LabelBook, queue: Queue, labels: list[Label], raters: list[str]) -> Table:
@@ -262,6 +270,23 @@ def _raters_table(book: LabelBook, queue: Queue, labels: list[Label], raters: li
         )
     columns = ("rater", "labelled", "assigned", "skipped", "seconds per unit")
     return Table("raters", "Raters", columns, tuple(rows))
+
+
+def _answers_table(queue: Queue, units: dict[str, Unit], labels: list[Label]) -> Table:
+    """The share of the labelled units that each answer settles, and of units with several labels that are all alike."""
+    rows: list[tuple[Cell, ...]] = []
+    for asked in (one for one in queue.asked if one.values):
+        said = {unit: [one.answers[asked.column] for one in given] for unit, given in _labelled(asked, labels).items()}
+        shares = {answer: {unit: settled(given) == answer for unit, given in said.items()} for answer in asked.values}
+        shares["all raters agree"] = {unit: len(set(given)) == 1 for unit, given in said.items() if len(given) > 1}
+        for answer, found in ((answer, found) for answer, found in shares.items() if found):
+            # Units that share the first part of their key, such as the parts of one tree, are not independent.
+            shared = [next(iter(units[unit].key.values())) for unit in found]
+            interval = clustered_mean_interval([float(one) for one in found.values()], shared)
+            ends = [number(end, _SHARE) for end in (interval.low, interval.high) if end is not None]
+            rows.append((asked.column, answer, len(found), fmean(found.values()), " to ".join(ends)))
+    columns = ("question", "answer", "units", "share", "95 % interval")
+    return Table("answers", "Answers", columns, tuple(rows), units={"share": _SHARE})
 
 
 def _agreement_table(queue: Queue, ratings: dict[str, Ratings]) -> Table:

@@ -5,10 +5,10 @@ import msgspec
 import pytest
 
 from sociometer.core.errors import DataError, UsageError
+from sociometer.core.task import PeopleLabel
 from sociometer.instruments.sage.analyses.stability import contexts
 from sociometer.instruments.sage.items import bundled
 from sociometer.instruments.sage.judges.sheets import (
-    Answers,
     check,
     context_key,
     read_sheet,
@@ -24,8 +24,8 @@ SCENARIOS = list(bundled("en"))
 
 def given(name, directions, reasonable):
     """One annotator's sheet."""
-    felt = {(key, "direction"): said for key, said in directions.items()}
-    return Answers(name, felt | {(key, "reasonable"): said for key, said in reasonable.items()})
+    felt = [PeopleLabel(name, (key,), {"direction": said}) for key, said in directions.items()]
+    return felt + [PeopleLabel(name, (key,), {"reasonable": said}) for key, said in reasonable.items()]
 
 
 DIALOGUES = [stored(scenario, 5, 0, -3, 2, 4, -1) for scenario in SCENARIOS]
@@ -58,9 +58,9 @@ def test_table_1_on_a_worked_example():
     known = {context_key(context): context for context in contexts(DIALOGUES[0])}
     one, two, three = list(known)[:3]  # the simulator went up, same, down
     people = [
-        given("ann", {one: "up", two: "same", three: "up"}, {one: "yes", two: "yes"}),
-        given("bob", {one: "up", two: "down", three: "down"}, {one: "yes", two: "no"}),
-        given("cyd", {one: "down", two: "same", three: "down"}, {}),
+        *given("ann", {one: "up", two: "same", three: "up"}, {one: "yes", two: "yes"}),
+        *given("bob", {one: "up", two: "down", three: "down"}, {one: "yes", two: "no"}),
+        *given("cyd", {one: "down", two: "same", three: "down"}, {}),
     ]
     found = check(people, known)
     assert found.consistency.value == pytest.approx((2 / 3 + 2 / 3 + 2 / 3) / 3)
@@ -75,20 +75,20 @@ def test_table_1_on_a_worked_example():
 def test_two_sheets_of_one_annotator_count_once():
     known = {context_key(context): context for context in contexts(DIALOGUES[0])}
     one, two, *_ = known  # the simulator went up, same
-    ann = [given("ann", {one: "down", two: "same"}, {}), given("ann", {one: "down"}, {})]
-    bob = [given("bob", {one: "up"}, {}), given("bob", {}, {one: "yes"})]
+    ann = given("ann", {one: "down", two: "same"}, {}) + given("ann", {one: "down"}, {})
+    bob = given("bob", {one: "up"}, {}) + given("bob", {}, {one: "yes"})
     found = check([*ann, *bob], known)
     assert found.annotators == 2
     assert found.consistency.value == pytest.approx(2 / 3)
     assert found.agreement.value == 0 and (found.contexts, found.shared, found.undecided) == (2, 1, 1)
     with pytest.raises(DataError, match=r"'ann' give two answers for .*, direction"):
-        check([*ann, given("ann", {one: "up"}, {})], known)
+        check(ann + given("ann", {one: "up"}, {}), known)
 
 
 def test_ties_have_no_majority_and_are_counted():
     known = {context_key(context): context for context in contexts(DIALOGUES[0])}
     first, alone, *_ = known
-    found = check([given("a", {first: "up", alone: "up"}, {}), given("b", {first: "down"}, {})], known)
+    found = check(given("a", {first: "up", alone: "up"}, {}) + given("b", {first: "down"}, {}), known)
     assert found.undecided == 1 and found.majority_consistency.value is None, "one answer is no majority"
 
 
@@ -106,4 +106,4 @@ def test_a_filled_sheet_is_read_and_a_strange_word_refused_by_line(tmp_path):
 
 def test_a_context_from_elsewhere_is_refused():
     with pytest.raises(DataError, match="in none of the runs given"):
-        check([given("ann", {"r9:x@1": "up"}, {})], {})
+        check(given("ann", {"r9:x@1": "up"}, {}), {})

@@ -14,6 +14,7 @@ from sociometer.core.errors import FailureKind, Filtered, MachineryError, Stoppe
 from sociometer.core.player import BatchEndpoint, BatchResult, certainly_not_created, ended_early
 from sociometer.engine.budget import Reservation
 from sociometer.engine.progress import Progress
+from sociometer.engine.throttle import wait_asked
 from sociometer.models.finish import filtered_reply
 from sociometer.store.journal import HeldRequest, ProviderBatch, ProviderBatches
 
@@ -235,11 +236,11 @@ class Lane:
         names = frozenset(one.key.hex() for one in batch.requests)
         # Uploading takes its time: only a batch of long ago is certain to be listed by now.
         recent = time.time() - batch.created < _LONGEST_UPLOAD_SECONDS
-        ends = time.time() + (_SETTLING_SECONDS if recent else 0.0)
+        ends = time.monotonic() + (_SETTLING_SECONDS if recent else 0.0)
         while True:
             taken = frozenset(self._known.values())
             number = await self._patiently(partial(self._endpoint.find, batch.label, names, batch.created, taken))
-            left = ends - time.time()
+            left = ends - time.monotonic()
             if number or left <= 0:
                 return number or ""
             await asyncio.sleep(min(left, 5.0))
@@ -248,11 +249,13 @@ class Lane:
         self._known[batch.label] = number
         if number != batch.id:
             await self._store.identify(batch.label, number)
+        names = {one.key.hex(): one.key for one in batch.requests}
         results: dict[bytes, BatchResult] = {}
 
         def take(name: str, result: BatchResult) -> None:
-            if len(name) == 32 and not set(name) - set("0123456789abcdef"):
-                results[bytes.fromhex(name)] = result
+            # A request was sent once: its first answer counts, and no other result of it.
+            if name in names and not isinstance(results.get(names[name]), bytes):
+                results[names[name]] = result
 
         wait = _FIRST_POLL_SECONDS
         while not (ended := await self._patiently(lambda: self._endpoint.ended(number))):
@@ -293,7 +296,7 @@ class Lane:
                 malformed += error.kind is FailureKind.MALFORMED_REPLY
                 if not error.retryable or malformed == _MOST_MALFORMED:
                     raise Stopped(f"a batch cannot be collected: {error}") from None
-                await asyncio.sleep(max(wait, error.retry_after_seconds or 0.0))
+                await asyncio.sleep(max(wait, wait_asked(error, self._model, self._progress)))
                 wait = min(_LONGEST_POLL_SECONDS, wait * 1.5)
 
     def _start(self, work: Coroutine[None, None, None]) -> None:

@@ -1,6 +1,6 @@
-"""The instrument's own command: blackjack beliefs in sentences, graded by people and compared with the run's judge."""
+"""The instrument's own commands: convert, and grade: blackjack beliefs graded by people, beside the run's judge."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from sociometer.core.command import CommandContext
@@ -9,28 +9,25 @@ from sociometer.core.instrument import Result
 from sociometer.core.measure import Cell, Table
 from sociometer.core.settings import Settings
 from sociometer.core.sheets import read_rows, write_sheet
-from sociometer.core.task import RunView
+from sociometer.core.task import PeopleLabel, RunView
+from sociometer.core.words import counted
+from sociometer.instruments.egosocial.conversion import convert as convert
 from sociometer.instruments.egosocial.games.blackjack.match import RIGHT_ABOVE, Hand, HandOutcome
 from sociometer.instruments.egosocial.games.blackjack.rules import total_of
 from sociometer.instruments.egosocial.games.cards import spoken
-from sociometer.statistics.agreement import cohen_kappa
+from sociometer.statistics.agreement import cohen_kappa, majorities
 
 BELIEFS = ("self", "external")
 
 
-def place_of(item: str, repeat: int | str, decision: int | str, about: str) -> str:
-    """Return the id of a belief in a run."""
-    return f"{item}.{repeat}.{decision}.{about}"
-
-
 Grades = Mapping[str, bool]
-"""Whether each belief, by its place, is right."""
+"""Whether each belief is right, by its place: item, repeat, decision and which of the two."""
 
 
 def judged(run: RunView[Hand, HandOutcome]) -> dict[str, bool]:
     """Return the verdicts of the judge that graded beliefs during the run; none if it had no judge."""
     return {
-        place_of(episode.item.id, episode.repeat, number, belief): grade > RIGHT_ABOVE
+        f"{episode.item.id}.{episode.repeat}.{number}.{belief}": grade > RIGHT_ABOVE
         for episode in run.episodes()
         for number, decision in enumerate(episode.outcome.decisions if episode.outcome else (), 1)
         for belief, grade in zip(BELIEFS, decision.grades or (), strict=False)
@@ -64,7 +61,7 @@ def _agreement(people: Grades, judged: Grades, places: Sequence[str]) -> tuple[C
 
 
 COLUMNS = (
-    "item", "repeat", "decision", "cards", "dealer_shows", "self_belief", "external_belief", "self_right",
+    "run", "item", "repeat", "decision", "cards", "dealer_shows", "self_belief", "external_belief", "self_right",
     "external_right",
 )  # fmt: skip
 _NEXT_STEP = "Fill in the sheet that 'sociometer egosocial grade' wrote."
@@ -77,6 +74,7 @@ def write(run: RunView[Hand, HandOutcome]) -> str:
         raise UsageError("the run has no played blackjack hand, so there is nothing to grade.")
     rows = [
         (
+            run.run,
             episode.item.id,
             episode.repeat,
             number,
@@ -93,33 +91,42 @@ def write(run: RunView[Hand, HandOutcome]) -> str:
     return write_sheet(COLUMNS, rows, guard_formulas=True)
 
 
-def read_people(path: Path, run: RunView[Hand, HandOutcome]) -> dict[str, bool]:
-    """Return people's grades in a filled-in sheet, by the place of each belief in its run."""
+def read_people(path: Path, run: RunView[Hand, HandOutcome]) -> dict[tuple[str, ...], dict[str, str]]:
+    """Return a person's grades in a filled-in sheet, by item, repeat and decision."""
     known = {
-        place_of(episode.item.id, episode.repeat, number, belief)
+        (episode.item.id, str(episode.repeat), str(number))
         for episode in run.episodes()
         for number in range(1, len(episode.outcome.decisions if episode.outcome else ()) + 1)
-        for belief in BELIEFS
     }
-    people: dict[str, bool] = {}
-    for number, row in read_rows(path, COLUMNS, next_step=_NEXT_STEP, guarded=True):
-        for belief in BELIEFS:
-            person = row[f"{belief}_right"].strip().lower()
+    people: dict[tuple[str, ...], dict[str, str]] = {}
+    for number, row in read_rows(path, COLUMNS[1:], COLUMNS[:1], next_step=_NEXT_STEP, guarded=True):
+        place = (row["item"], row["repeat"] or "0", row["decision"])
+        for column in (f"{belief}_right" for belief in BELIEFS):
+            person = row[column].strip().lower()
             if not person:
                 continue
             if person not in _YES_NO:
-                raise DataError(f"'{person}' is not a grade; write y or n in {belief}_right", path, number)
-            place = place_of(row["item"], row["repeat"] or "0", row["decision"], belief)
-            if place not in known:
+                raise DataError(f"'{person}' is not a grade; write y or n in {column}", path, number)
+            if place not in known or row.get("run", "") not in ("", run.run):
                 raise DataError(
                     f"decision {row['decision']} of {row['item']} is not in this run; give the run it came from",
                     path,
                     number,
                 )
-            people[place] = _YES_NO[person] == "y"
+            people.setdefault(place, {})[column] = _YES_NO[person]
     if not people:
         raise DataError("no grade is filled in; write y or n in the columns self_right and external_right", path)
     return people
+
+
+def graded(labels: Iterable[PeopleLabel]) -> dict[str, bool]:
+    """Return the grades of the majority, by the place of each belief in its run; a tie is no grade."""
+    labels = list(labels)
+    return {
+        ".".join((*key, belief)): grade == "y"
+        for belief in BELIEFS
+        for key, grade in majorities(labels, f"{belief}_right").items()
+    }
 
 
 def grade(context: CommandContext, options: Settings) -> Result:
@@ -132,7 +139,13 @@ def grade(context: CommandContext, options: Settings) -> Result:
         )
     view = run.view("blackjack")
     if options.text("sheet"):
-        return Result(tables=(table(read_people(Path(options.text("sheet")), view), judged(view)),))
+        sheet = Path(options.text("sheet"))
+        labels = context.keep_labels(run.id, "beliefs", sheet.stem, read_people(sheet, view))
+        people = len({label.rater for label in labels})
+        note = (
+            f"The grades of {sheet.stem} are stored with the run, which {counted(people, 'person', 'people')} graded."
+        )
+        return Result(tables=(table(graded(labels), judged(view)),), notes=(note,))
     out = Path(options.text("to"))
     note = f"Fill in the last two columns with y or n, then: sociometer egosocial grade {run.id} --sheet {out}"
     return Result(notes=(note,), wrote=(context.write(out, write(view)),))

@@ -7,7 +7,7 @@ from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Summary
 from sociometer.core.source import Source
 from sociometer.core.task import Task
-from sociometer.instruments.egosocial import figures, items, paper, play, scoring, worlds
+from sociometer.instruments.egosocial import conversion, figures, items, paper, play, scoring, worlds
 from sociometer.instruments.egosocial.games import players
 from sociometer.instruments.egosocial.games.asking import STEADY
 from sociometer.instruments.egosocial.games.blackjack import match as blackjack
@@ -51,6 +51,11 @@ INSTRUMENT = Instrument(
         game("numbers", numbers.NumberMatch, numbers.NumberOutcome, numbers, numbers_scoring),
         # Limit hold'em against an opponent whose style is to be named.
         game("holdem", holdem.Match, holdem.MatchOutcome, holdem, holdem_scoring),
+        # A model rewrites third-person items in the first person. Played by 'convert'.
+        Task(
+            "convert", conversion.ThirdPerson, conversion.Conversion, play=conversion.ask, score=conversion.score,
+            summarise=conversion.summarise,
+        ),
     ],
     players={STEADY: players.SteadyOpponent},
     figures=figures.figures,

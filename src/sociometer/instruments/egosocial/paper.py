@@ -2,13 +2,12 @@
 
 from collections.abc import Sequence
 
-from msgspec import Struct, field
+from msgspec import Struct, field, structs
 
-from sociometer.core.measure import Measure
+from sociometer.core.measure import Measure, Summary
 from sociometer.core.paper import (
     NOT_THE_PAPERS,
     Estimate,
-    PaperCell,
     PaperColumn,
     PaperInput,
     PaperPart,
@@ -20,8 +19,11 @@ from sociometer.core.paper import (
     remarks_on,
 )
 from sociometer.core.task import AnyRun
+from sociometer.core.words import counted, grouped
 from sociometer.instruments.egosocial.games.numbers.figures import number_figures
 from sociometer.instruments.egosocial.published.reproduce import published
+from sociometer.statistics.agreement import majorities
+from sociometer.statistics.measures import Observation, mean_measure
 
 PEOPLE = "Human"
 OURS = "*"
@@ -57,10 +59,11 @@ THEORY_OF_MIND = (
     *_LEVELS,
     Column("hold'em", "holdem", "accuracy", "holdem"),
 )
+_BLACKJACK = Column("blackjack", "blackjack", "accuracy", "blackjack")
 SOCIALIZATION = (
     Column("new world", "newworld", "newworld", "newworld"),
     Column("counterfactual", "counterfactual-official", "counterfactual", "counterfactual"),
-    Column("blackjack", "blackjack", "accuracy", "blackjack"),
+    _BLACKJACK,
     Column("ToMBench", "socialfirst", "first", "tombench"),
     *_ABILITIES,
     Column(f"ToMBench first{OURS}", "tombench", "first"),
@@ -125,16 +128,14 @@ def paper(given: PaperInput) -> Sequence[PaperPart]:
 def _table(given: PaperInput, label: str, name: str, title: str, columns: Sequence[Column]) -> PaperPart:
     """Tables 2 and 3: one row for each subject, the paper's columns."""
     runs = list(given.runs)
-    subjects: dict[str, list[AnyRun]] = {}
     tasks = {column.task for column in columns}
-    for run in runs:
-        if run.task in tasks:
-            subjects.setdefault(run.name, []).append(run)
+    subjects = grouped((run.name, run) for run in runs if run.task in tasks)
     rows = [
         PaperRow(
             (subject, *(_cell(mine, column) for column in columns)),
             given.facts(mine[0]).get("kind", ""),
             tuple(dict.fromkeys(remark for run in mine for remark in _remarks(run))),
+            why_empty=_why_empty(mine, columns),
         )
         for subject, mine in subjects.items()
     ]
@@ -171,18 +172,53 @@ def _column(column: Column) -> PaperColumn:
     return PaperColumn(title + OURS * (column.task in _OURS), group, 1)
 
 
-def _cell(runs: Sequence[AnyRun], column: Column) -> PaperCell:
-    found = [run for run in runs if run.task == column.task and run.summary.measure(column.measure, **column.group)]
-    return estimate(found[0], column.measure, scale=100, **column.group) if found else None
+def _cell(runs: Sequence[AnyRun], column: Column) -> Estimate:
+    mine = [run for run in runs if run.task == column.task]
+    if column.task == "blackjack":  # people's grades before a judge's
+        mine = [
+            structs.replace(run, summary=Summary((found,))) for run in mine if (found := _graded(run)[0]).items
+        ] or mine
+    cells = [estimate(run, column.measure, scale=100, **column.group) for run in mine]
+    return next((cell for cell in cells if cell.value is not None), Estimate(None))
+
+
+def _graded(run: AnyRun) -> tuple[Measure, int, int]:
+    """Both beliefs right at the first decision, as most people say; how many people graded, and hands without grade."""
+    labels = run.labels.get("beliefs", ())
+    own, other = (majorities(labels, f"{belief}_right") for belief in ("self", "external"))
+    hands = {label.key for label in labels if label.key[2] == "1"}
+    rows = [
+        Observation(key[0], key[0], float(own[key] == other[key] == "y"), {})
+        for key in sorted(hands & own.keys() & other.keys())
+    ]
+    return mean_measure("accuracy", rows, binary=True), len({label.rater for label in labels}), len(hands) - len(rows)
+
+
+def _why_empty(runs: Sequence[AnyRun], columns: Sequence[Column]) -> str:
+    """Why cells of a row are empty."""
+    played = {run.task: run.run for run in runs}
+    absent = dict.fromkeys(_TITLES.get(one.task, _heading(one)[0]) for one in columns if one.task not in played)
+    said = [f"not played: {', '.join(absent)}"] if absent else []
+    if "blackjack" in played and _BLACKJACK in columns and _cell(runs, _BLACKJACK).value is None:
+        grade = f"run 'sociometer egosocial grade {played['blackjack']}'"
+        said.append(f"Blackjack: neither people nor a judge graded the beliefs; {grade}")
+    return "; ".join(said)
 
 
 def _remarks(run: AnyRun) -> tuple[str, ...]:
     """The remarks on a run, with its task if its items are not the paper's."""
     said = [f"{run.task}: {remark}" if remark == NOT_THE_PAPERS else remark for remark in remarks_on(run)]
     said += [f"{_TITLES[run.task]}{OURS}: {_OURS[run.task]}"] if run.task in _OURS else []
+    if run.task == "blackjack":
+        found, people, tied = _graded(run)
+        if found.items:
+            graders = counted(people, "person", "people")
+            said.append(f"Blackjack: {found.items} hands graded by {graders}; {tied} have no majority")
+        elif "judge" in run.roles:
+            said.append(f"Blackjack: graded by a judge ({run.roles['judge']})")
     title, measure, asked = _ASKED.get(run.task, ("", "", 0))
-    if asked and (found := run.summary.measure(measure)) is not None and found.items != asked:
-        said.append(f"{title}: {found.items:,} questions; the paper asked {asked}")
+    if asked and (played := run.summary.measure(measure)) is not None and played.items != asked:
+        said.append(f"{title}: {played.items:,} questions; the paper asked {asked}")
     return tuple(said)
 
 

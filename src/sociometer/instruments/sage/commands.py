@@ -27,6 +27,7 @@ from sociometer.instruments.sage.figures import captioned, figures
 from sociometer.instruments.sage.items import BUNDLED, RELEASED, Scenario, known_scenarios
 from sociometer.instruments.sage.judges import sheets
 from sociometer.instruments.sage.leaderboard import ends, value_of
+from sociometer.instruments.sage.published.reproduce import table as published
 from sociometer.instruments.sage.simulators import simulators as simulators
 from sociometer.statistics.formatting import estimate, stand_in_notes
 
@@ -220,7 +221,7 @@ def sheet(context: CommandContext, options: Settings) -> Result:
 
 def annotations(context: CommandContext, options: Settings) -> Result:
     """Compares filled-in sheets with the simulator's judgements and the paper's figures."""
-    read = [sheets.read_sheet(Path(name)) for name in options.texts("sheets")]
+    read = [label for name in options.texts("sheets") for label in sheets.read_sheet(Path(name))]
     runs = [context.run(name) for name in options.texts("run")]
     known = {
         sheets.context_key(context): context
@@ -229,22 +230,28 @@ def annotations(context: CommandContext, options: Settings) -> Result:
         for context in contexts(dialogue)
     }
     found = sheets.check(read, known)
-    shares = (
-        ("consistency of simulator and annotator", found.consistency, 0.8265),
-        ("consistency of simulator and majority", found.majority_consistency, 0.95),
-        ("agreement of annotators", found.agreement, 0.758),
-        ("reasonableness", found.reasonableness, 0.8835),
-        ("agreement of annotators in reasonableness", found.reasonableness_agreement, 0.7975),
-    )
+    kept: dict[tuple[str, str, str], dict[tuple[str, ...], dict[str, str]]] = {}
+    for label in read:
+        for column, said in label.answers.items():
+            place = (known[label.key[0]].run, sheets.SHEETS[column], label.rater)
+            kept.setdefault(place, {})[label.key] = {column: said}
+    for place, answers in kept.items():
+        context.keep_labels(*place, answers)
+    names = ("consistency of simulator and annotator", "consistency of simulator and majority",
+             "agreement of annotators", "reasonableness", "agreement of annotators in reasonableness")  # fmt: skip
+    paper = zip(names, (float(row["percent"]) / 100 for row in published("table1")), strict=True)
     rows = (
-        *((name, each.value, *ends(each.interval), each.items, paper) for name, each, paper in shares),
+        *(
+            (name, each.value, *ends(each.interval), each.items, value)
+            for (name, value), each in zip(paper, found.shares(), strict=True)
+        ),
         ("agreement of annotators, Krippendorff's alpha", found.alpha, None, None, found.shared, None),
     )
     columns = ("metric", "here", "from", "to", "answers", "paper")
     table = Table(
         "annotations", "Agreement of the simulator with people", columns, rows,
         note=f"{found.contexts} contexts, {found.shared} of them rated by two or more of {found.annotators} annotators;"
-        f" {found.undecided} without a majority of more than half",
+        f" {found.undecided} without a majority of more than half. The answers are stored with the runs",
     )  # fmt: skip
     return Result(tables=(table,))
 

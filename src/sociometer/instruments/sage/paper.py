@@ -20,10 +20,14 @@ from sociometer.core.paper import (
     remarks_on,
 )
 from sociometer.core.task import AnyRun
+from sociometer.core.words import grouped
+from sociometer.instruments.sage.analyses.stability import contexts
 from sociometer.instruments.sage.figures import figures
+from sociometer.instruments.sage.judges.sheets import SHEETS, check, context_key
 from sociometer.instruments.sage.leaderboard import by_simulator, leaderboard_table, simulator_of, value_of
 from sociometer.instruments.sage.person.emotion import CARDS
 from sociometer.instruments.sage.published.reproduce import table as published
+from sociometer.instruments.sage.samples import dialogues_of
 from sociometer.instruments.sage.simulators import Played, cube, rank_agreements
 from sociometer.statistics.charts import ScatterPoint, scatter_chart
 from sociometer.statistics.correlation import pearson
@@ -41,12 +45,7 @@ def paper(given: PaperInput) -> Sequence[PaperPart]:
     return [
         illustration("Fig. 1", "SAGE at a glance"),
         illustration("Fig. 2", "The workflow of the sentient agent"),
-        PaperPart(
-            label="Table 1",
-            title="Human evaluation results",
-            missing="It needs people's judgements: 'sociometer sage sheet RUN' writes sheets for annotators,"
-            " 'sociometer sage annotations' evaluates them.",
-        ),
+        _human_check(given.of_task("dialogue")),
         figure("Fig. 3", "Emotion vs. BLRI (user thoughts)", "relationship-emotion", "relationship"),
         figure("Fig. 4", "Emotion vs. utterance quality", "talk-emotion", "relationship"),
         _correlations(given.of_task("relationship")),
@@ -64,6 +63,30 @@ def paper(given: PaperInput) -> Sequence[PaperPart]:
         illustration("Table 6", "Capabilities and related strategies"),
         _examples(given.of_task("dialogue")),
     ]
+
+
+def _human_check(runs: Sequence[AnyRun]) -> PaperPart:
+    """Table 1: the simulator compared with people, one row for each metric; other items have a section of their own."""
+    rows = []
+    for members in grouped((run.official, run) for run in runs if run.labels.keys() & {*SHEETS.values()}).values():
+        known = {context_key(one): one for run in members for talk in dialogues_of(run) for one in contexts(talk)}
+        found = check([one for run in members for sheet in SHEETS.values() for one in run.labels.get(sheet, ())], known)
+        remarks = tuple(dict.fromkeys(remark for run in members for remark in remarks_on(run)))
+        section = f"{', '.join(dict.fromkeys(run.subject for run in members))}: {found.annotators} annotators"
+        for row, each in zip(published("table1"), found.shares(), strict=True):
+            interval = each.interval.scaled(100) if each.interval else None
+            value = Estimate(None if each.value is None else 100 * each.value, interval)
+            why = "too few people answered it"
+            rows.append(PaperRow((row["metric"], value, each.items), section, remarks, why_empty=why))
+    own = bool(rows)
+    rows += [printed(row["metric"], Estimate(float(row["percent"])), None) for row in published("table1")]
+    return PaperPart(
+        label="Table 1", title="Human evaluation results",
+        how="People's answers that are stored with the runs, with intervals over contexts; a tie is no majority.",
+        missing="" if own else "It needs people's judgements: 'sociometer sage sheet RUN' writes sheets for annotators,"
+        " 'sociometer sage annotations' evaluates and stores them.",
+        table=PaperTable((PaperColumn("Metric"), PaperColumn("%", digits=2), PaperColumn("Answers")), tuple(rows)),
+    )  # fmt: skip
 
 
 def _drawn(drawn: dict[str, Figure], label: str, title: str, name: str, task: str) -> PaperPart:

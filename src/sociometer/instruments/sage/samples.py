@@ -5,6 +5,7 @@ from random import Random
 
 from sociometer.core.command import Run
 from sociometer.core.errors import UsageError
+from sociometer.core.task import AnyRun
 from sociometer.instruments.sage.analyses.candour import JudgedTalk
 from sociometer.instruments.sage.analyses.stability import Context, contexts
 from sociometer.instruments.sage.dialogue import REHEARSAL, Dialogue, StoredDialogue, is_rehearsed
@@ -44,7 +45,12 @@ def only_hard_talks(run: Run) -> bool:
 
 def stored_dialogues(run: Run, task: str = "") -> Iterator[StoredDialogue]:
     """The dialogues of a run, each under its scenario's id (and the number of its repeat after the first)."""
-    for episode in run.view(task or dialogue_task(run)).episodes():
+    return dialogues_of(run.view(task or dialogue_task(run)))
+
+
+def dialogues_of(run: AnyRun) -> Iterator[StoredDialogue]:
+    """The dialogues of a task of a run."""
+    for episode in run.episodes():
         if not isinstance(episode.outcome, Dialogue):
             continue
         item = episode.item
@@ -55,7 +61,7 @@ def stored_dialogues(run: Run, task: str = "") -> Iterator[StoredDialogue]:
             scenario = scenario.scenario()
         name = scenario.id + (f"#{episode.repeat}" if episode.repeat else "")
         yield StoredDialogue(
-            id=name, cluster=scenario.cluster or scenario.id, run=run.id, subject=run.subject, scenario=scenario,
+            id=name, cluster=scenario.cluster or scenario.id, run=run.run, subject=run.subject, scenario=scenario,
             dialogue=episode.outcome,
         )  # fmt: skip
 

@@ -138,7 +138,8 @@ def sheet(context: CommandContext, options: Settings) -> Result:
 
 def analyse(context: CommandContext, options: Settings) -> Result:
     """Asks a judge for the causes of a sample of wrong answers, or of those in a sheet, next to what people named."""
-    labels = errors.read_labels(Path(options.text("sheet"))) if options.text("sheet") else {}
+    sheet = Path(options.text("sheet"))
+    labels = errors.read_labels(sheet) if options.text("sheet") else {}
     runs, sample = _wrong_answers(context, options, sys.maxsize if labels else options.whole("sample"))
     if labels:
         sample = [entry for entry in sample if entry.id in labels]
@@ -147,6 +148,9 @@ def analyse(context: CommandContext, options: Settings) -> Result:
                 f"{counted(len(strangers), 'row')} of the sheet, such as {strangers[0]}, are not wrong answers of"
                 " these runs; give the runs that it was written from."
             )
+        for name, run in errors.runs_by_name(runs).items():
+            mine = [one.id for one in sample if one.subject == name]
+            context.keep_labels(run, "causes", sheet.stem, {(one,): {"cause": labels[one]} for one in mine})
     judged = context.play("errors", items=sample)
     summary, view = judged.summary("errors"), judged.view("errors")
     subjects = list(dict.fromkeys(entry.subject for entry in sample))
@@ -155,7 +159,8 @@ def analyse(context: CommandContext, options: Settings) -> Result:
     if labels:
         verdicts = {item.id: str(outcome.cause) for item, outcome, _ in view.scored() if outcome.cause}
         tables += [errors.label_table(labels), errors.agreement_table(labels, verdicts)]
-    return Result(tuple(tables), tuple(notes), (figures.cause_figure([summary], labels),))
+    people = {"people (all subjects)": labels} if labels else {}
+    return Result(tuple(tables), tuple(notes), (figures.cause_figure([summary], people),))
 
 
 def _wrong_answers(

@@ -61,16 +61,16 @@ class _Reply(Struct, frozen=True):
     reason: str = ""
 
 
-def sample_runs(runs: Mapping[str, RunView[Question, ChoiceAnswer]], count: int, seed: int) -> list[WrongAnswer]:
-    """The samples of several runs, mixed; if a subject has several, its name is followed by the run's id."""
+def runs_by_name(runs: Mapping[str, RunView[Question, ChoiceAnswer]]) -> dict[str, str]:
+    """The run of each subject; if a subject has several, its name is followed by the run's id."""
     played = Counter(view.subject for view in runs.values())
-    found = [
-        entry
-        for run, view in runs.items()
-        for entry in sample_wrong(
-            view, count, seed, view.subject if played[view.subject] == 1 else f"{view.subject} ({run})"
-        )
-    ]
+    return {view.subject if played[view.subject] == 1 else f"{view.subject} ({run})": run for run, view in runs.items()}
+
+
+def sample_runs(runs: Mapping[str, RunView[Question, ChoiceAnswer]], count: int, seed: int) -> list[WrongAnswer]:
+    """The samples of several runs, mixed."""
+    named = runs_by_name(runs).items()
+    found = [entry for name, run in named for entry in sample_wrong(runs[run], count, seed, name)]
     return sorted(found, key=lambda entry: entry.id)
 
 

@@ -64,8 +64,8 @@ def _positions(runs: Sequence[AnyRun]) -> Figure:
     )
 
 
-def cause_figure(summaries: Sequence[Summary], labels: Mapping[str, str] | None = None) -> Figure:
-    """The causes that the judge named for each subject, and those that people named in the same sample."""
+def cause_figure(summaries: Sequence[Summary], people: Mapping[str, Mapping[str, str]] = {}) -> Figure:
+    """The causes that the judge named for each subject, and those that people named, by the name of their bar."""
     portions = [
         charts.Portion(subject, cause, measure.value, f"{measure.items} wrong answers")
         for summary in summaries
@@ -74,12 +74,11 @@ def cause_figure(summaries: Sequence[Summary], labels: Mapping[str, str] | None 
         and (cause := measure.group.get("cause")) in CAUSES
         and measure.value is not None
     ]
-    if labels:
+    sides = ["the judge"] if portions else []
+    for name, labels in people.items():
         counts, told = Counter(labels.values()), f"{len(labels)} wrong answers"
-        portions += [
-            charts.Portion("people (all subjects)", cause, counts[cause] / len(labels), told) for cause in CAUSES
-        ]
-    caption = "Extended Data Fig. 1: named by the judge" + (", and by people on the same sample." if labels else ".")
+        portions += [charts.Portion(name, cause, counts[cause] / len(labels), told) for cause in CAUSES]
+    caption = f"Extended Data Fig. 1: named by {' and by '.join([*sides, *(['people'] if people else [])])}."
     return Figure("causes", "Causes of wrong answers", caption, chart=charts.stacked_bars(portions, title="share"))
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Figure
@@ -37,6 +37,7 @@ from sociometer.instruments.sesi.figures import cause_figure
 from sociometer.instruments.sesi.probe_figures import probe_figures
 from sociometer.instruments.sesi.probing import probe_of
 from sociometer.instruments.sesi.published.reproduce import table as published
+from sociometer.statistics.agreement import majorities
 from sociometer.statistics.item_values import item_values
 from sociometer.statistics.model_kinds import family_from_name
 
@@ -123,7 +124,7 @@ def _table_1(given: PaperInput, probed: Probed) -> PaperPart:
         scores = (_number(facts.get(name, "")) for name, _ in _ACADEMIC)
         rows.append(
             PaperRow(
-                (run.name, *(None if score is None else Estimate(score) for score in scores),
+                (run.name, *map(Estimate, scores),
                  estimate(run, "accuracy", scale=100)),
                 facts.get("family", ""),
                 remarks_on(run),
@@ -258,14 +259,27 @@ def _statistics(given: PaperInput) -> PaperPart:
 
 def _causes(given: PaperInput) -> PaperPart:
     """Extended Data Fig. 1: causes of wrong answers."""
-    runs = given.of_task("errors")
+    named = {
+        f"{run.subject} (people)": {key[0]: cause for key, cause in majorities(labels, "cause").items()}
+        for run in given.of_task("questions")
+        if (labels := run.labels.get("causes"))
+    }
+    people = {name: causes for name, causes in named.items() if causes}
+    judged = []
+    for run in given.of_task("errors"):
+        known = [one for one in run.summary.measures if f"{one.group.get('subject')} (people)" not in people]
+        if any(one.group.get("subject") for one in known):
+            judged.append(structs.replace(run.summary, measures=tuple(known)))
+    drawn = bool(people or judged)
     return PaperPart(
         label="Extended Data Fig. 1",
         title="Proportions of error causes",
-        how="Causes that a judge names for wrong answers, as shares.",
-        missing="" if runs else "Run 'sociometer sesi analyse RUN… --role judge=MODEL' on stored runs.",
-        figures=(cause_figure([run.summary for run in runs]),) if runs else (),
-        tasks=("errors",),
+        how="Causes of wrong answers, as shares: what most people named (a tie is left out), else what a judge named.",
+        missing=""
+        if drawn
+        else "Run 'sociometer sesi sheet RUN…' for people, and 'sociometer sesi analyse RUN… --role judge=MODEL'.",
+        figures=(cause_figure(judged, people),) if drawn else (),
+        tasks=("errors", "questions") if people else ("errors",),
     )
 
 
@@ -276,9 +290,13 @@ def _personalities(probed: Probed) -> PaperPart:
         PaperRow(
             (
                 subject,
-                *(estimate(runs[name], "accuracy", scale=100) if name in runs else None for name in (CONTROL, *names)),
+                *(
+                    estimate(runs[name], "accuracy", scale=100) if name in runs else Estimate(None)
+                    for name in (CONTROL, *names)
+                ),
             ),
             remarks=remarks_on(runs[CONTROL]) if CONTROL in runs else (),
+            why_empty="not probed: " + ", ".join(name for name in (CONTROL, *names) if name not in runs),
         )
         for subject, runs in probed.items()
         if any(name in runs for name in names)

@@ -2,6 +2,8 @@
 
 import pytest
 
+import sociometer as sm
+from sociometer.instruments.egosocial.stories import scenes
 from sociometer.instruments.egosocial.stories.scenes import generated_scenes
 from tests.instruments.egosocial.stories.second_oracle import second_answer
 
@@ -13,3 +15,12 @@ def test_two_oracles_agree_on_every_item(tier, stories, language):
     for scene in generated_scenes(41, stories, tiers=[tier], language=language):
         told = scene.tellings[0]
         assert second_answer(told.story, told.question, language) == told.options[told.answer], scene.id
+
+
+def test_rescoring_makes_no_story(tmp_path):
+    run = sm.run("egosocial", tasks=["generated"], model="baseline/random", limit=6, store=tmp_path / "s.db")
+    before = run.summary()
+    for made in (scenes._seen_story, scenes._told):
+        made.cache_clear()
+    assert run.rescore("generated") == before
+    assert [made.cache_info().misses for made in (scenes._seen_story, scenes._told)] == [0, 0]

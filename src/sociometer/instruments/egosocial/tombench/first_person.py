@@ -88,7 +88,7 @@ def applied(line: FirstPerson, third: Wording) -> Wording:
             f"{line.id} ({line.language}) has changed since it was converted: digest {digest(third)}, expected"
             f" {line.digest}; use the release that the README names"
         )
-    texts = _texts(third)
+    texts = texts_of(third)
     pieces: list[list[str]] = [[] for _ in texts]
     ends = [0] * len(texts)
     for edit in line.edits:
@@ -103,8 +103,9 @@ def applied(line: FirstPerson, third: Wording) -> Wording:
 
 def digest(wording: Wording) -> str:
     """The digest in a line of edits: of the released texts of one language."""
-    return hashlib.sha256("\n".join(_texts(wording)).encode()).hexdigest()[:16]
+    return hashlib.sha256("\n".join(texts_of(wording)).encode()).hexdigest()[:16]
 
 
-def _texts(wording: Wording) -> Sequence[str]:
+def texts_of(wording: Wording) -> Sequence[str]:
+    """Story, question and options, in the order that edits count them."""
     return (wording.story, wording.question, *wording.options)

@@ -9,6 +9,7 @@ from msgspec import Struct
 from sociometer.core import sheets
 from sociometer.core.errors import DataError
 from sociometer.core.measure import Measure
+from sociometer.core.task import PeopleLabel
 from sociometer.instruments.sage.analyses.stability import Context
 from sociometer.instruments.sage.dialogue import as_text
 from sociometer.instruments.sage.person.emotion import direction
@@ -16,16 +17,11 @@ from sociometer.statistics.agreement import alpha_of, settled
 from sociometer.statistics.measures import Observation, mean_measure
 
 DIRECTIONS = ("down", "same", "up")
-_SHEET = ("context", "persona", "background", "goal", "hidden intention", "talk", "last reply", "direction")
-_REASONING = ("context", "last reply", "inner activity", "feeling", "change", "reasonable")
+_SHEET = ("run", "context", "persona", "background", "goal", "hidden intention", "talk", "last reply", "direction")
+_REASONING = ("run", "context", "last reply", "inner activity", "feeling", "change", "reasonable")
 _ALLOWED = {"direction": DIRECTIONS, "reasonable": ("yes", "no")}
-
-
-class Answers(Struct, frozen=True):
-    """One annotator's answers on a sheet, by context and column."""
-
-    annotator: str
-    answers: dict[tuple[str, str], str]
+SHEETS = {"direction": "feelings", "reasonable": "reasoning"}
+"""The sheet of the card that has each column."""
 
 
 class HumanCheck(Struct, frozen=True):
@@ -44,6 +40,11 @@ class HumanCheck(Struct, frozen=True):
     undecided: int = 0
     """For how many of these no answer is that of more than half."""
 
+    def shares(self) -> tuple[Measure, ...]:
+        """The rows of Table 1, in its order."""
+        return (self.consistency, self.majority_consistency, self.agreement, self.reasonableness,
+                self.reasonableness_agreement)  # fmt: skip
+
 
 def context_key(context: Context) -> str:
     """The name of a context in a sheet: run and place."""
@@ -57,8 +58,8 @@ def write_sheet(contexts: Sequence[Context]) -> str:
         scenario = context.scenario
         talk = as_text(context.talk[:-1])
         rows.append(
-            (context_key(context), scenario.persona, scenario.background, scenario.goal, scenario.hidden, talk,
-             context.talk[-1][1], "")
+            (context.run, context_key(context), scenario.persona, scenario.background, scenario.goal, scenario.hidden,
+             talk, context.talk[-1][1], "")
         )  # fmt: skip
     return sheets.write_sheet(_SHEET, rows, guard_formulas=True)
 
@@ -66,44 +67,43 @@ def write_sheet(contexts: Sequence[Context]) -> str:
 def write_reasoning(contexts: Sequence[Context]) -> str:
     """The sheet of reasonableness, to fill in after the other one: it shows what the simulator thought."""
     rows = [
-        (context_key(each), each.talk[-1][1], each.judgement.activity, each.judgement.feeling,
+        (each.run, context_key(each), each.talk[-1][1], each.judgement.activity, each.judgement.feeling,
          each.judgement.change, "")
         for each in contexts
     ]  # fmt: skip
     return sheets.write_sheet(_REASONING, rows, guard_formulas=True)
 
 
-def read_sheet(path: Path) -> Answers:
+def read_sheet(path: Path) -> list[PeopleLabel]:
     """A filled-in sheet of either kind; the annotator is named after the file, and a row may be left empty."""
-    found = Answers(path.stem.removesuffix("-reasoning"), {})
+    found = []
     for line, row in sheets.read_rows(path, ("context",), tuple(_ALLOWED), guarded=True):
         key = row["context"].strip()
-        for column, values in _ALLOWED.items():
-            said = row.get(column, "").strip().lower()
-            if said and said not in values:
-                raise DataError(f"{column} '{said}'; allowed: {', '.join(values)}, or empty", path, line)
-            if said and key:
-                found.answers[key, column] = said
-    if not found.answers:
+        answers = {column: said for column in _ALLOWED if (said := row.get(column, "").strip().lower())}
+        for column, said in answers.items():
+            if said not in _ALLOWED[column]:
+                raise DataError(f"{column} '{said}'; allowed: {', '.join(_ALLOWED[column])}, or empty", path, line)
+        if key and answers:
+            found.append(PeopleLabel(path.stem.removesuffix("-reasoning"), (key,), answers))
+    if not found:
         raise DataError("contains no answer", path)
     return found
 
 
-def by_annotator(read: Iterable[Answers]) -> dict[str, dict[tuple[str, str], str]]:
+def by_annotator(read: Iterable[PeopleLabel]) -> dict[str, dict[tuple[str, str], str]]:
     """The answers of each annotator, whose sheets count as one; two different answers to one question are an error."""
     found: dict[str, dict[tuple[str, str], str]] = {}
-    for each in read:
-        known = found.setdefault(each.annotator, {})
-        for place, said in each.answers.items():
-            if known.setdefault(place, said) != said:
-                raise DataError(
-                    f"the sheets of '{each.annotator}' give two answers for {', '.join(place)}: {known[place]} and "
-                    f"{said}; sheets with the same name count as one person's; if two people filled them in, rename one"
-                )
+    for rater, place, said in ((one.rater, (one.key[0], at), said) for one in read for at, said in one.answers.items()):
+        known = found.setdefault(rater, {})
+        if known.setdefault(place, said) != said:
+            raise DataError(
+                f"the sheets of '{rater}' give two answers for {', '.join(place)}: {known[place]} and "
+                f"{said}; sheets with the same name count as one person's; if two people filled them in, rename one"
+            )
     return found
 
 
-def check(read: Iterable[Answers], contexts: Mapping[str, Context]) -> HumanCheck:
+def check(read: Iterable[PeopleLabel], contexts: Mapping[str, Context]) -> HumanCheck:
     """The simulator compared with people: each annotator, their majority, their agreement, and the reasonableness."""
     everybody = by_annotator(read)
     for name, given in everybody.items():

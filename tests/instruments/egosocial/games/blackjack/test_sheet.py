@@ -6,8 +6,9 @@ import io
 import pytest
 
 from sociometer.core.errors import DataError
+from sociometer.core.task import PeopleLabel
 from sociometer.instruments.egosocial import commands
-from sociometer.instruments.egosocial.commands import read_people, write
+from sociometer.instruments.egosocial.commands import graded, read_people, write
 
 
 @pytest.fixture
@@ -20,7 +21,15 @@ def run(script, rehearsal):
 
 
 def agreement(path, run, judge=None):
-    return commands.table(read_people(path, run), judge or {})
+    return commands.table(grades(path, run), judge or {})
+
+
+def grades(*paths_and_run):
+    """The grades of the majority of several people's sheets."""
+    *paths, run = paths_and_run
+    return graded(
+        PeopleLabel(str(who), *label) for who, path in enumerate(paths) for label in read_people(path, run).items()
+    )
 
 
 @pytest.fixture
@@ -28,11 +37,11 @@ def sheet(run):
     return write(run)
 
 
-def filled(sheet, tmp_path, grade):
+def filled(sheet, tmp_path, grade, name="sheet"):
     rows = list(csv.DictReader(io.StringIO(sheet)))
     for number, row in enumerate(rows):
         row["self_right"], row["external_right"] = grade(number, row)
-    path = tmp_path / "sheet.csv"
+    path = tmp_path / f"{name}.csv"
     with path.open("w", encoding="utf-8", newline="") as file:
         out = csv.DictWriter(file, rows[0])
         out.writeheader()
@@ -45,7 +54,7 @@ def test_a_sheet_has_a_line_a_decision_and_leaves_the_grades_open(sheet):
     assert len(rows) == 30
     assert {row["self_right"] for row in rows} == {""}
     assert not any("y" in (row["self_right"], row["external_right"]) for row in rows)
-    assert len(rows[0]) == 9
+    assert len(rows[0]) == 10
 
 
 def test_a_models_words_cannot_become_a_formula(sheet):
@@ -58,9 +67,28 @@ def test_people_alone_are_counted(sheet, run, tmp_path):
     assert [row[:4] for row in table.rows] == [("people", "self", 30, pytest.approx(1 / 3))]
 
 
+def test_the_majority_grades_and_a_tie_is_no_grade(sheet, run, tmp_path):
+    ann = filled(sheet, tmp_path, lambda number, row: ("y", "n"), "ann")
+    bob = filled(sheet, tmp_path, lambda number, row: ("n" if number < 5 else "y", "n"), "bob")
+    cat = filled(sheet, tmp_path, lambda number, row: ("n", ""), "cat")
+    two, three = grades(ann, bob, run), grades(ann, bob, cat, run)
+    assert sum(place.endswith("self") for place in two) == 25
+    assert [sum(right for place, right in found.items() if place.endswith("self")) for found in (two, three)] == [
+        25,
+        25,
+    ]
+    assert len(three) == 60
+
+
+def test_a_sheet_of_another_run_is_refused(sheet, run, tmp_path):
+    path = filled(sheet.replace("\n,", "\nanother-run,"), tmp_path, lambda number, row: ("y", "n"))
+    with pytest.raises(DataError, match="is not in this run"):
+        read_people(path, run)
+
+
 def test_a_judge_who_agrees_throughout_has_full_agreement(sheet, run, tmp_path):
     path = filled(sheet, tmp_path, lambda number, row: ("y" if number % 2 else "n", ""))
-    people = read_people(path, run)
+    people = grades(path, run)
     table = agreement(path, run, dict(people))
     rows = {row[0]: row for row in table.rows}
     assert rows["people and judge"][1:6] == ("self", 30, None, 1, 1.0)
@@ -68,7 +96,7 @@ def test_a_judge_who_agrees_throughout_has_full_agreement(sheet, run, tmp_path):
 
 def test_a_judge_who_never_varies_has_no_kappa_but_a_reason(sheet, run, tmp_path):
     path = filled(sheet, tmp_path, lambda number, row: ("", "yes" if number < 5 else "no"))
-    judge = dict.fromkeys(read_people(path, run), False)
+    judge = dict.fromkeys(grades(path, run), False)
     row = next(row for row in agreement(path, run, judge).rows if row[0] == "people and judge")
     assert row[5:8] == (None, None, None)
     assert row[8] == "judge: the same grade every time, no kappa"
