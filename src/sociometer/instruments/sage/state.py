@@ -57,12 +57,17 @@ def expected_changes(scenarios: Sequence[str], states: ArrayLike, changes: Array
 
 
 def beyond_state(
-    here: ArrayLike, there: ArrayLike, expected: ArrayLike, states: ArrayLike, names: Sequence[tuple[str, str]]
+    here: ArrayLike,
+    there: ArrayLike,
+    expected: ArrayLike,
+    states: ArrayLike,
+    names: Sequence[tuple[str, str]],
+    over: str = "scenarios",
 ) -> BeyondState:
     """The partial correlation of changes with released ones, given the state and the changes that it predicts.
 
-    `names`: who released the turn, and its scenario. Each released simulator has its own mean. Intervals leave out
-    each scenario in turn, with all of its dialogues (jackknife of Fisher's z, Student's t).
+    `names`: who released the turn, and its scenario (or its person). Each released simulator has its own mean.
+    Intervals leave out each scenario in turn, with all of its dialogues (jackknife of Fisher's z, Student's t).
     """
     mine, theirs, floor = (np.asarray(values, np.float64) for values in (here, there, expected))
     turn, before, length = np.asarray(states, np.float64).T
@@ -84,8 +89,8 @@ def beyond_state(
 
     return BeyondState(
         mine.size, _r(_centred(theirs, released), _centred(floor, released)),
-        *_jackknifed(partial, scenarios, np.ones(mine.size, dtype=bool)),
-        int(first.sum()), *_jackknifed(within, scenarios, first),
+        *_jackknifed(partial, scenarios, np.ones(mine.size, dtype=bool), over),
+        int(first.sum()), *_jackknifed(within, scenarios, first, over),
     )  # fmt: skip
 
 
@@ -101,7 +106,9 @@ def _r(one: Floats, two: Floats) -> float | None:
     return float(one @ two) / scale if scale > _SMALLEST else None
 
 
-def _jackknifed(statistic: Callable[[Kept], float | None], groups: Codes, used: Kept) -> tuple[float | None, Interval]:
+def _jackknifed(
+    statistic: Callable[[Kept], float | None], groups: Codes, used: Kept, over: str
+) -> tuple[float | None, Interval]:
     """A correlation of the turns that are used, and its interval over groups."""
     names = sorted(set(groups[used].tolist()))
     count, whole = len(names), statistic(used)
@@ -111,4 +118,4 @@ def _jackknifed(statistic: Callable[[Kept], float | None], groups: Codes, used: 
     z = np.arctanh(np.clip([whole, *found], _SMALLEST - 1, 1 - _SMALLEST))
     half = t_quantile(0.975, count - 1) * math.sqrt((count - 1) * float(np.var(z[1:])))
     low, high = np.tanh([z[0] - half, z[0] + half]).tolist()
-    return whole, Interval(low, high, 0.95, "jackknife over scenarios, Fisher z", count)
+    return whole, Interval(low, high, 0.95, f"jackknife over {over}, Fisher z", count)
