@@ -24,6 +24,9 @@ class StudyPerson(Struct, frozen=True):
     about: dict[str, str] = {}
     flagged: str = ""
     """Why they may not have read the questions."""
+    id: str = ""
+    readers: tuple[str, ...] = ()
+    """The providers that they have agreed may read their words."""
 
 
 class Run(Protocol):
@@ -93,6 +96,10 @@ class CommandContext(Protocol):
     def settings(self) -> dict[str, SettingValue]:
         """The instrument's settings as the user gave them."""
 
+    @property
+    def roles(self) -> dict[str, str]:
+        """The models given by `--role`."""
+
     def source(self, **settings: SettingValue) -> Source:
         """The source of items with the user's settings, some of them replaced."""
 
@@ -137,6 +144,15 @@ class CommandContext(Protocol):
         roles: Mapping[str, str] | None = None,
     ) -> Run:
         """Store episodes that were played elsewhere as a run, with scores and a summary; the same ones only once."""
+
+    def keep_people(
+        self, study: str, task: str, talks: Mapping[str, Mapping[str, Sequence[FinishedEpisode]]], reader: str
+    ) -> Sequence[Run]:
+        """Store what people did elsewhere as a study: by person and model, episodes whose subject is the model.
+
+        `reader` is a model that the people have agreed may read their words; empty for none. The same episodes again
+        only add the reader.
+        """
 
     def keep_labels(
         self, run: str, sheet: str, rater: str, labels: Mapping[tuple[str, ...], dict[str, str]]

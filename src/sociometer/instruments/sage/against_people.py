@@ -107,9 +107,14 @@ def agree(study: str, turns: Sequence[JudgedTurn], pairs: Sequence[JudgedPair]) 
         len(pairs), fmean(rights) if rights else None,
         clustered_mean_interval(rights, [one.person for one in pairs], scale=(0.0, 1.0)) if rights
         else Interval(None, None),
-        len(means), spearman([one for one, _ in means], [two for _, two in means])[0]
-        if len(means) >= _FEWEST_MODELS else None,
+        len(means), _ranks(means),
     )  # fmt: skip
+
+
+def _ranks(means: Sequence[tuple[float, float]]) -> float | None:
+    """Spearman's rho of two lists of means; None with few models, or if one list does not vary."""
+    one, two = [each for each, _ in means], [each for _, each in means]
+    return spearman(one, two)[0] if len(means) >= _FEWEST_MODELS and len(set(one)) > 1 < len(set(two)) else None
 
 
 def _correlation(pairs: Sequence[tuple[float, float]]) -> float | None:

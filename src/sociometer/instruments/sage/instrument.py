@@ -7,7 +7,17 @@ from msgspec import Struct
 
 from sociometer.core.instrument import Instrument
 from sociometer.core.task import Item, Task
-from sociometer.instruments.sage import build, figures, items, paper, passport, play, practice, scoring
+from sociometer.instruments.sage import (
+    build,
+    figures,
+    items,
+    paper,
+    passport,
+    people_talks,
+    play,
+    practice,
+    scoring,
+)
 from sociometer.instruments.sage.analyses import candour, coordinate, relationship, stability, strategies, whatif
 from sociometer.instruments.sage.dialogue import Dialogue, StoredDialogue
 from sociometer.instruments.sage.person.authors import authors_prompts
@@ -35,6 +45,9 @@ INSTRUMENT = Instrument(
             "practice", practice.Practice, practice.Practised, practice.play_practice, practice,
             items=practice.practice_talks,
         ),
+        # A person talks with the subject, and says how they feel.
+        _task("talk", people_talks.Matter, people_talks.PersonTalk, people_talks.play_talk, people_talks,
+              items=people_talks.matters),
         # Another simulator judges a stored dialogue anew.
         Task(
             "rejudge", StoredDialogue, Dialogue, play=whatif.rejudge, summarise=scoring.summarise,

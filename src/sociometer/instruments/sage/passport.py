@@ -2,7 +2,7 @@
 
 import asyncio
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -19,9 +19,12 @@ from sociometer.core.language import ENGLISH, languages_in, read_texts
 from sociometer.core.measure import Cell, Interval, Measure, Summary, Table
 from sociometer.core.session import Session
 from sociometer.core.task import Item, RunView, Score
+from sociometer.instruments.sage import against_people
+from sociometer.instruments.sage.against_people import JudgedPair, JudgedTurn, PeopleAgreement, agree
 from sociometer.instruments.sage.analyses.stability import contexts
 from sociometer.instruments.sage.dialogue import FRICTION, StoredDialogue, friction, read_dialogues
 from sociometer.instruments.sage.items import BUNDLED, Scenario, bundled
+from sociometer.instruments.sage.people_talks import PersonTalk
 from sociometer.instruments.sage.person import asked
 from sociometer.instruments.sage.person.emotion import find_leak, is_refusal, sign_changes
 from sociometer.instruments.sage.person.rehearsal import refuse_rehearsal
@@ -37,11 +40,13 @@ from sociometer.statistics.intervals import clustered_mean_interval
 DATA = Path(__file__).parent / "data" / "passport.toml"
 ARMS = ("good", "stock", "cold", "cruel")
 SETS = ("known", "held")
+OTHER = "other"
+"""The second of two replies that a person saw."""
 _TIMES = 5
 _START = 40
 _REPLIES_TO_AN_OPENING = 4
 """First turns are drawn in sets of so many replies to the same opening."""
-Kind = Literal["published", "repeat", "order", "adversary", "spoken"]
+Kind = Literal["published", "repeat", "order", "adversary", "spoken", "people"]
 Verdict = Literal["may be used", "use with care", "not a person"]
 
 # The rules of the verdict, fixed before any model was examined. `NOT`: not a person; `CARE`: use with care.
@@ -82,12 +87,22 @@ class Probe(Item, frozen=True, kw_only=True):
     expected: float | None = None
     """The change that the state of the talk predicts, fitted on other scenarios."""
     released_by: str = ""
+    """Who released the turn: a simulator, or the study of the people who talked."""
     subject: str = ""
+    of_talk: str = ""
+    """The run and the number of a person's talk; by the run a withdrawal finds what was made from it."""
+    preferred: bool | None = None
+    """Whether the person preferred this reply to another at the same turn; None if they saw only one."""
 
     @property
     def state(self) -> tuple[int, int, int]:
         """The turn that is judged (counted from 1), the feeling before it, and the characters of the reply."""
         return sum(who == "subject" for who, _ in self.talk), self.before, len(self.talk[-1][1])
+
+    @property
+    def speaks(self) -> bool:
+        """Whether the person's next words are asked for, to count friction in them."""
+        return self.kind == "spoken" or (self.kind == "people" and self.state[0] == 1 and self.arm != OTHER)
 
 
 class Felt(Struct, frozen=True, omit_defaults=True):
@@ -188,6 +203,49 @@ def released_probes(folders: Iterable[Path], turns: int, seed: int) -> list[Prob
     return drawn
 
 
+def people_probes(study: str, people: Mapping[str, str], views: Iterable[RunView[Any, PersonTalk]]) -> list[Probe]:
+    """Every turn with a person's own feeling, asked twice, and the second replies; `people` are their ids, by run."""
+    made = [
+        probe
+        for view in views
+        for place, (_, talk, _) in enumerate(view.scored())
+        for probe in _probes_of(talk, people[view.run], f"{view.run}/{place}", study, view.name)
+    ]
+    found = [probe for probe in made if probe.arm != OTHER]
+    states, changes = [each.state for each in found], [each.change for each in found]
+    pairs = zip(
+        found, expected_changes([each.cluster for each in found], states, changes) if found else (), strict=True
+    )
+    expected = [msgspec.structs.replace(each, expected=value) for each, value in pairs]
+    return expected + [probe for probe in made if probe.arm == OTHER]
+
+
+def _probes_of(talk: PersonTalk, who: str, where: str, study: str, model: str) -> Iterator[Probe]:
+    before = talk.start
+    for place, turn in enumerate(talk.turns):
+        if turn.felt is not None:
+            said, chosen = talk.said(place), turn.preferred == "reply" if turn.preferred else None
+            probe = Probe(
+                id=f"people/{where}/{place + 1}", cluster=who, kind="people", scenario=talk.scenario(who),
+                talk=(*said, ("subject", turn.reply)), before=before, times=2, change=turn.felt - before,
+                released_by=study, subject=model, of_talk=where, preferred=chosen,
+            )  # fmt: skip
+            yield probe
+            if chosen is not None:
+                other = (*said, ("subject", turn.other))
+                facts = {"id": f"{probe.id}/other", "talk": other, "times": 1, "change": 0, "arm": OTHER}
+                yield msgspec.structs.replace(probe, preferred=not chosen, **facts)
+            before = turn.felt
+
+
+def people_friction(views: Iterable[RunView[Any, PersonTalk]]) -> dict[str, dict[str, float]]:
+    """The friction of people's own answers: to first replies, and to all."""
+    talks = [talk for view in views for _, talk, _ in view.scored()]
+    first = [(talk.turns[0].words, talk.language) for talk in talks if talk.turns and talk.turns[0].words]
+    every = [(turn.words, talk.language) for talk in talks for turn in talk.turns if turn.words]
+    return {"people, first answers": friction(first), "people, all answers": friction(every)}
+
+
 async def ask_probe(item: Probe, session: Session) -> Felt:
     """The simulator's judgements of one turn; an answer that stays unreadable is counted, other failures are raised."""
     refuse_rehearsal(session, "a passport")
@@ -197,7 +255,7 @@ async def ask_probe(item: Probe, session: Session) -> Felt:
         try:
             judged, _ = await asked.feel(item.scenario, item.talk, item.before, branch, protocol)
             change = protocol.clamp(judged.change)
-            if item.kind != "spoken":
+            if not item.speaks:
                 return change, ""
             return change, (await asked.answer(item.scenario, item.talk, judged, branch, refusals=True))[1]
         except UnreadableRole:
@@ -246,6 +304,8 @@ class Passport(Struct, frozen=True, kw_only=True):
     agreement: tuple[Agreement, ...]
     beyond: BeyondState | None = None
     """The agreement with all released simulators given the state of the talk: the one that the verdict uses."""
+    people: PeopleAgreement | None = None
+    """The agreement with what people themselves reported; None if it was not checked against people."""
     unreadable: float
     spread: float | None
     """The standard deviation of five judgements of the same turn."""
@@ -269,7 +329,8 @@ class Passport(Struct, frozen=True, kw_only=True):
         """The verdict in one line."""
         why = f" ({'; '.join(self.reasons)})" if self.reasons else ""
         old = _OLD_RULE if self.agreement and self.beyond is None else ""
-        return f"Passport of {self.simulator}: {self.verdict}{why}.{old}"
+        people = self.people.line if self.people else "not checked against people"
+        return f"Passport of {self.simulator}: {self.verdict}{why}; {people}.{old}"
 
 
 def answers(run: RunView[Probe, Felt]) -> list[tuple[Probe, Felt]]:
@@ -277,8 +338,14 @@ def answers(run: RunView[Probe, Felt]) -> list[tuple[Probe, Felt]]:
     return [(item, outcome) for item, outcome, _ in run.scored()]
 
 
-def examine(rows: Sequence[tuple[Probe, Felt]], simulator: str, version: str = "", left_out: int = 0) -> Passport:
-    """The passport from the judgements."""
+def examine(
+    rows: Sequence[tuple[Probe, Felt]],
+    simulator: str,
+    version: str = "",
+    left_out: int = 0,
+    people: PeopleAgreement | None = None,
+) -> Passport:
+    """The passport from the judgements; `people` is an earlier agreement with people."""
     asked_for, unread = sum(item.times for item, _ in rows), sum(outcome.unreadable for _, outcome in rows)
     felt: dict[str, list[float]] = {}
     by_turn: dict[str, dict[str, float]] = {}
@@ -297,6 +364,7 @@ def examine(rows: Sequence[tuple[Probe, Felt]], simulator: str, version: str = "
     spreads = [stdev(outcome.changes) for item, outcome in rows if item.kind == "repeat" and len(outcome.changes) > 1]
     again = [outcome.changes for _, outcome in rows if len(outcome.changes) > 1]
     spoken = [(item, outcome.words) for item, outcome in rows if item.kind == "spoken" and outcome.words]
+    answered = [(out.words, item.scenario.language) for item, out in rows if item.kind == "people" and out.words]
     released = sorted({item.released_by for item, _ in rows if item.kind == "published"})
     made = Passport(
         simulator=simulator,
@@ -305,6 +373,7 @@ def examine(rows: Sequence[tuple[Probe, Felt]], simulator: str, version: str = "
         reasons=(),
         agreement=tuple(found for name in released if (found := _agreement(name, rows)) is not None),
         beyond=_beyond([row for row in rows if row[0].kind == "published"]),
+        people=people or _people(rows),
         unreadable=unread / asked_for if asked_for else 1.0,
         spread=fmean(spreads) if spreads else None,
         fragile=fmean(map(sign_changes, again)) if again else None,
@@ -318,7 +387,10 @@ def examine(rows: Sequence[tuple[Probe, Felt]], simulator: str, version: str = "
         )
         if spoken
         else 0.0,
-        friction={"here": friction((words, item.scenario.language) for item, words in spoken)},
+        friction={
+            "here": friction((words, item.scenario.language) for item, words in spoken),
+            **({"here, to people's first replies": friction(answered)} if answered else {}),
+        },
         requests=asked_for,
         tokens=sum(outcome.tokens for _, outcome in rows),
         left_out=left_out,
@@ -361,6 +433,22 @@ def _beyond(rows: Sequence[tuple[Probe, Felt]]) -> BeyondState | None:
         [change for _, _, change in known], [item.change for item, _, _ in known], [each for _, each, _ in known],
         [item.state for item, _, _ in known], [(item.released_by, item.cluster) for item, _, _ in known],
     )  # fmt: skip
+
+
+def _people(rows: Sequence[tuple[Probe, Felt]]) -> PeopleAgreement | None:
+    asked_about = [(item, out.changes) for item, out in rows if item.kind == "people" and out.changes]
+    turns, pairs = [], []
+    seconds = {(one.of_talk, one.state[0]): fmean(felt) for one, felt in asked_about if one.arm == OTHER}
+    for one, felt in asked_about:
+        if one.arm != OTHER:
+            turns.append(JudgedTurn(
+                one.cluster, one.of_talk, one.subject, one.state, one.expected or 0.0, one.change, felt,
+            ))  # fmt: skip
+            other = seconds.get((one.of_talk, one.state[0]))
+            if one.preferred is not None and other is not None:
+                mine = float(felt[0])
+                pairs.append(JudgedPair(one.cluster, *((mine, other) if one.preferred else (other, mine))))
+    return agree(asked_about[0][0].released_by, turns, pairs) if asked_about else None
 
 
 def _r(one: Sequence[float], two: Sequence[float]) -> tuple[float | None, Interval]:
@@ -410,6 +498,9 @@ def judge(found: Passport) -> tuple[Verdict, tuple[str, ...]]:
             care.append("on first turns its changes do not follow released ones")
     care += [f"{number(each.bias, 'points')} points a turn apart from {each.released_by}"
              for each in found.agreement if each.turns >= FEWEST_TURNS and abs(each.bias) > CARE_BIAS]  # fmt: skip
+    if found.people is not None:
+        for mine, theirs in zip((fatal, care), against_people.verdict(found.people), strict=True):
+            mine += theirs
     if found.spread is not None and found.spread > CARE_SPREAD:
         said = f"judgements of the same turn vary by {number(found.spread, 'points')} points"
         (fatal if found.spread > NOT_SPREAD else care).append(said)
@@ -478,6 +569,7 @@ def tables(found: Passport) -> list[Table]:
               tuple((where, *map(shares.get, FRICTION)) for where, shares in found.friction.items()),
               note="Here: answers to six good and six cruel first replies. Counted by the words in 'rules/'.",
               units=dict.fromkeys(FRICTION, "share")),
+        *([against_people.table(found.people)] if found.people else []),
         *([Table("beyond-state", "Agreement with released judgements, given the state of the talk",
                  ("released simulator", "turns", "r of the state (floor)", "r given the state", "first turns",
                   "r on first turns"), beyond,
@@ -505,18 +597,24 @@ def kept_at(simulator: str) -> Path:
     return user_data_path("sociometer", appauthor=False) / "passports" / f"{name}.json"
 
 
+def kept_passport(simulator: str) -> Passport | None:
+    """The passport of a simulator on this machine; None if it has none."""
+    try:
+        return msgspec.json.decode(kept_at(simulator).read_bytes(), type=Passport)
+    except (OSError, msgspec.DecodeError):
+        return None
+
+
 def notices(players: Mapping[str, str], version: str) -> list[str]:
     """What `run` says about the simulators: the verdict of their passport, or that they have none."""
     said = []
     for role, name in players.items():
         if not role.startswith("simulator") or name.startswith("sage/"):
             continue
-        try:
-            found = msgspec.json.decode(kept_at(name).read_bytes(), type=Passport)
-        except (OSError, msgspec.DecodeError):
+        if (found := kept_passport(name)) is None:
             said.append(
-                f"sage: {name} has no passport, which says whether it is fit to play the person: sociometer sage"
-                f" passport --role simulator={name}"
+                f"sage: {name} is not checked against people and has no passport, which says whether it is fit to play"
+                f" the person: sociometer sage passport --role simulator={name}"
             )
             continue
         old = f" Made with version {found.version} of sage; make it anew." if found.version != version else ""
