@@ -30,11 +30,9 @@ from sociometer.store.labels import keep_people, people_of
 from sociometer.store.place import file_of
 from sociometer.store.records import RoleRecord, RunStatus
 from sociometer.store.stored_run import StoredRun
-from sociometer.store.studies import Study, StudyBook, book_path, identity_of, run_name
+from sociometer.store.studies import PERSON_ROLE, Study, StudyBook, book_path, identity_of, run_name
 
 ItemT = TypeVar("ItemT")
-PERSON_ROLE = "person"
-"""The role of people who talk with the subject."""
 
 
 def _untracked(items: Sequence[ItemT], label: str) -> Iterator[ItemT]:

@@ -18,7 +18,7 @@ import msgspec
 from msgspec import Struct, field, structs
 
 from sociometer.core.config import RunConfig, model_label
-from sociometer.core.conversation import Identity
+from sociometer.core.conversation import SUBJECT, Identity
 from sociometer.core.errors import UsageError, unknown
 from sociometer.store.book import ALPHABET, CODE_LETTERS, Book, new_letters, plain_code
 from sociometer.store.person_questions import PersonQuestion, person_question
@@ -31,6 +31,8 @@ Outcome = Literal["finished", "screened-out", "failed-checks", "no-consent"]
 _OUTCOME = re.compile(rf"\s+(?=(?:{'|'.join(get_args(Outcome))})=)")
 PERSON = "human"
 """Who takes part; in most studies the subject, with the participant as the revision."""
+PERSON_ROLE = "person"
+"""The role of people who talk with the subject."""
 _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9]+")
 
 
@@ -166,6 +168,11 @@ class Timing(Struct, frozen=True):
     def spent(self) -> float:
         """The browser's time, without network and server; the server's if there is no other."""
         return self.seconds if self.page_seconds is None else self.page_seconds
+
+
+def role_of_people(config: RunConfig) -> str:
+    """The role that participants play in a run."""
+    return SUBJECT if config.subject == PERSON else PERSON_ROLE
 
 
 def run_name(part: str, participant: str) -> str:

@@ -4,6 +4,8 @@ import csv
 import json
 import random
 import re
+import sqlite3
+from contextlib import closing
 
 import pytest
 
@@ -24,6 +26,7 @@ from sociometer.instruments.sage.people_talks import read_people
 from sociometer.instruments.sage.state import expected_changes
 from sociometer.store.store import Store
 from sociometer.store.studies import StudyBook, book_path
+from sociometer.store.texts import open_text
 
 from .people import emotion_json, reply_json
 
@@ -36,7 +39,9 @@ NOISE = 1.0
 WORTH = QUALITY**2 + 2 / 3
 """Its variance, with that of three models a point apart."""
 LAW = WORTH / (WORTH + NOISE**2 + 1 / 12)
-"""Changes are whole numbers, which adds a twelfth. The partial correlation given the state of a simulator that feels the reply as people do, with noise of its own."""
+"""The partial correlation given the state of a simulator that feels the reply as people do, with noise of its own.
+
+Changes are whole numbers, which adds a twelfth."""
 
 
 def drift(before):
@@ -137,8 +142,9 @@ def test_the_figures_are_those_of_the_law():
     for seed in range(20):
         rows, worth = scripted_people(seed)
         lots = random.Random(f"simulator {seed}")
-        judge = lambda reply, was, _: round(1 + drift(was) + worth[reply] + lots.gauss(0, NOISE))  # noqa: E731
-        found.append(agree("law", turns_of(rows, judge), []))
+        felt = {reply: value + lots.gauss(0, NOISE) for reply, value in worth.items()}
+        turns = turns_of(rows, lambda reply, was, _, felt=felt: round(1 + drift(was) + felt[reply]))
+        found.append(agree("law", turns, []))
     mean = sum(one.beyond.r for one in found) / 20
     assert mean == pytest.approx(LAW, abs=0.02)
     assert sum(one.beyond.interval.low <= LAW <= one.beyond.interval.high for one in found) >= 17
@@ -250,8 +256,10 @@ def test_a_simulator_without_a_passport_is_not_checked_against_people(imported, 
 
 
 def texts_in(path):
-    """All bytes of a store and of the files next to it."""
-    return b"".join(one.read_bytes() for one in path.parent.glob(f"{path.name}*") if one.is_file())
+    """All texts of a store, and all bytes of the files next to it."""
+    with closing(sqlite3.connect(path)) as store:
+        texts = [open_text(*row) for row in store.execute("SELECT hash, body FROM text")]
+    return b"".join([*texts, *(one.read_bytes() for one in path.parent.glob(f"{path.name}*") if one.is_file())])
 
 
 def test_an_imported_person_who_withdraws_leaves_nothing_and_does_not_come_back(imported, tmp_path, capsys):
@@ -267,6 +275,7 @@ def test_an_imported_person_who_withdraws_leaves_nothing_and_does_not_come_back(
     book = StudyBook(book_path(path))
     one = next(each for each in book.participants("forty") if each.about["person"] == "person 7")
     book.close()
+    assert b"person 7," in texts_in(path)
     assert run_command(["study", "withdraw", "forty", one.id, "--store", "s.db"]) == 0
     with Store(path) as store:
         assert len(list(store.runs.all())) == before - 2, "the person's run, and the passport's run of people's turns"
@@ -295,7 +304,7 @@ def test_models_are_compared_within_the_people_who_talked_with_both(imported, tm
     page = (tmp_path / "r.html").read_text("utf-8")
     assert "Feeling at the end" in page and "have to say" not in page, "no words of people on a page to share"
     assert run_command(["study", "export", "both", "--to", "out", "--store", "s.db"]) == 0
-    found = list(csv.DictReader((tmp_path / "out" / "sage_talk.csv").open(encoding="utf-8-sig")))
-    assert len({row["person"] for row in found}) == 40 and any(
-        "have to say at turn 5" in row["answer"] for row in found
-    )
+    with (tmp_path / "out" / "sage_talk.csv").open(encoding="utf-8-sig", newline="") as file:
+        found = list(csv.DictReader(file))
+    assert len({row["person"] for row in found}) == 40
+    assert any("have to say at turn 5" in row["answer"] for row in found)
