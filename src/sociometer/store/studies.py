@@ -79,6 +79,10 @@ class Study(Struct, frozen=True):
     completion: str = ""
     """A code that participants take back to a panel, or the address (https://…) that they return to; there may be
     others for people who do not finish, such as ` screened-out=CODE`."""
+    each: int = 1
+    """Where people talk with models, how many of them each person talks with."""
+    distress: str = ""
+    """What people in distress can read on every page of a talk."""
     readers: tuple[str, ...] = ()
     """The providers that people have agreed may read their words, besides this machine."""
     imported: str = ""
@@ -282,8 +286,18 @@ class StudyBook(Book):
         with self.changing():
             if known := self.of_panel(study, about):
                 return known, ""
+            if study.talks and not places:
+                made = structs.replace(made, places=self._assigned(study))
+                row = (*row[:3], msgspec.json.encode(made))
             self._rows("INSERT INTO participant VALUES (?, ?, ?, ?) ON CONFLICT (code) DO NOTHING", *row)
         return self.with_code(study.name, code) or made, code
+
+    def _assigned(self, study: Study) -> tuple[int, ...]:
+        """The models that the next person talks with, in a random order: those with the fewest people, at random."""
+        people = Counter(place for one in self.participants(study.name) for place in one.places)
+        lots = secrets.SystemRandom()
+        fewest = sorted(range(len(study.parts)), key=lambda place: (people[place], lots.random()))[: study.each]
+        return tuple(lots.sample(fewest, len(fewest)))
 
     def of_panel(self, study: Study, about: Mapping[str, str]) -> Participant | None:
         """Who has joined with the same panel id; None without one."""
