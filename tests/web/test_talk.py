@@ -12,6 +12,7 @@ from servers.openai import OpenAIServer
 from sociometer.cli.main import run_command
 from sociometer.instruments import load
 from sociometer.results.groups import study_run
+from sociometer.store.erasing import finish_withdrawals
 from sociometer.store.texts import open_text
 
 NEEDS = ("--distress", "Call 112, or talk to somebody you trust.", "--contact", "lab@example.org")
@@ -75,7 +76,7 @@ def talks_of(study, name="spring"):
 
 def test_a_talk_from_the_consent_to_the_debriefing_arrives_as_tapped(tmp_path, server):
     with opened(tmp_path, server) as study:
-        one = talker(study, name="Ada")
+        one = talker(study, name="Ada", ends=4)
         welcome = plain(one.get(study.link).text)
         host = server.url.split("/")[2]
         for said in ("not with a person", "adults", host, "They may keep it", "Call 112", "lab@example.org"):
@@ -87,9 +88,9 @@ def test_a_talk_from_the_consent_to_the_debriefing_arrives_as_tapped(tmp_path, s
         assert not any("secret-model" in page.replace("of secret-model", "") for page in asked), "models are unnamed"
         assert all("If you are not well" in page for page in asked)
         (talk,) = talks_of(study).values()
-        assert [talk.start, *(turn.felt for turn in talk.turns)] == one.tapped == [20, 35, 50, 65]
-        assert len(talk.turns) == 3 and talk.turns[0].words.endswith("2. time.")
-        assert talk.turns[2].words == "" and talk.answers == {"understood": 4, "again": 4, "honest": 4}
+        assert [talk.start, *(turn.felt for turn in talk.turns)] == one.tapped == [20, 35, 50, 65, 80]
+        assert len(talk.turns) == 4 and talk.turns[0].words.endswith("2. time.")
+        assert talk.turns[3].words == "" and talk.answers == {"understood": 4, "again": 4, "honest": 4}
         (second,) = [turn for turn in talk.turns if turn.preferred]
         assert second.other.startswith("Reply") and second.other != second.reply
         sent = [each.body["messages"] for each in server.received]
@@ -180,19 +181,20 @@ def test_withdrawal_in_the_middle_of_a_talk_leaves_nothing(tmp_path, server, ans
         assert len(talks_of(study)) == 1 and study.book.study("spring").withdrawn == 1
 
 
-def test_withdrawal_with_a_busy_store_leaves_nothing_in_the_end(tmp_path, server):
+def test_withdrawal_with_a_busy_store_leaves_nothing_in_the_end(tmp_path, server, monkeypatch):
+    plain_connect = sqlite3.connect
+    monkeypatch.setattr(sqlite3, "connect", lambda *given, **named: plain_connect(*given, **{**named, "timeout": 0.3}))
     with opened(tmp_path, server) as study:
         goes = talker(study, name="Ada").join()
         for _ in range(5):
             assert goes.answer()
-        with closing(sqlite3.connect(study.path, isolation_level=None)) as other:
-            other.execute("BEGIN IMMEDIATE")
-            got = goes.withdraw()
-            other.execute("ROLLBACK")
-        assert "progress" in got.text or "deleted" in got.text
-        if goes.cookie and "progress" in got.text:
-            assert "deleted" in goes.withdraw().text
-        assert b"says Ada" not in texts_in(study.path)
+        study.store.flush()
+        with closing(plain_connect(study.path, isolation_level=None)) as other:
+            other.execute("BEGIN")
+            other.execute("SELECT count(*) FROM journal").fetchone()
+            assert "Your withdrawal is in progress" in goes.withdraw().text
+        finish_withdrawals(study.store.database, study.store.forget)  # as the server does every minute
+        assert b"says Ada" not in texts_in(study.path) and not study.book.withdrawing()
 
 
 def test_a_provider_that_fails_in_the_middle_is_told_in_plain_words_and_the_talk_goes_on_later(tmp_path, server):
@@ -201,8 +203,7 @@ def test_a_provider_that_fails_in_the_middle_is_told_in_plain_words_and_the_talk
         for _ in range(4):
             assert one.answer()
         said, server.say = server.say, broken
-        with pytest.raises(AssertionError):
-            one.answer_all()
+        one.answer_all()
         page = one.page()
         assert page.status == 503 and "does not answer at the moment" in plain(page.text), plain(page.text)
         assert "You can go on later" in plain(page.text) and "Traceback" not in page.text
