@@ -8,6 +8,7 @@ from accessibility import axe_source, findings
 from looking import MODES, WIDTHS, look
 from open_study import OpenStudy
 from selenium.webdriver.common.by import By
+from test_study_in_browser import WITH_A_MODEL, fill, send
 from test_view_in_browser import opened, pages  # noqa: F401  (a fixture)
 
 pytestmark = pytest.mark.slow
@@ -56,25 +57,25 @@ CASES = {
     "choice": ["sesi", "--limit", "1", "--consent", "Agree to this."],
     "talk": ["sage", *SIMULATED, "--limit", "1", "--set", "turns=2"],
     "numbers": ["egosocial", "--task", "numbers", "--limit", "1", "--set", "rounds=2"],
+    "feelings": ["sage", *WITH_A_MODEL],
 }
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_the_pages_of_a_study(browser, axe, tmp_path, case):
-    from test_study_in_browser import fill, send
-
     with OpenStudy(tmp_path / "s.db", *CASES[case]) as study:
         browser.delete_all_cookies()
         browser.get(study.served.url + study.link)
         check(browser, axe, "welcome")
-        browser.find_element(By.NAME, "agree").send_keys(" ")
+        for box in browser.find_elements(By.CSS_SELECTOR, "[type=checkbox]"):
+            box.send_keys(" ")
         send(browser, "form")
         check(browser, axe, "code")
         browser.find_element(By.CSS_SELECTOR, "a.button").click()
         for number in range(40):
             if "/end" in browser.current_url:
                 break
-            if number < 4 or "check" in browser.page_source:
+            if number < 4 or "check" in browser.page_source or case == "feelings":
                 check(browser, axe, f"question {number}")
             fill(browser)
             send(browser, ".answer")

@@ -236,12 +236,12 @@ def test_a_role_that_only_the_file_names_is_not_asked(tmp_path, model):
     from sociometer.web.study import refuse_unconfirmed
 
     study = Study("spring", RunConfig(instrument="sage", subject="human", roles={"simulator": model}))
-    for confirmed in ({}, {"simulator": "openai/x"}):
+    for confirmed in ([], [("simulator", "openai/x")]):
         with pytest.raises(UsageError, match="--role simulator="):
             refuse_unconfirmed(study, confirmed)
-    refuse_unconfirmed(study, {"simulator": model})
+    refuse_unconfirmed(study, [("simulator", model)])
     with pytest.raises(UsageError, match="no role 'judge'"):
-        refuse_unconfirmed(study, {"simulator": model, "judge": "openai/x"})
+        refuse_unconfirmed(study, [("simulator", model), ("judge", "openai/x")])
 
 
 def test_a_code_opens_only_the_study_it_belongs_to(shared):

@@ -22,6 +22,10 @@ NAMELESS = (
     ".map((e) => e.outerHTML)"
 )
 SIMULATED = ("--role", "simulator=baseline/random")
+WITH_A_MODEL = (
+    "--task", "talk", "--model", "baseline/random", "--set", "turns=4", "--contact", "lab@example.org",
+    "--distress", "Talk to somebody you trust, or call 112.",
+)  # fmt: skip
 CASES = {
     "choice": (["sesi", "--limit", "2"], 390, "light"),
     "points": (["seceu", "--limit", "2", "--language", "zh", "--ask", "年龄", "--shows", "place"], 390, "dark"),
@@ -34,6 +38,8 @@ CASES = {
     "tree, narrow": (["socialeval", "--task", "goals", "--limit", "1"], 390, "light"),
     "talk": (["sage", *SIMULATED, "--limit", "1", "--language", "zh", "--set", "turns=3"], 390, "light"),
     "talk, wide": (["sage", *SIMULATED, "--limit", "1", "--set", "turns=3"], 1300, "dark"),
+    "feelings": (["sage", *WITH_A_MODEL, "--language", "zh", "--item", "zh-care-home"], 390, "light"),
+    "feelings, wide": (["sage", *WITH_A_MODEL], 1300, "dark"),
 }
 
 
@@ -72,7 +78,8 @@ def test_a_person_takes_it_to_the_end(case, browser, tmp_path):
         look(browser, width, mode)
         browser.get(opened.served.url + opened.link)
         check(browser, width, language)
-        browser.find_element(By.NAME, "agree").send_keys(" ")
+        for box in browser.find_elements(By.CSS_SELECTOR, "[type=checkbox]"):
+            box.send_keys(" ")
         send(browser, "form")
         check(browser, width, language)
         browser.find_element(By.CSS_SELECTOR, "a.button").click()

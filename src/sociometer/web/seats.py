@@ -231,9 +231,8 @@ class Seats:
             raise Unanswered(f"the talk of {participant.id} has no reply: {ending.reason or 'see its failures'}.")
         if ending.status is not RunStatus.FINISHED:
             raise Paused(ending.reason)
-        if (current := await asyncio.to_thread(self._book.participant, participant.id)) is None or len(
-            current.runs
-        ) == len(current.takes(study)):
+        current = await asyncio.to_thread(self._book.participant, participant.id)
+        if current is None or len(current.runs) >= len(current.takes(study)):
             return None
         return await self.question(participant, study, seconds)  # of the next instrument
 
@@ -322,7 +321,8 @@ class Seats:
     async def _seat(self, participant: Participant, study: Study) -> Seat:
         async with self._locks.setdefault(participant.id, asyncio.Lock()):
             seat = self._seats.get(participant.id)
-            if seat is None or seat.playing.done():
+            # One whose run has just ended stays until `question` has seen the end: nobody plays a run twice.
+            if seat is None:
                 seat = self._seats[participant.id] = await self._start(participant, study)
             seat.used = time.monotonic()
             return seat
