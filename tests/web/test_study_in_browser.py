@@ -121,3 +121,55 @@ def test_the_points_that_are_left_are_counted_and_a_wrong_sum_is_said(browser, t
         assert "must add up to 10" in browser.find_element(By.CSS_SELECTOR, "[role=alert]").text
         fields = browser.find_elements(By.CSS_SELECTOR, "[type=number]")
         assert [field.get_attribute("value") for field in fields] == ["2"] * 4
+
+
+def test_a_talk_is_taken_with_the_keyboard_alone(browser, tmp_path):
+    from selenium.webdriver.common.action_chains import ActionChains
+    from selenium.webdriver.common.keys import Keys
+
+    def press(*keys):
+        ActionChains(browser).send_keys(*keys).perform()
+
+    def go_to(selector):
+        """Presses Tab until an element has the focus that the selector matches."""
+        for _ in range(60):
+            if browser.execute_script("return document.activeElement.matches(arguments[0])", selector):
+                return
+            press(Keys.TAB)
+        raise AssertionError(f"Tab does not reach {selector}")
+
+    def press_and_wait(key):
+        page = browser.find_element(By.TAG_NAME, "html")
+        press(key)
+        WebDriverWait(browser, 30).until(lambda b: b.find_element(By.TAG_NAME, "html") != page)
+        WebDriverWait(browser, 30).until(lambda b: not b.find_elements(By.CSS_SELECTOR, "meta[http-equiv=refresh]"))
+
+    with OpenStudy(tmp_path / "s.db", "sage", *WITH_A_MODEL) as opened:
+        browser.delete_all_cookies()
+        look(browser, 1300, "light")
+        browser.get(opened.served.url + opened.link)
+        for name in ("adult", "agree"):
+            go_to(f"[name={name}]")
+            press(Keys.SPACE)
+        press(Keys.TAB)
+        press_and_wait(Keys.ENTER)
+        go_to("a.button")
+        press_and_wait(Keys.ENTER)
+        for _ in range(40):
+            if urlsplit(browser.current_url).path == "/end":
+                break
+            form = browser.find_element(By.CSS_SELECTOR, ".answer").get_attribute("innerHTML")
+            if "scale" in form:
+                go_to("button[value='65']")
+            elif "radio" in form:
+                go_to("[type=radio]")
+                press(Keys.SPACE, Keys.TAB)
+            elif "textarea" in form:
+                go_to("textarea")
+                press("It is the dog next door.", Keys.TAB)
+            else:
+                go_to(".moves button")
+            press_and_wait(Keys.ENTER)
+        (run,) = sm.runs(store=opened.path)
+        (episode,) = run.episodes("talk")
+        assert [episode.outcome.start, *(turn.felt for turn in episode.outcome.turns)] == [65] * 5

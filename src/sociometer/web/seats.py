@@ -33,8 +33,8 @@ from sociometer.web.forms import PeopleTexts, people_folder, people_texts
 
 IDLE_SECONDS = 1_800.0
 MOST_QUESTIONS = 100_000
-_TALK_RETRIES, _TALK_SECONDS = 2, 120.0
-"""A person waits no longer for a model: they are told, and go on later."""
+_TALK_RETRIES = 2
+"""A person does not wait for more: they are told, and go on later."""
 
 
 class Question(Struct, frozen=True):
@@ -410,8 +410,8 @@ class Seats:
             # Each person has draws of their own, and another situation in each talk; a talk that began may end.
             every, place = sorted(config.items), [*study.parts].index(part)
             chosen = lots.sample(every, len(every))[participant.takes(study).index(place) % len(every)]
-            limits = {"retries": _TALK_RETRIES, "timeout_seconds": _TALK_SECONDS, "caps": Caps()}
-            return structs.replace(own, items=(chosen,), seed=lots.randrange(2**31), **limits)
+            own = structs.replace(own, retries=_TALK_RETRIES, caps=Caps())
+            return structs.replace(own, items=(chosen,), seed=lots.randrange(2**31))
         own = structs.replace(own, revision=participant.id)
         if not study.sample:
             return own
