@@ -19,7 +19,7 @@ from sociometer.cli.output import Group, Range, link_teller, option, tell, tell_
 from sociometer.cli.view import place_options, who_can_open
 from sociometer.core.card import Card
 from sociometer.core.config import RunConfig, provider_of
-from sociometer.core.conversation import SUBJECT, with_new_messages
+from sociometer.core.conversation import SUBJECT, Exchange, with_new_messages
 from sociometer.core.errors import DataError, ExitCode, NotFound, StoreError, UsageError
 from sociometer.core.language import ENGLISH, language_of, written_in
 from sociometer.core.measure import Cell, Table
@@ -210,7 +210,8 @@ def _seconds(plan: ReadPlan, counts: dict[str, int]) -> float:
     for task in plan.tasks:
         played = asyncio.run(rehearse(plan, task, [*islice(plan.lists[task.name], _REHEARSED)]))
         role = role_of_people(plan.config)
-        asked = [new for one in played for event, new in with_new_messages(one) if event.role == role]
+        events = [pair for one in played for pair in with_new_messages(one)]
+        asked = [new for event, new in events if isinstance(event, Exchange) and event.role == role]
         shown = sum(reading_seconds(message.content) for new in asked for message in new)
         seconds += (shown + ANSWER_SECONDS * len(asked)) * counts[task.name] / len(played)
     return seconds
@@ -231,7 +232,7 @@ def _pairs(option: str, given: tuple[str, ...]) -> dict[str, str]:
     return pairs
 
 
-def _texts(given: dict[str, Any]) -> dict[str, str]:
+def _texts(given: dict[str, Any]) -> dict[str, Any]:
     """The texts of the study's owner; one that begins with `@` is in the file that it names."""
     texts = {name: given[name] for name in _TEXTS if given[name] is not None}
     for name, text in texts.items():

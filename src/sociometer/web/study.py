@@ -299,7 +299,7 @@ def _part(request: web.Request, question: Question, shown: PeopleTexts) -> dict[
     words, setting = texts("study", request.app[STUDY].language), shown.parts.get(question.task)
     if setting:
         config = next(one for one in request.app[STUDY].parts.values() if request.app[TEXTS][one.instrument] is shown)
-        most = int(Settings.chosen(request.app[CARDS][config.instrument].setting, config.settings)[setting])
+        most = Settings.chosen(request.app[CARDS][config.instrument].setting, config.settings).whole(setting)
         return {"part": words["part of"].format(part=question.turn + 1, most=most), "share": question.turn / most}
     said = words["part"].format(part=question.turn + 1) if question.turn else ""
     # Where nobody knows how many questions follow, each moves the bar less than the one before.

@@ -613,8 +613,8 @@ def notices(players: Mapping[str, str], version: str) -> list[str]:
             continue
         if (found := kept_passport(name)) is None:
             said.append(
-                f"sage: {name} is not checked against people and has no passport, which says whether it is fit to play"
-                f" the person: sociometer sage passport --role simulator={name}"
+                f"sage: {name} has no passport, which says whether it is fit to play the person, and is not checked"
+                f" against people: sociometer sage passport --role simulator={name}"
             )
             continue
         old = f" Made with version {found.version} of sage; make it anew." if found.version != version else ""
