@@ -12,18 +12,11 @@ import pytest
 from servers.openai import OpenAIServer
 from sociometer.cli.main import run_command
 from sociometer.core.errors import DataError
+from sociometer.core.task import Episode, RunView, Score
 from sociometer.instruments.sage import passport
-from sociometer.instruments.sage.against_people import (
-    CARE_PEOPLE,
-    FEWEST_PEOPLE,
-    JudgedPair,
-    JudgedTurn,
-    agree,
-    verdict,
-)
+from sociometer.instruments.sage.against_people import CARE_PEOPLE, FEWEST_PEOPLE, right_order, verdict
 from sociometer.instruments.sage.passport import kept_at
 from sociometer.instruments.sage.people_talks import read_people
-from sociometer.instruments.sage.state import expected_changes
 from sociometer.store.store import Store
 from sociometer.store.studies import StudyBook, book_path
 from sociometer.store.texts import open_text
@@ -120,58 +113,60 @@ def test_a_bad_row_is_refused_with_its_line(tmp_path, change, line, why):
     assert f"people.jsonl:{line}" in str(caught.value)
 
 
-def turns_of(rows, judge):
-    """The turns of the people with the changes of a judge of (reply, feeling before, change reported)."""
-    made, before = [], {}
-    for row in rows:
-        if "feeling" in row:
-            if row["role"] == "model":
-                was, name = before[row["talk"]], row["person"]
-                change, state = row["feeling"] - was, (row["turn"], was, len(row["text"]))
-                judged = judge(row["text"], was, change)
-                made.append(JudgedTurn(name, row["talk"], row["model"], state, 0.0, change, (judged, judged)))
-            before[row["talk"]] = row["feeling"]
-    expected = expected_changes([x.person for x in made], [x.state for x in made], [x.reported for x in made])
-    return [JudgedTurn(*(getattr(one, name) for name in one.__struct_fields__[:4]), value, one.reported, one.judged)
-            for one, value in zip(made, expected, strict=True)]  # fmt: skip
+def against(folder, rows, judge):
+    """The agreement of a judge of (reply, feeling before, change reported) with the people of these rows."""
+    views = [
+        RunView(
+            lambda one=one: iter([Episode(None, 0, one.talk, Score(values={}), None)]),
+            {},
+            run=one.person,
+            name=one.model,
+        )
+        for one in read_people(write(folder / "law.jsonl", rows))
+    ]
+    probes = passport.people_probes("law", {view.run: view.run for view in views}, views)
+    judged = [(probe, judge(probe.talk[-1][1], probe.before, probe.change)) for probe in probes]
+    return passport.examine([(probe, passport.Felt((change,) * probe.times)) for probe, change in judged], "x").people
 
 
-def test_the_figures_are_those_of_the_law():
+def test_the_figures_are_those_of_the_law(tmp_path):
     """Over twenty draws: the mean partial correlation is the law's, and its interval covers it as often as it says."""
     found = []
     for seed in range(20):
         rows, worth = scripted_people(seed)
         lots = random.Random(f"simulator {seed}")
         felt = {reply: value + lots.gauss(0, NOISE) for reply, value in worth.items()}
-        turns = turns_of(rows, lambda reply, was, _, felt=felt: round(1 + drift(was) + felt[reply]))
-        found.append(agree("law", turns, []))
+        found.append(against(tmp_path, rows, lambda reply, was, _, felt=felt: round(1 + drift(was) + felt[reply])))
     mean = sum(one.beyond.r for one in found) / 20
     assert mean == pytest.approx(LAW, abs=0.02)
     assert sum(one.beyond.interval.low <= LAW <= one.beyond.interval.high for one in found) >= 17
-    assert sum(one.bias for one in found) / 20 == pytest.approx(1, abs=0.1)
-    assert sum(one.ranks == 1 for one in found) >= 14, "the models are a point apart"
-    assert all(verdict(one) == ([], []) for one in found)
+    assert sum(one.changes.bias for one in found) / 20 == pytest.approx(1, abs=0.1)
+    assert sum(one.changes.order == 1 for one in found) >= 14, "the models are a point apart"
+    assert all(verdict(one) == ([], []) and one.pairs == 40 and one.order > 0.6 for one in found)
 
 
-def test_a_simulator_that_judges_by_the_state_alone_fails_against_people():
+def test_a_simulator_that_judges_by_the_state_alone_fails_against_people(tmp_path):
     for seed in range(5):
         lots = random.Random(seed)
         rows, _ = scripted_people(seed)
-        found = agree("law", turns_of(rows, lambda _, was, __, lots=lots: round(drift(was) + lots.gauss(0, 0.5))), [])
+        found = against(tmp_path, rows, lambda _, was, __, lots=lots: round(drift(was) + lots.gauss(0, 0.5)))
         assert abs(found.beyond.r) < 0.2 and found.beyond.interval.low <= 0
         assert verdict(found)[0] == ["its changes follow people's own no better than a judge who ignores the reply"]
 
 
-def test_one_that_repeats_peoples_own_reports_passes():
-    rows, _ = scripted_people()
-    found = agree("law", turns_of(rows, lambda _, __, change: change), [JudgedPair("a", 3, 1)] * 2)
-    assert found.beyond.r == pytest.approx(1) and found.bias == 0 and found.ranks == 1 and found.order == 1
+def test_one_that_repeats_peoples_own_reports_passes(tmp_path):
+    rows, worth = scripted_people()
+    found = against(
+        tmp_path, rows, lambda reply, _, change: change if reply.startswith("Reply") else round(worth[reply])
+    )
+    assert found.beyond.r == pytest.approx(1) and found.changes.bias == 0 and found.changes.order == 1
     assert verdict(found) == ([], []) and found.line.startswith("agrees with people 1")
+    assert (right_order(3, 1), right_order(1, 1), right_order(1, 3)) == (1, 0.5, 0)
 
 
-def test_too_few_people_decide_nothing():
+def test_too_few_people_decide_nothing(tmp_path):
     rows, _ = scripted_people(people=FEWEST_PEOPLE - 1)
-    found = agree("law", turns_of(rows, lambda _, __, change: change), [])
+    found = against(tmp_path, rows, lambda _, __, change: change)
     assert verdict(found) == ([], ["compared with too few people (19; 95 turns)"])
     assert CARE_PEOPLE == 0.3, "fixed before anybody was examined"
 
@@ -226,8 +221,10 @@ def test_the_passport_says_how_a_simulator_agrees_with_people_and_run_says_it_to
     shown = " ".join(capsys.readouterr().out.split())
     assert "agrees with people 1" in shown and "(40 talks)" in shown
     kept = json.loads(kept_at("vllm/simulator#1").read_text("utf-8"))
-    assert kept["people"]["people"] == 40 and kept["people"]["beyond"]["turns"] == 200
-    assert kept["people"]["bias"] == 0 and kept["people"]["pairs"] == 40 and 0.6 < kept["people"]["order"] < 1
+    assert kept["people"]["people"] == 40 and kept["people"]["changes"]["turns"] == 200
+    assert (
+        kept["people"]["changes"]["bias"] == 0 and kept["people"]["pairs"] == 40 and 0.6 < kept["people"]["order"] < 1
+    )
     assert not any("people's own" in reason for reason in kept["reasons"])
     assert {"people, all answers", "here, to people's first replies"} <= set(kept["friction"])
     assert "Agreement with the people of study forty" in (tmp_path / "passport.md").read_text("utf-8")

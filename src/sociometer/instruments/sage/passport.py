@@ -20,7 +20,7 @@ from sociometer.core.measure import Cell, Interval, Measure, Summary, Table
 from sociometer.core.session import Session
 from sociometer.core.task import Item, RunView, Score
 from sociometer.instruments.sage import against_people
-from sociometer.instruments.sage.against_people import JudgedPair, JudgedTurn, PeopleAgreement, agree
+from sociometer.instruments.sage.against_people import PeopleAgreement, right_order
 from sociometer.instruments.sage.analyses.stability import contexts
 from sociometer.instruments.sage.dialogue import FRICTION, StoredDialogue, friction, read_dialogues
 from sociometer.instruments.sage.items import BUNDLED, Scenario, bundled
@@ -31,9 +31,7 @@ from sociometer.instruments.sage.person.rehearsal import refuse_rehearsal
 from sociometer.instruments.sage.person.talk import Talk
 from sociometer.instruments.sage.play import protocol_of
 from sociometer.instruments.sage.published.released import released_files
-from sociometer.instruments.sage.state import BeyondState, beyond_state, expected_changes
-from sociometer.statistics.agreement import spearman
-from sociometer.statistics.correlation import pearson
+from sociometer.instruments.sage.state import Agreement, BeyondState, agreement, beyond_state, expected_changes
 from sociometer.statistics.formatting import estimate, number
 from sociometer.statistics.intervals import clustered_mean_interval
 
@@ -273,27 +271,6 @@ def score(item: Probe, outcome: Felt) -> Score:
     return Score(values={"change": fmean(outcome.changes)} if outcome.changes else {}, facets={"kind": item.kind})
 
 
-class Agreement(Struct, frozen=True):
-    """How far the simulator's changes follow those of a released simulator."""
-
-    released_by: str
-    turns: int
-    r: float | None
-    interval: Interval
-    again: float | None
-    """The ceiling: the correlation of the simulator's two answers."""
-    bias: float
-    bias_interval: Interval
-    error: float
-    """The mean absolute difference."""
-    constant: float
-    """The same for a constant, the floor."""
-    order: float | None
-    """Spearman's rho of the subjects' mean changes."""
-    beyond: BeyondState | None = None
-    """The agreement given the state of the talk; None in passports made before version 9."""
-
-
 class Passport(Struct, frozen=True, kw_only=True):
     """Everything that was found about a simulator, and the verdict."""
 
@@ -399,65 +376,40 @@ def examine(
     return msgspec.structs.replace(made, verdict=verdict, reasons=reasons)
 
 
-def _agreement(name: str, rows: Sequence[tuple[Probe, Felt]]) -> Agreement | None:
-    both = [(item, out) for item, out in rows if item.released_by == name and out.changes]
+def _agreement(name: str, rows: Sequence[tuple[Probe, Felt]], over: str = "scenarios") -> Agreement | None:
+    both = [(item, out) for item, out in rows if item.released_by == name and item.arm != OTHER and out.changes]
     if len(both) < 3:
         return None
-    here, there = [float(out.changes[0]) for _, out in both], [float(item.change) for item, _ in both]
-    clusters = [item.cluster for item, _ in both]
-    gaps = [one - two for one, two in zip(here, there, strict=True)]
-    twice = [(out.changes[0], out.changes[1]) for _, out in both if len(out.changes) > 1]
-    middle = sorted(there)[len(there) // 2]
-    subjects = {item.subject: item for item, _ in both}
-    means = [
-        tuple(fmean(values) for values in zip(*((h, t) for (item, _), h, t in zip(both, here, there, strict=True)
-                                                if item.subject == subject), strict=True))
-        for subject in subjects
-    ]  # fmt: skip
-    found = _r(here, there)
-    return Agreement(
-        name, len(both), found[0], found[1],
-        _r([float(one) for one, _ in twice], [float(two) for _, two in twice])[0],
-        fmean(gaps), clustered_mean_interval(gaps, clusters, binary=False),
-        fmean(map(abs, gaps)), fmean(abs(value - middle) for value in there),
-        spearman([one for one, _ in means], [two for _, two in means])[0] if len(means) > 2 else None,
-        _beyond(both),
+    return agreement(
+        name, [out.changes for _, out in both], [item.change for item, _ in both],
+        [item.cluster for item, _ in both], [item.subject for item, _ in both], _beyond(both, over),
     )  # fmt: skip
 
 
-def _beyond(rows: Sequence[tuple[Probe, Felt]]) -> BeyondState | None:
+def _beyond(rows: Sequence[tuple[Probe, Felt]], over: str = "scenarios") -> BeyondState | None:
     known = [(item, item.expected, out.changes[0]) for item, out in rows if item.expected is not None and out.changes]
     if len(known) < 3:
         return None
     return beyond_state(
         [change for _, _, change in known], [item.change for item, _, _ in known], [each for _, each, _ in known],
-        [item.state for item, _, _ in known], [(item.released_by, item.cluster) for item, _, _ in known],
+        [item.state for item, _, _ in known], [(item.released_by, item.cluster) for item, _, _ in known], over,
     )  # fmt: skip
 
 
 def _people(rows: Sequence[tuple[Probe, Felt]]) -> PeopleAgreement | None:
-    asked_about = [(item, out.changes) for item, out in rows if item.kind == "people" and out.changes]
-    turns, pairs = [], []
-    seconds = {(one.of_talk, one.state[0]): fmean(felt) for one, felt in asked_about if one.arm == OTHER}
-    for one, felt in asked_about:
-        if one.arm != OTHER:
-            turns.append(JudgedTurn(
-                one.cluster, one.of_talk, one.subject, one.state, one.expected or 0.0, one.change, felt,
-            ))  # fmt: skip
-            other = seconds.get((one.of_talk, one.state[0]))
-            if one.preferred is not None and other is not None:
-                mine = float(felt[0])
-                pairs.append(JudgedPair(one.cluster, *((mine, other) if one.preferred else (other, mine))))
-    return agree(asked_about[0][0].released_by, turns, pairs) if asked_about else None
-
-
-def _r(one: Sequence[float], two: Sequence[float]) -> tuple[float | None, Interval]:
-    """Pearson's r with its interval over turns; None if there are too few or one of the two does not vary."""
-    try:
-        found = pearson(one, two, [f"{place}" for place in range(len(one))])
-    except ValueError:
-        return None, Interval(None, None)
-    return found.r, found.interval
+    found = {item.id: (item, fmean(out.changes)) for item, out in rows if item.kind == "people" and out.changes}
+    first = [item for item, _ in found.values() if item.arm != OTHER]
+    whole = _agreement(first[0].released_by, rows, "people") if first else None
+    if whole is None:
+        return None
+    pairs = [(one, found[one.id][1], found[f"{one.id}/{OTHER}"][1]) for one in first if f"{one.id}/{OTHER}" in found]
+    rights = [right_order(here, there) if one.preferred else right_order(there, here) for one, here, there in pairs]
+    people = [one.cluster for one, _, _ in pairs]
+    return PeopleAgreement(
+        whole, len({one.cluster for one in first}), len({one.of_talk for one in first}), len(pairs),
+        fmean(rights) if rights else None,
+        clustered_mean_interval(rights, people, scale=(0.0, 1.0)) if rights else Interval(None, None),
+    )  # fmt: skip
 
 
 def judge(found: Passport) -> tuple[Verdict, tuple[str, ...]]:
