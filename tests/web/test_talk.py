@@ -1,5 +1,6 @@
 """People talk with a model in the browser and say how they feel: pages, ethics, failures, cost, withdrawal."""
 
+import csv
 import re
 import sqlite3
 from contextlib import closing
@@ -14,6 +15,7 @@ from sociometer.instruments import load
 from sociometer.results.groups import study_run
 from sociometer.store.erasing import finish_withdrawals
 from sociometer.store.texts import open_text
+from sociometer.web.study import SEATS
 
 NEEDS = ("--distress", "Call 112, or talk to somebody you trust.", "--contact", "lab@example.org")
 
@@ -146,7 +148,14 @@ def test_people_are_spread_over_models_and_compared_within_people_if_each_talks_
             assert {"kind", "curt"} <= set(re.findall(r"kind|curt", plain(one.page().text)))
         kind, curt = talks_of(study, "spring.vllm-kind-1"), talks_of(study, "spring.vllm-curt-1")
         assert kind.keys() == curt.keys() and len(kind) == 6
+        assert all(kind[who].opening != curt[who].opening for who in kind), "the second talk begins anew"
+        study.served.app[SEATS].prepare(study.study)  # as `study open` does
     path = str(tmp_path / "s.db")
+    assert run_command(["study", "export", "spring", "--to", str(tmp_path / "out"), "--store", path]) == 0
+    with (tmp_path / "out" / "sage_talk.csv").open(encoding="utf-8-sig", newline="") as file:
+        found = list(csv.DictReader(file))
+    assert {row["model"] for row in found} == {"vllm/kind#1", "vllm/curt#1"}
+    assert sum(row["answer"] == "5" for row in found) == 6, "feelings are there as tapped"
     assert run_command(["compare", "spring.vllm-kind-1", "spring.vllm-curt-1", "--store", path]) == 0
     assert "with people (spring.vllm-kind-1, n = 6)" in " ".join(capsys.readouterr().out.split())
 

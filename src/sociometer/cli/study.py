@@ -93,9 +93,9 @@ def _create(instruments: tuple[str, ...], name: str, store: StorePlace | None, a
         for config in study.parts.values():
             plan = _playable(engine, study, config)
             own = {task: min(study.sample or items.count, items.count) for task, items in plan.lists.items()}
-            if talks:  # a person has one talk with each of some models
-                own, seconds = {"talk": 1}, study.each * _seconds(plan, {"talk": 1})
+            if talks:  # a person talks once with each of some models
                 counts, told = {config.instrument: {"talk": study.each}}, [f"{study.each} of {len(talks)} models"]
+                seconds = study.each * _seconds(plan, {"talk": 1})
                 continue
             counts[config.instrument], seconds = own, seconds + _seconds(plan, own)
             told.append(", ".join((config.instrument, *(f"{count} items of {task}" for task, count in own.items()))))

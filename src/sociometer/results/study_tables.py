@@ -27,6 +27,7 @@ _MOST_VALUES = 12
 _LINE_END = re.compile(r"\r\n|[\r\n\u2028\u2029]")
 _MEANINGS = {
     "person": "participant; the same in every table",
+    "model": "model that the person talked with",
     "instrument": "instrument",
     "task": "task of the instrument",
     "item": "item; items.csv has its text",
@@ -102,6 +103,7 @@ def study_tables(
             for episode in run.episodes(task):
                 place = (task, episode.item.id)
                 head = {"person": one.id, "item": episode.item.id, "position": places.get(place)}
+                head |= {"model": run.subject} if taking.study.talks else {}
                 answers = _answers(run, task, episode, times.get(place, []))
                 tables.setdefault(name, []).extend({**head, **answer, **person} for answer in answers)
                 if place not in shown:

@@ -407,11 +407,11 @@ class Seats:
         own = structs.replace(config, name=name, prompts_folder=folder)
         lots, known = Random(f"{study.name}/{participant.id}"), self._items(study, part).values()
         if study.talks:
-            # Each person has draws of their own, and another situation in each talk; a talk that began may end.
+            # Each talk has draws of its own, so that no answer is taken over from another; one that began may end.
             every, place = sorted(config.items), [*study.parts].index(part)
             chosen = lots.sample(every, len(every))[participant.takes(study).index(place) % len(every)]
             own = structs.replace(own, retries=_TALK_RETRIES, caps=Caps())
-            return structs.replace(own, items=(chosen,), seed=lots.randrange(2**31))
+            return structs.replace(own, items=(chosen,), seed=Random(name).randrange(2**31))
         own = structs.replace(own, revision=participant.id)
         if not study.sample:
             return own
