@@ -11,11 +11,12 @@ from person import Form, Person, plain
 
 from servers.openai import OpenAIServer
 from sociometer.cli.main import run_command
+from sociometer.core.errors import UsageError
 from sociometer.instruments import load
 from sociometer.results.groups import study_run
 from sociometer.store.erasing import finish_withdrawals
 from sociometer.store.texts import open_text
-from sociometer.web.study import SEATS
+from sociometer.web.study import SEATS, refuse_unconfirmed
 
 NEEDS = ("--distress", "Call 112, or talk to somebody you trust.", "--contact", "lab@example.org")
 
@@ -247,3 +248,19 @@ def test_a_situation_of_a_scenario_takes_the_place_of_an_own_matter(tmp_path, se
         one.answer_all()
         (talk,) = talks_of(study).values()
         assert talk.matter != talk.opening and "care" in talk.matter.lower()
+
+
+def test_the_text_for_people_in_distress_can_be_changed_but_not_removed(tmp_path, server, capsys):
+    with opened(tmp_path, server):
+        pass
+    change = ["study", "change", "spring", "--store", str(tmp_path / "s.db"), "--distress"]
+    assert run_command([*change, ""]) == 2 and "cannot be empty" in capsys.readouterr().err
+    assert run_command([*change, "Call your doctor."]) == 0
+
+
+def test_a_model_with_an_address_is_confirmed_when_the_study_is_opened(tmp_path, server):
+    with opened(tmp_path, server) as study:
+        named = f"vllm/secret-model@{server.url}#1"
+        with pytest.raises(UsageError, match="confirm that with --role subject="):
+            refuse_unconfirmed(study.study, [])
+        refuse_unconfirmed(study.study, [("subject", named)])

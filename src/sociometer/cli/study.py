@@ -48,8 +48,6 @@ from sociometer.web.seats import FormPlayer, refuse_unplayable
 from sociometer.web.serving import Place
 from sociometer.web.study import PER_ADDRESS, serve_study
 
-OWN_MATTER = "own"
-"""The item of people who bring a matter of their own."""
 _REHEARSED = 3
 """Items of each task that are played to estimate the time."""
 _ASKED_ONCE = {"orders", "votes"}
@@ -158,15 +156,13 @@ def _config(card: Card, cards: Sequence[Card], name: str, given: Mapping[str, An
         raise UsageError(f"{card.name} has no items in '{given['language']}'; it has {', '.join(card.languages)}.")
     tasks, roles = tuple(own(dict.fromkeys(given["tasks"], ""), "task")), own(_pairs("--role", given["roles"]), "role")
     _refuse_models_only(card, tasks or [task.name for task in card.task if task.default], roles)
-    items = given["items"]
     if subject != PERSON:
         # Simulators read the talks later: the consent names them, and the talks do not need them.
         used = {role.name for role in card.role if tasks[0] in (*role.tasks, *role.optional)}
         roles = {role: model for role, model in roles.items() if role in used} | {PERSON_ROLE: PERSON}
-        items = items or (OWN_MATTER,)
     config = make_config(
         card, subject, roles=roles, tasks=tasks, settings=settings,
-        items=items, limit=given["limit"], repeats=1, official=given["official"], data=given["data"],
+        items=given["items"], limit=given["limit"], repeats=1, official=given["official"], data=given["data"],
         max_cost=given["max_cost"], max_requests=given["max_requests"], max_tokens=given["max_tokens"], name=name,
     )  # fmt: skip
     return structs.replace(config, name="", command=("sociometer", *sys.argv[1:]))
@@ -249,8 +245,10 @@ def _change(name: str, store: StorePlace | None, as_json: bool, **given: Any) ->
         changes = {**_texts(given), **{field: value for field, value in chosen.items() if value is not None}}
         if not changes:
             raise UsageError("nothing to change; give --quota, --exclude-flagged or one of the texts, such as --title.")
-        book.change(structs.replace(book.study(name), **changes))
-        study = book.study(name)
+        study = structs.replace(book.study(name), **changes)
+        if study.talks and not study.imported and not (study.distress and study.contact):
+            raise UsageError("people who talk with a model need --distress and --contact; they cannot be empty.")
+        book.change(study)
     about = {
         "study": name,
         "quota": study.quota,

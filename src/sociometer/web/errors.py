@@ -30,7 +30,7 @@ class Unanswered(Paused):
     """A talk whose model does not answer; it can continue later."""
 
 
-class Spent(SociometerError):
+class UsedUp(SociometerError):
     """A study whose limit of cost is reached; this participant has not started."""
 
 
@@ -47,7 +47,7 @@ TOLD: dict[type, tuple[int, str, int]] = {
     Withdrawing: (503, "withdrawing", 60),
     Paused: (503, "paused", 600),
     Unanswered: (503, "unanswered", 60),
-    Spent: (403, "spent", 0),
+    UsedUp: (403, "used up", 0),
     DataError: (500, "broken", 0),
     Exception: (500, "broken", 0),
 }

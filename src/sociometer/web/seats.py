@@ -28,7 +28,7 @@ from sociometer.store.records import RunRecord, RunStatus
 from sociometer.store.runs import RunSearch
 from sociometer.store.store import Store
 from sociometer.store.studies import PERSON, Participant, Study, StudyBook, Timing, identity_of, run_name
-from sociometer.web.errors import Changed, Full, Paused, Spent, Unanswered
+from sociometer.web.errors import Changed, Full, Paused, Unanswered, UsedUp
 from sociometer.web.forms import PeopleTexts, people_folder, people_texts
 
 IDLE_SECONDS = 1_800.0
@@ -340,7 +340,7 @@ class Seats:
         if not current.started and (most := study.config.caps.max_cost) is not None and study.talks:
             runs = (run for one in self._book.participants(study.name) for run in one.runs)
             if sum(self._store.journal.spent(run).against_caps[2] for run in runs) >= most:
-                raise Spent(f"study {study.name} has reached its limit of {most:g} $; raise it in a new study.")
+                raise UsedUp(f"study {study.name} has reached its limit of {most:g} $; raise it in a new study.")
         if not self._book.start(current):
             raise Full(f"study {study.name} has all the participants it needs.")
         records = list(map(self._record, current.runs))
@@ -408,7 +408,8 @@ class Seats:
         lots, known = Random(f"{study.name}/{participant.id}"), self._items(study, part).values()
         if study.talks:
             # Each talk has draws of its own, so that no answer is taken over from another; one that began may end.
-            every, place = sorted(config.items), [*study.parts].index(part)
+            # Without a choice, the first item is played: a matter of the person's own.
+            every, place = sorted(config.items) or next(iter(known))[:1], [*study.parts].index(part)
             chosen = lots.sample(every, len(every))[participant.takes(study).index(place) % len(every)]
             own = structs.replace(own, retries=_TALK_RETRIES, caps=Caps())
             return structs.replace(own, items=(chosen,), seed=Random(name).randrange(2**31))

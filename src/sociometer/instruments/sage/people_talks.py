@@ -35,7 +35,7 @@ from sociometer.reading import read_lines
 from sociometer.statistics.intervals import clustered_mean_interval
 from sociometer.statistics.measures import grouped_measures
 
-PERSON, HUMAN = "person", "human"
+ROLE, HUMAN = "person", "human"
 """The role of the participant, and the name of everybody who takes it."""
 QUESTIONS = ("understood", "again", "honest")
 """The closed questions at the end; answers count from 0 (not at all) to 4 (completely)."""
@@ -243,7 +243,7 @@ def _talk(rows: list[PeopleRow]) -> FoundTalk:
 
 def events_of(talk: PersonTalk, model: str) -> tuple[Event, ...]:
     """The transcript of a talk from a file."""
-    events: list[Event] = [Exchange(PERSON, HUMAN, (), Reply(talk.opening))]
+    events: list[Event] = [Exchange(ROLE, HUMAN, (), Reply(talk.opening))]
     events.append(Noted("feeling", {"turn": 0, "felt": talk.start}))
     said = [user(talk.opening)]
     for number, turn in enumerate(talk.turns, 1):
@@ -254,13 +254,13 @@ def events_of(talk: PersonTalk, model: str) -> tuple[Event, ...]:
             events.append(Noted("second", {"turn": number, "other": turn.other, "preferred": turn.preferred}))
         said.append(assistant(turn.reply))
         if turn.words:
-            events.append(Exchange(PERSON, HUMAN, tuple(said), Reply(turn.words)))
+            events.append(Exchange(ROLE, HUMAN, tuple(said), Reply(turn.words)))
             said.append(user(turn.words))
     return tuple(events)
 
 
 def matters(source: Source) -> Iterator[Matter]:
-    """A matter of the person's own, and the situations of the bundled scenarios."""
+    """First a matter of the person's own, which is the default of a study; then the situations of bundled scenarios."""
     most, language = source.settings.whole("turns"), source.settings.text("language")
     if not FEWEST_TURNS <= most <= MOST_TURNS:
         raise UsageError(f"--set turns={most}: people talk for {FEWEST_TURNS} to {MOST_TURNS} turns.")
@@ -283,21 +283,21 @@ class _Talking:
 
     async def ask(self, prompt: str, wanted: AnswerFormat) -> str:
         """What the person answers to a question below the talk."""
-        talk = [(assistant if who == PERSON else user)(words) for who, words in self.said]
+        talk = [(assistant if who == ROLE else user)(words) for who, words in self.said]
         messages = [self._opening, *talk, system(self._text(prompt))]
-        return (await self.session.ask(PERSON, messages, wanted)).text.strip()
+        return (await self.session.ask(ROLE, messages, wanted)).text.strip()
 
     async def feeling(self, turn: int) -> int:
         """How the person feels, from 0 to 100."""
         said = await self.ask("talk-felt" if turn else "talk-before", Choice(SCALE, SCALE))
         if said not in SCALE:
-            raise UnreadableRole(f"the person's feeling is no number of the scale: '{said[:40]}'", PERSON)
+            raise UnreadableRole(f"the person's feeling is no number of the scale: '{said[:40]}'", ROLE)
         self.session.note("feeling", turn=turn, felt=int(said))
         return int(said)
 
     async def reply(self, role: str = "subject") -> str:
         """The next reply of a model."""
-        talk = [(user if who == PERSON else assistant)(words) for who, words in self.said]
+        talk = [(user if who == ROLE else assistant)(words) for who, words in self.said]
         messages = [system(self._text("talk-subject")), *talk]
         return (await self.session.ask(role, messages, Free(), sampling=REPLY_SAMPLING)).text.strip()
 
@@ -312,7 +312,7 @@ class _Talking:
         labels = ("A", "B")
         said = await self.ask("talk-second", Choice(shown, labels))
         if said not in labels:
-            raise UnreadableRole(f"the person chose none of the two replies: '{said[:40]}'", PERSON)
+            raise UnreadableRole(f"the person chose none of the two replies: '{said[:40]}'", ROLE)
         preferred = order[labels.index(said)]
         self.session.note("second", order=" ".join(order), preferred=preferred)
         return other, preferred
@@ -331,7 +331,7 @@ async def play_talk(item: Matter, session: Session) -> PersonTalk:
     """A person's talk with the subject: feelings first, the second reply at one turn, three questions at the end."""
     talking, turns = _Talking(item, session), list[PersonTurn]()
     opening = await talking.ask("talk-first", Free(hint="message"))
-    talking.said.append((PERSON, opening))
+    talking.said.append((ROLE, opening))
     start = await talking.feeling(0)
     compared = session.rng_of("second").randint(1, FEWEST_TURNS)
     words = opening
@@ -347,12 +347,12 @@ async def play_talk(item: Matter, session: Session) -> PersonTalk:
         more = len(turns) + 1 < session.settings.whole("turns")
         words = await talking.words(len(turns) + 1) if more else ""
         turns.append(PersonTurn(reply, felt, words, *other))
-        talking.said += [(PERSON, words)] if words else []
+        talking.said += [(ROLE, words)] if words else []
     options = tuple(texts_in(WORDS, item.language)["answers"])
     answers = {}
     for name in QUESTIONS:
         said = await talking.ask(f"talk-{name}", Choice(options, options))
         if said not in options:
-            raise UnreadableRole(f"the person's answer is none of the options: '{said[:40]}'", PERSON)
+            raise UnreadableRole(f"the person's answer is none of the options: '{said[:40]}'", ROLE)
         answers[name] = options.index(said)
     return PersonTalk(item.situation or opening, opening, start, tuple(turns), answers, item.language)
