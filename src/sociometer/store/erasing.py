@@ -141,8 +141,11 @@ def _erase_runs(
     ).fetchone()
     model = who[0] if who else -1
     replies = connection.execute("SELECT key, reply FROM journal WHERE model = ?", (model,)).fetchall()
-    said = [_decode_reply(unseal(reply, bytes(key))).text for key, reply in replies]
-    every = dict.fromkeys(word for text in (*said, *_said_elsewhere(connection, runs)) for word in words_in(text))
+    said = list(_said_elsewhere(connection, runs))
+    for key, reply in replies:
+        with suppress(msgspec.DecodeError):  # a vector of a text, not words
+            said.append(_decode_reply(unseal(reply, bytes(key))).text)
+    every = dict.fromkeys(word for text in said for word in words_in(text))
     words = tuple(word for word in every if len(word) >= LEAST_CHARACTERS)
     short = tuple(word for word in every if len(word.encode("utf-8", "replace")) >= _LEAST_BYTES)
     derived, requests = _made_from(connection, runs, words, short)
