@@ -78,7 +78,7 @@ def _import_people(context: CommandContext, path: Path, options: Settings) -> Re
     for found in people_talks.read_people(path):
         known = talks.setdefault(found.person, {}).setdefault(found.model, [])
         item = Matter(id=found.person, cluster=found.person, language=found.talk.language)
-        known.append(FinishedEpisode(item, found.talk, people_talks.events_of(found.talk, found.model), len(known)))
+        known.append(FinishedEpisode(item, found.talk, _events_of(found.talk, found.model), len(known)))
     name = re.sub(r"[^A-Za-z0-9_-]+", "-", path.stem).strip("-")
     runs = context.keep_people(name, "talk", talks, options.text("simulator"))
     by_model = grouped((run.subject, run) for run in runs)
@@ -372,6 +372,24 @@ def _events(scenario: Scenario, dialogue: Dialogue, subject: str) -> tuple[Event
     events.append(
         Noted("end", {"ending": dialogue.ending, "emotion": dialogue.final, "words": dialogue.turns[-1].words})
     )
+    return tuple(events)
+
+
+def _events_of(talk: people_talks.PersonTalk, model: str) -> tuple[Event, ...]:
+    """The transcript of a person's talk with a model."""
+    events: list[Event] = [Exchange(people_talks.ROLE, "human", (), Reply(talk.opening))]
+    events.append(Noted("feeling", {"turn": 0, "felt": talk.start}))
+    said = [user(talk.opening)]
+    for number, turn in enumerate(talk.turns, 1):
+        events.append(Exchange("subject", model, tuple(said), Reply(turn.reply)))
+        if turn.felt is not None:
+            events.append(Noted("feeling", {"turn": number, "felt": turn.felt}))
+        if turn.other:
+            events.append(Noted("second", {"turn": number, "other": turn.other, "preferred": turn.preferred}))
+        said.append(assistant(turn.reply))
+        if turn.words:
+            events.append(Exchange(people_talks.ROLE, "human", tuple(said), Reply(turn.words)))
+            said.append(user(turn.words))
     return tuple(events)
 
 

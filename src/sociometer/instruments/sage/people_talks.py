@@ -9,19 +9,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta, Struct
 
-from sociometer.core.conversation import (
-    AnswerFormat,
-    Choice,
-    Event,
-    Exchange,
-    Free,
-    Noted,
-    Reply,
-    Schema,
-    assistant,
-    system,
-    user,
-)
+from sociometer.core.conversation import AnswerFormat, Choice, Free, Schema, assistant, system, user
 from sociometer.core.errors import DataError, UnreadableRole, UsageError
 from sociometer.core.language import ENGLISH, texts_in, written_in
 from sociometer.core.measure import Measure, Summary
@@ -35,8 +23,8 @@ from sociometer.reading import read_lines
 from sociometer.statistics.intervals import clustered_mean_interval
 from sociometer.statistics.measures import grouped_measures
 
-ROLE, HUMAN = "person", "human"
-"""The role of the participant, and the name of everybody who takes it."""
+ROLE = "person"
+"""The role of the participant."""
 QUESTIONS = ("understood", "again", "honest")
 """The closed questions at the end; answers count from 0 (not at all) to 4 (completely)."""
 MOST = 4
@@ -239,24 +227,6 @@ def _talk(rows: list[PeopleRow]) -> FoundTalk:
     language = written_in("".join(row.text for row in rows if row.role == "person"))
     made = PersonTalk(matter, first.text, first.feeling or 0, turns, language=language)
     return FoundTalk(first.person, first.model, made)
-
-
-def events_of(talk: PersonTalk, model: str) -> tuple[Event, ...]:
-    """The transcript of a talk from a file."""
-    events: list[Event] = [Exchange(ROLE, HUMAN, (), Reply(talk.opening))]
-    events.append(Noted("feeling", {"turn": 0, "felt": talk.start}))
-    said = [user(talk.opening)]
-    for number, turn in enumerate(talk.turns, 1):
-        events.append(Exchange("subject", model, tuple(said), Reply(turn.reply)))
-        if turn.felt is not None:
-            events.append(Noted("feeling", {"turn": number, "felt": turn.felt}))
-        if turn.other:
-            events.append(Noted("second", {"turn": number, "other": turn.other, "preferred": turn.preferred}))
-        said.append(assistant(turn.reply))
-        if turn.words:
-            events.append(Exchange(ROLE, HUMAN, tuple(said), Reply(turn.words)))
-            said.append(user(turn.words))
-    return tuple(events)
 
 
 def matters(source: Source) -> Iterator[Matter]:
