@@ -8,6 +8,7 @@ from accessibility import axe_source, findings
 from looking import MODES, WIDTHS, look
 from open_study import OpenStudy
 from selenium.webdriver.common.by import By
+from test_study_in_browser import WITH_A_MODEL, fill, send
 from test_view_in_browser import opened, pages  # noqa: F401  (a fixture)
 
 pytestmark = pytest.mark.slow
@@ -74,13 +75,12 @@ CASES = {
         "zh",
     ],
     "numbers": ["egosocial", "--task", "numbers", "--limit", "1", "--set", "rounds=2"],
+    "feelings": ["sage", *WITH_A_MODEL],
 }
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_the_pages_of_a_study(browser, axe, tmp_path, case):
-    from test_study_in_browser import fill, send
-
     with OpenStudy(tmp_path / "s.db", *CASES[case]) as study:
         browser.delete_all_cookies()
         browser.get(study.served.url + study.link)
@@ -89,14 +89,15 @@ def test_the_pages_of_a_study(browser, axe, tmp_path, case):
             send(browser, "form")
             check(browser, axe, "something is missing")
             browser.find_element(By.NAME, "about-0").send_keys("30")
-        browser.find_element(By.NAME, "agree").send_keys(" ")
+        for box in browser.find_elements(By.CSS_SELECTOR, "[type=checkbox]"):
+            box.send_keys(" ")
         send(browser, "form")
         check(browser, axe, "code")
         browser.find_element(By.CSS_SELECTOR, "a.button").click()
         for number in range(40):
             if "/end" in browser.current_url and "/after" not in browser.page_source:
                 break
-            if number < 4 or "check" in browser.page_source or "/after" in browser.page_source:
+            if number < 4 or "check" in browser.page_source or "/after" in browser.page_source or case == "feelings":
                 check(browser, axe, f"question {number}")
             fill(browser)
             send(browser, ".answer")

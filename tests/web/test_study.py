@@ -235,12 +235,12 @@ def test_a_role_that_only_the_file_names_is_not_asked(tmp_path, model):
     from sociometer.web.study import refuse_unconfirmed
 
     study = Study("spring", RunConfig(instrument="sage", subject="human", roles={"simulator": model}))
-    for confirmed in ({}, {"simulator": "openai/x"}):
+    for confirmed in ([], [("simulator", "openai/x")]):
         with pytest.raises(UsageError, match="--role simulator="):
             refuse_unconfirmed(study, confirmed)
-    refuse_unconfirmed(study, {"simulator": model})
+    refuse_unconfirmed(study, [("simulator", model)])
     with pytest.raises(UsageError, match="no role 'judge'"):
-        refuse_unconfirmed(study, {"simulator": model, "judge": "openai/x"})
+        refuse_unconfirmed(study, [("simulator", model), ("judge", "openai/x")])
 
 
 def test_a_code_opens_only_the_study_it_belongs_to(shared):
@@ -296,7 +296,7 @@ def test_the_error_about_an_open_study_names_the_study(tmp_path):
 @pytest.mark.parametrize(("words", "said"), [
     (["sage"], "no score without a model for 'simulator'"),
     (["sesi", "--task", "recall"], "'recall' is not for people"),
-    (["sage", "--task", "rejudge"], "tasks of sage for people: dialogue, hard-talks"),
+    (["sage", "--task", "rejudge"], "tasks of sage for people: dialogue, hard-talks, talk"),
     (["socialeval", "--task", "inside"], "'inside' is not for people"),
 ])  # fmt: skip
 def test_a_study_that_could_give_no_score_is_refused(words, said, tmp_path, capsys):

@@ -32,6 +32,7 @@ from sociometer.engine.engine import Engine
 from sociometer.instruments import cards, load, load_command
 from sociometer.reporting.progress import ProgressDisplay, track
 from sociometer.results.choice import EVERY, choose_runs, means_all
+from sociometer.results.groups import people_of_study
 from sociometer.store.stored_run import StoredRun
 
 
@@ -158,6 +159,7 @@ def _call(
             tuple(dict.fromkeys(given["models"])),
             progress.expect,
             partial(track, quiet=quiet),
+            partial(people_of_study, engine.store),
         )
         to = options.text("to") if "to" in options else display.to
         code = print_result(_with_figures(entry(context, options), Path(to) if to else None), display)

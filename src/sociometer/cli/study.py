@@ -19,7 +19,7 @@ from sociometer.cli.options import cap_options, open_engine, store_path, stored_
 from sociometer.cli.output import Group, Range, link_teller, option, print_table, tell, tell_rows
 from sociometer.cli.view import place_options, who_can_open
 from sociometer.core.card import Card
-from sociometer.core.config import RunConfig
+from sociometer.core.config import RunConfig, provider_of
 from sociometer.core.conversation import SUBJECT, Exchange, with_new_messages
 from sociometer.core.errors import DataError, ExitCode, NotFound, StoreError, UsageError
 from sociometer.core.language import ENGLISH, language_of, written_in
@@ -39,7 +39,17 @@ from sociometer.results.study_tables import write_study
 from sociometer.statistics.formatting import number
 from sociometer.store.place import StorePlace, file_of
 from sociometer.store.store import Store
-from sociometer.store.studies import FASTEST_SECONDS, PERSON, Study, StudyBook, book_path, study_books, study_lock
+from sociometer.store.studies import (
+    FASTEST_SECONDS,
+    PERSON,
+    PERSON_ROLE,
+    Study,
+    StudyBook,
+    book_path,
+    role_of_people,
+    study_books,
+    study_lock,
+)
 from sociometer.web.forms import ANSWER_SECONDS, people_folder, reading_seconds
 from sociometer.web.seats import FormPlayer, refuse_unplayable
 from sociometer.web.serving import Place
@@ -55,13 +65,14 @@ def _create(instruments: tuple[str, ...], name: str, store: StorePlace | None, a
     if not name or "." in name:
         raise UsageError(f"--name must consist of letters, digits, '-' and '_', not '{name}'.")
     cards = list(map(card_of, dict.fromkeys(instruments)))
-    first, *further = (_config(card, cards, name, given) for card in cards)
+    talks = _with_whom(cards, given)
+    first, *further = (_config(card, cards, name, given, model) for card in cards for model in talks or (PERSON,))
     study = Study(
         name=name,
         config=first,
         further=tuple(further),
         language=given["language"],
-        sample=given["sample"],
+        sample=0 if talks else given["sample"],
         asks=tuple(given["asks"]),
         shows=given["shows"],
         quota=given["quota"],
@@ -69,10 +80,15 @@ def _create(instruments: tuple[str, ...], name: str, store: StorePlace | None, a
         order=given["order"],
         attention=given["attention"],
         most_failed=given["most_failed"],
-        fastest_seconds=given["fastest"],
+        # One tap says how somebody feels, so half of the answers of a talk are fast.
+        fastest_seconds=0.0 if talks and given["fastest"] == FASTEST_SECONDS else given["fastest"],
         excludes_flagged=bool(given["flagged"]),
+        each=given["sample"] or 1,
+        readers=_readers(talks, given) if talks else (),
+        **_texts(given),
     )
-    study = structs.replace(study, **_texts(given))
+    if len(study.parts) < len(talks):
+        raise UsageError(f"two models have too similar names: {', '.join(talks)}.")
     if len(set(study.questions)) < len(study.asks):
         raise UsageError("two of the questions --ask have the same name.")
     path, seconds, told = _file(store).absolute(), 0.0, []
@@ -82,6 +98,10 @@ def _create(instruments: tuple[str, ...], name: str, store: StorePlace | None, a
         for config in study.parts.values():
             plan = _playable(engine, study, config)
             own = {task: min(study.sample or items.count, items.count) for task, items in plan.lists.items()}
+            if talks:  # a person talks once with each of some models
+                counts, told = {config.instrument: {"talk": study.each}}, [f"{study.each} of {len(talks)} models"]
+                seconds = study.each * _seconds(plan, {"talk": 1})
+                continue
             counts[config.instrument], seconds = own, seconds + _seconds(plan, own)
             told.append(", ".join((config.instrument, *(f"{count} items of {task}" for task, count in own.items()))))
     items = sum(sum(own.values()) for own in counts.values())
@@ -96,7 +116,36 @@ def _create(instruments: tuple[str, ...], name: str, store: StorePlace | None, a
     )
 
 
-def _config(card: Card, cards: Sequence[Card], name: str, given: Mapping[str, Any]) -> RunConfig:
+def _with_whom(cards: Sequence[Card], given: Mapping[str, Any]) -> tuple[str, ...]:
+    """The models that people talk with; empty if they take tests. A UsageError says what such a study lacks."""
+    tasks, models = set(given["tasks"]), tuple(dict.fromkeys(given["models"]))
+    able = {task for card in cards for role in card.role if role.name == PERSON_ROLE for task in role.tasks}
+    if not tasks & able:
+        if models or given["distress"]:
+            raise UsageError("--model and --distress are for people who talk with models: --task talk.")
+        return ()
+    need = {
+        "--model MODEL: the model that people talk with": models,
+        "--distress TEXT: what people in distress read, such as whom to call": given["distress"],
+        "--contact TEXT: whom participants can ask": given["contact"],
+    }
+    if missing := [option for option, value in need.items() if not value]:
+        raise UsageError(f"a study in which people talk with a model also needs {'; '.join(missing)}.")
+    if len(cards) > 1 or tasks - able or given["sample"] > len(models):
+        raise UsageError("--task talk stands alone, and --sample is at most the number of models.")
+    useless = ("limit", "max_requests", "max_tokens", "attention")
+    if wrong := [f"--{one.replace('_', '-')}" for one in useless if given[one]]:
+        raise UsageError(f"{', '.join(wrong)} cannot be combined with --task talk; --max-cost limits the whole study.")
+    return models
+
+
+def _readers(models: Sequence[str], given: Mapping[str, Any]) -> tuple[str, ...]:
+    """The providers that will read what people write: of the models, of a second one, and of simulators."""
+    every = (*models, *(text.partition("=")[2] for text in given["roles"]))
+    return tuple(dict.fromkeys(filter(None, map(provider_of, every))))
+
+
+def _config(card: Card, cards: Sequence[Card], name: str, given: Mapping[str, Any], subject: str) -> RunConfig:
     """What the runs of one of several instruments are made of: it gets the tasks, settings and roles that it knows."""
 
     def own(wanted: Mapping[str, str], kind: str) -> dict[str, str]:
@@ -114,8 +163,12 @@ def _config(card: Card, cards: Sequence[Card], name: str, given: Mapping[str, An
         raise UsageError(f"{card.name} has no items in '{given['language']}'; it has {', '.join(card.languages)}.")
     tasks, roles = tuple(own(dict.fromkeys(given["tasks"], ""), "task")), own(_pairs("--role", given["roles"]), "role")
     _refuse_models_only(card, tasks or [task.name for task in card.task if task.default], roles)
+    if subject != PERSON:
+        # Simulators read the talks later: the consent names them, and the talks do not need them.
+        used = {role.name for role in card.role if tasks[0] in (*role.tasks, *role.optional)}
+        roles = {role: model for role, model in roles.items() if role in used} | {PERSON_ROLE: PERSON}
     config = make_config(
-        card, PERSON, roles=roles, tasks=tasks, settings=settings,
+        card, subject, roles=roles, tasks=tasks, settings=settings,
         items=given["items"], limit=given["limit"], repeats=1, official=given["official"], data=given["data"],
         max_cost=given["max_cost"], max_requests=given["max_requests"], max_tokens=given["max_tokens"], name=name,
     )  # fmt: skip
@@ -159,8 +212,9 @@ def _seconds(plan: ReadPlan, counts: dict[str, int]) -> float:
     seconds = 0.0
     for task in plan.tasks:
         played = asyncio.run(rehearse(plan, task, [*islice(plan.lists[task.name], _REHEARSED)]))
-        every = (pair for one in played for pair in with_new_messages(one))
-        asked = [new for event, new in every if isinstance(event, Exchange) and event.role == SUBJECT]
+        role = role_of_people(plan.config)
+        events = [pair for one in played for pair in with_new_messages(one)]
+        asked = [new for event, new in events if isinstance(event, Exchange) and event.role == role]
         shown = sum(reading_seconds(message.content) for new in asked for message in new)
         seconds += (shown + ANSWER_SECONDS * len(asked)) * counts[task.name] / len(played)
     return seconds
@@ -181,7 +235,7 @@ def _pairs(option: str, given: tuple[str, ...]) -> dict[str, str]:
     return pairs
 
 
-def _texts(given: dict[str, Any]) -> dict[str, str]:
+def _texts(given: dict[str, Any]) -> dict[str, Any]:
     """The texts of the study's owner; one that begins with `@` is in the file that it names."""
     texts = {name: given[name] for name in _TEXTS if given[name] is not None}
     for name, text in texts.items():
@@ -198,8 +252,10 @@ def _change(name: str, store: StorePlace | None, as_json: bool, **given: Any) ->
         changes = {**_texts(given), **{field: value for field, value in chosen.items() if value is not None}}
         if not changes:
             raise UsageError("nothing to change; give --quota, --exclude-flagged or one of the texts, such as --title.")
-        book.change(structs.replace(book.study(name), **changes))
-        study = book.study(name)
+        study = structs.replace(book.study(name), **changes)
+        if study.talks and not study.imported and not (study.distress and study.contact):
+            raise UsageError("people who talk with a model need --distress and --contact; they cannot be empty.")
+        book.change(study)
     about = {
         "study": name,
         "quota": study.quota,
@@ -229,7 +285,7 @@ def _open(
         load,
         place,
         tell,
-        confirmed=_pairs("--role", roles),
+        confirmed=[pair for one in roles for pair in _pairs("--role", (one,)).items()],
         per_address=per_address,
         lab=lab,
     )
@@ -363,6 +419,7 @@ _TEXTS = {
     "contact": "Whom participants can ask: a name and an address.",
     "consent": "Text that participants agree to.",
     "debriefing": "Text that participants read at the end.",
+    "distress": "Text for people in distress who talk with a model, such as whom to call.",
     "completion": "Code that participants take back to a panel, or the https:// address that they return to; add others"
     " with ' screened-out=CODE', ' failed-checks=CODE' and ' no-consent=CODE'.",
 }
@@ -390,9 +447,15 @@ _COMMANDS = [
         option("--name", "Name of the study.", required=True),
         option("--language", "Language of items and pages.", default=ENGLISH),
         option("--task tasks", "Task of the instrument to include; repeat for several.", multiple=True),
+        option("--model models", "Model that people talk with (--task talk); repeat for several.", multiple=True),
         option("--limit", "Number of items to sample; the same for everyone.", type=int),
         option("--item items", "Item to include; repeat for several.", multiple=True),
-        option("--sample", "Number of items of each task, drawn at random for each person.", type=_COUNT, default=0),
+        option(
+            "--sample",
+            "Number of items of each task, drawn at random for each person; in talks, the number of models.",
+            type=_COUNT,
+            default=0,
+        ),
         option("--official", "Use the official items ('sociometer get data'), not the bundled ones.", is_flag=True),
         option("--data", "Folder that holds the official files; implies --official.", type=click.Path(), default=""),
         option("--role roles", "Model for another role; repeat for several.", multiple=True, metavar="ROLE=MODEL"),
@@ -432,7 +495,7 @@ _COMMANDS = [
         ),
         _flagged_option(),
         option("--quota", "Maximum number of participants who start.", type=click.IntRange(1), default=1_000),
-        *cap_options("for each participant's run"),
+        *cap_options("for each participant's run; --max-cost of talks is for the whole study"),
     ),
     stored_command(
         "open",

@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
+from msgspec import Struct
+
 from sociometer.core.conversation import Event
 from sociometer.core.inner_model import InnerModel
 from sociometer.core.instrument import FinishedEpisode, Instrument
@@ -13,6 +15,18 @@ from sociometer.core.player import Player
 from sociometer.core.settings import Settings, SettingValue
 from sociometer.core.source import Source
 from sociometer.core.task import AnyRun, Episode, Item, PeopleLabel, Task
+
+
+class StudyPerson(Struct, frozen=True):
+    """A participant of a study: why their answers do not count, if so, and what they said about themselves."""
+
+    excluded: str = ""
+    about: dict[str, str] = {}
+    flagged: str = ""
+    """Why they may not have read the questions."""
+    id: str = ""
+    readers: tuple[str, ...] = ()
+    """The providers that they have agreed may read their words."""
 
 
 class Run(Protocol):
@@ -69,6 +83,8 @@ class CommandContext(Protocol):
     """Tells the progress display how often `play` will be called."""
     track: Callable[[Sequence[Any], str], Iterator[Any]]
     """Gives items one after another with a progress bar, for long work that plays nothing."""
+    people_of_study: Callable[[str], Mapping[str, StudyPerson]]
+    """The participants of a study, by run."""
     instrument: Instrument
     subjects: tuple[str, ...]
     """The models given by `--model`."""
@@ -79,6 +95,10 @@ class CommandContext(Protocol):
     @property
     def settings(self) -> dict[str, SettingValue]:
         """The instrument's settings as the user gave them."""
+
+    @property
+    def roles(self) -> dict[str, str]:
+        """The models given by `--role`."""
 
     def source(self, **settings: SettingValue) -> Source:
         """The source of items with the user's settings, some of them replaced."""
@@ -121,6 +141,15 @@ class CommandContext(Protocol):
         roles: Mapping[str, str] | None = None,
     ) -> Run:
         """Store episodes that were played elsewhere as a run, with scores and a summary; the same ones only once."""
+
+    def keep_people(
+        self, study: str, task: str, talks: Mapping[str, Mapping[str, Sequence[FinishedEpisode]]], reader: str
+    ) -> Sequence[Run]:
+        """Store what people did elsewhere as a study: by person and model, episodes whose subject is the model.
+
+        `reader` is a model that the people have agreed may read their words; empty for none. The same episodes again
+        only add the reader.
+        """
 
     def keep_labels(
         self, run: str, sheet: str, rater: str, labels: Mapping[tuple[str, ...], dict[str, str]]

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_type_hints
+from urllib.parse import urlsplit
 
 from msgspec import UNSET, Struct, structs
 
@@ -314,6 +315,15 @@ def split_spec(spec: str) -> tuple[str, str, str]:
         return name, "", ""
     name, _, revision = name.partition("#")
     return name, "", revision
+
+
+def provider_of(spec: str) -> str:
+    """Who reads what a model is sent: its provider, or the host of its address; empty for one in this process."""
+    name, address, _ = split_spec(spec)
+    family = name.partition("/")[0]
+    if address:
+        return urlsplit(address).netloc.rpartition("@")[2]
+    return "" if family in (*_FAMILIES_OF_FILES, "hf", "baseline") else family
 
 
 def model_label(spec: str) -> str:

@@ -1,15 +1,18 @@
 """The context of an instrument's own commands: the user's options, the engine and the store."""
 
 import hashlib
+import secrets
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
 from msgspec import structs
 
-from sociometer.core.config import RunConfig
+from sociometer.core.command import StudyPerson
+from sociometer.core.config import RunConfig, provider_of
 from sociometer.core.conversation import SUBJECT, Identity
 from sociometer.core.errors import MachineryError, Stopped, UsageError
 from sociometer.core.inner_model import InnerModel
@@ -24,8 +27,10 @@ from sociometer.engine.engine import Engine
 from sociometer.engine.estimate import estimate, how_estimated
 from sociometer.engine.plan import make_plan
 from sociometer.store.labels import keep_people, people_of
+from sociometer.store.place import file_of
 from sociometer.store.records import RoleRecord, RunStatus
 from sociometer.store.stored_run import StoredRun
+from sociometer.store.studies import PERSON_ROLE, Study, StudyBook, book_path, identity_of, run_name
 
 ItemT = TypeVar("ItemT")
 
@@ -45,9 +50,11 @@ class EngineContext:
         subjects: tuple[str, ...] = (),
         expect: Callable[[int], None] = lambda runs: None,
         track: Callable[[Sequence[Any], str], Iterator[Any]] = _untracked,
+        people_of_study: Callable[[str], Mapping[str, StudyPerson]] = lambda study: {},
     ) -> None:
         self.expect = expect
         self.track = track
+        self.people_of_study = people_of_study
         self.instrument = instrument
         self.subjects = subjects
         self.seed = config.seed
@@ -62,6 +69,10 @@ class EngineContext:
     @property
     def settings(self) -> dict[str, SettingValue]:
         return dict(self._config.settings)
+
+    @property
+    def roles(self) -> dict[str, str]:
+        return dict(self._config.roles)
 
     def items(self, task: str) -> Iterable[Any]:
         config = structs.replace(self._config, tasks=(task,))
@@ -141,14 +152,58 @@ class EngineContext:
         settings: Mapping[str, SettingValue] | None = None,
         roles: Mapping[str, str] | None = None,
     ) -> StoredRun:
-        episodes = list(episodes)
-        store, found = self._engine.store, self.instrument.task(task)
-        config = RunConfig(
-            instrument=self.instrument.card.name, subject=subject, tasks=(task,), settings=dict(settings or {})
-        )
-        plan = make_plan(config, self.instrument, bindings={})
         who = {**(roles or {}), SUBJECT: subject}
         imported = {role: RoleRecord(name, Identity("imported", name), name) for role, name in who.items()}
+        return self._keep(self._imported(task, subject, settings), imported, list(episodes))
+
+    def _imported(
+        self, task: str, subject: str, settings: Mapping[str, SettingValue] | None = None, name: str = ""
+    ) -> RunConfig:
+        given = dict(settings or {})
+        return RunConfig(
+            instrument=self.instrument.card.name, subject=subject, tasks=(task,), settings=given, name=name
+        )
+
+    def keep_people(
+        self, study: str, task: str, talks: Mapping[str, Mapping[str, Sequence[FinishedEpisode]]], reader: str
+    ) -> list[StoredRun]:
+        place = file_of(self._engine.store.path, "a study")
+        models = list(dict.fromkeys(model for found in talks.values() for model in found))
+        first, *further = (self._imported(task, model) for model in models)
+        made = Study(study, first, tuple(further), asks=("person",), secret=secrets.token_urlsafe(16))
+        if len(made.parts) < len(models):
+            raise UsageError(f"two models have too similar names; rename one of them: {', '.join(models)}.")
+        body = msgspec.json.encode([(who, model, found) for who, by in talks.items() for model, found in by.items()])
+        digest = hashlib.sha256(body).hexdigest()
+        with closing(StudyBook(book_path(place))) as book:
+            if study not in book.names():
+                self._engine.check_name(study)
+                book.create(made)
+            known = book.study(study)
+            # A study that is marked as imported is complete: who is missing has withdrawn.
+            if known.imported not in ("", digest) or known.config != first:
+                raise UsageError(f"another study is called '{study}'; rename the file.")
+            for who, by in () if known.imported else talks.items():
+                runs = {models.index(model): found for model, found in by.items()}
+                one, _ = book.join(known, {"person": who}, f"{known.secret}/{who}", tuple(runs))
+                for number, found in [*runs.items()][len(one.runs) :]:
+                    config = self._imported(task, models[number], name=run_name([*made.parts][number], one.id))
+                    roles = {PERSON_ROLE: identity_of(one.id), SUBJECT: Identity("people", models[number])}
+                    records = {role: RoleRecord(each.name, each, each.name) for role, each in roles.items()}
+                    book.set_run(structs.replace(one, started=True), self._keep(config, records, list(found)).id)
+                    one = book.participant(one.id) or one
+            reads = provider_of(reader) if reader else ""
+            book.change(structs.replace(
+                known, imported=digest, readers=tuple(dict.fromkeys((*known.readers, *([reads] if reads else [])))),
+            ))  # fmt: skip
+            runs_of = [run for one in book.participants(study) for run in one.runs]
+        return [self._engine.stored(run) for run in runs_of]
+
+    def _keep(
+        self, config: RunConfig, imported: dict[str, RoleRecord], episodes: Sequence[FinishedEpisode]
+    ) -> StoredRun:
+        task, store = config.tasks[0], self._engine.store
+        found, plan = self.instrument.task(task), make_plan(config, self.instrument, bindings={})
         manifest = structs.replace(plan.described(), roles=imported, imported=True, episodes=len(episodes))
         body = msgspec.json.encode([(each.item, each.outcome, each.repeat) for each in episodes])
         config_hash = hashlib.sha256(plan.hash_of(manifest).encode() + body).hexdigest()[:32]

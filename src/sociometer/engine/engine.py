@@ -186,7 +186,7 @@ class Engine:
         if record is not None and not plan.reusable():
             unfinished = record.status is not RunStatus.FINISHED and not plan.config.fresh
             record = record if continue_unfinished and unfinished else None
-        of_study = plan.config.subject == "human" and plan.config.revision  # which names the runs of its people
+        of_study = "human" in (plan.config.subject, *plan.config.roles.values())  # which names the runs of its people
         if record is None and plan.config.name and not of_study:
             self.check_name(plan.config.name)
         return record

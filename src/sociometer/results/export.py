@@ -80,7 +80,7 @@ def export_run(run: StoredRun, to: Path) -> int:
 
 def of_people(run: StoredRun) -> bool:
     """Whether a run has people's own answers, so that only its owner may read a file of it."""
-    return run.manifest.config.subject == "human"
+    return any(one.identity.wire == "human" for one in run.manifest.roles.values())
 
 
 def _write_jsonl(run: StoredRun, path: Path) -> int:

@@ -7,6 +7,7 @@ from typing import Any
 from msgspec import structs
 
 from sociometer.core.card import MeasureCard
+from sociometer.core.command import StudyPerson
 from sociometer.core.conversation import Event
 from sociometer.core.errors import StoreError, UsageError
 from sociometer.core.instrument import Instrument
@@ -66,10 +67,10 @@ class Taking:
         """The status of a participant's run, and what the rules look at."""
         every = list(filter(None, map(self._record, one.runs)))
         done = {record.id: self.store.episodes.counts(record.id)[0] for record in every}
-        total, parts = self.study.items or sum(record.manifest.episodes for record in every), len(self.study.parts)
-        over = len(every) == parts and every[-1].status is RunStatus.FINISHED
+        total = self.study.items or sum(record.manifest.episodes for record in every)
+        over = len(every) == len(one.takes(self.study)) and every[-1].status is RunStatus.FINISHED
         wrong = self._failed_checks(one, sum(done.values()), total, over=over)
-        records = every if self._place is None else every[self._place : self._place + 1]
+        records = [record for record in every if self._place is None or record.id == self.run_of(one)]
         planned = total if records and self._place is None else sum(record.manifest.episodes for record in records)
         status = str(status_of(self.store, records[-1])) if records else "not started"
         if one.screened_out or (status == "finished" and self._place is None and not over):
@@ -82,7 +83,7 @@ class Taking:
 
     def run_of(self, one: Participant) -> str:
         """A participant's run of this instrument; empty if it has not begun."""
-        return next(iter(one.runs[self._place or 0 :]), "")
+        return one.run_of(self.study, self._place or 0)
 
     def record(self, one: Participant) -> RunRecord | None:
         """The same run, if it is stored."""
@@ -123,22 +124,47 @@ def takings(store: Store, study: str = "") -> dict[str, Taking]:
     return found
 
 
+def people_of_study(store: Store, study: str) -> dict[str, StudyPerson]:
+    """The participants of a study who have begun, by run; none if there is no such study.
+
+    Unanswered items exclude nobody here: the caller decides how many may be missing.
+    """
+    return {
+        run: StudyPerson(
+            "; ".join(map(str, reasons(taking.study, facts, count_missing=False))),
+            one.about,
+            "; ".join(map(str, flags(taking.study, facts).values())),
+            one.id,
+            taking.study.readers,
+        )
+        for taking in takings(store, study).values()
+        for one in taking.participants
+        if (run := taking.run_of(one)) and (facts := taking.facts(one)[1])
+    }
+
+
 def runs_of_people(store: Store) -> frozenset[str]:
     """The runs of all participants of all studies."""
     return frozenset(run for book in study_books(store.path) for run in book.runs())
 
 
 class PeopleRun(StoredRun):
-    """The participants of a study who count, as one run: each of them is a repeat of every item they took."""
+    """The participants of a study who count, as one run: each of them is a repeat of every item they took.
+
+    Where they talked with a model, the model is the subject, and each person is an item.
+    """
 
     def __init__(
         self, taking: Taking, name: str, members: list[RunRecord], flagged: int, excluded: int, instrument: Instrument
     ) -> None:
         store, self._study, self.flagged, self.excluded = taking.store, taking.study, flagged, excluded
+        self._talks = taking.study.talks
         self._members = [StoredRun(store, record, instrument) for record in members]
         first, counts = members[0], {"flagged": flagged, "excluded": excluded}
         more = (f", {count} {what}" for what, count in counts.items() if count)
         said = f"people ({name}, n = {len(members)}{''.join(more)})"
+        if self._talks:
+            said = f"{first.subject} with {said}"
         config = structs.replace(first.manifest.config, revision="", name=name, label=said)
         manifest = structs.replace(
             first.manifest, config=config, episodes=sum(one.manifest.episodes for one in members)
@@ -150,7 +176,11 @@ class PeopleRun(StoredRun):
 
     @property
     def people(self) -> int:
-        return len(self._members)
+        return 0 if self._talks else len(self._members)
+
+    def _person(self, member: StoredRun) -> str:
+        """The participant of a run; none has a dot."""
+        return member.record.name.rpartition(".")[2]
 
     @property
     def members(self) -> tuple[str, ...]:
@@ -177,15 +207,25 @@ class PeopleRun(StoredRun):
     def episodes(self, task: str = "", item: str | None = None, *, scored: bool = True) -> Iterator[Episode[Any, Any]]:
         """The episodes of all participants; the number of the participant is the repeat."""
         for place, member in enumerate(self._members):
-            for episode in member.episodes(task, item, scored=scored):
-                yield structs.replace(episode, repeat=place)
+            if self._talks and item in (None, who := self._person(member)):
+                for episode in member.episodes(task, scored=scored):
+                    yield structs.replace(episode, item=structs.replace(episode.item, id=who, cluster=who))
+            elif not self._talks:
+                for episode in member.episodes(task, item, scored=scored):
+                    yield structs.replace(episode, repeat=place)
 
     def transcript(self, item: str, task: str = "", repeat: int = 0) -> tuple[Event, ...]:
         """What one participant was asked and answered."""
+        if self._talks:
+            member = next(one for one in self._members if self._person(one) == item)
+            found = next(one for one in member.episodes(task) if one.repeat == repeat)
+            return member.transcript(found.item.id, task, repeat)
         return self._members[repeat].transcript(item, task)
 
     def finished(self, task: str) -> set[tuple[str, int]]:
         """The items that at least one participant answered."""
+        if self._talks:
+            return {(self._person(one), repeat) for one in self._members for _, repeat in one.finished(task)}
         return {(item, 0) for member in self._members for item, _ in member.finished(task)}
 
     def failures(self) -> dict[str, int]:
@@ -200,6 +240,8 @@ class PeopleRun(StoredRun):
         """The summary of all participants; means over items have intervals over people and items."""
         name = self.task(task).name
         made = self.made_summary(name)
+        if self._talks:
+            return structs.replace(made, notes=(*made.notes, "Intervals are over people."))
         known = {card.name: card for card in self.definition.card.measures_of(name) if card.value}
         measures = tuple(
             structs.replace(one, interval=self._interval(name, known[one.name]))

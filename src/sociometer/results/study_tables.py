@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from sociometer.core.conversation import SUBJECT, Exchange, with_new_messages
+from sociometer.core.conversation import Exchange, with_new_messages
 from sociometer.core.errors import UsageError
 from sociometer.core.instrument import Instrument
 from sociometer.core.sheets import whole_file, write_sheet
@@ -17,7 +17,7 @@ from sociometer.core.words import grouped
 from sociometer.results.groups import Taking, takings
 from sociometer.store.store import Store
 from sociometer.store.stored_run import StoredRun
-from sociometer.store.studies import Participant, Timing, flags, reasons, study_books
+from sociometer.store.studies import Participant, Timing, flags, reasons, role_of_people, study_books
 
 Row = dict[str, Any]
 _MOST_PARTS = 6
@@ -27,6 +27,7 @@ _MOST_VALUES = 12
 _LINE_END = re.compile(r"\r\n|[\r\n\u2028\u2029]")
 _MEANINGS = {
     "person": "participant; the same in every table",
+    "model": "model that the person talked with",
     "instrument": "instrument",
     "task": "task of the instrument",
     "item": "item; items.csv has its text",
@@ -102,6 +103,7 @@ def study_tables(
             for episode in run.episodes(task):
                 place = (task, episode.item.id)
                 head = {"person": one.id, "item": episode.item.id, "position": places.get(place)}
+                head |= {"model": run.subject} if taking.study.talks else {}
                 answers = _answers(run, task, episode, times.get(place, []))
                 tables.setdefault(name, []).extend({**head, **answer, **person} for answer in answers)
                 if place not in shown:
@@ -126,7 +128,8 @@ def _person(taking: Taking, one: Participant, names: dict[str, str]) -> tuple[Ro
 def _answers(run: StoredRun, task: str, episode: Episode[Any, Any], times: list[Timing]) -> Iterator[Row]:
     """A row for each answer to an item; the last one has what came of it."""
     events = with_new_messages(run.transcript(episode.item.id, task, episode.repeat))
-    asked = [(event, new) for event, new in events if isinstance(event, Exchange) and event.role == SUBJECT]
+    role = role_of_people(run.manifest.config)
+    asked = [(event, new) for event, new in events if isinstance(event, Exchange) and event.role == role]
     score = episode.score
     condition = {f"condition_{_slug(name)}": value for name, value in score.facets.items()} if score else {}
     for number, (event, new) in enumerate(asked):

@@ -19,11 +19,21 @@ from sociometer.store.episodes import EVENTS
 from sociometer.store.labels import LabelBook, book_path
 from sociometer.store.records import Manifest
 from sociometer.store.runs import TABLES_OF_A_RUN
-from sociometer.store.studies import Participant, StudyBook, identity_of, run_name, study_books, unfinished_withdrawals
+from sociometer.store.studies import (
+    PERSON,
+    Participant,
+    StudyBook,
+    identity_of,
+    run_name,
+    study_books,
+    unfinished_withdrawals,
+)
 from sociometer.store.texts import get_texts, read_sealed, split_hashes, unseal
 
 LEAST_CHARACTERS = 20
 """An answer that is shorter may be somebody else's too, so it does not identify a person's words elsewhere."""
+_LEAST_BYTES = 6
+"""The same in requests of runs that were made from a person's: two Chinese characters, or six letters."""
 _encode_identity = msgspec.json.Encoder(order="deterministic").encode
 _decode_kept = msgspec.msgpack.Decoder(tuple[tuple[object, ...], ...]).decode
 _decode_reply = msgspec.msgpack.Decoder(Reply).decode
@@ -131,8 +141,14 @@ def _erase_runs(
     ).fetchone()
     model = who[0] if who else -1
     replies = connection.execute("SELECT key, reply FROM journal WHERE model = ?", (model,)).fetchall()
-    words = tuple(dict.fromkeys(word for key, reply in replies for word in words_in(unseal(reply, bytes(key)))))
-    derived, requests = _made_from(connection, runs, words)
+    said = list(_said_elsewhere(connection, runs))
+    for key, reply in replies:
+        with suppress(msgspec.DecodeError):  # a vector of a text, not words
+            said.append(_decode_reply(unseal(reply, bytes(key))).text)
+    every = dict.fromkeys(word for text in said for word in words_in(text))
+    words = tuple(word for word in every if len(word) >= LEAST_CHARACTERS)
+    short = tuple(word for word in every if len(word.encode("utf-8", "replace")) >= _LEAST_BYTES)
+    derived, requests = _made_from(connection, runs, words, short)
     texts = _texts_of(connection, (*runs, *derived), model, requests)
     for key in sorted(requests):
         connection.execute("DELETE FROM journal WHERE key = ?", (key,))
@@ -151,33 +167,41 @@ def _erase_runs(
     return erased, words, (*runs, *derived)
 
 
-def words_in(reply: bytes) -> Iterator[str]:
-    """What somebody wrote in a stored reply, without what is too short to be theirs alone."""
+def words_in(reply: str) -> Iterator[str]:
+    """What somebody wrote in a reply."""
     try:
-        text = _decode_reply(reply).text
-        made = json.loads(text)
-    except msgspec.DecodeError:
-        return
+        made = json.loads(reply)
     except ValueError:
-        made = text
+        made = reply
     said = made.values() if isinstance(made, dict) else (made,)
-    yield from (one.strip() for one in said if isinstance(one, str) and len(one.strip()) >= LEAST_CHARACTERS)
+    yield from (one.strip() for one in said if isinstance(one, str) and one.strip())
 
 
-def _made_from(connection: Connection, runs: Collection[str], words: tuple[str, ...]) -> tuple[list[str], set[bytes]]:
+def _said_elsewhere(connection: Connection, runs: Collection[str]) -> Iterator[str]:
+    """What a person said in runs that were imported, whose replies are in their transcripts."""
+    for run in runs:
+        for event in _events(connection, "run = ?", run):
+            if event[0] == "heard" and event[2] == PERSON and event[6] is not None:
+                yield msgspec.convert(event[6], Reply).text
+
+
+def _made_from(
+    connection: Connection, runs: Collection[str], words: tuple[str, ...], short: tuple[str, ...]
+) -> tuple[list[str], set[bytes]]:
     """The runs that a command made from these, such as a judge's, and the journal keys of requests with the words.
 
-    Other people's own runs never count, even if somebody wrote the same sentence.
+    Other people's own runs never count, even if somebody wrote the same sentence. In requests of those that were made
+    from them, `short` words count too.
     """
-    own, made, known = set(runs), [], dict[bytes, bool]()
+    own, made, known = set(runs), list[str](), dict[tuple[bytes, bool], bool]()
     escaped = [json.dumps(one, ensure_ascii=False)[1:-1] for one in words]  # as in an item, which is JSON
 
-    def theirs(text: bytes) -> bool:
-        if text not in known:
+    def theirs(text: bytes, also_short: bool = False) -> bool:
+        if (text, also_short) not in known:
             (body,) = get_texts(connection, (text,))
             shown = body.decode("utf-8", "replace")
-            known[text] = any(one in shown for one in (*runs, *words, *escaped))
-        return known[text]
+            known[text, also_short] = any(one in shown for one in (*runs, *words, *escaped, *(short * also_short)))
+        return known[text, also_short]
 
     columns = "manifest, id, instrument, subject, config_hash, name, created"
     for manifest, name, *labels in connection.execute(f"SELECT {columns} FROM run").fetchall():  # noqa: S608
@@ -187,9 +211,11 @@ def _made_from(connection: Connection, runs: Collection[str], words: tuple[str, 
         bodies = connection.execute("SELECT DISTINCT body FROM item WHERE run = ?", (name,)).fetchall()
         if any(theirs(bytes(body)) for (body,) in bodies):
             made.append(name)
-    rows = connection.execute("SELECT key, run, messages FROM journal").fetchall() if words else []
+    rows = connection.execute("SELECT key, run, messages FROM journal").fetchall() if short else []
     keys = {
-        bytes(key) for key, of, messages in rows if of not in own and any(map(theirs, split_hashes(bytes(messages))))
+        bytes(key)
+        for key, of, messages in rows
+        if of not in own and any(theirs(text, of in made) for text in split_hashes(bytes(messages)))
     }
     return made, keys
 
@@ -220,9 +246,14 @@ def _needed(connection: Connection, texts: set[bytes]) -> set[bytes]:
 def _texts_of_episodes(connection: Connection, where: str = "1 = 1", *values: str) -> set[bytes]:
     """The texts that transcripts refer to directly, for players whose replies the journal does not store."""
     found: set[bytes] = set()
+    for event in _events(connection, where, *values):
+        if event[0] == "heard" and isinstance(event[5], bytes):
+            found.update(split_hashes(event[5]))
+    return found
+
+
+def _events(connection: Connection, where: str, *values: str) -> Iterator[tuple[object, ...]]:
+    """The events of episodes as they are stored."""
     query = f"SELECT run, task, item, repeat, {EVENTS} FROM episode WHERE {where}"  # noqa: S608
     for run, task, item, repeat, events, *failure in connection.execute(query, values):
-        for event in read_sealed(_decode_kept, events, run, task, item, repeat, "events", *failure):
-            if event[0] == "heard" and isinstance(event[5], bytes):
-                found.update(split_hashes(event[5]))
-    return found
+        yield from read_sealed(_decode_kept, events, run, task, item, repeat, "events", *failure)

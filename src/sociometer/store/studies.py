@@ -17,8 +17,8 @@ from typing import Literal, get_args
 import msgspec
 from msgspec import Struct, field, structs
 
-from sociometer.core.config import RunConfig
-from sociometer.core.conversation import Identity
+from sociometer.core.config import RunConfig, model_label
+from sociometer.core.conversation import SUBJECT, Identity
 from sociometer.core.errors import UsageError, unknown
 from sociometer.store.book import ALPHABET, CODE_LETTERS, Book, new_letters, plain_code
 from sociometer.store.person_questions import PersonQuestion, person_question
@@ -30,7 +30,10 @@ Order = Literal["fixed", "random"]
 Outcome = Literal["finished", "screened-out", "failed-checks", "no-consent"]
 _OUTCOME = re.compile(rf"\s+(?=(?:{'|'.join(get_args(Outcome))})=)")
 PERSON = "human"
-"""The subject of every run of a study; the participant is the revision."""
+"""Who takes part; in most studies the subject, with the participant as the revision."""
+PERSON_ROLE = "participant"
+"""The role of people who talk with the subject."""
+_NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9]+")
 
 
 class Study(Struct, frozen=True):
@@ -76,12 +79,25 @@ class Study(Struct, frozen=True):
     completion: str = ""
     """A code that participants take back to a panel, or the address (https://…) that they return to; there may be
     others for people who do not finish, such as ` screened-out=CODE`."""
+    each: int = 1
+    """Where people talk with models, how many of them each person talks with."""
+    distress: str = ""
+    """What people in distress can read on every page of a talk."""
+    readers: tuple[str, ...] = ()
+    """The providers that people have agreed may read their words, besides this machine."""
+    imported: str = ""
+    """The digest of the file that the study comes from; empty if people took it here."""
+
+    @property
+    def talks(self) -> bool:
+        """Whether people talk with models, which are then what is measured."""
+        return self.config.subject != PERSON
 
     @property
     def parts(self) -> dict[str, RunConfig]:
-        """The instruments, each under the name by which results know its people: `spring`, or `spring.sesi`."""
+        """The instruments or models, each under the name by which results know it: `spring`, or `spring.sesi`."""
         every = (self.config, *self.further)
-        return {f"{self.name}.{one.instrument}" if self.further else self.name: one for one in every}
+        return {f"{self.name}.{_part_name(one)}" if self.further else self.name: one for one in every}
 
     @property
     def asked(self) -> tuple[PersonQuestion, ...]:
@@ -102,6 +118,10 @@ class Study(Struct, frozen=True):
         return found.get(outcome, found.get("finished", "") if outcome == "failed-checks" else "")
 
 
+def _part_name(config: RunConfig) -> str:
+    return config.instrument if config.subject == PERSON else _NOT_IN_A_NAME.sub("-", model_label(config.subject))
+
+
 class Participant(Struct, frozen=True):
     """A person who agreed to take part."""
 
@@ -117,11 +137,21 @@ class Participant(Struct, frozen=True):
     screened_out: bool = False
     asked_after: bool = False
     """Whether the questions after the items were answered."""
+    places: tuple[int, ...] = ()
+    """The parts of the study that they take, in their order; empty means all, in the order of the study."""
 
     @property
     def runs(self) -> tuple[str, ...]:
         """The runs of the instruments that they have begun, in their order."""
         return (self.run, *self.further) if self.run else ()
+
+    def takes(self, study: Study) -> tuple[int, ...]:
+        """The numbers of the parts that they take, in their order."""
+        return self.places or tuple(range(len(study.parts)))
+
+    def run_of(self, study: Study, place: int) -> str:
+        """Their run of a part of the study; empty if they have not begun it."""
+        return dict(zip(self.takes(study), self.runs, strict=False)).get(place, "")
 
 
 class Timing(Struct, frozen=True):
@@ -142,6 +172,11 @@ class Timing(Struct, frozen=True):
     def spent(self) -> float:
         """The browser's time, without network and server; the server's if there is no other."""
         return self.seconds if self.page_seconds is None else self.page_seconds
+
+
+def role_of_people(config: RunConfig) -> str:
+    """The role that participants play in a run."""
+    return SUBJECT if config.subject == PERSON else PERSON_ROLE
 
 
 def run_name(part: str, participant: str) -> str:
@@ -237,20 +272,32 @@ class StudyBook(Book):
         """Replaces what the owner chose for a study; its name stays."""
         self._rows("UPDATE study SET body = ? WHERE name = ?", msgspec.json.encode(study), study.name)
 
-    def join(self, study: Study, about: dict[str, str], ticket: str = "") -> tuple[Participant, str]:
+    def join(
+        self, study: Study, about: dict[str, str], ticket: str = "", places: tuple[int, ...] = ()
+    ) -> tuple[Participant, str]:
         """A participant with their code. The same ticket, from a form that was sent twice, gives the same participant.
 
         So does the same panel id. The code follows from the ticket and is stored nowhere.
         """
         code = _code_of(study, ticket or secrets.token_urlsafe(32))
         screened = not all(one.admits(about.get(one.name, "")) for one in study.asked)
-        made = Participant(f"p-{new_letters(6)}", study.name, time.time(), about, screened_out=screened)
+        made = Participant(f"p-{new_letters(6)}", study.name, time.time(), about, screened_out=screened, places=places)
         row = (made.id, study.name, self.hashed(code), msgspec.json.encode(made))
         with self.changing():
             if known := self.of_panel(study, about):
                 return known, ""
+            if study.talks and not places:
+                made = structs.replace(made, places=self._assigned(study))
+                row = (*row[:3], msgspec.json.encode(made))
             self._rows("INSERT INTO participant VALUES (?, ?, ?, ?) ON CONFLICT (code) DO NOTHING", *row)
         return self.with_code(study.name, code) or made, code
+
+    def _assigned(self, study: Study) -> tuple[int, ...]:
+        """The models that the next person talks with, in a random order: those with the fewest people, at random."""
+        people = Counter(place for one in self.participants(study.name) for place in one.places)
+        lots = secrets.SystemRandom()
+        fewest = sorted(range(len(study.parts)), key=lambda place: (people[place], lots.random()))[: study.each]
+        return tuple(lots.sample(fewest, len(fewest)))
 
     def of_panel(self, study: Study, about: Mapping[str, str]) -> Participant | None:
         """Who has joined with the same panel id; None without one."""

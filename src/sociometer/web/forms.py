@@ -54,6 +54,8 @@ class PeopleTexts(Struct, frozen=True, forbid_unknown_fields=True):
     """By task and kind of note, what came of an item, with the facts of its last note of this kind."""
     practice: tuple[str, ...] = ()
     """The tasks, such as games, of which people first play an item that does not count."""
+    speakers: dict[str, str] = {}
+    """By task, who the other one is, where it is not a person."""
     results: dict[str, str] = {}
     """By “task.measure”, what a result is called; others are not shown."""
 
@@ -134,7 +136,8 @@ def fields_of(wanted: AnswerFormat, texts: PeopleTexts | None = None) -> tuple[F
                 (label, texts.values.get(option, texts.shown(option)))
                 for label, option in zip(labels, options, strict=True)
             )
-            return (Field("answer", "", "moves" if labels == options else "choice", shown),)
+            kind = "scale" if all(map(str.isdigit, options)) else "moves"
+            return (Field("answer", "", kind if labels == options else "choice", shown),)
         case Allocation(options=options, total=total):
             return tuple(
                 Field(f"points-{place}", option, "number", low=0, high=total, step="0.5")
@@ -157,7 +160,7 @@ def _field(name: str, part: Mapping[str, Any], texts: PeopleTexts) -> Field:
         return Field(f"part-{name}", label, "number", (), low, high, "1" if part["type"] == "integer" else "any")
     if name.endswith("_percent"):
         return Field(f"part-{name}", label, "number", low=0, high=100, step="any", unit="%")
-    return Field(f"part-{name}", label, "words")
+    return Field(f"part-{name}", label, "words", required=part.get("minLength") != 0)
 
 
 def about_fields(questions: Sequence[PersonQuestion], *, after: bool) -> tuple[Field, ...]:
@@ -217,7 +220,7 @@ def pattern_of(wanted: AnswerFormat, given: Mapping[str, str]) -> str:
 
 def _text(given: Mapping[str, str], field: Field) -> str:
     said = given.get(field.name, "").replace("\r\n", "\n").strip()
-    if not said:
+    if not said and field.required:
         raise BadForm("choose one" if field.options else "write something")
     if field.options and said not in [value for value, _ in field.options]:
         raise BadForm("choose one")

@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec import Struct, field, structs
 
-from sociometer.core.config import RunConfig
+from sociometer.core.config import Caps, RunConfig
 from sociometer.core.conversation import SUBJECT, AnswerFormat, Event, Message, Reply, Request, Usage, assistant
 from sociometer.core.errors import FailureKind, MachineryError, Stopped
 from sociometer.core.instrument import Instrument
@@ -28,11 +28,13 @@ from sociometer.store.records import RunRecord, RunStatus
 from sociometer.store.runs import RunSearch
 from sociometer.store.store import Store
 from sociometer.store.studies import PERSON, Participant, Study, StudyBook, Timing, identity_of, run_name
-from sociometer.web.errors import Changed, Full, Paused
+from sociometer.web.errors import Changed, Full, Paused, Unanswered, UsedUp
 from sociometer.web.forms import PeopleTexts, people_folder, people_texts
 
 IDLE_SECONDS = 1_800.0
 MOST_QUESTIONS = 100_000
+_TALK_RETRIES = 2
+"""A person does not wait for more: they are told, and go on later."""
 
 
 class Question(Struct, frozen=True):
@@ -56,7 +58,7 @@ class Practice(Struct, frozen=True):
 
 
 class FormPlayer(Player):
-    """Plays the subject with the answers of one participant."""
+    """Plays the subject, or the person in a talk, with the answers of one participant."""
 
     def __init__(self, participant: str, answered: int) -> None:
         """`answered` is how many of this participant's answers the journal has."""
@@ -197,6 +199,8 @@ class Seats:
 
     def count(self, study: Study) -> int:
         """How many items each participant gets."""
+        if study.talks:
+            return study.each
         known = [ids for part in study.parts for ids in self._items(study, part).values()]
         return sum(min(study.sample or len(ids), len(ids)) for ids in known)
 
@@ -210,7 +214,7 @@ class Seats:
         done = sum(sum(self._store.episodes.counts(record.id)) for record in records)
         planned = self.count(study) if len(study.parts) > 1 else sum(one.manifest.episodes for one in records)
         playing = (seat := self._seats.get(who)) is not None and not seat.playing.done()
-        over = len(records) == len(study.parts) and all(one.status is RunStatus.FINISHED for one in records)
+        over = len(records) == len(current.takes(study)) and all(one.status is RunStatus.FINISHED for one in records)
         fresh, leaving = self._book.study(study.name), bool(self._book.withdrawing(who))
         return Standing(fresh, current, leaving, done, planned, over and not playing, self._book.checks(who))
 
@@ -225,11 +229,23 @@ class Seats:
         self._seats.pop(participant.id, None)
         self._last[participant.id] = (seat.run, *seat.player.place)
         ending = seat.playing.result().ending
+        if study.talks and await asyncio.to_thread(self._broken_off, seat.run):
+            raise Unanswered(f"the talk of {participant.id} has no reply: {ending.reason or 'see its failures'}.")
         if ending.status is not RunStatus.FINISHED:
             raise Paused(ending.reason)
-        if seat.instrument == [*study.parts.values()][-1].instrument:
+        current = await asyncio.to_thread(self._book.participant, participant.id)
+        if current is None or len(current.runs) >= len(current.takes(study)):
             return None
         return await self.question(participant, study, seconds)  # of the next instrument
+
+    def _broken_off(self, run: str) -> bool:
+        """Whether a talk ended because its model did not answer; then it goes on where it was."""
+        self._store.flush()
+        failed = bool(self._store.episodes.counts(run)[1])
+        if failed:
+            self._store.runs.set_status(run, RunStatus.STOPPED)
+            self._store.flush()
+        return failed
 
     async def give(
         self, participant: Participant, study: Study, number: int, said: str, seconds: float, pattern: str, spent: str
@@ -310,7 +326,8 @@ class Seats:
         """The seat of a participant, who continues from the journal or starts the next instrument; None at the end."""
         async with self._locks.setdefault(participant.id, asyncio.Lock()):
             seat = self._seats.get(participant.id)
-            if seat is None or seat.playing.done():
+            # One whose run has just ended stays until `question` has seen the end: nobody plays a run twice.
+            if seat is None:
                 prepared = await asyncio.to_thread(self._prepared, participant, study)
                 if prepared is None:
                     return None
@@ -325,13 +342,18 @@ class Seats:
         current = self._book.participant(participant.id)
         if current is None or self._book.withdrawing(current.id):
             raise Withdrawing(f"participant {participant.id} has withdrawn.")
+        if not current.started and (most := study.config.caps.max_cost) is not None and study.talks:
+            runs = (run for one in self._book.participants(study.name) for run in one.runs)
+            if sum(self._store.journal.spent(run).against_caps[2] for run in runs) >= most:
+                raise UsedUp(f"study {study.name} has reached its limit of {most:g} $; raise it in a new study.")
         if not self._book.start(current):
             raise Full(f"study {study.name} has all the participants it needs.")
         records = list(map(self._record, current.runs))
         over = [record for record in records if record is not None and record.status is RunStatus.FINISHED]
-        if len(over) == len(study.parts):
+        takes = current.takes(study)
+        if len(over) == len(takes):
             return None
-        part, config = [*study.parts.items()][len(over)]
+        part, config = [*study.parts.items()][takes[len(over)]]
         known = next((record for record in records if record not in over), None)
         counted = (self._store.journal.count_replies(one.id, identity_of(current.id)) for one in records if one)
         player = FormPlayer(current.id, sum(counted))
@@ -389,10 +411,18 @@ class Seats:
         """The configuration of a participant's run: the study's, with the items drawn for them."""
         config, name = study.parts[part], run_name(part, participant.id)
         folder = people_folder(self._load(config.instrument))
-        own = structs.replace(config, revision=participant.id, name=name, prompts_folder=folder)
+        own = structs.replace(config, name=name, prompts_folder=folder)
+        lots, known = Random(f"{study.name}/{participant.id}"), self._items(study, part).values()
+        if study.talks:
+            # Each talk has draws of its own, so that no answer is taken over from another; one that began may end.
+            # Without a choice, the first item is played: a matter of the person's own.
+            every, place = sorted(config.items) or next(iter(known))[:1], [*study.parts].index(part)
+            chosen = lots.sample(every, len(every))[participant.takes(study).index(place) % len(every)]
+            own = structs.replace(own, retries=_TALK_RETRIES, caps=Caps())
+            return structs.replace(own, items=(chosen,), seed=Random(name).randrange(2**31))
+        own = structs.replace(own, revision=participant.id)
         if not study.sample:
             return own
-        lots, known = Random(f"{study.name}/{participant.id}"), self._items(study, part).values()
         drawn = [one for ids in known for one in lots.sample(ids, min(study.sample, len(ids)))]
         return structs.replace(own, items=tuple(drawn), limit=None)
 

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import re
 import secrets
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -14,7 +14,8 @@ from aiohttp import web
 from msgspec import Struct
 
 from sociometer.core.card import Card
-from sociometer.core.conversation import Allocation
+from sociometer.core.config import model_label
+from sociometer.core.conversation import SUBJECT, Allocation
 from sociometer.core.errors import UsageError
 from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Summary
@@ -152,6 +153,8 @@ async def join(request: web.Request) -> web.StreamResponse:
         about = about_of(study.asked, given, after=False)
         if given.get("agree") != "yes" or not _TICKET.fullmatch(ticket):
             raise BadForm("must agree")
+        if study.talks and given.get("adult") != "yes":
+            raise BadForm("must be adult")
     except BadForm as error:
         return _welcome(request, given, str(error))
     if not await asyncio.to_thread(book.joined, study, ticket):
@@ -202,7 +205,7 @@ async def take_page(request: web.Request) -> web.StreamResponse:
         return await _question_page(request, standing, question)
     if standing.finished:
         return see_other("/end")
-    talk = seats.talk(standing.participant)
+    talk = () if standing.study.talks else seats.talk(standing.participant)
     return study_page(request, "study_wait.html", talk=talk, texts=texts_of(request, standing.participant))
 
 
@@ -339,6 +342,7 @@ async def end_page(request: web.Request) -> web.StreamResponse:
         place=next(filter(None, places), None), number=number,
         interval_text=interval_text, translate=Words(study.language),
         happened=await asyncio.to_thread(seats.what_happened, participant, texts_of(request, participant)),
+        models=[model_label([*study.parts.values()][place].subject) for place in participant.takes(study)],
     )  # fmt: skip
 
 
@@ -439,16 +443,17 @@ def study_application(
     return app
 
 
-def refuse_unconfirmed(study: Study, confirmed: Mapping[str, str]) -> None:
+def refuse_unconfirmed(study: Study, confirmed: Collection[tuple[str, str]]) -> None:
     """Raises a UsageError if a role's model has an address or is a function and the user did not name it again."""
-    roles = {role: model for one in study.parts.values() for role, model in one.roles.items()}
-    for role, model in roles.items():
-        if ("@" in model or model.startswith("python/")) and confirmed.get(role) != model:
+    every = ({**one.roles, SUBJECT: one.subject} for one in study.parts.values())
+    roles = dict.fromkeys(pair for one in every for pair in one.items())
+    for role, model in roles:
+        if ("@" in model or model.startswith("python/")) and (role, model) not in confirmed:
             raise UsageError(
                 f"role '{role}' of study {study.name} is played by {model}; confirm that with --role {role}={model}."
             )
-    for role, model in confirmed.items():
-        if roles.get(role) != model:
+    for role, model in confirmed:
+        if (role, model) not in roles:
             raise UsageError(
                 f"study {study.name} has no role '{role}' played by {model}; roles are set by 'study create'."
             )
@@ -478,7 +483,7 @@ def serve_study(
     place: Place,
     tell: Callable[[str, str], None],
     *,
-    confirmed: Mapping[str, str],
+    confirmed: Collection[tuple[str, str]],
     per_address: int = PER_ADDRESS,
     lab: bool = False,
 ) -> None:

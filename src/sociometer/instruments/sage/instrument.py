@@ -7,7 +7,18 @@ from msgspec import Struct
 
 from sociometer.core.instrument import Instrument
 from sociometer.core.task import Item, Task
-from sociometer.instruments.sage import build, figures, items, memory, paper, passport, play, practice, scoring
+from sociometer.instruments.sage import (
+    build,
+    figures,
+    items,
+    memory,
+    paper,
+    passport,
+    people_talks,
+    play,
+    practice,
+    scoring,
+)
 from sociometer.instruments.sage.analyses import candour, coordinate, relationship, stability, strategies, whatif
 from sociometer.instruments.sage.deeds import matters
 from sociometer.instruments.sage.deeds import play as deeds
@@ -45,6 +56,9 @@ INSTRUMENT = Instrument(
         ),
         # Somebody presses an assistant that has tools; a ledger says what was done.
         _task("deeds", matters.Deed, deeds.Done, deeds.play_deed, deeds_scoring, items=matters.deeds),
+        # A person talks with the subject, and says how they feel.
+        _task("talk", people_talks.Matter, people_talks.PersonTalk, people_talks.play_talk, people_talks,
+              items=people_talks.matters),
         # Another simulator judges a stored dialogue anew.
         Task(
             "rejudge", StoredDialogue, Dialogue, play=whatif.rejudge, summarise=scoring.summarise,

@@ -2,7 +2,7 @@
 
 import asyncio
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -19,29 +19,32 @@ from sociometer.core.language import ENGLISH, languages_in, read_texts
 from sociometer.core.measure import Cell, Interval, Measure, Summary, Table
 from sociometer.core.session import Session
 from sociometer.core.task import Item, RunView, Score
+from sociometer.instruments.sage import against_people
+from sociometer.instruments.sage.against_people import PeopleAgreement, right_order
 from sociometer.instruments.sage.analyses.stability import contexts
 from sociometer.instruments.sage.dialogue import FRICTION, StoredDialogue, friction, read_dialogues
 from sociometer.instruments.sage.items import BUNDLED, Scenario, bundled
+from sociometer.instruments.sage.people_talks import PersonTalk
 from sociometer.instruments.sage.person import asked
 from sociometer.instruments.sage.person.emotion import find_leak, is_refusal, sign_changes
 from sociometer.instruments.sage.person.rehearsal import refuse_rehearsal
 from sociometer.instruments.sage.person.talk import Talk
 from sociometer.instruments.sage.play import protocol_of
 from sociometer.instruments.sage.published.released import released_files
-from sociometer.instruments.sage.state import BeyondState, beyond_state, expected_changes
-from sociometer.statistics.agreement import spearman
-from sociometer.statistics.correlation import pearson
+from sociometer.instruments.sage.state import Agreement, BeyondState, agreement, beyond_state, expected_changes
 from sociometer.statistics.formatting import estimate, number
 from sociometer.statistics.intervals import clustered_mean_interval
 
 DATA = Path(__file__).parent / "data" / "passport.toml"
 ARMS = ("good", "stock", "cold", "cruel")
 SETS = ("known", "held")
+OTHER = "other"
+"""The second of two replies that a person saw."""
 _TIMES = 5
 _START = 40
 _REPLIES_TO_AN_OPENING = 4
 """First turns are drawn in sets of so many replies to the same opening."""
-Kind = Literal["published", "repeat", "order", "adversary", "spoken"]
+Kind = Literal["published", "repeat", "order", "adversary", "spoken", "people"]
 Verdict = Literal["may be used", "use with care", "not a person"]
 
 # The rules of the verdict, fixed before any model was examined. `NOT`: not a person; `CARE`: use with care.
@@ -82,12 +85,22 @@ class Probe(Item, frozen=True, kw_only=True):
     expected: float | None = None
     """The change that the state of the talk predicts, fitted on other scenarios."""
     released_by: str = ""
+    """Who released the turn: a simulator, or the study of the people who talked."""
     subject: str = ""
+    of_talk: str = ""
+    """The run and the number of a person's talk; by the run a withdrawal finds what was made from it."""
+    preferred: bool | None = None
+    """Whether the person preferred this reply to another at the same turn; None if they saw only one."""
 
     @property
     def state(self) -> tuple[int, int, int]:
         """The turn that is judged (counted from 1), the feeling before it, and the characters of the reply."""
         return sum(who == "subject" for who, _ in self.talk), self.before, len(self.talk[-1][1])
+
+    @property
+    def speaks(self) -> bool:
+        """Whether the person's next words are asked for, to count friction in them."""
+        return self.kind == "spoken" or (self.kind == "people" and self.state[0] == 1 and self.arm != OTHER)
 
 
 class Felt(Struct, frozen=True, omit_defaults=True):
@@ -188,6 +201,49 @@ def released_probes(folders: Iterable[Path], turns: int, seed: int) -> list[Prob
     return drawn
 
 
+def people_probes(study: str, people: Mapping[str, str], views: Iterable[RunView[Any, PersonTalk]]) -> list[Probe]:
+    """Every turn with a person's own feeling, asked twice, and the second replies; `people` are their ids, by run."""
+    made = [
+        probe
+        for view in views
+        for place, (_, talk, _) in enumerate(view.scored())
+        for probe in _probes_of(talk, people[view.run], f"{view.run}/{place}", study, view.name)
+    ]
+    found = [probe for probe in made if probe.arm != OTHER]
+    states, changes = [each.state for each in found], [each.change for each in found]
+    pairs = zip(
+        found, expected_changes([each.cluster for each in found], states, changes) if found else (), strict=True
+    )
+    expected = [msgspec.structs.replace(each, expected=value) for each, value in pairs]
+    return expected + [probe for probe in made if probe.arm == OTHER]
+
+
+def _probes_of(talk: PersonTalk, who: str, where: str, study: str, model: str) -> Iterator[Probe]:
+    before = talk.start
+    for place, turn in enumerate(talk.turns):
+        if turn.felt is not None:
+            said, chosen = talk.said(place), turn.preferred == "reply" if turn.preferred else None
+            probe = Probe(
+                id=f"people/{where}/{place + 1}", cluster=who, kind="people", scenario=talk.scenario(who),
+                talk=(*said, ("subject", turn.reply)), before=before, times=2, change=turn.felt - before,
+                released_by=study, subject=model, of_talk=where, preferred=chosen,
+            )  # fmt: skip
+            yield probe
+            if chosen is not None:
+                other = (*said, ("subject", turn.other))
+                facts = {"id": f"{probe.id}/other", "talk": other, "times": 1, "change": 0, "arm": OTHER}
+                yield msgspec.structs.replace(probe, preferred=not chosen, **facts)
+            before = turn.felt
+
+
+def people_friction(views: Iterable[RunView[Any, PersonTalk]]) -> dict[str, dict[str, float]]:
+    """The friction of people's own answers: to first replies, and to all."""
+    talks = [talk for view in views for _, talk, _ in view.scored()]
+    first = [(talk.turns[0].words, talk.language) for talk in talks if talk.turns and talk.turns[0].words]
+    every = [(turn.words, talk.language) for talk in talks for turn in talk.turns if turn.words]
+    return {"people, first answers": friction(first), "people, all answers": friction(every)}
+
+
 async def ask_probe(item: Probe, session: Session) -> Felt:
     """The simulator's judgements of one turn; an answer that stays unreadable is counted, other failures are raised."""
     refuse_rehearsal(session, "a passport")
@@ -197,7 +253,7 @@ async def ask_probe(item: Probe, session: Session) -> Felt:
         try:
             judged, _ = await asked.feel(item.scenario, item.talk, item.before, branch, protocol)
             change = protocol.clamp(judged.change)
-            if item.kind != "spoken":
+            if not item.speaks:
                 return change, ""
             return change, (await asked.answer(item.scenario, item.talk, judged, branch, refusals=True))[1]
         except UnreadableRole:
@@ -215,27 +271,6 @@ def score(item: Probe, outcome: Felt) -> Score:
     return Score(values={"change": fmean(outcome.changes)} if outcome.changes else {}, facets={"kind": item.kind})
 
 
-class Agreement(Struct, frozen=True):
-    """How far the simulator's changes follow those of a released simulator."""
-
-    released_by: str
-    turns: int
-    r: float | None
-    interval: Interval
-    again: float | None
-    """The ceiling: the correlation of the simulator's two answers."""
-    bias: float
-    bias_interval: Interval
-    error: float
-    """The mean absolute difference."""
-    constant: float
-    """The same for a constant, the floor."""
-    order: float | None
-    """Spearman's rho of the subjects' mean changes."""
-    beyond: BeyondState | None = None
-    """The agreement given the state of the talk; None in passports made before version 9."""
-
-
 class Passport(Struct, frozen=True, kw_only=True):
     """Everything that was found about a simulator, and the verdict."""
 
@@ -246,6 +281,8 @@ class Passport(Struct, frozen=True, kw_only=True):
     agreement: tuple[Agreement, ...]
     beyond: BeyondState | None = None
     """The agreement with all released simulators given the state of the talk: the one that the verdict uses."""
+    people: PeopleAgreement | None = None
+    """The agreement with what people themselves reported; None if it was not checked against people."""
     unreadable: float
     spread: float | None
     """The standard deviation of five judgements of the same turn."""
@@ -269,7 +306,8 @@ class Passport(Struct, frozen=True, kw_only=True):
         """The verdict in one line."""
         why = f" ({'; '.join(self.reasons)})" if self.reasons else ""
         old = _OLD_RULE if self.agreement and self.beyond is None else ""
-        return f"Passport of {self.simulator}: {self.verdict}{why}.{old}"
+        people = self.people.line if self.people else "not checked against people"
+        return f"Passport of {self.simulator}: {self.verdict}{why}; {people}.{old}"
 
 
 def answers(run: RunView[Probe, Felt]) -> list[tuple[Probe, Felt]]:
@@ -277,8 +315,14 @@ def answers(run: RunView[Probe, Felt]) -> list[tuple[Probe, Felt]]:
     return [(item, outcome) for item, outcome, _ in run.scored()]
 
 
-def examine(rows: Sequence[tuple[Probe, Felt]], simulator: str, version: str = "", left_out: int = 0) -> Passport:
-    """The passport from the judgements."""
+def examine(
+    rows: Sequence[tuple[Probe, Felt]],
+    simulator: str,
+    version: str = "",
+    left_out: int = 0,
+    people: PeopleAgreement | None = None,
+) -> Passport:
+    """The passport from the judgements; `people` is an earlier agreement with people."""
     asked_for, unread = sum(item.times for item, _ in rows), sum(outcome.unreadable for _, outcome in rows)
     felt: dict[str, list[float]] = {}
     by_turn: dict[str, dict[str, float]] = {}
@@ -297,6 +341,7 @@ def examine(rows: Sequence[tuple[Probe, Felt]], simulator: str, version: str = "
     spreads = [stdev(outcome.changes) for item, outcome in rows if item.kind == "repeat" and len(outcome.changes) > 1]
     again = [outcome.changes for _, outcome in rows if len(outcome.changes) > 1]
     spoken = [(item, outcome.words) for item, outcome in rows if item.kind == "spoken" and outcome.words]
+    answered = [(out.words, item.scenario.language) for item, out in rows if item.kind == "people" and out.words]
     released = sorted({item.released_by for item, _ in rows if item.kind == "published"})
     made = Passport(
         simulator=simulator,
@@ -305,6 +350,7 @@ def examine(rows: Sequence[tuple[Probe, Felt]], simulator: str, version: str = "
         reasons=(),
         agreement=tuple(found for name in released if (found := _agreement(name, rows)) is not None),
         beyond=_beyond([row for row in rows if row[0].kind == "published"]),
+        people=people or _people(rows),
         unreadable=unread / asked_for if asked_for else 1.0,
         spread=fmean(spreads) if spreads else None,
         fragile=fmean(map(sign_changes, again)) if again else None,
@@ -318,7 +364,10 @@ def examine(rows: Sequence[tuple[Probe, Felt]], simulator: str, version: str = "
         )
         if spoken
         else 0.0,
-        friction={"here": friction((words, item.scenario.language) for item, words in spoken)},
+        friction={
+            "here": friction((words, item.scenario.language) for item, words in spoken),
+            **({"here, to people's first replies": friction(answered)} if answered else {}),
+        },
         requests=asked_for,
         tokens=sum(outcome.tokens for _, outcome in rows),
         left_out=left_out,
@@ -327,49 +376,40 @@ def examine(rows: Sequence[tuple[Probe, Felt]], simulator: str, version: str = "
     return msgspec.structs.replace(made, verdict=verdict, reasons=reasons)
 
 
-def _agreement(name: str, rows: Sequence[tuple[Probe, Felt]]) -> Agreement | None:
-    both = [(item, out) for item, out in rows if item.released_by == name and out.changes]
+def _agreement(name: str, rows: Sequence[tuple[Probe, Felt]], over: str = "scenarios") -> Agreement | None:
+    both = [(item, out) for item, out in rows if item.released_by == name and item.arm != OTHER and out.changes]
     if len(both) < 3:
         return None
-    here, there = [float(out.changes[0]) for _, out in both], [float(item.change) for item, _ in both]
-    clusters = [item.cluster for item, _ in both]
-    gaps = [one - two for one, two in zip(here, there, strict=True)]
-    twice = [(out.changes[0], out.changes[1]) for _, out in both if len(out.changes) > 1]
-    middle = sorted(there)[len(there) // 2]
-    subjects = {item.subject: item for item, _ in both}
-    means = [
-        tuple(fmean(values) for values in zip(*((h, t) for (item, _), h, t in zip(both, here, there, strict=True)
-                                                if item.subject == subject), strict=True))
-        for subject in subjects
-    ]  # fmt: skip
-    found = _r(here, there)
-    return Agreement(
-        name, len(both), found[0], found[1],
-        _r([float(one) for one, _ in twice], [float(two) for _, two in twice])[0],
-        fmean(gaps), clustered_mean_interval(gaps, clusters, binary=False),
-        fmean(map(abs, gaps)), fmean(abs(value - middle) for value in there),
-        spearman([one for one, _ in means], [two for _, two in means])[0] if len(means) > 2 else None,
-        _beyond(both),
+    return agreement(
+        name, [out.changes for _, out in both], [item.change for item, _ in both],
+        [item.cluster for item, _ in both], [item.subject for item, _ in both], _beyond(both, over),
     )  # fmt: skip
 
 
-def _beyond(rows: Sequence[tuple[Probe, Felt]]) -> BeyondState | None:
+def _beyond(rows: Sequence[tuple[Probe, Felt]], over: str = "scenarios") -> BeyondState | None:
     known = [(item, item.expected, out.changes[0]) for item, out in rows if item.expected is not None and out.changes]
     if len(known) < 3:
         return None
     return beyond_state(
         [change for _, _, change in known], [item.change for item, _, _ in known], [each for _, each, _ in known],
-        [item.state for item, _, _ in known], [(item.released_by, item.cluster) for item, _, _ in known],
+        [item.state for item, _, _ in known], [(item.released_by, item.cluster) for item, _, _ in known], over,
     )  # fmt: skip
 
 
-def _r(one: Sequence[float], two: Sequence[float]) -> tuple[float | None, Interval]:
-    """Pearson's r with its interval over turns; None if there are too few or one of the two does not vary."""
-    try:
-        found = pearson(one, two, [f"{place}" for place in range(len(one))])
-    except ValueError:
-        return None, Interval(None, None)
-    return found.r, found.interval
+def _people(rows: Sequence[tuple[Probe, Felt]]) -> PeopleAgreement | None:
+    found = {item.id: (item, fmean(out.changes)) for item, out in rows if item.kind == "people" and out.changes}
+    first = [item for item, _ in found.values() if item.arm != OTHER]
+    whole = _agreement(first[0].released_by, rows, "people") if first else None
+    if whole is None:
+        return None
+    pairs = [(one, found[one.id][1], found[f"{one.id}/{OTHER}"][1]) for one in first if f"{one.id}/{OTHER}" in found]
+    rights = [right_order(here, there) if one.preferred else right_order(there, here) for one, here, there in pairs]
+    people = [one.cluster for one, _, _ in pairs]
+    return PeopleAgreement(
+        whole, len({one.cluster for one in first}), len({one.of_talk for one in first}), len(pairs),
+        fmean(rights) if rights else None,
+        clustered_mean_interval(rights, people, scale=(0.0, 1.0)) if rights else Interval(None, None),
+    )  # fmt: skip
 
 
 def judge(found: Passport) -> tuple[Verdict, tuple[str, ...]]:
@@ -410,6 +450,9 @@ def judge(found: Passport) -> tuple[Verdict, tuple[str, ...]]:
             care.append("on first turns its changes do not follow released ones")
     care += [f"{number(each.bias, 'points')} points a turn apart from {each.released_by}"
              for each in found.agreement if each.turns >= FEWEST_TURNS and abs(each.bias) > CARE_BIAS]  # fmt: skip
+    if found.people is not None:
+        for mine, theirs in zip((fatal, care), against_people.verdict(found.people), strict=True):
+            mine += theirs
     if found.spread is not None and found.spread > CARE_SPREAD:
         said = f"judgements of the same turn vary by {number(found.spread, 'points')} points"
         (fatal if found.spread > NOT_SPREAD else care).append(said)
@@ -478,6 +521,7 @@ def tables(found: Passport) -> list[Table]:
               tuple((where, *map(shares.get, FRICTION)) for where, shares in found.friction.items()),
               note="Here: answers to six good and six cruel first replies. Counted by the words in 'rules/'.",
               units=dict.fromkeys(FRICTION, "share")),
+        *([against_people.table(found.people)] if found.people else []),
         *([Table("beyond-state", "Agreement with released judgements, given the state of the talk",
                  ("released simulator", "turns", "r of the state (floor)", "r given the state", "first turns",
                   "r on first turns"), beyond,
@@ -505,18 +549,24 @@ def kept_at(simulator: str) -> Path:
     return user_data_path("sociometer", appauthor=False) / "passports" / f"{name}.json"
 
 
+def kept_passport(simulator: str) -> Passport | None:
+    """The passport of a simulator on this machine; None if it has none."""
+    try:
+        return msgspec.json.decode(kept_at(simulator).read_bytes(), type=Passport)
+    except (OSError, msgspec.DecodeError):
+        return None
+
+
 def notices(players: Mapping[str, str], version: str) -> list[str]:
     """What `run` says about the simulators: the verdict of their passport, or that they have none."""
     said = []
     for role, name in players.items():
         if not role.startswith(("simulator", "person")) or name.startswith("sage/"):
             continue
-        try:
-            found = msgspec.json.decode(kept_at(name).read_bytes(), type=Passport)
-        except (OSError, msgspec.DecodeError):
+        if (found := kept_passport(name)) is None:
             said.append(
-                f"sage: {name} has no passport, which says whether it is fit to play the person: sociometer sage"
-                f" passport --role simulator={name}"
+                f"sage: {name} has no passport, which says whether it is fit to play the person, and is not checked"
+                f" against people: sociometer sage passport --role simulator={name}"
             )
             continue
         old = f" Made with version {found.version} of sage; make it anew." if found.version != version else ""

@@ -6,14 +6,18 @@ whatever the reply says. A judge who is told that feeling and ignores the reply 
 
 import math
 from collections.abc import Callable, Sequence
+from statistics import fmean
 
 import numpy as np
 from msgspec import Struct
 from numpy.typing import ArrayLike, NDArray
 
 from sociometer.core.measure import Interval
+from sociometer.core.words import grouped
+from sociometer.statistics.agreement import spearman
+from sociometer.statistics.correlation import pearson
 from sociometer.statistics.distributions import t_quantile
-from sociometer.statistics.intervals import cluster_codes, too_few
+from sociometer.statistics.intervals import cluster_codes, clustered_mean_interval, too_few
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -38,6 +42,64 @@ class BeyondState(Struct, frozen=True):
     first_interval: Interval
 
 
+class Agreement(Struct, frozen=True):
+    """How far the simulator's changes follow those of a released simulator, or of people."""
+
+    released_by: str
+    turns: int
+    r: float | None
+    interval: Interval
+    again: float | None
+    """The ceiling: the correlation of the simulator's two answers."""
+    bias: float
+    bias_interval: Interval
+    error: float
+    """The mean absolute difference."""
+    constant: float
+    """The same for a constant, the floor."""
+    order: float | None
+    """Spearman's rho of the subjects' mean changes."""
+    beyond: BeyondState | None = None
+    """The agreement given the state of the talk; None in passports made before version 9."""
+
+
+def agreement(
+    name: str,
+    judged: Sequence[Sequence[int]],
+    there: Sequence[float],
+    clusters: Sequence[str],
+    subjects: Sequence[str],
+    beyond: BeyondState | None,
+) -> Agreement:
+    """The agreement of judgements, each made once or several times, with the changes of others."""
+    here = [float(changes[0]) for changes in judged]
+    gaps = [one - two for one, two in zip(here, there, strict=True)]
+    twice = [(float(changes[0]), float(changes[1])) for changes in judged if len(changes) > 1]
+    middle, by_subject = (
+        sorted(there)[len(there) // 2],
+        grouped(zip(subjects, zip(here, there, strict=True), strict=True)),
+    )
+    means = [tuple(fmean(values) for values in zip(*found, strict=True)) for found in by_subject.values()]
+    one, two = [here for here, _ in means], [there for _, there in means]
+    varied = len(means) > 2 and len(set(one)) > 1 < len(set(two))
+    found = _pearson(here, there)
+    return Agreement(
+        name, len(here), found[0], found[1], _pearson([one for one, _ in twice], [two for _, two in twice])[0],
+        fmean(gaps), clustered_mean_interval(gaps, clusters, binary=False),
+        fmean(map(abs, gaps)), fmean(abs(value - middle) for value in there),
+        spearman(one, two)[0] if varied else None, beyond,
+    )  # fmt: skip
+
+
+def _pearson(one: Sequence[float], two: Sequence[float]) -> tuple[float | None, Interval]:
+    """Pearson's r with its interval over turns; None if there are too few or one of the two does not vary."""
+    try:
+        found = pearson(one, two, [f"{place}" for place in range(len(one))])
+    except ValueError:
+        return None, Interval(None, None)
+    return found.r, found.interval
+
+
 def expected_changes(scenarios: Sequence[str], states: ArrayLike, changes: ArrayLike) -> list[float]:
     """The change that each state (turn, feeling before, characters of the reply) predicts.
 
@@ -57,12 +119,17 @@ def expected_changes(scenarios: Sequence[str], states: ArrayLike, changes: Array
 
 
 def beyond_state(
-    here: ArrayLike, there: ArrayLike, expected: ArrayLike, states: ArrayLike, names: Sequence[tuple[str, str]]
+    here: ArrayLike,
+    there: ArrayLike,
+    expected: ArrayLike,
+    states: ArrayLike,
+    names: Sequence[tuple[str, str]],
+    over: str = "scenarios",
 ) -> BeyondState:
     """The partial correlation of changes with released ones, given the state and the changes that it predicts.
 
-    `names`: who released the turn, and its scenario. Each released simulator has its own mean. Intervals leave out
-    each scenario in turn, with all of its dialogues (jackknife of Fisher's z, Student's t).
+    `names`: who released the turn, and its scenario (or its person). Each released simulator has its own mean.
+    Intervals leave out each scenario in turn, with all of its dialogues (jackknife of Fisher's z, Student's t).
     """
     mine, theirs, floor = (np.asarray(values, np.float64) for values in (here, there, expected))
     turn, before, length = np.asarray(states, np.float64).T
@@ -84,8 +151,8 @@ def beyond_state(
 
     return BeyondState(
         mine.size, _r(_centred(theirs, released), _centred(floor, released)),
-        *_jackknifed(partial, scenarios, np.ones(mine.size, dtype=bool)),
-        int(first.sum()), *_jackknifed(within, scenarios, first),
+        *_jackknifed(partial, scenarios, np.ones(mine.size, dtype=bool), over),
+        int(first.sum()), *_jackknifed(within, scenarios, first, over),
     )  # fmt: skip
 
 
@@ -101,7 +168,9 @@ def _r(one: Floats, two: Floats) -> float | None:
     return float(one @ two) / scale if scale > _SMALLEST else None
 
 
-def _jackknifed(statistic: Callable[[Kept], float | None], groups: Codes, used: Kept) -> tuple[float | None, Interval]:
+def _jackknifed(
+    statistic: Callable[[Kept], float | None], groups: Codes, used: Kept, over: str
+) -> tuple[float | None, Interval]:
     """A correlation of the turns that are used, and its interval over groups."""
     names = sorted(set(groups[used].tolist()))
     count, whole = len(names), statistic(used)
@@ -111,4 +180,4 @@ def _jackknifed(statistic: Callable[[Kept], float | None], groups: Codes, used: 
     z = np.arctanh(np.clip([whole, *found], _SMALLEST - 1, 1 - _SMALLEST))
     half = t_quantile(0.975, count - 1) * math.sqrt((count - 1) * float(np.var(z[1:])))
     low, high = np.tanh([z[0] - half, z[0] + half]).tolist()
-    return whole, Interval(low, high, 0.95, "jackknife over scenarios, Fisher z", count)
+    return whole, Interval(low, high, 0.95, f"jackknife over {over}, Fisher z", count)

@@ -1,0 +1,328 @@
+"""Talks of people with models: how the person felt before the first reply and after each, and files of such talks."""
+
+import csv
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from statistics import fmean
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta, Struct
+
+from sociometer.core.conversation import AnswerFormat, Choice, Free, Schema, assistant, system, user
+from sociometer.core.errors import DataError, UnreadableRole, UsageError
+from sociometer.core.language import ENGLISH, texts_in, written_in
+from sociometer.core.measure import Measure, Summary
+from sociometer.core.session import Session
+from sociometer.core.source import Source
+from sociometer.core.task import Item, RunView, Score
+from sociometer.instruments.sage.items import Scenario, bundled
+from sociometer.instruments.sage.person.emotion import WORDS
+from sociometer.instruments.sage.play import REPLY_SAMPLING
+from sociometer.reading import read_lines
+from sociometer.statistics.intervals import clustered_mean_interval
+from sociometer.statistics.measures import grouped_measures
+
+ROLE = "participant"
+"""The role of the participant."""
+QUESTIONS = ("understood", "again", "honest")
+"""The closed questions at the end; answers count from 0 (not at all) to 4 (completely)."""
+MOST = 4
+FEWEST_TURNS, MOST_TURNS = 3, 10
+SCALE = tuple(str(value) for value in range(0, 101, 5))
+OWN = "own"
+"""The item for people who bring a matter of their own."""
+_NEXT = Schema({
+    "type": "object",
+    "properties": {"words": {"type": "string", "minLength": 0}, "next": {"enum": ["send", "end"]}},
+    "required": ["words", "next"],
+})  # fmt: skip
+Preferred = Literal["", "reply", "other"]
+_COLUMNS = ("person", "talk", "model", "matter", "turn", "role", "text", "feeling", "other_reply", "preferred")
+
+
+class Matter(Item, frozen=True, kw_only=True):
+    """What a person talks about with a model: the situation of a scenario, or a matter of their own."""
+
+    language: str = ENGLISH
+    situation: str = ""
+    """What the person is told to imagine; empty if they bring a matter of their own."""
+
+    def compared(self) -> Any:
+        """Who talks: models are compared within people."""
+        return self.id
+
+
+class PersonTurn(Struct, frozen=True, omit_defaults=True):
+    """A reply, how the person felt after it, and what they wrote next."""
+
+    reply: str
+    felt: int | None = None
+    words: str = ""
+    other: str = ""
+    """A second reply that the person saw after they had said how they felt."""
+    preferred: Preferred = ""
+    """Which of the two they would rather have had."""
+
+
+class PersonTalk(Struct, frozen=True, omit_defaults=True):
+    """A person's talk with a model: the matter, the first words, the feeling before the first reply, and the turns."""
+
+    matter: str
+    opening: str
+    start: int
+    turns: tuple[PersonTurn, ...]
+    answers: dict[str, int] = {}
+    """The answers to the closed questions."""
+    language: str = ENGLISH
+
+    @property
+    def final(self) -> int:
+        """The feeling at the end."""
+        return next((turn.felt for turn in reversed(self.turns) if turn.felt is not None), self.start)
+
+    def said(self, turns: int) -> tuple[tuple[str, str], ...]:
+        """The talk before the reply of turn `turns + 1`: (person or subject, words), oldest first."""
+        talk = [("person", self.opening)]
+        for turn in self.turns[:turns]:
+            talk += [("subject", turn.reply), *([("person", turn.words)] if turn.words else [])]
+        return tuple(talk)
+
+    def scenario(self, name: str) -> Scenario:
+        """What a simulator knows about the person: the matter, and nothing else."""
+        words = texts_in(WORDS, self.language)["people"]
+        return Scenario(
+            id=name, cluster=name, language=self.language, intention="", source="people", background=self.matter,
+            first_words=self.opening, **words,
+        )  # fmt: skip
+
+
+def score(item: Matter, outcome: PersonTalk) -> Score:
+    """The feeling at the end and its change, the replies, the preference, and the closed questions."""
+    values = {
+        "feeling": float(outcome.final),
+        "moved": float(outcome.final - outcome.start),
+        "replies": float(len(outcome.turns)),
+        **{name: value / MOST for name, value in outcome.answers.items()},
+    }
+    chosen = [turn.preferred == "reply" for turn in outcome.turns if turn.preferred]
+    if chosen:
+        values["kept"] = fmean(chosen)
+    silent = sum(not turn.reply for turn in outcome.turns)
+    return Score(values=values, facets={"language": outcome.language}, unreadable=silent)
+
+
+def summarise(run: RunView[Matter, PersonTalk]) -> Summary:
+    """The feeling at the end and by turn, over people, and what they said at the end."""
+    names = ("feeling", "moved", "replies", "kept", *QUESTIONS)
+    known = {name for _, _, found in run.scored() for name in found.values}
+    measures = [one for name in names if name in known for one in grouped_measures(run, name, binary=name == "kept")]
+    felt: dict[int, list[tuple[str, float]]] = {}
+    for item, outcome, _ in run.scored():
+        felt.setdefault(0, []).append((item.cluster or item.id, float(outcome.start)))
+        for number, turn in enumerate(outcome.turns, 1):
+            if turn.felt is not None:
+                felt.setdefault(number, []).append((item.cluster or item.id, float(turn.felt)))
+    measures += [
+        Measure(
+            "felt", fmean(value for _, value in found), {"turn": str(number)},
+            clustered_mean_interval([value for _, value in found], [who for who, _ in found], binary=False),
+            items=len(found),
+        )
+        for number, found in sorted(felt.items())
+    ]  # fmt: skip
+    return Summary(tuple(measures))
+
+
+class PeopleRow(Struct, frozen=True, forbid_unknown_fields=True):
+    """One utterance of a file of talks: by the person, or by the model."""
+
+    person: str
+    talk: str
+    model: str
+    turn: Annotated[int, Meta(ge=1)]
+    role: Literal["person", "model"]
+    text: str
+    matter: str = ""
+    feeling: Annotated[int, Meta(ge=0, le=100)] | None = None
+    """Of the person before the first reply, and after each reply of the model."""
+    other_reply: str = ""
+    preferred: Preferred = ""
+
+
+class FoundTalk(Struct, frozen=True):
+    """A talk of a file."""
+
+    person: str
+    model: str
+    talk: PersonTalk
+
+
+def read_people(path: Path) -> list[FoundTalk]:
+    """The talks of a CSV or JSONL file; a bad row raises a DataError with its line."""
+    by_talk: dict[str, list[tuple[int, PeopleRow]]] = {}
+    for line, row in _rows(path):
+        rows = by_talk.setdefault(row.talk, [])
+        try:
+            _check(row, [earlier for _, earlier in rows])
+        except ValueError as error:
+            raise DataError(str(error), path, line) from None
+        rows.append((line, row))
+    found = []
+    for name, rows in by_talk.items():
+        if len(rows) < 2:
+            raise DataError(f"talk '{name}' has no reply of the model", path, rows[-1][0])
+        found.append(_talk([row for _, row in rows]))
+    if not found:
+        raise DataError(f"has no talk; expected rows with {', '.join(_COLUMNS)}", path)
+    return found
+
+
+def _rows(path: Path) -> Iterator[tuple[int, PeopleRow]]:
+    expected = f"one utterance with {', '.join(_COLUMNS)}"
+    if path.suffix != ".csv":
+        yield from read_lines(path, PeopleRow, expected)
+        return
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.DictReader(file, strict=True)
+            for row in reader:
+                given = {key: cell for key, cell in row.items() if cell}
+                yield reader.line_num, msgspec.convert(given, PeopleRow, strict=False)
+    except (msgspec.ValidationError, csv.Error, TypeError) as error:
+        raise DataError(f"{error}; expected {expected}", path, reader.line_num) from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"cannot be read: {error}", path) from None
+
+
+def _check(row: PeopleRow, before: list[PeopleRow]) -> None:
+    """Raises a ValueError if a row cannot follow those before it."""
+    if not row.person.strip() or not row.text.strip():
+        raise ValueError(f"{'person' if row.text.strip() else 'text'} is empty")
+    replied = sum(one.role == "model" for one in before)
+    role = "model" if len(before) % 2 else "person"
+    if (row.role, row.turn) != (role, replied + 1):
+        raise ValueError(
+            f"talk '{row.talk}' goes on with turn {row.turn} of the {row.role}; expected turn {replied + 1} of the"
+            f" {role}: the person begins, and the model replies once a turn"
+        )
+    if before and (row.person, row.model) != (before[0].person, before[0].model):
+        raise ValueError(f"talk '{row.talk}' is of {before[0].person} with {before[0].model}; a talk has one of each")
+    if not before and row.feeling is None:
+        raise ValueError(f"talk '{row.talk}' begins without a feeling (0 to 100) before the first reply")
+    if before and row.role == "person" and row.feeling is not None:
+        raise ValueError("a feeling belongs to the first row of a talk and to the model's rows, not to this one")
+    if bool(row.preferred) != bool(row.other_reply) or (row.other_reply and row.role == "person"):
+        raise ValueError("other_reply and preferred ('reply' or 'other') belong together, in a row of the model")
+
+
+def _talk(rows: list[PeopleRow]) -> FoundTalk:
+    first, replies = rows[0], rows[1::2]
+    words = [row.text for row in rows[2::2]]
+    turns = tuple(
+        PersonTurn(row.text, row.feeling, said, row.other_reply, row.preferred)
+        for row, said in zip(replies, [*words, ""][: len(replies)], strict=True)
+    )
+    matter = next((row.matter for row in rows if row.matter), first.text)
+    language = written_in("".join(row.text for row in rows if row.role == "person"))
+    made = PersonTalk(matter, first.text, first.feeling or 0, turns, language=language)
+    return FoundTalk(first.person, first.model, made)
+
+
+def matters(source: Source) -> Iterator[Matter]:
+    """First a matter of the person's own, which is the default of a study; then the situations of bundled scenarios."""
+    most, language = source.settings.whole("turns"), source.settings.text("language")
+    if not FEWEST_TURNS <= most <= MOST_TURNS:
+        raise UsageError(f"--set turns={most}: people talk for {FEWEST_TURNS} to {MOST_TURNS} turns.")
+    yield Matter(id=OWN, language=language)
+    for each in bundled(language):
+        yield Matter(id=each.id, language=language, situation=f"{each.persona}\n\n{each.background}")
+
+
+class _Talking:
+    """A talk in progress, as both of them see it."""
+
+    def __init__(self, item: Matter, session: Session) -> None:
+        self.item, self.session = item, session
+        self.said: list[tuple[str, str]] = []
+        opened = ("talk-situation", {"situation": item.situation}) if item.situation else ("talk-own", {})
+        self._opening = system(self._text(*opened))
+
+    def _text(self, prompt: str, facts: Mapping[str, str] | None = None) -> str:
+        return self.session.prompts.render(prompt, self.item.language, **(facts or {}))
+
+    async def ask(self, prompt: str, wanted: AnswerFormat) -> str:
+        """What the person answers to a question below the talk."""
+        talk = [(assistant if who == ROLE else user)(words) for who, words in self.said]
+        messages = [self._opening, *talk, system(self._text(prompt))]
+        return (await self.session.ask(ROLE, messages, wanted)).text.strip()
+
+    async def feeling(self, turn: int) -> int:
+        """How the person feels, from 0 to 100."""
+        said = await self.ask("talk-felt" if turn else "talk-before", Choice(SCALE, SCALE))
+        if said not in SCALE:
+            raise UnreadableRole(f"the person's feeling is no number of the scale: '{said[:40]}'", ROLE)
+        self.session.note("feeling", turn=turn, felt=int(said))
+        return int(said)
+
+    async def reply(self, role: str = "subject") -> str:
+        """The next reply of a model."""
+        talk = [(user if who == ROLE else assistant)(words) for who, words in self.said]
+        messages = [system(self._text("talk-subject")), *talk]
+        return (await self.session.ask(role, messages, Free(), sampling=REPLY_SAMPLING)).text.strip()
+
+    async def second(self, reply: str) -> tuple[str, Preferred]:
+        """Another reply to the same words, and which of both the person would rather have had."""
+        other = await self.reply("second" if self.session.has_role("second") else "subject")
+        if not other or other == reply:
+            return "", ""
+        order: list[Preferred] = ["reply", "other"]
+        self.session.rng_of("order").shuffle(order)
+        shown = tuple(reply if which == "reply" else other for which in order)
+        labels = ("A", "B")
+        said = await self.ask("talk-second", Choice(shown, labels))
+        if said not in labels:
+            raise UnreadableRole(f"the person chose none of the two replies: '{said[:40]}'", ROLE)
+        preferred = order[labels.index(said)]
+        self.session.note("second", order=" ".join(order), preferred=preferred)
+        return other, preferred
+
+    async def words(self, turn: int) -> str:
+        """What the person writes next; empty if they end the talk, which they may after the third reply."""
+        if turn < FEWEST_TURNS:
+            return await self.ask("talk-next", Free(hint="message"))
+        while True:
+            said = msgspec.json.decode(await self.ask("talk-next", _NEXT), type=dict[str, str])
+            if said.get("next") == "end" or said.get("words"):
+                return "" if said.get("next") == "end" else said["words"]
+
+
+async def play_talk(item: Matter, session: Session) -> PersonTalk:
+    """A person's talk with the subject: feelings first, the second reply at one turn, three questions at the end."""
+    talking, turns = _Talking(item, session), list[PersonTurn]()
+    opening = await talking.ask("talk-first", Free(hint="message"))
+    talking.said.append((ROLE, opening))
+    start = await talking.feeling(0)
+    compared = session.rng_of("second").randint(1, FEWEST_TURNS)
+    words = opening
+    while words:
+        reply = await talking.reply()
+        talking.said.append(("subject", reply))
+        felt = await talking.feeling(len(turns) + 1)
+        other: tuple[str, Preferred] = ("", "")
+        if len(turns) + 1 == compared:
+            talking.said.pop()
+            other = await talking.second(reply)
+            talking.said.append(("subject", reply))
+        more = len(turns) + 1 < session.settings.whole("turns")
+        words = await talking.words(len(turns) + 1) if more else ""
+        turns.append(PersonTurn(reply, felt, words, *other))
+        talking.said += [(ROLE, words)] if words else []
+    options = tuple(texts_in(WORDS, item.language)["answers"])
+    answers = {}
+    for name in QUESTIONS:
+        said = await talking.ask(f"talk-{name}", Choice(options, options))
+        if said not in options:
+            raise UnreadableRole(f"the person's answer is none of the options: '{said[:40]}'", ROLE)
+        answers[name] = options.index(said)
+    return PersonTalk(item.situation or opening, opening, start, tuple(turns), answers, item.language)
