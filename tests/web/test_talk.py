@@ -106,7 +106,7 @@ def test_feelings_come_before_the_second_reply_and_no_value_is_preset(tmp_path, 
         one = talker(study, name="Ada").join()
         one.answer_all()
         place = next(number for number, page in enumerate(one.seen) if "Which one would you rather" in page)
-        assert "How do you feel now" in one.seen[place - 1]
+        assert "After this reply: how do you feel" in one.seen[place - 1]
         scales = [page for page in one.seen if 'class="moves scale"' in page]
         assert len(scales) == 4 and all("0: very bad" in page and "100: very good" in page for page in scales)
         assert not any(re.search(r'checked|type="range"', page) for page in scales)

@@ -289,10 +289,11 @@ class _Talking:
 
     async def words(self, turn: int) -> str:
         """What the person writes next; empty if they end the talk, which they may after the third reply."""
+        prompt = "talk-last" if turn + 1 == self.session.settings.whole("turns") else "talk-next"
         if turn < FEWEST_TURNS:
-            return await self.ask("talk-next", Free(hint="message"))
+            return await self.ask(prompt, Free(hint="message"))
         while True:
-            said = msgspec.json.decode(await self.ask("talk-next", _NEXT), type=dict[str, str])
+            said = msgspec.json.decode(await self.ask(prompt, _NEXT), type=dict[str, str])
             if said.get("next") == "end" or said.get("words"):
                 return "" if said.get("next") == "end" else said["words"]
 
