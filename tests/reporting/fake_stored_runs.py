@@ -52,7 +52,7 @@ class FakeStoredRun:
         self.created = "2026-01-02 03:04 UTC"
         self.status = "finished"
         self.official = False
-        self.manifest = SimpleNamespace(config=SimpleNamespace(official=False, subject=subject))
+        self.manifest = SimpleNamespace(config=SimpleNamespace(official=False, subject=subject), roles={})
         self.store_path = None
         self.subject = subject
         self.people = 0

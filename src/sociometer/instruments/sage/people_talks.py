@@ -1,6 +1,5 @@
 """Talks of people with models: how the person felt before the first reply and after each, and files of such talks."""
 
-import csv
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from statistics import fmean
@@ -14,6 +13,7 @@ from sociometer.core.errors import DataError, UnreadableRole, UsageError
 from sociometer.core.language import ENGLISH, texts_in, written_in
 from sociometer.core.measure import Measure, Summary
 from sociometer.core.session import Session
+from sociometer.core.sheets import read_rows
 from sociometer.core.source import Source
 from sociometer.core.task import Item, RunView, Score
 from sociometer.instruments.sage.items import Scenario, bundled
@@ -183,16 +183,12 @@ def _rows(path: Path) -> Iterator[tuple[int, PeopleRow]]:
     if path.suffix != ".csv":
         yield from read_lines(path, PeopleRow, expected)
         return
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            reader = csv.DictReader(file, strict=True)
-            for row in reader:
-                given = {key: cell for key, cell in row.items() if cell}
-                yield reader.line_num, msgspec.convert(given, PeopleRow, strict=False)
-    except (msgspec.ValidationError, csv.Error, TypeError) as error:
-        raise DataError(f"{error}; expected {expected}", path, reader.line_num) from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"cannot be read: {error}", path) from None
+    for line, row in read_rows(path, _COLUMNS[:2]):
+        given = {key: cell for key, cell in row.items() if cell}
+        try:
+            yield line, msgspec.convert(given, PeopleRow, strict=False)
+        except msgspec.ValidationError as error:
+            raise DataError(f"{error}; expected {expected}", path, line) from None
 
 
 def _check(row: PeopleRow, before: list[PeopleRow]) -> None:
