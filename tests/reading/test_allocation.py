@@ -466,9 +466,13 @@ def _shares(points):
     return [value / (sum(points) or 1) for value in points]
 
 
-def test_replies_of_a_writer_who_had_seen_no_rule_are_read_as_the_guide_says():
+@pytest.mark.parametrize(("file", "plain", "read_at_once", "wrong"), [
+    ("allocations", 98, 84, 4),
+    ("allocations-2", 90, 75, 0),  # at first contact: 75 and 1
+])  # fmt: skip
+def test_replies_of_writers_who_had_seen_no_rule_are_read_as_the_guide_says(file, plain, read_at_once, wrong):
     found = Counter()
-    for line in (CORPUS / "first_contact" / "allocations.jsonl").read_text(encoding="utf-8").splitlines():
+    for line in (CORPUS / "first_contact" / f"{file}.jsonl").read_text(encoding="utf-8").splitlines():
         one = json.loads(line)
         language = "zh" if re.search(r"[\u4e00-\u9fff]", "".join(one["options"])) else "en"
         read, label = read_allocation(one["reply"], one["options"], 10.0, language).values, one["label"]
@@ -476,5 +480,5 @@ def test_replies_of_a_writer_who_had_seen_no_rule_are_read_as_the_guide_says():
         found["plain"] += one["plain"] and label is not None
         found["plain and right"] += one["plain"] and right
         found["wrong"] += read is not None and not right
-    assert found["plain and right"] >= 84 and found["plain"] == 98
-    assert found["wrong"] <= 4
+    assert found["plain and right"] >= read_at_once and found["plain"] == plain
+    assert found["wrong"] <= wrong

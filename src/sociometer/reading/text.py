@@ -14,6 +14,7 @@ _MINUS = {"−": "-", "﹣": "-", "－": "-"}
 SIGN = re.compile(r"(?<![^\s:：=(\[{|,;\"'])[‐‑‒–—―−﹣－](?=\d)")
 """A dash used as a minus sign: directly before a number and not after a word."""
 _FRACTION = re.compile(r"(?:(?<!\d)(\d{1,6})\s?)?([¼-¾⅐-⅞↉])")
+_STRUCK = re.compile(r"~~(?=\S)[^~\n]{1,200}~~")
 _RAISED = re.compile(r"(?<=\d)[²³¹⁰-⁹₀-₉]")
 _TABLE = str.maketrans({**_CIRCLED, **_MARKS, **_MINUS, "*": "", "`": "", "\u200b": "", "\ufeff": ""})
 _SPACES = re.compile(r"[^\S\n]+")
@@ -44,7 +45,8 @@ def _ends(text: str) -> str:
 
 
 def plain(text: str) -> str:
-    """Return the text in half-width letters without emphasis, each line without surplus spaces."""
+    """Return the text in half-width letters without emphasis, struck-out words and surplus spaces."""
+    text = _STRUCK.sub("", text)
     if not text.isascii():
         text = _RAISED.sub(r"^\g<0>", SIGN.sub("-", text))
         text = _FRACTION.sub(lambda one: f"{int(one[1] or 0) + unicodedata.numeric(one[2]):.6g}", text)  # 2½ is 2.5
