@@ -98,9 +98,9 @@ def _largest(influence: Floats, draws: int, alike: Sequence[Sequence[int]]) -> F
         np.maximum(result, np.maximum(sizes.max(axis=0), -sizes.min(axis=0)), out=result)
 
     for group in alike:
-        for place, one in enumerate(group[:-1], start=1):
-            others = list(group[place:])
-            include(columns[:, others] - columns[:, [one]], drawn[others] - drawn[one])
+        members, their_draws = columns[:, list(group)], drawn[list(group)]
+        for one in range(len(group) - 1):
+            include(members[:, one + 1 :] - members[:, [one]], their_draws[one + 1 :] - their_draws[one])
     include(columns, drawn)
     return result.astype(np.float64)
 
