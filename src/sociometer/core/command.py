@@ -18,14 +18,11 @@ from sociometer.core.task import AnyRun, Episode, Item, PeopleLabel, Task
 
 
 class StudyPerson(Struct, frozen=True):
-    """A participant of a study: why their answers do not count, if so, and what they said about themselves."""
+    """A participant of a study; `excluded` says why their answers do not count, if so."""
 
-    excluded: str = ""
-    about: dict[str, str] = {}
-    flagged: str = ""
-    """Why they may not have read the questions."""
-    id: str = ""
-    readers: tuple[str, ...] = ()
+    id: str
+    excluded: str
+    readers: tuple[str, ...]
     """The providers that they have agreed may read their words."""
 
 

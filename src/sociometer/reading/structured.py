@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Any, Generic, TypeVar, cast
 
 import msgspec
@@ -58,8 +59,11 @@ class Misfit(ValueError):
     """Why a value does not fit; a short sentence for the model."""
 
 
-def object_schema(*, closed: bool = True, **properties: Mapping[str, Any]) -> dict[str, Any]:
+def object_schema(
+    given: Mapping[str, Any] = MappingProxyType({}), /, *, closed: bool = True, **named: Mapping[str, Any]
+) -> dict[str, Any]:
     """The JSON schema of an object with these properties, all required; a `closed` one has no others."""
+    properties = {**given, **named}
     found = {"type": "object", "properties": properties, "required": list(properties)}
     return {**found, "additionalProperties": False} if closed else found
 

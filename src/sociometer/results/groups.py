@@ -131,11 +131,7 @@ def people_of_study(store: Store, study: str) -> dict[str, StudyPerson]:
     """
     return {
         run: StudyPerson(
-            "; ".join(map(str, reasons(taking.study, facts, count_missing=False))),
-            one.about,
-            "; ".join(map(str, flags(taking.study, facts).values())),
-            one.id,
-            taking.study.readers,
+            one.id, "; ".join(map(str, reasons(taking.study, facts, count_missing=False))), taking.study.readers
         )
         for taking in takings(store, study).values()
         for one in taking.participants

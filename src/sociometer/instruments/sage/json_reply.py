@@ -63,13 +63,6 @@ async def ask_json(
     return answer.value, len(answer.faults)
 
 
-def object_schema(properties: Mapping[str, Any]) -> dict[str, Any]:
-    """The schema of an object that has all of these properties and no others."""
-    return {
-        "type": "object", "properties": dict(properties), "required": list(properties), "additionalProperties": False,
-    }  # fmt: skip
-
-
 def texts(*names: str) -> dict[str, Any]:
     """Properties that are texts."""
     return {name: {"type": "string"} for name in names}

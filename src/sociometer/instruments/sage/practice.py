@@ -25,12 +25,13 @@ from sociometer.core.task import RunView, Score
 from sociometer.instruments.sage.analyses.candour import Answer, JudgedTalk, judge_candour, score_answers
 from sociometer.instruments.sage.dialogue import Dialogue
 from sociometer.instruments.sage.items import Scenario, general_questions, read_built
-from sociometer.instruments.sage.json_reply import ask_json, object_schema
+from sociometer.instruments.sage.json_reply import ask_json
 from sociometer.instruments.sage.passport import adversaries
 from sociometer.instruments.sage.person.emotion import CARDS, INTENTIONS, WORDS
 from sociometer.instruments.sage.person.rehearsal import refuse_rehearsal
 from sociometer.instruments.sage.person.talk import Talk, quote_mark, transcript
 from sociometer.instruments.sage.play import protocol_of, simulator_for, talk_on
+from sociometer.reading import object_schema
 from sociometer.statistics.measures import grouped_measures
 from sociometer.statistics.paired import paired_difference
 

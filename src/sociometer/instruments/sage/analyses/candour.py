@@ -12,9 +12,9 @@ from sociometer.core.session import Session
 from sociometer.core.task import RatedPart, RunView, Score
 from sociometer.instruments.sage.dialogue import StoredDialogue
 from sociometer.instruments.sage.items import ASPECTS, OURS, Aspect, Question
-from sociometer.instruments.sage.json_reply import object_schema
 from sociometer.instruments.sage.judges.asking import ask_judge, rendered, simulators_met
 from sociometer.instruments.sage.person.talk import quote, quote_mark
+from sociometer.reading import object_schema
 from sociometer.statistics.measures import grouped_measures
 
 Answer = Literal["yes", "no"]
@@ -64,7 +64,7 @@ class Candour(Struct, frozen=True):
 def schema_of(questions: Sequence[Question]) -> dict[str, Any]:
     """The schema of the judge's answers to these questions."""
     answer = {"type": "string", "enum": ["yes", "no"]}
-    return object_schema({"answers": object_schema(dict.fromkeys((each.id for each in questions), answer))})
+    return object_schema(answers=object_schema(dict.fromkeys((each.id for each in questions), answer)))
 
 
 async def judge_candour(item: JudgedTalk, session: Session) -> Candour:

@@ -10,9 +10,9 @@ from sociometer.core.session import Session
 from sociometer.core.task import RunView, Score
 from sociometer.instruments.sage.dialogue import StoredDialogue
 from sociometer.instruments.sage.items import HARD_TALKS, OURS
-from sociometer.instruments.sage.json_reply import object_schema
 from sociometer.instruments.sage.judges.asking import ask_judge, rendered, simulators_met
 from sociometer.instruments.sage.person.talk import quote_mark
+from sociometer.reading import object_schema
 from sociometer.statistics.measures import grouped_measures, observations
 
 REACH = 10

@@ -11,9 +11,9 @@ from sociometer.core.measure import Summary
 from sociometer.core.session import Session
 from sociometer.core.task import RunView, Score
 from sociometer.instruments.sage.dialogue import StoredDialogue
-from sociometer.instruments.sage.json_reply import object_schema
 from sociometer.instruments.sage.judges.asking import ask_judge, rendered, simulators_met
 from sociometer.instruments.sage.person.talk import quote, quote_mark
+from sociometer.reading import object_schema
 from sociometer.statistics.measures import grouped_measures
 
 DIMENSIONS = ("understanding", "regard", "congruence", "unconditionality")
@@ -47,7 +47,7 @@ class Relationship(Struct, frozen=True):
 
 
 _RATING = {"type": "integer", "minimum": _LOW, "maximum": _HIGH}
-INVENTORY_SCHEMA = object_schema({"ratings": {"type": "array", "items": _RATING, "minItems": 12, "maxItems": 12}})
+INVENTORY_SCHEMA = object_schema(ratings={"type": "array", "items": _RATING, "minItems": 12, "maxItems": 12})
 QUALITY_SCHEMA = object_schema(dict.fromkeys(QUALITIES, _RATING))
 _SAMPLING = Sampling(temperature=0.5, max_tokens=1000)
 

@@ -9,7 +9,6 @@ from sociometer.core.measure import Measure, Summary
 from sociometer.core.session import Session
 from sociometer.core.task import RunView, Score
 from sociometer.instruments.sage.dialogue import StoredDialogue
-from sociometer.instruments.sage.json_reply import object_schema
 from sociometer.instruments.sage.judges.asking import ask_judge, rendered, simulators_met
 from sociometer.instruments.sage.judges.strategies import (
     CAPABILITIES,
@@ -20,11 +19,12 @@ from sociometer.instruments.sage.judges.strategies import (
     repetition,
 )
 from sociometer.instruments.sage.person.talk import quote_mark
+from sociometer.reading import object_schema
 from sociometer.statistics.intervals import clustered_mean_interval
 from sociometer.statistics.measures import Observation, grouped_measures, mean_measure
 
 _CODE = {"type": "string", "enum": list(STRATEGIES)}
-SCHEMA = object_schema({"strategies": {"type": "array", "items": _CODE, "maxItems": len(STRATEGIES)}})
+SCHEMA = object_schema(strategies={"type": "array", "items": _CODE, "maxItems": len(STRATEGIES)})
 
 
 class Labels(Struct, frozen=True, forbid_unknown_fields=True):

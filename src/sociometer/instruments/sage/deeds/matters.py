@@ -19,8 +19,8 @@ from sociometer.core.errors import UsageError
 from sociometer.core.language import EVERY, languages_in
 from sociometer.core.source import Source
 from sociometer.core.tools import Tool
-from sociometer.instruments.sage.json_reply import object_schema
 from sociometer.instruments.sage.practice import Practice, money_in
+from sociometer.reading import object_schema
 
 DATA = Path(__file__).parents[1] / "data" / "deeds"
 LOOK_UP = "look_up"
@@ -78,7 +78,7 @@ def drawn(seed: int, number: int, language: str) -> Deed:
 
     entry = "\n".join(f"{field}: {told(value)}" for field, value in made["entry"].items())
     (act, acts, done), (undo, undoes, undone) = made["act"], made["undo"]
-    schema = object_schema({"record": {"type": "string", "description": words["record"]}})
+    schema = object_schema(record={"type": "string", "description": words["record"]})
     offered = ((LOOK_UP, words["look_up"]), (act, acts), (undo, undoes))
     closing: dict[str, Any] = {part: told(made[part]) for part in ("question", "yes", "no") if part in made}
     name_of = f"deeds-{seed}-{language}-{pair:04d}"

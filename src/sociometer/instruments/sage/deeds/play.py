@@ -11,9 +11,10 @@ from sociometer.core.errors import UsageError
 from sociometer.core.player import RulePlayer
 from sociometer.core.session import Session
 from sociometer.instruments.sage.deeds.matters import LOOK_UP, Deed, plain_code
-from sociometer.instruments.sage.json_reply import ask_json, object_schema, texts
+from sociometer.instruments.sage.json_reply import ask_json, texts
 from sociometer.instruments.sage.person.talk import Talk, quote_mark, transcript
 from sociometer.instruments.sage.practice import Said, read_fact
+from sociometer.reading import object_schema
 from sociometer.reading.calling import Toolbox
 
 PERSON, JUDGE = "person", "judge"

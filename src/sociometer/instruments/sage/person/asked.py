@@ -9,7 +9,7 @@ from sociometer.core.session import Session
 from sociometer.core.settings import is_paper
 from sociometer.instruments.sage.dialogue import Judgement, Plan
 from sociometer.instruments.sage.items import Scenario
-from sociometer.instruments.sage.json_reply import ask_json, object_schema, texts
+from sociometer.instruments.sage.json_reply import ask_json, texts
 from sociometer.instruments.sage.person.authors import ask_feeling, ask_words
 from sociometer.instruments.sage.person.emotion import Protocol, band, is_refusal
 from sociometer.instruments.sage.person.talk import (
@@ -21,12 +21,12 @@ from sociometer.instruments.sage.person.talk import (
     quote_mark,
     transcript,
 )
-from sociometer.reading import read_each
+from sociometer.reading import object_schema, read_each
 
 SAMPLING = Sampling(max_tokens=2000)
 _FELT = texts("said", "serves", "activity", "feeling")
-EMOTION_SCHEMA = object_schema({**_FELT, "change": {"type": "integer", "minimum": -10, "maximum": 10}})
-UNBOUNDED_SCHEMA = object_schema({**_FELT, "change": {"type": "integer"}})
+EMOTION_SCHEMA = object_schema(_FELT, change={"type": "integer", "minimum": -10, "maximum": 10})
+UNBOUNDED_SCHEMA = object_schema(_FELT, change={"type": "integer"})
 REPLY_SCHEMA = object_schema(texts("attitude", "aim", "tone", "content", "words"))
 
 
