@@ -52,6 +52,21 @@ def reply(messages):
 """
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("x = {}['a']", "KeyError: 'a' (agent_of_somebody.py, line 1)."),
+        ("import sys\nsys.exit('no key')", "SystemExit: no key (agent_of_somebody.py, line 2)."),
+        ("def f(:", "SyntaxError: invalid syntax (agent_of_somebody.py, line 1)."),
+    ],
+)
+def test_a_module_that_cannot_be_loaded_is_told_with_its_line(tmp_path, monkeypatch, capsys, text, said):
+    (tmp_path / "agent_of_somebody.py").write_text(text)
+    monkeypatch.syspath_prepend(tmp_path)
+    assert run_command(["run", "sesi", "--model", "python/agent_of_somebody:f", "--store", str(tmp_path / "s.db")]) == 2
+    assert f"error: cannot load 'python/agent_of_somebody:f': {said}" in capsys.readouterr().err
+
+
 def test_code_that_a_stored_run_names_runs_only_if_it_is_named_again(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))

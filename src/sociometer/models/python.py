@@ -3,6 +3,7 @@
 import asyncio
 import inspect
 import sys
+import traceback
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
@@ -80,6 +81,10 @@ def load_function(name: str) -> Function:
         raise UsageError(
             f"cannot find the function 'python/{name}' in the working folder or among the installed packages: {error}."
         ) from None
+    except (Exception, SystemExit) as error:
+        frame = traceback.extract_tb(error.__traceback__)[-1]
+        where = "" if isinstance(error, SyntaxError) else f" ({Path(frame.filename).name}, line {frame.lineno})"
+        raise UsageError(f"cannot load 'python/{name}': {type(error).__name__}: {error}{where}.") from error
     if not callable(found):
         raise UsageError(f"'python/{name}' is a {type(found).__name__}, not a function.")
     function: Function = found
