@@ -10,7 +10,7 @@ import pytest
 from sociometer.core.errors import DataError
 from sociometer.instruments.sage.judges import sheets
 from sociometer.instruments.seceu import norming
-from sociometer.instruments.sesi import academic, errors, items
+from sociometer.instruments.sesi import errors, items
 from sociometer.instruments.sesi.build.review import read_decisions
 from sociometer.statistics.model_kinds import read_properties
 
@@ -23,7 +23,6 @@ READERS = {
         lambda path: list(items.read_official(path)),
         f'{",".join(items.COLUMNS)}\n1,Empathy,"s, t\nu",q,a,b,c,d,0\n1,Influence,s,q,a,b,c,d,3\n',
     ),
-    "scores": (academic.read_scores, "model,family,MMLU,SI\na,f,50,60%\nb,,nan,40\n"),
     "directions": (sheets.read_sheet, 'context,talk,direction\nr:1,"a\nb",up\nr:2,x,same\n'),
 }
 
