@@ -182,11 +182,13 @@ def leniency(simulator: str, theirs: _BySubject, reference: _BySubject) -> Lenie
         for subject in sorted(set(theirs) & set(reference))
         if (shared := sorted(set(theirs[subject]) & set(reference[subject])))
     }
-    own, base, scenarios = ([pair[at] for found in pairs.values() for pair in found] for at in range(3))
-    if len(own) < 2:
+    every = [pair for found in pairs.values() for pair in found]
+    if len(every) < 2:
         return None
+    own, base = [one for one, _, _ in every], [two for _, two, _ in every]
+    difference = paired_difference(base, own, [scenario for _, _, scenario in every])
     gaps = {subject: fmean(one - two for one, two, _ in found) for subject, found in pairs.items()}
-    return Leniency(simulator, len(own), fmean(own), paired_difference(base, own, scenarios), gaps)
+    return Leniency(simulator, len(every), fmean(own), difference, gaps)
 
 
 def simulators(context: CommandContext, options: Settings) -> Result:
