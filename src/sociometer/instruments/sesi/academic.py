@@ -1,6 +1,7 @@
 """Social and academic scores: correlating them, and testing whether the social one is distinct."""
 
 from collections.abc import Sequence
+from textwrap import wrap
 
 from msgspec import Struct
 
@@ -13,6 +14,8 @@ from sociometer.statistics.item_values import ItemValue, SharedItems, shared_ite
 from sociometer.statistics.paired import stars
 
 SOCIAL = "SESI"
+WIDEST_LINE = 95
+"""The most letters of a line above the matrix."""
 
 
 class Scores(Struct, frozen=True):
@@ -67,7 +70,8 @@ def matrix_figure(results: Sequence[PairResult], names: Sequence[str], remarks: 
             ]
     chart = heat_map(cells, title="r", diverging=True, domain=(-1, 1))
     if remarks:
-        chart = {"title": {"text": list(remarks), "fontSize": 11, "fontWeight": "normal"}, **chart}
+        lines = [part for remark in remarks for part in wrap(remark, WIDEST_LINE)]
+        chart = {"title": {"text": lines, "fontSize": 11, "fontWeight": "normal"}, **chart}
     return FIGURES("matrix", chart=chart, remarks=". ".join(remarks))
 
 
