@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from sociometer.core.measure import Interval
-from sociometer.instruments.sage.leniency import leniency
 from sociometer.statistics.agreement import cohen_kappa
 from sociometer.statistics.calibration import calibrated_range, calibration_error
 from sociometer.statistics.correlation import correlation_contrast, pearson
@@ -183,24 +182,6 @@ def skew(rng: np.random.Generator, samples: int) -> Iterator[Row]:
             yield "skewed", f"{items} {kind}", [holds(one.interval(), truth) for one in made], goal, "named" * named
 
 
-def links(rng: np.random.Generator, samples: int) -> Iterator[Row]:
-    """A new subject's mean on the reference's scale: two simulators that differ by a shift, with unequal noise."""
-    for noise in (8, 24):
-        inside, near = [], []
-        for _ in range(samples):
-            truth = dict(enumerate(rng.normal(50, 12, 7)))
-            scores = [
-                {str(n): {str(i): at + shift + rng.normal(0, spread) for i in range(20)} for n, at in truth.items()}
-                for shift, spread in ((10, noise), (0, 8))
-            ]
-            found, new = leniency("kind", *scores), rng.normal(50, 12)
-            mean = new + 10 + rng.normal(0, noise / 20**0.5)
-            inside.append(holds(found.interval(mean), new))
-            near.append(abs(found.calibrated(mean) - new) < 2 * (noise**2 / 20 + 8**2 / 140) ** 0.5 + 2)
-        yield "links", f"a new subject, noise {noise} and 8, interval", inside, (0.93, 1.0), "few anchors"
-        yield "links", f"a new subject, noise {noise} and 8, within 2 errors", near, (0.9, 1.0), ""
-
-
 def model_families(rng: np.random.Generator, samples: int) -> Iterator[Row]:
     """Numbers over models that come in families: a correlation, the difference of correlations, and alpha."""
     spread = np.array([[1, 0.4, 0.4], [0.4, 1, 0.7], [0.4, 0.7, 1]])
@@ -346,7 +327,7 @@ def main(samples: int, seed: int, *names: str) -> int:
     """Print the table, each row with the number of its samples; the rows that miss their goal decide the exit code."""
     missed = 0
     print(f"{'what':20}{'data':60}{'share':>8}{'samples':>9}  goal")
-    every = (means, differences, unequal, skew, links, failures, others, model_families, families)
+    every = (means, differences, unequal, skew, failures, others, model_families, families)
     for part in [part for part in every if not names or part.__name__ in names]:
         for what, data, found, (low, high), why in part(np.random.default_rng(seed), samples):
             share = float(np.mean(found))

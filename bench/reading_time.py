@@ -39,7 +39,6 @@ from sociometer.instruments.sage.person.authors import read_feeling, read_words
 from sociometer.instruments.sage.person.emotion import find_leak, says_farewell
 from sociometer.instruments.sage.person.talk import quote
 from sociometer.instruments.seceu.items import _ENGLISH_HEAD, _blocks, _english, _numbers, read_paragraphs
-from sociometer.instruments.seceu.norming import read_people
 from sociometer.instruments.sesi.build.checks import flags
 from sociometer.instruments.sesi.build.posts import RawPost, filter_posts, split_tldr
 from sociometer.instruments.sesi.items import Question
@@ -234,10 +233,6 @@ def _readers() -> dict[str, Reader]:
             lambda t: from_profile(Profile("x", f"年龄{t}", f"\n#{t}", "建议", t)), ("instruments.sage.items",)
         ),
         "SAGE heading": Reader(lambda t: _HEADING.sub("", t), ("instruments.sage.dialogue",)),
-        "SECEU responses": Reader(
-            lambda t: _file(f"person,a_1,a_2,a_3,a_4,{t[: len(t) // 2]}_1\n{t[: len(t) // 2]},1,2,3,4", read_people),
-            ("instruments.seceu.norming",),
-        ),
         "SECEU document": Reader(
             lambda t: (_english([f"Story:{t}", f"Options:{t}"]), _numbers(t), _blocks([t, f"Item {t}"], _ENGLISH_HEAD)),
             ("instruments.seceu.items",),

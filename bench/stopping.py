@@ -21,7 +21,6 @@ from sociometer.core.stopping import DRIFT
 from sociometer.core.task import order_of_play
 from sociometer.instruments.sage.published.released import released_files
 from sociometer.results.planning import Spread
-from sociometer.statistics.assisted import Prediction, assisted_interval, prediction
 from sociometer.statistics.intervals import clustered_mean_interval
 from sociometer.statistics.paired import item_differences
 from sociometer.statistics.sequential import (
@@ -224,49 +223,24 @@ def estimates(rng: np.random.Generator, samples: int) -> Iterator[Row]:
     for share in (0.5, 0.8, 0.95):
         for these in (False, True):
             runs = ((rng.random(ITEMS) < share) * 1.0 for _ in range(samples))
-            covered, used = widths(runs, share, these, None)
+            covered, used = widths(runs, share, these)
             data = f"±5 at {share:.0%}, {'these items' if these else 'items of this kind'} ({used:.0%} used)"
             yield "coverage, width", data, covered, 0.94, 1.0
 
 
-def widths(runs: Iterable[Array], share: float, these: bool, past: Prediction | None) -> tuple[float, float]:
+def widths(runs: Iterable[Array], share: float, these: bool) -> tuple[float, float]:
     """The coverage of runs that stop at ±5 points, and the share of items that they use."""
     covered, used = [], []
     for right in runs:
         for end in blocks(ITEMS, WIDTH_SHARES):
-            played = {f"i{place}": float(right[place]) for place in range(end)}
-            found = assisted_interval(played, list(played), ITEMS, these=these, predicted=past)[1]
+            played = right[:end]
+            left = 1 - end / ITEMS if these else 1.0
+            found = clustered_mean_interval(played).widened(float(played.mean()), left**0.5)
             if (found.high - found.low) / 2 <= 0.05:
                 break
         covered.append(holds(found, float(right.mean()) if these else share))
         used.append(end / ITEMS)
     return float(np.mean(covered)), float(np.mean(used))
-
-
-def earlier(rng: np.random.Generator, samples: int) -> Iterator[Row]:
-    """Runs that stop at a width and use 3 or 8 earlier runs of other subjects on the same items.
-
-    For items of this kind, each run has new items, and so new earlier runs.
-    """
-    for subjects in (3, 8):
-        for these in (False, True):
-            covered, used, plain, told = [], [], [], []
-            for _ in range(samples // 10):
-                ease = rng.beta(1.2, 0.8, ITEMS)
-                tables = [
-                    {f"i{place}": float(one) for place, one in enumerate(rng.random(ITEMS) < ease)}
-                    for _ in range(subjects)
-                ]
-                past = prediction(tables)
-                runs = [(rng.random(ITEMS) < ease) * 1.0 for _ in range(1 if not these else 5)]
-                found = widths(runs, 0.6, these, past)
-                covered.append(found[0])
-                used.append(found[1])
-                plain.append(widths(runs, 0.6, these, None)[1])
-                told.append(past is not None and past.design is not None)
-            data = f"±5, {'these items' if these else 'this kind'}, {subjects} earlier runs"
-            data += f" ({np.mean(used):.0%} used, else {np.mean(plain):.0%})"
-            yield "coverage, earlier runs", data, float(np.mean(covered)), 0.94, 1.0
 
 
 def plans(rng: np.random.Generator, samples: int) -> Iterator[Row]:
@@ -306,12 +280,6 @@ def dialogues(rng: np.random.Generator, samples: int) -> Iterator[Row]:
             found, items = watched(one[order], two[order], binary=False)
             used.append(items / len(names))
             wrong.append(found.verdict in ("better", "worse") and found.verdict != full)
-    by_simulator: dict[str, list[dict[str, float]]] = {}
-    for file in files:
-        by_simulator.setdefault(file.simulator, []).append({name: float(one) for name, one in file.finals.items()})
-    for simulator, tables in by_simulator.items():
-        if (past := prediction(tables)) is not None:
-            yield "(SAGE: earlier runs)", f"{simulator}: {past.told}"[:59], float(past.gain), 0.0, 1.0
     if used:
         name = f"{decided} of {pairs} pairs that the full test decides"
         yield "SAGE: dialogues used", name, float(np.mean(used)), 0.0, 0.5
@@ -322,7 +290,7 @@ def main(samples: int, seed: int, *names: str) -> int:
     """Print the table; the number of rows that miss their goal decides the exit code."""
     missed = 0
     print(f"{'what':30}{'data':60}{'found':>8}  goal")
-    every = (comparisons, not_at_random, drifts, skewed, estimates, earlier, plans, dialogues)
+    every = (comparisons, not_at_random, drifts, skewed, estimates, plans, dialogues)
     for part in [part for part in every if not names or part.__name__ in names]:
         for what, data, found, low, high in part(np.random.default_rng(seed), samples):
             slack = 2 * (max(found * (1 - found), 1e-4) / samples) ** 0.5 if "coverage" in what else 0.0

@@ -59,30 +59,6 @@ def test_the_card_names_its_files_and_shows_the_numbers_with_their_intervals(bun
     assert "Bundled items of this project" in text
 
 
-def test_the_results_for_a_model_card_are_in_the_format_of_the_hub(bundled, tmp_path):
-    publish(bundled, tmp_path / "d", dataset="owner/sesi")
-    (entry,) = yaml.safe_load((tmp_path / "d" / ".eval_results" / "sociometer-sesi.yaml").read_text(encoding="utf-8"))
-    assert entry["dataset"] == {"id": "owner/sesi", "task_id": "sesi_questions"}
-    assert entry["value"] == bundled.summary().measure("accuracy").value
-    assert entry["source"]["url"] == "https://huggingface.co/datasets/owner/sesi"
-    hub = pytest.importorskip("huggingface_hub", reason="huggingface_hub is not installed (make test-adapters)")
-    (parsed,) = hub.parse_eval_result_entries([entry])
-    assert (parsed.dataset_id, parsed.task_id, parsed.value) == ("owner/sesi", "sesi_questions", entry["value"])
-
-
-def test_a_result_of_a_stand_in_says_so(store, tmp_path):
-    runs = {"oracle": sm.run("sesi", "baseline/oracle", limit=5, store=store),
-            "person": sm.run("sage", "baseline/random", limit=2, settings={"turns": 2}, store=store,
-                             roles={"simulator": "baseline/random"})}  # fmt: skip
-    notes = {}
-    for name, run in runs.items():
-        publish(run, tmp_path / name, dataset="owner/runs")
-        (path,) = (tmp_path / name / ".eval_results").iterdir()
-        notes[name] = {entry["notes"] for entry in yaml.safe_load(path.read_text(encoding="utf-8"))}
-    assert all(note.startswith("Stand-ins, not real models: baseline/oracle (subject).") for note in notes["oracle"])
-    assert all("(simulator)" in note for note in notes["person"])
-
-
 def test_the_card_of_a_labelled_script_does_not_name_its_folder(tmp_path):
     script = tmp_path / "private" / "replies.jsonl"
     script.parent.mkdir()
@@ -109,7 +85,7 @@ def test_the_folder_is_loaded_by_datasets(bundled, tmp_path, monkeypatch):
 
 
 def test_official_items_are_never_included(official, tmp_path):
-    done = publish(official, tmp_path / "d", dataset="owner/sesi")
+    done = publish(official, tmp_path / "d")
     assert "not ours to publish" in done.left_out
     kept = words(tmp_path / "d").decode("utf-8", "ignore")
     for episode in official.episodes():
@@ -140,9 +116,6 @@ def test_a_transcript_never_holds_the_key_of_an_answer_format(store, tmp_path):
 
 def test_what_cannot_be_published_is_refused(bundled, official, cli, tmp_path, monkeypatch, store):
     monkeypatch.setenv("SOCIOMETER_STORE", str(store))
-    assert "--dataset takes OWNER/NAME" in cli(
-        "export", "--as", "hugging-face", "bundled", "--to", "d", "--dataset", "sesi", code=2
-    )
     assert "never published" in cli("export", "--as", "hugging-face", "official", "--to", "d", "--without-keys", code=2)
     assert "wrote" in cli("export", "--as", "hugging-face", "bundled", "--to", "d")
     assert "is not empty" in cli("export", "--as", "hugging-face", "bundled", "--to", "d", code=2)

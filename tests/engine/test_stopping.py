@@ -2,7 +2,6 @@
 
 import asyncio
 import re
-from random import Random
 
 import pytest
 from msgspec import structs
@@ -91,6 +90,8 @@ def test_a_width_ends_a_run_and_says_of_which_items_it_speaks(store):
     assert "for items of this kind: reached" in run.summary().notes[0]
     assert "for these items: reached" in these.summary().notes[0]
     assert these.stopping("questions").used < run.stopping("questions").used < ITEMS
+    known = engine(store, Server("A")).run(config(until=Until("±0.1:these"))).run.stopping("questions")
+    assert known.used == ITEMS and known.looks[-1].low == known.looks[-1].high, "all of these items were played"
 
 
 def test_what_cannot_be_compared_is_refused_before_anything_is_sent(store, reference):
@@ -135,29 +136,6 @@ def test_failed_items_of_a_ranking_are_asked_once_for_each_command(store, refere
     assert server.total == ITEMS
     assert max(server.asked.values()) == 1
     assert progress.failed == {"server error": 11}
-
-
-def test_a_width_uses_earlier_runs_of_others_and_says_what_they_gain(store):
-    hard = {f"Moment {number}" for number in range(0, ITEMS, 3)}
-
-    def answers(share):
-        def text(request):
-            moment = re.search(r"Moment \d+", request.messages[-1].content)[0]
-            place = int(moment.split()[1])
-            knows = moment not in hard or Random(f"{share} {moment}").random() < share
-            return "AB"[(place % 2) ^ (not knows)]
-
-        return text
-
-    for share in (0.1, 0.15, 0.2, 0.25):
-        engine(store, Answering(answers(share))).run(config(revision=f"past {share}", label=f"past {share}"))
-    plain = engine(store, Answering(answers(0.3))).run(config(until=Until("±6:these"), limit=ITEMS - 1)).run
-    helped = engine(store, Answering(answers(0.3))).run(config(until=Until("±6:these"))).run
-    assert len(helped.manifest.config.until.past) == 4 and not plain.manifest.config.until.past
-    assert "4 earlier runs, which leaves 0." in str(helped.stopping("questions"))
-    assert helped.stopping("questions").used < plain.stopping("questions").used
-    again = engine(store, Answering(answers(0.3))).run(config(until=Until("±6:these"))).run
-    assert again.id == helped.id and again.stopping("questions") == helped.stopping("questions")
 
 
 class Slow(Server):

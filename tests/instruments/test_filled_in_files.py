@@ -9,13 +9,11 @@ import pytest
 
 from sociometer.core.errors import DataError
 from sociometer.instruments.sage.judges import sheets
-from sociometer.instruments.seceu import norming
-from sociometer.instruments.sesi import academic, errors, items
+from sociometer.instruments.sesi import errors, items
 from sociometer.instruments.sesi.build.review import read_decisions
 from sociometer.statistics.model_kinds import read_properties
 
 READERS = {
-    "people": (norming.read_people, "person,sex,age,x_1,x_2,x_3,x_4\nann,f,20,4,3,2,1\nbob,男,,1,2,3,4\n"),
     "models": (read_properties, "model,size_billion,launched,sft\na,7,2023-03-14,yes\nb,,,no\n"),
     "causes": (errors.read_labels, "id,picked,cause\n1,p,Other\n2,p,sidestepping\n"),
     "decisions": (read_decisions, "id,decision,note\n1,keep,\n2,,\n3,Wrong ability,x\n"),
@@ -23,7 +21,6 @@ READERS = {
         lambda path: list(items.read_official(path)),
         f'{",".join(items.COLUMNS)}\n1,Empathy,"s, t\nu",q,a,b,c,d,0\n1,Influence,s,q,a,b,c,d,3\n',
     ),
-    "scores": (academic.read_scores, "model,family,MMLU,SI\na,f,50,60%\nb,,nan,40\n"),
     "directions": (sheets.read_sheet, 'context,talk,direction\nr:1,"a\nb",up\nr:2,x,same\n'),
 }
 

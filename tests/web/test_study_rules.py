@@ -7,15 +7,17 @@ import sqlite3
 import time
 from contextlib import closing
 
+import msgspec
 import pytest
 from open_study import OpenStudy
 from person import Form, plain
 
 import sociometer as sm
+from simulated_people import SCENARIOS, simulated_people
 from sociometer.cli.main import run_command
 from sociometer.core.config import RunConfig
 from sociometer.core.errors import UsageError
-from sociometer.instruments.seceu.items import bundled_scenarios
+from sociometer.instruments.seceu.norming import build_norm
 from sociometer.store.episodes import Episodes
 from sociometer.store.labels import LabelBook
 from sociometer.store.labels import book_path as labels_path
@@ -250,19 +252,10 @@ def test_the_place_on_the_norm_is_shown_to_the_participant(tmp_path):
 
 
 def made_norm(folder):
-    """A norm of 20 people who share out points at random."""
-    lots, names = random.Random(1), [item.scenario for item in bundled_scenarios("en")]
-    lines = [",".join(["person", "sex", "age", *(f"{name}_{at}" for name in names for at in (1, 2, 3, 4))])]
-    for person in range(20):
-        cells = [f"p{person}", "", ""]
-        for _ in names:
-            cuts = sorted(lots.randrange(11) for _ in range(3))
-            cells += [str(b - a) for a, b in zip([0, *cuts], [*cuts, 10], strict=True)]
-        lines.append(",".join(cells))
-    (folder / "people.csv").write_text("\n".join(lines) + "\n")
+    """A norm of 20 people who answer near the keys."""
     path = folder / "norm.json"
-    command = ["seceu", "norms", "build", "--responses", str(folder / "people.csv"), "--to", str(path)]
-    assert run_command([*command, "--store", str(folder / "n.db")]) == 0
+    made = build_norm(simulated_people(1, people=20), SCENARIOS, name="people", sample="")
+    path.write_bytes(msgspec.json.encode(made.norm))
     return path
 
 

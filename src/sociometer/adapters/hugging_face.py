@@ -1,10 +1,9 @@
-"""`export --as hugging-face`: a run as a dataset folder for Hugging Face, and its scores for a model card.
+"""`export --as hugging-face`: a run as a dataset folder for Hugging Face.
 
 Only items of this project are published. For official, imported or own items, the folder contains only ids and scores.
 """
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +14,9 @@ from msgspec import Struct
 from sociometer.core.card import Card
 from sociometer.core.errors import UsageError
 from sociometer.core.lazy import require
-from sociometer.core.measure import Measure
 from sociometer.core.sheets import whole_file, whole_folder
-from sociometer.core.version import __version__
 from sociometer.results import export
 from sociometer.results.summaries import measure_rows
-from sociometer.statistics.formatting import stand_ins_sentence
 from sociometer.store.records import RunStatus
 from sociometer.store.stored_run import StoredRun
 
@@ -35,16 +31,14 @@ class Published(Struct, frozen=True):
     left_out: str = ""
 
 
-def publish(run: StoredRun, folder: Path, *, dataset: str = "", without_keys: bool = False) -> Published:
-    """Writes Parquet files and a dataset card; with `dataset` (OWNER/NAME on the Hub) also results for a model card.
+def publish(run: StoredRun, folder: Path, *, without_keys: bool = False) -> Published:
+    """Writes Parquet files and a dataset card.
 
     `without_keys` leaves out everything that reveals the right answers: items, outcomes and scores of single items.
     """
     require("frame")
     if run.status is not RunStatus.FINISHED:
         raise UsageError(f"run {run.id} is {run.state}; finish it first: sociometer resume {run.id}.")
-    if dataset and dataset.count("/") != 1:
-        raise UsageError(f"--dataset takes OWNER/NAME, the dataset's id on the Hub, not '{dataset}'.")
     if folder.exists() and any(folder.iterdir()):
         raise UsageError(f"the folder '{folder}' is not empty; give a new one.")
     whose = run.manifest.whose_items
@@ -58,18 +52,14 @@ def publish(run: StoredRun, folder: Path, *, dataset: str = "", without_keys: bo
         )
     elif without_keys:
         left_out = "Items, outcomes and the scores of single items are left out: the items are held out."
-    texts = {"README.md": _card_text(run, left_out)}
-    if dataset:
-        texts[f".eval_results/sociometer-{run.instrument}.yaml"] = _results_text(run, dataset)
     tables = {f"data/{task}.parquet": task for task in run.tasks}
     with whole_folder(folder) as made:
         for name, task in tables.items():
             with whole_file(made / name) as path:
                 export.write_table(export.arrow_table(_rows(run, task, bare, without_keys)), path)
-        for name, text in texts.items():
-            with whole_file(made / name) as path:
-                path.write_text(text, encoding="utf-8")
-    return Published(tuple(folder / name for name in (*tables, *texts)), left_out)
+        with whole_file(made / "README.md") as path:
+            path.write_text(_card_text(run, left_out), encoding="utf-8")
+    return Published(tuple(folder / name for name in (*tables, "README.md")), left_out)
 
 
 def _rows(run: StoredRun, task: str, bare: bool, without_keys: bool) -> Iterator[dict[str, Any]]:
@@ -120,40 +110,3 @@ def _task_text(run: StoredRun, task: str, card: Card) -> str:
         shown = " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells)
         table += f"\n| {shown} | {row.measure.items} | {row.measure.errors} |"
     return "\n\n".join([f"## {task}", table, *summary.notes])
-
-
-def _results_text(run: StoredRun, dataset: str) -> str:
-    """The primary measures in the format of `.eval_results/*.yaml` in a model's repository."""
-    made = datetime.fromtimestamp(run.record.finished or run.record.created, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    entries = []
-    roles = run.manifest.roles.items()
-    standing = [f"{name}: {role.label}" for name, role in roles if role.identity.stand_in]
-    address = f"https://huggingface.co/datasets/{dataset}"
-    caveat = f"{stand_ins_sentence(standing)} " if standing else ""
-    for task, measure in _primary(run):
-        notes = f"{caveat}{measure.name}; {run.manifest.whose_items} items; {run.instrument} version"
-        notes += f" {run.manifest.instrument_version}; sociometer {__version__}; {_bounds(measure)}"
-        entries.append(
-            f"- dataset:\n    id: {_quoted(dataset)}\n    task_id: {_quoted(f'{run.instrument}_{task}')}\n"
-            f"  value: {_quoted(measure.value)}\n  date: {_quoted(made)}\n"
-            f"  source:\n    url: {_quoted(address)}\n    name: {_quoted(f'Sociometer run {run.id}')}\n"
-            f"  notes: {_quoted(notes)}\n"
-        )
-    if not entries:
-        raise UsageError(f"run {run.id} has no primary measure with a value; leave out --dataset.")
-    return "".join(entries)
-
-
-def _primary(run: StoredRun) -> Iterator[tuple[str, Measure]]:
-    for task in run.tasks:
-        for card in run.definition.card.measures_of(task):
-            measure = run.summary(task).measure(card.name) if card.primary else None
-            if measure is not None and measure.value is not None:
-                yield task, measure
-
-
-def _bounds(measure: Measure) -> str:
-    interval = measure.interval
-    if interval is None or interval.low is None or interval.high is None:
-        return f"{measure.items} items, no interval"
-    return f"{measure.items} items, 95 % interval {interval.low:.4g} to {interval.high:.4g}"

@@ -27,7 +27,6 @@ class _Chosen(Struct, frozen=True):
     runs: list[StoredRun]
     to: Path
     task: str = ""
-    dataset: str = ""
     without_keys: bool = False
     key: str = ""
     publisher: Publisher = Publisher("", "")
@@ -54,7 +53,7 @@ def _inspect(chosen: _Chosen) -> tuple[object, list[str]]:
 def _hugging_face(chosen: _Chosen) -> tuple[object, list[str]]:
     if chosen.to.is_file():
         raise UsageError(f"--to '{chosen.to}' is a file; give a folder.")
-    done = publish(chosen.run, chosen.to, dataset=chosen.dataset, without_keys=chosen.without_keys)
+    done = publish(chosen.run, chosen.to, without_keys=chosen.without_keys)
     return done, [*(f"wrote {path}" for path in done.files), *([done.left_out] if done.left_out else [])]
 
 
@@ -81,7 +80,6 @@ def _export(
     to: Path,
     kind: str | None,
     task: str,
-    dataset: str,
     without_keys: bool,
     sign: str,
     organization: str,
@@ -99,8 +97,8 @@ def _export(
         raise UsageError(f"--as {kind} needs --to with the ending {', '.join(fitting)}, not '{to}'.")
     if task and kind != "inspect":
         raise UsageError("--task works only with an Inspect log (.eval); the other formats contain every task.")
-    if (dataset or without_keys) and kind != "hugging-face":
-        raise UsageError("--dataset and --without-keys work only with --as hugging-face.")
+    if without_keys and kind != "hugging-face":
+        raise UsageError("--without-keys works only with --as hugging-face.")
     if sign and kind != "run":
         raise UsageError(f"--sign works only with a file that ends in {ENDING}.")
     if (organization or relationship or model_id) and kind != "eee":
@@ -112,7 +110,7 @@ def _export(
         for name in (name for book in study_books(engine.store.path) for name in book.names() if name in runs):
             raise UsageError(f"'{name}' is a study; write its data with: sociometer study export {name} --to FOLDER")
         stored = [engine.stored(run) for run in dict.fromkeys(runs)]
-        value, lines = _FORMATS[kind](_Chosen(stored, to, task, dataset, without_keys, sign, publisher))
+        value, lines = _FORMATS[kind](_Chosen(stored, to, task, without_keys, sign, publisher))
     tell(as_json, value, *lines)
 
 
@@ -131,12 +129,6 @@ command = click.Command(
         ),
         option("--as kind", "Format, if not by the ending.", type=click.Choice(list(_FORMATS))),
         option("--task", "Task for an Inspect log, if the run has several.", default=""),
-        option(
-            "--dataset",
-            "Id of the dataset on the Hub, to write .eval_results for the model's repository too.",
-            default="",
-            metavar="OWNER/NAME",
-        ),
         option(
             "--without-keys", "Leave out everything that reveals the right answers of held-out items.", is_flag=True
         ),

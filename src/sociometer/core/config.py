@@ -119,10 +119,6 @@ def _ray_or_here(config: "RunConfig", context: FieldContext) -> str:
     return "ray" if config.on else ""
 
 
-def _rule_without_past(config: "RunConfig", context: FieldContext) -> object:
-    return UNSET if config.until is None else structs.replace(config.until, past=())
-
-
 def _digests(config: "RunConfig", context: FieldContext) -> object:
     return {role: one.stored for role, one in config.server_fields.items()} or UNSET
 
@@ -204,7 +200,7 @@ class RunConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The instrument's command that this run is a step of; empty for a run of `run`."""
     label: Annotated[str, CHOICE.but(published=_subject_label)] = ""
     """The name of the subject in tables and pages; empty means the model's name."""
-    until: Annotated[Until | None, CHOICE.but(counted=_rule_without_past)] = None
+    until: Annotated[Until | None, CHOICE.but(counted=lambda config, context: config.until or UNSET)] = None
     """When the run stops before all items are played; None means that it does not."""
     project: Annotated[ProjectChoices | None, PRIVATE.but(inspect=True)] = None
     """The parts that came from `sociometer.toml`; None if there are none."""

@@ -28,8 +28,6 @@ class Until(Struct, frozen=True, omit_defaults=True):
     """How many models the command ranks."""
     anytime: bool = False
     """Whether the verdict must hold whenever somebody looks, not only after the planned blocks."""
-    past: tuple[str, ...] = ()
-    """The ids of stored runs of other subjects on the same items, which a width can use."""
 
     def __post_init__(self) -> None:
         if self.goal not in (DECIDED, RANKED) and self.half_width is None:

@@ -14,7 +14,7 @@ from typing import Any, Protocol, TypeVar
 from msgspec import Struct, structs
 
 from sociometer.core.config import Caps, RunConfig, check_characters
-from sociometer.core.conversation import SUBJECT, Identity
+from sociometer.core.conversation import Identity
 from sociometer.core.errors import NeverAnswered, StoreError, UsageError
 from sociometer.core.instrument import Instrument
 from sociometer.core.player import Player
@@ -25,7 +25,7 @@ from sociometer.core.words import visible
 from sociometer.engine.batches.batches import batch_endpoints, held_requests
 from sociometer.engine.budget import Budget
 from sociometer.engine.estimate import work_of
-from sociometer.engine.plan import ItemList, Plan, ReadLists, ReadPlan, StoredPlan, make_plan
+from sociometer.engine.plan import Plan, ReadLists, ReadPlan, StoredPlan, make_plan
 from sociometer.engine.progress import Callback, Progress, RunEvent
 from sociometer.engine.runner import Ending, Runner
 from sociometer.models.keys import KeyPolicy
@@ -35,7 +35,7 @@ from sociometer.store.runs import RunSearch
 from sociometer.store.store import Store
 from sociometer.store.stored_run import StoredRun
 
-_MOST_SEARCHED, _MOST_PAST, _LONGEST_NAME = 1_000, 12, 80
+_LONGEST_NAME = 80
 Value = TypeVar("Value")
 
 
@@ -99,28 +99,12 @@ class Engine:
         instrument = self._load(config.instrument)
         plan = make_plan(config, instrument, items=items, players=players, sends=sends)
         batch_endpoints(plan)
-        lists = plan.item_lists(read)
-        if config.until and config.until.half_width is not None:
-            until = structs.replace(config.until, past=self._past(plan, lists))
-            plan = structs.replace(plan, config=structs.replace(plan.config, until=until))
-        return plan.with_items(lists)
+        return plan.with_items(plan.item_lists(read))
 
     def plans(self, configs: Iterable[RunConfig], *, sends: bool = True) -> list[ReadPlan]:
         """The plans of several runs; what they have in common is read once."""
         read: ReadLists = {}
         return [self.plan(config, sends=sends, read=read) for config in configs]
-
-    def _past(self, plan: Plan, lists: Mapping[str, ItemList]) -> tuple[str, ...]:
-        """The newest finished runs of different subjects on the same items; no baselines, no runs with a rule."""
-        items = {task: one.digest for task, one in lists.items()}
-        found: dict[str, str] = {}
-        search = RunSearch(instrument=plan.config.instrument, status=RunStatus.FINISHED, limit=_MOST_SEARCHED)
-        for record in self.store.runs.found(search) if self.store.path.exists() else ():
-            role, old = record.manifest.roles.get(SUBJECT), record.manifest
-            real = role is not None and not role.identity.stand_in and old.config.until is None
-            if real and items.items() <= old.items_digests.items() and len(found) < _MOST_PAST:
-                found.setdefault(record.subject, record.id)
-        return tuple(found.values())
 
     def prepare(
         self,

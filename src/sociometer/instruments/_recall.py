@@ -1,8 +1,8 @@
 """Checks whether a subject knows published items by heart, with matched pairs of public and unseen items.
 
-The task `recall`: complete the second half of an item, recall the order of its options, and answer it. Completion and
-order are tested together (Holm). An order must beat both chance and the unseen items. The gap in the score is no
-evidence by itself, because public and unseen items may differ in difficulty.
+The task `recall`: complete the second half of an item, and recall the order of its options. Both are tested together
+(Holm). An order must beat both chance and the unseen items. Answers are not asked for: a gap in the score would be no
+evidence, because public and unseen items may differ in difficulty.
 """
 
 import math
@@ -12,9 +12,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import SequenceMatcher
 from itertools import zip_longest
 from random import Random
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
-import msgspec
 import numpy as np
 from msgspec import Struct, structs
 
@@ -31,9 +30,9 @@ from sociometer.core.source import Source
 from sociometer.core.task import SERIES, TASK, Item, RunView, Score, Task
 from sociometer.reading import arrange, render_options, shared_prompt, shuffled
 from sociometer.statistics.distributions import binomial_below
-from sociometer.statistics.formatting import amount, bracketed_interval, number, signed_amount
+from sociometer.statistics.formatting import bracketed_interval, number, signed_amount
 from sociometer.statistics.measures import grouped_measures
-from sociometer.statistics.paired import PairedDifference, holm, paired_difference
+from sociometer.statistics.paired import holm, paired_difference
 from sociometer.statistics.power import smallest_detectable
 
 _TOKEN = re.compile(r"[\u3400-\u9fff]|[^\W_\u3400-\u9fff]+(?:['’][^\W_\u3400-\u9fff]+)*")
@@ -74,14 +73,13 @@ def _parts(text: str) -> list[str]:
 
 
 Origin = Literal["public", "unseen"]
-Part = Literal["completion", "order", "answer"]
-ASKED: tuple[Part, ...] = ("completion", "order", "answer")
+ASKED = ("completion", "order")
 
 
 class RecallItem(Item, frozen=True, kw_only=True, omit_defaults=True):
-    """One question about one item of a pair; instruments add the item itself, as `test`."""
+    """One question about one item of a pair."""
 
-    asked: Part
+    asked: str
     origin: Origin
     ability: str = ""
     language: str = ENGLISH
@@ -135,37 +133,23 @@ def pair_up(public: Iterable[Passage], unseen: Iterable[Passage], count: int, se
     return [pair for turn in zip_longest(*made.values()) for pair in turn if pair is not None][:count]
 
 
-RecallT = TypeVar("RecallT", bound=RecallItem)
-
-
 def recalled(
-    public: Sequence[Item],
-    unseen: Sequence[Item],
-    passage: Callable[[Any], Passage],
-    made: Callable[..., RecallT],
-    count: int,
-    seed: int,
-) -> tuple[list[Pair], list[RecallT]]:
+    public: Iterable[Passage], unseen: Iterable[Passage], count: int, seed: int
+) -> tuple[list[Pair], list[RecallItem]]:
     """The pairs of public and unseen items, and the questions about both of each pair."""
-    tests = {item.id: item for item in (*public, *unseen)}
-    pairs = pair_up(map(passage, public), map(passage, unseen), count, seed)
+    pairs = pair_up(public, unseen, count, seed)
     asked = []
     for pair in pairs:
         sides: tuple[tuple[Origin, Passage], ...] = (("public", pair.public), ("unseen", pair.unseen))
-        for origin, one in sides:
-            for kind in ASKED:
-                about = structs.asdict(_question(kind, origin, one, pair))
-                asked.append(made(**about, test=tests[one.id] if kind == "answer" else None))
+        asked += [_question(kind, origin, one, pair) for origin, one in sides for kind in ASKED]
     return pairs, asked
 
 
-def _question(asked: Part, origin: Origin, one: Passage, pair: Pair) -> RecallItem:
-    shown, hidden = "", ""
+def _question(asked: str, origin: Origin, one: Passage, pair: Pair) -> RecallItem:
+    shown, hidden = halves(one.text, pair.length)
     options: tuple[str, ...] = ()
-    if asked == "completion":
-        shown, hidden = halves(one.text, pair.length)
-    elif asked == "order":
-        shown, options = f"{one.text}\n{one.question}".strip(), one.options
+    if asked == "order":
+        shown, hidden, options = f"{one.text}\n{one.question}".strip(), "", one.options
     return RecallItem(
         id=f"{asked}:{origin}:{one.id}", cluster=pair.public.id, asked=asked, origin=origin, ability=one.ability,
         language=one.language, shown=shown, hidden=hidden, options=options,
@@ -175,7 +159,7 @@ def _question(asked: Part, origin: Origin, one: Passage, pair: Pair) -> RecallIt
 LEVEL = 0.05
 POWER = 0.8
 FEWEST_PAIRS = 10
-TITLES = {"completion": "second half, word for word", "order": "order of the options", "answer": "score"}
+TITLES = {"completion": "second half, word for word", "order": "order of the options"}
 
 
 class Contrast(Struct, frozen=True):
@@ -190,20 +174,19 @@ class Contrast(Struct, frozen=True):
     p_value: float
     """Of completion and order corrected together; of an order also against chance."""
     detectable: float | None
-    """Completion and order: the share of public items known by heart that would have been found. Else a difference."""
-    unit: str = "share"
+    """The share of public items known by heart that would have been found."""
     unreadable: int = 0
     """Replies without an answer, of twice as many as there are pairs."""
 
     @property
     def blind(self) -> bool:
         """Whether more than half of the replies contain no answer, so that nothing could be found."""
-        return self.asked != "answer" and self.unreadable > self.pairs
+        return self.unreadable > self.pairs
 
     @property
     def found(self) -> bool:
         """Whether the subject knows more of the public items than of the unseen ones."""
-        return self.asked != "answer" and self.difference > 0 and self.p_value < LEVEL
+        return self.difference > 0 and self.p_value < LEVEL
 
 
 def summarise(run: RunView[RecallItem, Any]) -> Summary:
@@ -221,7 +204,7 @@ def summarise(run: RunView[RecallItem, Any]) -> Summary:
     return Summary(
         tuple(measures),
         (evidence_table(found),) if found else (),
-        (verdict(found), *gap_notes(found), *blind_notes(found)),
+        (verdict(found), *blind_notes(found)),
         {SERIES: {"note": verdict(found), "found": any(one.found for one in found)}},
     )
 
@@ -233,14 +216,13 @@ def contrasts(run: RunView[RecallItem, Any]) -> list[Contrast]:
     for item, _, score in run.scored():
         options = max(options, len(item.options))
         unreadable[item.asked] += score.unreadable
-        if item.asked in score.values:
+        if item.asked in values and item.asked in score.values:
             values[item.asked].setdefault(item.cluster, {})[item.origin] = score.values[item.asked]
     chance = 1 / math.factorial(options) if options else None
     made = {asked: _contrast(asked, pairs, chance, unreadable[asked]) for asked, pairs in values.items()}
     known = [one for one in made.values() if one is not None]
-    tested = [one for one in known if one.asked != "answer"]
-    corrected = dict(zip((one.asked for one in tested), holm([one.p_value for one in tested]), strict=True))
-    return [structs.replace(one, p_value=float(corrected.get(one.asked, one.p_value))) for one in known]
+    corrected = holm([one.p_value for one in known])
+    return [structs.replace(one, p_value=float(p_value)) for one, p_value in zip(known, corrected, strict=True)]
 
 
 def _contrast(
@@ -255,21 +237,18 @@ def _contrast(
     if asked == "order" and chance is not None:
         right = round(sum(public))
         p_value = max(p_value, 1 - binomial_below(right - 1, len(public), chance) if right else 1.0)
-    unit = "share" if all(0 <= value <= 1 for value in (*public, *unseen)) else "number"
     made = Contrast(
         asked, len(whole), paired.second, paired.first, paired.difference, paired.interval, p_value,
-        _detectable(asked, unseen, paired), unit, unreadable,
+        _detectable(unseen), unreadable,
     )  # fmt: skip
     return structs.replace(made, detectable=None) if made.blind else made
 
 
-def _detectable(asked: str, unseen: Sequence[float], paired: PairedDifference) -> float | None:
-    """What would have been found with 80 % power: a share of items known by heart, or a difference of scores."""
-    if paired.items < FEWEST_PAIRS:
+def _detectable(unseen: Sequence[float]) -> float | None:
+    """The share of items known by heart that would have been found with 80 % power."""
+    if len(unseen) < FEWEST_PAIRS:
         return None
-    if asked == "answer":
-        return smallest_detectable(paired.standard_error, paired.clusters, power=POWER) or None
-    shares = [count / paired.items for count in range(1, paired.items + 1)]
+    shares = [count / len(unseen) for count in range(1, len(unseen) + 1)]
     return next((share for share in shares if _would_be_found(share, unseen)), None)
 
 
@@ -292,26 +271,23 @@ def evidence_table(found: Sequence[Contrast]) -> Table:
     """The questions with the values on both kinds of items."""
     rows: list[tuple[Cell, ...]] = [
         (
-            TITLES[one.asked], one.pairs, number(one.public, one.unit), number(one.unseen, one.unit),
-            signed_amount(one.difference, one.unit), _bounds(one), one.p_value,
-            None if one.detectable is None else number(one.detectable, one.unit),
+            TITLES[one.asked], one.pairs, number(one.public, "share"), number(one.unseen, "share"),
+            signed_amount(one.difference, "share"), bracketed_interval(one.interval, "share"), one.p_value,
+            None if one.detectable is None else number(one.detectable, "share"),
         )
         for one in found
     ]  # fmt: skip
     return Table(
         "recall", "Public against matched unseen items",
         ("question", "pairs", "public", "unseen", "difference", "95 % interval", "p", "detectable"), tuple(rows),
-        "Detectable (80 % power): the share of public items known by heart; for the score, a difference. A gap in the"
-        " score alone is no evidence, because the items may differ in difficulty.",
-        {"p": "p"},
+        "Detectable (80 % power): the share of public items known by heart.", {"p": "p"},
     )  # fmt: skip
 
 
 def verdict(found: Sequence[Contrast]) -> str:
     """One sentence: whether the subject knows the public items by heart."""
     known = [one for one in found if one.found]
-    pairs = max((one.pairs for one in found if one.asked != "answer"), default=0)
-    seeing = [one for one in found if one.asked != "answer" and not one.blind]
+    pairs = max((one.pairs for one in found), default=0)
     if known:
         said = "; ".join(
             f"{TITLES[one.asked]}: {number(one.public, 'share')} against {number(one.unseen, 'share')}" for one in known
@@ -322,9 +298,9 @@ def verdict(found: Sequence[Contrast]) -> str:
         )
     if pairs < FEWEST_PAIRS:
         return f"Contamination: {pairs} pairs are too few to tell; {FEWEST_PAIRS} or more are needed."
-    if not seeing:
+    if all(one.blind for one in found):
         return "Contamination: cannot tell, because more than half of the replies contain no answer."
-    shares = [one.detectable for one in found if one.asked != "answer" and one.detectable is not None]
+    shares = [one.detectable for one in found if one.detectable is not None]
     power = f"; {number(min(shares), 'share')} known by heart would have been found" if shares else ""
     return f"Contamination: no sign that the subject knows the public items by heart ({pairs} pairs{power})."
 
@@ -337,21 +313,6 @@ def blind_notes(found: Sequence[Contrast]) -> list[str]:
         for one in found
         if one.blind
     ]
-
-
-def gap_notes(found: Sequence[Contrast]) -> list[str]:
-    """The gap in the score between public and unseen items, and which gap would have been found."""
-    gap = next((one for one in found if one.asked == "answer"), None)
-    if gap is None:
-        return []
-    said = f"Score on public minus unseen items: {signed_amount(gap.difference, gap.unit)} {_bounds(gap)}"
-    power = "" if gap.detectable is None else f"; {amount(gap.detectable, gap.unit)} would have been found"
-    distance = " (a distance counts as negative)" if gap.unit == "number" else ""
-    return [f"{said}{power}{distance}."]
-
-
-def _bounds(contrast: Contrast) -> str:
-    return bracketed_interval(contrast.interval, contrast.unit)
 
 
 ToRecall = Callable[[Source, str, int], tuple[Sequence[Pair], Sequence[Item]]]
@@ -414,41 +375,30 @@ class Recalled(Struct, frozen=True, omit_defaults=True):
     """What the subject wrote as the second half."""
     order: tuple[int, ...] = ()
     """The recalled order, as places in the item; empty if none could be read."""
-    answer: dict[str, Any] | None = None
-    """The outcome of the test itself."""
     asked: Asked = Asked()
 
 
-def recall_task(
-    item_type: type[RecallItem], test: Task[Any, Any], value: str, *, lower_is_better: bool
-) -> Task[Any, Any]:
-    """The task of an instrument, whose items hold the test's item as `test`; `value` is the score that is compared."""
+async def play(item: RecallItem, session: Session) -> Recalled:
+    """Asks for the second half or for the order."""
+    return await (_complete(item, session) if item.asked == "completion" else _order(item, session))
 
-    async def play(item: Any, session: Session) -> Recalled:
-        if item.asked == "completion":
-            return await _complete(item, session)
-        if item.asked == "order":
-            return await _order(item, session)
-        return Recalled(answer=msgspec.to_builtins(await test.play(item.test, session)))
 
-    def score(item: Any, outcome: Recalled) -> Score:
-        facets = {"items": item.origin} | ({"ability": item.ability} if item.ability else {})
-        if item.asked == "answer":
-            scored = test.score(item.test, msgspec.convert(outcome.answer, test.outcome_type))
-            found = scored.values.get(value)
-            values = {} if found is None else {"answer": -found if lower_is_better else found}
-            return Score(values=values, facets=facets, unreadable=scored.unreadable, replies=scored.replies)
-        right = (
-            verbatim_share(outcome.text, item.hidden)
-            if item.asked == "completion"
-            else float(outcome.order == tuple(range(len(item.options))))
-        )
-        unreadable = int(outcome.asked.kind is not ReplyKind.ANSWERED)
-        return Score(
-            values={item.asked: right}, facets=facets, unreadable=unreadable, replies=count_replies([outcome.asked])
-        )
+def score(item: RecallItem, outcome: Recalled) -> Score:
+    """How much of the second half was recalled, or whether the order was."""
+    right = {
+        "completion": verbatim_share(outcome.text, item.hidden),
+        "order": float(outcome.order == tuple(range(len(item.options)))),
+    }
+    return Score(
+        values={item.asked: right[item.asked]} if item.asked in ASKED else {},  # an earlier version asked for answers
+        facets={"items": item.origin} | ({"ability": item.ability} if item.ability else {}),
+        unreadable=int(outcome.asked.kind is not ReplyKind.ANSWERED),
+        replies=count_replies([outcome.asked]),
+    )
 
-    return Task(TASK, item_type, Recalled, play=play, score=score, summarise=summarise)
+
+RECALL: Task[Any, Any] = Task(TASK, RecallItem, Recalled, play=play, score=score, summarise=summarise)
+"""The task of an instrument with public items."""
 
 
 async def _complete(item: RecallItem, session: Session) -> Recalled:

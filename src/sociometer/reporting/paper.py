@@ -3,12 +3,10 @@
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from html import escape
 from itertools import groupby
 from pathlib import Path
 from textwrap import wrap
 from typing import Any
-from xml.etree import ElementTree
 
 import msgspec
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
@@ -35,7 +33,6 @@ from sociometer.core.paper import (
 from sociometer.core.sheets import whole_files, write_sheet
 from sociometer.core.task import AnyRun
 from sociometer.core.words import first_of, grouped, in_one_line, plain_number
-from sociometer.reporting.page import clean_svg
 from sociometer.reporting.plot import drawn, free_stem
 from sociometer.results.candidates import run_labels
 from sociometer.statistics.chart_theme import Spec, with_subjects
@@ -189,15 +186,11 @@ def _template(name: str) -> Template:
 LETTERS = 96
 """The maximum length of a line above a figure, in letters."""
 _BOUNDS = (("low", "high"), ("y_low", "y_high"))
-_LINE = 15
 
 
-def marked(figure: Figure, remarks: Sequence[str]) -> Figure:
-    """The figure with remarks in it: above a chart, below a drawing."""
-    said = [part for remark in remarks for part in wrap(remark, LETTERS)]
-    if figure.chart is not None:
-        return structs.replace(figure, chart=_headed(figure.chart, figure.title, said))
-    return structs.replace(figure, svg=_footed(figure.svg, said)) if said else figure
+def marked(chart: Spec, title: str, remarks: Sequence[str]) -> Spec:
+    """The chart with remarks above it."""
+    return _headed(chart, title, [part for remark in remarks for part in wrap(remark, LETTERS)])
 
 
 def without_intervals(chart: Spec) -> str:
@@ -242,28 +235,6 @@ def _values(chart: Spec) -> Iterator[dict[str, Any]]:
 def _name(value: dict[str, Any]) -> str:
     names = (str(value.get(field) or "") for field in ("group", "label"))
     return ", ".join(dict.fromkeys(name for name in names if name)) or "a value"
-
-
-def _footed(svg: str, said: Sequence[str]) -> str:
-    """A drawing with lines of text below it."""
-    root = ElementTree.fromstring(clean_svg(svg))  # noqa: S314 - cleaned, and our own
-    box = [float(number) for number in root.get("viewBox", "").split()]
-    left, top, width, height = (
-        box
-        if len(box) == 4
-        else [0.0, 0.0, *(float(root.get(side, "640").removesuffix("px")) for side in ("width", "height"))]
-    )
-    space = "{http://www.w3.org/2000/svg}"
-    for place, line in enumerate(said, 1):
-        text = ElementTree.SubElement(
-            root, f"{space}text", {"x": f"{left + 8:g}", "y": f"{top + height + place * _LINE:g}", "font-size": "10"}
-        )
-        text.text = line
-    taller = height + (len(said) + 1) * _LINE
-    root.set("viewBox", f"{left:g} {top:g} {width:g} {taller:g}")
-    root.set("width", f"{width:g}")
-    root.set("height", f"{taller:g}")
-    return ElementTree.tostring(root, encoding="unicode")
 
 
 _MARKUP = re.compile(r"([\\`*_{}\[\]<>#|~&!])")
@@ -517,20 +488,20 @@ def _figure_files(
         return {f"{stem}.csv": drawn(figure, "csv")}
     # An analysis without a subject concerns only the parts that show it.
     shown_runs = [run for run in runs if (run.task in part.tasks if part.tasks else run.name)]
-    remarks = _figure_remarks(figure, shown_runs)
-    if figure.chart is not None:
-        remarks += [said for said in (without_intervals(figure.chart),) if said]
-        figure = structs.replace(figure, chart=with_subjects(figure.chart, subjects))
-    shown = marked(figure, remarks)
+    if figure.chart is None:
+        raise ValueError(f"the figure '{figure.name}' of a paper is neither a chart nor a table")
+    remarks = [*_figure_remarks(figure.chart, shown_runs), *filter(None, [without_intervals(figure.chart)])]
+    chart = marked(with_subjects(figure.chart, subjects), figure.title, remarks)
+    shown = structs.replace(figure, chart=chart)
     return {f"{stem}.{kind}": drawn(shown, kind, width=WIDTH) for kind in ("svg", "pdf")}
 
 
-def _figure_remarks(figure: Figure, runs: Sequence[AnyRun]) -> list[str]:
-    """The remarks on the runs in a figure, each with the names of its runs."""
-    text = json.dumps(figure.chart, ensure_ascii=False) if figure.chart is not None else figure.svg
-    inside = [(run, run.subject) for run in runs if run.name and _quoted(run.subject, figure)[1:-1] in text]
+def _figure_remarks(chart: Spec, runs: Sequence[AnyRun]) -> list[str]:
+    """The remarks on the runs in a chart, each with the names of its runs."""
+    text = json.dumps(chart, ensure_ascii=False)
+    inside = [(run, run.subject) for run in runs if run.name and _quoted(run.subject)[1:-1] in text]
     # A figure over several runs of a subject names the subject alone.
-    inside = inside or [(run, run.name) for run in runs if run.name and _quoted(run.name, figure) in text]
+    inside = inside or [(run, run.name) for run in runs if run.name and _quoted(run.name) in text]
     inside += [(run, "") for run in runs if not run.name]
     if not inside:
         # A figure about items or people: what is said about subjects does not concern it.
@@ -546,9 +517,9 @@ def _figure_remarks(figure: Figure, runs: Sequence[AnyRun]) -> list[str]:
     return lines
 
 
-def _quoted(name: str, figure: Figure) -> str:
-    """A name as the figure's text has it, with its quotation marks."""
-    return json.dumps(name, ensure_ascii=False) if figure.chart is not None else f">{escape(name)}<"
+def _quoted(name: str) -> str:
+    """A name as the text of a chart has it, with its quotation marks."""
+    return json.dumps(name, ensure_ascii=False)
 
 
 def _earlier_files(folder: Path) -> set[str]:

@@ -15,9 +15,9 @@ from sociometer.core.stopping import PAUSED, RANKED, Look, StoppingRecord, Until
 from sociometer.core.task import AnyRun, StoppingRule
 from sociometer.core.words import counted, lowered
 from sociometer.results.comparison import failed_extremes, shared_differences
-from sociometer.statistics.assisted import Prediction, assisted_interval, prediction
 from sociometer.statistics.distributions import normal_quantile
 from sociometer.statistics.formatting import amount, number, scale_and_digits
+from sociometer.statistics.intervals import clustered_mean_interval
 from sociometer.statistics.item_values import RunItems, read_items, shared_items, with_failed
 from sociometer.statistics.sequential import (
     ANYTIME_SHARES,
@@ -45,7 +45,7 @@ def stopping_rule(manifest: Manifest, instrument: Instrument, stored: Callable[[
         command = shlex.join(manifest.config.command) or "the call that started it"
         raise UsageError(f"a run of a ranking goes on with the others; to continue it, repeat: {command}")
     if until.half_width is not None:
-        return WidthRule(instrument, until, measures, [stored(run) for run in until.past])
+        return WidthRule(instrument, until, measures)
     reference = stored(until.against)
     _refuse_others(manifest, reference)
     return DecidedRule(instrument, until, measures, reference)
@@ -170,25 +170,16 @@ def _compared(
 class WidthRule:
     """Stops when the interval of a measure is narrow enough."""
 
-    def __init__(
-        self, instrument: Instrument, until: Until, measures: Mapping[str, MeasureCard], past: Sequence[StoredRun]
-    ) -> None:
-        """`past` are runs of other subjects on the same items, from which values are predicted."""
+    def __init__(self, instrument: Instrument, until: Until, measures: Mapping[str, MeasureCard]) -> None:
         self._instrument = instrument
         self._until = until
         self._measures = measures
-        self._past = past
-        self._predicted: dict[str, Prediction | None] = {}
 
     def start(self, task: str, items: int) -> StoppingRecord:
         """The rule before the first look."""
         measure = self._measures[task]
-        tables = [_items(self._instrument, task, run.view(task), measure).tables[measure.value] for run in self._past]
-        found = prediction([{name: one.value for name, one in table.items()} for table in tables])
-        self._predicted[task] = found
         target = "these items" if self._until.these_items else "items of this kind"
         words = f"{lowered(measure.title)} to ±{amount(self._target(measure), measure.unit)} for {target}"
-        words += f" ({found.told})" if found else ""
         return StoppingRecord(words, measure.name, items, blocks(items, WIDTH_SHARES), spends=False)
 
     def look(self, so_far: StoppingRecord, task: str, view: AnyRun) -> StoppingRecord:
@@ -197,7 +188,7 @@ class WidthRule:
         seen = _items(self._instrument, task, view, measure)
         made = Look(count)
         if seen.tables[measure.value]:
-            mean, low, high = self._estimate(measure, seen, self._predicted[task], so_far.items)
+            mean, low, high = self._estimate(measure, seen, so_far.items)
             made = Look(count, mean, low, high)
             if low is not None and high is not None and (half := (high - low) / 2) <= self._target(measure):
                 found = f"{number(mean, measure.unit)} ±{amount(half, measure.unit)}"
@@ -206,9 +197,7 @@ class WidthRule:
             made = structs.replace(made, verdict="not reached with all items")
         return structs.replace(so_far, looks=(*so_far.looks, made))
 
-    def _estimate(
-        self, measure: MeasureCard, seen: RunItems, predicted: Prediction | None, items: int
-    ) -> tuple[float, float | None, float | None]:
+    def _estimate(self, measure: MeasureCard, seen: RunItems, items: int) -> tuple[float, float | None, float | None]:
         """The mean with its bounds; failed items count as the lowest value for one, as the highest for the other.
 
         Without both ends of the scale, failed items leave the bounds open.
@@ -216,19 +205,18 @@ class WidthRule:
         table, scale = seen.tables[measure.value], measure.scale
         lost = {name: cluster for name, cluster in seen.lost.items() if name not in table and scale}
         clusters = [*(one.cluster for one in table.values()), *lost.values()]
-        ends = []
-        names = [*table, *lost]
+        means, around = [], []
         for end in range(2):
-            found = with_failed(table, names, scale[end]) if scale else [one.value for one in table.values()]
-            values = dict(zip(names, found, strict=True))
-            ends.append(
-                assisted_interval(
-                    values, clusters, items, these=self._until.these_items, predicted=predicted, scale=scale,
-                    binary=None if measure.unit == "share" else False,
-                )
-            )  # fmt: skip
-        mean = (ends[0][0] + ends[1][0]) / 2
-        return (mean, None, None) if seen.lost and not scale else (mean, ends[0][1].low, ends[1][1].high)
+            found = with_failed(table, [*table, *lost], scale[end]) if scale else [one.value for one in table.values()]
+            binary = None if measure.unit == "share" else False
+            interval = clustered_mean_interval(found, clusters, binary=binary, scale=scale)
+            mean = sum(found) / len(found)
+            # of exactly these items only those that are left are uncertain (Cochran 1977)
+            left = max(0.0, 1 - len(found) / items) if self._until.these_items else 1.0
+            means.append(mean)
+            around.append(interval.widened(mean, left**0.5))
+        mean = sum(means) / 2
+        return (mean, None, None) if seen.lost and not scale else (mean, around[0].low, around[1].high)
 
     def _target(self, measure: MeasureCard) -> float:
         half = self._until.half_width

@@ -180,7 +180,7 @@ def role_of_people(config: RunConfig) -> str:
 
 
 def run_name(part: str, participant: str) -> str:
-    """The name of a participant's run, by which `seceu norms --study` and other commands find it."""
+    """The name of a participant's run, by which commands find it."""
     return f"{part}.{participant}"
 
 

@@ -12,7 +12,7 @@ FLUENT = (
 
 
 class Subject:
-    """Answers the three kinds of question; knows a share of the given items by heart."""
+    """Answers both kinds of question, and B to the test itself; knows a share of the given items by heart."""
 
     def __init__(self, items, *, share=1.0, completes=True, orders=True, same_order="A, B, C, D"):
         self.items = [item for item in items if zlib.crc32(item[0].encode()) % 1000 < 1000 * share]
@@ -24,7 +24,7 @@ class Subject:
             return self.complete(prompt.split("\n\n", 1)[1])
         if "Its options are shuffled" in prompt or "已经打乱" in prompt:
             return self.order(prompt)
-        return "B" if "Situation:" in prompt else "4, 3, 2, 1"
+        return "B"
 
     def complete(self, shown):
         if self.completes:

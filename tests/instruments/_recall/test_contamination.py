@@ -77,22 +77,6 @@ def test_a_fluent_subject_that_always_gives_the_same_order_is_not_detected(cli, 
     assert "no sign" in said["finding"] and "would have been found" in said["finding"]
 
 
-def test_a_subject_that_answers_public_items_better_is_not_thereby_contaminated(cli, openai_server, public):
-    right = {one[0] for one in public["sesi"]}
-    plain = Subject([])
-
-    def say(body):
-        prompt = body["messages"][-1]["content"]
-        if "Situation:" in prompt:
-            return "C" if any(text in prompt for text in right) else "no idea"
-        return plain(body)
-
-    openai_server.say = say
-    found, table, _ = examine(cli, "sesi", "--official", "--pairs", "24")
-    assert not found
-    assert table["score"][4].endswith("points") and float(table["score"][6]) < 0.05, "the gap is real, and no evidence"
-
-
 def test_a_third_of_the_items_known_by_heart_is_enough(cli, openai_server, public):
     openai_server.say = Subject(public["sesi"], share=0.33)
     assert examine(cli, "sesi", "--official", "--pairs", "36")[0]
@@ -111,7 +95,7 @@ def test_a_subject_that_knows_both_kinds_of_items_is_not_told_apart(cli, openai_
 
 
 def test_a_subject_that_says_nothing_leaves_the_question_open(cli, openai_server, public):
-    openai_server.say = lambda body: "" if "published test" in body["messages"][-1]["content"] else "B"
+    openai_server.say = lambda body: ""
     found, _, said = examine(cli, "sesi", "--official", "--pairs", "12")
     assert not found and "cannot tell" in said["finding"]
 
@@ -133,10 +117,10 @@ def test_the_verdict_appears_next_to_the_scores_on_the_same_items_only(cli, open
     assert "recalls public items better" in page.read_text(encoding="utf-8")
 
 
-def test_a_dry_run_sends_nothing_and_counts_six_calls_a_pair(cli, openai_server, public):
+def test_a_dry_run_sends_nothing_and_counts_four_calls_a_pair(cli, openai_server, public):
     code, out, err = cli("sesi", "contamination", "--official", "--pairs", "20", "--dry-run", "--json")
     assert code == 0, err
-    assert json.loads(out)["tables"][0]["rows"][0][3:5] == [120, 120]
+    assert json.loads(out)["tables"][0]["rows"][0][3:5] == [80, 80]
     assert not openai_server.received
 
 
@@ -147,7 +131,7 @@ def test_a_capped_check_goes_on_when_it_is_repeated_and_pays_for_nothing_twice(c
     assert code == 3 and "repeat the command" in err
     first = openai_server.served
     assert cli(*words)[0] == 0
-    assert openai_server.served - first == 72 - 30
+    assert openai_server.served - first == 48 - 30
 
 
 def test_bundled_items_need_others_to_compare_with(cli, openai_server, tmp_path):
@@ -164,7 +148,7 @@ def test_bundled_items_need_others_to_compare_with(cli, openai_server, tmp_path)
     others.write_text("".join(json.dumps(row) + "\n" for row in rows))
     openai_server.say = Subject([])
     found, table, _ = examine(cli, "sesi", "--unseen", str(others))
-    assert not found and table["score"][1] == 12
+    assert not found and table["order of the options"][1] == 12
 
 
 def test_a_subject_is_needed(cli, openai_server, official_data):

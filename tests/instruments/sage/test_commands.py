@@ -195,20 +195,16 @@ def test_rejudging_and_stability_before_another_simulator(cli, imported):
     assert tables(cli("sage", "simulators", first, run, "--json"))["leniency"][0]["simulator"] == "baseline/random"
 
 
-def test_simulators_are_compared_and_calibrated(cli, imported):
+def test_simulators_are_compared(cli, imported):
     shown = tables(cli("sage", "simulators", *imported, "--json"))
     assert shown["agreement"][0]["Spearman"] is None and shown["agreement"][0]["subjects"] == 1
     assert shown["leniency"][0]["more lenient by"] == 0
-    assert len(shown["calibrated"]) == 3
-    [kind] = [each for each in shown["calibrated"] if each["simulator"] == "kind"]
-    assert kind["calibrated"] is None and "one shared subject" in kind["caveat"]
     assert "there are: strict, kind" in cli("sage", "simulators", *imported, "--reference", "mild", code=2)
 
 
 def test_all_takes_every_simulator_of_each_subject(cli, imported):
     shown = tables(cli("sage", "simulators", "all", "--json"))
-    assert {each["simulator"] for each in shown["calibrated"]} == {"strict", "kind"}
-    assert shown["leniency"], "the simulators share a subject"
+    assert [each["simulator"] for each in shown["leniency"]] == ["kind"], "the simulators share a subject"
 
 
 def test_the_variance_study_says_what_belongs_to_the_subject(cli, imported, tmp_path):
@@ -240,54 +236,6 @@ def test_sheets_go_out_and_come_back(cli, imported, tmp_path):
     assert shown["reasonableness"] == 1
     assert 0 <= shown["consistency of simulator and annotator"] < 1
     assert shown["agreement of annotators"] is None
-
-
-def test_what_if_gives_an_effect_with_its_interval(cli, imported, tmp_path):
-    script = tmp_path / "writer.jsonl"
-    script.write_text(json.dumps({"match": ".", "reply": "慢慢说，我听着。想哭就哭出来，不用忍。"}), encoding="utf-8")
-    words = (
-        "sage",
-        "what-if",
-        imported[1],
-        "--model",
-        "baseline/random",
-        "--role",
-        f"writer=scripted/{script}",
-        "--role",
-        "simulator=baseline/random",
-        "--turns",
-        "4",
-    )
-    found = cli(*words, "--turn", "1", "--strategy", "D-3", "--times", "2", "--json")
-    effects = {each["effect"]: each for each in tables(found)["what-if"]}
-    fork = effects["at the fork"]
-    assert fork["forks"] == 12 and fork["replays"] == 2
-    assert fork["from"] <= fork["points"] <= fork["to"]
-    assert any("not real models" in note and "baseline/random (simulator)" in note for note in found["notes"])
-    assert any("strict simulated the person up to the fork and baseline/random" in note for note in found["notes"])
-    assert "give --strategy CODE or --by-writer" in cli(*words, code=2)
-    assert "has no dialogue 'nobody'" in cli(*words, "--strategy", "D-3", "--item", "nobody", code=2)
-    assert "no dialogue of run" in cli(*words, "--strategy", "D-3", "--turn", "9", code=2)
-
-
-def test_a_what_if_whose_writer_cannot_answer_says_why_it_has_no_effect(cli, imported):
-    words = (
-        "sage",
-        "what-if",
-        imported[0],
-        "--by-writer",
-        "--model",
-        "baseline/random",
-        "--times",
-        "2",
-        "--role",
-        "simulator=baseline/random",
-    )
-    found = cli(*words, "--role", "writer=baseline/oracle", "--limit", "3", "--json", code=4)
-    [table] = found["tables"]
-    assert table["rows"] == []
-    assert "6 times writer: the oracle has no ideal answer" in table["note"], "three dialogues, played twice"
-    assert "at least 1" in cli(*words, "--limit", "0", code=2)
 
 
 def test_built_scenarios_can_be_played(cli, tmp_path):

@@ -12,7 +12,6 @@ from sociometer.cli.main import run_command
 from sociometer.core.errors import UsageError
 from sociometer.instruments import load
 from sociometer.instruments.sage.analyses.stability import contexts
-from sociometer.instruments.sage.analyses.whatif import STORED, fork
 from sociometer.instruments.sage.dialogue import StoredDialogue
 from sociometer.instruments.sage.items import bundled, bundled_talks
 
@@ -78,10 +77,10 @@ def test_it_refuses_hard_talks_and_every_analysis_that_needs_a_judgement(played,
     stored = StoredDialogue(
         id=care_home.id, cluster=care_home.id, run="r", subject="s", scenario=care_home, dialogue=episode.outcome
     )
-    show = rehearse(subject=Says("x"), writer=Says("x"), simulator=sage.players["rehearsal"]())
+    show = rehearse(subject=Says("x"), simulator=sage.players["rehearsal"]())
     hard = next(iter(bundled_talks("en")))
     cases = {
-        "hard-talks": hard, "stability": contexts(stored)[0], "what-if": fork(stored, 1, STORED), "rejudge": stored,
+        "hard-talks": hard, "stability": contexts(stored)[0], "rejudge": stored,
     }  # fmt: skip
     for task, item in cases.items():
         with pytest.raises(UsageError, match="the rehearsal follows rules and judges nothing"):

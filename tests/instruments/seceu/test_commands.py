@@ -1,10 +1,9 @@
-"""Norms and analyses from the command line, on a store of their own."""
+"""Analyses from the command line, on a store of their own."""
 
 import json
 
 import pytest
 
-from simulated_people import SCENARIOS, people_csv, simulated_people
 from sociometer.cli.main import main
 from sociometer.core.errors import DataError
 from sociometer.instruments.seceu.contrasts import Subject, analysis, published_subjects
@@ -33,39 +32,6 @@ def take_test(sociometer, subject="baseline/random", seed="0"):
     code, out, _ = sociometer("run", "seceu", "--model", subject, "--seed", seed, "--json")
     assert code == 0
     return json.loads(out)
-
-
-def test_peoples_answers_become_a_norm(sociometer, tmp_path):
-    (tmp_path / "many.csv").write_text(people_csv(SCENARIOS, simulated_people(4, people=12)))
-    code, out, err = sociometer(
-        *("seceu", "norms", "build", "--responses", "many.csv"),
-        *("--to", "norm.json", "--sample", "guessers"),
-    )
-    assert code == 0, err
-    assert "mean score (M)" in out
-    assert "Excluded" in out
-    code, out, _ = sociometer("run", "seceu", "--model", "baseline/even", "--norm", "norm.json", "--json")
-    assert code == 0
-    assert '"eq"' in out
-    (played,) = json.loads(out)
-    assert played["summaries"]["feelings"]["series"]["chance"] == {"distance": None}, "measured on the bundled key"
-    code, out, _ = sociometer("seceu", "norms", "show", "--file", "norm.json")
-    assert code == 0
-    assert "guessers" in out
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (("build",), "needs --responses"),
-        (("show",), "needs --file"),
-        (("build", "--responses", "gone.csv"), "gone.csv: cannot be read"),
-    ],
-)
-def test_norms_says_what_it_needs(sociometer, words, message):
-    code, _, err = sociometer("seceu", "norms", *words)
-    assert code == 2
-    assert message in err
 
 
 def test_the_papers_models_are_contrasted_by_training(sociometer):

@@ -73,6 +73,9 @@ def test_runs_on_other_items_are_not_correlated_with_the_papers():
         assert "the runs share no item" in part.missing and "give runs on the same items" in part.missing
     figure = correlated(*same)["Fig. 2"].figures[0]
     assert "3 models" in figure.chart["title"]["text"][0]
+    said = " ".join(figure.chart["title"]["text"])
+    assert "Whether SESI is distinct needs at least four models that differ" in said
+    assert max(map(len, figure.chart["title"]["text"])) < 100
 
 
 def test_of_a_models_runs_on_both_kinds_of_items_the_one_on_the_papers_items_counts():

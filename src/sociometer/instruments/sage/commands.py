@@ -2,7 +2,6 @@
 
 import math
 import re
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -21,7 +20,6 @@ from sociometer.core.task import AnyRun, Item
 from sociometer.core.words import first_of, grouped
 from sociometer.instruments.sage import build, people_talks, samples
 from sociometer.instruments.sage import passport as passports
-from sociometer.instruments.sage.analyses import whatif
 from sociometer.instruments.sage.analyses.stability import contexts
 from sociometer.instruments.sage.build import Built
 from sociometer.instruments.sage.dialogue import Dialogue, read_dialogues, simulator_of, subject_of
@@ -157,46 +155,6 @@ def analyse(context: CommandContext, options: Settings) -> Result:
         more=tuple(more),
         figures=tuple(captioned(figure, caveats) for figure in figures(shown)),
     )
-
-
-def what_if(context: CommandContext, options: Settings) -> Result:
-    """Forks stored dialogues, replaces a reply, continues, and reports the effect with its interval."""
-    run = context.run(options.text("run"))
-    turn, times = options.whole("turn"), options.whole("times")
-    arms = [*options.texts("strategy"), *([whatif.WRITER] if options.flag("by-writer") else [])]
-    if not arms:
-        raise UsageError("the reply has no replacement; give --strategy CODE or --by-writer.")
-    named = options.texts("item")
-    stored = [each for each in samples.some_dialogues(run, None, context.seed) if not named or each.id in named]
-    missing = set(named) - {each.id for each in stored}
-    if missing:
-        raise UsageError(f"run {run.id} has no dialogue '{sorted(missing)[0]}'; 'sociometer show {run.id}' lists them.")
-    able = [each for each in stored if turn <= len(each.dialogue.turns) and each.dialogue.turns[turn - 1].judgement]
-    if not able:
-        raise UsageError(f"no dialogue of run {run.id} has a judged turn {turn}; try a smaller --turn.")
-    able = samples.drawn(able, _limit(options), context.seed)
-    forks = [whatif.fork(each, turn, arm) for each in able for arm in (whatif.STORED, *arms)]
-    played = context.play("what-if", items=forks, repeats=times)
-    rows = [
-        (effect.arm, {"change": "at the fork", "emotion": "at the end"}[effect.measure], effect.difference,
-         *ends(effect.interval), effect.interval.method, effect.forks, effect.replays)
-        for effect in whatif.effects(played.view("what-if"))
-    ]  # fmt: skip
-    columns = ("reply", "effect", "points", "from", "to", "interval", "forks", "replays")
-    title = f"Effect of a different reply at turn {turn}, compared with the original reply"
-    notes = [f"run {played.id}", *stand_in_notes([played.view("what-if")])]
-    before = samples.simulator_of_run(run)
-    notes += [
-        f"In every dialogue, {before} simulated the person up to the fork and {after} after it."
-        for after in {branch.dialogue.simulator for _, branch, _ in played.view("what-if").scored()} - {before}
-    ]
-    if played.subject != run.subject:
-        notes.append(
-            f"{played.subject} continued dialogues that {run.subject} had started: the effect applies to "
-            "dialogues that it continues."
-        )
-    why = _without_effect(arms, played)
-    return Result(tables=(Table("what-if", title, columns, tuple(rows), note=why),), notes=tuple(notes))
 
 
 def passport(context: CommandContext, options: Settings) -> Result:
@@ -345,17 +303,6 @@ def _path(options: Settings, name: str) -> Path | None:
 
 def _limit(options: Settings) -> int | None:
     return None if options["limit"] is None else options.whole("limit")
-
-
-def _without_effect(arms: Sequence[str], played: Run) -> str:
-    """Why some replies have no row."""
-    view = played.view("what-if")
-    shown = {effect.arm for effect in whatif.effects(view)}
-    lacking = [arm for arm in dict.fromkeys(arms) if arm not in shown]
-    reasons = Counter(f"{each.item.arm}: {each.failure.message}" for each in view.episodes() if each.failure)
-    told = "; ".join(f"{count} times {reason}" for reason, count in reasons.items())
-    none = f"No effect for {', '.join(lacking)}: no fork was played with both replies ({told or 'nothing was played'})"
-    return none if lacking else ""
 
 
 def _events(scenario: Scenario, dialogue: Dialogue, subject: str) -> tuple[Event, ...]:

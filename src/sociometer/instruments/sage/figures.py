@@ -12,7 +12,6 @@ from sociometer.core.measure import Cell, Figure, Measure, Table
 from sociometer.core.task import AnyRun
 from sociometer.instruments.sage.analyses.coordinate import REACH
 from sociometer.instruments.sage.analyses.relationship import DIMENSIONS, QUALITIES
-from sociometer.instruments.sage.analyses.whatif import Branch
 from sociometer.instruments.sage.dialogue import REHEARSAL, Dialogue
 from sociometer.instruments.sage.items import ASPECTS, OURS
 from sociometer.instruments.sage.judges.strategies import CAPABILITIES, REPETITION_LINE, STRATEGIES
@@ -104,18 +103,17 @@ def figures(runs: Sequence[AnyRun]) -> Sequence[Figure]:
 
 def beside(item: object, outcome: object) -> Figure | None:
     """The emotion curve; each point shows the inner thoughts of its turn."""
-    dialogue = outcome.dialogue if isinstance(outcome, Branch) else outcome
-    if not isinstance(dialogue, Dialogue) or dialogue.rehearsed:
+    if not isinstance(outcome, Dialogue) or outcome.rehearsed:
         return None
-    points = [CurvePoint(0, dialogue.start, note="before the first reply")]
-    for place, turn in enumerate(dialogue.turns, 1):
+    points = [CurvePoint(0, outcome.start, note="before the first reply")]
+    for place, turn in enumerate(outcome.turns, 1):
         judged = turn.judgement
         if judged is not None:
             points.append(
                 CurvePoint(place, judged.after, note=f"{judged.change:+d}. {judged.activity} {judged.feeling}")
             )
     chart = curve_chart(points, x_title="turn", y_title="emotion", domain=(0, 100))
-    return Figure("feelings", f"Emotion {dialogue.start} to {dialogue.final}: {dialogue.ending}", chart=chart)
+    return Figure("feelings", f"Emotion {outcome.start} to {outcome.final}: {outcome.ending}", chart=chart)
 
 
 def _rejudge(runs: Sequence[AnyRun]) -> Iterator[Figure]:

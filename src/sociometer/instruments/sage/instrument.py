@@ -19,7 +19,7 @@ from sociometer.instruments.sage import (
     practice,
     scoring,
 )
-from sociometer.instruments.sage.analyses import candour, coordinate, relationship, stability, strategies, whatif
+from sociometer.instruments.sage.analyses import candour, coordinate, rejudge, relationship, stability, strategies
 from sociometer.instruments.sage.deeds import matters
 from sociometer.instruments.sage.deeds import play as deeds
 from sociometer.instruments.sage.deeds import scoring as deeds_scoring
@@ -61,7 +61,7 @@ INSTRUMENT = Instrument(
               items=people_talks.matters),
         # Another simulator judges a stored dialogue anew.
         Task(
-            "rejudge", StoredDialogue, Dialogue, play=whatif.rejudge, summarise=scoring.summarise,
+            "rejudge", StoredDialogue, Dialogue, play=rejudge.rejudge, summarise=scoring.summarise,
             score=lambda item, outcome: scoring.score(item.scenario, outcome),
         ),
         # A judge rates how the person experienced the relationship, and the talk itself.
@@ -76,8 +76,6 @@ INSTRUMENT = Instrument(
         _task("stability", stability.Context, stability.Stability, stability.judge_again, stability),
         # A simulator judges turns of ours and of the release.
         _task("passport", passport.Probe, passport.Felt, passport.ask_probe, passport),
-        # A stored dialogue with one reply replaced, played on to its end.
-        _task("what-if", whatif.Fork, whatif.Branch, whatif.play_on, whatif),
         # A builder makes a new scenario.
         _task("build", build.Brief, build.Built, build.build_scenario, build),
     ],

@@ -2,8 +2,10 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from functools import partial
+from pathlib import Path
 from statistics import fmean
+
+from msgspec import structs
 
 from sociometer.core.measure import Figure
 from sociometer.core.paper import (
@@ -15,12 +17,12 @@ from sociometer.core.paper import (
     PaperRow,
     PaperTable,
     estimate,
-    illustration,
     printed,
     remarks_on,
 )
 from sociometer.core.task import AnyRun
 from sociometer.core.words import grouped
+from sociometer.instruments._paper import PaperParts
 from sociometer.instruments.sage.analyses.stability import contexts
 from sociometer.instruments.sage.figures import figures
 from sociometer.instruments.sage.judges.sheets import SHEETS, check, context_key
@@ -34,36 +36,31 @@ from sociometer.statistics.correlation import pearson
 from sociometer.statistics.intervals import clustered_mean_interval
 from sociometer.statistics.model_kinds import family_from_name
 
-_ANALYSE = "Run 'sociometer sage analyse RUN… --what {what} --role judge=MODEL' on the stored dialogues."
-_PLAYED = "Run 'sociometer run sage --model MODEL --role simulator=MODEL', or 'sociometer sage import FILE…'."
+PARTS = PaperParts(Path(__file__).parent)
+_TALKS = ("dialogue", "rejudge")
+_DRAWN = {
+    "Fig. 3": ("relationship-emotion", "relationship"), "Fig. 4": ("talk-emotion", "relationship"),
+    "Fig. 5": ("repetition", "strategies"), "Fig. 6": ("coordinate", "coordinate"), "Fig. 8": ("efficiency", *_TALKS),
+    "Fig. 9": ("coordinate", "coordinate"), "Fig. 10": ("repetition", "strategies"),
+    "Fig. 11": ("effectiveness", "strategies"),
+}  # fmt: skip
+"""The figures of the paper that the report also has: the name there, and the tasks whose runs they show."""
 
 
 def paper(given: PaperInput) -> Sequence[PaperPart]:
     """Every table and figure of the paper that has numbers or definitions."""
     drawn = {figure.name: figure for figure in figures(given.runs)}
-    figure = partial(_drawn, drawn)
-    dialogues = [*given.of_task("dialogue"), *given.of_task("rejudge")]
-    return [
-        illustration("Fig. 1", "SAGE at a glance"),
-        illustration("Fig. 2", "The workflow of the sentient agent"),
+    dialogues = [run for task in _TALKS for run in given.of_task(task)]
+    return PARTS.all(
         _human_check(given.of_task("dialogue")),
-        figure("Fig. 3", "Emotion vs. BLRI (user thoughts)", "relationship-emotion", "relationship"),
-        figure("Fig. 4", "Emotion vs. utterance quality", "talk-emotion", "relationship"),
+        *(_drawn(drawn, label, name, tasks) for label, (name, *tasks) in _DRAWN.items()),
         _correlations(given.of_task("relationship")),
         _agreement(dialogues),
         _leaderboard(given),
-        figure("Fig. 5", "Strategy Sequence Repetition Rate", "repetition", "strategies"),
-        figure("Fig. 6", "Social cognition coordinate", "coordinate", "coordinate"),
         _intentions(dialogues),
         _simulators(dialogues),
-        figure("Fig. 8", "Token efficiency", "efficiency", "dialogue"),
-        figure("Fig. 9", "Social cognition coordinate of all models", "coordinate", "coordinate"),
-        figure("Fig. 10", "Strategy Sequence Repetition Rate of all models", "repetition", "strategies"),
-        figure("Fig. 11", "Strategy effectiveness", "effectiveness", "strategies"),
-        illustration("Table 5", "Support strategy categorization"),
-        illustration("Table 6", "Capabilities and related strategies"),
         _examples(given.of_task("dialogue")),
-    ]
+    )
 
 
 def _human_check(runs: Sequence[AnyRun]) -> PaperPart:
@@ -79,30 +76,19 @@ def _human_check(runs: Sequence[AnyRun]) -> PaperPart:
             value = Estimate(None if each.value is None else 100 * each.value, interval)
             why = "too few people answered it"
             rows.append(PaperRow((row["metric"], value, each.items), section, remarks, why_empty=why))
-    own = bool(rows)
     rows += [printed(row["metric"], Estimate(float(row["percent"])), None) for row in published("table1")]
-    return PaperPart(
-        label="Table 1", title="Human evaluation results",
-        how="People's answers that are stored with the runs, with intervals over contexts; a tie is no majority.",
-        missing="" if own else "It needs people's judgements: 'sociometer sage sheet RUN' writes sheets for annotators,"
-        " 'sociometer sage annotations' evaluates and stores them.",
-        table=PaperTable((PaperColumn("Metric"), PaperColumn("%", digits=2), PaperColumn("Answers")), tuple(rows)),
-    )  # fmt: skip
+    columns = (PaperColumn("Metric"), PaperColumn("%", digits=2), PaperColumn("Answers"))
+    return PARTS.part("Table 1", table=PaperTable(columns, tuple(rows)))
 
 
-def _drawn(drawn: dict[str, Figure], label: str, title: str, name: str, task: str) -> PaperPart:
+def _drawn(drawn: dict[str, Figure], label: str, name: str, tasks: Sequence[str]) -> PaperPart:
     """A figure that the report also has; one for each simulator if points cannot share a scale."""
     found = tuple(
         figure
         for full, figure in drawn.items()
         if full == name or (full.startswith(f"{name}-") and "simulator" in figure.title)
     )
-    needs = _PLAYED if task == "dialogue" else _ANALYSE.format(what=task)
-    how = found[0].caption if found else ""
-    return PaperPart(
-        label=label, title=title, how=how or "As in the report.", missing="" if found else needs, figures=found,
-        tasks=("dialogue", "rejudge") if task == "dialogue" else (task,),
-    )  # fmt: skip
+    return PARTS.part(label, figures=found, how=found[0].caption if found else "", tasks=tuple(tasks))
 
 
 def _correlations(runs: Sequence[AnyRun]) -> PaperPart:
@@ -119,18 +105,11 @@ def _correlations(runs: Sequence[AnyRun]) -> PaperPart:
         if any(cell is not None for cell in cells):
             remarks = tuple(dict.fromkeys(remark for run in members for remark in remarks_on(run)))
             rows.append(PaperRow((simulator or "unknown", *cells), remarks=remarks))
-    own = bool(rows)
     rows.append(printed("DeepSeek-V3", Estimate(0.818), None, Estimate(0.788), None))
     groups = ("Fig. 3, relationship", "Fig. 4, utterances")
     heads = [(PaperColumn("r", group, 3), PaperColumn("models", group)) for group in groups]
     columns = (PaperColumn("Simulator"), *heads[0], *heads[1])
-    return PaperPart(
-        label="Figs. 3 and 4", title="Correlations of the sentient score",
-        how="Pearson's r over models, with a jackknife over their families (no interval below ten families); the paper"
-        " prints .818 and .788.",
-        missing="" if own else f"It needs at least three models that differ. {_ANALYSE.format(what='relationship')}",
-        table=PaperTable(columns, tuple(rows)),
-    )  # fmt: skip
+    return PARTS.part("Figs. 3 and 4", table=PaperTable(columns, tuple(rows)))
 
 
 def _examples(runs: Sequence[AnyRun]) -> PaperPart:
@@ -148,12 +127,8 @@ def _examples(runs: Sequence[AnyRun]) -> PaperPart:
         cells = (run.subject, talk.opening, first.reply, first.tokens, after, first.words)
         rows.append(PaperRow(cells, remarks=remarks_on(run)))
     columns = ("Model", "Person", "Reply", "Tokens", "Emotion after", "Person's next words")
-    return PaperPart(
-        label="Fig. 12", title="Example dialogues of models with the simulated person",
-        how=f"The first exchange in the first scenario that all runs have{f' ({shared[0]})' if shared else ''}.",
-        missing="" if rows else f"It needs dialogues that all runs have. {_PLAYED}",
-        table=PaperTable(tuple(PaperColumn(title) for title in columns), tuple(rows)),
-    )  # fmt: skip
+    table = PaperTable(tuple(PaperColumn(title) for title in columns), tuple(rows))
+    return PARTS.part("Fig. 12", table=table, scenario=f" ({shared[0]})" if shared else "")
 
 
 def _agreement(runs: Sequence[AnyRun]) -> PaperPart:
@@ -178,17 +153,7 @@ def _agreement(runs: Sequence[AnyRun]) -> PaperPart:
         rows.append(PaperRow((second, *cells), "", tuple(remarks[second])))
     shared = "; ".join(f"{one.first} and {one.second}: {one.subjects} subjects" for one in rho.values() if one.rho)
     columns = (PaperColumn(""), *(PaperColumn(name, digits=2) for name in names))
-    return PaperPart(
-        label="Table 2",
-        title="Spearman's rho between the rankings of different sentient agents",
-        how="Rank correlation of the subjects' mean final emotions under two simulators, over the subjects that both"
-        f" played. The paper prints .84 to .94. {shared}",
-        missing=""
-        if rows
-        else "It needs at least three subjects under each of two simulators: play again with"
-        " another '--role simulator=MODEL', or run 'sociometer sage analyse RUN… --what rejudge'.",
-        table=PaperTable(columns, tuple(rows), shared),
-    )
+    return PARTS.part("Table 2", table=PaperTable(columns, tuple(rows), shared), shared=shared)
 
 
 def _leaderboard(given: PaperInput) -> PaperPart:
@@ -202,13 +167,7 @@ def _leaderboard(given: PaperInput) -> PaperPart:
     rows = []
     order = {run.subject: place for place, run in enumerate(runs)}
     first = {simulator_of(run): order[run.subject] for run in reversed(runs)}
-    for run in sorted(
-        runs,
-        key=lambda run: (
-            first[simulator_of(run)],
-            -(value_of(run, "sentient") or 0.0),
-        ),
-    ):
+    for run in sorted(runs, key=lambda run: (first[simulator_of(run)], -(value_of(run, "sentient") or 0.0))):
         facts = given.facts(run)
         simulator = simulator_of(run)
         alone = sum((other.name, simulator_of(other)) == (run.name, simulator) for other in runs)
@@ -240,21 +199,13 @@ def _leaderboard(given: PaperInput) -> PaperPart:
         PaperColumn("Score", "Sentient", 1), PaperColumn("Success", "Supportive Dialogue", 0),
         PaperColumn("Failure", "Supportive Dialogue", 0), PaperColumn("Rank", "Arena"), PaperColumn("Score", "Arena"),
     )  # fmt: skip
-    missing = "" if runs else _PLAYED
+    missing = None
     if runs and not given.models:
         missing = (
             "Date and Arena need a file with facts about the models: --models FILE (columns model, date, arena_rank,"
             " arena_score)."
         )
-    return PaperPart(
-        label="Table 3",
-        title="Sentient leaderboard",
-        how="Score: mean final emotion. Success and failure: dialogues per hundred with a final emotion of at least"
-        " 100 and below 10. Ranks compare runs of one simulator, on the scenarios that all ranked runs share; a"
-        " stand-in has none.",
-        missing=missing,
-        table=PaperTable(columns, tuple(rows)),
-    )
+    return PARTS.part("Table 3", table=PaperTable(columns, tuple(rows)), missing=missing)
 
 
 def _intentions(runs: Sequence[AnyRun]) -> PaperPart:
@@ -269,13 +220,8 @@ def _intentions(runs: Sequence[AnyRun]) -> PaperPart:
     remarks = tuple(dict.fromkeys(remark for run in runs for remark in remarks_on(run) if "items" in remark))
     rows = [PaperRow((_intention(name), count), remarks=remarks) for name, count in kinds.items()]
     rows += [printed(_intention(row["intention"]), int(row["scenarios"])) for row in published("table4")]
-    return PaperPart(
-        label="Table 4",
-        title="Details of supportive dialogue topics",
-        how="Scenarios of the runs by hidden intention.",
-        missing="" if kinds else _PLAYED,
-        table=PaperTable((PaperColumn("Hidden intention"), PaperColumn("Scenarios")), tuple(rows)),
-    )
+    columns = (PaperColumn("Hidden intention"), PaperColumn("Scenarios"))
+    return PARTS.part("Table 4", table=PaperTable(columns, tuple(rows)))
 
 
 def _intention(name: str) -> str:
@@ -302,15 +248,10 @@ def _simulators(runs: Sequence[AnyRun]) -> PaperPart:
                     note=f"{len(finals)} dialogues",
                 )
             )  # fmt: skip
-    simulators = {point.group for point in points}
-    if len(simulators) < 2:
-        needs = "It needs runs under at least two simulators: '--role simulator=MODEL'."
-        return PaperPart(label="Fig. 7", title="Results of different sentient agents", missing=needs)
+    estimated = "" if counted else ", estimated from the text of the replies by one rule for all subjects"
+    part = PARTS.part("Fig. 7", tasks=_TALKS, estimated=estimated)
+    if len({point.group for point in points}) < 2:
+        return part
     chart = scatter_chart(points, x_title="tokens per dialogue", y_title="mean final emotion", y_unit="points")
-    how = (
-        "Mean final emotion (with 95 % intervals over scenarios) and mean tokens of a dialogue"
-        f"{'' if counted else ', estimated from the text of the replies by one rule for all subjects'}; the colour is"
-        " the simulator. Simulators differ in leniency."
-    )
-    figure = Figure("simulators", "Results of different sentient agents", how, chart=chart)
-    return PaperPart(label="Fig. 7", title=figure.title, how=how, figures=(figure,), tasks=("dialogue", "rejudge"))
+    figure = Figure("simulators", part.title, part.how, chart=chart)
+    return structs.replace(part, figures=(figure,), missing="")

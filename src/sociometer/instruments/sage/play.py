@@ -42,25 +42,17 @@ async def play_scenario(scenario: Scenario, session: Session) -> Dialogue:
     return await talk_on(scenario, session, protocol_of(session.settings))
 
 
-async def talk_on(
-    scenario: Scenario,
-    session: Session,
-    protocol: Protocol,
-    so_far: tuple[Turn, ...] = (),
-    given: Turn | None = None,
-    memory: str = "",
-) -> Dialogue:
-    """Plays a dialogue to its end after the turns so far; `given` is a reply in place of the subject's next one."""
+async def talk_on(scenario: Scenario, session: Session, protocol: Protocol, memory: str = "") -> Dialogue:
+    """Plays a dialogue to its end."""
     role = simulator_for(scenario, session)
-    turns = list(so_far)
-    emotion = _emotion(turns, protocol)
+    turns: list[Turn] = []
+    emotion = protocol.start
     ending: Ending | None = None
     while ending is None:
-        taken = given if len(turns) == len(so_far) else None
-        spoken = taken if taken is not None else await _reply(scenario, turns, session, memory)
+        spoken = await _reply(scenario, turns, session, memory)
         turn = await _take(scenario, turns, spoken, emotion, session, protocol, role)
         turns.append(turn)
-        emotion = _emotion(turns, protocol)
+        emotion = emotion if turn.judgement is None else turn.judgement.after
         ending = protocol.ending(emotion, len(turns), turn.words, scenario.language)
     simulator = session.identity_of(role) + (SHORT if protocol.short else "")
     made = Dialogue(scenario.first_words, protocol.start, tuple(turns), ending, simulator)
@@ -120,8 +112,3 @@ async def _take(
     if leak:
         session.note("leak", turn=number, gives=leak)
     return Turn(spoken.reply, judgement, plan, words, leak, spoken.tokens, rereads + more)
-
-
-def _emotion(turns: list[Turn], protocol: Protocol) -> int:
-    judged = [turn.judgement.after for turn in turns if turn.judgement is not None]
-    return judged[-1] if judged else protocol.start

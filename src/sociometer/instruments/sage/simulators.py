@@ -1,8 +1,9 @@
 """Simulators compared: rank agreement, leniency, variance components and other designs; their command."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 from math import sqrt
+from statistics import fmean
 
 import numpy as np
 from msgspec import Struct, structs
@@ -15,8 +16,7 @@ from sociometer.core.measure import CLUSTER_BOOTSTRAP, Cell, Interval, Table
 from sociometer.core.settings import Settings
 from sociometer.instruments.sage import samples
 from sociometer.instruments.sage.leaderboard import ends
-from sociometer.instruments.sage.leniency import LARGEST_DIFFERENCE, Leniency, leniency, means
-from sociometer.statistics.formatting import estimate, number, p_phrase, stand_in_notes
+from sociometer.statistics.formatting import estimate, stand_in_notes
 from sociometer.statistics.intervals import (
     MINIMUM_CLUSTERS,
     Floats,
@@ -26,6 +26,7 @@ from sociometer.statistics.intervals import (
     expanded_percentiles,
     too_few,
 )
+from sociometer.statistics.paired import PairedDifference, paired_difference
 from sociometer.statistics.ranking import rank_correlations
 from sociometer.statistics.variance_components import METHOD, Components, Precision, precision, variance_components
 
@@ -33,11 +34,10 @@ DRAWS = 4_000
 SUBJECT_FACET, SCENARIO_FACET, SIMULATOR_FACET = "subject", "scenario", "simulator"
 _SIMULATORS = (1, 2, 4, 8, 16)
 _SCENARIOS = (25, 50, 100, 200)
-_FEWEST_ANCHORS = 10
-"""With fewer anchors, a link is called too uncertain."""
-_SMALL = 0.05
-_Scores = dict[str, dict[str, dict[str, float]]]
-"""Final emotions by simulator, subject and scenario."""
+_SPAN = 100.0
+"""No two means on the scale of 0 to 100 differ by more."""
+_BySubject = Mapping[str, Mapping[str, float]]
+"""Final emotions by subject and scenario."""
 
 
 class Played(Struct, frozen=True):
@@ -79,6 +79,16 @@ class Cube(Struct, frozen=True, eq=False):
         )
 
 
+class Leniency(Struct, frozen=True):
+    """How much more lenient a simulator is than the reference, on shared dialogues; `gaps` are by subject."""
+
+    simulator: str
+    dialogues: int
+    mean: float
+    difference: PairedDifference
+    gaps: dict[str, float]
+
+
 class RankAgreement(Struct, frozen=True):
     """Spearman's rho of two simulators over the subjects that they share."""
 
@@ -113,7 +123,7 @@ def components_of(played: Sequence[Played]) -> Components | None:
     if len(set(labels[SUBJECT_FACET])) < 2 or len(set(labels[SCENARIO_FACET])) < 2:
         return None
     try:
-        return variance_components([row.final for row in played], labels, span=LARGEST_DIFFERENCE)
+        return variance_components([row.final for row in played], labels, span=_SPAN)
     except ValueError:
         return None
 
@@ -165,10 +175,26 @@ def _central(sample: Floats, table: Cube) -> Interval:
     return Interval(low, high, 0.95, CLUSTER_BOOTSTRAP, count)
 
 
+def leniency(simulator: str, theirs: _BySubject, reference: _BySubject) -> Leniency | None:
+    """A simulator against the reference on the dialogues (subject and scenario) that both have; None without any."""
+    pairs = {
+        subject: [(theirs[subject][name], reference[subject][name], name) for name in shared]
+        for subject in sorted(set(theirs) & set(reference))
+        if (shared := sorted(set(theirs[subject]) & set(reference[subject])))
+    }
+    every = [pair for found in pairs.values() for pair in found]
+    if len(every) < 2:
+        return None
+    own, base = [one for one, _, _ in every], [two for _, two, _ in every]
+    difference = paired_difference(base, own, [scenario for _, _, scenario in every])
+    gaps = {subject: fmean(one - two for one, two, _ in found) for subject, found in pairs.items()}
+    return Leniency(simulator, len(every), fmean(own), difference, gaps)
+
+
 def simulators(context: CommandContext, options: Settings) -> Result:
-    """Ranks, leniency, calibration, and the share of the variation that comes from the subjects, with intervals."""
+    """Ranks, leniency, and the share of the variation that comes from the subjects, with intervals."""
     runs = [context.run(reference) for reference in options.texts("runs")]
-    scores: _Scores = {}
+    scores: dict[str, dict[str, dict[str, float]]] = {}
     played: list[Played] = []
     for run in runs:
         name = samples.simulator_of_run(run)
@@ -186,10 +212,10 @@ def simulators(context: CommandContext, options: Settings) -> Result:
     components = components_of(played)
     found = [leniency(name, theirs, scores[base]) for name, theirs in scores.items() if name != base]
     gaps = [each for each in found if each is not None]
-    tables = [_agreement(table), _leniency(gaps, base), *_links(gaps, base), _calibrated(scores, gaps, base)]
+    tables = [_agreement(table), _leniency(gaps, base)]
     if components is not None:
         tables += [_components(components), _designs(components)]
-    said = [*_more_lenient(gaps, base), *_exchangeable(gaps, base), *_belongs(components, table)]
+    said = [*_more_lenient(gaps, base), *_belongs(components, table)]
     return Result(tables=tuple(tables), finding="\n".join(said), notes=tuple(_notes(runs, components)))
 
 
@@ -210,74 +236,11 @@ def _leniency(gaps: Sequence[Leniency], base: str) -> Table:
         gap = sorted(each.gaps.values())
         spread = f"{gap[0]:.1f} to {gap[-1]:.1f}" if len(gap) > 1 else None
         rows.append(
-            (each.simulator, each.dialogues, len(gap), each.mean, found.difference, *ends(found.interval), spread,
-             each.slope)
-        )  # fmt: skip
-    columns = ("simulator", "dialogues", "subjects", "mean", "more lenient by", "from", "to", "by subject", "slope")
+            (each.simulator, each.dialogues, len(gap), each.mean, found.difference, *ends(found.interval), spread)
+        )
+    columns = ("simulator", "dialogues", "subjects", "mean", "more lenient by", "from", "to", "by subject")
     units = dict.fromkeys(("mean", "more lenient by", "from", "to"), "points")
     return Table("leniency", f"Leniency compared with {base}", columns, tuple(rows), units=units)
-
-
-def _links(gaps: Sequence[Leniency], base: str) -> list[Table]:
-    """What the link misses for an anchor that is left out, in points."""
-    rows = tuple(
-        (each.simulator, len(each.gaps), each.unlinked, each.error, max(map(abs, each.misses.values())), each.alike)
-        for each in gaps
-        if each.error is not None
-    )
-    columns = ("simulator", "anchors", "not linked", "linked", "largest miss", "p of one link")
-    note = (
-        "Root mean square error for the mean of an anchor (a subject of both simulators) that is left out in turn, "
-        "before and after a link: a shift, or a line if it does better. Largest miss: of the link, for an anchor. p: "
-        "of one link for all anchors; if it is small, scores of the two simulators are not exchangeable."
-    )
-    units = dict.fromkeys(("not linked", "linked", "largest miss"), "points")
-    return [Table("links", f"Links to the scale of {base}", columns, rows, note=note, units=units)] if rows else []
-
-
-def _exchangeable(gaps: Sequence[Leniency], base: str) -> list[str]:
-    """Whether linking helps, and whether one link serves all subjects."""
-    said = []
-    for each in gaps:
-        before, after = each.unlinked, each.error
-        if before is None or after is None:
-            continue
-        few = f"; {len(each.gaps)} anchors are too few" if len(each.gaps) < _FEWEST_ANCHORS else ""
-        helps = (
-            f"{'A shift' if each.slope == 1 else 'A linear link'} from {each.simulator} to {base} "
-            f"{'helps' if after < before else 'does not help'}: a subject that is left out is missed by "
-            f"{number(before, 'points')} points before and {number(after, 'points')} after{few}."
-        )
-        if each.alike is not None and each.alike < _SMALL:
-            worst = max(each.misses, key=lambda name: abs(each.misses[name]))
-            helps += (
-                f" One link does not serve all subjects ({p_phrase(each.alike)}): the scores are not exchangeable, and "
-                f"{worst} is off by {number(abs(each.misses[worst]), 'points')} points."
-            )
-        said.append(helps)
-    return said
-
-
-def _calibrated(scores: _Scores, gaps: Sequence[Leniency], base: str) -> Table:
-    lines = {each.simulator: each for each in gaps}
-    rows: list[tuple[Cell, ...]] = []
-    for name, theirs in scores.items():
-        line = lines.get(name)
-        for subject, mean in means(theirs).items():
-            if name == base:
-                rows.append((name, subject, mean, mean, None, None, ""))
-            elif line is None:
-                rows.append((name, subject, mean, None, None, None, "no shared dialogues"))
-            else:
-                caveat = "" if line.error is not None else "not computed: only one shared subject"
-                rows.append((name, subject, mean, line.calibrated(mean), *ends(line.interval(mean)), caveat))
-    note = (
-        "A shift by the mean gap of the anchors, or a line through their means if it does better. The interval comes "
-        "from leaving out each subject in turn: it shows the possible error of the calibrated score of a new subject."
-    )
-    columns = ("simulator", "subject", "score", "calibrated", "from", "to", "caveat")
-    points = dict.fromkeys(("score", "calibrated", "from", "to"), "points")
-    return Table("calibrated", f"Scores on the scale of {base}", columns, tuple(rows), note=note, units=points)
 
 
 def _components(found: Components) -> Table:

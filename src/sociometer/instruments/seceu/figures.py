@@ -9,13 +9,12 @@ from sociometer.core.measure import Cell, Figure, Measure, Table
 from sociometer.core.task import AnyRun
 from sociometer.instruments._tables import Figures
 from sociometer.instruments.seceu.items import Scenario
-from sociometer.instruments.seceu.method_result import BY_PLACE, COMPARED
+from sociometer.instruments.seceu.method_result import COMPARED
 from sociometer.instruments.seceu.norm import (
     EQ_WINDOW,
     PUBLISHED_NORM,
     SIMILARITY_WINDOW,
     Norm,
-    distance,
     eq_density,
     published_rows,
     similarity_density,
@@ -190,26 +189,6 @@ def _mark(run: AnyRun, measure: Measure | None) -> Mark | None:
         return None
     low, high = (measure.interval.low, measure.interval.high) if measure.interval else (None, None)
     return Mark(_who(run), measure.value, run.subject, low, high, measure.note)
-
-
-def norm_figures(norm: Norm) -> list[Figure]:
-    """The figures of a user's own norm: people's scores, and their distances on each item."""
-    return [_score_figure(norm), *([spread_figure(norm)] if norm.deviations else [])]
-
-
-def _score_figure(norm: Norm) -> Figure:
-    """The distribution of people's EQs, with the mean and the EQs of answers given without reading."""
-    curve = {"score_below": norm.score_below, "mean": norm.mean, "deviation": norm.deviation}
-    unread = {"even allocation": (2.5,) * 4, "4, 3, 2, 1 unread": BY_PLACE}
-    marks = [Mark("mean of people", 100.0, note=f"{norm.people} people")]
-    for name, points in unread.items():
-        far = [distance(points, standard) for standard in norm.standards.values()]
-        eq = norm.eq(sum(far) / len(far))
-        marks.append(Mark(name, eq, note=norm.percent_text(norm.percent_of_eq(eq))))
-    chart = density_chart(eq_density(curve), marks, title="EQ")
-    title = {"text": COUNTED_LABEL.format(people=norm.people), "fontSize": 12, "fontWeight": "normal"}
-    window = f"{EQ_WINDOW:g} EQ points"
-    return FIGURES("norm-scores", chart={"title": title, **chart}, norm=norm.name, people=norm.people, window=window)
 
 
 def spread_figure(norm: Norm) -> Figure:

@@ -4,8 +4,8 @@ from pathlib import Path
 
 from sociometer.core.instrument import Instrument
 from sociometer.core.task import Task
-from sociometer.instruments._recall import recall_task
-from sociometer.instruments.seceu import figures, items, norm, norming, paper, play, prompting, recall, scoring
+from sociometer.instruments._recall import RECALL
+from sociometer.instruments.seceu import figures, items, norm, norming, paper, play, prompting, scoring
 from sociometer.instruments.seceu.published import reproduce
 
 FEELINGS = Task(
@@ -29,7 +29,7 @@ INSTRUMENT = Instrument(
         # The test: ten points shared out over four feelings.
         FEELINGS,
         # Does the subject know public stories by heart? Played by 'contamination'.
-        recall_task(recall.RecalledScenario, FEELINGS, "distance", lower_is_better=True),
+        RECALL,
     ],
     figures=figures.figures,
     beside=figures.beside,

@@ -155,7 +155,7 @@ def evenness(allocation: Sequence[float]) -> float | None:
 
 
 def read_norm(path: Path) -> Norm:
-    """Return the norm in a file that `study norms` or `seceu norms build` wrote."""
+    """Return the norm in a file that `study norms` wrote; also that of an earlier version."""
     file = read_norm_file(path)
     try:
         if file is None:

@@ -8,20 +8,14 @@ from sociometer.instruments import _recall
 from sociometer.instruments.seceu.items import BUNDLED, Scenario, bundled_scenarios, official_scenarios
 
 
-class RecalledScenario(_recall.RecallItem, frozen=True, kw_only=True, omit_defaults=True):
-    """A question about a story."""
-
-    test: Scenario | None = None
-
-
-def recalled(source: Source, unseen: str, count: int) -> tuple[list[_recall.Pair], list[RecalledScenario]]:
+def recalled(source: Source, unseen: str, count: int) -> tuple[list[_recall.Pair], list[_recall.RecallItem]]:
     """The pairs of public and unseen stories, and what is asked about them."""
     language = source.settings.text("language")
     if not source.official and not unseen:
         raise UsageError("the bundled stories need unseen ones to compare with; give --unseen FILE, or --official.")
-    public = list(official_scenarios(source, language) if source.official else bundled_scenarios(language))
-    others = list(bundled_scenarios(language, Path(unseen) if unseen else BUNDLED))
-    return _recall.recalled(public, others, _passage, RecalledScenario, count, source.seed)
+    public = official_scenarios(source, language) if source.official else bundled_scenarios(language)
+    others = bundled_scenarios(language, Path(unseen) if unseen else BUNDLED)
+    return _recall.recalled(map(_passage, public), map(_passage, others), count, source.seed)
 
 
 def _passage(one: Scenario) -> _recall.Passage:

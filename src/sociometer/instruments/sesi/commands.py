@@ -1,12 +1,11 @@
-"""The instrument's own commands: lint, probe, contamination, analyse, correlate, build."""
+"""The instrument's own commands: lint, probe, contamination, analyse, build."""
 
 import sys
 from collections import Counter
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from sociometer.core.command import CommandContext
+from sociometer.core.command import CommandContext, Run
 from sociometer.core.errors import UsageError
 from sociometer.core.instrument import Result
 from sociometer.core.measure import Cell
@@ -15,7 +14,7 @@ from sociometer.core.task import RunView
 from sociometer.core.words import counted
 from sociometer.instruments._blind import cues
 from sociometer.instruments._recall import examine
-from sociometer.instruments.sesi import academic, errors, figures, items, probing, recall
+from sociometer.instruments.sesi import errors, figures, items, probing, recall
 from sociometer.instruments.sesi.build.command import build as build
 from sociometer.instruments.sesi.conditions import CONTROL, SECOND_PERSON, noise_for, of_factors
 from sociometer.instruments.sesi.items import TABLES
@@ -168,33 +167,18 @@ def _wrong_answers(
 ) -> tuple[dict[str, RunView[Any, Any]], list[errors.WrongAnswer]]:
     """The runs, and a sample of so many wrong answers of each."""
     found = [context.run(reference, "questions") for reference in options.texts("run") or ("last",)]
-    runs = {run.id: academic.view_of_test(run) for run in found}
+    runs = {run.id: _view_of_test(run) for run in found}
     sample = errors.sample_runs(runs, count, context.seed)
     if not sample:
         raise UsageError("these runs have no readable wrong answer, so there is nothing to explain.")
     return runs, sample
 
 
-def correlate(context: CommandContext, options: Settings) -> Result:
-    """Joins the SESI accuracies of stored runs with academic scores and correlates them."""
-    scores = academic.read_scores(Path(options.text("academic")))
-    renamed = _renamed(options.texts("as"))
-    social, notes = academic.run_scores([context.run(reference) for reference in options.texts("run")], renamed)
-    notes += academic.join(scores, social)
-    if academic.SOCIAL not in scores.benchmarks():
-        raise UsageError("there is no SESI score: give --run RUN, or a column SESI in the CSV.")
-    results = academic.correlate(scores)
-    test, why = academic.apart(scores)
-    notes += [why] if why else []
-    tables = (academic.pair_table(results), *((test,) if test else ()))
-    return Result(tables, tuple(notes), (academic.matrix_figure(results, scores.benchmarks()),))
-
-
-def _renamed(given: Sequence[str]) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for entry in given:
-        left, separator, right = entry.partition("=")
-        if not separator or not left or not right:
-            raise UsageError(f"--as needs MODEL=NAME, not '{entry}'.")
-        found[left] = right
-    return found
+def _view_of_test(run: Run) -> RunView[Any, Any]:
+    """The run as a run of the test; a run of another task (a judge's, a builder's) raises an error."""
+    if "questions" not in run.tasks:
+        raise UsageError(
+            f"run {run.id} is of the task '{', '.join(run.tasks)}', not of 'questions'; "
+            "name a run of the test (see 'sociometer runs')."
+        )
+    return run.view("questions")

@@ -4,8 +4,8 @@ from pathlib import Path
 
 from sociometer.core.instrument import Instrument
 from sociometer.core.task import Task
-from sociometer.instruments._recall import recall_task
-from sociometer.instruments.sesi import errors, figures, items, paper, play, recall, scoring
+from sociometer.instruments._recall import RECALL
+from sociometer.instruments.sesi import errors, figures, items, paper, play, scoring
 from sociometer.instruments.sesi.build import draft, posts
 from sociometer.instruments.sesi.published import reproduce
 from sociometer.reading import ChoiceAnswer
@@ -28,7 +28,7 @@ INSTRUMENT = Instrument(
         # The test: a situation, a question and four options, under the control or a condition of a probe.
         QUESTIONS,
         # Does the subject know public items by heart? Played by 'contamination'.
-        recall_task(recall.RecalledQuestion, QUESTIONS, "correct", lower_is_better=False),
+        RECALL,
         # A judge names the cause of each wrong answer in stored runs.
         Task(
             "errors",

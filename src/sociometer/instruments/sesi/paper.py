@@ -28,6 +28,7 @@ from sociometer.instruments.sesi.academic import (
     Member,
     PairResult,
     Scores,
+    apart,
     correlate,
     matrix_figure,
     shared_accuracies,
@@ -157,7 +158,7 @@ def _correlations(given: PaperInput, probed: Probed) -> _Correlated:
     for run in _controls(probed):
         facts, name = given.facts(run), run.name
         known = {column: score for column, text in facts.items() if (score := _number(text)) is not None}
-        found = Member(name, run.run, run, item_values(run, "correct"))
+        found = Member(name, run.run, item_values(run, "correct"))
         if known and found.items:
             members.append(found)
             values[name], families[name] = known, facts.get("family") or family_from_name(name)
@@ -170,6 +171,7 @@ def _correlations(given: PaperInput, probed: Probed) -> _Correlated:
     scores = Scores({name: {**values[name], SOCIAL: value} for name, value in accuracies.items()}, families)
     pairs = correlate(scores)
     remarks = [f"{len(members)} models, SESI on the {len(shared.items)} items that all have"]
+    remarks.append(apart(scores))
     names = {member.model for member in members}
     remarks += dict.fromkeys(
         f"{run.name}: {remark}" for run in _controls(probed) if run.name in names for remark in remarks_on(run)

@@ -9,13 +9,7 @@ from sociometer.instruments.sesi.items import Question, bundled, questions, read
 from sociometer.reading import read_items
 
 
-class RecalledQuestion(_recall.RecallItem, frozen=True, kw_only=True, omit_defaults=True):
-    """One question of the check about a SESI question."""
-
-    test: Question | None = None
-
-
-def recalled(source: Source, unseen: str, count: int) -> tuple[list[_recall.Pair], list[RecalledQuestion]]:
+def recalled(source: Source, unseen: str, count: int) -> tuple[list[_recall.Pair], list[_recall.RecallItem]]:
     """The pairs of public and unseen questions, and what is asked about them."""
     if unseen:
         path = Path(unseen)
@@ -24,7 +18,7 @@ def recalled(source: Source, unseen: str, count: int) -> tuple[list[_recall.Pair
         others = list(bundled())
     else:
         raise UsageError("the bundled items need unseen ones to compare with; give --unseen FILE, or --official.")
-    return _recall.recalled(list(questions(source)), others, _passage, RecalledQuestion, count, source.seed)
+    return _recall.recalled(map(_passage, questions(source)), map(_passage, others), count, source.seed)
 
 
 def _passage(one: Question) -> _recall.Passage:

@@ -5,12 +5,10 @@ import msgspec
 import pytest
 
 from fake_runs import summarised_run
-from sociometer.core.errors import UsageError
 from sociometer.core.task import RunView
-from sociometer.instruments.sage.analyses import relationship, stability, whatif
+from sociometer.instruments.sage.analyses import relationship, stability
 from sociometer.instruments.sage.dialogue import Dialogue, Judgement, StoredDialogue, Turn
 from sociometer.instruments.sage.items import bundled
-from sociometer.instruments.sage.judges.strategies import STRATEGIES
 
 from ..people import Chair, InTurn, Person, Says, emotion_json  # noqa: TID252
 
@@ -158,82 +156,6 @@ def test_rejudging_keeps_the_words_and_changes_the_feelings(rehearse):
     assert outcome.turns[-1].judgement is None
 
 
-def test_a_fork_replaces_one_reply_and_plays_on(rehearse):
-    item = stored(SCENARIOS[0], 5, -3, 2)
-    subject, writer = Says("from here on me"), Says("Take your time.")
-    show = rehearse(subject=subject, writer=writer, simulator=Person(1))
-    branch = play(show, "what-if", whatif.fork(item, 2, "D-2")).outcome
-    replies = [turn.reply for turn in branch.dialogue.turns]
-    assert replies[:3] == ["I hear you. 0", "Take your time.", "from here on me"]
-    assert branch.dialogue.trajectory[:4] == (40, 45, 46, 47)
-    brief = writer.asked[0].messages[0].content
-    assert STRATEGIES["D-2"] in brief and SCENARIOS[0].hidden not in brief
-    assert writer.asked[0].messages[-1].content == "words 0"
-
-
-def test_the_stored_arm_keeps_the_reply_and_asks_no_writer(rehearse):
-    writer = Says("never")
-    show = rehearse(subject=Says("on"), writer=writer, simulator=Person(0))
-    branch = play(show, "what-if", whatif.fork(stored(SCENARIOS[0], 5, -3), 1, whatif.STORED)).outcome
-    assert branch.reply == "I hear you. 0" and not writer.asked
-
-
-def test_a_fork_at_a_turn_that_was_not_judged_is_refused():
-    item = stored(SCENARIOS[0], 5, -3)
-    with pytest.raises(UsageError, match="no judged turn 3; allowed: 1 to 2"):
-        whatif.fork(item, 3, "D-2")
-    with pytest.raises(UsageError, match="unknown strategy 'Q-1'"):
-        whatif.fork(item, 1, "Q-1")
-
-
-class Moody(Chair):
-    """A person whom one reply lifts and all others leave as they are, with some scatter of its own."""
-
-    def __init__(self):
-        super().__init__("moody")
-        self._scatter = 0
-
-    def say(self, request):
-        view = request.view
-        if view.hop == "reply":
-            return json.dumps(dict.fromkeys(("attitude", "aim", "tone", "content", "words"), "Go on then."))
-        self._scatter = (self._scatter + 1) % 3
-        return emotion_json((6 if view.reply == "Take your time." else 0) + self._scatter * (len(view.earlier) == 0))
-
-
-def effects(show, forks, repeats):
-    return whatif.effects(show.play_all("what-if", forks, repeats))
-
-
-def test_the_effect_at_one_fork_has_an_interval_over_replays(rehearse):
-    item = stored(SCENARIOS[0], 5, -3)
-    show = rehearse({"turns": 3}, subject=Says("on"), writer=Says("Take your time."), simulator=Moody())
-    forks = [whatif.fork(item, 1, arm) for arm in (whatif.STORED, "D-2")]
-    change, final = effects(show, forks, 5)
-    assert (change.measure, final.measure) == ("change", "emotion")
-    assert 5 <= change.difference <= 7 and change.interval.method == "Welch"
-    assert change.interval.low < change.difference < change.interval.high
-    assert final.replays == 5 and final.forks == 1
-
-
-def test_the_effect_over_scenarios_is_paired_and_clustered(rehearse):
-    items = [stored(scenario, 5, -3) for scenario in SCENARIOS[:12]]
-    show = rehearse({"turns": 2}, subject=Says("on"), writer=Says("Take your time."), simulator=Moody())
-    forks = [whatif.fork(item, 1, arm) for item in items for arm in (whatif.STORED, "D-2")]
-    effect = effects(show, forks, 2)[-1]
-    assert effect.forks == 12 and effect.interval.clusters == 12
-    assert effect.interval.low > 4
-
-
-def test_replays_that_never_vary_claim_no_interval():
-    assert whatif.welch([5.0, 5.0], [7.0, 7.0]).low is None
-    assert whatif.welch([5.0], [7.0]).low is None
-    known = whatif.welch([1.0, 2.0, 3.0], [2.0, 4.0, 6.0])
-    # Welch by hand: difference 2, variances 1 and 4, SE sqrt(5/3), df = (5/3)^2 / ((1/3)^2/2 + (4/3)^2/2) = 50/17
-    assert (known.low + known.high) / 2 == pytest.approx(2)
-    assert known.high - 2 == pytest.approx(3.2189 * (5 / 3) ** 0.5, rel=1e-3)
-
-
 def test_every_analysis_has_its_figures(rehearse, sage):
     from sociometer.instruments.sage.figures import figures
 
@@ -244,20 +166,19 @@ def test_every_analysis_has_its_figures(rehearse, sage):
         strategies={"strategies": ["B-3", "F-5"]},
         coordinate={"reason": "r", "solution": 1, "creative": -1},
     )
-    show = rehearse({"turns": 3}, judge=judge, subject=Says("on"), writer=Says("Go on."), simulator=Person(1))
+    show = rehearse({"turns": 3}, judge=judge, subject=Says("on"), simulator=Person(1))
     given = {
         "relationship": items,
         "strategies": items,
         "coordinate": items,
         "rejudge": items,
         "stability": [context for item in items for context in stability.contexts(item)],
-        "what-if": [whatif.fork(item, 1, arm) for item in items for arm in (whatif.STORED, "D-2", whatif.WRITER)],
     }
     names = set()
     for task, of_task in given.items():
         runs = [summarised_run(f"r{n}", task, f"m{n}", {}, show.summarise(task, of_task)) for n in range(3)]
         drawn = figures(runs)
-        assert drawn or task == "what-if", task
+        assert drawn, task
         names |= {figure.name for figure in drawn}
         json.dumps([figure.chart for figure in drawn])
     assert {

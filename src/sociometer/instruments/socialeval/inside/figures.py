@@ -7,13 +7,7 @@ from pathlib import Path
 from sociometer.core.measure import Figure
 from sociometer.instruments._tables import Figures
 from sociometer.instruments.socialeval.abilities import ABILITIES, dimension_of
-from sociometer.instruments.socialeval.inside.findings import (
-    SCALE_CAVEAT,
-    language_name,
-    main_results,
-    parameters_text,
-    short,
-)
+from sociometer.instruments.socialeval.inside.findings import language_name, short
 from sociometer.instruments.socialeval.inside.view import LEVELS, InsideView, NeuronResult, Spot
 from sociometer.statistics import charts
 from sociometer.statistics.chart_parts import nominal, order_of, shaped
@@ -47,10 +41,7 @@ def cloud_chart(spots: Sequence[Spot]) -> Spec:
 
 def inside_figures(views: Sequence[InsideView]) -> list[Figure]:
     """All figures of one or several models."""
-    found = [figure for view in views for figure in _of_one(view, f"-{_slug(view)}" if len(views) > 1 else "")]
-    if len(views) > 1:
-        found += _scale(views)
-    return found
+    return [figure for view in views for figure in _of_one(view, f"-{_slug(view)}" if len(views) > 1 else "")]
 
 
 def _slug(view: InsideView) -> str:
@@ -123,30 +114,3 @@ def _neuron_layers(view: InsideView, suffix: str) -> Figure:
     ]
     chart = charts.curve_chart(points, x_title="layer", y_title="density in points", unit="points")
     return FIGURES("inside-density", name=f"inside-density{suffix}", chart=chart, model=short(view))
-
-
-def _scale(views: Sequence[InsideView]) -> Iterator[Figure]:
-    for name, title, values in (
-        (
-            "silhouette",
-            "Silhouette of the dimensions, best layer",
-            [[e.clearest.silhouette for e in main_results(v)] for v in views],
-        ),
-        (
-            "separation",
-            "Separation of the neuron sets",
-            [[found.separation for found in v.neurons[-1:]] for v in views],
-        ),
-    ):
-        points = [
-            charts.ScatterPoint(short(view), view.parameters, sum(of) / len(of), note=parameters_text(view.parameters))
-            for view, of in zip(views, values, strict=True)
-            if of
-        ]
-        if len(points) > 1:
-            yield Figure(
-                f"inside-scale-{name}",
-                f"{title}, by number of parameters",
-                SCALE_CAVEAT,
-                chart=charts.scatter_chart(points, x_title="parameters", y_title=name, log_x=True),
-            )

@@ -13,11 +13,6 @@ from sociometer.statistics.formatting import number, p_phrase
 
 LEVEL = 0.05
 _TABLES = Tables(Path(__file__).with_name("tables.toml"))
-SCALE_CAVEAT = (
-    "Models of different size differ in data, training, tokenizer, depth and width as well; a few of them cannot show"
-    " that size causes a difference. The best of more layers is higher by chance; a silhouette in more dimensions has"
-    " another range. Compare models of one family, and each with its own shuffled labels."
-)
 
 
 def language_name(code: str) -> str:
@@ -40,9 +35,8 @@ def parameters_text(count: int) -> str:
 def finding_of(view: InsideView) -> str:
     """The findings in one model, in a few sentences, including what was not found."""
     parts = [f"{short(view)} ({parameters_text(view.parameters)} parameters): {_clusters(view)}"]
-    neurons = _joint(view.neurons)
-    if neurons is not None:
-        parts.append(_neurons_in_words(neurons))
+    if view.neurons:  # the last result is of both languages, or of the only one
+        parts.append(_neurons_in_words(view.neurons[-1]))
     return " ".join(parts)
 
 
@@ -70,11 +64,6 @@ def _clusters(view: InsideView) -> str:
     return f"{'; '.join(said)}." if said else "too few questions to compare dimensions."
 
 
-def _joint(neurons: Sequence[NeuronResult]) -> NeuronResult | None:
-    """The result of both languages, or of the only one."""
-    return neurons[-1] if neurons else None
-
-
 def _neurons_in_words(found: NeuronResult) -> str:
     clear = found.p_separation <= LEVEL and found.separation > 0
     verdict = "more separate than with shuffled labels" if clear else "which shuffled labels also give"
@@ -86,8 +75,7 @@ def _neurons_in_words(found: NeuronResult) -> str:
 
 def inside_tables(views: Sequence[InsideView]) -> tuple[Table, ...]:
     """The tables that a person needs."""
-    found = [_representations(views), *_neurons(views)]
-    return tuple(found if len(views) < 2 else [*found, side_by_side(views)])
+    return (_representations(views), *_neurons(views))
 
 
 def _representations(views: Sequence[InsideView]) -> Table:
@@ -121,24 +109,7 @@ def _alone(views: Sequence[InsideView]) -> list[str]:
     return ["model"] if len(views) == 1 else []
 
 
-def side_by_side(views: Sequence[InsideView]) -> Table:
-    """One row per model, by size."""
-    rows = []
-    for view in sorted(views, key=lambda view: view.parameters):
-        neurons, clear = _joint(view.neurons), [each.clearest.silhouette for each in main_results(view)]
-        rows.append(
-            (
-                short(view), parameters_text(view.parameters), view.layers, sum(clear) / len(clear) if clear else None,
-                neurons.separation if neurons else None, neurons.density if neurons else None,
-            )
-        )  # fmt: skip
-    return _TABLES("models", rows, caveat=SCALE_CAVEAT)
-
-
 def caveats(views: Sequence[InsideView]) -> tuple[str, ...]:
     """The caveats of the numbers."""
     left_out = sum(view.left_out for view in views)
-    said = [f"{left_out} questions without one certain dimension were left out."] if left_out else []
-    if len(views) > 1:
-        said.append(SCALE_CAVEAT)
-    return tuple(said)
+    return (f"{left_out} questions without one certain dimension were left out.",) if left_out else ()
