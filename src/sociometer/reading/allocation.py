@@ -1,15 +1,19 @@
 """Point allocations: how a reply that shares points over options is read, and the paper's repairs of its sum.
 
-Points are read from JSON, from pairs of a name and a number (lines, a table or a list), or from as many numbers as
-there are options, in their order, bare or numbered, where nothing else is a number. Looser shapes (a name and a number
-somewhere in each line or clause, numbers below a line of names) count only where they add up to the total. Two
-different allocations, a ranking, a sum or a fraction, or a name without its number: not sure, so asked again.
+First numbers and names get one spelling: `2 + 1 = 3` is 3, `1 1/2` is 1.5, "Sadness" or "lonley" is the option "sad"
+or "lonely". Then points are read from JSON, from as many numbers as there are options, in their order, bare or numbered,
+where nothing else is a number, or from pairs of a name and a number (lines, a table or a list). Running text counts
+only where each number belongs to a name beside it in one way, and the points add up to the total. Two different
+allocations, a ranking, a range, an example, or a name without its number: not sure, so asked again.
 """
 
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from html import unescape
+from itertools import product
+from os.path import commonprefix
 from typing import Any
 
 import msgspec
@@ -21,10 +25,19 @@ from sociometer.reading.text import last_part, plain, squeeze
 _NUMBER = r"[-+]?(?:(?<![^.]\.)\d{1,6}(?:\.\d{1,20})?|(?<!\.)\.\d{1,20})"
 _NUMBERS = re.compile(_NUMBER)
 _ONLY_NUMBERS = re.compile(r"[(\[]?\s?-?\d+(?:\.\d+)?(?:[,;/|\s、-]+\d+(?:\.\d+)?){1,25}\s?[)\]]?\s?[.。]?")
-_DASHED = re.compile(r"(?<=\d)-(?=\d)")
+_DASHED = re.compile(r"(?<=[^\W_])-(?=\d)")
 _LONGEST_LIST = 200
 _CLAUSE = re.compile(r"[\n,;、。|]|\.(?=\s)")
-_ENTRY = re.compile(r"[^\w\n]{0,9}(?:\d{1,2}|[a-zA-Z])[.)、:](?=\s)")
+_SENTENCE = re.compile(r"[\n;。]|[.!](?=\s)")
+_TAG = re.compile(r"</?(?:[uod]l|li|d[dt]|p|br|b|i|em|strong|table|t[rdh]|tbody|thead|div|span|h\d)(?:\s[^<>\n]{0,99})?/?>", re.I)
+_FRACTION = re.compile(r"(?<![\d./])(?:(\d{1,3})\s)?([13])/([24])(?![\d/]|\.\d)")
+_TERMS = r"\d{1,4}(?:\.\d{1,4})?(?:\s?[-+×*]\s?\d{1,4}(?:\.\d{1,4})?){1,25}"
+_EQUATION = re.compile(rf"(?<![\d./+×*^±-])(?<![/+×*^±-]\s)({_TERMS})\s?=\s?(\d{{1,4}}(?:\.\d{{1,4}})?)(?![\d/]|\.\d|\s?[-+×*/=])")
+_TALLY = re.compile(r"([★⭐●■█▮◆❤♥✔✓✅🔵🟦🟢🔴⬛🌟])\uFE0F?(?:\1\uFE0F?){0,19}[☆○□░▯◇]*(?!\s?[\d(=])")
+_MOST_NUMBERS, _MOST_WAYS = 24, 64
+"""How many numbers of a sentence are bound to names, and in how many ways at most."""
+_OTHERS = -1
+"""The place of “the others” among names."""
 
 
 class AllocationReading(msgspec.Struct, frozen=True):
@@ -66,28 +79,42 @@ def read_allocation(text: str, options: Sequence[str], total: float = 10.0, lang
         )
     said, rules, names = last_part(text), read_rules("allocation", language), _names(tuple(options), language)
     found = list(names.in_json(said))
-    if found and names.ranked(found[-1], said[: max(map(said.rfind, "]}"))]):
-        return AllocationReading(None, "not sure")
-    if found:
-        return AllocationReading(found[-1], "json") if len(set(found)) == 1 else AllocationReading(None, "several")
-    said = plain(said)
+    said = plain(_TAG.sub(lambda tag: "\n" if re.match("</?(?:li|tr|p|br|h)", tag[0]) else " ", unescape(said)))
     following = rules.search("next_question", said, 1)
     if following and re.search(r"\d", said[: following.start()]):
         said = said[: following.start()]
+    if found:
+        return names.sure_of_json(found, last_part(text), said)
     if not said:
         return AllocationReading(None, "empty")
-    said = re.sub(rf"(?<=\d)(?<!/\d)\s?(?:/|{rules.either('scale')})\s?{total:g}\b(?!\s?[/.=])", "", said)  # 3/10 is 3
-    if (ordered := names.in_their_order(said, total)) is not None:
-        return ordered
-    if names.sums(said):
+    spelled, checks = names.in_own_words(_calculated(said, total, rules))
+    reading = names.in_text(spelled, said, total)
+    if reading.values is not None and any(_is_whole(check, total) and sorted(check) != sorted(reading.values) for check in checks[-1:]):
         return AllocationReading(None, "not sure")
-    if (paired := names.paired(said, total)) is not None:
-        return paired
-    digits = rules.find("spelled").sub(lambda one: str(rules.place("numbers", one[0].casefold())), said)
-    loose, has = names.loose(digits, total), rules.search
-    if loose and not (has("corrects", said) or has("range", rules.find("list").sub("", said)) or has("ranks", said)):
-        return AllocationReading(loose.pop(), "adds up") if len(loose) == 1 else AllocationReading(None, "several")
-    return AllocationReading(None, "refusal" if rules.search("refusal", said) else "none")
+    return reading
+
+
+def _calculated(text: str, total: float, rules: Rules) -> str:
+    """The text with numbers in one spelling: 3/10 as 3, 1 1/2 as 1.5, a right sum as its result; no dates and counts."""
+    text = re.sub(rf"(?<=\d)(?<!/\d)\s?(?:/|{rules.either('scale')})\s?{total:g}\b(?!\s?[/=]|\.\d)", "", text)
+    text = _FRACTION.sub(lambda one: f"{int(one[1] or 0) + int(one[2]) / int(one[3]):g}", text)
+    text = rules.find("halves").sub(lambda one: f"{_counted(one[1], rules) + 0.5:g}", text)
+    text = rules.find("half_total").sub(f" {total / 2:g} ", rules.find("half_point").sub(" 0.5 ", text))
+    return rules.find("no_points").sub("", text)
+
+
+def _counted(number: str, rules: Rules) -> float:
+    """The value of a number in digits or in words."""
+    return float(number) if _NUMBERS.fullmatch(number) else float(rules.place("numbers", number.casefold()))
+
+
+def _result(terms: str) -> float:
+    """The result of a sum, a difference or a product, from left to right."""
+    result, *rest = re.findall(r"([-+×*]?)\s?(\d+(?:\.\d+)?)", terms)
+    value = float(result[1])
+    for sign, number in rest:
+        value = value + float(number) if sign == "+" else value - float(number) if sign == "-" else value * float(number)
+    return value
 
 
 def _are_points(values: Sequence[float], total: float) -> bool:
@@ -105,36 +132,70 @@ def _is_whole(values: Sequence[float], total: float) -> bool:
     return any(math.isclose(math.fsum(values), whole, abs_tol=0.051) for whole in (total, 100.0))
 
 
+def _shares(points: Sequence[float]) -> list[float]:
+    return [round(value / (math.fsum(points) or 1), 6) for value in points]
+
+
+def _nearly(word: str, name: str) -> bool:
+    """Whether a word is a long name with one letter more, less or other, or with two letters swapped."""
+    begin = len(commonprefix([word, name]))
+    end = len(commonprefix([word[:begin - 1 : -1], name[:begin - 1 : -1]])) if begin else 0
+    more, less = word[begin : len(word) - end], name[begin : len(name) - end]
+    return begin > 0 and len(name) > 4 and (max(len(more), len(less)) < 2 or (len(more) == 2 and more == less[::-1]))
+
+
+def _bound(runs: Sequence[list[int]], numbers: Sequence[tuple[float, bool]]) -> list[dict[int, float]]:
+    """The ways to bind each number to the name next to it, or to the whole run of names if it is for each of them.
+
+    `runs` are the names before, between and behind the numbers; no name is bound to two numbers.
+    """
+    ways = [(dict[int, float](), frozenset[int]())]
+    for at, (number, each) in enumerate(numbers if len(numbers) <= _MOST_NUMBERS else ()):
+        found = []
+        for (given, taken), side in product(ways, (0, 1)):
+            run = runs[at + side]
+            picked = frozenset(run if each else run[:1] if side else run[-1:])
+            free = picked and not (picked & taken and not side)
+            if free and all(given.get(name, number) == number for name in picked):
+                found.append((given | dict.fromkeys(picked, number), picked if side else frozenset[int]()))
+        ways = found[:_MOST_WAYS]
+    return [given for given, _ in ways]
+
+
+def _picked(
+    runs: Sequence[list[int]], numbers: Sequence[tuple[float, bool]], pick: int
+) -> tuple[list[list[int]], list[tuple[float, bool]]]:
+    """Of numbers without a name between them, or around one name only, the first or the last."""
+    if len(names := {name for run in runs for name in run}) == 1:
+        return [list(names), []], [numbers[pick]]
+    kept_runs, kept = [runs[0]], list[tuple[float, bool]]()
+    for number, before, after in zip(numbers, runs, runs[1:], strict=False):
+        if kept and not before:
+            kept_runs[-1] = after
+            kept[-1] = kept[-1] if pick == 0 else number
+        else:
+            kept_runs.append(after)
+            kept.append(number)
+    return kept_runs, kept
+
+
 class _Names:
     """The names of the options, as replies spell them."""
 
     def __init__(self, options: Sequence[str], language: str) -> None:
         self.count, self._rules = len(options), read_rules("allocation", language)
-        self._has = self._rules.search
         self._folded = [squeeze(option) for option in options]
         spelled = sorted(((word, at) for at, word in enumerate(self._folded) if word), key=lambda pair: -len(pair[0]))
         self._places = dict(reversed(spelled))
         parts = [r"[\W_]{1,3}".join(map(re.escape, word.split())) for word, _ in spelled]
-        # "Frustration" for "frustrated": the beginning of a long word, where no other option begins so.
-        stems = {
-            word[: max(5, len(word) - 3)]: at
-            for word, at in spelled
-            if word.isascii() and word.isalpha() and len(word) > 6
-        }
-        self._stems = {
-            stem: at for stem, at in stems.items() if sum(other.startswith(stem[:5]) for other in self._folded) == 1
-        }
-        parts += [rf"{stem}[a-z]{{0,6}}" for stem in self._stems]
         bounded = [part if not part.isascii() else rf"(?<![A-Za-z]){part}(?![A-Za-z])" for part in parts]
         self._pattern = re.compile("|".join(bounded) or r"(?!)", re.IGNORECASE)
-        # "Anger" for "angry" counts only where the points add up.
-        roots = {word: at for word, at in spelled if word.isascii() and word.isalpha() and len(word) > 2}
+        # "Frustration" for "frustrated": the same word without its ending, where no other option is like it.
+        self._words = {word: at for word, at in spelled if word.isascii() and word.isalpha() and len(word) > 2}
         pairs = (pair.split("|") for words in self._rules.lists("kin") for pair in words)
-        kin = {other: roots[word] for word, other in pairs if word in roots}
-        roots = {word[: 4 if len(word) > 5 else 3]: at for word, at in (roots | kin).items()}
-        self._roots = {root: at for root, at in roots.items() if self._alone(root, at)}
-        begun = [rf"(?<![A-Za-z]){root}[a-z]{{0,9}}(?![A-Za-z])" for root in self._roots]
-        self._loose = re.compile("|".join([*bounded, *begun]) or r"(?!)", re.IGNORECASE)
+        kin = [(other, self._words[word]) for word, other in pairs if word in self._words]
+        stems = [(self._stem(word), at) for word, at in [*self._words.items(), *kin]]
+        self._stems = {stem: at for stem, at in stems if {place for other, place in stems if other == stem} == {at}}
         name, said = f"({self._pattern.pattern})", self._rules
         points, label = f"({_NUMBER}){said.find('points_end').pattern}", said.find("label").pattern
         numbered = (label.replace("LABEL", f"(?:{at + 1}|{chr(97 + at)})") + points for at in range(self.count))
@@ -143,6 +204,12 @@ class _Names:
         listed = rf"(?<![\w.]){points}{said.find('next').pattern}{points}"
         again = rf"(?:\2|{said.either('and_number')}){points}"
         self._listed = re.compile(listed + again * (self.count - 2), re.IGNORECASE)
+        zero, number = said.either("zero"), rf"(?<![\w.]){_NUMBER}"
+        self._tokens = re.compile(
+            rf"(?P<name>{self._pattern.pattern})|(?P<others>{said.either('others')})|(?P<zero>{zero})|(?P<each>{said.either('each')})"
+            rf"|(?P<number>{_NUMBER})(?P<apiece>\s?(?:{said.either('unit')})?\s?(?:{said.either('apiece')}))?",
+            re.IGNORECASE,
+        )
         self._pairs = (
             re.compile(
                 rf"{name}(?:[^\w\n+-]{{0,20}}| - | ?-?-> ?)(?:{said.either('gets')})?\s?({_NUMBER})"
@@ -154,6 +221,73 @@ class _Names:
                 re.IGNORECASE,
             ),
         )
+
+    def _has(self, rule: str, text: str) -> bool:
+        """Whether a rule is found in a text besides the names."""
+        return self._rules.search(rule, self._pattern.sub("¤", text)) is not None
+
+    def _stem(self, word: str) -> str:
+        """An English word without its endings, doubled letters made one."""
+        before, word = "", re.sub(r"(.)\1", r"\1", word.casefold())
+        while before != word:
+            before, word = word, self._rules.find("endings").sub("", word)
+        return word[:-1] + "f" if word.endswith("v") else word
+
+    def in_own_words(self, text: str) -> tuple[str, list[list[float]]]:
+        """The text with each option in its own spelling and without entry numbers; and the sums of all points in it."""
+        written = set(self._named(text))
+
+        def own(word: re.Match[str]) -> str:
+            at = self._words.get(word[0].casefold(), self._stems.get(self._stem(word[0])))
+            if at is None and word[1]:  # in the place of a name: perhaps a misspelling
+                near = [place for name, place in self._words.items() if _nearly(word[0].casefold(), name)]
+                at = near[0] if len(near) == 1 and near[0] not in written else None
+            return word[0] if at is None else self._folded[at]
+
+        text = re.sub(r"(?<![A-Za-z])[A-Za-z]{3,}(?![A-Za-z])(?=([^\w\n]{1,4}\d)?)", own, text)
+        labels = [rf"[(\[]?\b{at + 1}[.)\]、:]+\s?(?={self._pattern.pattern})" for at in range(self.count)]
+        if re.search(r"[\s\S]{0,400}?".join(labels), text, re.IGNORECASE):
+            text = re.sub("|".join(labels), " ", text, flags=re.IGNORECASE)
+        checks = list[list[float]]()
+
+        def calculate(sum_: re.Match[str]) -> str:
+            terms = [float(number) for number in re.findall(r"\d+(?:\.\d+)?", sum_[1])]
+            if len(terms) == self.count and not re.search("[-×*]", sum_[1]):
+                checks.append(terms)
+                return "" if len(self._named(text)) == self.count else sum_[0]
+            return sum_[2] if math.isclose(_result(sum_[1]), float(sum_[2])) else sum_[0]
+
+        return _EQUATION.sub(calculate, text), checks
+
+    def sure_of_json(self, found: Sequence[tuple[float, ...]], text: str, said: str) -> AllocationReading:
+        """The points in JSON, unless they are a ranking or an example, or other points stand beside them."""
+        final, before = found[-1], text[: max(map(text.rfind, "]}"))]
+        opened = before[: max(before.rfind("["), before.rfind("{"), 0)]
+        sets = {points for pattern in self._pairs for points, _ in self._sets(self._matched(pattern.finditer(said)))}
+        if self.ranked(final, before) or self._has("example", opened[opened.rfind("\n") + 1 :]):
+            return AllocationReading(None, "not sure")
+        beside = any(_shares(points) != _shares(final) for points in sets)
+        if len(set(found)) > 1 or (beside and not (self._has("final", said) or self._has("corrects", said))):
+            return AllocationReading(None, "several")
+        return AllocationReading(final, "json")
+
+    def in_text(self, text: str, said: str, total: float) -> AllocationReading:
+        """The points in a text with names and numbers in one spelling; what was `said` tells how sure they are."""
+        if (ordered := self.in_their_order(text, total)) is not None:
+            return ordered
+        if self.sums(text):
+            return AllocationReading(None, "not sure")
+        if (paired := self.paired(text, total)) is not None:
+            return paired
+        rules, has = self._rules, self._has
+        digits = rules.find("spelled").sub(lambda one: str(rules.place("numbers", one[0].casefold())), text)
+        digits = rules.find("no_points").sub("", _TALLY.sub(lambda one: f" {one[0].count(one[1])} ", digits))
+        found = self.running(_DASHED.sub(" ", digits), total) if not self.sums(digits) else set()
+        if [float(number) for number in _NUMBERS.findall(digits)] == list(range(1, self.count + 1)) and not has("points", said):
+            return AllocationReading(None, "not sure")  # perhaps a ranking
+        if found and not (has("corrects", said) or has("range", rules.find("list").sub("", text)) or has("ranks", said)):
+            return AllocationReading(found.pop(), "adds up") if len(found) == 1 else AllocationReading(None, "several")
+        return AllocationReading(None, "refusal" if has("refusal", said) else "none")
 
     def in_their_order(self, text: str, total: float) -> AllocationReading | None:
         """The points in the order of the options, numbered or in one announced list, where nothing else is a number."""
@@ -185,22 +319,63 @@ class _Names:
     def ranked(self, points: Sequence[float], text: str) -> bool:
         """Whether a text calls the numbers from 1 to that of the options a ranking, and not points."""
         places = list(range(1, self.count + 1))
-        called = self._has("ranks", self._pattern.sub("", text)) or (list(points) == places and "(1)" in text)
+        called = self._has("ranks", text) or (list(points) == places and "(1)" in text)
         return bool(called and sorted(points) == places and not self._has("points", text))
 
-    def loose(self, text: str, total: float) -> set[tuple[float, ...]]:
-        """The allocations that add up: a name and a number in each line or clause, or numbers below a line of names."""
-        found = set[tuple[float, ...]]()
-        for parts in (text.split("\n"), _CLAUSE.split(text), self._rules.find("part").split(text)):
-            rows = [(part, self._named(part), self._points_in(part)) for part in parts]
-            nothing = {at for part, named, points in rows if not points and self._has("nothing", part) for at in named}
-            rows = [row for row in rows if row[2] and (len(row[1]) == 1 or self._has("each", row[0]))]
-            for pick in (0, -1):
-                pairs = [(at, points[pick], 0) for _, named, points in rows for at in named]
-                found.update(points for points, _ in self._sets(pairs))
-                given = {at: number for at, number, _ in pairs}
-                if len(given) == len(pairs) and given.keys() | nothing == set(range(self.count)):
-                    found.add(tuple(given.get(at, 0.0) for at in range(self.count)))
+    def running(self, text: str, total: float) -> set[tuple[float, ...]]:
+        """The allocations that add up: each number with a name beside it, or numbers below a line of names."""
+        listed = {points for points in self._listed_below(text) if _is_whole(points, total)}
+        nothing = {at for part in _CLAUSE.split(text) if not _NUMBERS.search(part) and self._has("nothing", part) for at in self._named(part)}
+        for pick in (None, 0, -1):
+            for parts in (_SENTENCE.split(text), text.split("\n"), [text], _CLAUSE.split(text)):
+                ways = [dict[int, float]()]
+                for part in parts:
+                    more = self._ways(part, total, pick)
+                    ways = [
+                        one | other
+                        for one in ways
+                        for other in more
+                        if all(one.get(at, value) == value for at, value in other.items())
+                    ][:_MOST_WAYS]
+                whole = {points for way in ways if (points := self._filled(way, nothing, total))}
+                if whole:
+                    return whole | listed
+        return listed
+
+    def _filled(self, given: dict[int, float], nothing: set[int], total: float) -> tuple[float, ...] | None:
+        """The points of all options: those of "the others" for the options not given any, 0 for those denied any."""
+        rest = given.get(_OTHERS)
+        points = [given.get(at, rest if rest is not None else 0.0 if at in nothing else None) for at in range(self.count)]
+        whole = [value for value in points if value is not None]
+        return tuple(whole) if len(whole) == self.count and _is_whole(whole, total) else None
+
+    def _ways(self, part: str, total: float, pick: int | None) -> list[dict[int, float]]:
+        """The ways to give each number of a part to the name beside it, or to all of them where it says "each"."""
+        ways = list[dict[int, float]]()
+        for left_out in (frozenset[str](), {"zero"}, {"total"}, {"zero", "total"}):
+            runs, numbers, each = [list[int]()], list[tuple[float, bool]](), False
+            for token in self._tokens.finditer(part):
+                if token.lastgroup == "name":
+                    runs[-1].append(self._place(token[0]))
+                elif token.lastgroup == "others":
+                    runs[-1].append(_OTHERS)
+                elif token.lastgroup == "each":
+                    each = True
+                elif "zero" not in left_out if token["zero"] else "total" not in left_out or float(token["number"]) != total:
+                    numbers.append((float(token["number"] or 0), each or bool(token["apiece"])))
+                    runs.append([])
+                    each = False
+            if pick is not None and numbers:
+                runs, numbers = _picked(runs, numbers, pick)
+            if not any(runs) or not numbers:
+                found = [{}]
+            else:
+                found = _bound(runs, numbers)
+            ways += [way for way in found if way not in ways]
+        return ways
+
+    def _listed_below(self, text: str) -> Iterator[tuple[float, ...]]:
+        """The lists of as many numbers as options, in the order of the names in their line or above it."""
         order = list(range(self.count))
         for line in text.split("\n"):
             named = self._named(line)
@@ -209,17 +384,11 @@ class _Names:
                 values = [float(number) for number in re.findall(_NUMBER, _DASHED.sub(" ", listed))]
                 places = values == list(range(1, self.count + 1)) and not named and not self._has("points", text)
                 if len(values) == self.count == len(order) and not places:
-                    found.add(tuple(values[order.index(at)] for at in range(self.count)))
-        return {points for points in found if _is_whole(points, total)}
-
-    def _points_in(self, text: str) -> list[float]:
-        """The numbers of a line or clause, without its number in a list and the scale of points."""
-        plain_text = self._rules.find("scale").sub("", _ENTRY.sub("", text, count=1))
-        return [float(number) for number in _NUMBERS.findall(plain_text)]
+                    yield tuple(values[order.index(at)] for at in range(self.count))
 
     def _named(self, text: str) -> list[int]:
         """The options that a text names, each once, in its order."""
-        return list(dict.fromkeys(self._place(name[0]) for name in self._loose.finditer(text)))
+        return list(dict.fromkeys(self._place(name[0]) for name in self._pattern.finditer(text)))
 
     def in_json(self, text: str) -> Iterator[tuple[float, ...]]:
         """Every whole allocation among the JSON values of a reply."""
@@ -229,7 +398,7 @@ class _Names:
 
     def _points(self, value: Any) -> tuple[float, ...] | None:
         if isinstance(value, dict):
-            given = {squeeze(str(key)): one for key, one in value.items()}
+            given = {squeeze(self.in_own_words(str(key))[0]): one for key, one in value.items()}
             numbers = [_number(given.get(name), self._rules) for name in self._folded]
             if all(number is not None for number in numbers):
                 return tuple(number for number in numbers if number is not None)
@@ -253,14 +422,24 @@ class _Names:
 
     def paired(self, text: str, total: float) -> AllocationReading | None:
         """The points in pairs of a name and a number: the last whole set of pairs, if it is sure which one counts."""
-        found = [one for pattern in self._pairs for one in self._sets(self._matched(pattern.finditer(text)))]
+        pairs = [list(self._matched(pattern.finditer(text))) for pattern in self._pairs]
+        if len(pairs[0]) != len(pairs[1]):  # "joy 3 anger 2": the numbers all stand on one side of the names
+            pairs = [max(pairs, key=lambda one: (bool(self._sets(one)), len(one)))]
+        found = [one for side in pairs for one in self._sets(side)]
         if not found:
             return None
         (final, end), sets = max(found, key=lambda one: one[1]), {points for points, _ in found}
         after = text[end:]
         missed = not _is_whole(final, total)
         stray = missed and _other_numbers(after, total, math.fsum(final))
-        corrected = stray or self._has("corrects", text if missed else after)
+        asides = [part for part in _SENTENCE.split(after) if not self._has("example", part)]
+        later = any(
+            number not in (final[place], total)
+            for part in asides
+            for pattern in self._pairs
+            for place, number, _ in self._matched(pattern.finditer(part))
+        )
+        corrected = stray or later or self._has("corrects", text if missed else after)
         signs = max(final) <= 0 and any(final)  # dashes behind the names
         if corrected or signs or self.ranked(final, text) or self._has("range", text):
             return AllocationReading(None, "not sure")
@@ -290,14 +469,7 @@ class _Names:
         return whole
 
     def _place(self, name: str) -> int:
-        folded = squeeze(name)
-        if folded in self._places:
-            return self._places[folded]
-        return next(at for stem, at in (*self._stems.items(), *self._roots.items()) if folded.startswith(stem))
-
-    def _alone(self, root: str, at: int) -> bool:
-        """Whether no other option begins so."""
-        return not any(other.startswith(root) for place, other in enumerate(self._folded) if place != at)
+        return self._places[squeeze(name)]
 
 
 _names = lru_cache(maxsize=256)(_Names)
