@@ -19,7 +19,7 @@ from typing import Any
 import msgspec
 
 from sociometer.reading.rule_files import Rules, read_rules
-from sociometer.reading.structured import json_values
+from sociometer.reading.structured import bracketed, json_values
 from sociometer.reading.text import last_part, plain, squeeze
 
 _NUMBER = r"[-+]?(?:(?<![^.]\.)\d{1,6}(?:\.\d{1,20})?|(?<!\.)\.\d{1,20})"
@@ -33,7 +33,7 @@ _TAG = re.compile(r"</?(?:[uod]l|li|d[dt]|p|br|b|i|em|strong|table|t[rdh]|tbody|
 _FRACTION = re.compile(r"(?<![\d./])(?:(\d{1,3})\s)?([13])/([24])(?![\d/]|\.\d)")
 _TERMS = r"\d{1,4}(?:\.\d{1,4})?(?:\s?[-+×*]\s?\d{1,4}(?:\.\d{1,4})?){1,25}"
 _EQUATION = re.compile(rf"(?<![\d./+×*^±-])(?<![/+×*^±-]\s)({_TERMS})\s?=\s?(\d{{1,4}}(?:\.\d{{1,4}})?)(?![\d/]|\.\d|\s?[-+×*/=])")
-_TALLY = re.compile(r"([★⭐●■█▮◆❤♥✔✓✅🔵🟦🟢🔴⬛🌟])\uFE0F?(?:\1\uFE0F?){0,19}[☆○□░▯◇]*(?!\s?[\d(=])")
+_TALLY = re.compile(r"(?:([★⭐●■█▮◆❤♥✔✓✅🔵🟦🟢🔴⬛🌟])\uFE0F?(?:\1\uFE0F?){0,19}[☆○□░▯◇]*|(?<=: )(\|)\|{0,9}(?=\n|$))(?!\s?[\d(=])")
 _MOST_NUMBERS, _MOST_WAYS = 24, 64
 """How many numbers of a sentence are bound to names, and in how many ways at most."""
 _OTHERS = -1
@@ -87,8 +87,11 @@ def read_allocation(text: str, options: Sequence[str], total: float = 10.0, lang
         return names.sure_of_json(found, last_part(text), said)
     if not said:
         return AllocationReading(None, "empty")
-    spelled, checks = names.in_own_words(_calculated(said, total, rules))
-    reading = names.in_text(spelled, said, total)
+    revised = rules.find("revised").sub(" ", said)
+    spelled, checks = names.in_own_words(_calculated(revised, total, rules))
+    reading = names.in_text(spelled, revised, total)
+    if revised != said and not _is_whole(reading.values or (), total):
+        return AllocationReading(None, "not sure")
     if reading.values is not None and any(_is_whole(check, total) and sorted(check) != sorted(reading.values) for check in checks[-1:]):
         return AllocationReading(None, "not sure")
     return reading
@@ -96,10 +99,11 @@ def read_allocation(text: str, options: Sequence[str], total: float = 10.0, lang
 
 def _calculated(text: str, total: float, rules: Rules) -> str:
     """The text with numbers in one spelling: 3/10 as 3, 1 1/2 as 1.5, a right sum as its result; no dates and counts."""
-    text = re.sub(rf"(?<=\d)(?<!/\d)\s?(?:/|{rules.either('scale')})\s?{total:g}\b(?!\s?[/=]|\.\d)", "", text)
+    text = re.sub(rf"(?<=\d)(?<!/\d)(?<!/\d\d)\s?(?:/|{rules.either('scale')})\s?{total:g}\b(?!\s?[/=]|\.\d)", "", text)
     text = _FRACTION.sub(lambda one: f"{int(one[1] or 0) + int(one[2]) / int(one[3]):g}", text)
     text = rules.find("halves").sub(lambda one: f"{_counted(one[1], rules) + 0.5:g}", text)
     text = rules.find("half_total").sub(f" {total / 2:g} ", rules.find("half_point").sub(" 0.5 ", text))
+    text = rules.find("one_point").sub(" 1 ", text)
     return rules.find("no_points").sub("", text)
 
 
@@ -210,6 +214,8 @@ class _Names:
             rf"|(?P<number>{_NUMBER})(?P<apiece>\s?(?:{said.either('unit')})?\s?(?:{said.either('apiece')}))?",
             re.IGNORECASE,
         )
+        # "3 signs of joy": a number before another plural counts something else.
+        self._counts = re.compile(rf"{number} (?!{self._pattern.pattern}|{said.either('no_noun')})[a-z]{{2,}}s\b", re.IGNORECASE)
         self._pairs = (
             re.compile(
                 rf"{name}(?:[^\w\n+-]{{0,20}}| - | ?-?-> ?)(?:{said.either('gets')})?\s?({_NUMBER})"
@@ -261,15 +267,22 @@ class _Names:
 
     def sure_of_json(self, found: Sequence[tuple[float, ...]], text: str, said: str) -> AllocationReading:
         """The points in JSON, unless they are a ranking or an example, or other points stand beside them."""
-        final, before = found[-1], text[: max(map(text.rfind, "]}"))]
-        opened = before[: max(before.rfind("["), before.rfind("{"), 0)]
-        sets = {points for pattern in self._pairs for points, _ in self._sets(self._matched(pattern.finditer(said)))}
-        if self.ranked(final, before) or self._has("example", opened[opened.rfind("\n") + 1 :]):
+        final, start = found[-1], text.rfind(([*bracketed(text)] or [text])[-1])
+        if self.ranked(final, text[: max(map(text.rfind, "]}"))]) or self._supposed(text, start):
             return AllocationReading(None, "not sure")
-        beside = any(_shares(points) != _shares(final) for points in sets)
+        pairs = (self._matched(pattern.finditer(said)) for pattern in self._pairs)
+        beside = any(_shares(points) != _shares(final) for side in pairs for points, _, _ in self._sets(side))
         if len(set(found)) > 1 or (beside and not (self._has("final", said) or self._has("corrects", said))):
             return AllocationReading(None, "several")
         return AllocationReading(final, "json")
+
+    def _supposed(self, text: str, start: int) -> bool:
+        """Whether the words before points call them an example, a condition or another's view, or the story is asked for."""
+        *above, line = text[:start].split("\n")
+        if not re.search(r"[^\W\d_]{2}", line):
+            line = next((one for one in reversed(above) if re.search(r"\w{5}|[^\x00-\x7f]{2}", one)), "")
+            line = line if line.rstrip("* ").endswith((":", "：")) else ""
+        return self._has("example", _SENTENCE.split(line)[-1]) or self._has("asks", text)
 
     def in_text(self, text: str, said: str, total: float) -> AllocationReading:
         """The points in a text with names and numbers in one spelling; what was `said` tells how sure they are."""
@@ -281,11 +294,14 @@ class _Names:
             return paired
         rules, has = self._rules, self._has
         digits = rules.find("spelled").sub(lambda one: str(rules.place("numbers", one[0].casefold())), text)
-        digits = rules.find("no_points").sub("", _TALLY.sub(lambda one: f" {one[0].count(one[1])} ", digits))
-        found = self.running(_DASHED.sub(" ", digits), total) if not self.sums(digits) else set()
-        if [float(number) for number in _NUMBERS.findall(digits)] == list(range(1, self.count + 1)) and not has("points", said):
-            return AllocationReading(None, "not sure")  # perhaps a ranking
-        if found and not (has("corrects", said) or has("range", rules.find("list").sub("", text)) or has("ranks", said)):
+        digits = rules.find("no_points").sub("", _TALLY.sub(lambda one: f" {one[0].count(one[1] or one[2])} ", digits))
+        digits = self._counts.sub("", _DASHED.sub(" ", digits))
+        told = [part for part in _SENTENCE.split(digits) if part.endswith(":") or _NUMBERS.search(part)]
+        if self.sums(digits) or self._places_only(digits) or any(has("example", part) for part in told) or has("asks", said):
+            return AllocationReading(None, "not sure")
+        unsure = any(has(rule, said) for rule in ("corrects", "ranks", "refusal"))
+        found = self.running(digits, total)
+        if found and not (unsure or has("range", rules.find("list").sub("", text))):
             return AllocationReading(found.pop(), "adds up") if len(found) == 1 else AllocationReading(None, "several")
         return AllocationReading(None, "refusal" if has("refusal", said) else "none")
 
@@ -320,7 +336,13 @@ class _Names:
         """Whether a text calls the numbers from 1 to that of the options a ranking, and not points."""
         places = list(range(1, self.count + 1))
         called = self._has("ranks", text) or (list(points) == places and "(1)" in text)
+        called = called or (self._places_only(text) and re.match(r"\W*\d", text))  # "1 joy, 2 anger"
         return bool(called and sorted(points) == places and not self._has("points", text))
+
+    def _places_only(self, text: str) -> bool:
+        """Whether the numbers of a text are those from 1 to that of the options and are not called points."""
+        numbers = [float(number) for number in _NUMBERS.findall(text)]
+        return numbers == list(range(1, self.count + 1)) and not self._has("points", text)
 
     def running(self, text: str, total: float) -> set[tuple[float, ...]]:
         """The allocations that add up: each number with a name beside it, or numbers below a line of names."""
@@ -361,14 +383,14 @@ class _Names:
                     runs[-1].append(_OTHERS)
                 elif token.lastgroup == "each":
                     each = True
-                elif "zero" not in left_out if token["zero"] else "total" not in left_out or float(token["number"]) != total:
+                elif "zero" not in left_out if token["zero"] else "total" not in left_out or float(token["number"]) < total:
                     numbers.append((float(token["number"] or 0), each or bool(token["apiece"])))
                     runs.append([])
                     each = False
             if pick is not None and numbers:
                 runs, numbers = _picked(runs, numbers, pick)
             if not any(runs) or not numbers:
-                found = [{}]
+                found = [{_OTHERS: number for number, for_each in numbers if for_each}]
             else:
                 found = _bound(runs, numbers)
             ways += [way for way in found if way not in ways]
@@ -428,18 +450,13 @@ class _Names:
         found = [one for side in pairs for one in self._sets(side)]
         if not found:
             return None
-        (final, end), sets = max(found, key=lambda one: one[1]), {points for points, _ in found}
-        after = text[end:]
-        missed = not _is_whole(final, total)
+        (final, start, end), sets = max(found, key=lambda one: one[2]), {points for points, _, _ in found}
+        after, missed = text[end:], not _is_whole(final, total)
         stray = missed and _other_numbers(after, total, math.fsum(final))
-        asides = [part for part in _SENTENCE.split(after) if not self._has("example", part)]
-        later = any(
-            number not in (final[place], total)
-            for part in asides
-            for pattern in self._pairs
-            for place, number, _ in self._matched(pattern.finditer(part))
-        )
-        corrected = stray or later or self._has("corrects", text if missed else after)
+        own = "\n".join(part for part in _SENTENCE.split(after) if not self._has("example", part))
+        later = (pair for pattern in self._pairs for pair in self._matched(pattern.finditer(own)))
+        corrected = stray or any(number not in (final[place], total) for place, number, _, _ in later)
+        corrected = corrected or self._has("corrects", text if missed else after) or self._supposed(text, start)
         signs = max(final) <= 0 and any(final)  # dashes behind the names
         if corrected or signs or self.ranked(final, text) or self._has("range", text):
             return AllocationReading(None, "not sure")
@@ -451,20 +468,21 @@ class _Names:
             return AllocationReading(final, "last")
         return AllocationReading(None, "several")
 
-    def _matched(self, found: Iterator[re.Match[str]]) -> Iterator[tuple[int, float, int]]:
+    def _matched(self, found: Iterator[re.Match[str]]) -> Iterator[tuple[int, float, int, int]]:
         for pair in found:
             name, number = (pair[1], pair[2]) if not _NUMBERS.fullmatch(pair[1]) else (pair[2], pair[1])
-            yield self._place(name), float(number), pair.end()
+            yield self._place(name), float(number), pair.start(), pair.end()
 
-    def _sets(self, pairs: Iterable[tuple[int, float, int]]) -> list[tuple[tuple[float, ...], int]]:
-        """The whole sets among pairs in their order, with where each ends; a name that comes again begins the next."""
-        whole, held = [], dict[int, float]()
-        for place, number, end in pairs:
+    def _sets(self, pairs: Iterable[tuple[int, float, int, int]]) -> list[tuple[tuple[float, ...], int, int]]:
+        """The whole sets among pairs in their order, from where to where; a name that comes again begins the next."""
+        whole, held, first = [], dict[int, float](), 0
+        for place, number, start, end in pairs:
             if place in held:
                 held = {}
+            first = first if held else start
             held[place] = number
             if len(held) == self.count:
-                whole.append((tuple(held[at] for at in range(self.count)), end))
+                whole.append((tuple(held[at] for at in range(self.count)), first, end))
                 held = {}
         return whole
 
