@@ -29,11 +29,17 @@ _DASHED = re.compile(r"(?<=[^\W_])-(?=\d)")
 _LONGEST_LIST = 200
 _CLAUSE = re.compile(r"[\n,;、。|]|\.(?=\s)")
 _SENTENCE = re.compile(r"[\n;。]|[.!](?=\s)")
-_TAG = re.compile(r"</?(?:[uod]l|li|d[dt]|p|br|b|i|em|strong|table|t[rdh]|tbody|thead|div|span|h\d)(?:\s[^<>\n]{0,99})?/?>", re.I)
+_TAG = re.compile(
+    r"</?(?:[uod]l|li|d[dt]|p|br|b|i|em|strong|table|t[rdh]|tbody|thead|div|span|h\d)(?:\s[^<>\n]{0,99})?/?>", re.I
+)
 _FRACTION = re.compile(r"(?<![\d./])(?:(\d{1,3})\s)?([13])/([24])(?![\d/]|\.\d)")
 _TERMS = r"\d{1,4}(?:\.\d{1,4})?(?:\s?[-+×*]\s?\d{1,4}(?:\.\d{1,4})?){1,25}"
-_EQUATION = re.compile(rf"(?<![\d./+×*^±-])(?<![/+×*^±-]\s)({_TERMS})\s?=\s?(\d{{1,4}}(?:\.\d{{1,4}})?)(?![\d/]|\.\d|\s?[-+×*/=])")
-_TALLY = re.compile(r"(?:([★⭐●■█▮◆❤♥✔✓✅🔵🟦🟢🔴⬛🌟])\uFE0F?(?:\1\uFE0F?){0,19}[☆○□░▯◇]*|(?<=: )(\|)\|{0,9}(?=\n|$))(?!\s?[\d(=])")
+_EQUATION = re.compile(
+    rf"(?<![\d./+×*^±-])(?<![/+×*^±-]\s)({_TERMS})\s?=\s?(\d{{1,4}}(?:\.\d{{1,4}})?)(?![\d/]|\.\d|\s?[-+×*/=])"
+)
+_TALLY = re.compile(
+    r"(?:([★⭐●■█▮◆❤♥✔✓✅🔵🟦🟢🔴⬛🌟])\uFE0F?(?:\1\uFE0F?){0,19}[☆○□░▯◇]*|(?<=: )(\|)\|{0,9}(?=\n|$))(?!\s?[\d(=])"
+)
 _MOST_NUMBERS, _MOST_WAYS = 24, 64
 """How many numbers of a sentence are bound to names, and in how many ways at most."""
 _OTHERS = -1
@@ -92,7 +98,9 @@ def read_allocation(text: str, options: Sequence[str], total: float = 10.0, lang
     reading = names.in_text(spelled, revised, total)
     if revised != said and not _is_whole(reading.values or (), total):
         return AllocationReading(None, "not sure")
-    if reading.values is not None and any(_is_whole(check, total) and sorted(check) != sorted(reading.values) for check in checks[-1:]):
+    if reading.values is not None and any(
+        _is_whole(check, total) and sorted(check) != sorted(reading.values) for check in checks[-1:]
+    ):
         return AllocationReading(None, "not sure")
     return reading
 
@@ -117,7 +125,9 @@ def _result(terms: str) -> float:
     result, *rest = re.findall(r"([-+×*]?)\s?(\d+(?:\.\d+)?)", terms)
     value = float(result[1])
     for sign, number in rest:
-        value = value + float(number) if sign == "+" else value - float(number) if sign == "-" else value * float(number)
+        value = (
+            value + float(number) if sign == "+" else value - float(number) if sign == "-" else value * float(number)
+        )
     return value
 
 
@@ -143,7 +153,7 @@ def _shares(points: Sequence[float]) -> list[float]:
 def _nearly(word: str, name: str) -> bool:
     """Whether a word is a long name with one letter more, less or other, or with two letters swapped."""
     begin = len(commonprefix([word, name]))
-    end = len(commonprefix([word[:begin - 1 : -1], name[:begin - 1 : -1]])) if begin else 0
+    end = len(commonprefix([word[: begin - 1 : -1], name[: begin - 1 : -1]])) if begin else 0
     more, less = word[begin : len(word) - end], name[begin : len(name) - end]
     return begin > 0 and len(name) > 4 and (max(len(more), len(less)) < 2 or (len(more) == 2 and more == less[::-1]))
 
@@ -215,7 +225,9 @@ class _Names:
             re.IGNORECASE,
         )
         # "3 signs of joy": a number before another plural counts something else.
-        self._counts = re.compile(rf"{number} (?!{self._pattern.pattern}|{said.either('no_noun')})[a-z]{{2,}}s\b", re.IGNORECASE)
+        self._counts = re.compile(
+            rf"{number} (?!{self._pattern.pattern}|{said.either('no_noun')})[a-z]{{2,}}s\b", re.IGNORECASE
+        )
         self._pairs = (
             re.compile(
                 rf"{name}(?:[^\w\n+-]{{0,20}}| - | ?-?-> ?)(?:{said.either('gets')})?\s?({_NUMBER})"
@@ -297,7 +309,12 @@ class _Names:
         digits = rules.find("no_points").sub("", _TALLY.sub(lambda one: f" {one[0].count(one[1] or one[2])} ", digits))
         digits = self._counts.sub("", _DASHED.sub(" ", digits))
         told = [part for part in _SENTENCE.split(digits) if part.endswith(":") or _NUMBERS.search(part)]
-        if self.sums(digits) or self._places_only(digits) or any(has("example", part) for part in told) or has("asks", said):
+        if (
+            self.sums(digits)
+            or self._places_only(digits)
+            or any(has("example", part) for part in told)
+            or has("asks", said)
+        ):
             return AllocationReading(None, "not sure")
         unsure = any(has(rule, said) for rule in ("corrects", "ranks", "refusal"))
         found = self.running(digits, total)
@@ -347,7 +364,12 @@ class _Names:
     def running(self, text: str, total: float) -> set[tuple[float, ...]]:
         """The allocations that add up: each number with a name beside it, or numbers below a line of names."""
         listed = {points for points in self._listed_below(text) if _is_whole(points, total)}
-        nothing = {at for part in _CLAUSE.split(text) if not _NUMBERS.search(part) and self._has("nothing", part) for at in self._named(part)}
+        nothing = {
+            at
+            for part in _CLAUSE.split(text)
+            if not _NUMBERS.search(part) and self._has("nothing", part)
+            for at in self._named(part)
+        }
         for pick in (None, 0, -1):
             for parts in (_SENTENCE.split(text), text.split("\n"), [text], _CLAUSE.split(text)):
                 ways = [dict[int, float]()]
@@ -367,7 +389,9 @@ class _Names:
     def _filled(self, given: dict[int, float], nothing: set[int], total: float) -> tuple[float, ...] | None:
         """The points of all options: those of "the others" for the options not given any, 0 for those denied any."""
         rest = given.get(_OTHERS)
-        points = [given.get(at, rest if rest is not None else 0.0 if at in nothing else None) for at in range(self.count)]
+        points = [
+            given.get(at, rest if rest is not None else 0.0 if at in nothing else None) for at in range(self.count)
+        ]
         whole = [value for value in points if value is not None]
         return tuple(whole) if len(whole) == self.count and _is_whole(whole, total) else None
 
@@ -383,7 +407,11 @@ class _Names:
                     runs[-1].append(_OTHERS)
                 elif token.lastgroup == "each":
                     each = True
-                elif "zero" not in left_out if token["zero"] else "total" not in left_out or float(token["number"]) < total:
+                elif (
+                    "zero" not in left_out
+                    if token["zero"]
+                    else "total" not in left_out or float(token["number"]) < total
+                ):
                     numbers.append((float(token["number"] or 0), each or bool(token["apiece"])))
                     runs.append([])
                     each = False
