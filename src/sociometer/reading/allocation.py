@@ -1,8 +1,8 @@
 """Point allocations: how a reply that shares points over options is read, and the paper's repairs of its sum.
 
 First numbers and names get one spelling: `2 + 1 = 3` is 3, `1 1/2` is 1.5, "Sadness" or "lonley" is the option "sad"
-or "lonely". Then points are read from JSON, from as many numbers as there are options, in their order, bare or numbered,
-where nothing else is a number, or from pairs of a name and a number (lines, a table or a list). Running text counts
+or "lonely". Then points are read from JSON, from as many numbers as there are options, in their order, bare or
+numbered, where nothing else is a number, or from pairs of a name and a number (lines, a table or a list). Running text counts
 only where each number belongs to a name beside it in one way, and the points add up to the total. Two different
 allocations, a ranking, a range, an example, or a name without its number: not sure, so asked again.
 """
@@ -10,10 +10,10 @@ allocations, a ranking, a range, an example, or a name without its number: not s
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from difflib import get_close_matches
 from functools import lru_cache
 from html import unescape
-from itertools import product
-from os.path import commonprefix
+from itertools import islice, product
 from typing import Any
 
 import msgspec
@@ -29,17 +29,12 @@ _DASHED = re.compile(r"(?<=[^\W_])-(?=\d)")
 _LONGEST_LIST = 200
 _CLAUSE = re.compile(r"[\n,;、。|]|\.(?=\s)")
 _SENTENCE = re.compile(r"[\n;。]|[.!](?=\s)")
-_TAG = re.compile(
-    r"</?(?:[uod]l|li|d[dt]|p|br|b|i|em|strong|table|t[rdh]|tbody|thead|div|span|h\d)(?:\s[^<>\n]{0,99})?/?>", re.I
-)
+_TAG = re.compile(r"</?(?:[uod]l|li|p|br|b|i|em|strong|table|t[rdh]|tbody|thead|div|span|h\d)\b[^<>\n]{0,99}>", re.I)
 _FRACTION = re.compile(r"(?<![\d./])(?:(\d{1,3})\s)?([13])/([24])(?![\d/]|\.\d)")
-_TERMS = r"\d{1,4}(?:\.\d{1,4})?(?:\s?[-+×*]\s?\d{1,4}(?:\.\d{1,4})?){1,25}"
-_EQUATION = re.compile(
-    rf"(?<![\d./+×*^±-])(?<![/+×*^±-]\s)({_TERMS})\s?=\s?(\d{{1,4}}(?:\.\d{{1,4}})?)(?![\d/]|\.\d|\s?[-+×*/=])"
+_SUM = re.compile(
+    r"(?<![\d.])(?<![/+×*^±-])(?<![/+×*^±-]\s)(\d[\d.]*(?:\s?\+\s?\d[\d.]*){1,25})\s?=\s?(\d+(?:\.\d+)?)(?![\d/.+])"
 )
-_TALLY = re.compile(
-    r"(?:([★⭐●■█▮◆❤♥✔✓✅🔵🟦🟢🔴⬛🌟])\uFE0F?(?:\1\uFE0F?){0,19}[☆○□░▯◇]*|(?<=: )(\|)\|{0,9}(?=\n|$))(?!\s?[\d(=])"
-)
+_TALLY = re.compile(r"([★⭐●■█▮◆❤♥✔✓✅🔵🟦🟢🔴⬛🌟])\uFE0F?(?:\1\uFE0F?){0,19}[☆○□░▯◇]*(?!\s?[\d(=])")
 _MOST_NUMBERS, _MOST_WAYS = 24, 64
 """How many numbers of a sentence are bound to names, and in how many ways at most."""
 _OTHERS = -1
@@ -93,42 +88,29 @@ def read_allocation(text: str, options: Sequence[str], total: float = 10.0, lang
         return names.sure_of_json(found, last_part(text), said)
     if not said:
         return AllocationReading(None, "empty")
+    said = rules.find("closing").sub("", said)
     revised = rules.find("revised").sub(" ", said)
-    spelled, checks = names.in_own_words(_calculated(revised, total, rules))
-    reading = names.in_text(spelled, revised, total)
-    if revised != said and not _is_whole(reading.values or (), total):
-        return AllocationReading(None, "not sure")
-    if reading.values is not None and any(
-        _is_whole(check, total) and sorted(check) != sorted(reading.values) for check in checks[-1:]
-    ):
-        return AllocationReading(None, "not sure")
-    return reading
+    reading, sums = names.in_text(_calculated(revised, total, rules), revised, total)
+    adds_up = reading.values is not None and _is_whole(reading.values, total)
+    contradicts = any(_is_whole(one, total) and sorted(one) != sorted(reading.values or ()) for one in sums[-1:])
+    return AllocationReading(None, "not sure") if contradicts or (revised != said and not adds_up) else reading
 
 
 def _calculated(text: str, total: float, rules: Rules) -> str:
-    """The text with numbers in one spelling: 3/10 as 3, 1 1/2 as 1.5, a right sum as its result; no dates and counts."""
+    """The text with numbers in one spelling: 3/10 as 3, 1 1/2 as 1.5, half of the points as 5; no dates and counts."""
     text = re.sub(rf"(?<=\d)(?<!/\d)(?<!/\d\d)\s?(?:/|{rules.either('scale')})\s?{total:g}\b(?!\s?[/=]|\.\d)", "", text)
     text = _FRACTION.sub(lambda one: f"{int(one[1] or 0) + int(one[2]) / int(one[3]):g}", text)
-    text = rules.find("halves").sub(lambda one: f"{_counted(one[1], rules) + 0.5:g}", text)
-    text = rules.find("half_total").sub(f" {total / 2:g} ", rules.find("half_point").sub(" 0.5 ", text))
-    text = rules.find("one_point").sub(" 1 ", text)
+    text = rules.find("halves").sub(
+        lambda one: f"{float(_NUMBERS.findall(_in_digits(one[0], rules))[0]) + 0.5:g}", text
+    )
+    for rule, value in (("half_point", 0.5), ("half_total", total / 2), ("one_point", 1)):
+        text = rules.find(rule).sub(f" {value:g} ", text)
     return rules.find("no_points").sub("", text)
 
 
-def _counted(number: str, rules: Rules) -> float:
-    """The value of a number in digits or in words."""
-    return float(number) if _NUMBERS.fullmatch(number) else float(rules.place("numbers", number.casefold()))
-
-
-def _result(terms: str) -> float:
-    """The result of a sum, a difference or a product, from left to right."""
-    result, *rest = re.findall(r"([-+×*]?)\s?(\d+(?:\.\d+)?)", terms)
-    value = float(result[1])
-    for sign, number in rest:
-        value = (
-            value + float(number) if sign == "+" else value - float(number) if sign == "-" else value * float(number)
-        )
-    return value
+def _in_digits(text: str, rules: Rules) -> str:
+    """The text with numbers in words as digits."""
+    return rules.find("spelled").sub(lambda one: str(rules.place("numbers", one[0].casefold())), text)
 
 
 def _are_points(values: Sequence[float], total: float) -> bool:
@@ -150,14 +132,6 @@ def _shares(points: Sequence[float]) -> list[float]:
     return [round(value / (math.fsum(points) or 1), 6) for value in points]
 
 
-def _nearly(word: str, name: str) -> bool:
-    """Whether a word is a long name with one letter more, less or other, or with two letters swapped."""
-    begin = len(commonprefix([word, name]))
-    end = len(commonprefix([word[: begin - 1 : -1], name[: begin - 1 : -1]])) if begin else 0
-    more, less = word[begin : len(word) - end], name[begin : len(name) - end]
-    return begin > 0 and len(name) > 4 and (max(len(more), len(less)) < 2 or (len(more) == 2 and more == less[::-1]))
-
-
 def _bound(runs: Sequence[list[int]], numbers: Sequence[tuple[float, bool]]) -> list[dict[int, float]]:
     """The ways to bind each number to the name next to it, or to the whole run of names if it is for each of them.
 
@@ -174,23 +148,6 @@ def _bound(runs: Sequence[list[int]], numbers: Sequence[tuple[float, bool]]) -> 
                 found.append((given | dict.fromkeys(picked, number), picked if side else frozenset[int]()))
         ways = found[:_MOST_WAYS]
     return [given for given, _ in ways]
-
-
-def _picked(
-    runs: Sequence[list[int]], numbers: Sequence[tuple[float, bool]], pick: int
-) -> tuple[list[list[int]], list[tuple[float, bool]]]:
-    """Of numbers without a name between them, or around one name only, the first or the last."""
-    if len(names := {name for run in runs for name in run}) == 1:
-        return [list(names), []], [numbers[pick]]
-    kept_runs, kept = [runs[0]], list[tuple[float, bool]]()
-    for number, before, after in zip(numbers, runs, runs[1:], strict=False):
-        if kept and not before:
-            kept_runs[-1] = after
-            kept[-1] = kept[-1] if pick == 0 else number
-        else:
-            kept_runs.append(after)
-            kept.append(number)
-    return kept_runs, kept
 
 
 class _Names:
@@ -251,31 +208,35 @@ class _Names:
             before, word = word, self._rules.find("endings").sub("", word)
         return word[:-1] + "f" if word.endswith("v") else word
 
-    def in_own_words(self, text: str) -> tuple[str, list[list[float]]]:
-        """The text with each option in its own spelling and without entry numbers; and the sums of all points in it."""
-        written = set(self._named(text))
+    def in_own_words(self, text: str) -> str:
+        """The text with each option in its own spelling: endings and, in the place of a name, single letters may differ."""
+        written = self._named(text)
 
         def own(word: re.Match[str]) -> str:
-            at = self._words.get(word[0].casefold(), self._stems.get(self._stem(word[0])))
-            if at is None and word[1]:  # in the place of a name: perhaps a misspelling
-                near = [place for name, place in self._words.items() if _nearly(word[0].casefold(), name)]
-                at = near[0] if len(near) == 1 and near[0] not in written else None
+            said = word[0].casefold()
+            near = get_close_matches(said, self._words, 2, 0.83) if word[1] and len(said) > 3 else []
+            near = [name for name in near if name[0] == said[0] and self._words[name] not in written]
+            at = self._words.get(
+                said, self._stems.get(self._stem(said), self._words[near[0]] if len(near) == 1 else None)
+            )
             return word[0] if at is None else self._folded[at]
 
-        text = re.sub(r"(?<![A-Za-z])[A-Za-z]{3,}(?![A-Za-z])(?=([^\w\n]{1,4}\d)?)", own, text)
+        return re.sub(r"(?<![A-Za-z])[A-Za-z]{3,}(?![A-Za-z])(?=([^\w\n]{1,4}\d)?)", own, text)
+
+    def _added(self, text: str) -> tuple[str, list[list[float]]]:
+        """The text without entry numbers, with right sums as their results; and the sums of as many points as options."""
         labels = [rf"[(\[]?\b{at + 1}[.)\]、:]+\s?(?={self._pattern.pattern})" for at in range(self.count)]
         if re.search(r"[\s\S]{0,400}?".join(labels), text, re.IGNORECASE):
             text = re.sub("|".join(labels), " ", text, flags=re.IGNORECASE)
-        checks = list[list[float]]()
-
-        def calculate(sum_: re.Match[str]) -> str:
-            terms = [float(number) for number in re.findall(r"\d+(?:\.\d+)?", sum_[1])]
-            if len(terms) == self.count and not re.search("[-×*]", sum_[1]):
-                checks.append(terms)
-                return "" if len(self._named(text)) == self.count else sum_[0]
-            return sum_[2] if math.isclose(_result(sum_[1]), float(sum_[2])) else sum_[0]
-
-        return _EQUATION.sub(calculate, text), checks
+        sums = [
+            (one, [float(number) for number in _NUMBERS.findall(one[1].replace("+", " "))])
+            for one in _SUM.finditer(text)
+        ]
+        for one, terms in sums:
+            whole = len(terms) == self.count and len(self._named(text)) == self.count
+            if whole or (len(terms) != self.count and math.isclose(math.fsum(terms), float(one[2]))):
+                text = text.replace(one[0], "" if whole else one[2])
+        return text, [terms for _, terms in sums if len(terms) == self.count]
 
     def sure_of_json(self, found: Sequence[tuple[float, ...]], text: str, said: str) -> AllocationReading:
         """The points in JSON, unless they are a ranking or an example, or other points stand beside them."""
@@ -296,29 +257,25 @@ class _Names:
             line = line if line.rstrip("* ").endswith((":", "：")) else ""
         return self._has("example", _SENTENCE.split(line)[-1]) or self._has("asks", text)
 
-    def in_text(self, text: str, said: str, total: float) -> AllocationReading:
-        """The points in a text with names and numbers in one spelling; what was `said` tells how sure they are."""
-        if (ordered := self.in_their_order(text, total)) is not None:
-            return ordered
-        if self.sums(text):
-            return AllocationReading(None, "not sure")
-        if (paired := self.paired(text, total)) is not None:
-            return paired
+    def in_text(self, text: str, said: str, total: float) -> tuple[AllocationReading, list[list[float]]]:
+        """The points in a text with numbers in one spelling, and the sums in it; what was `said` tells how sure they are."""
+        text, sums = self._added(self.in_own_words(text))
+        unsure = AllocationReading(None, "not sure")
+        ordered = self.in_their_order(text, total)
+        return ordered or (unsure if self.sums(text) else self.paired(text, total)) or self._told(
+            text, said, total
+        ), sums
+
+    def _told(self, text: str, said: str, total: float) -> AllocationReading:
+        """The points in running text, where nothing makes them unsure."""
         rules, has = self._rules, self._has
-        digits = rules.find("spelled").sub(lambda one: str(rules.place("numbers", one[0].casefold())), text)
-        digits = rules.find("no_points").sub("", _TALLY.sub(lambda one: f" {one[0].count(one[1] or one[2])} ", digits))
-        digits = self._counts.sub("", _DASHED.sub(" ", digits))
+        digits = _TALLY.sub(lambda one: f" {one[0].count(one[1])} ", _in_digits(text, rules))
+        digits = self._counts.sub("", _DASHED.sub(" ", rules.find("no_points").sub("", digits)))
         told = [part for part in _SENTENCE.split(digits) if part.endswith(":") or _NUMBERS.search(part)]
-        if (
-            self.sums(digits)
-            or self._places_only(digits)
-            or any(has("example", part) for part in told)
-            or has("asks", said)
-        ):
-            return AllocationReading(None, "not sure")
-        unsure = any(has(rule, said) for rule in ("corrects", "ranks", "refusal"))
-        found = self.running(digits, total)
-        if found and not (unsure or has("range", rules.find("list").sub("", text))):
+        unsure = self.sums(digits) or self._places_only(digits) or any(has("example", part) for part in told)
+        unsure = unsure or any(has(rule, said) for rule in ("asks", "corrects", "ranks", "refusal"))
+        found = set() if unsure or has("range", rules.find("list").sub("", text)) else self.running(digits, total)
+        if found:
             return AllocationReading(found.pop(), "adds up") if len(found) == 1 else AllocationReading(None, "several")
         return AllocationReading(None, "refusal" if has("refusal", said) else "none")
 
@@ -353,7 +310,6 @@ class _Names:
         """Whether a text calls the numbers from 1 to that of the options a ranking, and not points."""
         places = list(range(1, self.count + 1))
         called = self._has("ranks", text) or (list(points) == places and "(1)" in text)
-        called = called or (self._places_only(text) and re.match(r"\W*\d", text))  # "1 joy, 2 anger"
         return bool(called and sorted(points) == places and not self._has("points", text))
 
     def _places_only(self, text: str) -> bool:
@@ -364,63 +320,42 @@ class _Names:
     def running(self, text: str, total: float) -> set[tuple[float, ...]]:
         """The allocations that add up: each number with a name beside it, or numbers below a line of names."""
         listed = {points for points in self._listed_below(text) if _is_whole(points, total)}
-        nothing = {
-            at
-            for part in _CLAUSE.split(text)
-            if not _NUMBERS.search(part) and self._has("nothing", part)
-            for at in self._named(part)
-        }
-        for pick in (None, 0, -1):
-            for parts in (_SENTENCE.split(text), text.split("\n"), [text], _CLAUSE.split(text)):
-                ways = [dict[int, float]()]
-                for part in parts:
-                    more = self._ways(part, total, pick)
-                    ways = [
-                        one | other
-                        for one in ways
-                        for other in more
-                        if all(one.get(at, value) == value for at, value in other.items())
-                    ][:_MOST_WAYS]
-                whole = {points for way in ways if (points := self._filled(way, nothing, total))}
-                if whole:
-                    return whole | listed
+        denied = [part for part in _CLAUSE.split(text) if not _NUMBERS.search(part) and self._has("nothing", part)]
+        nothing = dict.fromkeys((at for part in denied for at in self._named(part)), 0.0)
+        for parts in (_SENTENCE.split(text), text.split("\n"), [text], _CLAUSE.split(text)):
+            ways = [dict[int, float]()]
+            for part in parts:
+                both = product(ways, self._ways(part, total))
+                agreeing = (one | two for one, two in both if all(one.get(at, two[at]) == two[at] for at in two))
+                ways = list(islice(agreeing, _MOST_WAYS))
+            # "The others" are those without points; who is denied any has none.
+            filled = (
+                nothing | dict.fromkeys(range(self.count), way[_OTHERS]) | way if _OTHERS in way else nothing | way
+                for way in ways
+            )
+            whole = {
+                tuple(way[at] for at in range(self.count)) for way in filled if set(range(self.count)) <= way.keys()
+            }
+            if whole := {points for points in whole if _is_whole(points, total)}:
+                return whole | listed
         return listed
 
-    def _filled(self, given: dict[int, float], nothing: set[int], total: float) -> tuple[float, ...] | None:
-        """The points of all options: those of "the others" for the options not given any, 0 for those denied any."""
-        rest = given.get(_OTHERS)
-        points = [
-            given.get(at, rest if rest is not None else 0.0 if at in nothing else None) for at in range(self.count)
-        ]
-        whole = [value for value in points if value is not None]
-        return tuple(whole) if len(whole) == self.count and _is_whole(whole, total) else None
-
-    def _ways(self, part: str, total: float, pick: int | None) -> list[dict[int, float]]:
+    def _ways(self, part: str, total: float) -> list[dict[int, float]]:
         """The ways to give each number of a part to the name beside it, or to all of them where it says "each"."""
         ways = list[dict[int, float]]()
-        for left_out in (frozenset[str](), {"zero"}, {"total"}, {"zero", "total"}):
+        for words, large in product((True, False), (True, False)):  # without "nothing", without the total and more
             runs, numbers, each = [list[int]()], list[tuple[float, bool]](), False
             for token in self._tokens.finditer(part):
-                if token.lastgroup == "name":
-                    runs[-1].append(self._place(token[0]))
-                elif token.lastgroup == "others":
-                    runs[-1].append(_OTHERS)
+                if token.lastgroup in ("name", "others"):
+                    runs[-1].append(self._place(token[0]) if token["name"] else _OTHERS)
                 elif token.lastgroup == "each":
                     each = True
-                elif (
-                    "zero" not in left_out
-                    if token["zero"]
-                    else "total" not in left_out or float(token["number"]) < total
-                ):
+                elif words if token["zero"] else large or float(token["number"]) < total:
                     numbers.append((float(token["number"] or 0), each or bool(token["apiece"])))
                     runs.append([])
                     each = False
-            if pick is not None and numbers:
-                runs, numbers = _picked(runs, numbers, pick)
-            if not any(runs) or not numbers:
-                found = [{_OTHERS: number for number, for_each in numbers if for_each}]
-            else:
-                found = _bound(runs, numbers)
+            alone = {_OTHERS: numbers[0][0]} if len(numbers) == 1 and numbers[0][1] else {}
+            found = _bound(runs, numbers) if any(runs) and numbers else [alone]
             ways += [way for way in found if way not in ways]
         return ways
 
@@ -448,7 +383,7 @@ class _Names:
 
     def _points(self, value: Any) -> tuple[float, ...] | None:
         if isinstance(value, dict):
-            given = {squeeze(self.in_own_words(str(key))[0]): one for key, one in value.items()}
+            given = {squeeze(self.in_own_words(str(key))): one for key, one in value.items()}
             numbers = [_number(given.get(name), self._rules) for name in self._folded]
             if all(number is not None for number in numbers):
                 return tuple(number for number in numbers if number is not None)
@@ -485,8 +420,10 @@ class _Names:
         later = (pair for pattern in self._pairs for pair in self._matched(pattern.finditer(own)))
         corrected = stray or any(number not in (final[place], total) for place, number, _, _ in later)
         corrected = corrected or self._has("corrects", text if missed else after) or self._supposed(text, start)
+        corrected = corrected or self._has("refusal", after)
         signs = max(final) <= 0 and any(final)  # dashes behind the names
-        if corrected or signs or self.ranked(final, text) or self._has("range", text):
+        places = self._places_only(text) and text[start].isdigit()  # "1 joy, 2 anger"
+        if corrected or signs or places or self.ranked(final, text) or self._has("range", text):
             return AllocationReading(None, "not sure")
         if len(sets) == 1:
             return AllocationReading(final, "named")
