@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from functools import lru_cache
 from html import unescape
-from itertools import islice, product
+from itertools import islice, permutations, product
 from typing import Any
 
 import msgspec
@@ -163,9 +163,13 @@ class _Names:
         self._pattern = re.compile("|".join(bounded) or r"(?!)", re.IGNORECASE)
         # "Frustration" for "frustrated": the same word without its ending, where no other option is like it.
         self._words = {word: at for word, at in spelled if word.isascii() and word.isalpha() and len(word) > 2}
-        pairs = (pair.split("|") for words in self._rules.lists("kin") for pair in words)
-        kin = [(other, self._words[word]) for word, other in pairs if word in self._words]
-        stems = [(self._stem(word), at) for word, at in [*self._words.items(), *kin]]
+        kin = {
+            one: other
+            for words in self._rules.lists("kin")
+            for pair in words
+            for one, other in permutations(pair.split("|"))
+        }
+        stems = [(self._stem(one), at) for word, at in self._words.items() for one in (word, kin.get(word, word))]
         self._stems = {stem: at for stem, at in stems if {place for other, place in stems if other == stem} == {at}}
         name, said = f"({self._pattern.pattern})", self._rules
         points, label = f"({_NUMBER}){said.find('points_end').pattern}", said.find("label").pattern
