@@ -1,9 +1,9 @@
 """Point allocations: how a reply that shares points over options is read, and the paper's repairs of its sum.
 
-First numbers and names get one spelling: `2 + 1 = 3` is 3, `1 1/2` is 1.5, "Sadness" or "lonley" is the option "sad"
-or "lonely". Then points are read from JSON, from as many numbers as there are options, in their order, bare or
-numbered, where nothing else is a number, or from pairs of a name and a number (lines, a table or a list). Running text counts
-only where each number belongs to a name beside it in one way, and the points add up to the total. Two different
+First numbers and names get one spelling: `2 + 1 = 3` is 3, `1 1/2` is 1.5, "Envy" is the option "envious".
+Then points are read from JSON, from as many numbers as there are options, in their order, bare or numbered, where
+nothing else is a number, or from pairs of a name and a number (lines, a table or a list). Running text counts only
+where each number belongs to a name beside it in one way, and the points add up to the total. Two different
 allocations, a ranking, a range, an example, or a name without its number: not sure, so asked again.
 """
 
@@ -35,8 +35,8 @@ _SUM = re.compile(
     r"(?<![\d.])(?<![/+×*^±-])(?<![/+×*^±-]\s)(\d[\d.]*(?:\s?\+\s?\d[\d.]*){1,25})\s?=\s?(\d+(?:\.\d+)?)(?![\d/.+])"
 )
 _TALLY = re.compile(r"([★⭐●■█▮◆❤♥✔✓✅🔵🟦🟢🔴⬛🌟])\uFE0F?(?:\1\uFE0F?){0,19}[☆○□░▯◇]*(?!\s?[\d(=])")
-_MOST_NUMBERS, _MOST_WAYS = 24, 64
-"""How many numbers of a sentence are bound to names, and in how many ways at most."""
+_MOST_NUMBERS, _MOST_WAYS = 60, 64
+"""How many numbers of a running text are bound to names, and in how many ways at most."""
 _OTHERS = -1
 """The place of “the others” among names."""
 
@@ -138,7 +138,7 @@ def _bound(runs: Sequence[list[int]], numbers: Sequence[tuple[float, bool]]) -> 
     `runs` are the names before, between and behind the numbers; no name is bound to two numbers.
     """
     ways = [(dict[int, float](), frozenset[int]())]
-    for at, (number, each) in enumerate(numbers if len(numbers) <= _MOST_NUMBERS else ()):
+    for at, (number, each) in enumerate(numbers):
         found = []
         for (given, taken), side in product(ways, (0, 1)):
             run = runs[at + side]
@@ -213,7 +213,7 @@ class _Names:
         return word[:-1] + "f" if word.endswith("v") else word
 
     def in_own_words(self, text: str) -> str:
-        """The text with each option in its own spelling: endings and, in the place of a name, single letters may differ."""
+        """The text with options in their own spelling; endings and, in the place of a name, a letter may differ."""
         written = self._named(text)
 
         def own(word: re.Match[str]) -> str:
@@ -228,14 +228,11 @@ class _Names:
         return re.sub(r"(?<![A-Za-z])[A-Za-z]{3,}(?![A-Za-z])(?=([^\w\n]{1,4}\d)?)", own, text)
 
     def _added(self, text: str) -> tuple[str, list[list[float]]]:
-        """The text without entry numbers, with right sums as their results; and the sums of as many points as options."""
+        """The text without entry numbers and with right sums as their results; the sums of all options' points."""
         labels = [rf"[(\[]?\b{at + 1}[.)\]、:]+\s?(?={self._pattern.pattern})" for at in range(self.count)]
         if re.search(r"[\s\S]{0,400}?".join(labels), text, re.IGNORECASE):
             text = re.sub("|".join(labels), " ", text, flags=re.IGNORECASE)
-        sums = [
-            (one, [float(number) for number in _NUMBERS.findall(one[1].replace("+", " "))])
-            for one in _SUM.finditer(text)
-        ]
+        sums = [(one, [*map(float, _NUMBERS.findall(one[1].replace("+", " ")))]) for one in _SUM.finditer(text)]
         for one, terms in sums:
             whole = len(terms) == self.count and len(self._named(text)) == self.count
             if whole or (len(terms) != self.count and math.isclose(math.fsum(terms), float(one[2]))):
@@ -254,7 +251,7 @@ class _Names:
         return AllocationReading(final, "json")
 
     def _supposed(self, text: str, start: int) -> bool:
-        """Whether the words before points call them an example, a condition or another's view, or the story is asked for."""
+        """Whether words before points call them an example, a condition or another's view, or a story is asked for."""
         *above, line = text[:start].split("\n")
         if not re.search(r"[^\W\d_]{2}", line):
             line = next((one for one in reversed(above) if re.search(r"\w{5}|[^\x00-\x7f]{2}", one)), "")
@@ -262,13 +259,12 @@ class _Names:
         return self._has("example", _SENTENCE.split(line)[-1]) or self._has("asks", text)
 
     def in_text(self, text: str, said: str, total: float) -> tuple[AllocationReading, list[list[float]]]:
-        """The points in a text with numbers in one spelling, and the sums in it; what was `said` tells how sure they are."""
+        """The points in a text with numbers in one spelling, and its sums; `said` is the text as written."""
         text, sums = self._added(self.in_own_words(text))
         unsure = AllocationReading(None, "not sure")
         ordered = self.in_their_order(text, total)
-        return ordered or (unsure if self.sums(text) else self.paired(text, total)) or self._told(
-            text, said, total
-        ), sums
+        found = ordered or (unsure if self.sums(text) else self.paired(text, total))
+        return found or self._told(text, said, total), sums
 
     def _told(self, text: str, said: str, total: float) -> AllocationReading:
         """The points in running text, where nothing makes them unsure."""
@@ -324,6 +320,8 @@ class _Names:
     def running(self, text: str, total: float) -> set[tuple[float, ...]]:
         """The allocations that add up: each number with a name beside it, or numbers below a line of names."""
         listed = {points for points in self._listed_below(text) if _is_whole(points, total)}
+        if len(_NUMBERS.findall(text)) > _MOST_NUMBERS:
+            return listed
         denied = [part for part in _CLAUSE.split(text) if not _NUMBERS.search(part) and self._has("nothing", part)]
         nothing = dict.fromkeys((at for part in denied for at in self._named(part)), 0.0)
         for parts in (_SENTENCE.split(text), text.split("\n"), [text], _CLAUSE.split(text)):
