@@ -378,6 +378,83 @@ UNREAD = [
 ]
 
 
+RUNNING = [
+    ("Hope gets the most at 5, followed by anxiety at 3. Calm and disappointment get 1 each.", (5, 1, 3, 1)),
+    ("I'd give five points to calm, three to anxiety, two to disappointment and none to hope.", (0, 2, 3, 5)),
+    ("Anxious and calm share it: 4 points each. Hopeful 2; disappointed gets nothing.", (2, 0, 4, 4)),
+    ("4 each on calm and anxiety, leaving 2 for hope; I don't see any disappointment.", (2, 0, 4, 4)),
+    ("Anxious 8, calm 2, zero for the others.", (0, 0, 8, 2)),
+    ("They all fit equally, 2.5 points each.", (2.5, 2.5, 2.5, 2.5)),
+    ("Half of the points go to calm, three to hope and one each to anxiety and disappointment.", (3, 1, 1, 5)),
+    ("Hope: two and a half points. Calm: half a point. Anxiety: five. Disappointment: two.", (2.5, 2, 5, 0.5)),
+    ("Her hope is 3. She is 42 and waited 3 hours; calm: 1. Anxious, 4. It's her 2nd disappointment: 2.", (3, 2, 4, 1)),
+    (
+        "- Hopeful\n  - Points: 4\n- Disappointed\n  - Points: 3\n- Anxious\n  - Points: 2\n- Calm\n  - Points: 1",
+        (4, 3, 2, 1),
+    ),
+    ("1. Hopeful: 4 2. Disappointed: 3 3. Anxious: 1 4. Calm: 2", (4, 3, 1, 2)),
+    ("hopefull: 4\ndissapointed: 3\nanxius: 2\ncalm: 1", (4, 3, 2, 1)),
+    ("Hope: 4\nDisappointment: 3\nAnxiety: 2\nCalmness: 4", (4, 3, 2, 4)),
+    ("Hopeful: 2 + 1 = 3\nDisappointed: 4\nAnxious: 2\nCalm: 1", (3, 4, 2, 1)),
+    ("Hopeful: 1 1/2\nDisappointed: 5\nAnxious: 1/2\nCalm: 3", (1.5, 5, 0.5, 3)),
+    ("Hopeful 4, disappointed 3, anxious 2, calm 1. (4 + 3 + 2 + 1 = 10)", (4, 3, 2, 1)),
+    ("Hopeful gets 4/10, disappointed gets 3/10, anxious gets 2/10 and calm gets 1/10.", (4, 3, 2, 1)),
+    ("Hopeful: 4\nDisappointed: 4, no wait, 3\nAnxious: 2\nCalm: 1", (4, 3, 2, 1)),
+    ("4/3/2/1 in the order hopeful / disappointed / anxious / calm", (4, 3, 2, 1)),
+    (
+        "<ul><li>Hopeful&nbsp;&ndash; 4</li><li>Disappointed: 3</li><li>Anxious: 2</li><li>Calm: 1</li></ul>",
+        (4, 3, 2, 1),
+    ),
+    ("Hopeful ★★★★\nDisappointed ★★★\nAnxious ★★\nCalm ★", (4, 3, 2, 1)),
+    (
+        "hopeful 4 disappointed 3 anxious 2 calm 1 hopeful 4 disappointed 3 anxious 2 calm 1 hopeful 4 disapp",
+        (4, 3, 2, 1),
+    ),
+    ("If I had to divide 10 points: hopeful 4, disappointed 3, anxious 2, calm 1.", (4, 3, 2, 1)),
+    ("Hopeful: 4\nDisappointed: 3\nAnxious: 2\nCalm: 1\n\nWould you like me to change anything?", (4, 3, 2, 1)),
+    ('{"hope": 4, "disappointment": 3, "anxiety": 2, "calmness": 1}', (4, 3, 2, 1)),
+    ("他今年28岁。最强的是难过，给5分；其次是惊讶，三分；骄傲和高兴各一分。", (3, 1, 5, 1)),
+    ("惊讶四分半，高兴两分，难过半分，骄傲三分", (4.5, 2, 0.5, 3)),
+    ("难过给一半的分数，也就是5分；惊讶给5分，其他的不给分。", (5, 0, 5, 0)),
+    ("惊讶占其三，高兴占其五，难过占其二，骄傲则一分也无。", (3, 5, 2, 0)),
+]
+"""Running text, other spellings of names and numbers."""
+NOT_AN_ANSWER = [
+    "Format: [a, b, c, d], for example [3, 2, 4, 1]. Now let me think.",
+    "Hopeful: 2\nDisappointed: 5\nAnxious: 3\nCalm: 0\n\n[5, 2, 0, 3]",
+    "Please send the story. A sample output:\nHopeful: 4\nDisappointed: 3\nAnxious: 2\nCalm: 1",
+    "If the exam were cancelled, she'd feel hopeful 4, disappointed 3, anxious 2, calm 1.",
+    "My friend would say hopeful 4, disappointed 3, anxious 2, calm 1, but I disagree.",
+    "The previous answer was hopeful 4, disappointed 3, anxious 2, calm 1. It is wrong.",
+    "Hopeful: 4\nDisappointed: 3\nAnxious: 2\nCalm: 1\n\nEdit: sorry, calm should be 2 and hopeful 3.",
+    "Hopeful 4, disappointed 3, anxious 2, calm 1, but on a second thought I'd take one point from hopeful.",
+    "Hopeful: 4\nDisappointed: 3\nAnxious: 2\nCalm: 1\n\nForget it, ignore the above.",
+    "Hopeful 4 and disappointed 3, or the other way round; anxious 2, calm 1.",
+    "Hopeful gets more than 4, disappointed less than 3, anxious 2, calm 1.",
+    "Hopeful: around 4, or 5 maybe\nDisappointed: 3\nAnxious: 2\nCalm: 1",
+    "I'm not sure. Hopeful 4? Disappointed 3? Anxious 2? Calm 1?",
+    "Hopeful 4, disappointed 3, anxious 2, calm 1. (3 + 4 + 1 + 2 + 0 = 10, 5 + 3 + 1 + 1 = 10)",
+    "On page 4 there is hope, on page 3 disappointment, on page 2 anxiety, on page 1 calm.",
+    "There are 4 signs of hope, 3 tears of disappointment, 2 bouts of anxiety and 1 of calm.",
+    "Hopeful and disappointed share 7, anxious and calm share 3.",
+    "1 Hopeful\n2 Calm\n3 Anxious\n4 Disappointed",
+    "Hopeful: 1\nDisappointed: 2\nAnxious: 3\nCalm: 4\n(1 = strongest)",
+    "如果他知道真相：惊讶0，高兴1，难过6，骄傲3。",
+    "惊讶4分，高兴3分，难过2分，骄傲1分。算了，重来。",
+    "惊讶4或5分，高兴3分，难过2分，骄傲1分",
+]
+
+
+@pytest.mark.parametrize(("reply", "points"), RUNNING)
+def test_points_are_read_where_each_number_belongs_to_one_name(reply, points):
+    assert _read(reply) == points
+
+
+@pytest.mark.parametrize("reply", NOT_AN_ANSWER)
+def test_examples_conditions_and_points_taken_back_are_not_an_answer(reply):
+    assert _read(reply) is None
+
+
 @pytest.mark.parametrize("reply", SURE)
 def test_a_plain_allocation_is_read(reply):
     assert read_allocation(reply, OPTIONS).values == POINTS
@@ -467,8 +544,8 @@ def _shares(points):
 
 
 @pytest.mark.parametrize(("file", "plain", "read_at_once", "wrong"), [
-    ("allocations", 98, 84, 4),
-    ("allocations-2", 90, 75, 0),  # at first contact: 75 and 1
+    ("allocations", 98, 98, 0),  # at first contact: 84 and 4
+    ("allocations-2", 90, 88, 0),  # at first contact: 75 and 1
 ])  # fmt: skip
 def test_replies_of_writers_who_had_seen_no_rule_are_read_as_the_guide_says(file, plain, read_at_once, wrong):
     found = Counter()

@@ -1,30 +1,44 @@
 """Point allocations: how a reply that shares points over options is read, and the paper's repairs of its sum.
 
-Points are read from JSON, from pairs of a name and a number (lines, a table or a list), or from as many numbers as
-there are options, in their order, bare or numbered, where nothing else is a number. Looser shapes (a name and a number
-somewhere in each line or clause, numbers below a line of names) count only where they add up to the total. Two
-different allocations, a ranking, a sum or a fraction, or a name without its number: not sure, so asked again.
+First numbers and names get one spelling: `2 + 1 = 3` is 3, `1 1/2` is 1.5, "Envy" is the option "envious".
+Then points are read from JSON, from as many numbers as there are options, in their order, bare or numbered, where
+nothing else is a number, or from pairs of a name and a number (lines, a table or a list). Running text counts only
+where each number belongs to a name beside it in one way, and the points add up to the total. Two different
+allocations, a ranking, a range, an example, or a name without its number: not sure, so asked again.
 """
 
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from difflib import get_close_matches
 from functools import lru_cache
+from html import unescape
+from itertools import islice, permutations, product
 from typing import Any
 
 import msgspec
 
 from sociometer.reading.rule_files import Rules, read_rules
-from sociometer.reading.structured import json_values
+from sociometer.reading.structured import bracketed, json_values
 from sociometer.reading.text import last_part, plain, squeeze
 
 _NUMBER = r"[-+]?(?:(?<![^.]\.)\d{1,6}(?:\.\d{1,20})?|(?<!\.)\.\d{1,20})"
 _NUMBERS = re.compile(_NUMBER)
 _ONLY_NUMBERS = re.compile(r"[(\[]?\s?-?\d+(?:\.\d+)?(?:[,;/|\s、-]+\d+(?:\.\d+)?){1,25}\s?[)\]]?\s?[.。]?")
-_DASHED = re.compile(r"(?<=\d)-(?=\d)")
+_DASHED = re.compile(r"(?<=[^\W_])-(?=\d)")
 _LONGEST_LIST = 200
 _CLAUSE = re.compile(r"[\n,;、。|]|\.(?=\s)")
-_ENTRY = re.compile(r"[^\w\n]{0,9}(?:\d{1,2}|[a-zA-Z])[.)、:](?=\s)")
+_SENTENCE = re.compile(r"[\n;。]|[.!](?=\s)")
+_TAG = re.compile(r"</?(?:[uod]l|li|p|br|b|i|em|strong|table|t[rdh]|tbody|thead|div|span|h\d)\b[^<>\n]{0,99}>", re.I)
+_FRACTION = re.compile(r"(?<![\d./])(?:(\d{1,3})\s)?([13])/([24])(?![\d/]|\.\d)")
+_SUM = re.compile(
+    r"(?<![\d.])(?<![/+×*^±-])(?<![/+×*^±-]\s)(\d[\d.]*(?:\s?\+\s?\d[\d.]*){1,25})\s?=\s?(\d+(?:\.\d+)?)(?![\d/.+])"
+)
+_TALLY = re.compile(r"([★⭐●■█▮◆❤♥✔✓✅🔵🟦🟢🔴⬛🌟])\uFE0F?(?:\1\uFE0F?){0,19}[☆○□░▯◇]*(?!\s?[\d(=])")
+_MOST_NUMBERS, _MOST_WAYS = 60, 64
+"""How many numbers of a running text are bound to names, and in how many ways at most."""
+_OTHERS = -1
+"""The place of “the others” among names."""
 
 
 class AllocationReading(msgspec.Struct, frozen=True):
@@ -66,28 +80,37 @@ def read_allocation(text: str, options: Sequence[str], total: float = 10.0, lang
         )
     said, rules, names = last_part(text), read_rules("allocation", language), _names(tuple(options), language)
     found = list(names.in_json(said))
-    if found and names.ranked(found[-1], said[: max(map(said.rfind, "]}"))]):
-        return AllocationReading(None, "not sure")
-    if found:
-        return AllocationReading(found[-1], "json") if len(set(found)) == 1 else AllocationReading(None, "several")
-    said = plain(said)
+    said = plain(_TAG.sub(lambda tag: "\n" if re.match("</?(?:li|tr|p|br|h)", tag[0]) else " ", unescape(said)))
     following = rules.search("next_question", said, 1)
     if following and re.search(r"\d", said[: following.start()]):
         said = said[: following.start()]
+    if found:
+        return names.sure_of_json(found, last_part(text), said)
     if not said:
         return AllocationReading(None, "empty")
-    said = re.sub(rf"(?<=\d)(?<!/\d)\s?(?:/|{rules.either('scale')})\s?{total:g}\b(?!\s?[/.=])", "", said)  # 3/10 is 3
-    if (ordered := names.in_their_order(said, total)) is not None:
-        return ordered
-    if names.sums(said):
-        return AllocationReading(None, "not sure")
-    if (paired := names.paired(said, total)) is not None:
-        return paired
-    digits = rules.find("spelled").sub(lambda one: str(rules.place("numbers", one[0].casefold())), said)
-    loose, has = names.loose(digits, total), rules.search
-    if loose and not (has("corrects", said) or has("range", rules.find("list").sub("", said)) or has("ranks", said)):
-        return AllocationReading(loose.pop(), "adds up") if len(loose) == 1 else AllocationReading(None, "several")
-    return AllocationReading(None, "refusal" if rules.search("refusal", said) else "none")
+    said = rules.find("closing").sub("", said)
+    revised = rules.find("revised").sub(" ", said)
+    reading, sums = names.in_text(_calculated(revised, total, rules), revised, total)
+    adds_up = reading.values is not None and _is_whole(reading.values, total)
+    contradicts = any(_is_whole(one, total) and sorted(one) != sorted(reading.values or ()) for one in sums[-1:])
+    return AllocationReading(None, "not sure") if contradicts or (revised != said and not adds_up) else reading
+
+
+def _calculated(text: str, total: float, rules: Rules) -> str:
+    """The text with numbers in one spelling: 3/10 as 3, 1 1/2 as 1.5, half of the points as 5; no dates and counts."""
+    text = re.sub(rf"(?<=\d)(?<!/\d)(?<!/\d\d)\s?(?:/|{rules.either('scale')})\s?{total:g}\b(?!\s?[/=]|\.\d)", "", text)
+    text = _FRACTION.sub(lambda one: f"{int(one[1] or 0) + int(one[2]) / int(one[3]):g}", text)
+    text = rules.find("halves").sub(
+        lambda one: f"{float(_NUMBERS.findall(_in_digits(one[0], rules))[0]) + 0.5:g}", text
+    )
+    for rule, value in (("half_point", 0.5), ("half_total", total / 2), ("one_point", 1)):
+        text = rules.find(rule).sub(f" {value:g} ", text)
+    return rules.find("no_points").sub("", text)
+
+
+def _in_digits(text: str, rules: Rules) -> str:
+    """The text with numbers in words as digits."""
+    return rules.find("spelled").sub(lambda one: str(rules.place("numbers", one[0].casefold())), text)
 
 
 def _are_points(values: Sequence[float], total: float) -> bool:
@@ -105,36 +128,49 @@ def _is_whole(values: Sequence[float], total: float) -> bool:
     return any(math.isclose(math.fsum(values), whole, abs_tol=0.051) for whole in (total, 100.0))
 
 
+def _shares(points: Sequence[float]) -> list[float]:
+    return [round(value / (math.fsum(points) or 1), 6) for value in points]
+
+
+def _bound(runs: Sequence[list[int]], numbers: Sequence[tuple[float, bool]]) -> list[dict[int, float]]:
+    """The ways to bind each number to the name next to it, or to the whole run of names if it is for each of them.
+
+    `runs` are the names before, between and behind the numbers; no name is bound to two numbers.
+    """
+    ways = [(dict[int, float](), frozenset[int]())]
+    for at, (number, each) in enumerate(numbers):
+        found = []
+        for (given, taken), side in product(ways, (0, 1)):
+            run = runs[at + side]
+            picked = frozenset(run if each else run[:1] if side else run[-1:])
+            free = picked and not (picked & taken and not side)
+            if free and all(given.get(name, number) == number for name in picked):
+                found.append((given | dict.fromkeys(picked, number), picked if side else frozenset[int]()))
+        ways = found[:_MOST_WAYS]
+    return [given for given, _ in ways]
+
+
 class _Names:
     """The names of the options, as replies spell them."""
 
     def __init__(self, options: Sequence[str], language: str) -> None:
         self.count, self._rules = len(options), read_rules("allocation", language)
-        self._has = self._rules.search
         self._folded = [squeeze(option) for option in options]
         spelled = sorted(((word, at) for at, word in enumerate(self._folded) if word), key=lambda pair: -len(pair[0]))
         self._places = dict(reversed(spelled))
         parts = [r"[\W_]{1,3}".join(map(re.escape, word.split())) for word, _ in spelled]
-        # "Frustration" for "frustrated": the beginning of a long word, where no other option begins so.
-        stems = {
-            word[: max(5, len(word) - 3)]: at
-            for word, at in spelled
-            if word.isascii() and word.isalpha() and len(word) > 6
-        }
-        self._stems = {
-            stem: at for stem, at in stems.items() if sum(other.startswith(stem[:5]) for other in self._folded) == 1
-        }
-        parts += [rf"{stem}[a-z]{{0,6}}" for stem in self._stems]
         bounded = [part if not part.isascii() else rf"(?<![A-Za-z]){part}(?![A-Za-z])" for part in parts]
         self._pattern = re.compile("|".join(bounded) or r"(?!)", re.IGNORECASE)
-        # "Anger" for "angry" counts only where the points add up.
-        roots = {word: at for word, at in spelled if word.isascii() and word.isalpha() and len(word) > 2}
-        pairs = (pair.split("|") for words in self._rules.lists("kin") for pair in words)
-        kin = {other: roots[word] for word, other in pairs if word in roots}
-        roots = {word[: 4 if len(word) > 5 else 3]: at for word, at in (roots | kin).items()}
-        self._roots = {root: at for root, at in roots.items() if self._alone(root, at)}
-        begun = [rf"(?<![A-Za-z]){root}[a-z]{{0,9}}(?![A-Za-z])" for root in self._roots]
-        self._loose = re.compile("|".join([*bounded, *begun]) or r"(?!)", re.IGNORECASE)
+        # "Frustration" for "frustrated": the same word without its ending, where no other option is like it.
+        self._words = {word: at for word, at in spelled if word.isascii() and word.isalpha() and len(word) > 2}
+        kin = {
+            one: other
+            for words in self._rules.lists("kin")
+            for pair in words
+            for one, other in permutations(pair.split("|"))
+        }
+        stems = [(self._stem(one), at) for word, at in self._words.items() for one in (word, kin.get(word, word))]
+        self._stems = {stem: at for stem, at in stems if {place for other, place in stems if other == stem} == {at}}
         name, said = f"({self._pattern.pattern})", self._rules
         points, label = f"({_NUMBER}){said.find('points_end').pattern}", said.find("label").pattern
         numbered = (label.replace("LABEL", f"(?:{at + 1}|{chr(97 + at)})") + points for at in range(self.count))
@@ -143,6 +179,16 @@ class _Names:
         listed = rf"(?<![\w.]){points}{said.find('next').pattern}{points}"
         again = rf"(?:\2|{said.either('and_number')}){points}"
         self._listed = re.compile(listed + again * (self.count - 2), re.IGNORECASE)
+        zero, number = said.either("zero"), rf"(?<![\w.]){_NUMBER}"
+        self._tokens = re.compile(
+            rf"(?P<name>{self._pattern.pattern})|(?P<others>{said.either('others')})|(?P<zero>{zero})|(?P<each>{said.either('each')})"
+            rf"|(?P<number>{_NUMBER})(?P<apiece>\s?(?:{said.either('unit')})?\s?(?:{said.either('apiece')}))?",
+            re.IGNORECASE,
+        )
+        # "3 signs of joy": a number before another plural counts something else.
+        self._counts = re.compile(
+            rf"{number} (?!{self._pattern.pattern}|{said.either('no_noun')})[a-z]{{2,}}s\b", re.IGNORECASE
+        )
         self._pairs = (
             re.compile(
                 rf"{name}(?:[^\w\n+-]{{0,20}}| - | ?-?-> ?)(?:{said.either('gets')})?\s?({_NUMBER})"
@@ -154,6 +200,84 @@ class _Names:
                 re.IGNORECASE,
             ),
         )
+
+    def _has(self, rule: str, text: str) -> bool:
+        """Whether a rule is found in a text besides the names."""
+        return self._rules.search(rule, self._pattern.sub("¤", text)) is not None
+
+    def _stem(self, word: str) -> str:
+        """An English word without its endings, doubled letters made one."""
+        before, word = "", re.sub(r"(.)\1", r"\1", word.casefold())
+        while before != word:
+            before, word = word, self._rules.find("endings").sub("", word)
+        return word[:-1] + "f" if word.endswith("v") else word
+
+    def in_own_words(self, text: str) -> str:
+        """The text with options in their own spelling; endings and, in the place of a name, a letter may differ."""
+        written = self._named(text)
+
+        def own(word: re.Match[str]) -> str:
+            said = word[0].casefold()
+            near = get_close_matches(said, self._words, 2, 0.83) if word[1] and len(said) > 3 else []
+            near = [name for name in near if name[0] == said[0] and self._words[name] not in written]
+            at = self._words.get(
+                said, self._stems.get(self._stem(said), self._words[near[0]] if len(near) == 1 else None)
+            )
+            return word[0] if at is None else self._folded[at]
+
+        return re.sub(r"(?<![A-Za-z])[A-Za-z]{3,}(?![A-Za-z])(?=([^\w\n]{1,4}\d)?)", own, text)
+
+    def _added(self, text: str) -> tuple[str, list[list[float]]]:
+        """The text without entry numbers and with right sums as their results; the sums of all options' points."""
+        labels = [rf"[(\[]?\b{at + 1}[.)\]、:]+\s?(?={self._pattern.pattern})" for at in range(self.count)]
+        if re.search(r"[\s\S]{0,400}?".join(labels), text, re.IGNORECASE):
+            text = re.sub("|".join(labels), " ", text, flags=re.IGNORECASE)
+        sums = [(one, [*map(float, _NUMBERS.findall(one[1].replace("+", " ")))]) for one in _SUM.finditer(text)]
+        for one, terms in sums:
+            whole = len(terms) == self.count and len(self._named(text)) == self.count
+            if whole or (len(terms) != self.count and math.isclose(math.fsum(terms), float(one[2]))):
+                text = text.replace(one[0], "" if whole else one[2])
+        return text, [terms for _, terms in sums if len(terms) == self.count]
+
+    def sure_of_json(self, found: Sequence[tuple[float, ...]], text: str, said: str) -> AllocationReading:
+        """The points in JSON, unless they are a ranking or an example, or other points stand beside them."""
+        final, start = found[-1], text.rfind(([*bracketed(text)] or [text])[-1])
+        if self.ranked(final, text[: max(map(text.rfind, "]}"))]) or self._supposed(text, start):
+            return AllocationReading(None, "not sure")
+        pairs = (self._matched(pattern.finditer(said)) for pattern in self._pairs)
+        beside = any(_shares(points) != _shares(final) for side in pairs for points, _, _ in self._sets(side))
+        if len(set(found)) > 1 or (beside and not (self._has("final", said) or self._has("corrects", said))):
+            return AllocationReading(None, "several")
+        return AllocationReading(final, "json")
+
+    def _supposed(self, text: str, start: int) -> bool:
+        """Whether words before points call them an example, a condition or another's view, or a story is asked for."""
+        *above, line = text[:start].split("\n")
+        if not re.search(r"[^\W\d_]{2}", line):
+            line = next((one for one in reversed(above) if re.search(r"\w{5}|[^\x00-\x7f]{2}", one)), "")
+            line = line if line.rstrip("* ").endswith((":", "：")) else ""
+        return self._has("example", _SENTENCE.split(line)[-1]) or self._has("asks", text)
+
+    def in_text(self, text: str, said: str, total: float) -> tuple[AllocationReading, list[list[float]]]:
+        """The points in a text with numbers in one spelling, and its sums; `said` is the text as written."""
+        text, sums = self._added(self.in_own_words(text))
+        unsure = AllocationReading(None, "not sure")
+        ordered = self.in_their_order(text, total)
+        found = ordered or (unsure if self.sums(text) else self.paired(text, total))
+        return found or self._told(text, said, total), sums
+
+    def _told(self, text: str, said: str, total: float) -> AllocationReading:
+        """The points in running text, where nothing makes them unsure."""
+        rules, has = self._rules, self._has
+        digits = _TALLY.sub(lambda one: f" {one[0].count(one[1])} ", _in_digits(text, rules))
+        digits = self._counts.sub("", _DASHED.sub(" ", rules.find("no_points").sub("", digits)))
+        told = [part for part in _SENTENCE.split(digits) if part.endswith(":") or _NUMBERS.search(part)]
+        unsure = self.sums(digits) or self._places_only(digits) or any(has("example", part) for part in told)
+        unsure = unsure or any(has(rule, said) for rule in ("asks", "corrects", "ranks", "refusal"))
+        found = set() if unsure or has("range", rules.find("list").sub("", text)) else self.running(digits, total)
+        if found:
+            return AllocationReading(found.pop(), "adds up") if len(found) == 1 else AllocationReading(None, "several")
+        return AllocationReading(None, "refusal" if has("refusal", said) else "none")
 
     def in_their_order(self, text: str, total: float) -> AllocationReading | None:
         """The points in the order of the options, numbered or in one announced list, where nothing else is a number."""
@@ -185,22 +309,60 @@ class _Names:
     def ranked(self, points: Sequence[float], text: str) -> bool:
         """Whether a text calls the numbers from 1 to that of the options a ranking, and not points."""
         places = list(range(1, self.count + 1))
-        called = self._has("ranks", self._pattern.sub("", text)) or (list(points) == places and "(1)" in text)
+        called = self._has("ranks", text) or (list(points) == places and "(1)" in text)
         return bool(called and sorted(points) == places and not self._has("points", text))
 
-    def loose(self, text: str, total: float) -> set[tuple[float, ...]]:
-        """The allocations that add up: a name and a number in each line or clause, or numbers below a line of names."""
-        found = set[tuple[float, ...]]()
-        for parts in (text.split("\n"), _CLAUSE.split(text), self._rules.find("part").split(text)):
-            rows = [(part, self._named(part), self._points_in(part)) for part in parts]
-            nothing = {at for part, named, points in rows if not points and self._has("nothing", part) for at in named}
-            rows = [row for row in rows if row[2] and (len(row[1]) == 1 or self._has("each", row[0]))]
-            for pick in (0, -1):
-                pairs = [(at, points[pick], 0) for _, named, points in rows for at in named]
-                found.update(points for points, _ in self._sets(pairs))
-                given = {at: number for at, number, _ in pairs}
-                if len(given) == len(pairs) and given.keys() | nothing == set(range(self.count)):
-                    found.add(tuple(given.get(at, 0.0) for at in range(self.count)))
+    def _places_only(self, text: str) -> bool:
+        """Whether the numbers of a text are those from 1 to that of the options and are not called points."""
+        numbers = [float(number) for number in _NUMBERS.findall(text)]
+        return numbers == list(range(1, self.count + 1)) and not self._has("points", text)
+
+    def running(self, text: str, total: float) -> set[tuple[float, ...]]:
+        """The allocations that add up: each number with a name beside it, or numbers below a line of names."""
+        listed = {points for points in self._listed_below(text) if _is_whole(points, total)}
+        if len(_NUMBERS.findall(text)) > _MOST_NUMBERS:
+            return listed
+        denied = [part for part in _CLAUSE.split(text) if not _NUMBERS.search(part) and self._has("nothing", part)]
+        nothing = dict.fromkeys((at for part in denied for at in self._named(part)), 0.0)
+        for parts in (_SENTENCE.split(text), text.split("\n"), [text], _CLAUSE.split(text)):
+            ways = [dict[int, float]()]
+            for part in parts:
+                both = product(ways, self._ways(part, total))
+                agreeing = (one | two for one, two in both if all(one.get(at, two[at]) == two[at] for at in two))
+                ways = list(islice(agreeing, _MOST_WAYS))
+            # "The others" are those without points; who is denied any has none.
+            filled = (
+                nothing | dict.fromkeys(range(self.count), way[_OTHERS]) | way if _OTHERS in way else nothing | way
+                for way in ways
+            )
+            whole = {
+                tuple(way[at] for at in range(self.count)) for way in filled if set(range(self.count)) <= way.keys()
+            }
+            if whole := {points for points in whole if _is_whole(points, total)}:
+                return whole | listed
+        return listed
+
+    def _ways(self, part: str, total: float) -> list[dict[int, float]]:
+        """The ways to give each number of a part to the name beside it, or to all of them where it says "each"."""
+        ways = list[dict[int, float]]()
+        for words, large in product((True, False), (True, False)):  # without "nothing", without the total and more
+            runs, numbers, each = [list[int]()], list[tuple[float, bool]](), False
+            for token in self._tokens.finditer(part):
+                if token.lastgroup in ("name", "others"):
+                    runs[-1].append(self._place(token[0]) if token["name"] else _OTHERS)
+                elif token.lastgroup == "each":
+                    each = True
+                elif words if token["zero"] else large or float(token["number"]) < total:
+                    numbers.append((float(token["number"] or 0), each or bool(token["apiece"])))
+                    runs.append([])
+                    each = False
+            alone = {_OTHERS: numbers[0][0]} if len(numbers) == 1 and numbers[0][1] else {}
+            found = _bound(runs, numbers) if any(runs) and numbers else [alone]
+            ways += [way for way in found if way not in ways]
+        return ways
+
+    def _listed_below(self, text: str) -> Iterator[tuple[float, ...]]:
+        """The lists of as many numbers as options, in the order of the names in their line or above it."""
         order = list(range(self.count))
         for line in text.split("\n"):
             named = self._named(line)
@@ -209,17 +371,11 @@ class _Names:
                 values = [float(number) for number in re.findall(_NUMBER, _DASHED.sub(" ", listed))]
                 places = values == list(range(1, self.count + 1)) and not named and not self._has("points", text)
                 if len(values) == self.count == len(order) and not places:
-                    found.add(tuple(values[order.index(at)] for at in range(self.count)))
-        return {points for points in found if _is_whole(points, total)}
-
-    def _points_in(self, text: str) -> list[float]:
-        """The numbers of a line or clause, without its number in a list and the scale of points."""
-        plain_text = self._rules.find("scale").sub("", _ENTRY.sub("", text, count=1))
-        return [float(number) for number in _NUMBERS.findall(plain_text)]
+                    yield tuple(values[order.index(at)] for at in range(self.count))
 
     def _named(self, text: str) -> list[int]:
         """The options that a text names, each once, in its order."""
-        return list(dict.fromkeys(self._place(name[0]) for name in self._loose.finditer(text)))
+        return list(dict.fromkeys(self._place(name[0]) for name in self._pattern.finditer(text)))
 
     def in_json(self, text: str) -> Iterator[tuple[float, ...]]:
         """Every whole allocation among the JSON values of a reply."""
@@ -229,7 +385,7 @@ class _Names:
 
     def _points(self, value: Any) -> tuple[float, ...] | None:
         if isinstance(value, dict):
-            given = {squeeze(str(key)): one for key, one in value.items()}
+            given = {squeeze(self.in_own_words(str(key))): one for key, one in value.items()}
             numbers = [_number(given.get(name), self._rules) for name in self._folded]
             if all(number is not None for number in numbers):
                 return tuple(number for number in numbers if number is not None)
@@ -253,16 +409,23 @@ class _Names:
 
     def paired(self, text: str, total: float) -> AllocationReading | None:
         """The points in pairs of a name and a number: the last whole set of pairs, if it is sure which one counts."""
-        found = [one for pattern in self._pairs for one in self._sets(self._matched(pattern.finditer(text)))]
+        pairs = [list(self._matched(pattern.finditer(text))) for pattern in self._pairs]
+        if len(pairs[0]) != len(pairs[1]):  # "joy 3 anger 2": the numbers all stand on one side of the names
+            pairs = [max(pairs, key=lambda one: (bool(self._sets(one)), len(one)))]
+        found = [one for side in pairs for one in self._sets(side)]
         if not found:
             return None
-        (final, end), sets = max(found, key=lambda one: one[1]), {points for points, _ in found}
-        after = text[end:]
-        missed = not _is_whole(final, total)
+        (final, start, end), sets = max(found, key=lambda one: one[2]), {points for points, _, _ in found}
+        after, missed = text[end:], not _is_whole(final, total)
         stray = missed and _other_numbers(after, total, math.fsum(final))
-        corrected = stray or self._has("corrects", text if missed else after)
+        own = "\n".join(part for part in _SENTENCE.split(after) if not self._has("example", part))
+        later = (pair for pattern in self._pairs for pair in self._matched(pattern.finditer(own)))
+        corrected = stray or any(number not in (final[place], total) for place, number, _, _ in later)
+        corrected = corrected or self._has("corrects", text if missed else after) or self._supposed(text, start)
+        corrected = corrected or self._has("refusal", after)
         signs = max(final) <= 0 and any(final)  # dashes behind the names
-        if corrected or signs or self.ranked(final, text) or self._has("range", text):
+        places = self._places_only(text) and text[start].isdigit()  # "1 joy, 2 anger"
+        if corrected or signs or places or self.ranked(final, text) or self._has("range", text):
             return AllocationReading(None, "not sure")
         if len(sets) == 1:
             return AllocationReading(final, "named")
@@ -272,32 +435,26 @@ class _Names:
             return AllocationReading(final, "last")
         return AllocationReading(None, "several")
 
-    def _matched(self, found: Iterator[re.Match[str]]) -> Iterator[tuple[int, float, int]]:
+    def _matched(self, found: Iterator[re.Match[str]]) -> Iterator[tuple[int, float, int, int]]:
         for pair in found:
             name, number = (pair[1], pair[2]) if not _NUMBERS.fullmatch(pair[1]) else (pair[2], pair[1])
-            yield self._place(name), float(number), pair.end()
+            yield self._place(name), float(number), pair.start(), pair.end()
 
-    def _sets(self, pairs: Iterable[tuple[int, float, int]]) -> list[tuple[tuple[float, ...], int]]:
-        """The whole sets among pairs in their order, with where each ends; a name that comes again begins the next."""
-        whole, held = [], dict[int, float]()
-        for place, number, end in pairs:
+    def _sets(self, pairs: Iterable[tuple[int, float, int, int]]) -> list[tuple[tuple[float, ...], int, int]]:
+        """The whole sets among pairs in their order, from where to where; a name that comes again begins the next."""
+        whole, held, first = [], dict[int, float](), 0
+        for place, number, start, end in pairs:
             if place in held:
                 held = {}
+            first = first if held else start
             held[place] = number
             if len(held) == self.count:
-                whole.append((tuple(held[at] for at in range(self.count)), end))
+                whole.append((tuple(held[at] for at in range(self.count)), first, end))
                 held = {}
         return whole
 
     def _place(self, name: str) -> int:
-        folded = squeeze(name)
-        if folded in self._places:
-            return self._places[folded]
-        return next(at for stem, at in (*self._stems.items(), *self._roots.items()) if folded.startswith(stem))
-
-    def _alone(self, root: str, at: int) -> bool:
-        """Whether no other option begins so."""
-        return not any(other.startswith(root) for place, other in enumerate(self._folded) if place != at)
+        return self._places[squeeze(name)]
 
 
 _names = lru_cache(maxsize=256)(_Names)
