@@ -196,7 +196,7 @@ class _Names:
                 re.IGNORECASE,
             ),
             re.compile(
-                rf"(?<![\w.])({_NUMBER})\s?(?:%|{said.either('unit')})?\s?(?:{said.either('for')})?\s?{name}",
+                rf"(?<![\w.])({_NUMBER})[^\S\n]?(?:%|{said.either('unit')})?[^\S\n]?(?:{said.either('for')})?[^\S\n]?{name}",
                 re.IGNORECASE,
             ),
         )
