@@ -547,6 +547,7 @@ def _shares(points):
     ("allocations", 98, 98, 0),  # at first contact: 84 and 4
     ("allocations-2", 90, 88, 0),  # at first contact: 75 and 1
     ("allocations-3", 89, 86, 0),  # at first contact: 85 and 4
+    ("allocations-4", 92, 86, 0),  # at first contact: 86 and 1
 ])  # fmt: skip
 def test_replies_of_writers_who_had_seen_no_rule_are_read_as_the_guide_says(file, plain, read_at_once, wrong):
     found = Counter()

@@ -422,7 +422,7 @@ class _Names:
         later = (pair for pattern in self._pairs for pair in self._matched(pattern.finditer(own)))
         corrected = stray or any(number not in (final[place], total) for place, number, _, _ in later)
         corrected = corrected or self._has("corrects", text if missed else after) or self._supposed(text, start)
-        corrected = corrected or self._has("refusal", after)
+        corrected = corrected or self._has("refusal", after) or self._moved(own, final, total)
         signs = max(final) <= 0 and any(final)  # dashes behind the names
         places = self._places_only(text) and text[start].isdigit()  # "1 joy, 2 anger"
         if corrected or signs or places or self.ranked(final, text) or self._has("range", text):
@@ -434,6 +434,17 @@ class _Names:
         if _is_whole(final, total) and (replaced or self._has("corrects", text) or self._has("final", text)):
             return AllocationReading(final, "last")
         return AllocationReading(None, "several")
+
+    def _moved(self, text: str, final: Sequence[float], total: float) -> bool:
+        """Whether a sentence behind a set gives one of its names other points ("that one point goes to guilt")."""
+        number = re.compile(rf"({_NUMBER})\s?(?:{self._rules.either('unit')})", re.IGNORECASE)
+        parts = ((self._named(part), number.findall(part)) for part in _SENTENCE.split(_in_digits(text, self._rules)))
+        return any(
+            float(said) not in {total, *(final[at] for at in named)}
+            for named, given in parts
+            if named
+            for said in given
+        )
 
     def _matched(self, found: Iterator[re.Match[str]]) -> Iterator[tuple[int, float, int, int]]:
         for pair in found:
