@@ -5,6 +5,7 @@ from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 
 from msgspec import structs
 
+from sociometer.core.card import Card
 from sociometer.core.task import AnyRun
 from sociometer.core.words import counted, listed, lowered, sentence, spelled
 from sociometer.reporting.content import Chapter, EpisodeCounts, ReportContent
@@ -31,7 +32,8 @@ NO_MODELS = ("baseline/", "scripted/", "python/", "human")
 
 def title_of(content: ReportContent) -> str:
     """Who was measured on what: “a and b on SAGE”, “12 models on five instruments”."""
-    who = content.measured
+    content = content.main
+    who = list(dict.fromkeys(content.names[subject] for subject in content.subjects))
     cards = [chapter.card for chapter in content.chapters]
     on = listed([card.short_title for card in cards]) if len(cards) < NAMED else spelled(len(cards), "instrument")
     if len(who) <= NAMED:
@@ -42,23 +44,38 @@ def title_of(content: ReportContent) -> str:
 
 def findings_of(content: ReportContent) -> tuple[str, ...]:
     """The result in at most three sentences; the last one names what the numbers cannot show."""
+    content = content.main
     models = _models(content)
     if len(models) == 1:
-        found = _one_subject([line for line in content.profile if line.subject == models[0]])
+        found = _one_subject([line for line in content.profile if line.subject == models[0]], content)
     elif content.rankings:
         # a model alone among baselines wins no contest
         contests = [one for one in content.rankings if sum(each.subject in models for each in one.standings) > 1]
-        found = _many_subjects(contests or content.rankings, models)
+        found = _many_subjects(contests or content.rankings, models, content)
         if len(contests) == 1 < len(content.rankings):
             found = [f"{contests[0].title}: {found[0]}", *found[1:]]
     elif content.comparisons:
-        found = _two_subjects(content.comparisons)
+        found = _two_subjects(content.comparisons, content)
     else:
         found = ["No two subjects took the same task, so there is nothing to compare."]
     found[1:1] = ends_sentences([line for line in content.profile if line.subject in models])
     caveat = _caveat(content)
     kept = [*found[: MOST_SENTENCES - len(caveat)], *caveat]
     return tuple(sentence(text, content.subjects) for text in kept)
+
+
+def headlines_of(content: ReportContent) -> dict[str, str]:
+    """The result of each chapter in one sentence, by instrument; a single chapter that is no sample has the finding."""
+    found = {}
+    for chapter in content.chapters:
+        own = content.part([structs.replace(chapter, sample=False)])
+        used = [name for result in chapter.results for name in other_stand_ins(result.stand_ins)]
+        if chapter.sample and used:
+            role, _, name = used[0].partition(": ")
+            found[chapter.card.name] = f"A rehearsal: a stand-in ({name}) plays the {role}, so nothing is measured."
+        elif chapter.sample or len(content.main.chapters) > 1:
+            found[chapter.card.name] = findings_of(own)[0]
+    return found
 
 
 def _models(content: ReportContent) -> Sequence[str]:
@@ -69,7 +86,7 @@ def _models(content: ReportContent) -> Sequence[str]:
     return [subject for subject in others if subject not in standing_in] or others or content.subjects
 
 
-def _one_subject(lines: Sequence[ProfileLine]) -> list[str]:
+def _one_subject(lines: Sequence[ProfileLine], content: ReportContent) -> list[str]:
     scored = [line for line in lines if line.value is not None]
     if not scored:
         return ["nothing was scored"]
@@ -86,7 +103,7 @@ def _one_subject(lines: Sequence[ProfileLine]) -> list[str]:
         if known:
             found.append(f"{who} is {word} on {count or 'none'} of {counted(len(known), 'measure')}{could}")
     if len(sure) < len(scored):
-        found.append(_few(len(scored) - len(sure), len(scored), "measure"))
+        found.append(_few([line for line in scored if line not in sure], content))
     return found or [f"{who} was scored on {counted(len(scored), 'measure')}"]
 
 
@@ -94,30 +111,32 @@ def _against_references(line: ProfileLine) -> list[str]:
     """A score, compared with chance and people."""
     known = [(name, at) for name, at in (("chance", line.chance), ("people", line.human)) if at is not None]
     interval = line.interval and structs.replace(line.interval, apart=tuple(at for _, at in known))
-    score = f"the {lowered(line.measure_title)} of {line.subject} is {estimate(line.value, line.unit, interval)}"
+    title, _, kind = lowered(line.measure_title).partition(", ")
+    score = f"the {title}{f' ({kind})' if kind else ''} of {line.subject} is"
+    score += f" {estimate(line.value, line.unit, interval)}"
     could = f", {line.with_failed}" if line.errors else ""
     if not known:
         return [score + could]
     if line.interval is None or line.interval.low is None:
         return [f"{score} ({', '.join(f'{name} {number(at, line.unit)}' for name, at in known)}){could}"]
     said = listed([f"{_AGAINST[line.against(at)]} {name} ({number(at, line.unit)})" for name, at in known])
-    return [score + could, f"{'with them, ' if line.errors else ''}that is {said}"]
+    return [score + could, f"with them, that is {said}"] if line.errors else [f"{score}, {said}"]
 
 
 _AGAINST = {1: "better than", -1: "worse than", 0: "not clearly different from"}
 
 
-def _two_subjects(comparisons: Sequence[Comparison]) -> list[str]:
+def _two_subjects(comparisons: Sequence[Comparison], content: ReportContent) -> list[str]:
     first, second = comparisons[0].first, comparisons[0].second
     if len(comparisons) == 1:
-        return _one_task(comparisons[0])
+        return _one_task(comparisons[0], content)
     rows = [row for comparison in comparisons if (row := _overall(comparison)) is not None]
     verdicts = {
         verdict: [row for row in rows if row.verdict == verdict] for verdict in ("better", "worse", "equivalent")
     }
     total = counted(len(comparisons), "task")
-    few = sum(row.verdict == "too few" for row in rows)
-    if few == len(rows):
+    few = [one for one in comparisons if (row := _overall(one)) is not None and row.verdict == "too few"]
+    if len(few) == len(rows):
         return [
             f"this sample is too small to compare {second} with {first}: every task has fewer than "
             f"{MINIMUM_CLUSTERS} independent items"
@@ -135,18 +154,18 @@ def _two_subjects(comparisons: Sequence[Comparison]) -> list[str]:
     if doubtful:
         found.append(f"failed items could change the verdict on {doubtful} of {total}")
     if few:
-        found.append(_few(few, len(comparisons), "task"))
+        found.append(_few(few, content))
     return found
 
 
-def _one_task(comparison: Comparison) -> list[str]:
+def _one_task(comparison: Comparison, content: ReportContent) -> list[str]:
     """The verdict on the task that two subjects share."""
     row = _overall(comparison)
     if row is None or row.verdict not in ("cannot tell", "too few"):
         return [comparison.sentence.split("; ")[0]]
     pair = f"{comparison.second} and {comparison.first}"
     if row.verdict == "too few":
-        items = counted(row.paired.clusters, "independent item")
+        items = _card(comparison, content).independent(comparison.task, row.paired.clusters)
         return [f"{items} cannot compare {pair}; at least {MINIMUM_CLUSTERS} are needed"]
     around = bracketed_interval(row.paired.interval, row.unit)
     seen = f"{signed_amount(row.paired.difference, row.unit, interval=row.paired.interval)} {around}"
@@ -162,7 +181,7 @@ def _overall(comparison: Comparison) -> ComparedMeasure | None:
     return next((row for row in rows if row.primary), rows[0] if rows else None)
 
 
-def _many_subjects(rankings: Sequence[Ranking], models: Container[str]) -> list[str]:
+def _many_subjects(rankings: Sequence[Ranking], models: Container[str], content: ReportContent) -> list[str]:
     if len(rankings) == 1:
         return _with_values(rankings[0])
     if len(rankings) == 2:
@@ -185,9 +204,8 @@ def _many_subjects(rankings: Sequence[Ranking], models: Container[str]) -> list[
         found.append(listed([*firsts, *(f"{name} on {alone[name]}" for name in others)], NAMED))
     elif told:
         found.append(f"on none of the {counted(len(told), 'task')} is one subject clearly first")
-    few = len(ranked) - len(told)
-    if few:
-        found.append(_few(few, len(rankings), "task"))
+    if few := [ranking for ranking in ranked if ranking.too_few]:
+        found.append(_few(few, content))
     return found or ["no subject can be ranked"]
 
 
@@ -196,22 +214,29 @@ def _with_values(ranking: Ranking) -> list[str]:
     found = [ranking.sentence]
     if ranking.standings and not ranking.too_few:
         best, worst = ranking.standings[0], ranking.standings[-1]
-        ends = [f"{estimate(end.value, ranking.unit, end.interval)} ({end.subject})" for end in (best, worst)]
-        found.append(f"the {lowered(ranking.measure)} runs from {ends[0]} to {ends[1]}")
+        ends = [f"{estimate(end.value, ranking.unit, end.interval)} with {end.subject}" for end in (best, worst)]
+        found.append(f"the {lowered(ranking.measure)} is {ends[0]} and {ends[1]}")
     return found
 
 
-def _few(few: int, total: int, what: str) -> str:
-    who = f"all {counted(total, what)}" if few == total else f"{few} of {counted(total, what)}"
-    return (
-        f"{who} {'has' if few == 1 else 'have'} fewer than {MINIMUM_CLUSTERS} independent items, too few for a verdict"
-    )
+def _few(few: Sequence[ProfileLine | Comparison | Ranking], content: ReportContent) -> str:
+    """Which tasks have too few independent items."""
+    cards = [_card(one, content) for one in few]
+    titles = [(card.short_title, card.task_title(one.task)) for card, one in zip(cards, few, strict=True)]
+    names = list(dict.fromkeys(name if task == name else f"{name} ({lowered(task)})" for name, task in titles))
+    needed = {card.independent(one.task, MINIMUM_CLUSTERS) for card, one in zip(cards, few, strict=True)}
+    items = needed.pop() if len(needed) == 1 else f"{MINIMUM_CLUSTERS} independent items"
+    return f"{listed(names, NAMED)} {'has' if len(names) == 1 else 'have'} fewer than {items}, too few for a verdict"
+
+
+def _card(one: ProfileLine | Comparison | Ranking, content: ReportContent) -> Card:
+    return next(chapter.card for chapter in content.chapters if chapter.card.name == one.instrument)
 
 
 def _caveat(content: ReportContent) -> list[str]:
     standing_in = [
         chapter.card.short_title
-        for chapter in content.chapters
+        for chapter in content.main.chapters
         if any(other_stand_ins(result.stand_ins) for result in chapter.results)
     ]
     if not standing_in:
@@ -228,13 +253,12 @@ def troubles(content: ReportContent) -> tuple[str, ...]:
     results = [(chapter.card.short_title, result) for chapter in content.chapters for result in chapter.results]
     found += _failures(results, content.counts)
     found += _unreadable(results)
-    for chapter in content.chapters:
+    for chapter in content.main.chapters:
         found += _stand_ins(chapter)
     names = dict.fromkeys(result.subject for _, result in results if subject_stand_in(result.stand_ins))
     if names:
-        found.append(
-            f"{listed(list(names), NAMED)} {_be(names)} a stand-in: a script, a baseline or a very small model."
-        )
+        what = "is a stand-in" if len(names) == 1 else "are stand-ins"
+        found.append(f"{listed(list(names), NAMED)} {what}: a script, a baseline or a very small model.")
     return tuple(found)
 
 
