@@ -93,7 +93,9 @@ def test_without_the_live_model_the_demo_says_what_it_leaves_out(tmp_path, recor
     words = ["demo", "--to", str(tmp_path / "d"), "--recording", str(recording), "--only", "sesi"]
     assert run_command([*words, "--model", "local/no-such-model"]) == 0
     out = capsys.readouterr().out
-    assert "Left out: local/no-such-model plays nothing live. unknown local model 'no-such-model'" in out
+    assert (
+        "Left out: the part that local/no-such-model plays on this machine. Unknown local model 'no-such-model'" in out
+    )
     assert out.index("Wrote the page") < out.index("Left out: ") < out.index("Next, ")
 
 

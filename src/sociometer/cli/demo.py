@@ -26,11 +26,13 @@ from sociometer.core.conversation import SUBJECT, Exchange, Reply, Request
 from sociometer.core.errors import ExitCode, MachineryError, UsageError
 from sociometer.core.player import Player, WrappedPlayer
 from sociometer.core.version import __version__
+from sociometer.core.words import sentence
 from sociometer.engine.engine import Engine, PlayedRun
 from sociometer.engine.plan import ReadPlan
 from sociometer.engine.recordings import matching
 from sociometer.instruments import card_of, cards, load
 from sociometer.models.files import file_of, is_embedded, pull
+from sociometer.models.local import import_llama
 from sociometer.models.recorded import ModelRecording, bundled, load_recording
 from sociometer.reporting.page import write_report
 from sociometer.results.leaderboard import leaderboard, leaderboard_sentence, leaderboard_table
@@ -179,6 +181,8 @@ def _tell_transcript(say: Say, run: StoredRun, other: str) -> None:
 def _fetch(model: str) -> None:
     """Fetch the embedded model if it is used and not on this machine."""
     family, _, name = model.partition("/")
+    if family == "local":
+        import_llama()
     if family == "local" and is_embedded(name) and file_of(name) is None:
         pull(name)
 
@@ -228,13 +232,13 @@ def _demo(folder: Path, recording: str, model: str, live: bool, only: tuple[str,
         live_parts = sorted((card for card in chosen if card.demo_live), key=_talks) if live else []
         try:
             if live_parts:
-                say(f"\nNow {model_label(model)} plays on this machine. Ctrl-C stops it; the page is complete.")
                 _fetch(model)
+                say(f"\nNow {model_label(model)} plays on this machine. Ctrl-C stops it; the page is complete.")
             for card in live_parts:
                 if not demo.play_live(card, model):
                     return demo.code
         except (UsageError, MachineryError) as error:
-            say(f"Left out: {model_label(model)} plays nothing live. {error}")
+            say(f"Left out: the part that {model_label(model)} plays on this machine. {sentence(str(error))}")
     if as_json:
         print_json({"released": board, "table": table, "finding": said, "page": str(page), "store": str(store)})
     else:
