@@ -398,8 +398,8 @@ class ItemPlayed(Struct, frozen=True):
         values, card = self.episode.score.values if self.episode.score else {}, self.head.card
         known = {one.value: one for one in reversed(card.measures_of(self.task)) if one.value in values}
         choice = has_choices(card, self.task)
-        said = {one.title: value_text(values[name], one, choice) for name, one in known.items()}
-        return {"Answer": text for text in said.values()} if choice and len(said) == 1 else said
+        alone = choice and len(known) == 1
+        return {"Answer" if alone else one.title: value_text(values[name], one, choice) for name, one in known.items()}
 
     @property
     def labels(self) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from array import array
 from collections import Counter
+from collections.abc import Collection
 from itertools import product
 from math import comb, nan
 from typing import Any
@@ -164,7 +165,7 @@ def _kinds(counts: _Counts) -> Table | None:
     return TABLES("kinds", ((kind, counts.kinds[kind]) for kind in kinds), note=meanings(kinds))
 
 
-def meanings(kinds: Iterable[str]) -> str:
+def meanings(kinds: Collection[str]) -> str:
     """What kinds of options are, in words."""
     return " ".join(f"{kind.capitalize()}: {_MEANINGS[kind]}." for kind in kinds if kind in _MEANINGS)
 
