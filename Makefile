@@ -20,7 +20,7 @@ demo: $(VENV)/.installed
 # The picture in README.md, from the page of `make demo`.
 picture: $(VENV)/.installed
 	$(BIN)/sociometer demo --no-live --to $(DEMO)
-	$(CHROMIUM) --headless=new --no-sandbox --disable-gpu --hide-scrollbars --window-size=1300,840 \
+	$(CHROMIUM) --headless=new --no-sandbox --disable-gpu --hide-scrollbars --window-size=1300,720 \
 	  --screenshot=docs/images/report.png file://$(abspath $(DEMO))/report.html
 
 # Records the model that `make demo` replays: make recording MODEL=PATH.gguf TITLE=Name. Plays on where it was stopped.
@@ -59,6 +59,7 @@ check: setup
 # The documentation site, in site/; a warning is an error.
 site: setup
 	$(BIN)/mkdocs --quiet build --strict --site-dir site
+	@echo "Read it, with its search: $(BIN)/python -m http.server --directory site, then http://localhost:8000"
 
 setup: $(VENV)/.ready
 
