@@ -69,10 +69,6 @@ class ReportContent(Struct, frozen=True):
         return days_in_words(result.created for result in results if result.whose_items != "imported")
 
     @property
-    def instruments(self) -> frozenset[str]:
-        return frozenset(chapter.card.name for chapter in self.chapters)
-
-    @property
     def main(self) -> "ReportContent":
         """The content without samples and rehearsals."""
         return self.part([chapter for chapter in self.chapters if not chapter.sample])

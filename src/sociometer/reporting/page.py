@@ -127,6 +127,7 @@ def render(content: ReportContent, *, made: str, version: str, top: int = TOP) -
     names = {chapter.card.name: chapter.card.short_title for chapter in content.chapters}
     evidence = [_episode(msgspec.to_builtins(episode)) for episode in content.evidence]
     findings, headlines, main = list(findings_of(content)), headlines_of(content), content.main
+    below = {chapter.card.name for chapter in content.chapters if chapter.sample}
     if len(main.chapters) == 1 and len(findings) > 1:
         headlines[main.chapters[0].card.name] = findings.pop(1)
     return (
@@ -139,14 +140,10 @@ def render(content: ReportContent, *, made: str, version: str, top: int = TOP) -
             headlines=headlines,
             main=main,
             strips=shown,
-            silent={
-                chapter.card.name
-                for chapter in content.chapters
-                if chapter.sample and all(line.value is None for line in content.part([chapter]).profile)
-            },
+            silent=below - {line.instrument for line in content.profile if line.value is not None},
             top=top,
             ordered=best_first(main) if len(main.subjects) > top else main.subjects,
-            marked={mark.name for line in shown for mark in line.marks if line.instrument in main.instruments},
+            marked={mark.name for strip in shown if strip.instrument not in below for mark in strip.marks},
             numbers={chapter.card.name: all_numbers(chapter) for chapter in content.chapters},
             left_out={chapter.card.name: rows_left_out(chapter) for chapter in content.chapters},
             troubles=troubles(content),

@@ -295,7 +295,7 @@ def read_items(viewed: ViewedStore, run: str, task: str, shown: str, words: str,
     """One page of a run's items, with the words, in the order and from the place that are asked for."""
     with viewed.opened() as store:
         card = viewed.run(store, run).definition.card
-        measure, choice = primary(card, task), has_choices(card, task)
+        measure = primary(card, task)
         start = ITEMS * (at - 1)
         if not shown and not words:
             # In the order that they were played only one page is read.
@@ -307,7 +307,7 @@ def read_items(viewed: ViewedStore, run: str, task: str, shown: str, words: str,
             some, count = found[start : start + ITEMS], len(found)
         bodies = store.episodes.items(run, task, [one.item for one in some])
     rows = [
-        (one, item_title(bodies.get(one.item, b"")), "" if value is None else value_text(value, measure, choice))
+        (one, item_title(bodies.get(one.item, b"")), "" if value is None else value_text(value, measure, card))
         for one in some
         for value in (value_of(one.score, measure),)
     ]
@@ -367,15 +367,11 @@ def value_of(score: Score | None, measure: MeasureCard | None) -> float | None:
     return score.values.get(measure.value) if score is not None and measure is not None else None
 
 
-def has_choices(card: Card, task: str) -> bool:
-    """Whether the answers of a task are choices, each of them right or wrong."""
-    return any(known.name == task and known.probability for known in card.task)
-
-
-def value_text(value: float | None, measure: MeasureCard | None, choice: bool) -> str:
-    """The value of one answer: right or wrong for a choice, else a number."""
-    if choice and value in (0.0, 1.0):
-        return "right" if value else "wrong"
+def value_text(value: float | None, measure: MeasureCard | None, card: Card) -> str:
+    """The value of one answer: right or wrong, or yes or no, if it is a choice; else a number."""
+    if measure and value in (0.0, 1.0) and any(one.name == measure.task and one.probability for one in card.task):
+        words = ("wrong", "right") if measure.title.startswith("Accuracy") else ("no", "yes")
+        return words[value == 1.0]
     return number(value, measure.unit if measure else "number")
 
 
@@ -397,9 +393,8 @@ class ItemPlayed(Struct, frozen=True):
         """What its measures say about this episode, by their titles."""
         values, card = self.episode.score.values if self.episode.score else {}, self.head.card
         known = {one.value: one for one in reversed(card.measures_of(self.task)) if one.value in values}
-        choice = has_choices(card, self.task)
-        alone = choice and len(known) == 1
-        return {"Answer" if alone else one.title: value_text(values[name], one, choice) for name, one in known.items()}
+        titles = {name: "Answer" if name == "correct" else known[name].title for name in values if name in known}
+        return {title: value_text(values[name], known[name], card) for name, title in titles.items()}
 
     @property
     def labels(self) -> dict[str, str]:
@@ -438,8 +433,7 @@ class Sides(Struct, frozen=True):
     task: str
     tasks: tuple[tuple[str, str], ...]
     measure: MeasureCard | None
-    choice: bool
-    """Whether each answer is right or wrong."""
+    card: Card
 
 
 class PairedList(Struct, frozen=True):
@@ -484,7 +478,7 @@ def read_sides(viewed: ViewedStore, given: Sequence[str], task: str) -> Sides:
         return Sides(
             tuple(run.id for run in runs), tuple(named[run.id] for run in runs), task or shared[0],
             tuple((known, card.task_title(known)) for known in shared), primary(card, task or shared[0]),
-            has_choices(card, task or shared[0]),
+            card,
         )  # fmt: skip
 
 
@@ -513,7 +507,7 @@ def read_pairs(viewed: ViewedStore, sides: Sides, order: str, words: str, at: in
         bodies = store.episodes.items(sides.runs[0], sides.task, shown)
     found = list(leads.values())
     ahead = sum(lead > 0 for lead in found), sum(lead < 0 for lead in found), found.count(0)
-    values = {item: [value_text(table.get(item), sides.measure, sides.choice) for table in tables] for item in shown}
+    values = {item: [value_text(table.get(item), sides.measure, sides.card) for table in tables] for item in shown}
     rows = [(item, item_title(bodies.get(item, b"")), values[item]) for item in shown]
     return PairedList(rows, len(items), max(1, math.ceil(len(items) / ITEMS)), ahead)
 
