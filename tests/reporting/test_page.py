@@ -18,7 +18,7 @@ from sociometer.core.words import cell_text, counted, listed, lowered, sentence
 from sociometer.reporting.content import days_in_words, gather
 from sociometer.reporting.evidence import choose, transcript_lines
 from sociometer.reporting.figures import profile_figure, strips
-from sociometer.reporting.headline import _few, findings_of, headlines_of, title_of, troubles
+from sociometer.reporting.headline import findings_of, headlines_of, title_of, troubles
 from sociometer.reporting.page import (
     all_numbers,
     as_data_block,
@@ -293,14 +293,6 @@ def test_the_day_of_an_import_is_not_the_day_of_the_measurement(content):
     imported = [structs.replace(result, whose_items="imported") for result in chapter.results]
     assert content.when
     assert structs.replace(content, chapters=(structs.replace(chapter, results=tuple(imported)),)).when == ""
-
-
-def test_too_few_independent_items_are_counted_by_their_name_and_with_the_task(content):
-    (chapter,) = content.chapters
-    stories = structs.replace(CARD, task=tuple(structs.replace(task, cluster="story") for task in CARD.task))
-    told = structs.replace(content, chapters=(structs.replace(chapter, card=stories),))
-    assert stories.independent("questions", 1) == "1 story"
-    assert _few(told.profile[:1], told).endswith(" has fewer than 10 stories, too few for a verdict")
 
 
 def test_the_finding_says_that_a_stand_in_took_part_and_has_three_sentences_at_most(content):

@@ -12,7 +12,6 @@ from msgspec import Struct, structs
 from sociometer.core.errors import DataError, unknown
 from sociometer.core.language import ENGLISH, languages_in
 from sociometer.core.settings import Setting
-from sociometer.core.words import counted, plural
 
 
 class Paper(Struct, frozen=True, forbid_unknown_fields=True):
@@ -221,12 +220,6 @@ class Card(Struct, frozen=True, forbid_unknown_fields=True):
         if name not in tasks:
             raise unknown(f"{self.name} task", name, tasks)
         return tasks[name]
-
-    def independent(self, task: str, count: int) -> str:
-        """So many units of a task that are independent of each other, in words: “7 stories”, “1 independent item”."""
-        noun = next((each.cluster for each in self.task if each.name == task), "item")
-        noun = "independent item" if noun == "item" else noun
-        return counted(count, noun, plural(noun))
 
     def default_tasks(self, *, official: bool = False) -> tuple[str, ...]:
         """The tasks that `run`, or `run --official`, plays when none is named."""

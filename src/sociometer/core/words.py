@@ -16,11 +16,6 @@ def counted(number: int, one: str, many: str = "") -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
-def plural(noun: str) -> str:
-    """Several of them: stories, matches, trees."""
-    return f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}es" if noun.endswith("ch") else f"{noun}s"
-
-
 def grouped(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:
     """The values of each key, in the order in which they come."""
     found: dict[Key, list[Value]] = {}

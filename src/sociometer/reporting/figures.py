@@ -221,7 +221,7 @@ def _strip(members: Sequence[ProfileLine], subjects: Sequence[str], card: Card, 
     task = card.task_title(first.task) if tasks > 1 else ""
     measure = first.measure_title + (f", {company}" if company else "")
     measure += f", {counted(first.items, 'item')}" if len(counts) == 1 else ""
-    note = _without_intervals(members, card)
+    note = _without_intervals(members)
     return Strip(card.name, task, measure, low_text, high_text, first.better, dots, marks, note)
 
 
@@ -233,17 +233,16 @@ def _around(line: ProfileLine) -> str:
     return bounds_text(line.interval, lambda *_: bounds, too_few="", same="all equal")
 
 
-def _without_intervals(members: Sequence[ProfileLine], card: Card) -> str:
+def _without_intervals(members: Sequence[ProfileLine]) -> str:
     """Why values of a strip have no interval; empty if all have one."""
     few = [line for line in members if line.value is not None and line.interval is not None and line.interval.too_few]
     if not few:
         return ""
     most = max(line.interval.clusters for line in few if line.interval is not None)
     if len(few) == len(members):
-        items = card.independent(members[0].task, most)
-        return f"No intervals: {items} at most, and {MINIMUM_CLUSTERS} are needed."
+        return f"No intervals: {counted(most, 'independent item')} at most, and {MINIMUM_CLUSTERS} are needed."
     names = listed([line.subject for line in few], 2)
-    return f"No interval for {names}: fewer than {card.independent(members[0].task, MINIMUM_CLUSTERS)}."
+    return f"No interval for {names}: fewer than {MINIMUM_CLUSTERS} independent items."
 
 
 def _beside(line: ProfileLine, items: bool) -> str:

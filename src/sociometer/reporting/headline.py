@@ -5,7 +5,6 @@ from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 
 from msgspec import structs
 
-from sociometer.core.card import Card
 from sociometer.core.task import AnyRun
 from sociometer.core.words import counted, listed, lowered, sentence, spelled
 from sociometer.reporting.content import Chapter, EpisodeCounts, ReportContent
@@ -47,15 +46,15 @@ def findings_of(content: ReportContent) -> tuple[str, ...]:
     content = content.main
     models = _models(content)
     if len(models) == 1:
-        found = _one_subject([line for line in content.profile if line.subject == models[0]], content)
+        found = _one_subject([line for line in content.profile if line.subject == models[0]])
     elif content.rankings:
         # a model alone among baselines wins no contest
         contests = [one for one in content.rankings if sum(each.subject in models for each in one.standings) > 1]
-        found = _many_subjects(contests or content.rankings, models, content)
+        found = _many_subjects(contests or content.rankings, models)
         if len(contests) == 1 < len(content.rankings):
             found = [f"{contests[0].title}: {found[0]}", *found[1:]]
     elif content.comparisons:
-        found = _two_subjects(content.comparisons, content)
+        found = _two_subjects(content.comparisons)
     else:
         found = ["No two subjects took the same task, so there is nothing to compare."]
     found[1:1] = ends_sentences([line for line in content.profile if line.subject in models])
@@ -86,7 +85,7 @@ def _models(content: ReportContent) -> Sequence[str]:
     return [subject for subject in others if subject not in standing_in] or others or content.subjects
 
 
-def _one_subject(lines: Sequence[ProfileLine], content: ReportContent) -> list[str]:
+def _one_subject(lines: Sequence[ProfileLine]) -> list[str]:
     scored = [line for line in lines if line.value is not None]
     if not scored:
         return ["nothing was scored"]
@@ -103,7 +102,7 @@ def _one_subject(lines: Sequence[ProfileLine], content: ReportContent) -> list[s
         if known:
             found.append(f"{who} is {word} on {count or 'none'} of {counted(len(known), 'measure')}{could}")
     if len(sure) < len(scored):
-        found.append(_few([line for line in scored if line not in sure], content))
+        found.append(_few(len(scored) - len(sure), len(scored), "measure"))
     return found or [f"{who} was scored on {counted(len(scored), 'measure')}"]
 
 
@@ -126,17 +125,17 @@ def _against_references(line: ProfileLine) -> list[str]:
 _AGAINST = {1: "better than", -1: "worse than", 0: "not clearly different from"}
 
 
-def _two_subjects(comparisons: Sequence[Comparison], content: ReportContent) -> list[str]:
+def _two_subjects(comparisons: Sequence[Comparison]) -> list[str]:
     first, second = comparisons[0].first, comparisons[0].second
     if len(comparisons) == 1:
-        return _one_task(comparisons[0], content)
+        return _one_task(comparisons[0])
     rows = [row for comparison in comparisons if (row := _overall(comparison)) is not None]
     verdicts = {
         verdict: [row for row in rows if row.verdict == verdict] for verdict in ("better", "worse", "equivalent")
     }
     total = counted(len(comparisons), "task")
-    few = [one for one in comparisons if (row := _overall(one)) is not None and row.verdict == "too few"]
-    if len(few) == len(rows):
+    few = sum(row.verdict == "too few" for row in rows)
+    if few == len(rows):
         return [
             f"this sample is too small to compare {second} with {first}: every task has fewer than "
             f"{MINIMUM_CLUSTERS} independent items"
@@ -154,18 +153,18 @@ def _two_subjects(comparisons: Sequence[Comparison], content: ReportContent) -> 
     if doubtful:
         found.append(f"failed items could change the verdict on {doubtful} of {total}")
     if few:
-        found.append(_few(few, content))
+        found.append(_few(few, len(comparisons), "task"))
     return found
 
 
-def _one_task(comparison: Comparison, content: ReportContent) -> list[str]:
+def _one_task(comparison: Comparison) -> list[str]:
     """The verdict on the task that two subjects share."""
     row = _overall(comparison)
     if row is None or row.verdict not in ("cannot tell", "too few"):
         return [comparison.sentence.split("; ")[0]]
     pair = f"{comparison.second} and {comparison.first}"
     if row.verdict == "too few":
-        items = _card(comparison, content).independent(comparison.task, row.paired.clusters)
+        items = counted(row.paired.clusters, "independent item")
         return [f"{items} cannot compare {pair}; at least {MINIMUM_CLUSTERS} are needed"]
     around = bracketed_interval(row.paired.interval, row.unit)
     seen = f"{signed_amount(row.paired.difference, row.unit, interval=row.paired.interval)} {around}"
@@ -181,7 +180,7 @@ def _overall(comparison: Comparison) -> ComparedMeasure | None:
     return next((row for row in rows if row.primary), rows[0] if rows else None)
 
 
-def _many_subjects(rankings: Sequence[Ranking], models: Container[str], content: ReportContent) -> list[str]:
+def _many_subjects(rankings: Sequence[Ranking], models: Container[str]) -> list[str]:
     if len(rankings) == 1:
         return _with_values(rankings[0])
     if len(rankings) == 2:
@@ -204,8 +203,9 @@ def _many_subjects(rankings: Sequence[Ranking], models: Container[str], content:
         found.append(listed([*firsts, *(f"{name} on {alone[name]}" for name in others)], NAMED))
     elif told:
         found.append(f"on none of the {counted(len(told), 'task')} is one subject clearly first")
-    if few := [ranking for ranking in ranked if ranking.too_few]:
-        found.append(_few(few, content))
+    few = len(ranked) - len(told)
+    if few:
+        found.append(_few(few, len(rankings), "task"))
     return found or ["no subject can be ranked"]
 
 
@@ -219,18 +219,11 @@ def _with_values(ranking: Ranking) -> list[str]:
     return found
 
 
-def _few(few: Sequence[ProfileLine | Comparison | Ranking], content: ReportContent) -> str:
-    """Which tasks have too few independent items."""
-    cards = [_card(one, content) for one in few]
-    titles = [(card.short_title, card.task_title(one.task)) for card, one in zip(cards, few, strict=True)]
-    names = list(dict.fromkeys(name if task == name else f"{name} ({lowered(task)})" for name, task in titles))
-    needed = {card.independent(one.task, MINIMUM_CLUSTERS) for card, one in zip(cards, few, strict=True)}
-    items = needed.pop() if len(needed) == 1 else f"{MINIMUM_CLUSTERS} independent items"
-    return f"{listed(names, NAMED)} {'has' if len(names) == 1 else 'have'} fewer than {items}, too few for a verdict"
-
-
-def _card(one: ProfileLine | Comparison | Ranking, content: ReportContent) -> Card:
-    return next(chapter.card for chapter in content.chapters if chapter.card.name == one.instrument)
+def _few(few: int, total: int, what: str) -> str:
+    who = f"all {counted(total, what)}" if few == total else f"{few} of {counted(total, what)}"
+    return (
+        f"{who} {'has' if few == 1 else 'have'} fewer than {MINIMUM_CLUSTERS} independent items, too few for a verdict"
+    )
 
 
 def _caveat(content: ReportContent) -> list[str]:

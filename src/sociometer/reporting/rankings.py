@@ -143,14 +143,8 @@ def _made(
         "",
         _leaders(standings),
     )
-    said = _too_few(first, clusters) if made.too_few else _sentence(made)
     doubt = f"; {board.doubt}" if board and board.doubt and len(made.leaders) == 1 else ""
-    return structs.replace(made, sentence=f"{said}{doubt}.")
-
-
-def _too_few(run: AnyRun, clusters: int) -> str:
-    items = run.card.independent(run.task, clusters)
-    return f"{items} cannot rank the subjects; at least {MINIMUM_CLUSTERS} are needed"
+    return structs.replace(made, sentence=f"{_sentence(made)}{doubt}.")
 
 
 def _sentence(ranking: Ranking) -> str:
@@ -158,6 +152,9 @@ def _sentence(ranking: Ranking) -> str:
     if not ranking.standings:
         reasons = set(ranking.unranked.values())
         return f"no subject can be ranked ({reasons.pop()})" if len(reasons) == 1 else "no subject can be ranked"
+    if ranking.too_few:
+        items = counted(ranking.clusters, "independent item")
+        return f"{items} cannot rank the subjects; at least {MINIMUM_CLUSTERS} are needed"
     leaders, everyone = ranking.leaders, [standing.subject for standing in ranking.standings]
     models = [subject for subject in everyone if not is_baseline(subject)]
     items = counted(ranking.standings[0].items, "shared item")
