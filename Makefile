@@ -5,16 +5,23 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/pip --quiet --disable-pip-version-check
 LOCK ?= requirements/dev.lock
 DEMO ?= demo
+CHROMIUM ?= chromium
 RECORDING ?= qwen2.5-coder-1.5b
 export NO_MKDOCS_2_WARNING = 1
 # Tests start many short commands, which would compile the package anew each time.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo recording test test-all test-adapters test-pythons check setup site bench bench-readers bench-reading dist clean
+.PHONY: demo picture recording test test-all test-adapters test-pythons check setup site bench bench-readers bench-reading dist clean
 
 # Needs only the package with its embedded model, not what the tests need.
 demo: $(VENV)/.installed
 	$(BIN)/sociometer demo --to $(DEMO)
+
+# The picture in README.md, from the page of `make demo`.
+picture: $(VENV)/.installed
+	$(BIN)/sociometer demo --no-live --to $(DEMO)
+	$(CHROMIUM) --headless=new --no-sandbox --disable-gpu --hide-scrollbars --window-size=1300,720 \
+	  --screenshot=docs/images/report.png file://$(abspath $(DEMO))/report.html
 
 # Records the model that `make demo` replays: make recording MODEL=PATH.gguf TITLE=Name. Plays on where it was stopped.
 recording: setup
@@ -52,6 +59,7 @@ check: setup
 # The documentation site, in site/; a warning is an error.
 site: setup
 	$(BIN)/mkdocs --quiet build --strict --site-dir site
+	@echo "Read it, with its search: $(BIN)/python -m http.server --directory site, then http://localhost:8000"
 
 setup: $(VENV)/.ready
 

@@ -1,13 +1,18 @@
 """`tools/record.py` and `demo` as a user meets them, on few items."""
 
 import csv
+import io
 import json
+import os
+import re
+import shlex
+import sys
 from pathlib import Path
 
 import pytest
 from msgspec import structs
 
-from sociometer.cli.demo import RELEASED, sample_config
+from sociometer.cli.demo import RELEASED, can_show_pages, sample_config
 from sociometer.cli.main import run_command
 from sociometer.core.errors import UsageError
 from sociometer.instruments import cards, load
@@ -64,17 +69,53 @@ def test_the_demo_shows_one_line_for_each_instrument_a_dialogue_a_finding_and_th
     assert run_command([*words, "--only", "sesi", "--only", "sage"]) == 0
     out = capsys.readouterr().out
     assert "Recorded: Owl on 20" in out
+    assert out.startswith("Sociometer measures the social intelligence of language models.")
     assert out.index("GPT-4.1 is first of 6 on 100 shared items") < out.index("person: ")
     assert "person: " in out
     assert "model: I hear you. Answer: B" in out
-    (row,) = [line.split("\t") for line in out.splitlines() if line.startswith("Accuracy\t")]
+    assert "\t" not in out, "also in a pipe, columns are aligned"
+    (row,) = [re.split("  +", line) for line in out.splitlines() if line.startswith("Accuracy  ")]
     assert "sage: a rehearsal of a dialogue; without a simulator there is no score." in out
     assert row[1] == "25 %" and row[3].startswith("100") and row[5] == str(SESI)
     assert out.index("Wrote the page") < out.index("asked: ") < out.rindex("person: ")
-    assert "Finding: Owl, recorded is " in out
-    assert (folder / "report.html").stat().st_size > 10_000
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    assert "<h1>Six models on SAGE dialogues</h1>" in page
+    assert "results released by the authors of SAGE" in page and "Measured on" not in page
+    assert page.index('<section id="sage-dialogues"') < page.index('<section id="samples"') < page.index('id="sesi"')
+    assert "Owl" in page and "stand-in, so" not in page.partition('<section id="samples"')[0]
+    (hint,) = [line.partition(": ")[2] for line in out.splitlines() if line.startswith("Next, ")]
+    assert shlex.split(hint)[1:] == ["view", "--store", str(folder / "demo.db")]
     assert run_command([*words, "--only", "sesi", "--only", "sage"]) == 0
     assert "model: I hear you. Answer: B" in capsys.readouterr().out
+
+
+def test_without_the_live_model_the_demo_says_what_it_leaves_out(tmp_path, recording, capsys):
+    words = ["demo", "--to", str(tmp_path / "d"), "--recording", str(recording), "--only", "sesi"]
+    assert run_command([*words, "--model", "local/no-such-model"]) == 0
+    out = capsys.readouterr().out
+    assert (
+        "Left out: the part that local/no-such-model plays on this machine. Unknown local model 'no-such-model'" in out
+    )
+    assert out.index("Wrote the page") < out.index("Left out: ") < out.index("Next, ")
+
+
+def test_the_page_opens_only_for_somebody_who_sits_at_a_display(monkeypatch):
+    for name in ("CI", "SSH_CONNECTION", "DISPLAY", "WAYLAND_DISPLAY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(sys, "platform", "linux")
+    master, slave = os.openpty()
+    with open(slave, "w", encoding="utf-8") as terminal:  # noqa: PTH123 - a descriptor
+        monkeypatch.setattr(sys, "stdout", terminal)
+        assert not can_show_pages(), "no display"
+        monkeypatch.setenv("WAYLAND_DISPLAY", "wayland-0")
+        assert can_show_pages()
+        for name in ("CI", "SSH_CONNECTION"):
+            with monkeypatch.context() as elsewhere:
+                elsewhere.setenv(name, "true")
+                assert not can_show_pages(), name
+        monkeypatch.setattr(sys, "stdout", io.StringIO())
+        assert not can_show_pages(), "a pipe"
+    os.close(master)
 
 
 def test_the_released_feelings_are_those_of_the_released_dialogues(official_data):

@@ -18,7 +18,7 @@ from sociometer.core.words import cell_text, counted, listed, lowered, sentence
 from sociometer.reporting.content import days_in_words, gather
 from sociometer.reporting.evidence import choose, transcript_lines
 from sociometer.reporting.figures import profile_figure, strips
-from sociometer.reporting.headline import findings_of, title_of, troubles
+from sociometer.reporting.headline import findings_of, headlines_of, title_of, troubles
 from sociometer.reporting.page import (
     all_numbers,
     as_data_block,
@@ -150,7 +150,7 @@ def test_subjects_after_the_best_are_folded_in_panels_and_rankings(tmp_path):
 
 def test_a_ranking_says_who_cannot_be_separated_and_when_items_are_too_few():
     near = gather(_measured("abc", a=[0.0] * 40), evidence=0).rankings[0]
-    assert near.sentence == "b and c lead; 40 shared items cannot separate them."
+    assert near.sentence == "b and c are clearly ahead of a; 40 shared items cannot separate the two leaders."
     few = gather(_measured("abc", a=[1.0] * 4, b=[0.0] * 4, c=[1.0] * 4), evidence=0).rankings[0]
     assert few.too_few and few.leaders == ()
     assert few.sentence == "4 independent items cannot rank the subjects; at least 10 are needed."
@@ -164,10 +164,16 @@ def test_the_finding_is_about_models_and_not_about_the_baselines_next_to_them():
     assert ranking.sentence == "a is clearly first of the models."
     alone = gather(_measured(["a", oracle, guesser], **values), evidence=0)
     assert alone.rankings[0].sentence == "a is better than baseline/guesser and worse than baseline/oracle."
-    assert findings_of(alone)[0] == "The accuracy of a is 75 % [60, 86]."
+    assert (
+        findings_of(alone)[0]
+        == "The accuracy of a is 75 % [60, 86], better than chance (25 %) and worse than people (90 %)."
+    )
     beside = _measured(["a", "tiny", oracle, guesser], tiny=[1.0] * 3, **values)
     beside[1].stand_ins = ("subject: tiny",)
-    assert findings_of(gather(beside, evidence=0))[0] == "The accuracy of a is 75 % [60, 86]."
+    assert (
+        findings_of(gather(beside, evidence=0))[0]
+        == "The accuracy of a is 75 % [60, 86], better than chance (25 %) and worse than people (90 %)."
+    )
 
 
 def test_subjects_with_a_stand_in_are_not_ranked(content):
@@ -194,12 +200,9 @@ def test_a_title_names_three_subjects_at_most(subjects, title):
 
 def test_the_finding_of_one_subject_is_its_score_beside_chance_and_people():
     found = findings_of(gather(_measured(["gpt"]), evidence=0))
-    assert found == (
-        "The accuracy of gpt is 50 % [35, 65].",
-        "That is better than chance (25 %) and worse than people (90 %).",
-    )
+    assert found == ("The accuracy of gpt is 50 % [35, 65], better than chance (25 %) and worse than people (90 %).",)
     guess = findings_of(gather(_measured(["gpt"], gpt=[1.0, 0.0, 0.0, 0.0] * 10), evidence=0))
-    assert guess[1].startswith("That is not clearly different from chance (25 %)")
+    assert ", not clearly different from chance (25 %)" in guess[0]
     few = findings_of(gather(_measured(["gpt"], gpt=[1.0, 0.0]), evidence=0))
     assert few == ("The accuracy of gpt is 50 % (too few) (chance 25 %, people 90 %).",)
 
@@ -232,8 +235,8 @@ def test_the_finding_of_two_is_the_verdict_and_of_many_the_ranking():
     few = findings_of(gather(_measured("ab", a=[1.0, 0.0], b=[0.0, 1.0]), evidence=0))
     assert few == ("2 independent items cannot compare b and a; at least 10 are needed.",)
     many = findings_of(gather(_measured("abc", a=[0.0] * 40), evidence=0))
-    assert many[0] == "b and c lead; 40 shared items cannot separate them."
-    assert many[1].startswith("The accuracy runs from 50 % [") and many[1].endswith(" (a).")
+    assert many[0] == "b and c are clearly ahead of a; 40 shared items cannot separate the two leaders."
+    assert many[1].startswith("The accuracy is 50 % [") and many[1].endswith(" with a.")
 
 
 def test_the_finding_of_one_subject_on_several_measures_counts_them():
@@ -260,6 +263,36 @@ def test_a_sample_that_is_too_small_is_the_finding():
         entry.definition, entry.id = manners, f"m{place}"
     found = findings_of(gather([*runs, *again], evidence=0))
     assert found == ("This sample is too small to compare b with a: every task has fewer than 10 independent items.",)
+
+
+def test_samples_and_rehearsals_come_last_are_marked_once_and_give_no_finding(tmp_path):
+    manners, talk = (Instrument(FOLDER, TASKS, card=structs.replace(CARD, name=name)) for name in ("manners", "talk"))
+    sample, rehearsal = _measured("d")[0], FakeStoredRun("t0", "e", [1.0] * 40)
+    sample.definition, sample.id, rehearsal.definition = manners, "m0", talk
+    runs = [rehearsal, sample, *_measured("abc", a=[0.0] * 40)]
+    content = gather(runs, evidence=0, samples={"m0"})
+    assert [(chapter.card.name, chapter.sample) for chapter in content.chapters] == [
+        ("tact", False), ("talk", True), ("manners", True),
+    ]  # fmt: skip
+    assert title_of(content) == "a, b and c on Tact test"
+    assert findings_of(content)[0].startswith("b and c are clearly ahead of a;")
+    assert headlines_of(content) == {
+        "talk": "A rehearsal: a stand-in (tact/rules) plays the judge, so nothing is measured.",
+        "manners": "The accuracy of d is 50 % [35, 65], better than chance (25 %) and worse than people (90 %).",
+    }
+    assert not any("stand-in" in trouble for trouble in troubles(content))
+    page = write_report(runs, tmp_path / "p.html", made="now", version="9.9", samples={"m0"}).read_text("utf-8")
+    places = [page.index(f'<section id="{name}"') for name in ("tact", "ranking", "samples", "talk", "manners")]
+    assert places == sorted(places) and page.count("<h2>Samples and rehearsals</h2>") == 1
+    alone = gather([rehearsal], evidence=0)
+    assert not alone.chapters[0].sample, "a report of a rehearsal alone has a finding"
+
+
+def test_the_day_of_an_import_is_not_the_day_of_the_measurement(content):
+    (chapter,) = content.chapters
+    imported = [structs.replace(result, whose_items="imported") for result in chapter.results]
+    assert content.when
+    assert structs.replace(content, chapters=(structs.replace(chapter, results=tuple(imported)),)).when == ""
 
 
 def test_the_finding_says_that_a_stand_in_took_part_and_has_three_sentences_at_most(content):
@@ -362,7 +395,7 @@ def test_two_runs_of_one_subject_are_named_by_what_sets_them_apart():
         FakeStoredRun("r1", "a", plain, condition="control"), FakeStoredRun("r2", "a", plain, condition="anxiety")
     )
     assert by_setting.subjects == ("a (condition control)", "a (condition anxiety)")
-    assert by_setting.measured == ("a",)
+    assert set(by_setting.names.values()) == {"a"}
     by_flag = _twice(FakeStoredRun("r1", "a", plain, shuffle=False), FakeStoredRun("r2", "a", plain, shuffle=True))
     assert by_flag.subjects == ("a", "a (shuffle)")
     other = FakeStoredRun("r2", "a", plain)

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 from hostile_subject import HOSTILE
 from looking import runs_of
+from open_study import OpenStudy
 from person import plain
 from serving import Client, Served
 
@@ -81,10 +82,43 @@ def test_items_are_sorted_and_filtered(owner, stored):
     for order, wanted in (("lowest", sorted(scores)), ("highest", sorted(scores, reverse=True))):
         text = owner.get(f"/run/{run}/?shown={order}").text
         body = text[text.index('aria-label="Items"') :]
-        found = [float(value) / 100 for value in re.findall(r'<td class="n">([\d.]+) %</td>', body)]
-        assert found == wanted
+        found = re.findall(r'<td class="n">(right|wrong)</td>', body)
+        assert [float(word == "right") for word in found] == wanted
     assert links(owner.get(f"/run/{run}/?shown=failed").text, "/item?") == []
     assert len(links(owner.get(f"/run/{run}/?q=emp").text, "/item?")) < 12
+
+
+def test_an_item_marks_the_right_and_the_picked_option_and_names_no_label_of_an_analysis(owner, stored):
+    random = runs_of(stored, "sesi")[0]
+    answers = {row["item"]: row["score.correct"] for row in rows(sm.get_run(random, store=stored))}
+    for item, correct in answers.items():
+        text = owner.get(f"/run/{random}/item?task=questions&item={item}").text
+        marked = re.findall(r'<tr class="((?:is-\w+ )+)">', text)
+        assert sorted(marked) == (["is-right is-picked "] if correct else ["is-picked ", "is-right "])
+        assert re.search(rf"<dt>Answer</dt><dd>{'right' if correct else 'wrong'}</dd>", text)
+        assert "<dt>picked</dt>" not in text
+    assert "picked: " not in owner.get(f"/run/{random}/").text
+
+
+def test_the_people_of_a_study_are_one_row_with_each_of_them_inside(tmp_path):
+    path = tmp_path / "s.db"
+    sm.run("seceu", model="baseline/even", limit=4, store=path)
+    with OpenStudy(path, "seceu", "--limit", "4") as opened:
+        people = [opened.person(), opened.person()]
+        for person in people:
+            person.join()
+            person.answer_all()
+        runs = [opened.run_of(person) for person in people]
+    with Served(view_application(ViewedStore(path, load, cards()))) as running:
+        client = Client(running.url)
+        client.post("/enter", {"token": running.app[TOKENS].make()})
+        text = client.get("/").text
+        assert text.count('<tr class="study">') == 1 and text.count("<tr data-run=") == 1
+        assert f"People of the study spring {cards()['seceu'].title} · 2 people, 2 finished" in plain(text)
+        assert {f"/run/{run}/" for run in runs} <= set(links(text, "/run/"))
+        assert "1 run" in plain(text) and json.loads(client.get("/states").text)["count"] == 1
+        assert client.get("/?q=spring.").text.count("<tr data-run=") == len(runs)
+        assert client.get("/?instrument=sesi").text.count('<tr class="study">') == 0
 
 
 @pytest.mark.parametrize("instrument", ["sesi", "sage", "socialeval", "egosocial"])
@@ -142,16 +176,17 @@ def test_a_wrong_link_is_an_error_that_says_so(owner, path, status):
 
 def test_side_by_side_shows_the_verdict_of_compare_and_sorts_the_items(owner, stored):
     random, oracle = runs_of(stored, "sesi")[:2]
-    got = owner.get(f"/side-by-side?run={oracle}&run={random}")
-    verdict = sm.compare(oracle, random, store=stored).verdict
+    got = owner.get(f"/side-by-side?run={oracle}&run={random}&order=second")
+    (typed,) = re.findall(r"<code>sociometer compare ([^<]+)</code>", got.text)
+    assert typed.split() == [random, oracle], "the list has the newest first, `compare` the reference"
+    verdict = sm.compare(random, oracle, store=stored).verdict
     assert " ".join(verdict.split()) in plain(got.text)
-    rows = re.findall(r'<td class="n">([\d.]+) %</td><td class="n">([\d.]+) %</td>', got.text)
-    assert len(rows) == 12
-    leads = [float(first) - float(second) for first, second in rows]
-    assert leads == sorted(leads, reverse=True) and leads[0] == 100.0
-    other = owner.get(f"/side-by-side?run={oracle}&run={random}&order=second").text
-    rows = re.findall(r'<td class="n">([\d.]+) %</td><td class="n">([\d.]+) %</td>', other)
-    assert [float(a) - float(b) for a, b in rows] == sorted(leads)
+    pair = r'<td class="n">(right|wrong)</td><td class="n">(right|wrong)</td>'
+    leads = [(second == "right") - (first == "right") for first, second in re.findall(pair, got.text)]
+    assert len(leads) == 12
+    assert leads == sorted(leads, reverse=True) and leads[0] == 1
+    other = owner.get(f"/side-by-side?run={oracle}&run={random}").text
+    assert [(b == "right") - (a == "right") for a, b in re.findall(pair, other)] == sorted(leads)
     nowhere = owner.get(f"/side-by-side/item?run={oracle}&run={random}&item=nothing")
     assert nowhere.status == 200 and "has no episode of item" in nowhere.text
 

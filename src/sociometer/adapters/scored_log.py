@@ -84,6 +84,8 @@ class Measured(Struct, frozen=True):
     primary: str = ""
     scale: tuple[float, float] | None = None
     """The lowest and the highest possible value, as the user gives them; from 0 to 1 they are shares."""
+    title: str = ""
+    """What the primary score is called on pages; empty means its name."""
 
     @classmethod
     def chosen(cls, ranges: Ranges, options: ImportOptions, lower: Sequence[str] = ()) -> "Measured":
@@ -109,7 +111,7 @@ class Measured(Struct, frozen=True):
         return MeasureCard(
             task=TASK,
             name=name,
-            title=name,
+            title=self.title if primary and self.title else name,
             unit="share" if (low, high) == (0.0, 1.0) else "number",
             low=low,
             high=high,
@@ -127,6 +129,7 @@ class Benchmark(Struct, frozen=True):
     measured: Measured
     version: str = ""
     settings: dict[str, Any] = {}
+    about: str = "results imported from another tool"
 
     @property
     def name(self) -> str:
@@ -139,7 +142,7 @@ class Benchmark(Struct, frozen=True):
             name=self.name,
             title=self.title,
             version=self.version or "0",
-            about="a benchmark that another tool ran",
+            about=self.about,
             how=f"Imported from {self.origin}; the scores are those of the file.",
             paper=Paper(self.title, self.origin, 0),
             task=(TaskCard(TASK, "Items"),),
@@ -303,11 +306,13 @@ def import_csv(
     name: str = "",
     scale: str = "",
     origin: str = "a CSV file",
+    about: str = "results imported from another tool",
+    title: str = "",
 ) -> list[StoredRun]:
     """One run for each subject of a table; several rows of a subject for one item count as repeats.
 
     A row with an empty score is a failure, and so is an item that only other subjects of the table have. `origin` says
-    where the scores come from. Every row is checked before anything is stored.
+    where the scores come from, `title` what they are. Every row is checked before anything is stored.
     """
     found, clusters = Ranges(), dict[str, str]()
     rows: dict[str, list[LoggedItem]] = {}
@@ -326,7 +331,8 @@ def import_csv(
         absent = Failure(FailureKind.NOT_SCORED, f"{path.name} has this item for other subjects only")
         own += [LoggedItem(item, {}, of, failure=absent) for item, of in clusters.items() if not seen[subject, item]]
     lower = frozenset([MEASURE]) if lower_is_better else frozenset()
-    test = Benchmark(benchmark or path.stem, origin, Measured(found, lower, scale=read_scale(scale)))
+    scores = Measured(found, lower, scale=read_scale(scale), title=title)
+    test = Benchmark(benchmark or path.stem, origin, scores, about=about)
     names = [f"{name}-{place}" if name and len(rows) > 1 else name for place in range(len(rows))]
     return [
         keep_scores(engine, test, subject, rows[subject], file=path, name=own)

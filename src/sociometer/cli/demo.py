@@ -1,11 +1,14 @@
 """`sociometer demo`: ranks released results, plays all instruments with a recorded model, and writes the page."""
 
+import os
 import shlex
 import shutil
 import sys
 import textwrap
 import time
+import webbrowser
 from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +16,6 @@ import click
 from msgspec import structs
 
 from sociometer.adapters.scored_log import import_csv
-from sociometer.api import report
 from sociometer.cli.options import detail_values, json_option, open_engine
 from sociometer.cli.output import option, print_json, print_table, print_text
 from sociometer.cli.run import command as run_command
@@ -21,31 +23,37 @@ from sociometer.cli.run import configs_of, exit_code
 from sociometer.core.card import Card
 from sociometer.core.config import RunConfig, model_label
 from sociometer.core.conversation import SUBJECT, Exchange, Reply, Request
-from sociometer.core.errors import ExitCode
+from sociometer.core.errors import ExitCode, MachineryError, UsageError
 from sociometer.core.player import Player, WrappedPlayer
+from sociometer.core.version import __version__
+from sociometer.core.words import sentence
 from sociometer.engine.engine import Engine, PlayedRun
 from sociometer.engine.plan import ReadPlan
 from sociometer.engine.recordings import matching
 from sociometer.instruments import card_of, cards, load
 from sociometer.models.files import file_of, is_embedded, pull
+from sociometer.models.local import import_llama
 from sociometer.models.recorded import ModelRecording, bundled, load_recording
+from sociometer.reporting.page import write_report
 from sociometer.results.leaderboard import leaderboard, leaderboard_sentence, leaderboard_table
-from sociometer.results.profile import profile_of
 from sociometer.results.runs import candidates
 from sociometer.results.summaries import joint_table
 from sociometer.statistics.intervals import MINIMUM_CLUSTERS
 from sociometer.store.stored_run import StoredRun
 
 ORACLE, GUESSER = "baseline/oracle", "baseline/random"
-_NOTE = (
-    "The oracle knows the key; random guesses. These are small samples of bundled items: an example, not a measurement."
-)
+_PLAYERS = "They are small and no measurement. The oracle knows the key, random guesses."
 EMBEDDED = "local/smollm2-135m"
 RELEASED = Path(__file__).parent / "released" / "sage-feelings.csv"
 _SOURCE = (
     "the dialogues that the authors of SAGE released (Tencent/digitalhuman, MIT): six models talk with the authors'"
     " simulated person, played by DeepSeek-V3, and the score is the person's final feeling, from 0 to 100"
 )
+_ABOUT = (
+    "how a simulated person feels after a conversation with the model, from 0 to 100: results released by the authors"
+    " of SAGE"
+)
+_SCORE = "Person's final feeling"
 Say = Callable[[str], None]
 _WIDTH = 100
 _LONGEST_LINES = 3
@@ -94,7 +102,8 @@ class _Demo:
             if _talks(card):  # a rehearsal without a simulator: only its dialogue is shown
                 model, items = next(iter(recorded.items()), (GUESSER, ()))
                 self._say(f"{card.name}: a rehearsal of a dialogue; without a simulator there is no score.")
-                self._run(played, card, model, items=items[:1], limit=None if items else 1)
+                label = _label(self._recordings[model]) if items else ""
+                self._run(played, card, model, items=items[:1], limit=None if items else 1, label=label)
                 _tell_transcript(self._say, played[model], "person")
                 continue
             # The same items for all, so that they can be ranked; the whole sample where too few are recorded.
@@ -144,7 +153,9 @@ class _Demo:
 
 
 def _label(recording: ModelRecording) -> str:
-    return f"{recording.about.model}, recorded" if recording.about.sha256 else recording.about.model
+    model = recording.about.model
+    name, _, kind = model.partition(", ")
+    return f"{model} (recorded)" if recording.about.sha256 else f"{name} ({kind})" if kind else model
 
 
 def _talks(card: Card) -> bool:
@@ -170,6 +181,8 @@ def _tell_transcript(say: Say, run: StoredRun, other: str) -> None:
 def _fetch(model: str) -> None:
     """Fetch the embedded model if it is used and not on this machine."""
     family, _, name = model.partition("/")
+    if family == "local":
+        import_llama()
     if family == "local" and is_embedded(name) and file_of(name) is None:
         pull(name)
 
@@ -182,19 +195,23 @@ def _demo(folder: Path, recording: str, model: str, live: bool, only: tuple[str,
     chosen = [card_of(name) for name in only] or list(cards().values())
     names = (recording,) if recording else bundled()
     recordings = {f"recorded/{name}": load_recording(name) for name in names}
-    for one in recordings.values():
-        weights = f"; weights {one.about.sha256[:16]}…" if one.about.sha256 else ""
-        say(f"Recorded: {one.about.model} on {one.about.recorded}, {len(one.items)} items{weights}.")
     folder.mkdir(parents=True, exist_ok=True)
     store, page = folder / "demo.db", folder / "report.html"
     with open_engine(store) as engine:
-        released = import_csv(engine, RELEASED, benchmark="SAGE, authors' data", scale="0:100", origin=_SOURCE)
+        released = import_csv(
+            engine, RELEASED, benchmark="SAGE dialogues", scale="0:100", origin=_SOURCE, about=_ABOUT, title=_SCORE
+        )
         board = leaderboard(candidates(released))
+        say("Sociometer measures the social intelligence of language models.")
         if not as_json:
-            say(f"\nFirst, a real result: {_SOURCE}.\n")
-            print_table(leaderboard_table(board))
+            say(f"\nA real result: {_SOURCE}.\n")
+            print_table(leaderboard_table(board), piped=False)
         said = leaderboard_sentence(board).partition(": ")[2]
         say(f"Finding: {said}\n")
+        say(f"Samples, which show how the tests work. {_PLAYERS}")
+        for one in recordings.values():
+            weights = f"; weights {one.about.sha256[:16]}…" if one.about.sha256 else ""
+            say(f"Recorded: {one.about.model} on {one.about.recorded}, {len(one.items)} items{weights}.")
         demo = _Demo(engine, recordings, say)
         if not demo.play(chosen):
             return demo.code
@@ -203,27 +220,37 @@ def _demo(folder: Path, recording: str, model: str, live: bool, only: tuple[str,
         played = [runs[one] for one in order for runs in demo.runs.values() if one in runs]
         scored = [run for run in played if not _talks(run.definition.card)]  # a rehearsal has no score
         table = joint_table(scored)
-        of_each = [[run for run in scored if run.manifest.config.subject == spec] for spec in recordings]
-        findings = [profile_of(runs[0].subject, runs).verdict for runs in of_each if runs]
-        found = f"Finding: {' '.join(findings)}" if findings else ""
         if not as_json:
             say("")
-            print_table(table)
-            say(f"{found} {_NOTE}")
-        report([*released, *played], page)
+            print_table(table, piped=False)
+        now = datetime.now(UTC)
+        samples = {run.id for run in played}
+        write_report([*released, *played], page, made=f"{now.day} {now:%B %Y}", version=__version__, samples=samples)
         say(f"Wrote the page in {time.monotonic() - begun:.0f} s: {page.resolve()}")
+        if not as_json and can_show_pages():
+            webbrowser.open(page.resolve().as_uri())
         live_parts = sorted((card for card in chosen if card.demo_live), key=_talks) if live else []
-        if live_parts:
-            say(f"\nNow {model_label(model)} plays on this machine. Ctrl-C stops it; the page is complete.")
-            _fetch(model)
-        for card in live_parts:
-            if not demo.play_live(card, model):
-                return demo.code
+        try:
+            if live_parts:
+                _fetch(model)
+                say(f"\nNow {model_label(model)} plays on this machine. Ctrl-C stops it; the page is complete.")
+            for card in live_parts:
+                if not demo.play_live(card, model):
+                    return demo.code
+        except (UsageError, MachineryError) as error:
+            say(f"Left out: the part that {model_label(model)} plays on this machine. {sentence(str(error))}")
     if as_json:
-        print_json({"released": board, "table": table, "finding": found, "page": str(page), "store": str(store)})
+        print_json({"released": board, "table": table, "finding": said, "page": str(page), "store": str(store)})
     else:
-        say(f"Next: {_typed()} show last --store {shlex.quote(str(store))}")
+        say(f"Next, all runs in the browser: {_typed()} view --store {shlex.quote(str(store))}")
     return demo.code
+
+
+def can_show_pages() -> bool:
+    """Whether somebody sits at this machine and has a browser: not in CI, in a pipe or on another machine."""
+    away = any(os.environ.get(name) for name in ("CI", "SSH_CONNECTION")) or not sys.stdout.isatty()
+    display = sys.platform in ("darwin", "win32") or any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY")))
+    return display and not away
 
 
 def _typed() -> str:

@@ -372,7 +372,7 @@ def _dollars(cost: float | None) -> float | str:
 
 
 def _decided(engine: Engine, plan: ReadPlan) -> dict[str, str]:
-    """What is decided before the first request, and its digest, which the run prints when it starts."""
+    """What is decided before the first request, and its digest."""
     engine.earlier(plan)  # a new run must have a valid name
     manifest = public_manifest(plan.manifest, plan.instrument.card)
     return {"plan": plan_digest(manifest), "decided": plan_text(manifest)}

@@ -29,7 +29,6 @@ from sociometer.engine.plan import Plan, ReadLists, ReadPlan, StoredPlan, make_p
 from sociometer.engine.progress import Callback, Progress, RunEvent
 from sociometer.engine.runner import Ending, Runner
 from sociometer.models.keys import KeyPolicy
-from sociometer.store.bundle import plan_digest, public_manifest
 from sociometer.store.records import Manifest, RunRecord, RunStatus
 from sociometer.store.runs import RunSearch
 from sociometer.store.store import Store
@@ -382,7 +381,6 @@ def _progress(plan: StoredPlan, budget: Budget) -> Progress:
         plan.total,
         resume="" if repeated else plan.config.resume_command(record.id),
         replicas=max((player.replicas for player in plan.players), default=1),
-        plan=plan_digest(public_manifest(record.manifest, plan.instrument.card)),
     )
     if before is not None:
         made.failed, made.last_failure, made.lost, made.next_round = (

@@ -72,8 +72,6 @@ class Progress:
     total: int
     resume: str = ""
     """The command that continues the run; empty if the user repeats the command that it belongs to."""
-    plan: str = ""
-    """The digest of what was decided before the first request."""
     work: dict[str, TaskWork] = field(default_factory=dict)
     """What is left of each task, to tell the time; empty if nobody is told."""
     done: int = 0

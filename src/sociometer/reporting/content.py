@@ -1,6 +1,6 @@
 """The content of a report, collected from stored runs and their instruments; the page only arranges it."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import date
 
 from msgspec import Struct, structs
@@ -20,6 +20,7 @@ from sociometer.results.profile import ProfileLine, profile_lines
 from sociometer.results.runs import CorrectedTask, corrected_tasks
 from sociometer.results.verdicts import Comparison, Terms
 from sociometer.statistics.chart_theme import with_subjects
+from sociometer.statistics.formatting import other_stand_ins
 from sociometer.store.stored_run import StoredRun
 
 _KEPT_EPISODES = 50_000
@@ -40,6 +41,8 @@ class Chapter(Struct, frozen=True):
     results: tuple[AnyRun, ...]
     figures: tuple[Figure, ...]
     notes: tuple[str, ...]
+    sample: bool = False
+    """Whether it has only samples and rehearsals; these chapters come last and give no finding."""
 
 
 class ReportContent(Struct, frozen=True):
@@ -47,8 +50,8 @@ class ReportContent(Struct, frozen=True):
 
     subjects: tuple[str, ...]
     """The labels of the subjects on the page, each with what tells apart its runs if it has several."""
-    measured: tuple[str, ...]
-    """The names of the subjects alone."""
+    names: dict[str, str]
+    """The name of each subject alone, by its label."""
     chapters: tuple[Chapter, ...]
     counts: dict[tuple[str, str], EpisodeCounts]
     """By run and task."""
@@ -61,7 +64,27 @@ class ReportContent(Struct, frozen=True):
 
     @property
     def when(self) -> str:
-        return days_in_words(result.created for chapter in self.chapters for result in chapter.results)
+        """The days of the runs; nobody knows when imported scores were measured."""
+        results = (result for chapter in self.chapters for result in chapter.results)
+        return days_in_words(result.created for result in results if result.whose_items != "imported")
+
+    @property
+    def main(self) -> "ReportContent":
+        """The content without samples and rehearsals."""
+        return self.part([chapter for chapter in self.chapters if not chapter.sample])
+
+    def part(self, chapters: Sequence[Chapter]) -> "ReportContent":
+        """The content of some of its chapters."""
+        instruments = frozenset(chapter.card.name for chapter in chapters)
+        subjects = {result.subject for chapter in chapters for result in chapter.results}
+        return structs.replace(
+            self,
+            subjects=tuple(one for one in self.subjects if one in subjects),
+            chapters=tuple(chapters),
+            profile=tuple(one for one in self.profile if one.instrument in instruments),
+            comparisons=tuple(one for one in self.comparisons if one.instrument in instruments),
+            rankings=tuple(one for one in self.rankings if one.instrument in instruments),
+        )
 
     @property
     def people_elsewhere(self) -> bool:
@@ -81,11 +104,17 @@ class ReportContent(Struct, frozen=True):
         return found
 
 
-def gather(runs: Sequence[StoredRun], *, terms: Terms | None = None, evidence: int | None = None) -> ReportContent:
+def gather(
+    runs: Sequence[StoredRun],
+    *,
+    terms: Terms | None = None,
+    evidence: int | None = None,
+    samples: Collection[str] = (),
+) -> ReportContent:
     """Collect the content of a report; `evidence` is the number of transcripts of each kind for each run and task.
 
-    Without it there are four, and fewer if there are more than fifty of them. Subjects and instruments keep the given
-    order.
+    Without it there are four, and fewer if there are more than fifty of them. `samples` are runs that show how a test
+    works and measure nothing. Subjects and instruments keep the given order.
     """
     if not runs:
         raise UsageError("a report needs at least one run; 'sociometer runs' lists the stored runs.")
@@ -119,9 +148,13 @@ def gather(runs: Sequence[StoredRun], *, terms: Terms | None = None, evidence: i
         _chapter(instruments[name], [result for result in results if result.card.name == name], subjects)
         for name in dict.fromkeys(result.card.name for result in results)
     )
+    below = [all(one.run in samples or other_stand_ins(one.stand_ins) for one in each.results) for each in chapters]
+    if not all(below):
+        marked = (structs.replace(one, sample=sample) for one, sample in zip(chapters, below, strict=True))
+        chapters = tuple(sorted(marked, key=lambda chapter: chapter.sample))
     return ReportContent(
         subjects,
-        tuple(dict.fromkeys(map(who, runs))),
+        {names[run.id]: who(run) for run in runs},
         chapters,
         counts,
         profile_lines(results),

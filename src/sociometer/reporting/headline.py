@@ -31,7 +31,8 @@ NO_MODELS = ("baseline/", "scripted/", "python/", "human")
 
 def title_of(content: ReportContent) -> str:
     """Who was measured on what: “a and b on SAGE”, “12 models on five instruments”."""
-    who = content.measured
+    content = content.main
+    who = list(dict.fromkeys(content.names[subject] for subject in content.subjects))
     cards = [chapter.card for chapter in content.chapters]
     on = listed([card.short_title for card in cards]) if len(cards) < NAMED else spelled(len(cards), "instrument")
     if len(who) <= NAMED:
@@ -42,6 +43,7 @@ def title_of(content: ReportContent) -> str:
 
 def findings_of(content: ReportContent) -> tuple[str, ...]:
     """The result in at most three sentences; the last one names what the numbers cannot show."""
+    content = content.main
     models = _models(content)
     if len(models) == 1:
         found = _one_subject([line for line in content.profile if line.subject == models[0]])
@@ -59,6 +61,20 @@ def findings_of(content: ReportContent) -> tuple[str, ...]:
     caveat = _caveat(content)
     kept = [*found[: MOST_SENTENCES - len(caveat)], *caveat]
     return tuple(sentence(text, content.subjects) for text in kept)
+
+
+def headlines_of(content: ReportContent) -> dict[str, str]:
+    """The result of each chapter in one sentence, by instrument; a single chapter that is no sample has the finding."""
+    found = {}
+    for chapter in content.chapters:
+        own = content.part([structs.replace(chapter, sample=False)])
+        used = [name for result in chapter.results for name in other_stand_ins(result.stand_ins)]
+        if chapter.sample and used:
+            role, _, name = used[0].partition(": ")
+            found[chapter.card.name] = f"A rehearsal: a stand-in ({name}) plays the {role}, so nothing is measured."
+        elif chapter.sample or len(content.main.chapters) > 1:
+            found[chapter.card.name] = findings_of(own)[0]
+    return found
 
 
 def _models(content: ReportContent) -> Sequence[str]:
@@ -94,14 +110,16 @@ def _against_references(line: ProfileLine) -> list[str]:
     """A score, compared with chance and people."""
     known = [(name, at) for name, at in (("chance", line.chance), ("people", line.human)) if at is not None]
     interval = line.interval and structs.replace(line.interval, apart=tuple(at for _, at in known))
-    score = f"the {lowered(line.measure_title)} of {line.subject} is {estimate(line.value, line.unit, interval)}"
+    title, _, kind = lowered(line.measure_title).partition(", ")
+    score = f"the {title}{f' ({kind})' if kind else ''} of {line.subject} is"
+    score += f" {estimate(line.value, line.unit, interval)}"
     could = f", {line.with_failed}" if line.errors else ""
     if not known:
         return [score + could]
     if line.interval is None or line.interval.low is None:
         return [f"{score} ({', '.join(f'{name} {number(at, line.unit)}' for name, at in known)}){could}"]
     said = listed([f"{_AGAINST[line.against(at)]} {name} ({number(at, line.unit)})" for name, at in known])
-    return [score + could, f"{'with them, ' if line.errors else ''}that is {said}"]
+    return [score + could, f"with them, that is {said}"] if line.errors else [f"{score}, {said}"]
 
 
 _AGAINST = {1: "better than", -1: "worse than", 0: "not clearly different from"}
@@ -196,8 +214,8 @@ def _with_values(ranking: Ranking) -> list[str]:
     found = [ranking.sentence]
     if ranking.standings and not ranking.too_few:
         best, worst = ranking.standings[0], ranking.standings[-1]
-        ends = [f"{estimate(end.value, ranking.unit, end.interval)} ({end.subject})" for end in (best, worst)]
-        found.append(f"the {lowered(ranking.measure)} runs from {ends[0]} to {ends[1]}")
+        ends = [f"{estimate(end.value, ranking.unit, end.interval)} with {end.subject}" for end in (best, worst)]
+        found.append(f"the {lowered(ranking.measure)} is {ends[0]} and {ends[1]}")
     return found
 
 
@@ -211,7 +229,7 @@ def _few(few: int, total: int, what: str) -> str:
 def _caveat(content: ReportContent) -> list[str]:
     standing_in = [
         chapter.card.short_title
-        for chapter in content.chapters
+        for chapter in content.main.chapters
         if any(other_stand_ins(result.stand_ins) for result in chapter.results)
     ]
     if not standing_in:
@@ -228,13 +246,12 @@ def troubles(content: ReportContent) -> tuple[str, ...]:
     results = [(chapter.card.short_title, result) for chapter in content.chapters for result in chapter.results]
     found += _failures(results, content.counts)
     found += _unreadable(results)
-    for chapter in content.chapters:
+    for chapter in content.main.chapters:
         found += _stand_ins(chapter)
     names = dict.fromkeys(result.subject for _, result in results if subject_stand_in(result.stand_ins))
     if names:
-        found.append(
-            f"{listed(list(names), NAMED)} {_be(names)} a stand-in: a script, a baseline or a very small model."
-        )
+        what = "is a stand-in" if len(names) == 1 else "are stand-ins"
+        found.append(f"{listed(list(names), NAMED)} {what}: a script, a baseline or a very small model.")
     return tuple(found)
 
 

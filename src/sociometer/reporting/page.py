@@ -6,7 +6,7 @@ import functools
 import gzip
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from importlib.metadata import version as package_version
 from math import inf
 from pathlib import Path
@@ -28,7 +28,7 @@ from sociometer.core.words import cell_text, counted, grouped, listed, sentence
 from sociometer.reporting.content import Chapter, ReportContent, gather
 from sociometer.reporting.evidence import KINDS
 from sociometer.reporting.figures import strips
-from sociometer.reporting.headline import findings_of, title_of, troubles
+from sociometer.reporting.headline import findings_of, headlines_of, title_of, troubles
 from sociometer.reporting.rankings import Ranking
 from sociometer.reporting.tables import TextCell, cells, heads, rows, without_empty_columns
 from sociometer.results.candidates import setting_words
@@ -126,22 +126,29 @@ def render(content: ReportContent, *, made: str, version: str, top: int = TOP) -
     shown = strips(content.profile, content.subjects, [chapter.card for chapter in content.chapters], company)
     names = {chapter.card.name: chapter.card.short_title for chapter in content.chapters}
     evidence = [_episode(msgspec.to_builtins(episode)) for episode in content.evidence]
+    findings, headlines, main = list(findings_of(content)), headlines_of(content), content.main
+    below = {chapter.card.name for chapter in content.chapters if chapter.sample}
+    if len(main.chapters) == 1 and len(findings) > 1:
+        headlines[main.chapters[0].card.name] = findings.pop(1)
     return (
         _environment()
         .get_template("report.html")
         .render(
             content=content,
             title=title_of(content),
-            findings=findings_of(content),
+            findings=findings,
+            headlines=headlines,
+            main=main,
             strips=shown,
+            silent=below - {line.instrument for line in content.profile if line.value is not None},
             top=top,
-            ordered=best_first(content) if len(content.subjects) > top else content.subjects,
-            marked={mark.name for strip in shown for mark in strip.marks},
+            ordered=best_first(main) if len(main.subjects) > top else main.subjects,
+            marked={mark.name for strip in shown if strip.instrument not in below for mark in strip.marks},
             numbers={chapter.card.name: all_numbers(chapter) for chapter in content.chapters},
             left_out={chapter.card.name: rows_left_out(chapter) for chapter in content.chapters},
             troubles=troubles(content),
             names=names,
-            unranked=unranked_sentences(content.rankings, names),
+            unranked=unranked_sentences(main.rankings, names),
             verdict=VERDICT,
             families=FAMILIES,
             colours=CATEGORIES,
@@ -306,9 +313,11 @@ def write_report(
     terms: Terms | None = None,
     evidence: int | None = None,
     top: int = TOP,
+    samples: Collection[str] = (),
 ) -> Path:
     """Write the page about these runs and return its path; a failure leaves no partial page."""
-    page = render(gather(runs, terms=terms, evidence=evidence), made=made, version=version, top=top)
+    content = gather(runs, terms=terms, evidence=evidence, samples=samples)
+    page = render(content, made=made, version=version, top=top)
     with whole_file(path, private=any(map(of_people, runs))) as partial:
         partial.write_text(page, encoding="utf-8")
     return path

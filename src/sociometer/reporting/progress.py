@@ -65,13 +65,8 @@ class ProgressDisplay:
         if self._quiet:
             return
         self._progress = progress
-        if not progress.next_round:
-            if not self._live:
-                sys.stderr.write(f"{run}  {progress.label}\n")
-            if self._bars is None:
-                sys.stderr.write(f"{run}  plan {progress.plan}\n")
-            else:
-                self._tell(f"{run}  plan {progress.plan}")
+        if not progress.next_round and not self._live:
+            sys.stderr.write(f"{run}  {progress.label}\n")
         if self._live:
             self._open(progress.label)
         self._stop.clear()

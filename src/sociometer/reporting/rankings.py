@@ -7,13 +7,14 @@ from msgspec import Struct, structs
 from sociometer.core.card import MeasureCard
 from sociometer.core.conversation import SUBJECT
 from sociometer.core.task import AnyRun
-from sociometer.core.words import counted, grouped, listed
+from sociometer.core.words import counted, grouped, listed, spelled
 from sociometer.results.candidates import why_not_comparable
 from sociometer.results.leaderboard import Leaderboard, Standing, leaderboard, ranked_measure
 from sociometer.statistics.formatting import other_stand_ins
 from sociometer.statistics.intervals import MINIMUM_CLUSTERS
 
 _BASELINE = "baseline/"
+_NAMED = 3
 LEAST_SHARE = 0.5
 """A subject that scored a smaller share of the items than this, compared with the fullest one, is not ranked."""
 
@@ -159,11 +160,18 @@ def _sentence(ranking: Ranking) -> str:
     items = counted(ranking.standings[0].items, "shared item")
     if len(models) == 1 < len(everyone):
         return _beside_baselines(ranking, models[0], items)
-    among = len(models) if models else len(everyone)
-    if len(leaders) == among:
-        return f"{items} cannot separate the {among} {'models' if 0 < len(models) < len(everyone) else 'subjects'}"
+    among = models or everyone
+    if len(leaders) == len(among) == 2:
+        return f"{items} cannot separate {leaders[0]} from {leaders[1]}"
+    if len(leaders) == len(among):
+        return f"{items} cannot separate the {len(among)} {'models' if 0 < len(models) < len(everyone) else 'subjects'}"
     if len(leaders) == 1:
         return f"{leaders[0]} is clearly first{' of the models' if 0 < len(models) < len(everyone) else ''}"
+    others = [subject for subject in among if subject not in leaders]
+    if all(set(others) <= set(standing.beats) for standing in ranking.standings if standing.subject in leaders):
+        behind = listed(others) if len(others) <= _NAMED else f"the other {len(others)}"
+        first = spelled(len(leaders), "leader")
+        return f"{listed(leaders)} are clearly ahead of {behind}; {items} cannot separate the {first}"
     return f"{listed(leaders)} lead; {items} cannot separate them"
 
 

@@ -364,9 +364,12 @@ def print_text(text: str, *, err: bool = False) -> None:
     rich_console.Console(highlight=False, stderr=err).print(rich_text.Text(harmless(text)), soft_wrap=False)
 
 
-def print_table(table: Table) -> None:
-    """Prints one table in full; for short tables."""
-    _print_text(text_of(table), everything=False)
+def print_table(table: Table, *, piped: bool = True) -> None:
+    """Prints one table in full; for short tables. Without `piped` it has aligned columns in a pipe too."""
+    if piped:
+        _print_text(text_of(table), everything=False)
+    else:
+        _drawn(text_of(table), everything=False)
 
 
 def _print_text(text: TableText, everything: bool) -> TableText:

@@ -29,6 +29,8 @@ class RunSearch(Struct, frozen=True):
     instrument: str = ""
     status: str = ""
     ids: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+    """The runs that are not searched, by id."""
     limit: int = 50
     offset: int = 0
 
@@ -45,6 +47,9 @@ class RunSearch(Struct, frozen=True):
         if self.ids:
             parts.append(f"id IN ({_places(self.ids)})")
             values += self.ids
+        if self.without:
+            parts.append(f"id NOT IN ({_places(self.without)})")
+            values += self.without
         if self.status == RunStatus.PLAYING:
             parts.append(f"id IN ({_places(playing)})")
             values += playing

@@ -18,12 +18,14 @@ from sociometer.core.instrument import Instrument
 from sociometer.core.language import ENGLISH
 from sociometer.core.measure import Figure, Summary
 from sociometer.core.task import Episode, Score
+from sociometer.core.words import grouped
 from sociometer.reporting.evidence import TranscriptLine, beside, transcript_lines
 from sociometer.reporting.figures import run_figures
 from sociometer.reporting.plot import drawn
 from sociometer.results.candidates import contamination_note, run_labels
 from sociometer.results.comparison import compare
 from sociometer.results.corrected import corrected_measures, correction_note, corrections
+from sociometer.results.groups import runs_of_people
 from sociometer.results.verdicts import Comparison
 from sociometer.statistics.chart_theme import Mode
 from sociometer.statistics.formatting import chance_of, interval_text, number
@@ -43,6 +45,8 @@ MOST_PAGES = 10_000
 WIDTHS = (640, 340)
 LEAST_TITLE, LONGEST_TITLE = 25, 90
 """A text of an item with fewer bytes is a name or a kind; one with more letters is cut."""
+OF_ANALYSES = frozenset({"picked"})
+"""Labels that only analyses use."""
 LONG = 400
 """Instructions and requests to other roles that are longer than this are folded."""
 State = tuple[object, ...]
@@ -153,10 +157,37 @@ def _cost(cost: float, priced: int, unpriced: int) -> str:
     return known + (f" + {unpriced} unpriced" if unpriced else "")
 
 
-def find_runs(viewed: ViewedStore, search: RunSearch, counted: RunSearch) -> tuple[list[RunRow], int]:
-    """The rows of the runs that a search finds, and how many another search finds."""
+class StudyRow(Struct, frozen=True):
+    """The people of a study as the list of runs shows them: in one row."""
+
+    name: str
+    instrument: str
+    count: int
+    finished: int
+    people: list[RunRow]
+    """The newest of them."""
+
+
+def find_runs(viewed: ViewedStore, search: RunSearch, counted: RunSearch) -> tuple[list[RunRow], int, list[StudyRow]]:
+    """The runs that a search finds, how many another search finds, and the studies.
+
+    The people of studies are runs only for a search by words, status or id; any other finds their studies.
+    """
     with viewed.opened() as store:
-        return [run_row(viewed, store, record) for record in store.runs.found(search)], store.runs.count(counted)
+        people = () if search.words or search.status else tuple(runs_of_people(store))
+        counted = structs.replace(counted, without=people)
+        found = store.runs.found(structs.replace(search, without=() if search.ids else people))
+        rows, count = [run_row(viewed, store, record) for record in found], store.runs.count(counted)
+        apart = people if not search.ids and not search.offset else ()
+        of_people = RunSearch(ids=apart, instrument=search.instrument, limit=len(apart))
+        studies = grouped((record.name.rpartition(".")[0], record) for record in store.runs.found(of_people))
+        return rows, count, [_study_row(viewed, store, name, members) for name, members in studies.items()]
+
+
+def _study_row(viewed: ViewedStore, store: Store, name: str, members: list[RunRecord]) -> StudyRow:
+    finished = sum(record.status is RunStatus.FINISHED for record in members)
+    shown = [run_row(viewed, store, record) for record in members[:ROWS]]
+    return StudyRow(name, members[0].instrument, len(members), finished, shown)
 
 
 def page_number(request: web.Request) -> int:
@@ -263,7 +294,8 @@ def primary(card: Card, task: str) -> MeasureCard | None:
 def read_items(viewed: ViewedStore, run: str, task: str, shown: str, words: str, at: int) -> ItemList:
     """One page of a run's items, with the words, in the order and from the place that are asked for."""
     with viewed.opened() as store:
-        measure = primary(viewed.run(store, run).definition.card, task)
+        card = viewed.run(store, run).definition.card
+        measure = primary(card, task)
         start = ITEMS * (at - 1)
         if not shown and not words:
             # In the order that they were played only one page is read.
@@ -274,9 +306,8 @@ def read_items(viewed: ViewedStore, run: str, task: str, shown: str, words: str,
             found = chosen(matching, shown, measure)
             some, count = found[start : start + ITEMS], len(found)
         bodies = store.episodes.items(run, task, [one.item for one in some])
-    unit = measure.unit if measure else "number"
     rows = [
-        (one, item_title(bodies.get(one.item, b"")), "" if value is None else number(value, unit))
+        (one, item_title(bodies.get(one.item, b"")), "" if value is None else value_text(value, measure, card))
         for one in some
         for value in (value_of(one.score, measure),)
     ]
@@ -336,6 +367,14 @@ def value_of(score: Score | None, measure: MeasureCard | None) -> float | None:
     return score.values.get(measure.value) if score is not None and measure is not None else None
 
 
+def value_text(value: float | None, measure: MeasureCard | None, card: Card) -> str:
+    """The value of one answer: right or wrong, or yes or no, if it is a choice; else a number."""
+    if measure and value in (0.0, 1.0) and any(one.name == measure.task and one.probability for one in card.task):
+        words = ("wrong", "right") if measure.title.startswith("Accuracy") else ("no", "yes")
+        return words[value == 1.0]
+    return number(value, measure.unit if measure else "number")
+
+
 class ItemPlayed(Struct, frozen=True):
     """One play of an item in a run."""
 
@@ -348,6 +387,20 @@ class ItemPlayed(Struct, frozen=True):
     title: str
     before: str
     after: str
+
+    @property
+    def values(self) -> dict[str, str]:
+        """What its measures say about this episode, by their titles."""
+        values, card = self.episode.score.values if self.episode.score else {}, self.head.card
+        known = {one.value: one for one in reversed(card.measures_of(self.task)) if one.value in values}
+        titles = {name: "Answer" if name == "correct" else known[name].title for name in values if name in known}
+        return {title: value_text(values[name], known[name], card) for name, title in titles.items()}
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """The groups that the item is in; not what an analysis calls its answer."""
+        facets = self.episode.score.facets if self.episode.score else {}
+        return {name: level for name, level in facets.items() if name not in OF_ANALYSES}
 
 
 def read_item(viewed: ViewedStore, run: str, task: str, item: str, repeat: int) -> ItemPlayed:
@@ -380,6 +433,7 @@ class Sides(Struct, frozen=True):
     task: str
     tasks: tuple[tuple[str, str], ...]
     measure: MeasureCard | None
+    card: Card
 
 
 class PairedList(Struct, frozen=True):
@@ -406,7 +460,8 @@ def read_sides(viewed: ViewedStore, given: Sequence[str], task: str) -> Sides:
     if not 2 <= len(set(given)) <= MOST_RUNS:
         raise UsageError(f"side by side needs 2 to {MOST_RUNS} runs, not {len(set(given))}; choose them in the list.")
     with viewed.opened() as store:
-        runs = [viewed.run(store, run) for run in dict.fromkeys(given)]
+        # The oldest first, as in `compare OLD NEW`; the list has the newest first.
+        runs = sorted((viewed.run(store, run) for run in dict.fromkeys(given)), key=lambda run: run.record.created)
         first = runs[0]
         other = next((run for run in runs if run.instrument != first.instrument), None)
         if other is not None:
@@ -423,6 +478,7 @@ def read_sides(viewed: ViewedStore, given: Sequence[str], task: str) -> Sides:
         return Sides(
             tuple(run.id for run in runs), tuple(named[run.id] for run in runs), task or shared[0],
             tuple((known, card.task_title(known)) for known in shared), primary(card, task or shared[0]),
+            card,
         )  # fmt: skip
 
 
@@ -449,9 +505,9 @@ def read_pairs(viewed: ViewedStore, sides: Sides, order: str, words: str, at: in
             items.sort(key=lambda item: weight[order] * leads[item] if order in weight else -abs(leads[item]))
         shown = items[start : start + ITEMS]
         bodies = store.episodes.items(sides.runs[0], sides.task, shown)
-    unit, found = sides.measure.unit if sides.measure else "number", list(leads.values())
+    found = list(leads.values())
     ahead = sum(lead > 0 for lead in found), sum(lead < 0 for lead in found), found.count(0)
-    values = {item: [number(table.get(item), unit) for table in tables] for item in shown}
+    values = {item: [value_text(table.get(item), sides.measure, sides.card) for table in tables] for item in shown}
     rows = [(item, item_title(bodies.get(item, b"")), values[item]) for item in shown]
     return PairedList(rows, len(items), max(1, math.ceil(len(items) / ITEMS)), ahead)
 

@@ -46,10 +46,10 @@ async def runs_page(request: web.Request) -> web.StreamResponse:
         words=request.query.get("q", ""), instrument=request.query.get("instrument", ""),
         status=request.query.get("status", ""), limit=browsing.ROWS, offset=browsing.ROWS * (number - 1),
     )  # fmt: skip
-    rows, count = await asyncio.to_thread(browsing.find_runs, viewed, search, search)
+    rows, count, studies = await asyncio.to_thread(browsing.find_runs, viewed, search, search)
     return await browsing.view_page(
         request, "runs.html", search=search, statuses=[str(status) for status in RunStatus], rows=rows, count=count,
-        number=number, pages=max(1, math.ceil(count / browsing.ROWS)),
+        number=number, pages=max(1, math.ceil(count / browsing.ROWS)), studies=studies,
     )  # fmt: skip
 
 
@@ -59,7 +59,7 @@ async def run_states(request: web.Request) -> web.StreamResponse:
     viewed, words = request.app[browsing.VIEWED], words_for(request)
     ids = tuple(request.query.getall("run", []))[: browsing.ROWS]
     search = RunSearch(ids=ids, limit=browsing.ROWS)
-    rows, count = await asyncio.to_thread(browsing.find_runs, viewed, search, RunSearch())
+    rows, count, _ = await asyncio.to_thread(browsing.find_runs, viewed, search, RunSearch())
     body = msgspec.json.encode({"count": count, "runs": [_state(row, words) for row in rows]})
     return web.Response(body=body, content_type="application/json")
 
@@ -102,7 +102,7 @@ async def run_page(request: web.Request) -> web.StreamResponse:
     words, at = request.query.get("q", ""), browsing.page_number(request)
     run = head.record.id
     return await browsing.view_page(
-        request, "run.html", head=head, task=task, group_text=group_text, shown=shown, orders=SHOWN, words=words,
+        request, "run.html", head=head, task=task, group_text=_group_text, shown=shown, orders=SHOWN, words=words,
         number=at, tasks=[(name, head.card.task_title(name)) for name in head.record.manifest.config.tasks],
         summary=later(lambda: browsing.read_summary(viewed, run, task)),
         measures=lambda summary: sorted(
@@ -111,6 +111,10 @@ async def run_page(request: web.Request) -> web.StreamResponse:
         figures=later(lambda: browsing.figures_of(viewed, run)[0]),
         items=later(lambda: browsing.read_items(viewed, run, task, shown, words, at)),
     )  # fmt: skip
+
+
+def _group_text(facets: Mapping[str, str]) -> str:
+    return group_text({name: level for name, level in facets.items() if name not in browsing.OF_ANALYSES})
 
 
 @only(OWNER)

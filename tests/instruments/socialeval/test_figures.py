@@ -116,5 +116,5 @@ def test_beside_a_walk_stands_its_tree():
     for task in ("goals", "abilities"):
         item = next(iter(show.instrument.task(task).items(show.source())))
         figure = beside(item, asyncio.run(show.play(task, item)).episode.outcome)
-        assert figure.svg if task == "goals" else figure.table.rows[0][1:] == (True, 3)
+        assert figure.svg if task == "goals" else figure.table.rows[0][1:] == (True, True, 3)
     assert beside(None, None) is None

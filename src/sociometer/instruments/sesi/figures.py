@@ -10,6 +10,7 @@ from sociometer.instruments.sesi.build.draft import Draft
 from sociometer.instruments.sesi.conditions import CONTROL
 from sociometer.instruments.sesi.errors import CAUSES, Verdict, WrongAnswer
 from sociometer.instruments.sesi.items import ABILITIES, FIGURES, Question
+from sociometer.instruments.sesi.scoring import meanings
 from sociometer.reading import ChoiceAnswer
 from sociometer.statistics import charts
 from sociometer.statistics.chart_parts import ReferenceLine
@@ -86,7 +87,9 @@ def beside(item: object, outcome: object) -> Figure | None:
             (option, kinds[index], index == outcome.picked, index == item.answer)
             for index, option in enumerate(item.options)
         )
-        return FIGURES("options", table=Table("options", "Options", ("option", "kind", "picked", "right"), rows))
+        columns = ("option", "kind", "picked", "right")
+        note = meanings(dict.fromkeys(kind.partition(":")[0] for kind in kinds))
+        return FIGURES("options", table=Table("options", "Options", columns, rows, note))
     if isinstance(item, WrongAnswer) and isinstance(outcome, Verdict):
         row = (outcome.cause or "unreadable", outcome.reason)
         return FIGURES("verdict", table=Table("verdict", "The judge", ("cause", "reason"), (row,)))

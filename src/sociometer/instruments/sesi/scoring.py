@@ -2,6 +2,7 @@
 
 from array import array
 from collections import Counter
+from collections.abc import Collection
 from itertools import product
 from math import comb, nan
 from typing import Any
@@ -161,8 +162,12 @@ def _kinds(counts: _Counts) -> Table | None:
     if not counts.kinds:
         return None
     kinds = [kind for kind in ("right", *_MEANINGS, TIE, "unreadable") if counts.kinds[kind]]
-    note = " ".join(f"{kind.capitalize()}: {_MEANINGS[kind]}." for kind in kinds if kind in _MEANINGS)
-    return TABLES("kinds", ((kind, counts.kinds[kind]) for kind in kinds), note=note)
+    return TABLES("kinds", ((kind, counts.kinds[kind]) for kind in kinds), note=meanings(kinds))
+
+
+def meanings(kinds: Collection[str]) -> str:
+    """What kinds of options are, in words."""
+    return " ".join(f"{kind.capitalize()}: {_MEANINGS[kind]}." for kind in kinds if kind in _MEANINGS)
 
 
 def _notes(run: RunView[Question, ChoiceAnswer], counts: _Counts, *, blind: bool) -> list[str]:
