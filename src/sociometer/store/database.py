@@ -57,6 +57,30 @@ class StoreTable(Struct, frozen=True):
         return f" ON CONFLICT ({', '.join(self.columns[: self.key])}) {self.on_conflict}" if self.key else ""
 
 
+def marks(values: Sequence[object]) -> str:
+    """The places of these values in a statement: `(?, ?)`."""
+    return f"({', '.join('?' for _ in values) or 'NULL'})"
+
+
+class SearchTable(Struct, frozen=True):
+    """The copy of the texts that a search reads, in an open database of its own."""
+
+    connection: Connection
+    name: str
+    contains: str
+    """The condition that a text has a word."""
+    clear: Callable[[], None]
+    """Empties it, so that no file has the texts."""
+
+    @property
+    def rows(self) -> StoreTable:
+        return StoreTable(self.name, ("run", "task", "position", "repeat", "item", "created", "body"), 6)
+
+
+class NoIndex(StoreError):
+    """There is no such copy, and none can be made."""
+
+
 class LostConnection(StoreError):
     """The connection was lost, or the database asked to try the transaction again; nothing was written."""
 
@@ -100,6 +124,14 @@ class Database(Protocol):
 
     def damage(self, connection: Connection) -> Iterator[str]:
         """What the database itself finds wrong with its files."""
+        ...
+
+    def search_table(self) -> AbstractContextManager[SearchTable]:
+        """The copy of the texts that a search reads; it is created if there is none. NoIndex if that is impossible."""
+        ...
+
+    def forget_searched(self, run: str = "") -> None:
+        """Delete the copy, if there is one; if a run is given, only if the copy has it."""
         ...
 
     def hold(self, run: str) -> AbstractContextManager[object]:
@@ -147,6 +179,13 @@ def pages(connection: Connection, statement: str, key: Sequence[str], values: Se
 SCHEMA = 8
 """The schema that this version reads and writes."""
 _TABLES = Path(__file__).parent / "schema.sql"
+
+
+SEARCHED = """CREATE {kind} {name} (
+  run TEXT NOT NULL, task TEXT NOT NULL, position INTEGER NOT NULL, repeat INTEGER NOT NULL, item TEXT NOT NULL,
+  created REAL NOT NULL, body BLOB NOT NULL, PRIMARY KEY (run, task, position, repeat, item, created)
+)"""
+"""The copy of the texts; its key has all that is asked without them."""
 
 
 def create(connection: Connection) -> None:

@@ -123,6 +123,8 @@ def erase_person(database: Database, runs: Collection[str], identity: Identity, 
         except BaseException:
             database.rollback(connection)
             raise
+        # After the commit: a search that is copying texts from the store must not copy the old ones again.
+        database.forget_searched()
         if busy is not None:
             raise busy
         database.remove_traces(connection)

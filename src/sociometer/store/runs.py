@@ -3,6 +3,7 @@
 import secrets
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from difflib import get_close_matches
 from random import Random
 
@@ -43,10 +44,10 @@ class RunSearch(Struct, frozen=True):
             parts.append("instrument = ?")
             values.append(self.instrument)
         if self.ids:
-            parts.append(f"id IN ({_places(self.ids)})")
+            parts.append(f"id IN {marks(self.ids)}")
             values += self.ids
         if self.status == RunStatus.PLAYING:
-            parts.append(f"id IN ({_places(playing)})")
+            parts.append(f"id IN {marks(playing)}")
             values += playing
         elif self.status == RunStatus.STOPPED:
             parts.append(f"(status = 'stopped' OR (status = 'playing' AND id NOT IN ({_places(playing)})))")
@@ -159,6 +160,8 @@ class Runs(StorePart):
 
         self._writer.queue(delete)
         self._writer.flush()
+        with suppress(StoreError):  # in use: the next search finds that the run is gone
+            self._database.forget_searched(run)
 
     def set_status(self, run: str, status: RunStatus, *, at: float | None = None) -> None:
         """Store the status of a run, and its totals if it ends; deletes the summaries of a run that is continued."""

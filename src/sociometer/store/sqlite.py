@@ -14,7 +14,17 @@ from typing import Any
 import msgspec
 
 from sociometer.core.errors import Busy, StoreError
-from sociometer.store.database import SCHEMA, Connection, StoreTable, create, require_known
+from sociometer.store.database import (
+    SCHEMA,
+    SEARCHED,
+    Connection,
+    NoIndex,
+    SearchTable,
+    StoreTable,
+    create,
+    marks,
+    require_known,
+)
 
 BUSY_SECONDS = 120
 """Longer than another process needs to rewrite the file after somebody withdrew."""
@@ -69,8 +79,8 @@ class SqliteDatabase:
         assert isinstance(connection, sqlite3.Connection)
         statement = self._statements.get(table)
         if statement is None:
-            marks = ", ".join("?" for _ in table.columns)
-            statement = f"INSERT INTO {table.name} ({', '.join(table.columns)}) VALUES ({marks}){table.conflict}"  # noqa: S608
+            columns = ", ".join(table.columns)
+            statement = f"INSERT INTO {table.name} ({columns}) VALUES {marks(table.columns)}{table.conflict}"  # noqa: S608
             self._statements[table] = statement
         return connection.executemany(statement, rows).rowcount
 
@@ -82,6 +92,29 @@ class SqliteDatabase:
 
     def damage(self, connection: Connection) -> Iterator[str]:
         return (message for (message,) in connection.execute("PRAGMA quick_check") if message != "ok")
+
+    @contextmanager
+    def search_table(self) -> Iterator[SearchTable]:
+        path = search_path(self.place)
+        with _search_errors(path), closing(_open_search(path)) as connection:
+
+            def clear() -> None:
+                connection.execute(f"DELETE FROM {_SEARCHED}")  # noqa: S608
+                remove_traces(connection, path)
+
+            yield SearchTable(connection, _SEARCHED, "has(body, ?)", clear)
+
+    def forget_searched(self, run: str = "") -> None:
+        path = search_path(self.place)
+        try:
+            if path.exists():
+                with self.search_table() as table:
+                    query = f"SELECT 1 FROM {_SEARCHED} WHERE run = ? LIMIT 1"  # noqa: S608
+                    if not run or table.connection.execute(query, (run,)).fetchone():
+                        table.clear()
+        except NoIndex:
+            if path.exists():
+                raise
 
     def hold(self, run: str) -> AbstractContextManager[object]:
         return RunLock(self.place, run)
@@ -172,6 +205,48 @@ def remove_traces(connection: Connection, path: Path) -> None:
             f"{path}: the rows are deleted, but another process is reading an old state of the file. Traces remain in"
             f" {path.name}-wal until that process ends and the store is used again."
         )
+
+
+_SEARCHED, _SEARCH_SECONDS = "searched", 10.0
+"""The table of the texts that are searched, and how long to wait for another process that updates it."""
+
+
+def search_path(store: Path) -> Path:
+    """The path of the texts that a search reads."""
+    return store.with_name(store.name + ".search")
+
+
+def _open_search(path: Path) -> sqlite3.Connection:
+    create_private(path)
+    connection = sqlite3.connect(path, timeout=_SEARCH_SECONDS, isolation_level=None, check_same_thread=False)
+    try:
+        for setting in ("page_size = 16384", "journal_mode = WAL", "synchronous = NORMAL"):
+            connection.execute(f"PRAGMA {setting}")
+        definition = SEARCHED.format(kind="TABLE", name=_SEARCHED)
+        # Another process may just have created it.
+        connection.execute(definition.replace("TABLE", "TABLE IF NOT EXISTS", 1))
+        if list(connection.execute(_DEFINITIONS)) != [("table", _SEARCHED, definition)]:
+            raise sqlite3.DatabaseError("the tables are not those of a search")
+        connection.create_function("has", 2, lambda text, word: word in text, deterministic=True)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+@contextmanager
+def _search_errors(path: Path) -> Iterator[None]:
+    """Raise errors of the copy of the texts as NoIndex, and delete a damaged one; errors of the store pass."""
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        raise NoIndex(str(_explained(path, error))) from error
+    except sqlite3.DatabaseError as error:
+        for name in ("", "-wal", "-shm"):
+            path.with_name(path.name + name).unlink(missing_ok=True)
+        raise NoIndex(f"{path}: damaged ({error}).") from error
+    except OSError as error:
+        raise NoIndex(f"{path}: {error.strerror or error}.") from error
 
 
 def _writable(place: Path) -> bool:
