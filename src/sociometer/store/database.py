@@ -58,8 +58,8 @@ class StoreTable(Struct, frozen=True):
 
 
 def marks(values: Sequence[object]) -> str:
-    """The places of these values in a statement: `(?, ?)`."""
-    return f"({', '.join('?' for _ in values) or 'NULL'})"
+    """The places of these values in a statement: `(?, ?)`; without any, an empty text, which nothing has as its id."""
+    return f"({', '.join('?' for _ in values) or repr('')})"
 
 
 class SearchTable(Struct, frozen=True):

@@ -14,7 +14,7 @@ from sociometer.core.config import RunConfig
 from sociometer.core.errors import StoreError, UsageError, unknown
 from sociometer.core.measure import Summary
 from sociometer.core.task import Item
-from sociometer.store.database import Connection
+from sociometer.store.database import Connection, marks
 from sociometer.store.journal import spent_by
 from sociometer.store.records import Manifest, RunRecord, RunStatus, Totals
 from sociometer.store.studies import unfinished_withdrawals
@@ -50,16 +50,12 @@ class RunSearch(Struct, frozen=True):
             parts.append(f"id IN {marks(playing)}")
             values += playing
         elif self.status == RunStatus.STOPPED:
-            parts.append(f"(status = 'stopped' OR (status = 'playing' AND id NOT IN ({_places(playing)})))")
+            parts.append(f"(status = 'stopped' OR (status = 'playing' AND id NOT IN {marks(playing)}))")
             values += playing
         elif self.status:
             parts.append("status = ?")
             values.append(self.status)
         return " AND ".join(parts), tuple(values)
-
-
-def _places(values: Sequence[object]) -> str:
-    return ", ".join("?" for _ in values) or "''"
 
 
 _encode = msgspec.json.Encoder().encode
@@ -206,7 +202,7 @@ class Runs(StorePart):
     def _counting(self) -> tuple[str, tuple[str, ...]]:
         """The runs as SQL: all but those of people who have asked to withdraw, which count nowhere."""
         hidden = tuple(run for runs in unfinished_withdrawals(self._database.place).values() for run in runs)
-        shown = f"(SELECT * FROM run WHERE id NOT IN ({_places(hidden)})) AS run"  # noqa: S608
+        shown = f"(SELECT * FROM run WHERE id NOT IN {marks(hidden)}) AS run"  # noqa: S608
         return shown if hidden else "run", hidden
 
     def _playing(self) -> tuple[str, ...]:

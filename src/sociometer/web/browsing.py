@@ -12,7 +12,7 @@ from msgspec import Struct, structs
 
 from sociometer.core.card import Card, MeasureCard
 from sociometer.core.config import model_label
-from sociometer.core.conversation import SUBJECT, Exchange
+from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import NotFound, StoreError, UsageError, unknown
 from sociometer.core.instrument import Instrument
 from sociometer.core.language import ENGLISH
