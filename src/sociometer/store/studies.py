@@ -7,7 +7,7 @@ import sqlite3
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
 from random import Random
@@ -317,7 +317,7 @@ class StudyBook(Book):
 
     def start(self, participant: Participant) -> bool:
         """Counts a participant who is about to see the first question; False if the study has enough of them."""
-        with self.changing():
+        with self._quickly(), self.changing():
             current, study = self.participant(participant.id), self.study(participant.study)
             if current is None or current.started:
                 return current is not None
@@ -353,7 +353,8 @@ class StudyBook(Book):
     def set_run(self, participant: Participant, run: str) -> None:
         """Stores which run has a participant's answers to the next instrument."""
         first, *further = (*participant.runs, run)
-        self._change(structs.replace(participant, run=first, further=tuple(further)))
+        with self._quickly():
+            self._change(structs.replace(participant, run=first, further=tuple(further)))
 
     def _change(self, participant: Participant) -> None:
         body = msgspec.json.encode(participant)
@@ -385,7 +386,8 @@ class StudyBook(Book):
 
     def add_timing(self, timing: Timing) -> None:
         """Stores how long a question took; the first answer to it counts."""
-        self._quickly("INSERT OR IGNORE INTO timing VALUES (?, ?, ?, ?, ?, ?, ?)", *structs.astuple(timing))
+        with self._quickly():
+            self._rows("INSERT OR IGNORE INTO timing VALUES (?, ?, ?, ?, ?, ?, ?)", *structs.astuple(timing))
 
     def timings(self, study: str) -> list[Timing]:
         """The response times of a study."""
@@ -398,7 +400,8 @@ class StudyBook(Book):
 
     def add_check(self, participant: str, number: int, passed: bool) -> None:
         """Stores the answer to an attention check; the first one counts."""
-        self._quickly("INSERT OR IGNORE INTO attention VALUES (?, ?, ?)", participant, number, int(passed))
+        with self._quickly():
+            self._rows("INSERT OR IGNORE INTO attention VALUES (?, ?, ?)", participant, number, int(passed))
 
     def checks(self, participant: str) -> dict[int, bool]:
         """The attention checks that a participant has answered, and whether each was right."""
@@ -412,24 +415,27 @@ class StudyBook(Book):
     def open_session(self, participant: Participant) -> str:
         """Creates a session and returns its cookie."""
         cookie = secrets.token_urlsafe(32)
-        self._quickly("INSERT INTO session VALUES (?, ?)", self.hashed(cookie), participant.id)
+        with self._quickly():
+            self._rows("INSERT INTO session VALUES (?, ?)", self.hashed(cookie), participant.id)
         return cookie
 
     def close_session(self, cookie: str) -> None:
         """Ends a session."""
-        self._quickly("DELETE FROM session WHERE cookie = ?", self.hashed(cookie))
+        with self._quickly():
+            self._rows("DELETE FROM session WHERE cookie = ?", self.hashed(cookie))
 
     def session(self, cookie: str) -> str | None:
         """The participant behind a cookie."""
         rows = self._rows("SELECT participant FROM session WHERE cookie = ?", self.hashed(cookie))
         return str(rows[0][0]) if rows else None
 
-    def _quickly(self, statement: str, *values: object) -> None:
-        """A change that survives a kill of the process, perhaps not a power cut, so that nobody waits for the disk."""
+    @contextmanager
+    def _quickly(self) -> Iterator[None]:
+        """Changes that survive a kill of the process, perhaps not a power cut, so that nobody waits for the disk."""
         with self._lock:
             self._rows("PRAGMA synchronous = NORMAL")
             try:
-                self._rows(statement, *values)
+                yield
             finally:
                 self._rows("PRAGMA synchronous = FULL")
 

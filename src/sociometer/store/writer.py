@@ -202,6 +202,11 @@ class WriterThread:
                 raise StoreError(f"{place}: writing to the store stopped unexpectedly; committed data stays readable.")
         self._raise_if_broken()
 
+    async def settled(self) -> None:
+        """The same as `flush`, without holding a thread."""
+        if self._thread is not None:
+            await self.committed(lambda _: None)
+
     def close(self) -> None:
         """Write everything queued and end the thread."""
         if self._thread is None or self._connection is None:

@@ -117,6 +117,7 @@ def _environment() -> Environment:
     environment = Environment(
         loader=PackageLoader("sociometer.web", "templates"),
         autoescape=True,
+        auto_reload=False,
         undefined=StrictUndefined,
         finalize=_one_direction,
         trim_blocks=True,

@@ -87,7 +87,7 @@ async def admitted(request: web.Request) -> Study:
 async def standing_of(request: web.Request, *, withdrawing: bool = False) -> Standing:
     """How far the participant is who sent the request; who has asked to withdraw can only do that."""
     who = guard.visitor_of(request).who
-    found = await asyncio.to_thread(request.app[SEATS].standing, who, request.app[STUDY])
+    found = await request.app[SEATS].standing(who, request.app[STUDY])
     if found is None:
         raise web.HTTPForbidden(text="This browser has no session of this study.")
     if not withdrawing and found.withdrawing:
@@ -157,11 +157,15 @@ async def join(request: web.Request) -> web.StreamResponse:
             raise BadForm("must be adult")
     except BadForm as error:
         return _welcome(request, given, str(error))
-    if not await asyncio.to_thread(book.joined, study, ticket):
-        if await asyncio.to_thread(book.started, study.name) >= study.quota:
-            raise Full(f"study {study.name} has all the participants it needs.")
-        request.app[JOINS].check(guard.address_of(request))
-    participant, code = await asyncio.to_thread(book.join, study, about, ticket)
+
+    def admit() -> tuple[Participant, str]:
+        if not book.joined(study, ticket):
+            if book.started(study.name) >= study.quota:
+                raise Full(f"study {study.name} has all the participants it needs.")
+            request.app[JOINS].check(guard.address_of(request))
+        return book.join(study, about, ticket)
+
+    participant, code = await asyncio.to_thread(admit)
     if code:
         request.app[NEW_CODES][participant.id] = code
     return await _admit(request, participant, "/code" if code and not participant.screened_out else "/take")
@@ -192,12 +196,14 @@ async def come_back(request: web.Request) -> web.StreamResponse:
 @guard.only(guard.PARTICIPANT)
 async def take_page(request: web.Request) -> web.StreamResponse:
     """The current question, or the end."""
-    standing, seats = await standing_of(request), request.app[SEATS]
-    if standing.participant.screened_out:
-        return see_other("/end")
-    question = None
-    if not standing.finished:
-        question = await seats.question(standing.participant, request.app[STUDY], WAIT_SECONDS)
+    seats, question = request.app[SEATS], None
+    if (playing := seats.seated(guard.visitor_of(request).who)) is None:
+        standing = await standing_of(request)
+        if standing.participant.screened_out:
+            return see_other("/end")
+        playing = None if standing.finished else standing.participant
+    if playing is not None:
+        question = await seats.question(playing, request.app[STUDY], WAIT_SECONDS)
         standing = await standing_of(request)
     if (check := _check_due(standing)) is not None:
         return _check_page(request, standing, check)
@@ -212,16 +218,18 @@ async def take_page(request: web.Request) -> web.StreamResponse:
 @guard.only(guard.PARTICIPANT)
 async def answer(request: web.Request) -> web.StreamResponse:
     """Takes an answer, waits until it is on disk, and goes to the next question."""
-    standing, given, seats = await standing_of(request), await guard.form_of(request), request.app[SEATS]
-    study, participant = request.app[STUDY], standing.participant
-    question = None if standing.finished else await seats.question(participant, study, WAIT_SECONDS)
-    if question is None or given.get("number") != str(question.number):
+    given, seats, study = await guard.form_of(request), request.app[SEATS], request.app[STUDY]
+    if (participant := seats.seated(guard.visitor_of(request).who)) is None:
+        standing = await standing_of(request)
+        participant = None if standing.finished else standing.participant
+    question = participant and await seats.question(participant, study, WAIT_SECONDS)
+    if participant is None or question is None or given.get("number") != str(question.number):
         # Sent twice, or from a page that was left open: the answer that counts is the first.
         return see_other("/take")
     try:
         said = reply_of(question.answer_format, given)
     except BadForm as error:
-        return await _question_page(request, standing, question, str(error), given)
+        return await _question_page(request, await standing_of(request), question, str(error), given)
     pattern = pattern_of(question.answer_format, given)
     await seats.give(participant, study, question.number, said, WAIT_SECONDS, pattern, given.get("spent", ""))
     # Where a conversation goes on, the page has this place: the newest line and the form.
@@ -284,13 +292,12 @@ async def _question_page(
     wanted, texts = question.answer_format, texts_of(request, standing.participant)
     fields = fields_of(wanted, texts)
     folded = [texts.split(message.content)[1] for message in question.messages] if question.turn else []
-    happened = partial(request.app[SEATS].what_happened, standing.participant, texts)
     return study_page(
         request, "study_question.html", problem, question=question, fields=fields, given=given or {},
         done=standing.done, planned=standing.planned, **_part(request, question, texts), texts=texts,
         total=f"{wanted.total:g}" if isinstance(wanted, Allocation) else "",
         goes_on=question.turn and (any(folded) or fields[0].hint),
-        happened="" if question.turn else await asyncio.to_thread(happened),
+        happened="" if question.turn else await request.app[SEATS].what_happened(standing.participant, texts),
     )  # fmt: skip
 
 
@@ -341,7 +348,7 @@ async def end_page(request: web.Request) -> web.StreamResponse:
         request, "study_end.html", lines=lines, outcome="failed-checks" if wrong > study.most_failed else "finished",
         place=next(filter(None, places), None), number=number,
         interval_text=interval_text, translate=Words(study.language),
-        happened=await asyncio.to_thread(seats.what_happened, participant, texts_of(request, participant)),
+        happened=await seats.what_happened(participant, texts_of(request, participant)),
         models=[model_label([*study.parts.values()][place].subject) for place in participant.takes(study)],
     )  # fmt: skip
 
