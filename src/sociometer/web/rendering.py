@@ -135,6 +135,12 @@ def _environment() -> Environment:
     return environment
 
 
+def load_templates(pages: str) -> None:
+    """Compiles the templates of pages before anybody asks for them: `study`."""
+    for name in _environment().list_templates(filter_func=lambda name: name.startswith(pages)):
+        _environment().get_template(name)
+
+
 _TEXTS = Path(__file__).parent / "texts"
 COOKIE = "sociometer-language"
 _KEEP_SECONDS = 365 * 86_400

@@ -39,7 +39,7 @@ from sociometer.store.studies import (
 from sociometer.web import guard
 from sociometer.web.errors import BAD_FORM, BadForm, Full
 from sociometer.web.forms import PeopleTexts, about_fields, about_of, fields_of, pattern_of, people_texts, reply_of
-from sociometer.web.rendering import Words, owner_page, page, see_other, texts, words_for
+from sociometer.web.rendering import Words, load_templates, owner_page, page, see_other, texts, words_for
 from sociometer.web.seats import Question, Seats, Standing
 from sociometer.web.serving import Place, guest_application, serve
 
@@ -505,5 +505,9 @@ def serve_study(
         # One server a study: nobody else may delete or play what this one holds in memory.
         with study_lock(store, name), Store(store) as opened:
             app = study_application(study, opened, book, load, per_address, lab=lab)
-            prepare = partial(app[SEATS].prepare, study)
+
+            def prepare() -> None:
+                load_templates("study")
+                app[SEATS].prepare(study)
+
             serve(app, place, lambda owner: tell(f"{app[guard.ADDRESS].url}/join/{study.secret}", owner), prepare)
