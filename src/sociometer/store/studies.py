@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from functools import lru_cache
+from math import comb
 from pathlib import Path
 from random import Random
 from statistics import median
@@ -33,6 +34,8 @@ PERSON = "human"
 """Who takes part; in most studies the subject, with the participant as the revision."""
 PERSON_ROLE = "participant"
 """The role of people who talk with the subject."""
+SLIP, IMPROBABLE = 0.02, 0.025
+"""How often somebody who reads fails an attention check, and the share of such people who may be flagged for that."""
 _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9]+")
 
 
@@ -60,8 +63,8 @@ class Study(Struct, frozen=True):
     """Whether the items come in the order of the files, or in a random order for each participant."""
     attention: int = 0
     """The number of attention checks for each participant."""
-    most_failed: int = 0
-    """How many of them may fail before the participant is flagged."""
+    most_failed: int | None = None
+    """How many of them may fail before the participant is flagged; None: as many as somebody who reads may fail."""
     fastest_seconds: float = 0.0
     """Participants with a shorter median response time are flagged; 0 means nobody."""
     excludes_flagged: bool = True
@@ -98,6 +101,14 @@ class Study(Struct, frozen=True):
         """The instruments or models, each under the name by which results know it: `spring`, or `spring.sesi`."""
         every = (self.config, *self.further)
         return {f"{self.name}.{_part_name(one)}" if self.further else self.name: one for one in every}
+
+    @property
+    def allowed_failures(self) -> int:
+        """How many attention checks may fail: more are improbable for somebody who reads and sometimes slips."""
+        if self.most_failed is not None:
+            return self.most_failed
+        slips = [comb(self.attention, n) * SLIP**n * (1 - SLIP) ** (self.attention - n) for n in range(self.attention)]
+        return next((most for most in range(self.attention) if 1 - sum(slips[: most + 1]) <= IMPROBABLE), 0)
 
     @property
     def asked(self) -> tuple[PersonQuestion, ...]:
@@ -516,7 +527,7 @@ def flag_rules(study: Study) -> list[Rule]:
     same = {"percent": round(100 * SAME_ANSWER), "count": FEWEST_PATTERNS}
     rules = [Rule("the same answer in at least {percent} % of {count} or more questions", {**same})]
     if study.attention:
-        allowed = {"allowed": study.most_failed, "count": study.attention}
+        allowed = {"allowed": study.allowed_failures, "count": study.attention}
         rules.append(Rule("more than {allowed} of {count} attention checks failed or skipped", {**allowed}))
     if study.fastest_seconds:
         rules.append(Rule("a median response time under {seconds} seconds", {"seconds": f"{study.fastest_seconds:g}"}))
@@ -530,7 +541,7 @@ def flags(study: Study, facts: Facts) -> dict[str, Rule]:
     same = max(Counter(known).values(), default=0)
     if len(known) >= FEWEST_PATTERNS and same >= SAME_ANSWER * len(known):
         found["line"] = Rule("the same answer to {same} of {count} questions", {"same": same, "count": len(known)})
-    if study.attention and facts.failed_checks > study.most_failed:
+    if study.attention and facts.failed_checks > study.allowed_failures:
         counts = {"failed": facts.failed_checks, "count": study.attention}
         found["checks"] = Rule("failed or skipped {failed} of {count} attention checks", {**counts})
     if study.fastest_seconds and facts.seconds and (middle := median(facts.seconds)) < study.fastest_seconds:
