@@ -45,7 +45,8 @@ def test_the_default_rules_flag_the_careless_and_few_others():
 
 
 @pytest.mark.parametrize(
-    ("checks", "chosen", "allowed"), [(1, None, 0), (2, None, 1), (12, None, 1), (13, None, 2), (20, None, 2), (4, 0, 0)]
+    ("checks", "chosen", "allowed"),
+    [(1, None, 0), (2, None, 1), (12, None, 1), (13, None, 2), (20, None, 2), (4, 0, 0)],
 )
 def test_one_failed_check_of_several_is_a_slip_unless_the_owner_says_otherwise(checks, chosen, allowed):
     study = Study("spring", RunConfig(instrument="sesi", subject="human"), attention=checks, most_failed=chosen)
