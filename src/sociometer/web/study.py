@@ -222,7 +222,7 @@ async def answer(request: web.Request) -> web.StreamResponse:
     if (participant := seats.seated(guard.visitor_of(request).who)) is None:
         standing = await standing_of(request)
         participant = None if standing.finished else standing.participant
-    question = participant and await seats.question(participant, study, WAIT_SECONDS)
+    question = None if participant is None else await seats.question(participant, study, WAIT_SECONDS)
     if participant is None or question is None or given.get("number") != str(question.number):
         # Sent twice, or from a page that was left open: the answer that counts is the first.
         return see_other("/take")
