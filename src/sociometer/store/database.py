@@ -62,25 +62,6 @@ def marks(values: Sequence[object]) -> str:
     return f"({', '.join('?' for _ in values) or repr('')})"
 
 
-class SearchTable(Struct, frozen=True):
-    """The copy of the texts that a search reads, in an open database of its own."""
-
-    connection: Connection
-    name: str
-    contains: str
-    """The condition that a text has a word."""
-    clear: Callable[[], None]
-    """Empties it, so that no file has the texts."""
-
-    @property
-    def rows(self) -> StoreTable:
-        return StoreTable(self.name, ("run", "task", "position", "repeat", "item", "created", "body"), 6)
-
-
-class NoIndex(StoreError):
-    """There is no such copy, and none can be made."""
-
-
 class LostConnection(StoreError):
     """The connection was lost, or the database asked to try the transaction again; nothing was written."""
 
@@ -93,6 +74,8 @@ class Database(Protocol):
 
     remote: bool
     """Whether each statement takes a trip over the network."""
+    contains: str
+    """The condition that the bytes in `body` have these in them."""
 
     def connect(self, *, writable: bool = True) -> Connection:
         """A connection; a writable one updates the schema, and creates it if there is none."""
@@ -124,14 +107,6 @@ class Database(Protocol):
 
     def damage(self, connection: Connection) -> Iterator[str]:
         """What the database itself finds wrong with its files."""
-        ...
-
-    def search_table(self) -> AbstractContextManager[SearchTable]:
-        """The copy of the texts that a search reads; it is created if there is none. NoIndex if that is impossible."""
-        ...
-
-    def forget_searched(self, run: str = "") -> None:
-        """Delete the copy, if there is one; if a run is given, only if the copy has it."""
         ...
 
     def hold(self, run: str) -> AbstractContextManager[object]:
@@ -181,18 +156,15 @@ SCHEMA = 8
 _TABLES = Path(__file__).parent / "schema.sql"
 
 
-SEARCHED = """CREATE {kind} {name} (
-  run TEXT NOT NULL, task TEXT NOT NULL, position INTEGER NOT NULL, repeat INTEGER NOT NULL, item TEXT NOT NULL,
-  created REAL NOT NULL, body BLOB NOT NULL, PRIMARY KEY (run, task, position, repeat, item, created)
-)"""
-"""The copy of the texts; its key has all that is asked without them."""
+ADDED = "searched"
+"""The table that stores of earlier versions do not have."""
 
 
-def create(connection: Connection) -> None:
-    """Create the tables of an empty store, inside a transaction."""
+def create(connection: Connection, only: str = "") -> None:
+    """Create the tables of an empty store, or `only` one, inside a transaction."""
     without_comments = re.sub(r"--[^\n]*", "", _TABLES.read_text(encoding="utf-8"))
     for statement in without_comments.split(";"):
-        if statement.strip():
+        if statement.strip() and (not only or f"TABLE {only} " in statement):
             connection.execute(statement)
 
 

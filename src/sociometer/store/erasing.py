@@ -123,8 +123,6 @@ def erase_person(database: Database, runs: Collection[str], identity: Identity, 
         except BaseException:
             database.rollback(connection)
             raise
-        # After the commit: a search that is copying texts from the store must not copy the old ones again.
-        database.forget_searched()
         if busy is not None:
             raise busy
         database.remove_traces(connection)
@@ -162,6 +160,7 @@ def _erase_runs(
         for table in TABLES_OF_A_RUN:
             connection.execute(f"DELETE FROM {table} WHERE run = ?", (one,))  # noqa: S608
         connection.execute("DELETE FROM run WHERE id = ?", (one,))
+    connection.execute("DELETE FROM searched")
     shared = _needed(connection, texts)
     for text in sorted(texts - shared):
         connection.execute("DELETE FROM text WHERE hash = ?", (text,))

@@ -10,7 +10,7 @@ import sqlite3
 import threading
 import time
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -19,12 +19,10 @@ import msgspec
 
 from sociometer.core.errors import Busy, StoreError, UsageError
 from sociometer.store.database import (
+    ADDED,
     SCHEMA,
-    SEARCHED,
     Connection,
     LostConnection,
-    NoIndex,
-    SearchTable,
     StoreTable,
     create,
     patiently,
@@ -74,6 +72,7 @@ class PostgresDatabase:
     """The database, opened by each connection for itself."""
 
     remote = True
+    contains = "position(?::bytea IN body) > 0"
 
     def __init__(self, place: StoreUrl) -> None:
         self.place = place
@@ -131,47 +130,6 @@ class PostgresDatabase:
         return iter(())
 
     @contextmanager
-    def search_table(self) -> Iterator[SearchTable]:
-        with closing(self.connect(writable=False)) as connection:
-            schema, name = _search_names(connection)
-            try:
-                if not _exists(connection, name):
-                    self._create_search(connection, schema, name)
-                if frozenset(connection.execute(_DEFINITIONS.replace(_HERE, f"'{schema}'"))) != _search_definition():
-                    raise NoIndex(f"{self.place}: the tables in {schema} are not those of a search.")
-            except LostConnection:
-                raise
-            except StoreError as error:
-                raise NoIndex(str(error)) from error
-
-            def clear() -> None:
-                connection.execute(f"TRUNCATE {name}")
-
-            yield SearchTable(connection, name, "position(?::bytea IN body) > 0", clear)
-
-    def forget_searched(self, run: str = "") -> None:
-        with closing(self.connect(writable=False)) as connection:
-            name = _search_names(connection)[1]
-            query = f"SELECT 1 FROM {name} WHERE run = ? OR ? = '' LIMIT 1"  # noqa: S608
-            if _exists(connection, name) and connection.execute(query, (run, run)).fetchone():
-                connection.execute(f"TRUNCATE {name}")
-
-    def _create_search(self, connection: "PostgresConnection", schema: str, name: str) -> None:
-        """Create the copy without a log, since it can be made again, and uncompressed, since it is read often."""
-        self.begin(connection)
-        try:
-            connection.execute("SELECT pg_advisory_xact_lock(?::int, 0)", (_LOCKS,))
-            connection.execute(f"CREATE SCHEMA IF NOT EXISTS {schema}")
-            definition = SEARCHED.format(kind="UNLOGGED TABLE IF NOT EXISTS", name=name)
-            _Translated(connection).execute(definition)
-            connection.execute(f"ALTER TABLE {name} ALTER COLUMN body SET STORAGE EXTERNAL")
-            _keep_no_samples(connection, (name,))
-            connection.execute("COMMIT")
-        except BaseException:
-            connection.rollback()
-            raise
-
-    @contextmanager
     def hold(self, run: str) -> Iterator[None]:
         # An advisory lock: it belongs to this connection and ends with it, also if the process is killed.
         with closing(PostgresConnection(self.place)) as connection:
@@ -196,7 +154,7 @@ class PostgresDatabase:
         return _record_errors(self.place)
 
     def _create_tables(self, connection: "PostgresConnection") -> None:
-        while not _schema(connection):
+        while not _schema(connection) or _lacks(connection):
             self.begin(connection)
             try:
                 connection.execute("SELECT pg_advisory_xact_lock(?::int, 0)", (_LOCKS,))
@@ -207,6 +165,9 @@ class PostgresDatabase:
                     create(_Translated(connection))
                     _keep_no_samples(connection)
                     connection.execute(f"INSERT INTO {_SCHEMA} VALUES (?)", (SCHEMA,))  # noqa: S608
+                elif _lacks(connection):
+                    create(_Translated(connection), ADDED)
+                    _keep_no_samples(connection, (ADDED,))
                 connection.execute("COMMIT")
             except LostConnection:
                 connection.rollback()
@@ -215,18 +176,12 @@ class PostgresDatabase:
                 raise
 
 
-def _search_names(connection: "PostgresConnection") -> tuple[str, str]:
-    """The schema and the table of the texts that are searched, beside the schema of the store."""
-    (current,) = connection.execute("SELECT current_schema()").fetchone() or ("public",)
-    schema = f"sociometer_search_{hashlib.blake2b(str(current).encode(), digest_size=4).hexdigest()}"
-    return schema, f"{schema}.searched"
+def _lacks(connection: "PostgresConnection") -> bool:
+    """Whether the store is of an earlier version, without a table that is there now."""
+    return (connection.execute("SELECT to_regclass(?)", (ADDED,)).fetchone() or (None,))[0] is None
 
 
-def _exists(connection: "PostgresConnection", table: str) -> bool:
-    return bool((connection.execute("SELECT to_regclass(?)", (table,)).fetchone() or (None,))[0])
-
-
-def _keep_no_samples(connection: "PostgresConnection", tables: tuple[str, ...] = _TABLES) -> None:
+def _keep_no_samples(connection: "PostgresConnection", tables: Sequence[str] = _TABLES) -> None:
     """Keep the server from copying values into its statistics, where an erased person's words would stay."""
     for table in tables:
         rows = connection.execute(
@@ -361,11 +316,11 @@ def _require_ours(connection: PostgresConnection, place: StoreUrl) -> None:
     require_known(place, present := _schema(connection))
     if found and not present:
         raise StoreError(f"{place}: the database has tables of another program; create one for the store.")
-    if present and found != _our_definitions():
+    ours = _our_definitions()
+    if present and found not in (ours, {one for one in ours if one[0] != ADDED}):
         raise StoreError(f"{place}: the tables are not those of a store; name another database with --store.")
 
 
-_HERE = "pg_catalog.current_schema()"
 _DEFINITIONS = """
 WITH t AS (SELECT * FROM pg_catalog.pg_class WHERE relnamespace = pg_catalog.current_schema()::pg_catalog.regnamespace)
 SELECT t.relname::text, a.attname::text, pg_catalog.format_type(a.atttypid, a.atttypmod), p.indrelid IS NOT NULL
@@ -388,18 +343,10 @@ WHERE t.relkind IN ('v', 'm', 'f', 'p') OR t.relkind = 'r' AND (
 @cache
 def _our_definitions() -> frozenset[tuple[str, str, str, bool]]:
     """The tables of a store with their columns, the types of these, and whether they belong to the primary key."""
-    return _definitions(create) | {(_SCHEMA, "number", "bigint", False)}
-
-
-@cache
-def _search_definition() -> frozenset[tuple[str, str, str, bool]]:
-    return _definitions(lambda plain: plain.execute(SEARCHED.format(kind="TABLE", name="searched")))
-
-
-def _definitions(make: Callable[[sqlite3.Connection], object]) -> frozenset[tuple[str, str, str, bool]]:
-    types, found = {"INTEGER": "bigint", "BLOB": "bytea", "REAL": "double precision", "TEXT": "text"}, set()
+    types = {"INTEGER": "bigint", "BLOB": "bytea", "REAL": "double precision", "TEXT": "text"}
+    found = {(_SCHEMA, "number", "bigint", False)}
     with closing(sqlite3.connect(":memory:")) as plain:
-        make(plain)
+        create(plain)
         for (table,) in plain.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
             for _, name, kind, _, _, key in plain.execute(f"PRAGMA table_info ({table})"):
                 found.add((table, name, types[kind], key > 0))
@@ -407,7 +354,8 @@ def _definitions(make: Callable[[sqlite3.Connection], object]) -> frozenset[tupl
 
 
 def _schema(connection: PostgresConnection) -> int:
-    if not _exists(connection, _SCHEMA):
+    known = connection.execute("SELECT to_regclass(?)", (_SCHEMA,)).fetchone()[0]  # type: ignore[index]
+    if not known:
         return 0
     row = connection.execute(f"SELECT max(number) FROM {_SCHEMA}").fetchone()  # noqa: S608
     return int(row[0]) if row and row[0] else 0

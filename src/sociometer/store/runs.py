@@ -3,7 +3,6 @@
 import secrets
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from difflib import get_close_matches
 from random import Random
 
@@ -59,7 +58,7 @@ class RunSearch(Struct, frozen=True):
 
 
 _encode = msgspec.json.Encoder().encode
-TABLES_OF_A_RUN = ("attempt", "allowance", "summary", "score", "episode", "item", "provider_batch")
+TABLES_OF_A_RUN = ("attempt", "allowance", "summary", "score", "episode", "item", "provider_batch", "searched")
 COUNT = "SELECT count(outcome), count(*) - count(outcome) FROM episode WHERE run = ?"
 _ALPHABET = "23456789abcdefghjkmnpqrstvwxyz"
 _MOST_NAMED = 8
@@ -156,8 +155,6 @@ class Runs(StorePart):
 
         self._writer.queue(delete)
         self._writer.flush()
-        with suppress(StoreError):  # in use: the next search finds that the run is gone
-            self._database.forget_searched(run)
 
     def set_status(self, run: str, status: RunStatus, *, at: float | None = None) -> None:
         """Store the status of a run, and its totals if it ends; deletes the summaries of a run that is continued."""

@@ -1,20 +1,22 @@
-"""Search among the episodes of a run: a copy of their texts, made and updated by the search itself, makes it fast.
+"""Search among the episodes of a run, in a copy of their texts that the search itself makes and updates.
 
-The copy is in a file beside a SQLite store, or in a schema beside that of a PostgreSQL store. It can be deleted at any
-time. Where it cannot be written, a search reads the episodes themselves and finds the same.
+The copy is a table of the store. Where it cannot be written, a search reads the episodes and finds the same.
 """
 
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 
-from sociometer.store.database import NoIndex, SearchTable
+from sociometer.core.errors import StoreError
+from sociometer.store.database import Connection, StoreTable
 from sociometer.store.episodes import Episodes
 from sociometer.store.texts import Parts, StorePart
 
+SEARCHED = StoreTable("searched", ("run", "task", "position", "repeat", "item", "created", "body"), 6)
 _AT_ONCE = 500
 _MOST_WORDS = 50
 """A search with more words is rare, and would be too deep for SQL."""
 _STATE = "SELECT count(*), max(created), sum(created) FROM {table} WHERE run = ? AND task = ?"
+_COPIED = "SELECT position, repeat, item, created FROM searched WHERE run = ? AND task = ?"
 _PRESENT = """
 SELECT item.position, episode.repeat, item.id, episode.created FROM item
 JOIN episode ON episode.run = item.run AND episode.task = item.task AND episode.item = item.id
@@ -39,48 +41,40 @@ class Search(StorePart):
     def found(self, run: str, task: str, words: str) -> list[tuple[str, int]]:
         """Item and repeat of the episodes whose id, item or replies have all of the words, in the order of items."""
         wanted = list(dict.fromkeys(map(searchable, words.split())))
-        # The second attempt is for an index that was damaged: it has been deleted.
-        for _ in range(2 if len(wanted) <= _MOST_WORDS else 0):
-            with suppress(NoIndex), self._database.search_table() as table:
-                self._forget_deleted(table)
-                self._update(table, run, task)
-                having = " AND ".join(("run = ? AND task = ?", *(table.contains for _ in wanted)))
-                query = f"SELECT item, repeat FROM {table.name} WHERE {having} ORDER BY position, repeat"  # noqa: S608
-                return [(item, int(repeat)) for item, repeat in table.connection.execute(query, (run, task, *wanted))]
+        having = " AND ".join(("run = ? AND task = ?", *(self._database.contains for _ in wanted)))
+        query = f"SELECT item, repeat FROM searched WHERE {having} ORDER BY position, repeat"  # noqa: S608
+        with suppress(StoreError):  # read-only, full, locked or damaged: what is damaged is told below
+            if len(wanted) <= _MOST_WORDS:
+                self._update(run, task)
+                return [(item, int(repeat)) for item, repeat in self._rows(query, run, task, *wanted)]
         texts = self._read(run, task, sorted(self._rows(_PRESENT, run, task)))
         return [(item, repeat) for (_, repeat, item, _), text in texts if all(word in text for word in wanted)]
 
-    def _forget_deleted(self, table: SearchTable) -> None:
-        """Empties the copy if it has a run that is gone: a process was killed while it deleted one."""
-        copied = {run for (run,) in table.connection.execute(f"SELECT DISTINCT run FROM {table.name}")}  # noqa: S608
-        if copied - {run for (run,) in self._rows("SELECT id FROM run")}:
-            table.clear()
-
-    def _update(self, table: SearchTable, run: str, task: str) -> None:
+    def _update(self, run: str, task: str) -> None:
         """Brings the copy of a task to the state of the store, in transactions that keep what they have done."""
-        copy, name = table.connection, table.name
-        if copy.execute(_STATE.format(table=name), (run, task)).fetchone() == self._row(
-            _STATE.format(table="episode"), run, task
-        ):
-            return
-        query = f"SELECT position, repeat, item, created FROM {name} WHERE run = ? AND task = ?"  # noqa: S608
-        present, copied = set(self._rows(_PRESENT, run, task)), set(copy.execute(query, (run, task)).fetchall())
-        for one in copied - present:
-            copy.execute(
-                f"DELETE FROM {name} WHERE run = ? AND task = ? AND position = ? AND repeat = ? AND item = ?"  # noqa: S608
-                " AND created = ?",
-                (run, task, *one),
-            )
-        for some in _parts(sorted(present - copied)):
-            self._database.begin(copy)
-            try:
-                # Read inside the transaction: whoever erases a person empties the copy after the store, and waits.
-                rows = [(run, task, *place, text) for place, text in self._read(run, task, some)]
-                self._database.insert(copy, table.rows, rows)
-                copy.execute("COMMIT")
-            except BaseException:
-                self._database.rollback(copy)
-                raise
+        with suppress(StoreError):  # a store of an earlier version has no such table
+            states = [self._row(_STATE.format(table=table), run, task) for table in ("episode", "searched")]
+            if states[0] == states[1]:
+                return
+        with self._database.errors(), closing(self._database.connect()) as copy:
+            present, copied = set(self._rows(_PRESENT, run, task)), set(self._rows(_COPIED, run, task))
+            for gone in copied - present:
+                of_key = " AND ".join(f"{name} = ?" for name in SEARCHED.columns[: SEARCHED.key])
+                copy.execute(f"DELETE FROM searched WHERE {of_key}", (run, task, *gone))  # noqa: S608
+            for some in _parts(sorted(present - copied)):
+                self._copy(copy, run, task, some)
+
+    def _copy(self, connection: Connection, run: str, task: str, places: Sequence[Place]) -> None:
+        self._database.begin(connection)
+        try:
+            # Before the texts are read: whoever deletes a run or a person then waits, and deletes this copy too.
+            self._database.lock_table(connection, "searched")
+            rows = [(run, task, *place, text) for place, text in self._read(run, task, places)]
+            self._database.insert(connection, SEARCHED, rows)
+            connection.execute("COMMIT")
+        except BaseException:
+            self._database.rollback(connection)
+            raise
 
     def _read(self, run: str, task: str, places: Sequence[Place]) -> Iterator[tuple[Place, bytes]]:
         """The texts of episodes: the id and the item, and what was replied."""

@@ -14,17 +14,7 @@ from typing import Any
 import msgspec
 
 from sociometer.core.errors import Busy, StoreError
-from sociometer.store.database import (
-    SCHEMA,
-    SEARCHED,
-    Connection,
-    NoIndex,
-    SearchTable,
-    StoreTable,
-    create,
-    marks,
-    require_known,
-)
+from sociometer.store.database import ADDED, SCHEMA, Connection, StoreTable, create, marks, require_known
 
 BUSY_SECONDS = 120
 """Longer than another process needs to rewrite the file after somebody withdrew."""
@@ -36,6 +26,7 @@ class SqliteDatabase:
     """The file, opened by each connection for itself."""
 
     remote = False
+    contains = "has(body, ?)"
 
     def __init__(self, path: Path) -> None:
         self.place = path
@@ -93,29 +84,6 @@ class SqliteDatabase:
     def damage(self, connection: Connection) -> Iterator[str]:
         return (message for (message,) in connection.execute("PRAGMA quick_check") if message != "ok")
 
-    @contextmanager
-    def search_table(self) -> Iterator[SearchTable]:
-        path = search_path(self.place)
-        with _search_errors(path), closing(_open_search(path)) as connection:
-
-            def clear() -> None:
-                connection.execute(f"DELETE FROM {_SEARCHED}")  # noqa: S608
-                remove_traces(connection, path)
-
-            yield SearchTable(connection, _SEARCHED, "has(body, ?)", clear)
-
-    def forget_searched(self, run: str = "") -> None:
-        path = search_path(self.place)
-        try:
-            if path.exists():
-                with self.search_table() as table:
-                    query = f"SELECT 1 FROM {_SEARCHED} WHERE run = ? LIMIT 1"  # noqa: S608
-                    if not run or table.connection.execute(query, (run,)).fetchone():
-                        table.clear()
-        except NoIndex:
-            if path.exists():
-                raise
-
     def hold(self, run: str) -> AbstractContextManager[object]:
         return RunLock(self.place, run)
 
@@ -128,17 +96,16 @@ class SqliteDatabase:
     def _require_ours(self, connection: sqlite3.Connection) -> None:
         """Raise a StoreError if another version, or another program, wrote the file."""
         # The tables first: another process may be creating ours.
-        found = frozenset(connection.execute(_DEFINITIONS))
+        found = _definitions(connection)
         require_known(self.place, present := _schema(connection))
         if found and not present:
             raise StoreError(f"{self.place}: this database belongs to another program; name another file with --store.")
         ours = _our_definitions()
-        if present and found != ours and frozenset(connection.execute(_DEFINITIONS)) != ours:
+        if present and found != ours and _definitions(connection) != ours:
             raise StoreError(f"{self.place}: the tables are not those of a store; name another file with --store.")
 
     def _create_tables(self, connection: sqlite3.Connection) -> None:
-        present = _schema(connection)
-        if present == SCHEMA:
+        if _schema(connection) == SCHEMA and not _lacks(connection):
             return
         self.begin(connection)
         try:
@@ -146,6 +113,8 @@ class SqliteDatabase:
             if not _schema(connection):
                 create(connection)
                 connection.execute(f"PRAGMA user_version = {SCHEMA}")
+            elif _lacks(connection):
+                create(connection, ADDED)
             connection.execute("COMMIT")
         except BaseException:
             connection.execute("ROLLBACK")
@@ -154,6 +123,16 @@ class SqliteDatabase:
 
 _LARGEST_ROW = (1 << 27) + 1024
 _DEFINITIONS = "SELECT type, name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_%'"
+
+
+def _definitions(connection: sqlite3.Connection) -> frozenset[tuple[str, str, str]]:
+    """The definitions of the tables, with the one that an old store lacks."""
+    found = frozenset(connection.execute(_DEFINITIONS))
+    return found | {one for one in _our_definitions() if found and one[1] == ADDED and _lacks(connection)}
+
+
+def _lacks(connection: sqlite3.Connection) -> bool:
+    return connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (ADDED,)).fetchone() is None
 
 
 @cache
@@ -178,6 +157,7 @@ def open_file(path: Path, *, writable: bool) -> sqlite3.Connection:
     # A row of a forged file must not fill the memory.
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LARGEST_ROW)
     # A damaged text must not end the reading of all rows; its checksum tells that it is damaged.
+    connection.create_function("has", 2, lambda body, word: isinstance(body, bytes) and word in body)
     connection.text_factory = lambda text: text.decode("utf-8", "replace")
     if not writable:
         connection.execute("PRAGMA query_only = ON")
@@ -205,48 +185,6 @@ def remove_traces(connection: Connection, path: Path) -> None:
             f"{path}: the rows are deleted, but another process is reading an old state of the file. Traces remain in"
             f" {path.name}-wal until that process ends and the store is used again."
         )
-
-
-_SEARCHED, _SEARCH_SECONDS = "searched", 10.0
-"""The table of the texts that are searched, and how long to wait for another process that updates it."""
-
-
-def search_path(store: Path) -> Path:
-    """The path of the texts that a search reads."""
-    return store.with_name(store.name + ".search")
-
-
-def _open_search(path: Path) -> sqlite3.Connection:
-    create_private(path)
-    connection = sqlite3.connect(path, timeout=_SEARCH_SECONDS, isolation_level=None, check_same_thread=False)
-    try:
-        for setting in ("page_size = 16384", "journal_mode = WAL", "synchronous = NORMAL"):
-            connection.execute(f"PRAGMA {setting}")
-        definition = SEARCHED.format(kind="TABLE", name=_SEARCHED)
-        # Another process may just have created it.
-        connection.execute(definition.replace("TABLE", "TABLE IF NOT EXISTS", 1))
-        if list(connection.execute(_DEFINITIONS)) != [("table", _SEARCHED, definition)]:
-            raise sqlite3.DatabaseError("the tables are not those of a search")
-        connection.create_function("has", 2, lambda text, word: word in text, deterministic=True)
-    except BaseException:
-        connection.close()
-        raise
-    return connection
-
-
-@contextmanager
-def _search_errors(path: Path) -> Iterator[None]:
-    """Raise errors of the copy of the texts as NoIndex, and delete a damaged one; errors of the store pass."""
-    try:
-        yield
-    except sqlite3.OperationalError as error:
-        raise NoIndex(str(_explained(path, error))) from error
-    except sqlite3.DatabaseError as error:
-        for name in ("", "-wal", "-shm"):
-            path.with_name(path.name + name).unlink(missing_ok=True)
-        raise NoIndex(f"{path}: damaged ({error}).") from error
-    except OSError as error:
-        raise NoIndex(f"{path}: {error.strerror or error}.") from error
 
 
 def _writable(place: Path) -> bool:
