@@ -184,10 +184,7 @@ class Episodes(StorePart):
                 found[item, repeat] = created, [event for event in events if event[0] == _EXCHANGE]
             every = (event[4] for _, heard in found.values() for event in heard if event[6] is None)
             known = self._journal.replies(list(dict.fromkeys(every)), run)
-            return {
-                place: (created, [_reply_of(event, known).text for event in heard])
-                for place, (created, heard) in found.items()
-            }
+            return {place: (at, [_reply_of(one, known).text for one in heard]) for place, (at, heard) in found.items()}
 
     def _event(self, run: str, kept: tuple[Any, ...], known: dict[bytes, Message]) -> Event:
         if kept[0] == _NOTE:

@@ -157,15 +157,11 @@ async def join(request: web.Request) -> web.StreamResponse:
             raise BadForm("must be adult")
     except BadForm as error:
         return _welcome(request, given, str(error))
-
-    def admit() -> tuple[Participant, str]:
-        if not book.joined(study, ticket):
-            if book.started(study.name) >= study.quota:
-                raise Full(f"study {study.name} has all the participants it needs.")
-            request.app[JOINS].check(guard.address_of(request))
-        return book.join(study, about, ticket)
-
-    participant, code = await asyncio.to_thread(admit)
+    if not await asyncio.to_thread(book.joined, study, ticket):
+        if await asyncio.to_thread(book.started, study.name) >= study.quota:
+            raise Full(f"study {study.name} has all the participants it needs.")
+        request.app[JOINS].check(guard.address_of(request))
+    participant, code = await asyncio.to_thread(book.join, study, about, ticket)
     if code:
         request.app[NEW_CODES][participant.id] = code
     return await _admit(request, participant, "/code" if code and not participant.screened_out else "/take")
