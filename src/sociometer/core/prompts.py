@@ -4,13 +4,13 @@ import hashlib
 import re
 from collections.abc import Mapping
 from functools import cache, cached_property
+from importlib.resources import files
 from pathlib import Path
 
 from sociometer.core.errors import DataError, unknown
 from sociometer.core.language import later_languages
 
 _LARGEST = 1 << 20
-_PACKAGE = Path(__file__).parents[1]
 _PLACEHOLDER = re.compile(r"\{([a-z][a-z0-9_]*)\}")
 AUTHORS = "paper/"
 """The folder of prompts in the authors' own words (`--wording paper`)."""
@@ -117,7 +117,7 @@ def digest_of(texts: Mapping[tuple[str, str], str]) -> str:
 
 def read_prompts(folder: Path) -> dict[tuple[str, str], str]:
     """The prompts in a folder, by language and name; those of the package are read once."""
-    return dict(_read_once(folder)) if folder.is_relative_to(_PACKAGE) else _read(folder)
+    return dict(_read_once(folder)) if folder.is_relative_to(str(files("sociometer"))) else _read(folder)
 
 
 def _read(folder: Path) -> dict[tuple[str, str], str]:
