@@ -8,6 +8,7 @@ import asyncio
 import json
 import random
 import re
+import resource
 import socket
 import subprocess
 import sys
@@ -105,7 +106,7 @@ async def main() -> int:
         join = server.start()
         times: list[float] = []
         people = [Person(f"http://127.0.0.1:{server.port}", times, options.think) for _ in range(options.people)]
-        began = time.perf_counter()
+        began, before = time.perf_counter(), {"this client": sum(resource.getrusage(resource.RUSAGE_SELF)[:2])}
         taking = asyncio.gather(*(person.take(join) for person in people))
         total = options.people * options.scenarios
         for kill in range(options.kills):
@@ -127,6 +128,9 @@ async def main() -> int:
         shares = {f"p{part}": times[int(len(times) * part / 100)] for part in (50, 95, 99)}
         said = ", ".join(f"{name} {seconds * 1000:.0f} ms" for name, seconds in shares.items())
         print(f"{len(times)} pages: {said}, longest {times[-1] * 1000:.0f} ms")
+        used = {"server": resource.RUSAGE_CHILDREN, "this client": resource.RUSAGE_SELF}
+        spent = {name: sum(resource.getrusage(who)[:2]) - before.get(name, 0.0) for name, who in used.items()}
+        print("CPU: " + ", ".join(f"{name} {seconds:.1f} s" for name, seconds in spent.items()))
         return int(finished != options.people or answers != total or any(person.repeated for person in people))
 
 

@@ -4,7 +4,6 @@ import os
 import sys
 import tracemalloc
 from contextlib import contextmanager
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -20,7 +19,6 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 from databases import fresh_database, start_server
 from servers.anthropic import AnthropicServer
 from servers.openai import OpenAIServer
-from sociometer.core import prompts
 from sociometer.engine.replies import RetryPolicy
 
 # On a busy machine a test that takes a millisecond may wait for its core longer than Hypothesis's deadline of 200 ms.
@@ -31,7 +29,6 @@ settings.load_profile("few")
 NEEDS_MUCH = {"browser", "model_folder", "tiny_model"}
 """Fixtures with a browser or PyTorch: what uses them is slow, and `make test` installs neither."""
 
-PACKAGE = Path(prompts.__file__).parents[1]
 KEY = "sk-test-5f1c0ffee5f1c0ffee5f1c0ffee"
 
 
@@ -69,19 +66,6 @@ def careless():
     """Stores of tests need not survive a power cut; with FULL, two runs wait for the disk some hundred times."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr("sociometer.store.sqlite.SYNCHRONOUS", "OFF")
-        yield
-
-
-@pytest.fixture(scope="session", autouse=True)
-def remembered():
-    """The prompts of the package are read once, not several times for each run; other folders each time."""
-    read, once = prompts.read_prompts, cache(prompts.read_prompts)
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(
-            prompts,
-            "read_prompts",
-            lambda folder: dict(once(folder)) if folder.is_relative_to(PACKAGE) else read(folder),
-        )
         yield
 
 

@@ -1,5 +1,6 @@
 """The export of a study opens in other programs and has what people were asked, what they answered, and when."""
 
+import re
 import sys
 from pathlib import Path
 
@@ -11,6 +12,10 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "web"))
 from open_study import OpenStudy
 
 from sociometer.cli.main import run_command
+from sociometer.results.study_tables import _variable
+
+QUESTION = "Which of the following statements about yourself describes your mood?"
+LONG = "about_which_of_the_following_statements_about"
 
 
 def exported(opened, folder):
@@ -22,7 +27,20 @@ def exported(opened, folder):
 def tables(tmp_path_factory):
     """Two people share points in stories in an order of their own; the second one stops after two."""
     folder = tmp_path_factory.mktemp("export")
-    options = ("--limit", "3", "--ask", "age", "--ask", "性别", "--order", "random", "--attention", "1")
+    options = (
+        "--limit",
+        "3",
+        "--ask",
+        "age",
+        "--ask",
+        "性别",
+        "--ask",
+        QUESTION,
+        "--order",
+        "random",
+        "--attention",
+        "1",
+    )
     with OpenStudy(folder / "s.db", "seceu", *options) as opened:
         for points, count in (((4, 3, 2, 1), 3), ((0, 0.5, 9.5, 0), 2)):
             person = opened.person(points=points).join(**{"about-0": "31", "about-1": "女"})
@@ -53,6 +71,25 @@ def test_every_answer_is_a_row_as_given_and_as_read(tables):
     )
     assert set(rows["about_age"]) == {31} and set(rows["about_2"]) == {"女"}
     assert rows["asked"].str.contains("Share out 10 points").all() and not rows["asked"].str.contains("\n").any()
+
+
+RESERVED = {"all", "and", "by", "eq", "ge", "gt", "le", "lt", "ne", "not", "or", "to", "with"}
+
+
+def test_spss_takes_every_column_and_the_codebook_has_the_labels_of_its_values(tables):
+    for name, table in tables.items():
+        assert len({column.lower() for column in table}) == len(table.columns)
+        for column in table:
+            assert re.fullmatch(r"[a-z]\w{0,62}[a-z0-9]", column, re.ASCII) and column not in RESERVED, (name, column)
+    codebook = tables["codebook"].set_index(["table", "column"])
+    assert codebook.loc[("people.csv", "flag_speed"), "values"] == "0 = no | 1 = yes"
+    assert codebook.loc[("seceu_feelings.csv", "last"), "values"] == "0 = no | 1 = yes"
+
+
+def test_long_names_of_columns_are_cut_and_stay_apart(tables):
+    long = [_variable("read_" + "decision_" * 8 + end) for end in ("own", "other", "own")]
+    assert len(set(long)) == 2 and all(len(name) <= 64 for name in long)
+    assert _variable("score_") == "score" and LONG in tables["people"]
 
 
 def test_people_and_items_have_tables_and_every_column_a_line_in_the_codebook(tables):

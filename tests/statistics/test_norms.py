@@ -1,6 +1,7 @@
 """A model's place among the people of a norm: ties, the interval with both errors, items that stand out."""
 
 from functools import partial
+from statistics import fmean
 
 import msgspec
 import numpy as np
@@ -19,13 +20,12 @@ from sociometer.statistics.norms import (
     TaskNorm,
     curve_of,
     misfit,
-    place_interval,
     read_norm_file,
     share_worse,
     surprises,
     unlike,
 )
-from sociometer.statistics.people import groups_of, sample_text, told_groups
+from sociometer.statistics.people import groups_of, place_among, place_interval, sample_text, told_groups
 
 ACCURACY = MeasureCard("t", "accuracy", "Accuracy", value="correct")
 LEVELS = (0.1, 0.25, 0.5, 0.75, 0.9)
@@ -65,10 +65,24 @@ class Law:
             low, high = (middle, high) if gap < wanted else (low, middle)
         return low
 
+    def taken(self, people, ability):
+        """The answers of the people of one study, and those of one run of the model, on new items."""
+        hard, own = self.lots.normal(size=self.items), self.lots.normal(size=self.items)
+        return self.answers(self.lots.normal(size=(people, 1)) - hard), self.answers(ability - hard + own)
+
+    def compared(self, people, ability):
+        """The place of the model, as `compare STUDY RUN` gives it."""
+        taken, model = self.taken(people, ability)
+        of, sides = tuple(range(people)), ({}, {})
+        for number, answers in enumerate(taken.T.tolist()):
+            name, own = str(number), float(model[number])
+            sides[0][name] = ItemValue(name, name, fmean(answers), tuple(answers), {}, b"", of)
+            sides[1][name] = ItemValue(name, name, own, (own,), {}, b"", (0,))
+        return place_among(*sides, 1.0).interval
+
     def interval(self, people, ability):
         """The interval of one study and one run of the model on new items."""
-        hard, own = self.lots.normal(size=self.items), self.lots.normal(size=self.items)
-        taken, model = self.answers(self.lots.normal(size=(people, 1)) - hard), self.answers(ability - hard + own)
+        taken, model = self.taken(people, ability)
         gaps = model - taken.mean(axis=0)
         around = clustered_mean_interval(gaps, binary=False, draws=2_000)
         worse = partial(share_worse, curve_of(taken.mean(axis=1), lower_is_better=False))
@@ -76,14 +90,15 @@ class Law:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("how", [Law.interval, Law.compared])
 @pytest.mark.parametrize("people", [60, 200])
-def test_the_interval_of_a_percentile_covers(people):
+def test_the_interval_of_a_percentile_covers(people, how):
     law = Law(items=84, seed=63)
     models = {share: law.model_at(share) for share in LEVELS}
     inside = []
     for number in range(1_000):
         share = LEVELS[number % len(LEVELS)]
-        found = law.interval(people, models[share])
+        found = how(law, people, models[share])
         inside.append(found.low <= share <= found.high)
     assert 0.93 <= np.mean(inside) <= 0.975
 

@@ -259,6 +259,9 @@ def study_with_raters(tmp_path):
     assert run_command(["annotate", "create", "feelings", "--run", runs[0], *at]) == 0
     assert run_command(["sage", "sheet", *runs, "--contexts", "4", "--to", str(sheet), *at]) == 0
     assert run_command(["annotate", "create", "sheet", "--sheet", str(sheet), *at]) == 0
+    with Store(path) as store:
+        assert [len(store.search.found(run, "dialogue", SECRET)) for run in runs] == [1, 0]
+    assert SECRET.lower().encode() in b"".join(files_of(tmp_path).values()), "the copy for searches"
     return path, leaver, *runs
 
 
@@ -266,7 +269,7 @@ def is_whole(path, leaver, run, kept):
     """Nothing of the leaver is in any file, they count once, and everything of the other person is there."""
     for file, body in files_of(path.parent).items():
         for trace in (SECRET, "Neunundneunzig", leaver, run):
-            assert trace.encode() not in body, (file, trace)
+            assert trace.lower().encode() not in body.lower(), (file, trace)
     with closing(StudyBook(book_path(path))) as book, closing(LabelBook(label_path(path))) as labels:
         assert book.study("spring").withdrawn == 1 and len(book.participants("spring")) == 1
         assert not labels.units("feelings") and labels.units("sheet")

@@ -482,9 +482,9 @@ _COMMANDS = [
         option("--attention", "Number of attention checks among the items.", type=click.IntRange(0, 20), default=0),
         option(
             "--most-failed",
-            "Number of attention checks that a participant may fail without being flagged.",
+            "Number of attention checks that a participant may fail without being flagged; by default none of one, one"
+            " of 2 to 12, two of 13 to 20: more are improbable for people who fail one in 50.",
             type=_COUNT,
-            default=0,
         ),
         option(
             "--fastest",

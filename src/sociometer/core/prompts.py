@@ -3,7 +3,8 @@
 import hashlib
 import re
 from collections.abc import Mapping
-from functools import cached_property
+from functools import cache, cached_property
+from importlib.resources import files
 from pathlib import Path
 
 from sociometer.core.errors import DataError, unknown
@@ -115,7 +116,11 @@ def digest_of(texts: Mapping[tuple[str, str], str]) -> str:
 
 
 def read_prompts(folder: Path) -> dict[tuple[str, str], str]:
-    """The prompts in a folder, by language and name."""
+    """The prompts in a folder, by language and name; those of the package are read once."""
+    return dict(_read_once(folder)) if folder.is_relative_to(str(files("sociometer"))) else _read(folder)
+
+
+def _read(folder: Path) -> dict[tuple[str, str], str]:
     texts: dict[tuple[str, str], str] = {}
     inside = folder.resolve()
     for path in sorted(folder.glob("*/**/*.md")):
@@ -130,3 +135,6 @@ def read_prompts(folder: Path) -> dict[tuple[str, str], str]:
         except UnicodeDecodeError:
             raise DataError("is not UTF-8 text", path) from None
     return texts
+
+
+_read_once = cache(_read)

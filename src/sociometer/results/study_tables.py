@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,8 @@ _MOST_PARTS = 6
 """A longer list of an outcome is one cell of JSON."""
 _MOST_VALUES = 12
 """A column with more different texts has no list of values in the codebook."""
+_LONGEST, _LONGEST_VALUE = 64, 40
+_YES_OR_NO = "0 = no | 1 = yes"
 _LINE_END = re.compile(r"\r\n|[\r\n\u2028\u2029]")
 _MEANINGS = {
     "person": "participant; the same in every table",
@@ -71,7 +74,7 @@ def write_study(store: Store, study: str, load: Callable[[str], Instrument], fol
         columns = _columns(rows)
         cells = ([_cell(row.get(column)) for column in columns] for row in rows)
         with whole_file(folder / f"{name}.csv", private=True) as file:
-            file.write_text(write_sheet(columns, cells, guard_formulas=True), encoding="utf-8")
+            file.write_text(write_sheet([*map(_variable, columns)], cells, guard_formulas=True), encoding="utf-8")
     return {f"{name}.csv": len(rows) for name, rows in tables.items()}
 
 
@@ -172,6 +175,17 @@ def _about_columns(questions: Iterable[str]) -> dict[str, str]:
     return found
 
 
+def _variable(column: str) -> str:
+    """The name of a column as SPSS takes it too: at most 64 letters, digits and underscores, which do not end it."""
+    if len(column) > _LONGEST:
+        column = f"{column[: _LONGEST - 9].rstrip('_')}_{blake2b(column.encode(), digest_size=4).hexdigest()}"
+    return column.rstrip("_")
+
+
+def _is_short(value: str) -> bool:
+    return len(value) <= _LONGEST_VALUE
+
+
 def _slug(text: str) -> str:
     return re.sub(r"\W+", "_", text, flags=re.ASCII).strip("_").lower()
 
@@ -198,13 +212,13 @@ def _codebook(tables: dict[str, list[Row]], titles: dict[tuple[str, str], str]) 
             listed = text and len(set(known)) <= _MOST_VALUES and column not in ("person", "joined")
             values = sorted(set(map(str, known))) if listed else []
             said = _MEANINGS.get(column) or next(said for one, said in _PREFIXES.items() if column.startswith(one))
-            title = titles.get((name, column))
+            title, yes_or_no = titles.get((name, column)), column == "last" or column.startswith("flag_")
             yield {
                 "table": f"{name}.csv",
-                "column": column,
+                "column": _variable(column),
                 "meaning": f"{said}: {title}" if title else said,
                 "type": ("text" if text else "number") if known else "empty",
-                "values": " | ".join(values) if all(len(one) <= 40 for one in values) else None,
+                "values": _YES_OR_NO if yes_or_no else " | ".join(values) if all(map(_is_short, values)) else None,
                 "lowest": min(known) if known and not text else None,
                 "highest": max(known) if known and not text else None,
                 "empty": len(rows) - len(known),

@@ -13,14 +13,14 @@ from msgspec import Meta, Struct, structs
 from sociometer.core.card import PERCENTILE, Card, MeasureCard
 from sociometer.core.errors import DataError, UsageError
 from sociometer.core.lazy import lazy
-from sociometer.core.measure import Case, Interval, Measure, Summary, Table
+from sociometer.core.measure import Case, Measure, Summary, Table
 from sociometer.core.source import Source
 from sociometer.core.task import AnyRun, Item, Task
 from sociometer.statistics.distributions import t_below
-from sociometer.statistics.intervals import Floats, clustered_mean_interval, is_binary, wilson
+from sociometer.statistics.intervals import Floats, clustered_mean_interval, is_binary
 from sociometer.statistics.item_values import ItemValue, item_values
 from sociometer.statistics.paired import benjamini_hochberg
-from sociometer.statistics.people import FEWEST_PEOPLE
+from sociometer.statistics.people import FEWEST_PEOPLE, place_interval
 
 stats = lazy("scipy.stats")
 
@@ -163,23 +163,6 @@ def share_worse(curve: Curve, score: float) -> float:
     scores, worse, _ = zip(*curve, strict=True)
     ends = (0.0, 1.0) if worse[-1] >= worse[0] else (1.0, 0.0)
     return float(np.interp(score, scores, worse, *ends))
-
-
-def place_interval(worse: Callable[[float], float], people: int, score: float, around: Interval) -> Interval:
-    """The interval of a share of people, which `worse` gives for a score: with the error of the score and the people's.
-
-    The limits of both are recovered and added in squares: the ends of the score's interval over items (`around`) on
-    the curve, and Wilson's interval of a share of so many people. Reference: Zou, G. Y., and Donner, A. (2008).
-    Construction of confidence limits about effect measures: a general approach. Statistics in Medicine 27.
-    """
-    if around.low is None or around.high is None:
-        return around
-    share, ends = worse(score), sorted((worse(around.low), worse(around.high)))
-    low, high = wilson(share, people, around.level)
-    below = share - math.hypot(max(0.0, share - ends[0]), share - low)
-    above = share + math.hypot(max(0.0, ends[1] - share), high - share)
-    method = "score over items and Wilson over people"
-    return Interval(max(0.0, below), min(1.0, above), around.level, method, around.clusters)
 
 
 def placed(summary: Summary, view: AnyRun, card: MeasureCard, norm: TaskNorm) -> Summary:

@@ -2,14 +2,14 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 from msgspec import Struct, structs
 
 from sociometer.core.measure import NO_VARIATION, Interval
 from sociometer.statistics.distributions import normal_quantile, t_below, t_quantile
-from sociometer.statistics.intervals import MINIMUM_CLUSTERS, cluster_codes, too_few, wilson
+from sociometer.statistics.intervals import MINIMUM_CLUSTERS, cluster_codes, clustered_mean_interval, too_few, wilson
 from sociometer.statistics.item_values import ItemValue
 from sociometer.statistics.paired import PairedDifference
 
@@ -101,20 +101,44 @@ class PlaceAmongPeople(Struct, frozen=True):
 
 
 def place_among(people: Mapping[str, ItemValue], subject: Mapping[str, ItemValue], sign: float) -> PlaceAmongPeople:
-    """The place of a subject among people; `sign` is −1 if less is better."""
+    """The place of a subject among people; `sign` is −1 if less is better. Other people and other items would move it.
+
+    What other items would do is read off the gaps between the subject and the people's mean on each item.
+    """
     sums: dict[int, list[float]] = {}
-    for name, item in people.items():
-        if name in subject:
-            for who, value in zip(item.of, item.repeats, strict=True):
-                mine = sums.setdefault(who, [0.0, 0.0])
-                mine[0] += value
-                mine[1] += subject[name].value
-    ahead = sum(_above(sign * (theirs - own)) for own, theirs in sums.values())
-    count = len(sums)
-    share = ahead / count
-    low, high = wilson(share, count)
-    bounds = Interval(low, high, 0.95, "Wilson over people", count)
-    return PlaceAmongPeople(ahead, count, share, bounds if count >= MINIMUM_CLUSTERS else too_few(count))
+    shared = [name for name in people if name in subject]
+    for name in shared:
+        for who, value in zip(people[name].of, people[name].repeats, strict=True):
+            mine = sums.setdefault(who, [0.0, 0.0])
+            mine[0] += subject[name].value - value
+            mine[1] += 1
+
+    def worse(by: float) -> float:
+        return sum(_above(sign * (ahead + by * answered)) for ahead, answered in sums.values()) / count
+
+    count, gaps = len(sums), [subject[name].value - people[name].value for name in shared]
+    around = clustered_mean_interval(gaps, [people[name].cluster for name in shared], binary=False)
+    bounds = place_interval(worse, count, 0.0, around.scaled(1, -math.fsum(gaps) / len(gaps)))
+    return PlaceAmongPeople(
+        worse(0.0) * count, count, worse(0.0), bounds if count >= MINIMUM_CLUSTERS else too_few(count)
+    )
+
+
+def place_interval(worse: Callable[[float], float], people: int, score: float, around: Interval) -> Interval:
+    """The interval of a share of people, which `worse` gives for a score: with the error of the score and the people's.
+
+    The limits of both are recovered and added in squares: the ends of the score's interval over items (`around`) on
+    the curve, and Wilson's interval of a share of so many people. Reference: Zou, G. Y., and Donner, A. (2008).
+    Construction of confidence limits about effect measures: a general approach. Statistics in Medicine 27.
+    """
+    if around.low is None or around.high is None:
+        return around
+    share, ends = worse(score), sorted((worse(around.low), worse(around.high)))
+    low, high = wilson(share, people, around.level)
+    below = share - math.hypot(max(0.0, share - ends[0]), share - low)
+    above = share + math.hypot(max(0.0, ends[1] - share), high - share)
+    method = "score over items and Wilson over people"
+    return Interval(max(0.0, below), min(1.0, above), around.level, method, around.clusters)
 
 
 def _above(difference: float) -> float:

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from sociometer.core.errors import UsageError
 from sociometer.core.sheets import whole_file
-from sociometer.store.database import Connection, Database, StoreTable, pages, patiently
+from sociometer.store.database import Connection, Database, StoreTable, marks, pages, patiently
 from sociometer.store.erasing import Withdrawing, finish_withdrawals
 from sociometer.store.journal import PROVIDER_BATCH
 from sociometer.store.place import StorePlace
@@ -234,8 +234,7 @@ class _Copy:
     def _new_replies(self, page: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
         """The replies that the target does not have; those that lose their place to another are counted as attempts."""
         key, origin, run, created = (JOURNAL.columns.index(name) for name in ("key", "origin", "run", "created"))
-        marks = ", ".join("?" for _ in page)
-        query = f"SELECT key, origin, run, created FROM journal WHERE key IN ({marks})"  # noqa: S608
+        query = f"SELECT key, origin, run, created FROM journal WHERE key IN {marks(page)}"  # noqa: S608
         there = self._writer.execute(query, [row[key] for row in page]).fetchall()
         same, taken = {(one[0], *one[2:]) for one in there}, {tuple(one[:2]) for one in there}
         new = []

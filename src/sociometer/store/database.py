@@ -57,6 +57,11 @@ class StoreTable(Struct, frozen=True):
         return f" ON CONFLICT ({', '.join(self.columns[: self.key])}) {self.on_conflict}" if self.key else ""
 
 
+def marks(values: Sequence[object]) -> str:
+    """The places of these values in a statement: `(?, ?)`; without any, an empty text, which nothing has as its id."""
+    return f"({', '.join('?' for _ in values) or repr('')})"
+
+
 class LostConnection(StoreError):
     """The connection was lost, or the database asked to try the transaction again; nothing was written."""
 
@@ -69,6 +74,8 @@ class Database(Protocol):
 
     remote: bool
     """Whether each statement takes a trip over the network."""
+    contains: str
+    """The condition that the bytes in `body` have these in them."""
 
     def connect(self, *, writable: bool = True) -> Connection:
         """A connection; a writable one updates the schema, and creates it if there is none."""
@@ -149,11 +156,15 @@ SCHEMA = 8
 _TABLES = Path(__file__).parent / "schema.sql"
 
 
-def create(connection: Connection) -> None:
-    """Create the tables of an empty store, inside a transaction."""
+ADDED = "searched"
+"""The table that stores of earlier versions do not have."""
+
+
+def create(connection: Connection, only: str = "") -> None:
+    """Create the tables of an empty store, or `only` one, inside a transaction."""
     without_comments = re.sub(r"--[^\n]*", "", _TABLES.read_text(encoding="utf-8"))
     for statement in without_comments.split(";"):
-        if statement.strip():
+        if statement.strip() and (not only or f"TABLE {only} " in statement):
             connection.execute(statement)
 
 

@@ -12,7 +12,7 @@ from sociometer.core.conversation import Event, Exchange, Message, Noted, Reply
 from sociometer.core.errors import StoreError, UsageError
 from sociometer.core.measure import Summary
 from sociometer.core.task import Episode, Failure, Item, Score, Task
-from sociometer.store.database import pages
+from sociometer.store.database import marks, pages
 from sociometer.store.journal import Journal, put_messages, read_messages
 from sociometer.store.runs import COUNT, summary_row
 from sociometer.store.texts import Parts, StorePart, open_text, read_sealed, seal
@@ -120,10 +120,13 @@ class Episodes(StorePart):
                     None if kind is None else Failure(kind, failure),
                 )
 
-    def scored(self, run: str, task: str, *, limit: int = _ALL, offset: int = 0) -> Iterator[ScoredEpisode]:
-        """The episodes of a task without transcripts, in the order of items and repeats."""
+    def scored(
+        self, run: str, task: str, items: Sequence[str] = (), *, limit: int = _ALL, offset: int = 0
+    ) -> Iterator[ScoredEpisode]:
+        """The episodes of a task, or of some items, without transcripts, in the order of items and repeats."""
+        query = _SCORED.format(of_items=f"AND item.id IN {marks(items)}" if items else "")
         with self._database.errors():
-            for name, repeat, kind, failure, body in self._reader.execute(_SCORED, (run, task, limit, offset)):
+            for name, repeat, kind, failure, body in self._reader.execute(query, (run, task, *items, limit, offset)):
                 place = (run, task, name, repeat, "score")
                 score = None if body is None else read_sealed(_decode_score, body, *place)
                 yield ScoredEpisode(name, repeat, score, None if kind is None else Failure(kind, failure))
@@ -139,8 +142,7 @@ class Episodes(StorePart):
 
     def items(self, run: str, task: str, names: Sequence[str]) -> dict[str, bytes]:
         """Items as they were played, as JSON, by id."""
-        marks = ", ".join("?" for _ in names)
-        where = f"WHERE run = ? AND task = ? AND item.id IN ({marks})"
+        where = f"WHERE run = ? AND task = ? AND item.id IN {marks(names)}"
         query = f"SELECT item.id, text.hash, text.body FROM item JOIN text ON text.hash = item.body {where}"  # noqa: S608
         found = self._rows(query, run, task, *names) if names else []
         return {name: open_text(hash_, body) for name, hash_, body in found}
@@ -171,6 +173,18 @@ class Episodes(StorePart):
             # Each turn of a conversation repeats all before it: what it shares with them is read once.
             known: dict[bytes, Message] = {}
             return tuple(self._event(run, event, known) for event in events)
+
+    def replies(self, run: str, task: str, items: Sequence[str]) -> dict[tuple[str, int], tuple[float, list[str]]]:
+        """By item and repeat, when an episode of these items was stored, and the texts of all replies in it."""
+        query = f"SELECT item, repeat, created, {EVENTS} FROM episode WHERE run = ? AND task = ? AND item IN "  # noqa: S608
+        found: dict[tuple[str, int], tuple[float, list[Any]]] = {}
+        with self._database.errors():
+            for item, repeat, created, sealed, *failure in self._rows(query + marks(items), run, task, *items):
+                events = read_sealed(_decode_events, sealed, run, task, item, repeat, "events", *failure)
+                found[item, repeat] = created, [event for event in events if event[0] == _EXCHANGE]
+            every = (event[4] for _, heard in found.values() for event in heard if event[6] is None)
+            known = self._journal.replies(list(dict.fromkeys(every)), run)
+            return {place: (at, [_reply_of(one, known).text for one in heard]) for place, (at, heard) in found.items()}
 
     def _event(self, run: str, kept: tuple[Any, ...], known: dict[bytes, Message]) -> Event:
         if kept[0] == _NOTE:
@@ -236,10 +250,14 @@ FROM item
 JOIN episode ON episode.run = item.run AND episode.task = item.task AND episode.item = item.id
 LEFT JOIN score ON score.run = item.run AND score.task = item.task AND score.item = item.id
   AND score.repeat = episode.repeat
-WHERE item.run = ? AND item.task = ?
+WHERE item.run = ? AND item.task = ? {of_items}
 ORDER BY item.position, episode.repeat
 LIMIT ? OFFSET ?
 """
+
+
+def _reply_of(event: tuple[Any, ...], known: Mapping[bytes, bytes]) -> Reply:
+    return _decode_reply(known[event[4]]) if event[6] is None else msgspec.convert(event[6], Reply)
 
 
 def _past_item(body: bytes) -> Item:

@@ -3,7 +3,7 @@
 import asyncio
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from queue import SimpleQueue
 from typing import Any
 
@@ -12,7 +12,7 @@ from msgspec import Struct, structs
 
 from sociometer.core.conversation import Identity, Message, Usage
 from sociometer.core.errors import StoreError
-from sociometer.store.database import Connection, StoreTable
+from sociometer.store.database import Connection, StoreTable, marks
 from sociometer.store.records import Charge, JournalEntry, Spent
 from sociometer.store.texts import Parts, StoredTexts, StorePart, get_texts, seal, split_hashes, unseal
 from sociometer.store.writer import ALLOWANCE, ATTEMPT, JOURNAL, Transaction, batches, tell
@@ -200,6 +200,19 @@ class Journal(StorePart):
             if row is None:
                 raise StoreError(f"the reply {key.hex()} of run {run} is missing from the journal.")
             return read_messages(self._reader, row[0], known), unseal(row[1], key)
+
+    def replies(self, keys: Sequence[bytes], run: str) -> dict[bytes, bytes]:
+        """The replies under these keys, as `asked` finds each."""
+        found: dict[bytes, tuple[bool, str, bytes]] = {}
+        for start in range(0, len(keys), _AT_ONCE):
+            some = keys[start : start + _AT_ONCE]
+            query = f"SELECT key, origin, reply FROM journal WHERE key IN {marks(some)}"  # noqa: S608
+            for key, origin, reply in self._rows(query, *some):
+                row = (origin != self._origin(run), origin, reply)
+                found[key] = min(found.get(key, row), row)
+        if missing := next((key for key in keys if key not in found), None):
+            raise StoreError(f"the reply {missing.hex()} of run {run} is missing from the journal.")
+        return {key: unseal(reply, key) for key, (_, _, reply) in found.items()}
 
     def _origin(self, run: str) -> str:
         """The store that a run was copied from."""

@@ -18,7 +18,16 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from sociometer.core.errors import Busy, StoreError, UsageError
-from sociometer.store.database import SCHEMA, Connection, LostConnection, StoreTable, create, patiently, require_known
+from sociometer.store.database import (
+    ADDED,
+    SCHEMA,
+    Connection,
+    LostConnection,
+    StoreTable,
+    create,
+    patiently,
+    require_known,
+)
 from sociometer.store.place import StoreUrl
 from sociometer.store.runs import TABLES_OF_A_RUN
 
@@ -63,6 +72,7 @@ class PostgresDatabase:
     """The database, opened by each connection for itself."""
 
     remote = True
+    contains = "position(?::bytea IN body) > 0"
 
     def __init__(self, place: StoreUrl) -> None:
         self.place = place
@@ -144,7 +154,7 @@ class PostgresDatabase:
         return _record_errors(self.place)
 
     def _create_tables(self, connection: "PostgresConnection") -> None:
-        while not _schema(connection):
+        while not _schema(connection) or _lacks(connection):
             self.begin(connection)
             try:
                 connection.execute("SELECT pg_advisory_xact_lock(?::int, 0)", (_LOCKS,))
@@ -155,6 +165,9 @@ class PostgresDatabase:
                     create(_Translated(connection))
                     _keep_no_samples(connection)
                     connection.execute(f"INSERT INTO {_SCHEMA} VALUES (?)", (SCHEMA,))  # noqa: S608
+                elif _lacks(connection):
+                    create(_Translated(connection), ADDED)
+                    _keep_no_samples(connection, (ADDED,))
                 connection.execute("COMMIT")
             except LostConnection:
                 connection.rollback()
@@ -163,9 +176,14 @@ class PostgresDatabase:
                 raise
 
 
-def _keep_no_samples(connection: "PostgresConnection") -> None:
+def _lacks(connection: "PostgresConnection") -> bool:
+    """Whether the store is of an earlier version, without a table that is there now."""
+    return (connection.execute("SELECT to_regclass(?)", (ADDED,)).fetchone() or (None,))[0] is None
+
+
+def _keep_no_samples(connection: "PostgresConnection", tables: Sequence[str] = _TABLES) -> None:
     """Keep the server from copying values into its statistics, where an erased person's words would stay."""
-    for table in _TABLES:
+    for table in tables:
         rows = connection.execute(
             "SELECT attname FROM pg_attribute WHERE attrelid = ?::regclass AND attnum > 0", (table,)
         )
@@ -298,7 +316,8 @@ def _require_ours(connection: PostgresConnection, place: StoreUrl) -> None:
     require_known(place, present := _schema(connection))
     if found and not present:
         raise StoreError(f"{place}: the database has tables of another program; create one for the store.")
-    if present and found != _our_definitions():
+    ours = _our_definitions()
+    if present and found not in (ours, {one for one in ours if one[0] != ADDED}):
         raise StoreError(f"{place}: the tables are not those of a store; name another database with --store.")
 
 

@@ -13,7 +13,7 @@ from sociometer.core.config import RunConfig
 from sociometer.core.errors import StoreError, UsageError, unknown
 from sociometer.core.measure import Summary
 from sociometer.core.task import Item
-from sociometer.store.database import Connection
+from sociometer.store.database import Connection, marks
 from sociometer.store.journal import spent_by
 from sociometer.store.records import Manifest, RunRecord, RunStatus, Totals
 from sociometer.store.studies import unfinished_withdrawals
@@ -45,16 +45,16 @@ class RunSearch(Struct, frozen=True):
             parts.append("instrument = ?")
             values.append(self.instrument)
         if self.ids:
-            parts.append(f"id IN ({_places(self.ids)})")
+            parts.append(f"id IN {marks(self.ids)}")
             values += self.ids
         if self.without:
             parts.append(f"id NOT IN ({_places(self.without)})")
             values += self.without
         if self.status == RunStatus.PLAYING:
-            parts.append(f"id IN ({_places(playing)})")
+            parts.append(f"id IN {marks(playing)}")
             values += playing
         elif self.status == RunStatus.STOPPED:
-            parts.append(f"(status = 'stopped' OR (status = 'playing' AND id NOT IN ({_places(playing)})))")
+            parts.append(f"(status = 'stopped' OR (status = 'playing' AND id NOT IN {marks(playing)}))")
             values += playing
         elif self.status:
             parts.append("status = ?")
@@ -62,12 +62,8 @@ class RunSearch(Struct, frozen=True):
         return " AND ".join(parts), tuple(values)
 
 
-def _places(values: Sequence[object]) -> str:
-    return ", ".join("?" for _ in values) or "''"
-
-
 _encode = msgspec.json.Encoder().encode
-TABLES_OF_A_RUN = ("attempt", "allowance", "summary", "score", "episode", "item", "provider_batch")
+TABLES_OF_A_RUN = ("attempt", "allowance", "summary", "score", "episode", "item", "provider_batch", "searched")
 COUNT = "SELECT count(outcome), count(*) - count(outcome) FROM episode WHERE run = ?"
 _ALPHABET = "23456789abcdefghjkmnpqrstvwxyz"
 _MOST_NAMED = 8
@@ -208,7 +204,7 @@ class Runs(StorePart):
     def _counting(self) -> tuple[str, tuple[str, ...]]:
         """The runs as SQL: all but those of people who have asked to withdraw, which count nowhere."""
         hidden = tuple(run for runs in unfinished_withdrawals(self._database.place).values() for run in runs)
-        shown = f"(SELECT * FROM run WHERE id NOT IN ({_places(hidden)})) AS run"  # noqa: S608
+        shown = f"(SELECT * FROM run WHERE id NOT IN {marks(hidden)}) AS run"  # noqa: S608
         return shown if hidden else "run", hidden
 
     def _playing(self) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from sociometer.core.errors import Busy, StoreError
-from sociometer.store.database import SCHEMA, Connection, StoreTable, create, require_known
+from sociometer.store.database import ADDED, SCHEMA, Connection, StoreTable, create, marks, require_known
 
 BUSY_SECONDS = 120
 """Longer than another process needs to rewrite the file after somebody withdrew."""
@@ -26,6 +26,7 @@ class SqliteDatabase:
     """The file, opened by each connection for itself."""
 
     remote = False
+    contains = "has(body, ?)"
 
     def __init__(self, path: Path) -> None:
         self.place = path
@@ -69,8 +70,8 @@ class SqliteDatabase:
         assert isinstance(connection, sqlite3.Connection)
         statement = self._statements.get(table)
         if statement is None:
-            marks = ", ".join("?" for _ in table.columns)
-            statement = f"INSERT INTO {table.name} ({', '.join(table.columns)}) VALUES ({marks}){table.conflict}"  # noqa: S608
+            columns = ", ".join(table.columns)
+            statement = f"INSERT INTO {table.name} ({columns}) VALUES {marks(table.columns)}{table.conflict}"  # noqa: S608
             self._statements[table] = statement
         return connection.executemany(statement, rows).rowcount
 
@@ -95,17 +96,16 @@ class SqliteDatabase:
     def _require_ours(self, connection: sqlite3.Connection) -> None:
         """Raise a StoreError if another version, or another program, wrote the file."""
         # The tables first: another process may be creating ours.
-        found = frozenset(connection.execute(_DEFINITIONS))
+        found = _definitions(connection)
         require_known(self.place, present := _schema(connection))
         if found and not present:
             raise StoreError(f"{self.place}: this database belongs to another program; name another file with --store.")
         ours = _our_definitions()
-        if present and found != ours and frozenset(connection.execute(_DEFINITIONS)) != ours:
+        if present and found != ours and _definitions(connection) != ours:
             raise StoreError(f"{self.place}: the tables are not those of a store; name another file with --store.")
 
     def _create_tables(self, connection: sqlite3.Connection) -> None:
-        present = _schema(connection)
-        if present == SCHEMA:
+        if _schema(connection) == SCHEMA and not _lacks(connection):
             return
         self.begin(connection)
         try:
@@ -113,6 +113,8 @@ class SqliteDatabase:
             if not _schema(connection):
                 create(connection)
                 connection.execute(f"PRAGMA user_version = {SCHEMA}")
+            elif _lacks(connection):
+                create(connection, ADDED)
             connection.execute("COMMIT")
         except BaseException:
             connection.execute("ROLLBACK")
@@ -121,6 +123,16 @@ class SqliteDatabase:
 
 _LARGEST_ROW = (1 << 27) + 1024
 _DEFINITIONS = "SELECT type, name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_%'"
+
+
+def _definitions(connection: sqlite3.Connection) -> frozenset[tuple[str, str, str]]:
+    """The definitions of the tables, with the one that an old store lacks."""
+    found = frozenset(connection.execute(_DEFINITIONS))
+    return found | {one for one in _our_definitions() if found and one[1] == ADDED and _lacks(connection)}
+
+
+def _lacks(connection: sqlite3.Connection) -> bool:
+    return connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (ADDED,)).fetchone() is None
 
 
 @cache
@@ -145,6 +157,7 @@ def open_file(path: Path, *, writable: bool) -> sqlite3.Connection:
     # A row of a forged file must not fill the memory.
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LARGEST_ROW)
     # A damaged text must not end the reading of all rows; its checksum tells that it is damaged.
+    connection.create_function("has", 2, lambda body, word: isinstance(body, bytes) and word in body)
     connection.text_factory = lambda text: text.decode("utf-8", "replace")
     if not writable:
         connection.execute("PRAGMA query_only = ON")

@@ -12,6 +12,7 @@ from sociometer.store.journal import Journal, ProviderBatches
 from sociometer.store.place import StorePlace, StoreUrl, parse_place
 from sociometer.store.records import RunRecord, Totals
 from sociometer.store.runs import Runs
+from sociometer.store.searching import Search
 from sociometer.store.sqlite import SqliteDatabase
 from sociometer.store.texts import Parts, StoredTexts
 from sociometer.store.writer import Transaction, WriterThread
@@ -56,6 +57,11 @@ class Store:
     def episodes(self) -> Episodes:
         """The episodes of all runs."""
         return Episodes(*self._parts, journal=self.journal)
+
+    @cached_property
+    def search(self) -> Search:
+        """Finds episodes by words."""
+        return Search(*self._parts, episodes=self.episodes)
 
     @cached_property
     def batches(self) -> ProviderBatches:
@@ -145,5 +151,5 @@ class Store:
             self.writer.close()
         finally:
             self._texts.forget()
-            for name in ("_parts", "journal", "runs", "episodes", "batches"):
+            for name in ("_parts", "journal", "runs", "episodes", "search", "batches"):
                 vars(self).pop(name, None)

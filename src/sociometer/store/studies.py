@@ -7,8 +7,9 @@ import sqlite3
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
 from functools import lru_cache
+from math import comb
 from pathlib import Path
 from random import Random
 from statistics import median
@@ -33,6 +34,8 @@ PERSON = "human"
 """Who takes part; in most studies the subject, with the participant as the revision."""
 PERSON_ROLE = "participant"
 """The role of people who talk with the subject."""
+SLIP, IMPROBABLE = 0.02, 0.025
+"""How often somebody who reads fails an attention check, and the share of such people who may be flagged for that."""
 _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9]+")
 
 
@@ -60,8 +63,8 @@ class Study(Struct, frozen=True):
     """Whether the items come in the order of the files, or in a random order for each participant."""
     attention: int = 0
     """The number of attention checks for each participant."""
-    most_failed: int = 0
-    """How many of them may fail before the participant is flagged."""
+    most_failed: int | None = None
+    """How many of them may fail before the participant is flagged; None: as many as somebody who reads may fail."""
     fastest_seconds: float = 0.0
     """Participants with a shorter median response time are flagged; 0 means nobody."""
     excludes_flagged: bool = True
@@ -98,6 +101,14 @@ class Study(Struct, frozen=True):
         """The instruments or models, each under the name by which results know it: `spring`, or `spring.sesi`."""
         every = (self.config, *self.further)
         return {f"{self.name}.{_part_name(one)}" if self.further else self.name: one for one in every}
+
+    @property
+    def allowed_failures(self) -> int:
+        """How many attention checks may fail: more are improbable for somebody who reads and sometimes slips."""
+        if self.most_failed is not None:
+            return self.most_failed
+        slips = [comb(self.attention, n) * SLIP**n * (1 - SLIP) ** (self.attention - n) for n in range(self.attention)]
+        return next((most for most in range(self.attention) if 1 - sum(slips[: most + 1]) <= IMPROBABLE), 0)
 
     @property
     def asked(self) -> tuple[PersonQuestion, ...]:
@@ -317,7 +328,7 @@ class StudyBook(Book):
 
     def start(self, participant: Participant) -> bool:
         """Counts a participant who is about to see the first question; False if the study has enough of them."""
-        with self.changing():
+        with self._quickly(), self.changing():
             current, study = self.participant(participant.id), self.study(participant.study)
             if current is None or current.started:
                 return current is not None
@@ -353,7 +364,8 @@ class StudyBook(Book):
     def set_run(self, participant: Participant, run: str) -> None:
         """Stores which run has a participant's answers to the next instrument."""
         first, *further = (*participant.runs, run)
-        self._change(structs.replace(participant, run=first, further=tuple(further)))
+        with self._quickly():
+            self._change(structs.replace(participant, run=first, further=tuple(further)))
 
     def _change(self, participant: Participant) -> None:
         body = msgspec.json.encode(participant)
@@ -385,7 +397,8 @@ class StudyBook(Book):
 
     def add_timing(self, timing: Timing) -> None:
         """Stores how long a question took; the first answer to it counts."""
-        self._quickly("INSERT OR IGNORE INTO timing VALUES (?, ?, ?, ?, ?, ?, ?)", *structs.astuple(timing))
+        with self._quickly():
+            self._rows("INSERT OR IGNORE INTO timing VALUES (?, ?, ?, ?, ?, ?, ?)", *structs.astuple(timing))
 
     def timings(self, study: str) -> list[Timing]:
         """The response times of a study."""
@@ -398,7 +411,8 @@ class StudyBook(Book):
 
     def add_check(self, participant: str, number: int, passed: bool) -> None:
         """Stores the answer to an attention check; the first one counts."""
-        self._quickly("INSERT OR IGNORE INTO attention VALUES (?, ?, ?)", participant, number, int(passed))
+        with self._quickly():
+            self._rows("INSERT OR IGNORE INTO attention VALUES (?, ?, ?)", participant, number, int(passed))
 
     def checks(self, participant: str) -> dict[int, bool]:
         """The attention checks that a participant has answered, and whether each was right."""
@@ -412,24 +426,27 @@ class StudyBook(Book):
     def open_session(self, participant: Participant) -> str:
         """Creates a session and returns its cookie."""
         cookie = secrets.token_urlsafe(32)
-        self._quickly("INSERT INTO session VALUES (?, ?)", self.hashed(cookie), participant.id)
+        with self._quickly():
+            self._rows("INSERT INTO session VALUES (?, ?)", self.hashed(cookie), participant.id)
         return cookie
 
     def close_session(self, cookie: str) -> None:
         """Ends a session."""
-        self._quickly("DELETE FROM session WHERE cookie = ?", self.hashed(cookie))
+        with self._quickly():
+            self._rows("DELETE FROM session WHERE cookie = ?", self.hashed(cookie))
 
     def session(self, cookie: str) -> str | None:
         """The participant behind a cookie."""
         rows = self._rows("SELECT participant FROM session WHERE cookie = ?", self.hashed(cookie))
         return str(rows[0][0]) if rows else None
 
-    def _quickly(self, statement: str, *values: object) -> None:
-        """A change that survives a kill of the process, perhaps not a power cut, so that nobody waits for the disk."""
+    @contextmanager
+    def _quickly(self) -> Iterator[None]:
+        """Changes that survive a kill of the process, perhaps not a power cut, so that nobody waits for the disk."""
         with self._lock:
             self._rows("PRAGMA synchronous = NORMAL")
             try:
-                self._rows(statement, *values)
+                yield
             finally:
                 self._rows("PRAGMA synchronous = FULL")
 
@@ -510,7 +527,7 @@ def flag_rules(study: Study) -> list[Rule]:
     same = {"percent": round(100 * SAME_ANSWER), "count": FEWEST_PATTERNS}
     rules = [Rule("the same answer in at least {percent} % of {count} or more questions", {**same})]
     if study.attention:
-        allowed = {"allowed": study.most_failed, "count": study.attention}
+        allowed = {"allowed": study.allowed_failures, "count": study.attention}
         rules.append(Rule("more than {allowed} of {count} attention checks failed or skipped", {**allowed}))
     if study.fastest_seconds:
         rules.append(Rule("a median response time under {seconds} seconds", {"seconds": f"{study.fastest_seconds:g}"}))
@@ -524,7 +541,7 @@ def flags(study: Study, facts: Facts) -> dict[str, Rule]:
     same = max(Counter(known).values(), default=0)
     if len(known) >= FEWEST_PATTERNS and same >= SAME_ANSWER * len(known):
         found["line"] = Rule("the same answer to {same} of {count} questions", {"same": same, "count": len(known)})
-    if study.attention and facts.failed_checks > study.most_failed:
+    if study.attention and facts.failed_checks > study.allowed_failures:
         counts = {"failed": facts.failed_checks, "count": study.attention}
         found["checks"] = Rule("failed or skipped {failed} of {count} attention checks", {**counts})
     if study.fastest_seconds and facts.seconds and (middle := median(facts.seconds)) < study.fastest_seconds:

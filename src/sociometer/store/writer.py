@@ -8,7 +8,7 @@ from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
 from sociometer.core.errors import FailureKind, MachineryError, StoreError
-from sociometer.store.database import Connection, Cursor, Database, StoreTable, patiently
+from sociometer.store.database import Connection, Cursor, Database, StoreTable, marks, patiently
 
 _EPISODE = ("outcome", "failure_kind", "failure", "events", "created")
 TEXT = StoreTable("text", ("hash", "body"), 1)
@@ -112,8 +112,7 @@ class Transaction:
     def _look_up(self, keys: list[bytes]) -> None:
         for start in range(0, len(keys), _KEYS_AT_ONCE):
             part = keys[start : start + _KEYS_AT_ONCE]
-            marks = ", ".join("?" for _ in part)
-            query = f"SELECT key, run, created, reply FROM journal WHERE origin = '' AND key IN ({marks})"  # noqa: S608
+            query = f"SELECT key, run, created, reply FROM journal WHERE origin = '' AND key IN {marks(part)}"  # noqa: S608
             self._first.update((key, (run, at, reply)) for key, run, at, reply in self._connection.execute(query, part))
 
 
@@ -202,6 +201,11 @@ class WriterThread:
                 place = self._database.place
                 raise StoreError(f"{place}: writing to the store stopped unexpectedly; committed data stays readable.")
         self._raise_if_broken()
+
+    async def settled(self) -> None:
+        """The same as `flush`, without holding a thread."""
+        if self._thread is not None:
+            await self.committed(lambda _: None)
 
     def close(self) -> None:
         """Write everything queued and end the thread."""

@@ -12,7 +12,7 @@ from msgspec import Struct, structs
 
 from sociometer.core.card import Card, MeasureCard
 from sociometer.core.config import model_label
-from sociometer.core.conversation import SUBJECT, Exchange
+from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import NotFound, StoreError, UsageError, unknown
 from sociometer.core.instrument import Instrument
 from sociometer.core.language import ENGLISH
@@ -301,9 +301,15 @@ def read_items(viewed: ViewedStore, run: str, task: str, shown: str, words: str,
             # In the order that they were played only one page is read.
             some = list(store.episodes.scored(run, task, limit=ITEMS, offset=start))
             count = store.episodes.count(run, task)
+        elif not shown:
+            places = store.search.found(run, task, words)
+            page, count = places[start : start + ITEMS], len(places)
+            items = list(dict.fromkeys(item for item, _ in page)) or [""]
+            some = [one for one in store.episodes.scored(run, task, items) if (one.item, one.repeat) in page]
         else:
-            matching = _with_words(store, run, task, words) if words else store.episodes.scored(run, task)
-            found = chosen(matching, shown, measure)
+            having = set(store.search.found(run, task, words)) if words else None
+            every = store.episodes.scored(run, task)
+            found = chosen((one for one in every if having is None or (one.item, one.repeat) in having), shown, measure)
             some, count = found[start : start + ITEMS], len(found)
         bodies = store.episodes.items(run, task, [one.item for one in some])
     rows = [
@@ -312,18 +318,6 @@ def read_items(viewed: ViewedStore, run: str, task: str, shown: str, words: str,
         for value in (value_of(one.score, measure),)
     ]
     return ItemList(rows, count, max(1, math.ceil(count / ITEMS)))
-
-
-def _with_words(store: Store, run: str, task: str, words: str) -> Iterator[ScoredEpisode]:
-    """The episodes whose id, item or replies have all of the words."""
-    wanted = [word.lower() for word in words.split()]
-    for one in store.episodes.scored(run, task):
-        text = one.item + store.episodes.items(run, task, [one.item]).get(one.item, b"").decode("utf-8", "replace")
-        if not all(word in text.lower() for word in wanted):
-            said = store.episodes.transcript(run, task, one.item, one.repeat)
-            text += " ".join(event.reply.text for event in said if isinstance(event, Exchange))
-        if all(word in text.lower() for word in wanted):
-            yield one
 
 
 def item_title(body: bytes) -> str:

@@ -117,6 +117,7 @@ def _environment() -> Environment:
     environment = Environment(
         loader=PackageLoader("sociometer.web", "templates"),
         autoescape=True,
+        auto_reload=False,
         undefined=StrictUndefined,
         finalize=_one_direction,
         trim_blocks=True,
@@ -132,6 +133,12 @@ def _environment() -> Environment:
     }
     environment.globals |= {"language_of": language_of, "link": link}
     return environment
+
+
+def load_templates(pages: str) -> None:
+    """Compiles the templates of pages before anybody asks for them: `study`."""
+    for name in _environment().list_templates(filter_func=lambda name: name.startswith(pages)):
+        _environment().get_template(name)
 
 
 _TEXTS = Path(__file__).parent / "texts"

@@ -6,6 +6,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from copy import copy
 from functools import partial
+from itertools import islice
 from random import Random
 from typing import Any
 
@@ -33,6 +34,9 @@ from sociometer.web.forms import PeopleTexts, people_folder, people_texts
 
 IDLE_SECONDS = 1_800.0
 MOST_QUESTIONS = 100_000
+_REHEARSED = 20
+_PREPARED_AT_ONCE = 2
+"""How many participants' runs are planned at once: with a crowd at the door, the pages of the others come between."""
 _TALK_RETRIES = 2
 """A person does not wait for more: they are told, and go on later."""
 
@@ -155,6 +159,7 @@ async def refuse_unplayable(plan: Plan, first: Mapping[str, Item]) -> None:
 class Seat(Struct):
     """One participant's run in progress."""
 
+    participant: Participant
     run: str
     instrument: str
     player: FormPlayer
@@ -187,15 +192,16 @@ class Seats:
         self._locks: dict[str, asyncio.Lock] = {}
         self._last: dict[str, tuple[str, str, str]] = {}
         """Run, task and item that a participant finished with."""
+        self._preparing = asyncio.Semaphore(_PREPARED_AT_ONCE)
         self._item_ids: dict[str, dict[str, tuple[str, ...]]] = {}
 
     def prepare(self, study: Study) -> None:
-        """Makes the items and plays one of each task, so that the first participant does not wait for loading."""
+        """Makes the items and plays the first of each task, so that nobody waits until everything is loaded."""
         self.count(study)
         for config in study.parts.values():
             plan = Engine(self._store, self._load).plan(config, players={PERSON: FormPlayer("nobody", 0)})
             for task in plan.tasks:
-                asyncio.run(rehearse(plan, task, [next(iter(plan.lists[task.name]))]))
+                asyncio.run(rehearse(plan, task, list(islice(plan.lists[task.name], _REHEARSED))))
 
     def count(self, study: Study) -> int:
         """How many items each participant gets."""
@@ -204,9 +210,17 @@ class Seats:
         known = [ids for part in study.parts for ids in self._items(study, part).values()]
         return sum(min(study.sample or len(ids), len(ids)) for ids in known)
 
-    def standing(self, who: str, study: Study) -> Standing | None:
+    def seated(self, who: str) -> Participant | None:
+        """A participant whose run is in memory: nobody has to read files to know that they take part."""
+        seat = self._seats.get(who)
+        return seat.participant if seat else None
+
+    async def standing(self, who: str, study: Study) -> Standing | None:
         """How far a participant is; None if the study has nobody of this id."""
-        self._store.flush()  # the last episode may still be queued
+        await self._store.writer.settled()  # the last episode may still be queued
+        return await asyncio.to_thread(self._standing, who, study)
+
+    def _standing(self, who: str, study: Study) -> Standing | None:
         current = self._book.participant(who)
         if current is None or current.study != study.name:
             return None
@@ -275,7 +289,7 @@ class Seats:
         seat = self._seats.get(participant.id)
         return seat.instrument if seat else [*study.parts.values()][-1].instrument
 
-    def what_happened(self, participant: Participant, texts: PeopleTexts) -> str:
+    async def what_happened(self, participant: Participant, texts: PeopleTexts) -> str:
         """What came of the item that a participant has just finished; empty after the server was started again."""
         seat = self._seats.get(participant.id)
         run, task, item = (seat.run, *seat.player.ended) if seat else self._last.get(participant.id, ("", "", ""))
@@ -283,7 +297,7 @@ class Seats:
             return texts.what_happened(*seat.player.rehearsed)
         if not item or task not in texts.ended:
             return ""
-        return texts.what_happened(task, self._store.episodes.transcript(run, task, item, 0))
+        return texts.what_happened(task, await asyncio.to_thread(self._store.episodes.transcript, run, task, item, 0))
 
     def talk(self, participant: Participant) -> tuple[Message, ...]:
         """What a participant and another role have said so far, while the other one is answering."""
@@ -328,12 +342,13 @@ class Seats:
             seat = self._seats.get(participant.id)
             # One whose run has just ended stays until `question` has seen the end: nobody plays a run twice.
             if seat is None:
-                prepared = await asyncio.to_thread(self._prepared, participant, study)
+                async with self._preparing:
+                    prepared = await asyncio.to_thread(self._prepared, participant, study)
                 if prepared is None:
                     return None
                 instrument, player, plan, engine = prepared
                 playing = asyncio.create_task(engine.play(plan))
-                seat = self._seats[participant.id] = Seat(plan.run.id, instrument, player, playing)
+                seat = self._seats[participant.id] = Seat(participant, plan.run.id, instrument, player, playing)
             seat.used = time.monotonic()
             return seat
 

@@ -46,6 +46,7 @@ _FILES_OF_OURS = 96
 """Open files that are not connections: stores, locks, libraries."""
 _AT_ONCE, _WAITING = 32, 1024
 """Connections that are accepted before the first of them is counted, and those that wait to be accepted."""
+_THREADS = 16
 LOOPBACK = "127.0.0.1"
 _PUBLIC = re.compile(r"https?://(\[[\da-f:]+\]|[^\s/:?#@]+)(:\d{1,5})?(/\S*)?", re.IGNORECASE)
 
@@ -238,6 +239,8 @@ def serve(
     app[USED] = tell_link
 
     async def serving() -> None:
+        # Most threads wait for the disk, and one for the end.
+        asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(_THREADS))
         server = Server(app, place)
         await asyncio.to_thread(prepare)
         await server.start()

@@ -39,7 +39,7 @@ from sociometer.store.studies import (
 from sociometer.web import guard
 from sociometer.web.errors import BAD_FORM, BadForm, Full
 from sociometer.web.forms import PeopleTexts, about_fields, about_of, fields_of, pattern_of, people_texts, reply_of
-from sociometer.web.rendering import Words, owner_page, page, see_other, texts, words_for
+from sociometer.web.rendering import Words, load_templates, owner_page, page, see_other, texts, words_for
 from sociometer.web.seats import Question, Seats, Standing
 from sociometer.web.serving import Place, guest_application, serve
 
@@ -87,7 +87,7 @@ async def admitted(request: web.Request) -> Study:
 async def standing_of(request: web.Request, *, withdrawing: bool = False) -> Standing:
     """How far the participant is who sent the request; who has asked to withdraw can only do that."""
     who = guard.visitor_of(request).who
-    found = await asyncio.to_thread(request.app[SEATS].standing, who, request.app[STUDY])
+    found = await request.app[SEATS].standing(who, request.app[STUDY])
     if found is None:
         raise web.HTTPForbidden(text="This browser has no session of this study.")
     if not withdrawing and found.withdrawing:
@@ -192,12 +192,14 @@ async def come_back(request: web.Request) -> web.StreamResponse:
 @guard.only(guard.PARTICIPANT)
 async def take_page(request: web.Request) -> web.StreamResponse:
     """The current question, or the end."""
-    standing, seats = await standing_of(request), request.app[SEATS]
-    if standing.participant.screened_out:
-        return see_other("/end")
-    question = None
-    if not standing.finished:
-        question = await seats.question(standing.participant, request.app[STUDY], WAIT_SECONDS)
+    seats, question = request.app[SEATS], None
+    if (playing := seats.seated(guard.visitor_of(request).who)) is None:
+        standing = await standing_of(request)
+        if standing.participant.screened_out:
+            return see_other("/end")
+        playing = None if standing.finished else standing.participant
+    if playing is not None:
+        question = await seats.question(playing, request.app[STUDY], WAIT_SECONDS)
         standing = await standing_of(request)
     if (check := _check_due(standing)) is not None:
         return _check_page(request, standing, check)
@@ -212,16 +214,18 @@ async def take_page(request: web.Request) -> web.StreamResponse:
 @guard.only(guard.PARTICIPANT)
 async def answer(request: web.Request) -> web.StreamResponse:
     """Takes an answer, waits until it is on disk, and goes to the next question."""
-    standing, given, seats = await standing_of(request), await guard.form_of(request), request.app[SEATS]
-    study, participant = request.app[STUDY], standing.participant
-    question = None if standing.finished else await seats.question(participant, study, WAIT_SECONDS)
-    if question is None or given.get("number") != str(question.number):
+    given, seats, study = await guard.form_of(request), request.app[SEATS], request.app[STUDY]
+    if (participant := seats.seated(guard.visitor_of(request).who)) is None:
+        standing = await standing_of(request)
+        participant = None if standing.finished else standing.participant
+    question = None if participant is None else await seats.question(participant, study, WAIT_SECONDS)
+    if participant is None or question is None or given.get("number") != str(question.number):
         # Sent twice, or from a page that was left open: the answer that counts is the first.
         return see_other("/take")
     try:
         said = reply_of(question.answer_format, given)
     except BadForm as error:
-        return await _question_page(request, standing, question, str(error), given)
+        return await _question_page(request, await standing_of(request), question, str(error), given)
     pattern = pattern_of(question.answer_format, given)
     await seats.give(participant, study, question.number, said, WAIT_SECONDS, pattern, given.get("spent", ""))
     # Where a conversation goes on, the page has this place: the newest line and the form.
@@ -284,13 +288,12 @@ async def _question_page(
     wanted, texts = question.answer_format, texts_of(request, standing.participant)
     fields = fields_of(wanted, texts)
     folded = [texts.split(message.content)[1] for message in question.messages] if question.turn else []
-    happened = partial(request.app[SEATS].what_happened, standing.participant, texts)
     return study_page(
         request, "study_question.html", problem, question=question, fields=fields, given=given or {},
         done=standing.done, planned=standing.planned, **_part(request, question, texts), texts=texts,
         total=f"{wanted.total:g}" if isinstance(wanted, Allocation) else "",
         goes_on=question.turn and (any(folded) or fields[0].hint),
-        happened="" if question.turn else await asyncio.to_thread(happened),
+        happened="" if question.turn else await request.app[SEATS].what_happened(standing.participant, texts),
     )  # fmt: skip
 
 
@@ -338,10 +341,11 @@ async def end_page(request: web.Request) -> web.StreamResponse:
     places = (place_of(summary) for *_, summary in summaries if study.shows == "place")
     wrong = sum(not passed for passed in standing.checks.values())
     return study_page(
-        request, "study_end.html", lines=lines, outcome="failed-checks" if wrong > study.most_failed else "finished",
+        request, "study_end.html", lines=lines,
+        outcome="failed-checks" if wrong > study.allowed_failures else "finished",
         place=next(filter(None, places), None), number=number,
         interval_text=interval_text, translate=Words(study.language),
-        happened=await asyncio.to_thread(seats.what_happened, participant, texts_of(request, participant)),
+        happened=await seats.what_happened(participant, texts_of(request, participant)),
         models=[model_label([*study.parts.values()][place].subject) for place in participant.takes(study)],
     )  # fmt: skip
 
@@ -498,5 +502,9 @@ def serve_study(
         # One server a study: nobody else may delete or play what this one holds in memory.
         with study_lock(store, name), Store(store) as opened:
             app = study_application(study, opened, book, load, per_address, lab=lab)
-            prepare = partial(app[SEATS].prepare, study)
+
+            def prepare() -> None:
+                load_templates("study")
+                app[SEATS].prepare(study)
+
             serve(app, place, lambda owner: tell(f"{app[guard.ADDRESS].url}/join/{study.secret}", owner), prepare)

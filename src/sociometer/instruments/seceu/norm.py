@@ -16,7 +16,8 @@ from sociometer.core.sheets import read_table
 from sociometer.statistics.charts import DensityPoint
 from sociometer.statistics.distributions import normal_quantile
 from sociometer.statistics.monotone_curve import MonotoneCurve
-from sociometer.statistics.norms import ItemNorm, place_interval, read_norm_file, unlike
+from sociometer.statistics.norms import ItemNorm, read_norm_file, unlike
+from sociometer.statistics.people import place_interval
 from sociometer.statistics.reliability import standard_error_of_measurement
 
 EQ_MEAN, EQ_DEVIATION = 100.0, 15.0

@@ -1,0 +1,224 @@
+"""The search finds the same with its copy of the texts, without it, and whatever happened to the copy."""
+
+import asyncio
+import random
+import shutil
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing, suppress
+from hashlib import blake2b
+
+import msgspec
+import pytest
+
+from sociometer.core.config import RunConfig
+from sociometer.core.conversation import Exchange, Identity, Reply, Usage, user
+from sociometer.core.errors import StoreError
+from sociometer.core.task import Episode, Failure, Item, Score
+from sociometer.store import searching
+from sociometer.store.records import Charge, JournalEntry, Manifest
+from sociometer.store.store import Store
+
+TASK = "post"
+ALPHABETS = ("abcdeABCDE \"'%_\\", "她觉得朋友误解", "ßÄÖİıΣσς", "кириллица", "한국어", "مرحبا", "🙂é\u0301\x00\ud800")
+
+
+class Letter(Item, frozen=True, kw_only=True):
+    text: str
+
+
+def some_text(lots, most):
+    return "".join(lots.choice(lots.choice(ALPHABETS)) for _ in range(lots.randrange(most)))
+
+
+def new_run(store, name="r"):
+    config = RunConfig(instrument="sesi", subject="m", tasks=(TASK,), name=name)
+    facts = ("1", {}, {TASK: 1}, "", {}, {}, "", "", "")
+    return store.runs.create(Manifest(config, *facts), name).id
+
+
+def add(store, run, place, text, replies, repeat=0):
+    """An episode, of whose replies every second one is in the journal."""
+    item = Letter(id=f"i{place}", text=text.encode("utf-8", "replace").decode())
+    events = []
+
+    async def keep():
+        for number, said in enumerate(replies):
+            key = b"" if number % 2 else blake2b(f"{run}/{place}/{repeat}/{number}/{said}".encode()).digest()[:16]
+            reply, asked = Reply(said, usage=Usage(1, 1)), (user("hello"),)
+            if key:
+                body = msgspec.msgpack.encode(reply)
+                who = Identity("openai", "m", "http://x/v1")
+                await store.journal.keep(JournalEntry(key, who, run, asked, body, Usage(1, 1), Charge(0.0)))
+            events.append(Exchange("subject", "m", asked, reply, key=key))
+
+    asyncio.run(keep())
+    store.runs.add_item(run, TASK, place, item)
+    outcome, failure = (None, Failure("timeout", "late")) if place % 5 == 4 else (Reply("x"), None)
+    store.episodes.add(
+        run, TASK, Episode(item, repeat, outcome, Score(values={}) if outcome else None, failure), events
+    )
+    store.flush()
+    return (item.id, repeat), f"{item.id} {msgspec.json.encode(item).decode()} {' '.join(replies)}"
+
+
+def with_words(texts, words):
+    """What a search must find, said in one line."""
+    wanted = [searching.searchable(word) for word in words.split()]
+    return [place for place, text in texts if all(word in searching.searchable(text) for word in wanted)]
+
+
+def test_random_texts_in_many_languages_are_found_as_without_the_copy(place, monkeypatch):
+    lots = random.Random(63)
+    with Store(place) as store:
+        run, other = new_run(store), new_run(store, "other")
+        monkeypatch.setattr(searching, "_AT_ONCE", 7)
+        texts = []
+        for number in range(40):
+            said = [some_text(lots, 30).replace("\ud800", "") for _ in range(lots.randrange(4))]
+            asked = some_text(lots, 40)
+            texts += [add(store, run, number, asked, said[repeat:], repeat) for repeat in range(1 + number % 2)]
+            add(store, other, number, some_text(lots, 40), said)
+        every = "".join(ALPHABETS) + "i0 {"
+        searches = ["", "  ", "i1", "友", "朋友", "ΣΣ", "{", "zz"]
+        searches += ["".join(lots.choices(every, k=lots.randrange(1, 4))) for _ in range(60)]
+        searches += [" ".join(lots.choice(texts)[1].split()[-2:])[:60] for _ in range(20)]
+        searches += [" ".join(every) * 2]
+        found = [store.search.found(run, TASK, words) for words in searches]
+        assert found == [with_words(texts, words) for words in searches]
+        assert 0 < sum(map(bool, found)) < len(found)
+
+        def none(*_):
+            raise StoreError("none")
+
+        monkeypatch.setattr(store.search, "_update", none)
+        assert [store.search.found(run, TASK, words) for words in searches] == found
+
+
+def test_what_is_stored_later_is_found_and_what_is_replaced_is_not(place):
+    with Store(place) as store:
+        run = new_run(store)
+        add(store, run, 4, "question", ["an early heron"])
+        assert store.search.found(run, TASK, "heron") == [("i4", 0)]
+        with Store(place) as another:
+            add(another, run, 4, "question", ["a late swan"])
+            add(another, run, 1, "question", ["Heron"])
+        assert store.search.found(run, TASK, "heron") == [("i1", 0)]
+        assert store.search.found(run, TASK, "question") == [("i1", 0), ("i4", 0)]
+
+
+def copied(store):
+    return {run for (run,) in store.reader.execute("SELECT DISTINCT run FROM searched").fetchall()}
+
+
+def test_the_texts_of_a_deleted_run_are_gone(place):
+    with Store(place) as store:
+        run, kept = new_run(store), new_run(store, "kept")
+        add(store, run, 0, "heron", ["said"])
+        add(store, kept, 0, "swan", ["said"])
+        assert store.search.found(run, TASK, "heron") and store.search.found(kept, TASK, "swan")
+        assert copied(store) == {run, kept}
+        store.runs.delete(run, with_replies=True)
+        assert copied(store) == {kept}
+        assert store.search.found(kept, TASK, "swan") == [("i0", 0)]
+
+
+def test_a_store_of_an_earlier_version_is_read_searched_and_written(place):
+    with Store(place) as store:
+        run = new_run(store)
+        add(store, run, 0, "heron", [])
+        store.write(lambda batch: batch.execute("DROP TABLE searched"))
+    with Store(place) as store:
+        assert store.runs.get(run).id == run
+        assert store.search.found(run, TASK, "heron") == [("i0", 0)]
+        assert copied(store) == {run}
+        store.write(lambda batch: batch.execute("DROP TABLE searched"))
+    with Store(place) as store:
+        store.runs.delete(run)
+        assert not list(store.runs.all())
+
+
+def test_a_copy_that_cannot_be_written_does_not_stop_the_search(tmp_path, monkeypatch):
+    monkeypatch.setattr("sociometer.store.sqlite.BUSY_SECONDS", 0.05)
+    with Store(tmp_path / "s.db") as store:
+        run = new_run(store)
+        add(store, run, 0, "heron", [])
+        assert store.search.found(run, TASK, "heron")
+        add(store, run, 1, "heron", [])
+        with closing(sqlite3.connect(store.path, isolation_level=None)) as locked:
+            locked.execute("BEGIN IMMEDIATE")
+            assert store.search.found(run, TASK, "heron") == [("i0", 0), ("i1", 0)]
+
+
+def test_a_read_only_database_is_searched(postgres):
+    import psycopg
+
+    with Store(postgres) as store:
+        run = new_run(store)
+        add(store, run, 0, "heron", [])
+    with psycopg.connect(postgres, autocommit=True) as server:
+        server.execute("ALTER DATABASE " + server.info.dbname + " SET default_transaction_read_only = on")
+    with Store(postgres) as store:
+        assert store.search.found(run, TASK, "heron") == [("i0", 0)]
+
+
+def test_a_damaged_copy_does_not_stop_the_search(tmp_path):
+    path = tmp_path / "s.db"
+    with Store(path) as store:
+        run = new_run(store)
+        texts = [add(store, run, number, f"number {number} " + "heron " * 300, ["said"]) for number in range(30)]
+        assert len(store.search.found(run, TASK, "heron")) == 30
+    with closing(sqlite3.connect(path)) as file:
+        file.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        (size,) = file.execute("PRAGMA page_size").fetchone()
+        (root,) = file.execute("SELECT rootpage FROM sqlite_master WHERE name = 'searched'").fetchone()
+    with path.open("r+b") as file:
+        file.seek((root - 1) * size)
+        file.write(random.Random(1).randbytes(size))
+    with Store(path) as store:
+        for words in ("heron", "1", "number said"):
+            assert store.search.found(run, TASK, words) == with_words(texts, words)
+
+
+SEARCHING = """
+import sys
+from sociometer.store import searching
+from sociometer.store.store import Store
+searching._AT_ONCE = 5
+with Store(sys.argv[1]) as store:
+    print(len(store.search.found(sys.argv[2], "post", "heron")), flush=True)
+"""
+
+
+def test_a_search_that_is_killed_and_two_at_once_leave_a_whole_copy(tmp_path):
+    path = tmp_path / "s.db"
+    with Store(path) as store:
+        run = new_run(store)
+        for number in range(60):
+            add(store, run, number, f"heron {number}", ["said"])
+    for wait in (0.3, 0.6, 0.9):
+        killed = subprocess.Popen([sys.executable, "-c", SEARCHING, str(path), run], stdout=subprocess.PIPE)
+        with suppress(subprocess.TimeoutExpired):
+            killed.wait(wait)
+        killed.kill()
+        killed.communicate()
+    both = [
+        subprocess.Popen([sys.executable, "-c", SEARCHING, str(path), run], stdout=subprocess.PIPE) for _ in range(2)
+    ]
+    assert [one.communicate()[0] for one in both] == [b"60\n", b"60\n"]
+    copied = shutil.copytree(tmp_path, tmp_path.with_name(tmp_path.name + "-copy"))
+    with Store(copied / "s.db") as store:
+        assert len(store.search.found(run, TASK, "heron said")) == 60
+
+
+def test_a_damaged_episode_is_an_error_as_it_was(tmp_path):
+    path = tmp_path / "s.db"
+    with Store(path) as store:
+        run = new_run(store)
+        add(store, run, 0, "heron", [])
+    with closing(sqlite3.connect(path)) as file:
+        file.execute("UPDATE episode SET events = x'020202'")
+        file.commit()
+    with Store(path) as store, pytest.raises(StoreError, match="damaged"):
+        store.search.found(run, TASK, "heron")
