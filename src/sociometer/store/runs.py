@@ -48,7 +48,7 @@ class RunSearch(Struct, frozen=True):
             parts.append(f"id IN {marks(self.ids)}")
             values += self.ids
         if self.without:
-            parts.append(f"id NOT IN ({_places(self.without)})")
+            parts.append(f"id NOT IN {marks(self.without)}")
             values += self.without
         if self.status == RunStatus.PLAYING:
             parts.append(f"id IN {marks(playing)}")
