@@ -124,25 +124,16 @@ def _figures(runs: Sequence[RunView]) -> tuple[Figure, ...]:
     chart = interval_chart(dots, title="accuracy", domain=(0, 1), references=[ReferenceLine("chance", 0.25)])
     cells = [HeatCell(run.subject, HOSTILE, 0.5, "*") for run in runs]
     table = Table("t", "Table", ("who", "how much"), tuple((run.subject, 0.25) for run in runs), note="A note.")
-    svg = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 20 10"><rect width="20" height="10" fill="teal"/></svg>'
     return (
         Figure("abilities", "Accuracy by ability", "With intervals.", chart),
         Figure("heat", "A heat map " + HOSTILE, "", heat_map(cells)),
         Figure("table", "A table", table=table),
-        Figure("drawing", "A drawing", svg=svg),
     )
 
 
 def _beside(item: Item, outcome: Said) -> Figure:
     if item.id == "q00":
         return Figure("path", "The path", chart=heat_map([HeatCell("a", "b", 0.5)]))
-    if item.id == "q01":
-        return Figure("path", "The path", svg='<svg xmlns="http://www.w3.org/2000/svg"><text>hello</text></svg>')
-    if item.id == "q02":
-        shape = '<rect x="1500" y="1400" width="80" height="40" fill="teal"/>'
-        return Figure(
-            "tree", "Tree", svg=f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 3000 2000">{shape}</svg>'
-        )
     rows = (("said", outcome.letter), ("right", True))
     return Figure("options", "Options", table=Table("o", "Options", ("what", "which"), rows))
 

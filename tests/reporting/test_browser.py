@@ -111,12 +111,7 @@ def test_what_stands_beside_a_transcript_is_drawn(opened):
         for kind in ("table", ".chart"):
             if opened.find_elements(By.CSS_SELECTOR, f"#transcript .beside {kind}"):
                 seen.add(kind)
-        drawing = "return document.querySelector('.beside .drawing')?.shadowRoot.querySelector('svg text')?.textContent"
-        if opened.execute_script(drawing) == "hello":
-            seen.add("drawing")
-    assert seen == {"table", ".chart", "drawing"}
-    own = "return document.querySelector('figure > .drawing').shadowRoot.querySelector('rect') !== null"
-    assert opened.execute_script(own)
+    assert seen == {"table", ".chart"}
 
 
 def test_on_a_phone_nothing_overflows_sideways(opened):
@@ -143,19 +138,6 @@ def test_every_lane_names_its_subject(opened, width):
     names = opened.find_elements(By.CSS_SELECTOR, "#tact .lane .name")
     assert [name.text.split()[0] for name in names[:2]] == ["better", "plain"]
     assert all(name.is_displayed() and name.location["x"] > 0 for name in names)
-
-
-def test_a_drawing_opens_where_it_begins(opened):
-    """The tall drawing of q02 has its first shape far down and to the right."""
-    _choose(opened, "by-subject", "plain")
-    opened.find_element(By.ID, "by-words").send_keys("question q02")
-    opened.execute_script("arguments[0].click()", _entries(opened)[0])
-    seen = opened.execute_script(
-        "const frame = document.querySelector('.beside .drawing');"
-        "const [box, shape] = [frame, frame.shadowRoot.querySelector('rect')].map((e) => e.getBoundingClientRect());"
-        "return shape.top >= box.top && shape.bottom <= box.bottom && shape.left < box.right && shape.left >= box.left"
-    )
-    assert seen
 
 
 def test_the_page_prints(opened):

@@ -11,7 +11,7 @@ from msgspec import structs
 
 from fake_runs import summarised_run
 from sociometer.core.card import MeasureCard, TaskCard
-from sociometer.core.errors import DataError, UsageError
+from sociometer.core.errors import UsageError
 from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Figure, Interval, Measure, Summary, Table
 from sociometer.core.words import cell_text, counted, listed, lowered, sentence
@@ -22,7 +22,6 @@ from sociometer.reporting.headline import findings_of, headlines_of, title_of, t
 from sociometer.reporting.page import (
     all_numbers,
     as_data_block,
-    clean_svg,
     packed,
     rows_left_out,
     unranked_sentences,
@@ -554,48 +553,13 @@ def test_numbers_are_shown_in_their_unit():
     assert [cell_text(value) for value in (None, True, 0.25, 3, "x")] == ["–", "yes", "0.25", "3", "x"]
 
 
-@pytest.mark.parametrize(
-    ("drawing", "gone"),
-    [
-        ("<script>x</script>", "script"),
-        ("<a href='https://example.com'><text>t</text></a>", "example.com"),
-        ("<image href='https://example.com/x.png'/>", "image"),
-        ("<rect onload='x()' width='3'/>", "onload"),
-        ("<rect fill='url(https://example.com/x)' width='3'/>", "example.com"),
-        ("<foreignObject><p>hello</p></foreignObject>", "foreignObject"),
-        ("<style>@import 'x'</style>", "style"),
-        ("<style>.a { fill: url(https://example.com/x) }</style>", "style"),
-        ("<style>.a { fill: u\\72l(https://example.com/x) }</style>", "style"),
-    ],
-)
-def test_a_drawing_keeps_only_what_draws(drawing, gone):
-    cleaned = clean_svg(f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9">{drawing}<circle r="2"/></svg>')
-    assert gone not in cleaned
-    assert "circle" in cleaned
-
-
-def test_a_drawing_keeps_a_style_sheet_that_loads_nothing():
-    drawing = '<svg xmlns="http://www.w3.org/2000/svg"><style>.a { fill: teal }</style><circle class="a" r="2"/></svg>'
-    assert ".a { fill: teal }" in clean_svg(drawing)
-
-
-def test_a_drawing_with_entities_or_of_another_kind_is_refused():
-    with pytest.raises(DataError, match="entities"):
-        clean_svg('<!DOCTYPE svg [<!ENTITY a "b">]><svg xmlns="http://www.w3.org/2000/svg">&a;</svg>')
-    with pytest.raises(DataError, match="not <html>"):
-        clean_svg("<html></html>")
-    with pytest.raises(DataError, match="not valid SVG"):
-        clean_svg("<svg")
-
-
 def test_figures_become_pictures_for_a_paper(content, tmp_path):
     figures = content.figures()
-    assert set(figures) == {"profile", "tact/abilities", "tact/heat", "tact/table", "tact/drawing"}
+    assert set(figures) == {"profile", "tact/abilities", "tact/heat", "tact/table"}
     starts = {"svg": b"<svg", "pdf": b"%PDF", "png": b"\x89PNG"}
     for kind, start in starts.items():
         out = write_figure(find_figure(figures, "abilities"), tmp_path / f"figure.{kind}")
         assert out.read_bytes().startswith(start)
-    assert drawn(figures["tact/drawing"], "png").startswith(b"\x89PNG")
     assert drawn(figures["profile"], "svg", mode="dark").startswith(b"<svg")
 
 
@@ -608,13 +572,13 @@ def test_a_table_becomes_a_file_of_rows(content, tmp_path):
 def test_all_figures_of_a_result_go_into_one_folder_under_names_of_their_own(content, tmp_path):
     found = [figure for figure in content.figures().values() if figure.chart is None or figure.name == "abilities"]
     found.append(Figure("table", "T", table=Table("t", "T", ("a",), ((None,), (True,)))))
-    found.append(Figure("../up / there", "U", svg='<svg xmlns="http://www.w3.org/2000/svg"><rect width="9"/></svg>'))
+    found.append(Figure("../up / there", "U", chart=found[0].chart))
     paths = plot_all(found, tmp_path / "figures")
-    names = ["abilities.svg", "table.csv", "drawing.svg", "table-2.csv", "up-there.svg"]
+    names = ["abilities.svg", "table.csv", "table-2.csv", "up-there.svg"]
     assert [path.name for path in paths] == names
     assert {path.parent for path in paths} == {tmp_path / "figures"}
-    assert paths[3].read_text(encoding="utf-8") == 'a\n""\nTrue\n'
-    assert paths[4].read_bytes().startswith(b"<svg")
+    assert paths[2].read_text(encoding="utf-8") == 'a\n""\nTrue\n'
+    assert paths[3].read_bytes().startswith(b"<svg")
 
 
 def table_figure(name):

@@ -57,8 +57,7 @@ def _figure(runs: Sequence[StoredRun], name: str, to: Path | None, width: int, d
     with working("drawing figures"):
         figures = gather(runs, evidence=0).figures()
     if name == _LIST:
-        kinds = {full: "drawing" if one.svg else "chart" for full, one in figures.items() if one.table is None}
-        rows = tuple((full, one.title, kinds.get(full, "table")) for full, one in figures.items())
+        rows = tuple((full, one.title, "table" if one.table else "chart") for full, one in figures.items())
         listed = Table("figures", "Figures", ("name", "title", "kind"), rows)
         return print_result(Result(tables=(listed,)), display)
     found = find_figure(figures, name)

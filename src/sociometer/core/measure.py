@@ -120,18 +120,13 @@ class Table(Struct, frozen=True, omit_defaults=True):
 
 
 class Figure(Struct, frozen=True, omit_defaults=True):
-    """Something to look at: exactly one of a Vega-Lite specification, a table, or an SVG drawn by us.
-
-    A specification's data and a table's cells may contain text of a model (they are shown as text);
-    in an SVG, the code that draws it must escape such text.
-    """
+    """Something to look at: either a Vega-Lite specification or a table; text of a model in it is shown as text."""
 
     name: str
     title: str
     caption: str = ""
     chart: dict[str, Any] | None = None
     table: Table | None = None
-    svg: str = ""
 
     writer: ClassVar[Callable[["Figure", Path], Path]]
     """Writes a figure to a file; `import sociometer` sets it, since drawing belongs to a room above this one."""
@@ -141,11 +136,11 @@ class Figure(Struct, frozen=True, omit_defaults=True):
         return Figure.writer(self, Path(path))
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
-        """How a notebook shows the figure: a chart as Vega-Lite, a table or a drawing as HTML."""
-        if self.chart is not None:
+        """How a notebook shows the figure: a chart as Vega-Lite, a table as HTML."""
+        if self.table is None:
             return {"application/vnd.vegalite.v5+json": self.chart, "text/plain": self.title}
-        drawn = self.svg if self.table is None else self.table._repr_html_()
-        return {"text/html": f"<figure>{drawn}<figcaption>{escape(self.caption)}</figcaption></figure>"}
+        shown = self.table._repr_html_()
+        return {"text/html": f"<figure>{shown}<figcaption>{escape(self.caption)}</figcaption></figure>"}
 
 
 class Summary(Struct, frozen=True, omit_defaults=True):

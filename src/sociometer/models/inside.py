@@ -1,8 +1,6 @@
 """Looks inside open weights: states and neurons, and their vectors on disk. Needs the extra `inside`."""
 
 import hashlib
-import os
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
@@ -17,6 +15,7 @@ from numpy.typing import NDArray
 from sociometer.core.errors import StoreError, UsageError
 from sociometer.core.inner_model import Passage
 from sociometer.core.lazy import lazy
+from sociometer.core.sheets import whole_file
 from sociometer.models.files import cache_folder
 from sociometer.models.hf.weights import LoadedWeights, Weights, chosen_device, find_weights
 
@@ -33,21 +32,6 @@ def digest_of(*parts: object) -> str:
 def vectors_folder() -> Path:
     """The folder of all vectors, beside the models in the user's cache."""
     return cache_folder().parent / "inside"
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """Writes a file whole or not at all."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, draft = tempfile.mkstemp(prefix=".draft-", dir=path.parent)
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        Path(draft).replace(path)
-    except OSError as error:
-        raise StoreError(
-            f"cannot write vectors to {path.parent}: {error.strerror or error}; free some space, or set"
-            " SOCIOMETER_CACHE to another folder."
-        ) from None
 
 
 class VectorFiles:
@@ -69,7 +53,8 @@ class VectorFiles:
 
     def write(self, digest: str, values: NDArray[np.float32]) -> None:
         content = np.ascontiguousarray(values, dtype="<f4").tobytes()
-        write_whole(self._path(digest), hashlib.sha256(content).digest() + content)
+        with whole_file(self._path(digest)) as partial:
+            partial.write_bytes(hashlib.sha256(content).digest() + content)
 
     def read(self, digest: str, start: int, count: int) -> NDArray[np.float32]:
         try:
@@ -317,7 +302,8 @@ class OpenModel:
             anatomy.hidden,
             sum(parameter.numel() for parameter in model.parameters()),
         )
-        write_whole(path, msgspec.json.encode(facts))
+        with whole_file(path) as partial:
+            partial.write_bytes(msgspec.json.encode(facts))
         return facts
 
     @property

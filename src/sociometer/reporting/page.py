@@ -5,14 +5,12 @@ import contextlib
 import functools
 import gzip
 import hashlib
-import re
 from collections.abc import Collection, Mapping, Sequence
 from importlib.metadata import version as package_version
 from math import inf
 from pathlib import Path
 from statistics import fmean
 from typing import Any
-from xml.etree import ElementTree
 
 import msgspec
 import vl_convert
@@ -20,8 +18,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from platformdirs import user_cache_path
 
 from sociometer.core.conversation import SUBJECT
-from sociometer.core.errors import DataError, UsageError
-from sociometer.core.language import read_texts
+from sociometer.core.errors import UsageError
 from sociometer.core.sheets import whole_file
 from sociometer.core.task import AnyRun
 from sociometer.core.words import cell_text, counted, grouped, listed, sentence
@@ -40,49 +37,6 @@ from sociometer.results.wording import FAMILIES, VERDICT, observed_columns, test
 from sociometer.statistics.chart_theme import CATEGORIES, contained, shape_of, theme
 from sociometer.statistics.formatting import estimate
 from sociometer.store.stored_run import StoredRun
-
-_NAMESPACE = "http://www.w3.org/2000/svg"
-_SVG = read_texts(Path(__file__).parent / "templates" / "svg.toml")
-_ELEMENTS, _ATTRIBUTES = frozenset(_SVG["elements"]), frozenset(_SVG["attributes"])
-_OUTSIDE = re.compile(r"url\(\s*(?!['\"]?#)|javascript:|expression\(|@import", re.IGNORECASE)
-
-
-def clean_svg(text: str) -> str:
-    """The drawing without anything that could run, load or link; raises DataError if it is not SVG."""
-    if "<!DOCTYPE" in text.upper() or "<!ENTITY" in text.upper():
-        raise DataError("a drawing must not declare a document type or entities")
-    try:
-        root = ElementTree.fromstring(text)  # noqa: S314 - entities are rejected above, and the drawing is our own
-    except ElementTree.ParseError as error:
-        raise DataError(f"a drawing is not valid SVG: {error}") from None
-    if _local(root.tag) != "svg":
-        raise DataError(f"a drawing must be an <svg>, not <{_local(root.tag)}>")
-    _clean(root)
-    ElementTree.register_namespace("", _NAMESPACE)
-    return ElementTree.tostring(root, encoding="unicode")
-
-
-def _clean(element: ElementTree.Element) -> None:
-    element.tag = f"{{{_NAMESPACE}}}{_local(element.tag)}"
-    for name in list(element.attrib):
-        if name not in _ATTRIBUTES or _OUTSIDE.search(element.attrib[name]):
-            del element.attrib[name]
-    for child in list(element):
-        style = isinstance(child.tag, str) and _local(child.tag) == "style"
-        if not isinstance(child.tag, str) or _local(child.tag) not in _ELEMENTS or (style and _reaches_out(child)):
-            element.remove(child)
-        else:
-            _clean(child)
-
-
-def _reaches_out(style: ElementTree.Element) -> bool:
-    """Whether a style sheet could load something. It cannot style the page, which shows drawings in a shadow root."""
-    return len(style) > 0 or bool(_OUTSIDE.search(style.text or "")) or "\\" in (style.text or "")
-
-
-def _local(tag: str) -> str:
-    return tag.rsplit("}", 1)[-1]
-
 
 TOP = 40
 """The most subjects of a panel or ranking that are not folded."""
@@ -216,11 +170,9 @@ def all_numbers(chapter: Chapter) -> list[list[TextCell]]:
 
 
 def _episode(shown: dict[str, Any]) -> dict[str, Any]:
-    """An episode of the evidence as data, with its drawing cleaned and its table cells as text."""
+    """An episode of the evidence as data, with its table cells as text."""
     beside = shown.get("beside")
     if beside:
-        if beside.get("svg"):
-            beside["svg"] = clean_svg(beside["svg"])
         if beside.get("chart"):
             beside["chart"] = contained(beside["chart"])
         if beside.get("table"):
@@ -286,7 +238,6 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters |= {
-        "drawing": lambda figure: clean_svg(figure.svg),
         "rows": rows,
         "heads": heads,
         "cells": cells,

@@ -11,7 +11,6 @@ import vl_convert
 from sociometer.core.errors import UsageError, unknown
 from sociometer.core.measure import Figure
 from sociometer.core.sheets import whole_file, write_sheet
-from sociometer.reporting.page import clean_svg
 from sociometer.statistics.chart_theme import Mode, themed
 
 PICTURES = ("svg", "pdf", "png")
@@ -35,8 +34,7 @@ def drawn(figure: Figure, kind: str, *, mode: Mode = "light", width: int = WIDTH
         raise UsageError(f"figure '{figure.name}' is {what}; write it as {endings}, not as .{kind}.")
     if figure.table is not None:
         return write_sheet(figure.table.columns, figure.table.rows, guard_formulas=True).encode()
-    chart = figure.chart
-    svg = clean_svg(figure.svg) if chart is None else str(vl_convert.vegalite_to_svg(themed(chart, mode, width)))
+    svg = str(vl_convert.vegalite_to_svg(themed(figure.chart or {}, mode, width)))
     if kind == "svg":
         return svg.encode()
     picture: bytes = vl_convert.svg_to_pdf(svg) if kind == "pdf" else vl_convert.svg_to_png(svg, scale=2.0)

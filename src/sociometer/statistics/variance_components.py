@@ -1,4 +1,4 @@
-"""Variance components of crossed random facets, and the precision of other designs (generalizability theory)."""
+"""Variance components of crossed random facets (generalizability theory)."""
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
@@ -9,7 +9,7 @@ from msgspec import Struct
 from numpy.typing import ArrayLike, NDArray
 
 from sociometer.core.measure import Interval
-from sociometer.statistics.distributions import chi_square_quantile, f_quantile, normal_quantile
+from sociometer.statistics.distributions import chi_square_quantile
 from sociometer.statistics.intervals import SEED, Floats, cluster_codes
 
 Codes = NDArray[np.int64]
@@ -17,8 +17,6 @@ RESIDUAL = "residual"
 METHOD = "Henderson's method 1"
 INTERVAL = "Williams-Tukey, error by parametric bootstrap"
 COMPONENT_DRAWS = 400
-SATTERTHWAITE = "Satterthwaite"
-FELDT = "Feldt"
 _TAIL = 0.975
 
 
@@ -50,10 +48,6 @@ class Components(Struct, frozen=True):
     levels: dict[str, int]
     merged: tuple[str, ...] = ()
     """The interactions that are part of the residual."""
-    covariance: tuple[tuple[float, ...], ...] = ()
-    """How the estimates of the components vary together, over scores simulated on the same design."""
-    span: float = math.inf
-    """The largest difference that the scale of the scores allows."""
 
     def variance(self, *facets: str) -> float:
         """The variance of a facet or an interaction, in any order; without facets, of the residual."""
@@ -104,8 +98,7 @@ def variance_components(
     design = _Design(groups, scores.size)
     raw = design.solve(scores - scores.mean())
     kept = np.maximum(raw, 0.0)
-    covariance = design.simulated_covariance(kept, draws)
-    errors = np.sqrt(np.diag(covariance))
+    errors = design.simulated_errors(kept, draws)
     names = [*groups, ()]
     sizes = [*(int(codes.max()) + 1 for codes in groups.values()), scores.size]
     free = _freedom(groups, scores.size)
@@ -115,8 +108,7 @@ def variance_components(
     )
     levels = {name: coded[name][1] if name in coded else 1 for name in facets}
     joined = tuple(" × ".join(each) for each in merged)
-    together = tuple(tuple(row) for row in covariance.tolist())
-    return Components(found, scores.size, levels, joined, together, span)
+    return Components(found, scores.size, levels, joined)
 
 
 class _Design:
@@ -139,8 +131,8 @@ class _Design:
         sums = [float(centred.sum()) ** 2 / self._observations, *self._squares(centred), float(centred @ centred)]
         return np.asarray(np.linalg.solve(self._matrix, np.asarray(sums))[1:], dtype=np.float64)
 
-    def simulated_covariance(self, components: Floats, draws: int) -> Floats:
-        """The covariance of the components' estimates over scores simulated with normal effects of these sizes."""
+    def simulated_errors(self, components: Floats, draws: int) -> Floats:
+        """The standard errors of the components over scores simulated with normal effects of these sizes."""
         generator = np.random.default_rng(SEED)
         found = np.empty((draws, len(components)))
         deviations = np.sqrt(components)
@@ -149,7 +141,7 @@ class _Design:
             for codes, count, deviation in zip(self._codes, self._counts, deviations[:-1], strict=True):
                 scores += generator.normal(0.0, deviation, count.size)[codes]
             found[draw] = self.solve(scores - scores.mean())
-        return np.atleast_2d(np.asarray(np.cov(found, rowvar=False), dtype=np.float64))
+        return np.asarray(found.std(axis=0, ddof=1), dtype=np.float64)
 
     def _squares(self, scores: Floats) -> list[float]:
         return [
@@ -223,72 +215,3 @@ def _interval(estimate: float, error: float, freedom: int, span: float) -> Inter
     square = max(0.0, freedom * (estimate + noise))
     low, high = (max(0.0, square / chi_square_quantile(share, freedom) - noise) for share in (_TAIL, 1 - _TAIL))
     return Interval(low, max(estimate, min(high, (span / 2) ** 2)), 0.95, INTERVAL, freedom + 1)
-
-
-class Precision(Struct, frozen=True):
-    """A design and its precision: `belongs` is the share of the variation of means that comes from the subjects.
-
-    `error` is the standard error of the difference of two subjects that meet the same levels, `half_width` half of its
-    95 % interval. Share and width come from estimated components: the intervals show their uncertainty.
-    """
-
-    numbers: dict[str, int]
-    belongs: float
-    belongs_interval: Interval
-    error: float
-    half_width: float
-    half_width_interval: Interval
-
-
-def precision(components: Components, subject: str, numbers: Mapping[str, int], *, panel: bool = False) -> Precision:
-    """The precision of subjects' means over so many levels of every other facet, all crossed.
-
-    With `panel`, every level of the largest facet meets one level of the others, so that the residual is divided by
-    the largest number alone.
-
-    Relative error variance: Σ over interactions of the subject with other facets, each divided by the numbers of their
-    levels, and the residual divided by all of them. The share is Cronbach's generalizability coefficient
-    σ²(subject) / (σ²(subject) + σ²(error)).
-
-    Intervals: the error variance has about ν = 2 σ⁴ / variance(σ²) degrees of freedom (Satterthwaite), with the
-    variance from the components' covariance; its interval is that of a χ²(ν), the share's that of Feldt with an F of
-    (subjects − 1, ν). References: Cronbach, Gleser, Nanda and Rajaratnam (1972); Brennan, R. L. (2001).
-    Generalizability Theory; Satterthwaite (1946), Biometrics Bulletin 2; Feldt (1965), Psychometrika 30.
-    """
-    weights = _weights(components, subject, numbers, panel)
-    noise = sum(weight * one.variance for weight, one in zip(weights, components.components, strict=True))
-    own = components.variance(subject)
-    error = math.sqrt(2 * noise)
-    belongs = own / (own + noise) if own + noise > 0 else 0.0
-    freedom, wide = _share_freedom(components, weights, noise), normal_quantile(_TAIL) * math.sqrt(2)
-    width, share = (Interval(None, None, 0.95, method) for method in (SATTERTHWAITE, FELDT))
-    if freedom is not None:
-        low, high = (freedom * noise / chi_square_quantile(tail, freedom) for tail in (_TAIL, 1 - _TAIL))
-        low, high = (min(wide * math.sqrt(end), components.span) for end in (low, high))
-        width = Interval(low, high, 0.95, SATTERTHWAITE)
-        ratios = (f_quantile(tail, components.levels[subject] - 1, freedom) for tail in (_TAIL, 1 - _TAIL))
-        low, high = (min(1.0, max(0.0, 1 - (1 - belongs) * ratio)) for ratio in ratios)
-        share = Interval(low, high, 0.95, FELDT)
-    return Precision(dict(numbers), belongs, share, error, normal_quantile(_TAIL) * error, width)
-
-
-def _weights(components: Components, subject: str, numbers: Mapping[str, int], panel: bool) -> list[float]:
-    """How much each component adds to the error variance of a subject's mean."""
-    met = [count for name, count in numbers.items() if name != subject]
-    everything = max(met) if panel else math.prod(met)
-    return [
-        0.0
-        if (one.facets and subject not in one.facets) or one.facets == (subject,)
-        else 1 / (math.prod(numbers[name] for name in one.facets if name != subject) if one.facets else everything)
-        for one in components.components
-    ]
-
-
-def _share_freedom(components: Components, weights: Sequence[float], noise: float) -> float | None:
-    """The degrees of freedom of the error variance; None if it is 0 or its variance is unknown."""
-    varies = sum(
-        one * two * each
-        for one, row in zip(weights, components.covariance, strict=False)
-        for two, each in zip(weights, row, strict=True)
-    )
-    return max(1.0, 2 * noise**2 / varies) if noise > 0 and varies > 0 else None

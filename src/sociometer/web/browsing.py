@@ -198,7 +198,7 @@ def page_number(request: web.Request) -> int:
 
 def drawable(figure: Figure | None) -> bool:
     """Whether a figure is a picture and not a table."""
-    return figure is not None and (figure.chart is not None or bool(figure.svg))
+    return figure is not None and figure.chart is not None
 
 
 def figures_of(viewed: ViewedStore, run: str) -> tuple[tuple[Figure, ...], State]:

@@ -145,7 +145,7 @@ async def item_page(request: web.Request) -> web.StreamResponse:
 
 @only(OWNER)
 async def beside_picture(request: web.Request) -> web.StreamResponse:
-    """What an instrument draws next to a transcript: a feeling curve, a tree with the path taken."""
+    """What an instrument draws next to a transcript: a feeling curve, a match."""
     viewed, run = request.app[browsing.VIEWED], request.match_info["run"]
     (mode, width), place = browsing.look_of(request), browsing.place_of(request)
 

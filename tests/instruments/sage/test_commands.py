@@ -216,7 +216,7 @@ def test_the_variance_study_says_what_belongs_to_the_subject(cli, imported, tmp_
     parts = {each["component"]: each for each in shown["components"]}
     assert parts["subject"]["share"] == pytest.approx(1), "only the two subjects differ"
     assert parts["simulator"]["points"] == 0
-    assert "of the variation between subjects' means comes from the subjects" in found["finding"]
+    assert "Of the variation between dialogues, 100 % comes from the subjects alone." in found["finding"]
 
 
 def test_sheets_go_out_and_come_back(cli, imported, tmp_path):

@@ -14,7 +14,6 @@ from servers.openai import OpenAIServer
 from sociometer.cli.main import run_command
 from sociometer.core.errors import Unreachable
 from sociometer.instruments.sage import passport
-from sociometer.instruments.sage.dialogue import friction
 from sociometer.instruments.sage.items import bundled
 from sociometer.instruments.sage.passport import (
     examine,
@@ -164,32 +163,6 @@ def test_a_judgement_that_changes_sign_when_asked_again_is_fragile(rehearse):
     assert unsure.fragile == pytest.approx(0.6), "of five judgements of a turn, six of the ten pairs are opposed"
     facts = dict(passport.tables(unsure)[0].rows)
     assert facts["judgements of one turn that change sign"] == "60 %"
-
-
-@pytest.mark.parametrize(
-    ("words", "language", "kinds"),
-    [
-        ("No. I don't want a list.", "en", {"short", "refusing"}),
-        ("That's not what I asked you, and you don't even listen to what I tell you about her.", "en", {"repairing"}),
-        ("I told you everything about the choir and the cake by now. Goodbye.", "en", {"leaving"}),
-        ("She never came, and I sat there with the cake until the candles had gone out.", "en", set()),
-        ("算了吧，拜拜。", "zh", {"short", "refusing", "leaving"}),
-        ("你根本没听懂，我说的是我妈妈那天在医院里的事情。", "zh", {"repairing"}),
-        ("他不想听我说画画的事，我也不知道该怎么办才好。", "zh", set()),
-    ],
-)
-def test_friction_is_counted_by_fixed_words(words, language, kinds):
-    assert {kind for kind, share in friction([(words, language)]).items() if share} == kinds
-
-
-def test_the_passport_shows_friction_beside_that_of_the_released_dialogues(rehearse, official):
-    found = examined(rehearse, honest(), words="Never mind. Goodbye.")
-    assert found.friction == {"here": {"short": 1.0, "refusing": 1.0, "repairing": 0.0, "leaving": 1.0}}
-    released = passport.released_friction([official.parent])
-    shown = passport.tables(msgspec.structs.replace(found, friction=found.friction | released))
-    rows = next(table.rows for table in shown if table.name == "friction")
-    assert [row[0] for row in rows] == ["here", "released, first answers", "released, all answers"]
-    assert 0.03 < released["released, all answers"]["leaving"] < 0.04 and rows[1][4] == 0.0
 
 
 def test_unreadable_answers_refusals_and_leaks_are_counted(rehearse):

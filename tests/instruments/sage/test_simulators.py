@@ -64,8 +64,6 @@ def test_the_released_dialogues_under_two_simulators(released_talks):
     assert min(found.gaps.values()) == pytest.approx(11.68) and max(found.gaps.values()) == pytest.approx(28.05)
     assert found.difference.difference == pytest.approx(16.8, abs=0.1)
     parts = components_of(rows)
-    for design in simulators.designs_of(parts, (1, 2, 16), (25, 100, 1000)):
-        assert 0 <= design.half_width_interval.low <= design.half_width_interval.high <= 100
     assert all(one.interval.high <= 50**2 for one in parts.components)
     assert parts.variance("subject") > parts.variance("simulator") > parts.variance("subject", "simulator")
     assert parts.variance() / parts.total == pytest.approx(0.48, abs=0.02)

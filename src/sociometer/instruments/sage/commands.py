@@ -184,9 +184,6 @@ def passport(context: CommandContext, options: Settings) -> Result:
     before = None if study else passports.kept_passport(simulator)
     earlier = before.people if before and before.version == version else None
     found = passports.examine(rows, simulator, version, left_out, earlier)
-    beside = passports.released_friction(folders) if released else {}
-    beside |= passports.people_friction(views) if views else {}
-    found = msgspec.structs.replace(found, friction=found.friction | beside)
     out = Path(options.text("to"))
     body = passports.as_json(found)
     kept = passports.kept_at(found.simulator)

@@ -10,8 +10,8 @@ from msgspec import Struct, field
 from sociometer.core.errors import DataError
 from sociometer.core.task import Item
 from sociometer.instruments.sage.items import Profile, Scenario, from_profile
-from sociometer.instruments.sage.person.emotion import RULES, Ending, Protocol, find_leak, says_farewell
-from sociometer.reading import read_lines, read_rules
+from sociometer.instruments.sage.person.emotion import Ending, Protocol, find_leak, says_farewell
+from sociometer.reading import read_lines
 
 REHEARSAL = "rehearsal: no simulator, no score"
 """What stands in place of a score if no model played the person."""
@@ -300,20 +300,6 @@ def _ending(turns: list[Turn], emotion: int, language: str) -> Ending:
 
 # A Chinese character, up to four letters of a word, up to three digits, or any other sign is about one token.
 _PIECE = re.compile(r"[\u3400-\u9fff]|[^\W\d_\u3400-\u9fff]{1,4}|\d{1,3}|[^\w\s]|_")
-
-
-_SHORT_ANSWER = 10
-FRICTION = ("short", "refusing", "repairing", "leaving")
-
-
-def friction(answers: Iterable[tuple[str, str]]) -> dict[str, float]:
-    """The shares of the person's answers (words, language) that are short (ten tokens), refuse, repair or leave."""
-    found = []
-    for words, language in answers:
-        rules = read_rules("person", language, RULES)
-        said = [bool(rules.find(kind).search(words)) for kind in FRICTION[1:3]]
-        found.append((count_tokens(words) <= _SHORT_ANSWER, *said, says_farewell(words, language)))
-    return {kind: sum(column) / len(found) for kind, column in zip(FRICTION, zip(*found, strict=True), strict=False)}
 
 
 def count_tokens(text: str) -> int:

@@ -22,7 +22,7 @@ from sociometer.core.task import Item, RunView, Score
 from sociometer.instruments.sage import against_people
 from sociometer.instruments.sage.against_people import PeopleAgreement, right_order
 from sociometer.instruments.sage.analyses.stability import contexts
-from sociometer.instruments.sage.dialogue import FRICTION, StoredDialogue, friction, read_dialogues
+from sociometer.instruments.sage.dialogue import StoredDialogue, read_dialogues
 from sociometer.instruments.sage.items import BUNDLED, Scenario, bundled
 from sociometer.instruments.sage.people_talks import PersonTalk
 from sociometer.instruments.sage.person import asked
@@ -97,11 +97,6 @@ class Probe(Item, frozen=True, kw_only=True):
         """The turn that is judged (counted from 1), the feeling before it, and the characters of the reply."""
         return sum(who == "subject" for who, _ in self.talk), self.before, len(self.talk[-1][1])
 
-    @property
-    def speaks(self) -> bool:
-        """Whether the person's next words are asked for, to count friction in them."""
-        return self.kind == "spoken" or (self.kind == "people" and self.state[0] == 1 and self.arm != OTHER)
-
 
 class Felt(Struct, frozen=True, omit_defaults=True):
     """The change in each judgement that could be read, and the person's next words if they were asked for."""
@@ -171,14 +166,6 @@ def released_turns(folders: Iterable[Path]) -> dict[str, list[Probe]]:
     return by_simulator
 
 
-def released_friction(folders: Iterable[Path]) -> dict[str, dict[str, float]]:
-    """The friction of the released dialogues: in the answers to first replies, and in all answers."""
-    talks = [talk for file in released_files(folders)[0] for talk in read_dialogues(file.path)]
-    first = [(each.turns[0].words, scenario.language) for scenario, each in talks if each.turns[0].words]
-    every = [(turn.words, scenario.language) for scenario, each in talks for turn in each.turns if turn.words]
-    return {"released, first answers": friction(first), "released, all answers": friction(every)}
-
-
 def released_probes(folders: Iterable[Path], turns: int, seed: int) -> list[Probe]:
     """Released turns, equally many of each released simulator, drawn by the seed.
 
@@ -236,14 +223,6 @@ def _probes_of(talk: PersonTalk, who: str, where: str, study: str, model: str) -
             before = turn.felt
 
 
-def people_friction(views: Iterable[RunView[Any, PersonTalk]]) -> dict[str, dict[str, float]]:
-    """The friction of people's own answers: to first replies, and to all."""
-    talks = [talk for view in views for _, talk, _ in view.scored()]
-    first = [(talk.turns[0].words, talk.language) for talk in talks if talk.turns and talk.turns[0].words]
-    every = [(turn.words, talk.language) for talk in talks for turn in talk.turns if turn.words]
-    return {"people, first answers": friction(first), "people, all answers": friction(every)}
-
-
 async def ask_probe(item: Probe, session: Session) -> Felt:
     """The simulator's judgements of one turn; an answer that stays unreadable is counted, other failures are raised."""
     refuse_rehearsal(session, "a passport")
@@ -253,7 +232,7 @@ async def ask_probe(item: Probe, session: Session) -> Felt:
         try:
             judged, _ = await asked.feel(item.scenario, item.talk, item.before, branch, protocol)
             change = protocol.clamp(judged.change)
-            if not item.speaks:
+            if item.kind != "spoken":
                 return change, ""
             return change, (await asked.answer(item.scenario, item.talk, judged, branch, refusals=True))[1]
         except UnreadableRole:
@@ -294,8 +273,6 @@ class Passport(Struct, frozen=True, kw_only=True):
     """The mean change after good, stock, cold and cruel replies, and after each adversary."""
     refused: float
     leaked: float
-    friction: dict[str, dict[str, float]] = {}
-    """The shares of short, refusing, repairing and leaving answers of the person, here and in released dialogues."""
     requests: int
     tokens: int
     left_out: int = 0
@@ -341,7 +318,6 @@ def examine(
     spreads = [stdev(outcome.changes) for item, outcome in rows if item.kind == "repeat" and len(outcome.changes) > 1]
     again = [outcome.changes for _, outcome in rows if len(outcome.changes) > 1]
     spoken = [(item, outcome.words) for item, outcome in rows if item.kind == "spoken" and outcome.words]
-    answered = [(out.words, item.scenario.language) for item, out in rows if item.kind == "people" and out.words]
     released = sorted({item.released_by for item, _ in rows if item.kind == "published"})
     made = Passport(
         simulator=simulator,
@@ -364,10 +340,6 @@ def examine(
         )
         if spoken
         else 0.0,
-        friction={
-            "here": friction((words, item.scenario.language) for item, words in spoken),
-            **({"here, to people's first replies": friction(answered)} if answered else {}),
-        },
         requests=asked_for,
         tokens=sum(outcome.tokens for _, outcome in rows),
         left_out=left_out,
@@ -517,10 +489,6 @@ def tables(found: Passport) -> list[Table]:
         Table("felt", "Mean change of the feeling after a reply", ("reply", "change"), tuple(felt),
               note="Adversaries: 'held' was written without the simulator's prompts and never used for tuning.",
               units={"change": "points"}),
-        Table("friction", "Friction in the person's answers, share", ("answers", *FRICTION),
-              tuple((where, *map(shares.get, FRICTION)) for where, shares in found.friction.items()),
-              note="Here: answers to six good and six cruel first replies. Counted by the words in 'rules/'.",
-              units=dict.fromkeys(FRICTION, "share")),
         *([against_people.table(found.people)] if found.people else []),
         *([Table("beyond-state", "Agreement with released judgements, given the state of the talk",
                  ("released simulator", "turns", "r of the state (floor)", "r given the state", "first turns",

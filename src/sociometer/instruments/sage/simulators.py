@@ -1,4 +1,4 @@
-"""Simulators compared: rank agreement, leniency, variance components and other designs; their command."""
+"""Simulators compared: rank agreement, leniency and variance components; their command."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
@@ -16,7 +16,7 @@ from sociometer.core.measure import CLUSTER_BOOTSTRAP, Cell, Interval, Table
 from sociometer.core.settings import Settings
 from sociometer.instruments.sage import samples
 from sociometer.instruments.sage.leaderboard import ends
-from sociometer.statistics.formatting import estimate, stand_in_notes
+from sociometer.statistics.formatting import estimate, number, stand_in_notes
 from sociometer.statistics.intervals import (
     MINIMUM_CLUSTERS,
     Floats,
@@ -28,12 +28,10 @@ from sociometer.statistics.intervals import (
 )
 from sociometer.statistics.paired import PairedDifference, paired_difference
 from sociometer.statistics.ranking import rank_correlations
-from sociometer.statistics.variance_components import METHOD, Components, Precision, precision, variance_components
+from sociometer.statistics.variance_components import METHOD, Components, variance_components
 
 DRAWS = 4_000
 SUBJECT_FACET, SCENARIO_FACET, SIMULATOR_FACET = "subject", "scenario", "simulator"
-_SIMULATORS = (1, 2, 4, 8, 16)
-_SCENARIOS = (25, 50, 100, 200)
 _SPAN = 100.0
 """No two means on the scale of 0 to 100 differ by more."""
 _BySubject = Mapping[str, Mapping[str, float]]
@@ -128,15 +126,6 @@ def components_of(played: Sequence[Played]) -> Components | None:
         return None
 
 
-def designs_of(components: Components, simulators: Sequence[int], scenarios: Sequence[int]) -> list[Precision]:
-    """The precision of every combination of numbers of simulators and scenarios."""
-    return [
-        precision(components, SUBJECT_FACET, {SIMULATOR_FACET: one, SCENARIO_FACET: two})
-        for one in simulators
-        for two in scenarios
-    ]
-
-
 def rank_agreements(table: Cube) -> list[RankAgreement]:
     """Spearman's rho of every two simulators with an interval over scenarios; it needs three subjects."""
     found = []
@@ -214,8 +203,11 @@ def simulators(context: CommandContext, options: Settings) -> Result:
     gaps = [each for each in found if each is not None]
     tables = [_agreement(table), _leniency(gaps, base)]
     if components is not None:
-        tables += [_components(components), _designs(components)]
-    said = [*_more_lenient(gaps, base), *_belongs(components, table)]
+        tables.append(_components(components))
+    said = _more_lenient(gaps, base)
+    if components is not None and components.levels[SIMULATOR_FACET] > 1:
+        share = number(components.variance(SUBJECT_FACET) / components.total, "share") if components.total else "none"
+        said.append(f"Of the variation between dialogues, {share} comes from the subjects alone.")
     return Result(tables=tuple(tables), finding="\n".join(said), notes=tuple(_notes(runs, components)))
 
 
@@ -261,34 +253,6 @@ def _components(found: Components) -> Table:
     return Table("components", title, columns, tuple(rows), note=note, units=units, details=("variance",))
 
 
-def _designs(found: Components) -> Table:
-    several = found.levels[SIMULATOR_FACET] > 1
-    counts = _SIMULATORS if several else (1,)
-    rows = tuple(
-        (each.numbers[SIMULATOR_FACET], each.numbers[SCENARIO_FACET],
-         each.belongs, *ends(each.belongs_interval), each.half_width, *ends(each.half_width_interval),
-         precision(found, SUBJECT_FACET, each.numbers, panel=True).half_width, each.error)
-        for each in designs_of(found, counts, _SCENARIOS)
-    )  # fmt: skip
-    shares, widths = ("the subject's", "at least", "at most"), ("half-width", "from", "to")
-    units = {**dict.fromkeys(shares, "share"), **dict.fromkeys((*widths, "panel", "standard error"), "points")}
-    note = (
-        "For the difference between two subjects with the same scenarios and simulators, one repeat each: the share of "
-        "the variation of means that comes from the subjects, and half of the 95 % interval. Their own intervals "
-        f"(Feldt, Satterthwaite; at most 100, the whole scale) rest on {found.levels[SIMULATOR_FACET]} simulators and "
-        f"{found.levels[SUBJECT_FACET]} subjects. Panel: the half-width if each scenario meets one of the simulators."
-    )
-    return Table(
-        "designs",
-        "Precision of a difference by design",
-        ("simulators", "scenarios", *shares, *widths, "panel", "standard error"),
-        rows,
-        note=note,
-        units=units,
-        details=("standard error",),
-    )
-
-
 def _more_lenient(gaps: Sequence[Leniency], base: str) -> list[str]:
     """How much more lenient each simulator is than the reference, one sentence each."""
     said = []
@@ -298,21 +262,6 @@ def _more_lenient(gaps: Sequence[Leniency], base: str) -> list[str]:
         more = "more lenient" if gap > 0 else "stricter"
         said.append(f"{each.simulator} is {more} than {base} by {size} points on {each.dialogues} shared dialogues.")
     return said or [f"No other simulator shares dialogues with {base}."]
-
-
-def _belongs(found: Components | None, table: Cube) -> list[str]:
-    """How much of the difference between two subjects' means belongs to them, in the design that was played."""
-    if found is None:
-        return []
-    scenarios = len(table.scenarios)
-    one = designs_of(found, (1,), (scenarios,))[0]
-    share = estimate(one.belongs, "share", one.belongs_interval)
-    width = estimate(one.half_width, "points", one.half_width_interval)
-    said = (
-        f"With one simulator and {scenarios} scenarios, {share} of the variation between subjects' means "
-        f"comes from the subjects; two of them must differ by {width} points to be told apart."
-    )
-    return [said] if found.levels[SIMULATOR_FACET] > 1 else []
 
 
 def _notes(runs: Sequence[Run], found: Components | None) -> list[str]:

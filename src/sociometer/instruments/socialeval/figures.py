@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +13,22 @@ from sociometer.core.language import language_of
 from sociometer.core.measure import Cell, Figure, Table
 from sociometer.core.task import AnyRun
 from sociometer.instruments._tables import Figures
-from sociometer.instruments.socialeval.abilities import ABILITIES, DIMENSIONS
-from sociometer.instruments.socialeval.drawing import draw_tree
+from sociometer.instruments.socialeval.abilities import ABILITIES, DIMENSIONS, canonical_all
 from sociometer.instruments.socialeval.inside import inside_figures, stored_views
 from sociometer.instruments.socialeval.items import AbilityQuestion, Crossroads, TreeItem
 from sociometer.instruments.socialeval.play import Utterance, Walk
 from sociometer.instruments.socialeval.published.reproduce import table as published
 from sociometer.instruments.socialeval.scoring import PEOPLE_GAP
-from sociometer.instruments.socialeval.worldtree import CATEGORIES, PAPER_LANGUAGES, languages_of
+from sociometer.instruments.socialeval.worldtree import (
+    CATEGORIES,
+    GOAL_FULL,
+    GOAL_NOT,
+    GOAL_PARTLY,
+    PAPER_LANGUAGES,
+    Tree,
+    languages_of,
+    solve,
+)
 from sociometer.reading import ChoiceAnswer
 from sociometer.statistics import charts
 from sociometer.statistics.chart_parts import ReferenceLine
@@ -37,6 +45,8 @@ _LEVELS = (
     ("missed", "not achieved"),
     ("open", "no goal flag"),
 )
+
+_ENDINGS = {GOAL_FULL: "goal achieved", GOAL_PARTLY: "partly achieved", GOAL_NOT: "not achieved"}
 
 FIGURES = Figures(Path(__file__).with_name("figures.toml"))
 
@@ -209,7 +219,7 @@ def beside(item: Any, outcome: Any) -> Figure | None:
     """The figure shown next to a transcript: the tree with the walk, or the options with the picked one."""
     if isinstance(item, TreeItem) and isinstance(outcome, Walk):
         taken = {(step.node, step.picked) for step in outcome.steps}
-        return Figure("tree", "The walk", svg=draw_tree(item.tree, taken))
+        return Figure("tree", "The walk", table=_walk(item.tree, taken))
     if isinstance(item, AbilityQuestion) and isinstance(outcome, ChoiceAnswer):
         votes = Counter(vote.picked for vote in outcome.votes)
         rows = tuple((text, i == outcome.picked, i == 0, votes[i]) for i, text in enumerate(item.options))
@@ -223,3 +233,19 @@ def beside(item: Any, outcome: Any) -> Figure | None:
         table = Table("candidates", "Candidates", ("utterance", "similarity", "picked"), near, outcome.said)
         return Figure("candidates", "Free reply and candidates", table=table)
     return None
+
+
+def _walk(tree: Tree, taken: Collection[tuple[int, int]]) -> Table:
+    """Every choice of a tree and where it leads; `taken` has the (node, choice) pairs of the walk."""
+    nodes, solution = tree.by_id(), solve(tree)
+    rows = []
+    for number, best in solution.best_choices.items():
+        for place, choice in enumerate(nodes[number].choices):
+            then = nodes.get(choice.target)
+            ending = f": {_ENDINGS.get(then.goal, 'no goal flag')}" if then and then.is_end else ""
+            ability = ", ".join(canonical_all(choice.abilities) or choice.abilities)
+            keeps = place in best and solution.best_at[number] == GOAL_FULL
+            rows.append((number, choice.text, ability, f"{choice.target}{ending}", keeps, (number, place) in taken))
+    columns = ("episode", "choice", "ability", "leads to", "keeps the goal", "taken")
+    note = f"{tree.protagonist.name}: {tree.protagonist.goal} A random walk reaches this in {solution.random:.1%}."
+    return Table("tree", tree.id, columns, tuple(rows), note=note)

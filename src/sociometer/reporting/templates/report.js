@@ -231,14 +231,7 @@
   function beside(figure) {
     const aside = element("figure", "beside");
     aside.append(element("h4", "", figure.title));
-    if (figure.svg) {
-      const drawing = new DOMParser().parseFromString(figure.svg, "image/svg+xml").documentElement;
-      const frame = element("div", "drawing scroll");
-      const shadow = frame.attachShadow({ mode: "open" });
-      shadow.append(element("style", "", "svg { max-width: none; height: auto; }"), document.importNode(drawing, true));
-      shadow.lastChild.style.width = `${Math.round(drawing.viewBox.baseVal.width * 0.8) || 480}px`;
-      aside.append(frame);
-    } else if (figure.table) {
+    if (figure.table) {
       const frame = element("div", "scroll");
       frame.append(table(figure.table));
       aside.append(frame);
@@ -249,15 +242,6 @@
     }
     if (figure.caption) aside.append(element("figcaption", "", figure.caption));
     return aside;
-  }
-
-  /* A drawing larger than its frame opens where it begins: at its first shape, not at an empty corner. */
-  function openAtTheStart(frame) {
-    const first = frame.shadowRoot.querySelector("path, rect, circle, ellipse, polygon, polyline, line");
-    if (!first) return;
-    const [shape, box] = [first.getBoundingClientRect(), frame.getBoundingClientRect()];
-    frame.scrollTop += shape.top + shape.height / 2 - box.top - frame.clientHeight / 2;
-    frame.scrollLeft += shape.left - box.left - frame.clientWidth / 2;
   }
 
   function show(place) {
@@ -278,7 +262,6 @@
     parts.push(text);
     reader.replaceChildren(...parts);
     reader.scrollTop = 0;
-    for (const frame of reader.querySelectorAll(".beside .drawing")) openAtTheStart(frame);
   }
 
   for (const control of controls) for (const event of ["input", "change"]) control.addEventListener(event, pick);
