@@ -118,7 +118,8 @@ def test_beside_a_walk_stands_its_tree():
     for task in ("goals", "abilities"):
         item = next(iter(show.instrument.task(task).items(show.source())))
         figure = beside(item, asyncio.run(show.play(task, item)).episode.outcome)
-        assert any(row[-1] for row in figure.table.rows) if task == "goals" else figure.table.rows[0][1:] == (True, True, 3)
+        rows = figure.table.rows
+        assert any(row[-1] for row in rows) if task == "goals" else rows[0][1:] == (True, True, 3)
     assert beside(None, None) is None
 
 
