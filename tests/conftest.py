@@ -1,5 +1,6 @@
 """Fixtures that all rooms share: loopback servers for each wire format, the official data, the embedded model."""
 
+import gc
 import os
 import sys
 import tracemalloc
@@ -54,6 +55,12 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if NEEDS_MUCH & set(getattr(item, "fixturenames", ())):
             item.add_marker("slow")
+
+
+def pytest_collection_finish():
+    """Garbage is looked for less often: by now some million objects are loaded, and hardly any is ever given up."""
+    gc.collect()
+    gc.set_threshold(20_000, 10, 10)
 
 
 @pytest.fixture(scope="session", autouse=True)
