@@ -72,14 +72,14 @@ class Forked:
 
     def communicate(self, told="", timeout=None):
         """What it wrote; waits for its end."""
-        if self.stdin is not None:
+        if self.stdin is not None and not self.stdin.closed:
             with self.stdin:
                 self.stdin.write(told)
         said = {}
         readers = [
             threading.Thread(target=lambda name=name, pipe=pipe: said.update({name: pipe.read()}))
             for name, pipe in (("out", self.stdout), ("err", self.stderr))
-            if pipe is not None
+            if pipe is not None and not pipe.closed
         ]
         for reader in readers:
             reader.start()
@@ -202,13 +202,13 @@ def _play(asked, streams):
 
 def _run(first, *rest):
     if first == "-c":
-        sys.argv, sys.path[0] = ["-c", *rest[1:]], ""
+        sys.argv, sys.path[:0] = ["-c", *rest[1:]], [""]
         exec(compile(rest[0], "<string>", "exec"), {"__name__": "__main__"})
     elif first == "-m":
-        sys.argv, sys.path[0] = list(rest), ""
+        sys.argv, sys.path[:0] = list(rest), [""]
         runpy.run_module(rest[0], run_name="__main__", alter_sys=True)
     else:
-        sys.argv, sys.path[0] = [first, *rest], str(Path(first).parent)
+        sys.argv, sys.path[:0] = [first, *rest], [str(Path(first).parent)]
         runpy.run_path(first, run_name="__main__")
 
 

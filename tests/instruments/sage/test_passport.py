@@ -5,6 +5,7 @@ import json
 import random
 import re
 from collections import Counter
+from functools import cache
 from pathlib import Path
 
 import msgspec
@@ -22,7 +23,6 @@ from sociometer.instruments.sage.passport import (
     kept_at,
     own_probes,
     released_probes,
-    released_turns,
 )
 from sociometer.instruments.sage.person.emotion import is_refusal
 
@@ -50,6 +50,15 @@ def honest():
     return lambda view: known.get(view.reply, 0)
 
 
+@pytest.fixture(scope="module", autouse=True)
+def read_once():
+    """All released turns are read from their files once; that takes two seconds."""
+    once = cache(passport.released_turns)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(passport, "released_turns", lambda folders: once(tuple(folders)))
+        yield
+
+
 @pytest.fixture(scope="module")
 def released(official):
     """Sixty released turns."""
@@ -65,7 +74,7 @@ def hundred(official):
 @pytest.fixture(scope="module")
 def every_turn(official):
     """All released turns."""
-    return [probe for found in released_turns([official.parent]).values() for probe in found]
+    return [probe for found in passport.released_turns([official.parent]).values() for probe in found]
 
 
 def examined(rehearse, feels, probes=None, **more):
