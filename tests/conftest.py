@@ -57,10 +57,13 @@ def pytest_collection_modifyitems(items):
             item.add_marker("slow")
 
 
-def pytest_collection_finish():
+@pytest.fixture(scope="session", autouse=True)
+def untidy():
     """Garbage is looked for less often: by now some million objects are loaded, and hardly any is ever given up."""
     gc.collect()
     gc.set_threshold(20_000, 10, 10)
+    yield
+    gc.collect()  # while what is said about it is still captured
 
 
 @pytest.fixture(scope="session", autouse=True)
