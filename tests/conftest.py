@@ -1,5 +1,6 @@
 """Fixtures that all rooms share: loopback servers for each wire format, the official data, the embedded model."""
 
+import gc
 import os
 import sys
 import tracemalloc
@@ -51,6 +52,15 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if NEEDS_MUCH & set(getattr(item, "fixturenames", ())):
             item.add_marker("slow")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def untidy():
+    """Garbage is looked for less often: by now some million objects are loaded, and hardly any is ever given up."""
+    gc.collect()
+    gc.set_threshold(20_000, 10, 10)
+    yield
+    gc.collect()  # while what is said about it is still captured
 
 
 @pytest.fixture(scope="session", autouse=True)

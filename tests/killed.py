@@ -13,9 +13,10 @@ import re
 import shutil
 import signal
 import sqlite3
-import subprocess
 import sys
 from pathlib import Path
+
+from forked import PIPE, start
 
 CHANGE = re.compile(r"(COMMIT|VACUUM|PRAGMA wal_checkpoint)|(INSERT|UPDATE|DELETE)")
 count = last = 0
@@ -71,10 +72,10 @@ def main(folder, command):
 
 def kill_everywhere(folder, *command):
     """The folders in which the command was killed, and the one in which it was not."""
-    called = [sys.executable, __file__, str(folder), *map(str, command)]
-    ended = subprocess.run(called, capture_output=True, text=True, check=False)
-    assert ended.returncode == 0, ended.stderr
-    return [folder / str(number) for number in range(1, int(ended.stdout) + 1)], folder / "0"
+    running = start([__file__, folder, *command], stdout=PIPE, stderr=PIPE)
+    kills, told = running.communicate()
+    assert running.returncode == 0, told
+    return [folder / str(number) for number in range(1, int(kills) + 1)], folder / "0"
 
 
 if __name__ == "__main__":

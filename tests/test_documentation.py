@@ -3,12 +3,12 @@
 import re
 import shlex
 import subprocess
-import sys
 from pathlib import Path
 
 import click
 import pytest
 
+import forked
 import sociometer as sm
 from sociometer.cli.main import run_command, sociometer_command
 
@@ -47,8 +47,9 @@ def having(mark):
 
 
 def examples(*arguments):
-    script = [sys.executable, ROOT / "scripts/examples.py", *arguments]
-    return subprocess.run(script, capture_output=True, text=True, encoding="utf-8")
+    running = forked.start([ROOT / "scripts/examples.py", *arguments], stdout=forked.PIPE, stderr=forked.PIPE)
+    said = running.communicate()
+    return subprocess.CompletedProcess(arguments, running.returncode, *said)
 
 
 def test_the_readme_and_the_tutorial_have_examples():

@@ -6,6 +6,7 @@ import json
 import math
 import warnings
 import zipfile
+from functools import cache
 from itertools import count
 
 import msgspec
@@ -28,7 +29,7 @@ from sociometer.instruments import cards, load
 # Inspect itself calls tenacity with a parameter that tenacity deprecates.
 pytestmark = pytest.mark.filterwarnings("ignore:The 'initial' parameter is deprecated:DeprecationWarning")
 EVAL = ("inspect", "eval", "--display", "plain", "--log-dir")
-QUESTIONS = 60
+QUESTIONS = 40
 """Of SESI's: enough for clusters, and Inspect takes long for each."""
 
 
@@ -309,22 +310,25 @@ def capitals():
 
 @pytest.fixture(scope="module")
 def foreign(folder):
-    """Logs of a task that is not ours, of a model that knows two towns and of one that knows all."""
+    """Gives the log of a task that is not ours, of a model that knows half of the towns or of one that knows all."""
     (folder / "capitals.py").write_text(FOREIGN)
     lands = {"Paris": "France", "Oslo": "Norway", "Rome": "Italy", "Madrid": "Spain"}
     for name, towns in (("half", ("Paris", "Oslo")), ("all", tuple(lands))):
         lines = [json.dumps({"match": lands[town], "reply": f"It is {town}."}) for town in towns]
         (folder / f"{name}.jsonl").write_text("\n".join([*lines, '{"match": ".", "reply": "I pass."}']))
-    with contextlib.chdir(folder):
-        models = {name: f"sociometer/scripted/{folder / name}.jsonl" for name in ("half", "all")}
-        return [evaluate("capitals.py", folder / name, model=model) for name, model in models.items()]
+
+    def log_of(name):
+        with contextlib.chdir(folder):
+            return evaluate("capitals.py", folder / name, model=f"sociometer/scripted/{folder / name}.jsonl")
+
+    return cache(log_of)
 
 
 @pytest.mark.slow
 def test_any_log_of_inspect_becomes_runs_that_can_be_compared(foreign, cli):
     (half,), (whole,) = (
-        cli("import", "inspect", log, "--cluster", "region", "--subject", name, "--json")
-        for log, name in zip(foreign, ("half", "whole"), strict=True)
+        cli("import", "inspect", foreign(name), "--cluster", "region", "--subject", name, "--json")
+        for name in ("half", "all")
     )
     (measure,) = half["summaries"]["items"]["measures"]
     assert (half["instrument"], measure["name"], measure["value"], measure["clusters"]) == (
@@ -333,14 +337,14 @@ def test_any_log_of_inspect_becomes_runs_that_can_be_compared(foreign, cli):
         0.5,
         20,
     )
-    assert "whole is better than half by 50" in cli("compare", half["run"], whole["run"])
+    assert "all is better than half by 50" in cli("compare", half["run"], whole["run"])
     events = cli("show", half["run"], "0", "--json")["events"]
     assert events[0]["reply"]["text"] == "It is Paris."
 
 
 def test_a_wrong_score_cluster_or_file_is_named(foreign, cli, tmp_path):
-    assert "unknown score 'f1'" in cli("import", "inspect", foreign[0], "--primary", "f1", code=2)
-    assert "no field 'town' to cluster by" in cli("import", "inspect", foreign[0], "--cluster", "town", code=2)
+    assert "unknown score 'f1'" in cli("import", "inspect", foreign("half"), "--primary", "f1", code=2)
+    assert "no field 'town' to cluster by" in cli("import", "inspect", foreign("half"), "--cluster", "town", code=2)
     (tmp_path / "broken.eval").write_bytes(b"PK not a zip")
     assert "not a log of Inspect" in cli("import", "inspect", "broken.eval", code=2)
     assert "no such file" in cli("import", "inspect", "absent.eval", code=2)

@@ -25,6 +25,7 @@ def play(request, tmp_path, monkeypatch, key):
     monkeypatch.setattr(lane, "_QUIET_SECONDS", 0.05)
     monkeypatch.setattr(lane, "_FIRST_POLL_SECONDS", 0.02)
     monkeypatch.setattr(lane, "_SETTLING_SECONDS", 8.0)
+    monkeypatch.setattr(lane, "_LOOK_SECONDS", 0.1)
     monkeypatch.setattr(anthropic, "_POLL_SECONDS", 0.02)
 
     def played(wall, hidden=1):

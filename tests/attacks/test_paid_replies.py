@@ -1,12 +1,10 @@
 """What was paid for is never lost: a server that reports an absurd usage loses nobody a reply."""
 
 import json
-import os
-import subprocess
-import sys
 
 import pytest
 
+import forked
 import sociometer as sm
 from servers.faults import Fault
 from sociometer.models.http import strict
@@ -49,12 +47,9 @@ with Store(sys.argv[1]) as store:
 
 
 def test_what_two_processes_send_for_the_same_reply_is_counted_for_both(place):
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
     processes = [
-        subprocess.Popen([sys.executable, "-c", TWO_AT_ONCE, place, name], stdin=subprocess.PIPE,
-                         stdout=subprocess.PIPE, text=True, env=environment)
-        for name in ("one", "two")
-    ]  # fmt: skip
+        forked.start(["-c", TWO_AT_ONCE, place, name], stdin=forked.PIPE, stdout=forked.PIPE) for name in ("one", "two")
+    ]
     assert [process.stdout.readline() for process in processes] == ["asked\n", "asked\n"], "both have sent"
     told = [process.communicate("\n")[0].split() for process in processes]
     with Store(parse_place(place)) as store:

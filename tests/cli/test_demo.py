@@ -55,7 +55,7 @@ def test_recording_again_plays_nothing_and_writes_the_same(recording, script):
 def test_a_recording_of_nothing_is_not_written(tmp_path, script):
     out = tmp_path / "none.jsonl.gz"
     with pytest.raises(UsageError, match="has no finished item"):
-        record("--model", script, "--out", str(out), "--no-play")
+        record("--model", script, "--out", str(out), "--no-play", "--only", "sesi")
     assert not out.exists()
     with pytest.raises(UsageError, match=r"must end in \.jsonl\.gz"):
         record("--model", script, "--out", str(tmp_path / "a.json"))

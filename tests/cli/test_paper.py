@@ -233,25 +233,18 @@ def test_claims_of_the_paper_are_tested_on_the_runs(tmp_path, official_data):
     assert not [row for row in found if "Qwen" in row["Claim"]], "no run is of the models that it names"
 
 
-def test_without_run_only_official_items_are_taken_and_named(call, tmp_path, official_data):
+def test_without_run_only_official_items_are_taken_and_named(call, tmp_path, official_data, capsys):
     code, text = call("paper", "tables", "seceu", "--to", str(tmp_path / "pack"))
     assert code == 2 and "no stored run has the official items of seceu" in text and "give 'all'" in text
     store = ["--store", str(tmp_path / "runs.db")]
     for words in ([], ["--official", "--data", str(official_data)]):
         assert run_command(["run", "seceu", "--model", "baseline/even", "--quiet", *words, *store]) == 0
-    assert run_command(["paper", "tables", "seceu", "--to", str(tmp_path / "two"), *store]) == 0
-    shown = rows(tmp_path / "two" / "table-1.csv")
-    assert len(shown) == 1 and "not the paper's items" not in shown[0]["remarks"]
-
-
-def test_the_runs_that_are_taken_are_named(tmp_path, official_data, capsys):
-    store = ["--store", str(tmp_path / "runs.db")]
-    for words in ([], ["--official", "--data", str(official_data)]):
-        assert run_command(["run", "seceu", "--model", "baseline/even", "--quiet", *words, *store]) == 0
     capsys.readouterr()
-    assert run_command(["paper", "tables", "seceu", "--to", str(tmp_path / "pack"), *store]) == 0
+    assert run_command(["paper", "tables", "seceu", "--to", str(tmp_path / "two"), *store]) == 0
     said = capsys.readouterr().err
     assert "seceu: using baseline/even seceu-" in said and "left out, on bundled items: 1 runs." in said
+    shown = rows(tmp_path / "two" / "table-1.csv")
+    assert len(shown) == 1 and "not the paper's items" not in shown[0]["remarks"]
 
 
 def test_the_direct_prompt_is_replicated_in_our_words_and_marked(tmp_path, official_data, capsys):

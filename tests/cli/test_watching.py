@@ -2,13 +2,12 @@
 
 import json
 import os
-import subprocess
-import sys
 import threading
 import time
 
 import pytest
 
+import forked
 from servers.openai import OpenAIServer
 from sociometer.cli.main import run_command
 from sociometer.cli.runs import WatchedRun, _print
@@ -30,12 +29,11 @@ def playing(tmp_path, monkeypatch):
             "run", "sesi", "--model", f"vllm/m@{server.url}#1", "--limit", "30",
             "--repeats", "3", "-o", "in-flight=8", "--quiet", "--json", "--no-project",
         ]  # fmt: skip
-        process = subprocess.Popen(
-            [sys.executable, "-m", "sociometer.cli.main", *words],
+        process = forked.start(
+            ["-m", "sociometer.cli.main", *words],
             env={**os.environ, "SOCIOMETER_STORE": str(tmp_path / "s.db")},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
+            stdout=forked.PIPE,
+            stderr=forked.PIPE,
         )
         try:
             ends = time.monotonic() + 120

@@ -67,7 +67,8 @@ def test_an_error_of_an_instrument_names_its_class():
 def test_no_kind_is_compared_with_a_text():
     """Whoever wants to know one kind of failure uses its class."""
     for path in sorted(SOURCE.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        text = path.read_text("utf-8")
+        for node in ast.walk(ast.parse(text if "kind" in text else "")):
             if isinstance(node, ast.Compare) and isinstance(node.left, ast.Attribute) and node.left.attr == "kind":
                 texts = [one.value for one in node.comparators if isinstance(one, ast.Constant)]
                 assert not STORED.intersection(texts), f"{path}:{node.lineno}"

@@ -4,14 +4,13 @@ import hashlib
 import json
 import os
 import signal
-import subprocess
-import sys
 import threading
 import time
 
 import pytest
 from aiohttp import web
 
+import forked
 import sociometer as sm
 from servers.batches import ANSWERED, ERROR, EXPIRED, SERVERS, Batch
 from sociometer.core.errors import UsageError
@@ -270,10 +269,7 @@ def command(provider, server, store, *more):
         "import sociometer.engine.batches.lane as b, sociometer.cli.main as m;"
         " b._QUIET_SECONDS, b._FIRST_POLL_SECONDS = 0.2, 0.1; m.main()"
     )
-    return subprocess.Popen(
-        [sys.executable, "-c", program, *words, "--batch", "--quiet", "--store", str(store), *more],
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
+    return forked.start(["-c", program, *words, "--batch", "--quiet", "--store", store, *more])
 
 
 MOMENTS = ("before_create", "after_create", "waiting", "results")

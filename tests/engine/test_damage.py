@@ -1,11 +1,10 @@
 """Kills in the middle of commands, and a write-ahead log that was deleted, leave a store that works."""
 
-import subprocess
-import sys
 import time
 
 import pytest
 
+import forked
 from servers.faults import slow
 from servers.openai import OpenAIServer
 from sociometer.cli.main import run_command
@@ -14,11 +13,7 @@ from sociometer.store.store import Store
 
 
 def start(*words):
-    return subprocess.Popen(
-        [sys.executable, "-m", "sociometer.cli.main", *map(str, words)],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
+    return forked.start(["-m", "sociometer.cli.main", *words])
 
 
 def is_whole(path):

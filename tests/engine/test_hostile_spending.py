@@ -1,12 +1,11 @@
 """Caps hold against servers that overspend, answer rubbish or never answer, and against kills."""
 
 import json
-import subprocess
-import sys
 import time
 
 import pytest
 
+import forked
 from servers.faults import Fault
 from servers.openai import OpenAIServer
 from sociometer.cli.main import run_command
@@ -92,8 +91,7 @@ def test_a_cap_on_requests_holds_over_two_kills(sociometer, words, tmp_path):
     with OpenAIServer() as server:
         server.fault_of = lambda number: Fault(delay_seconds=0.3)
         for _ in range(2):
-            program = [sys.executable, "-m", "sociometer.cli.main", *words(server, "--max-requests", "60")]
-            process = subprocess.Popen(program, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            process = forked.start(["-m", "sociometer.cli.main", *words(server, "--max-requests", "60")])
             before = len(server.received)
             while len(server.received) < before + 8 and process.poll() is None:
                 time.sleep(0.01)

@@ -4,14 +4,13 @@ import hashlib
 import json
 import random
 import signal
-import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
 
 import pytest
 
+import forked
 from servers.faults import slow
 from servers.openai import OpenAIServer
 
@@ -27,9 +26,7 @@ def say(body):
 
 def start(store, server):
     arguments = [str(store), server.url, str(REPEATS), str(TURNS), str(IN_FLIGHT)]
-    return subprocess.Popen(
-        [sys.executable, str(DRIVER), *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+    return forked.start([DRIVER, *arguments], stdout=forked.PIPE, stderr=forked.PIPE)
 
 
 def finish(process):

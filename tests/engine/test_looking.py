@@ -3,12 +3,11 @@
 import hashlib
 import json
 import random
-import subprocess
-import sys
 import time
 
 import pytest
 
+import forked
 from servers.faults import slow
 from servers.openai import OpenAIServer
 from sociometer.cli.main import run_command
@@ -36,11 +35,9 @@ def say(body):
 
 
 def start(store, server):
-    return subprocess.Popen(
-        [sys.executable, "-m", "sociometer.cli.main", "run", "sesi", "--model", f"vllm/m@{server.url}#1",
-         "--limit", str(ITEMS), "--repeats", str(REPEATS), "-o", "in-flight=8", "--quiet",
-         "--store", str(store)],
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    return forked.start(
+        ["-m", "sociometer.cli.main", "run", "sesi", "--model", f"vllm/m@{server.url}#1",
+         "--limit", ITEMS, "--repeats", REPEATS, "-o", "in-flight=8", "--quiet", "--store", store]
     )  # fmt: skip
 
 

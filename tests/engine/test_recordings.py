@@ -2,21 +2,19 @@
 
 import json
 import random
-import resource
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from msgspec import structs
 
+import forked
 import sociometer as sm
 from sociometer.core.errors import UsageError
 from sociometer.core.prompts import Prompts
 from sociometer.engine.recordings import matching as matching_of
 from sociometer.instruments import load
 from sociometer.models.recorded import BUNDLED, ENDING, ModelRecording, bundled, load_recording
-from tools.record import recorded_items, recorded_model
+from tools.record import command, recorded_items, recorded_model
 
 
 def matching(recording):
@@ -87,16 +85,18 @@ def test_the_recordings_that_ship_are_small():
 
 def test_a_recording_that_cannot_be_written_leaves_the_earlier_one(tmp_path):
     """The disk is full in the middle of the file: the process may write no file over a size."""
-    reply = random.Random(7).randbytes(60_000).hex()
+    reply = random.Random(7).randbytes(20_000).hex()
     (tmp_path / "script.jsonl").write_text(json.dumps({"reply": f"Answer: B {reply}", "match": "."}) + "\n")
-    out, tool = tmp_path / f"owl{ENDING}", Path(__file__).parents[2] / "tools" / "record.py"
-    command = [sys.executable, str(tool), "--model", f"scripted/{tmp_path / 'script.jsonl'}", "--only", "sesi"]
-    subprocess.run([*command, "--out", str(out)], check=True, capture_output=True)
+    out = tmp_path / f"owl{ENDING}"
+    words = ["--model", f"scripted/{tmp_path / 'script.jsonl'}", "--only", "sesi", "--out", str(out)]
+    assert command.main(words, standalone_mode=False) == 0
     before = out.read_bytes()
     most = len(before) // 2
     assert most > 100_000
-    ended = subprocess.run(
-        [*command, "--out", str(out), "--no-play", "--title", "Owl 2"], check=False, capture_output=True,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (most, most)),
-    )  # fmt: skip
-    assert ended.returncode and out.read_bytes() == before and not list(tmp_path.glob(".*"))
+    limited = f"import resource, runpy, sys; resource.setrlimit(resource.RLIMIT_FSIZE, ({most}, {most}));"
+    limited += " sys.argv.pop(0); runpy.run_path(sys.argv[0], run_name='__main__')"
+    tool = Path(__file__).parents[2] / "tools" / "record.py"
+    ended = forked.start(["-c", limited, tool, *words, "--no-play", "--title", "Owl 2"], stderr=forked.PIPE)
+    _, told = ended.communicate()
+    assert ended.returncode and "File too large" in told
+    assert out.read_bytes() == before and not list(tmp_path.glob(".*"))

@@ -4,13 +4,13 @@ import asyncio
 import json
 import signal
 import subprocess
-import sys
 from pathlib import Path
 
 import msgspec
 import pytest
 
 import assistants
+import forked
 import sociometer as sm
 from servers.faults import Fault
 from servers.openai import OpenAIServer
@@ -112,8 +112,9 @@ def test_calls_and_results_are_in_transcripts(tmp_path, served):
 
 
 def drive(store, url, kill_at, talks=4):
-    command = [sys.executable, str(DRIVER), str(store), url, str(talks), str(kill_at)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    driver = forked.start([DRIVER, store, url, talks, kill_at], stdout=forked.PIPE, stderr=forked.PIPE)
+    said = driver.communicate(timeout=120)
+    return subprocess.CompletedProcess(DRIVER, driver.returncode, *said)
 
 
 @pytest.fixture(scope="module")

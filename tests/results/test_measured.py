@@ -6,8 +6,7 @@ import pytest
 
 import sociometer
 import sociometer as sm
-from sociometer.engine.recordings import matching
-from sociometer.instruments import card_of, load
+from sociometer.instruments import card_of
 from sociometer.models.recorded import load_recording
 from sociometer.results.ceiling import end_of
 from sociometer.results.measured import measured, reached, room_sentences
@@ -32,7 +31,7 @@ def test_every_figure_has_its_source_and_is_in_the_readme(row):
 def played(row, tmp_path):
     """The run of a recording that a figure comes from."""
     name = Path(row["source"]).name.removesuffix(".jsonl.gz")
-    items = matching(load_recording(name), load, row["instrument"]).items
+    items = load_recording(name).of(row["instrument"])
     settings = dict(items[0].settings)
     return sm.run(
         row["instrument"], model=f"recorded/{name}", tasks=[row["task"]], items=[one.item for one in items],

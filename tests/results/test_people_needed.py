@@ -1,6 +1,6 @@
 """How many people a norm needs, and that it agrees with the intervals of simulated studies."""
 
-from functools import partial
+from functools import cache, partial
 from statistics import NormalDist
 
 import numpy as np
@@ -18,15 +18,20 @@ ACCURACY = MeasureCard("t", "accuracy", "Accuracy", value="correct", chance=0.25
 ITEMS = [f"i{at}" for at in range(40)]
 
 
+@cache
+def needed(**how):
+    return people_needed(ACCURACY, ITEMS, **how)
+
+
 def test_the_median_within_five_needs_about_385_people():
-    found = people_needed(ACCURACY, ITEMS, percent=50, width=5)
+    found = needed(percent=50, width=5)
     assert found.percentile == pytest.approx(385, abs=12)
-    assert people_needed(ACCURACY, ITEMS, percent=10, width=5).percentile < 0.45 * found.percentile
+    assert needed(percent=10, width=5).percentile < 0.45 * found.percentile
 
 
 @pytest.mark.parametrize("people", [60, 200])
 def test_the_plan_agrees_with_simulated_studies(people):
-    planned = dict(row[:2] for row in people_needed(ACCURACY, ITEMS, percent=50, width=5).table.rows)
+    planned = dict(row[:2] for row in needed(percent=50, width=5).table.rows)
     lots, widths, inside, levels = np.random.default_rng(5), [], 0, (0.1, 0.25, 0.5, 0.75, 0.9)
     for number in range(1_000):
         share = levels[number % 5]
@@ -40,26 +45,26 @@ def test_the_plan_agrees_with_simulated_studies(people):
 
 
 def test_a_mean_needs_people_by_their_spread():
-    narrow = people_needed(ACCURACY, ITEMS, percent=50, width=5, mean_width=2, spread=10)
+    narrow = needed(percent=50, width=5, mean_width=2, spread=10)
     assert (narrow.spread, narrow.source) == (pytest.approx(10), "given")
     assert narrow.mean == pytest.approx((1.96 * 10 / 2) ** 2, rel=0.05)
-    assert people_needed(ACCURACY, ITEMS, percent=50, width=5, mean_width=2, spread=20).mean > 3.5 * narrow.mean
+    assert needed(percent=50, width=5, mean_width=2, spread=20).mean > 3.5 * narrow.mean
 
 
 def test_the_source_of_the_spread_is_shown():
-    assert "1 logit" in people_needed(ACCURACY, ITEMS, percent=50, width=20).source
+    assert "1 logit" in needed(percent=50, width=20).source
     seceu = people_needed(card_of("seceu").primary_of("feelings"), ITEMS, percent=50, width=20)
     assert (seceu.spread, seceu.source) == (pytest.approx(0.822), "the people of the paper")
 
 
 def test_the_error_of_a_model_stays_however_many_people_come():
-    rows = people_needed(ACCURACY, ITEMS, percent=50, width=20).table.rows
+    rows = needed(percent=50, width=20).table.rows
     assert rows[-1][0] == SIZES[-1] and rows[-1][2] > 3 * rows[-1][1]
 
 
 def test_an_impossible_width_is_refused():
     with pytest.raises(UsageError, match="needs more than 100,000 people"):
-        people_needed(ACCURACY, ITEMS, percent=50, width=20, mean_width=1e-4)
+        needed(percent=50, width=20, mean_width=1e-4)
 
 
 def test_the_command_says_how_many(tmp_path, capsys):

@@ -96,7 +96,7 @@ def test_a_drift_is_found_as_often_by_chance_as_its_p_value_says():
     values = rng.choice([-1.0, 0.0, 1.0], 60, p=[0.1, 0.6, 0.3])
     found = [drift(rng.permutation(values), "equivalent") < 0.1 for _ in range(2000)]
     assert np.mean(found) == pytest.approx(0.1, abs=0.02)
-    assert np.mean([drift(rng.permutation(values), "better") < 0.1 for _ in range(2000)]) < 0.1
+    assert np.mean([drift(rng.permutation(values), "better") < 0.1 for _ in range(500)]) < 0.1
 
 
 def test_only_a_drift_against_the_verdict_counts():

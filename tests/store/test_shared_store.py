@@ -7,6 +7,7 @@ import time
 
 import pytest
 
+import forked
 import sociometer as sm
 from databases import own_server
 from servers import faults
@@ -26,9 +27,7 @@ with Store(sys.argv[1]) as store, store.hold("sesi-abc"):
 
 def test_a_run_that_another_process_plays_is_refused_until_that_process_ends(postgres):
     with Store(postgres) as store:
-        other = subprocess.Popen(
-            [sys.executable, "-c", HOLD, postgres], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        )
+        other = forked.start(["-c", HOLD, postgres], stdin=forked.PIPE, stdout=forked.PIPE)
         assert other.stdout.readline() == "held\n"
         assert store.is_played("sesi-abc")
         assert not store.is_played("sesi-xyz")

@@ -4,8 +4,6 @@ import json
 import os
 import shutil
 import sqlite3
-import subprocess
-import sys
 import tempfile
 import threading
 import time
@@ -14,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+import forked
 import sociometer
 from servers.openai import OpenAIServer
 from servers.paid import Server, config, engine_with
@@ -110,9 +109,9 @@ def test_a_copy_is_whole_also_while_a_run_is_played(tmp_path, capsys):
     with OpenAIServer() as server:
         copied = threading.Event()
         server.fault_of = lambda number: (number < 40 or copied.wait()) and None
-        process = subprocess.Popen(
-            [sys.executable, "-m", "sociometer.cli.main", "run", "sesi", "--model", f"vllm/m@{server.url}",
-             "-o", "in-flight=2", "--quiet", "--store", str(tmp_path / "s.db")],
+        process = forked.start(
+            ["-m", "sociometer.cli.main", "run", "sesi", "--model", f"vllm/m@{server.url}", "-o", "in-flight=2",
+             "--quiet", "--store", tmp_path / "s.db"],
         )  # fmt: skip
         while len(server.received) < 41:
             time.sleep(0.01)

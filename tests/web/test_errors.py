@@ -12,6 +12,7 @@ from open_study import OpenStudy
 from person import Person, plain
 from serving import Client, Served
 
+import forked
 from sociometer.cli.main import run_command
 from sociometer.core import errors
 from sociometer.instruments import cards, load
@@ -114,9 +115,7 @@ def test_the_terminal_of_an_open_study_has_what_guests_do_not_read(tmp_path):
         person = Person(f"http://{link.netloc}", link.path).join()
         person.answer_all()
         (run,) = (record.id for record in Store(store).runs.all())
-        with subprocess.Popen(
-            [sys.executable, "-c", hold, str(store), run], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        ) as holder:
+        with forked.start(["-c", hold, store, run], stdin=forked.PIPE, stdout=forked.PIPE) as holder:
             holder.stdout.readline()
             got = person.withdraw()
             assert got.status == 503 and str(holder.pid) not in got.text

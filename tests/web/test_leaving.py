@@ -5,14 +5,13 @@ import random
 import re
 import sqlite3
 import stat
-import subprocess
-import sys
 from contextlib import closing, contextmanager
 
 import pytest
 from open_study import OpenStudy
 from person import Form, plain
 
+import forked
 import sociometer as sm
 from killed import kill_everywhere
 from sociometer.cli.main import run_command
@@ -135,8 +134,7 @@ NOT_FOR_GUESTS = re.compile(r"process|进程|sociometer |\.db|/tmp|\d{4,}", re.I
 @contextmanager
 def held(store, run):
     """Another process holds the run, as `store rescore` does."""
-    command = [sys.executable, "-c", HOLD, str(store), run]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+    with forked.start(["-c", HOLD, store, run], stdin=forked.PIPE, stdout=forked.PIPE) as process:
         assert process.stdout.readline() == "held\n"
         yield process
         process.stdin.close()
@@ -236,7 +234,7 @@ def test_processes_that_finish_the_same_withdrawals_at_once_count_each_once(tmp_
             person.answer_all()
             opened.book.begin_withdrawal(opened.book.with_code("spring", person.code).id)
     finish = "import sys; from sociometer.store.store import Store; Store(sys.argv[1]).writer.start()"
-    processes = [subprocess.Popen([sys.executable, "-c", finish, str(opened.path)]) for _ in range(3)]
+    processes = [forked.start(["-c", finish, opened.path]) for _ in range(3)]
     assert [process.wait() for process in processes] == [0, 0, 0]
     write_something(opened.path)
     with closing(StudyBook(book_path(opened.path))) as book:

@@ -104,9 +104,9 @@ def write_language(package):
 def speak(tmp_path_factory):
     """Runs Python where the package has the language."""
     folder = tmp_path_factory.mktemp("package")
-    shutil.copytree(PACKAGE, folder / PACKAGE.name, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(PACKAGE, folder / PACKAGE.name)  # with what is compiled: else each start compiles everything
     write_language(folder / PACKAGE.name)
-    environment = {**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = {**os.environ, "PYTHONPATH": str(folder)}
 
     def start(*command):
         return subprocess.Popen([sys.executable, *command], stdout=subprocess.PIPE, text=True, env=environment)

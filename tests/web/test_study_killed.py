@@ -5,14 +5,13 @@ import os
 import random
 import signal
 import socket
-import subprocess
-import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import urlsplit
 
 from person import Form, Person
 
+import forked
 import sociometer as sm
 from sociometer.cli.main import run_command
 
@@ -26,9 +25,7 @@ def free_port():
 
 def start(store, port):
     command = ["study", "open", "spring", "--store", str(store), "--port", str(port), "--json"]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "sociometer.cli.main", *command], stdout=subprocess.PIPE, text=True
-    )
+    process = forked.start(["-m", "sociometer.cli.main", *command], stdout=forked.PIPE)
     return process, urlsplit(json.loads(process.stdout.readline())["link"])
 
 

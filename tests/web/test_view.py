@@ -20,6 +20,7 @@ from open_study import OpenStudy
 from person import plain
 from serving import Client, Served
 
+import forked
 import sociometer as sm
 from sociometer.cli.main import run_command
 from sociometer.instruments import card_texts, cards, load
@@ -201,7 +202,7 @@ def test_progress_arrives_while_a_run_is_played(owner, stored, openai_server):
     openai_server.fault_of = lambda number: answers.acquire() and None
     command = ["run", "sesi", "--model", f"vllm/m@{openai_server.url}", "--limit", "14", "-o", "in-flight=1"]
     command += ["--name", "live", "--quiet", "--store", str(stored)]
-    process = subprocess.Popen([sys.executable, "-m", "sociometer.cli.main", *command], stdout=subprocess.DEVNULL)
+    process = forked.start(["-m", "sociometer.cli.main", *command])
     try:
         while "1 run found" not in plain(owner.get("/?q=live").text):
             time.sleep(0.1)

@@ -260,6 +260,7 @@ def texts_in(path):
 
 def test_an_imported_person_who_withdraws_leaves_nothing_and_does_not_come_back(imported, tmp_path, capsys):
     _, _, server = imported
+    write(tmp_path / "forty.csv", scripted_people(people=10)[0])
     name = simulator(server, lambda reply, before: 1)
     bring = ["sage", "import", "--people", "forty.csv", "--simulator", name, "--store", "s.db"]
     assert run_command(bring) == 0

@@ -5,6 +5,7 @@ import json
 import random
 import re
 from collections import Counter
+from functools import cache
 from pathlib import Path
 
 import msgspec
@@ -21,7 +22,6 @@ from sociometer.instruments.sage.passport import (
     kept_at,
     own_probes,
     released_probes,
-    released_turns,
 )
 from sociometer.instruments.sage.person.emotion import is_refusal
 
@@ -49,10 +49,31 @@ def honest():
     return lambda view: known.get(view.reply, 0)
 
 
+@pytest.fixture(scope="module", autouse=True)
+def read_once():
+    """All released turns are read from their files once; that takes two seconds."""
+    once = cache(passport.released_turns)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(passport, "released_turns", lambda folders: once(tuple(folders)))
+        yield
+
+
 @pytest.fixture(scope="module")
 def released(official):
     """Sixty released turns."""
     return released_probes([official.parent], 60, seed=0)
+
+
+@pytest.fixture(scope="module")
+def hundred(official):
+    """A hundred others."""
+    return released_probes([official.parent], 100, seed=1)
+
+
+@pytest.fixture(scope="module")
+def every_turn(official):
+    """All released turns."""
+    return [probe for found in passport.released_turns([official.parent]).values() for probe in found]
 
 
 def examined(rehearse, feels, probes=None, **more):
@@ -88,9 +109,8 @@ def test_at_least_half_of_the_released_turns_are_first_turns_in_sets_of_one_open
 
 
 @pytest.mark.parametrize("blind", ["released momentum", "hopeful at first", "the state's own prediction"])
-def test_a_judge_who_ignores_the_reply_fails_by_its_agreement_alone(rehearse, official, blind):
-    probes = released_probes([official.parent], 100, seed=1)
-    expected = {probe.talk[-1][1]: probe.expected for probe in probes}
+def test_a_judge_who_ignores_the_reply_fails_by_its_agreement_alone(rehearse, hundred, blind):
+    expected = {probe.talk[-1][1]: probe.expected for probe in hundred}
     ours = honest()
 
     def feels(view):
@@ -102,7 +122,7 @@ def test_a_judge_who_ignores_the_reply_fails_by_its_agreement_alone(rehearse, of
             return (8 if len(view.earlier) == 0 else 0) + (2 if view.emotion > 60 else -4)
         return round(expected[view.reply])
 
-    found = examined(rehearse, feels, [*own_probes(), *probes])
+    found = examined(rehearse, feels, [*own_probes(), *hundred])
     assert found.beyond.interval.low <= 0 and found.verdict == "not a person"
     said = "its changes follow released ones no better than a judge who ignores the reply"
     assert [reason for reason in found.reasons if "apart" not in reason] == [said]
@@ -175,10 +195,9 @@ def test_unreadable_answers_refusals_and_leaks_are_counted(rehearse):
 
 
 @pytest.mark.parametrize("name", ["by-hand.json", "by-hand-2.json"])
-def test_the_passport_of_a_model_that_answered_by_hand_follows_from_its_raw_answers(name, official):
+def test_the_passport_of_a_model_that_answered_by_hand_follows_from_its_raw_answers(name, every_turn):
     raw = json.loads((Path(__file__).parent / "passports" / name).read_text("utf-8"))
-    every = [probe for found in released_turns([official.parent]).values() for probe in found]
-    probes = [*own_probes(), *(probe for probe in every if probe.id in raw["answers"])]
+    probes = [*own_probes(), *(probe for probe in every_turn if probe.id in raw["answers"])]
     rows = [(probe, msgspec.convert(raw["answers"][probe.id], passport.Felt)) for probe in probes]
     found = examine(rows, raw["passport"]["simulator"], raw["passport"]["version"])
     stored = msgspec.convert(raw["passport"], passport.Passport)

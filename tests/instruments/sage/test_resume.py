@@ -1,15 +1,13 @@
 """A run killed in the middle of a dialogue plays on without asking anything twice."""
 
 import json
-import os
-import signal
-import subprocess
-import sys
 import threading
 from collections import Counter
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+
+import forked
 
 from .people import emotion_json, reply_json
 
@@ -75,8 +73,8 @@ def person():
 
 
 def sociometer(*words, store):
-    command = [sys.executable, "-m", "sociometer.cli.main", *words, "--store", str(store), "--quiet"]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+    command = ["-m", "sociometer.cli.main", *words, "--store", store, "--quiet"]
+    return forked.start(command, stdout=forked.PIPE, stderr=forked.PIPE)
 
 
 def test_a_dialogue_killed_in_its_middle_is_continued_without_a_repeated_request(person, tmp_path):
@@ -85,7 +83,7 @@ def test_a_dialogue_killed_in_its_middle_is_continued_without_a_repeated_request
     run = ("run", "sage", "--model", "baseline/random", "--role", f"simulator=vllm/person@{url}", "--limit", "1")
     first = sociometer(*run, store=store)
     assert person.stalled.wait(60), first.stderr.read()
-    os.killpg(first.pid, signal.SIGKILL)
+    first.kill()
     first.wait()
     first.stdout.close()
     first.stderr.close()
@@ -100,4 +98,4 @@ def test_a_dialogue_killed_in_its_middle_is_continued_without_a_repeated_request
     assert sum(after.values()) == 2 * 9 - (STALLS_AT - 1)
     answered = before - Counter(person.heard[STALLS_AT - 1 : STALLS_AT])
     assert not answered & after, "a request that was answered before the kill was sent again"
-    assert b"49" in out, "nine changes of +1"
+    assert "49" in out, "nine changes of +1"

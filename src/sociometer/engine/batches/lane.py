@@ -26,6 +26,7 @@ _MOST_MALFORMED = 6
 _LONGEST_POLL_SECONDS = 60.0
 _SETTLING_SECONDS = 60.0
 """How long after a lost `create` a provider may still show the batch for the first time."""
+_LOOK_SECONDS = 5.0
 _LONGEST_UPLOAD_SECONDS = 3_600.0
 _KEPT_SECONDS = 30 * 86_400.0
 """A batch that the provider does not know after this time was deleted; before, the key is another project's."""
@@ -243,7 +244,7 @@ class Lane:
             left = ends - time.monotonic()
             if number or left <= 0:
                 return number or ""
-            await asyncio.sleep(min(left, 5.0))
+            await asyncio.sleep(min(left, _LOOK_SECONDS))
 
     async def _collect(self, batch: ProviderBatch, number: str) -> None:
         self._known[batch.label] = number

@@ -18,7 +18,8 @@ def test_two_oracles_agree_on_every_item(tier, stories, language):
 
 
 def test_rescoring_makes_no_story(tmp_path):
-    run = sm.run("egosocial", tasks=["generated"], model="baseline/random", limit=6, store=tmp_path / "s.db")
+    how = {"tasks": ["generated"], "settings": {"stories": 4}, "limit": 6, "store": tmp_path / "s.db"}
+    run = sm.run("egosocial", model="baseline/random", **how)
     before = run.summary()
     for made in (scenes._seen_story, scenes._told):
         made.cache_clear()
