@@ -1,5 +1,6 @@
 """Figures of the report itself: the profile over all instruments, and measures of an instrument that draws none."""
 
+import re
 from collections.abc import Mapping, Sequence
 from textwrap import wrap
 
@@ -9,6 +10,7 @@ from sociometer.core.card import Card, MeasureCard
 from sociometer.core.measure import Figure
 from sociometer.core.task import AnyRun
 from sociometer.core.words import counted, grouped, listed
+from sociometer.results.checkpoints import CheckpointCurve, checkpoint_curve
 from sociometer.results.profile import ProfileLine, on_norm
 from sociometer.statistics.chart_parts import ReferenceLine
 from sociometer.statistics.charts import CurvePoint, Dot, curve_chart, dots_of, interval_chart
@@ -83,7 +85,32 @@ def measures_figure(card: Card, task: str, runs: Sequence[AnyRun]) -> Figure:
 def run_figures(run: StoredRun) -> tuple[Figure, ...]:
     """The figures of a run: those of its instrument, and what a stopping rule saw of each task."""
     draw, views = run.definition.figures, [run.summarised(task) for task in run.tasks]
-    return (*(draw(views) if draw else ()), *(found for view in views for found in evidence_figure(view)))
+    evidence = [found for view in views for found in evidence_figure(view)]
+    return (*(draw(views) if draw else ()), *evidence, *checkpoint_figures([run]))
+
+
+def checkpoint_figures(runs: Sequence[StoredRun]) -> tuple[Figure, ...]:
+    """The curve of each training that the runs are steps of, with all its steps that are in the store."""
+    found = {}
+    for run in runs:
+        until = run.manifest.config.until
+        if until is not None and until.checkpoint is not None:
+            found.setdefault((run.instrument, until.checkpoint.series), run)
+    return tuple(_curve(curve) for curve in map(checkpoint_curve, found.values()) if curve is not None)
+
+
+def _curve(curve: CheckpointCurve) -> Figure:
+    points = [
+        CurvePoint(one.step, one.difference, curve.series, one.low, one.high, one.verdict)
+        for one in curve.steps
+        if one.difference is not None
+    ]
+    unit = "share-points" if curve.measure.unit == "share" else curve.measure.unit
+    title = f"{curve.measure.title}: difference"
+    zero = [CurvePoint(point.x, 0.0) for point in points]
+    chart = curve_chart(points, x_title="step", y_title=title, unit=unit, truth=zero)
+    name = "-".join(re.findall(r"\w+", f"{curve.task} {curve.series} checkpoints"))
+    return Figure(name, f"{curve.series} against {curve.against}", f"{curve.sentence} {curve.note}", chart)
 
 
 def evidence_figure(run: AnyRun) -> list[Figure]:

@@ -65,6 +65,7 @@ _encode = msgspec.json.Encoder().encode
 TABLES_OF_A_RUN = ("attempt", "allowance", "summary", "score", "episode", "item", "provider_batch")
 COUNT = "SELECT count(outcome), count(*) - count(outcome) FROM episode WHERE run = ?"
 _ALPHABET = "23456789abcdefghjkmnpqrstvwxyz"
+_MOST_STEPS = 10_000
 _MOST_NAMED = 8
 """The most runs that the error about an unknown run lists."""
 _COLUMNS = "id, instrument, subject, config_hash, name, created, manifest, status, finished, totals, origin"
@@ -193,6 +194,15 @@ class Runs(StorePart):
         return self._select(
             f"WHERE {where} ORDER BY created DESC, id LIMIT ? OFFSET ?", (*values, search.limit, search.offset)
         )
+
+    def of_series(self, instrument: str, series: str) -> dict[int, RunRecord]:
+        """The runs of the checkpoints of a watched training, by step."""
+        found = dict[int, RunRecord]()
+        for record in self.found(RunSearch(words=series, instrument=instrument, limit=_MOST_STEPS)):
+            until = record.manifest.config.until
+            if until is not None and until.checkpoint is not None and until.checkpoint.series == series:
+                found[until.checkpoint.step] = record
+        return found
 
     def count(self, search: RunSearch) -> int:
         """How many runs a search finds in all."""

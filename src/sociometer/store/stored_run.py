@@ -141,6 +141,18 @@ class StoredRun:
             if record.subject == self.subject and task in record.manifest.config.tasks
         ]
 
+    def of_same_series(self) -> list["StoredRun"]:
+        """The runs of all checkpoints of the training that this run is a step of, by step; empty for any other run."""
+        until = self.manifest.config.until
+        if until is None or until.checkpoint is None:
+            return []
+        found = self._store.runs.of_series(self.instrument, until.checkpoint.series)
+        return [StoredRun(self._store, found[step], self._instrument) for step in sorted(found)]
+
+    def beside(self, reference: str) -> "StoredRun":
+        """Another run of the same instrument in the same store."""
+        return StoredRun(self._store, self._store.runs.get(reference), self._instrument)
+
     def part(self, task: str) -> tuple[int, int] | None:
         """How many items of a task its numbers come from, and of how many; None if they come from all.
 

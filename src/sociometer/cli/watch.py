@@ -1,0 +1,233 @@
+"""`run --watch`: finds the checkpoints of a training as they appear, and evaluates each against a stored run."""
+
+import glob
+import math
+import re
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from msgspec import Struct
+
+from sociometer.cli.output import print_text
+from sociometer.core.config import RunConfig, split_spec
+from sociometer.core.conversation import SUBJECT
+from sociometer.core.errors import MachineryError, StopCause, UsageError
+from sociometer.core.stopping import Checkpoint
+from sociometer.engine.engine import Engine, PlayedRun, run_loop
+from sociometer.engine.plan import ReadLists
+from sociometer.engine.roles import resolve_player
+from sociometer.models.presets import PRESETS
+from sociometer.store.records import Manifest, RunRecord, RunStatus
+
+SETTLED_SECONDS = 10.0
+"""A checkpoint counts when its files have not changed, or its server has listed it, for so long."""
+POLL_SECONDS = 2.0
+MOST_TRIES = 3
+"""How often a run that fails in the middle, such as when its server restarts, is continued."""
+STEP = "{step}"
+
+
+class Found(Struct, frozen=True):
+    """A checkpoint: its step, the value of `--model` for it, and what changes while its files are written."""
+
+    step: int
+    model: str
+    state: tuple[object, ...] = ()
+
+
+MakeConfig = Callable[[str, Checkpoint], RunConfig]
+"""The configuration of the run of a model that is a checkpoint."""
+
+
+def seconds_of(text: str) -> float:
+    """A time such as 90s, 30m, 12h or 2d in seconds; without one, there is no end."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)([smhd])", text)
+    if text and found is None:
+        raise UsageError(f"--watch-for must be a number with s, m, h or d, such as 30m or 12h, not '{text}'.")
+    return float(found[1]) * {"s": 1, "m": 60, "h": 3600, "d": 86_400}[found[2]] if found else math.inf
+
+
+def is_served(where: str) -> bool:
+    """Whether `--watch` names models of a server and not files."""
+    return where.partition("/")[0] in PRESETS
+
+
+def series_of(where: str) -> str:
+    """The name of a training by its folder, or by the part of the model's name that its checkpoints share."""
+    if is_served(where):
+        name = split_spec(where)[0].replace(STEP, "")
+    else:
+        name = _folder(where).absolute().name
+    return name.strip("-_./: ") or "training"
+
+
+def _folder(where: str) -> Path:
+    """The folder with the checkpoints: all of the path, or the part before the first that has `{step}`."""
+    parts = Path(where).expanduser().parts
+    fixed = next((nth for nth, part in enumerate(parts) if STEP in part), len(parts))
+    return Path(*parts[:fixed])
+
+
+def find_files(where: str) -> Iterator[Found]:
+    """The checkpoints in a folder: folders of weights and GGUF files; the last number in a name is its step.
+
+    In a path with `{step}`, that stands for the step, as in `checkpoints/global_step_{step}/huggingface`.
+    """
+    folder = _folder(where)
+    rest = str(Path(where).expanduser().relative_to(folder)) if STEP in where else STEP
+    names = _named(rest) if STEP in where else re.compile(r"(?:.*\D)?(\d+)\D*")
+    for path in sorted(folder.glob("*".join(map(glob.escape, rest.split(STEP))))):
+        named, is_file = names.fullmatch(str(path.relative_to(folder))), path.suffix.lower() == ".gguf"
+        if named is None or not (is_file or path.is_dir()):
+            continue
+        with suppress(OSError):  # it is being deleted
+            files = [path] if is_file else sorted(one for one in path.rglob("*") if one.is_file())
+            state = tuple((one.name, one.stat().st_size, one.stat().st_mtime_ns) for one in files)
+            yield Found(int(named[1]), f"{'local' if is_file else 'hf'}/{path.absolute()}", state)
+
+
+def _named(pattern: str) -> re.Pattern[str]:
+    """The names that a pattern with `{step}` stands for; a second `{step}` is the same step."""
+    first, second, *others = map(re.escape, pattern.split(STEP))
+    return re.compile(r"\1".join((rf"{first}(\d+){second}", *others)))
+
+
+def find_served(where: str, config: RunConfig) -> Iterator[Found]:
+    """The checkpoints among the models that a server lists."""
+    spec, hash_, revision = where.partition("#")
+    name, address, _ = split_spec(spec)
+    family, _, pattern = name.partition("/")
+
+    async def listed() -> tuple[str, ...]:
+        async with resolve_player(spec, SUBJECT, config) as player:
+            return await player.list_models()
+
+    names = _named(pattern)
+    for one in run_loop(listed()):
+        if named := names.fullmatch(one):
+            model = f"{family}/{one}" + (f"@{address}" if address else "")
+            yield Found(int(named[1]), f"{model}#{revision.replace(STEP, named[1]) if hash_ else named[1]}")
+
+
+class Watch:
+    """The checkpoints of one training: those that wait, those that are left, and the runs that were played."""
+
+    def __init__(self, engine: Engine, where: str, make: MakeConfig, series: str) -> None:
+        """Raise a UsageError if there is no such place, or if no checkpoint could be compared with the stored run."""
+        if is_served(where) and STEP not in split_spec(where)[0]:
+            raise UsageError(f"--watch {where} needs {STEP} in the model's name, as in vllm/lora-{STEP}@URL.")
+        if not is_served(where) and not _folder(where).is_dir():
+            raise UsageError(f"--watch: there is no folder '{_folder(where)}'; create it, or correct the path.")
+        self._engine, self._where, self._make, self.series = engine, where, make, series
+        self._since: dict[Found, float] = {}
+        self._left: set[Found] = set()
+        self._tries = Counter[Found]()
+        self._read: ReadLists = {}
+        self._silent = ""
+        self.played: list[PlayedRun] = []
+        # A baseline stands for the checkpoints that are still to come: items, settings and the stored run must fit.
+        plan = engine.plan(make("baseline/random", Checkpoint(series, 0)), sends=False, read=self._read)
+        if len(plan.tasks) > 1:
+            raise UsageError(f"--watch needs one task; choose one of {', '.join(plan.config.tasks)} by --task.")
+        engine.check_rule(plan)
+        self._instrument, self._until = plan.config.instrument, plan.config.until
+        for record in self.records().values():
+            self._refuse_other_rule(record)
+        engine.count_spending(record.id for record in self.records().values())
+
+    def _refuse_other_rule(self, record: RunRecord) -> None:
+        """The error rate is shared by the checkpoints that were announced first, and all have one stored run."""
+        then, now = record.manifest.config.until, self._until
+        if then is None or now is None or then.checkpoint is None:
+            return
+        if (then.models, then.against, then.margin, then.measure, then.anytime) != (
+            now.models, now.against, now.margin, now.measure, now.anytime
+        ):  # fmt: skip
+            raise UsageError(
+                f"'{self.series}' was watched before with --watch-steps {then.models} --against {then.against} and the"
+                " rule of its first run; repeat that command, or give this training another --label."
+            )
+
+    def records(self) -> dict[int, RunRecord]:
+        """The stored runs of this training, by step."""
+        store = self._engine.store
+        return store.runs.of_series(self._instrument, self.series) if store.path.exists() else {}
+
+    def play(self, seconds: float, told: Callable[[PlayedRun], None]) -> None:
+        """Evaluate checkpoints until Ctrl-C, for so long, or until all that were announced have been evaluated."""
+        ends, announced = time.monotonic() + seconds, self._until.models if self._until else 1
+        with suppress(KeyboardInterrupt):
+            while time.monotonic() < ends:
+                ended = [one for one in self.records().values() if one.status is RunStatus.FINISHED]
+                if len(ended) >= announced:
+                    break
+                found = self._next()
+                if found is None:
+                    time.sleep(min(POLL_SECONDS, max(0.0, ends - time.monotonic())))
+                elif (played := self._evaluate(found, announced)) is not None:
+                    self.played.append(played)
+                    told(played)
+                    cause = played.ending.cause
+                    if cause is not None and (cause.is_cap or cause is StopCause.INTERRUPTED):
+                        break
+
+    def _next(self) -> Found | None:
+        """The first step that has settled and is not evaluated yet."""
+        now, found = time.monotonic(), self._find()
+        if found is None:
+            return None
+        there = {one.model for one in found}
+        for one in self._since:
+            if one.model not in there and one not in self._left:
+                self._skip(one, "it was deleted before it was evaluated")
+        self._since = {one: self._since.get(one, now) for one in found}
+        ready = [one for one in found if one not in self._left and now - self._since[one] >= SETTLED_SECONDS]
+        return min(ready, key=lambda one: one.step, default=None)
+
+    def _find(self) -> list[Found] | None:
+        """The checkpoints that are there; None if the server does not say."""
+        try:
+            if is_served(self._where):
+                return list(find_served(self._where, self._make(self._where, Checkpoint(self.series, 0))))
+            return list(find_files(self._where))
+        except MachineryError as error:
+            if str(error) != self._silent:
+                print_text(f"{error} Waiting for it.", err=True)
+            self._silent = str(error)
+            return None
+
+    def _evaluate(self, found: Found, announced: int) -> PlayedRun | None:
+        """The run of a checkpoint, played or continued; None if it is done or cannot be evaluated."""
+        self._left.add(found)
+        known = self.records()
+        before = known.get(found.step)
+        if before is None and len(known) >= announced:
+            return self._skip(found, f"all {announced} announced checkpoints (--watch-steps) have runs")
+        try:
+            plan = self._engine.plan(self._make(found.model, Checkpoint(self.series, found.step)), read=self._read)
+            if before is not None and _subject(before.manifest) != _subject(plan.manifest):
+                return self._skip(found, f"run {before.id} has this step with other weights; give another --label")
+            if before is not None and before.status is RunStatus.FINISHED:
+                return None
+            if before is not None and self._engine.earlier(plan, continue_unfinished=True) is None:
+                return self._skip(found, f"run {before.id} has this step with other options; repeat its command")
+            played = self._engine.play_plan(plan, continue_unfinished=True)
+        except UsageError as error:
+            return self._skip(found, str(error))
+        if played.ending.status is RunStatus.FAILED and self._tries[found] < MOST_TRIES - 1:
+            self._tries[found] += 1
+            self._left.discard(found)
+            self._since[found] = time.monotonic()
+        return played
+
+    def _skip(self, found: Found, why: str) -> None:
+        self._left.add(found)
+        print_text(f"step {found.step} ({found.model.partition('#')[0]}) is skipped: {why.rstrip('.')}.", err=True)
+
+
+def _subject(manifest: Manifest) -> object:
+    """What identifies the weights of a run."""
+    return manifest.roles[SUBJECT].identity
