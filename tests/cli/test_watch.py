@@ -115,7 +115,7 @@ def served(tmp_path):
     """A server of checkpoints, and a store with a run that has every item right."""
     base = sm.run("sesi", "baseline/oracle", limit=60, name="base", store=tmp_path / "s.db")
     events = [event for episode in base.episodes() for event in base.transcript(episode.item.id)]
-    right = {one.request.messages[-1].content: one.reply.text for one in events if isinstance(one, Exchange)}
+    right = {one.messages[-1].content: one.reply.text for one in events if isinstance(one, Exchange)}
     with Aliases(right) as server:
         server.say = server.answer
         yield server
@@ -139,7 +139,7 @@ def test_ten_served_names_are_each_asked_once_though_the_watch_is_killed_twice(s
     curve = json.loads(out)
     assert [one["step"] for one in curve["steps"]] == STEPS
     assert "step 1500 (vllm/lora-1500@" in err and "does not exist" in err
-    verdicts = {one["step"]: one["verdict"] for one in curve["steps"]}
+    verdicts = {one["step"]: one["look"]["verdict"] for one in curve["steps"]}
     assert {step for step, verdict in verdicts.items() if verdict == "worse"} == set(STEPS[3:])
     assert curve["sentence"].startswith("Step 4000 is the first that is worse than baseline/oracle, by ")
     asked = Counter(
@@ -166,7 +166,7 @@ def test_the_curve_is_in_the_report_and_on_the_page_of_each_step(served, tmp_pat
     runs = by_step(store)
     curve = checkpoint_curve(runs[3000])
     assert [one.step for one in curve.steps] == [3000, 4000, 5000]
-    assert all(one.low <= one.difference <= one.high for one in curve.steps[1:])
+    assert all(one.look.low <= one.look.value <= one.look.high for one in curve.steps[1:])
     figures, _ = figures_of(ViewedStore(store, load, cards()), runs[3000].id)
     assert curve.sentence in figures[-1].caption
     drawn = figures[-1].save(tmp_path / "curve.svg").read_text()
@@ -232,7 +232,7 @@ def test_what_is_deleted_before_its_turn_is_named(tmp_path, monkeypatch, capsys)
     ("words", "told"),
     [
         (("--watch", "{tmp}/nothing", "--against", "base"), "there is no folder"),
-        (("--watch", "{tmp}"), "needs --against RUN"),
+        (("--watch", "{tmp}"), "give --against RUN"),
         (("--watch", "{tmp}", "--against", "other"), "unknown run 'other'"),
         (("--watch", "{tmp}", "--against", "base", "--until", "±3"), "no other --until"),
         (("--watch", "{tmp}", "--against", "base", "--seed", "4"), "the two differ in items, seed"),

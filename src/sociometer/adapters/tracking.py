@@ -34,8 +34,7 @@ def log_scores(run: StoredRun, names: Iterable[str]) -> list[str]:
         ends = {"low": interval.low, "high": interval.high, "failed": line.failed}
         name = f"{run.instrument}/{line.task}/{line.measure.name}"
         scores |= {name: value} | {f"{name}.{end}": float(one) for end, one in ends.items() if one is not None}
-    until = run.manifest.config.until
-    watched = until.checkpoint if until else None
+    watched = run.manifest.config.checkpoint
     step = watched.step if watched else int((re.findall(r"\d+", run.revision) or "0")[-1])
     series = watched.series if watched else model_label(run.manifest.config.subject).partition("#")[0]
     curve = f"{run.instrument}/{series}"

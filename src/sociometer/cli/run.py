@@ -27,14 +27,13 @@ from sociometer.cli.options import (
 )
 from sociometer.cli.output import SCREEN, Display, display_options, print_text
 from sociometer.cli.project import project_option, with_defaults
-from sociometer.cli.watch import SETTLED_SECONDS, Watch, seconds_of, series_of
+from sociometer.cli.watch import Watch, seconds_of, series_of
 from sociometer.core.card import Card
 from sociometer.core.config import Caps, RunConfig, check_number
 from sociometer.core.errors import ExitCode, NeverAnswered, StopCause, UsageError, unknown
 from sociometer.core.measure import Cell, Table
 from sociometer.core.settings import Setting
 from sociometer.core.stopping import DECIDED, RANKED, Checkpoint
-from sociometer.core.words import counted
 from sociometer.engine.engine import Engine, PlayedRun
 from sociometer.engine.estimate import RoleEstimate, estimate, how_estimated, longest_wait
 from sociometer.engine.plan import ReadPlan
@@ -169,8 +168,10 @@ def play(
 ) -> int:
     """Play, or with `dry_run` show the plan, and what it takes to detect a difference; if not `priced`, only that."""
     check_trackers(log_to)
+    if watch and (dry_run or values["fresh"]):
+        raise UsageError("--watch cannot be combined with --dry-run or --fresh.")
     if watch:
-        return _watch(instruments, watch, dry_run, quiet, display, log_to, values)
+        return _watch(watch, instruments, display, quiet, {**values, "log_to": log_to})
     configs = configs_of(instruments, values)
     with ProgressDisplay(quiet or dry_run) as progress, open_engine(values["store"], progress) as engine:
         plans = engine.plans(configs, sends=not dry_run)
@@ -189,49 +190,35 @@ def play(
         return _play_all(engine, plans, display, log_to)
 
 
-def _watch(
-    instruments: tuple[str, ...],
-    where: str,
-    dry_run: bool,
-    quiet: bool,
-    display: Display,
-    log_to: tuple[str, ...],
-    values: dict[str, Any],
-) -> int:
+def _watch(where: str, instruments: tuple[str, ...], display: Display, quiet: bool, values: dict[str, Any]) -> int:
     """Evaluate the checkpoints of a training as they appear, and show their curve at the end."""
     from sociometer.results.checkpoints import checkpoint_curve  # here, since it loads numpy
 
-    if dry_run or values["fresh"]:
-        raise UsageError("--watch cannot be combined with --dry-run or --fresh.")
     if not values["against"] or values["until"] not in ("", DECIDED):
-        raise UsageError(
-            "--watch stops each checkpoint when it is decided: it needs --against RUN, and no other --until."
-        )
+        raise UsageError("--watch plays each checkpoint until decided: give --against RUN and no other --until.")
     seconds, steps = seconds_of(values["watch_for"]), values["watch_steps"]
     series, name = values["label"] or series_of(where), values["name"]
 
     def config(model: str, checkpoint: Checkpoint) -> RunConfig:
         named = {"label": f"{series} step {checkpoint.step}", "name": f"{name}-{checkpoint.step}" if name else ""}
         (made,) = configs_of(instruments, {**values, **named, "models": (model,), "until": DECIDED})
-        assert made.until is not None
-        return structs.replace(made, until=structs.replace(made.until, models=steps, checkpoint=checkpoint))
+        until = made.until and structs.replace(made.until, models=steps, checkpoint=checkpoint)
+        return structs.replace(made, until=until)
+
+    def told(played: PlayedRun) -> None:
+        if not quiet:
+            print_text(summaries.finding(played.run), err=True)
+        _tell_trackers(played.run, values["log_to"])
 
     with ProgressDisplay(quiet) as progress, open_engine(values["store"], progress) as engine:
         watched = Watch(engine, where, config, series)
-        if not quiet:
-            print_text(
-                f"Watching {where}: at most {counted(steps, 'checkpoint')}, each {SETTLED_SECONDS:g} s after its last"
-                " change. Ctrl-C ends; the same command continues.", err=True,
-            )  # fmt: skip
-            _tell_the_limits(caps(values))
-
-        def told(played: PlayedRun) -> None:
+        with suppress(KeyboardInterrupt):
             if not quiet:
-                print_text(summaries.finding(played.run), err=True)
-            for problem in log_scores(played.run, log_to) if log_to else ():
-                print_text(problem, err=True)
-
-        watched.play(seconds, told)
+                print_text(
+                    f"Watching {where} for at most {steps} checkpoints. Ctrl-C ends; repeat to continue.", err=True
+                )
+                _tell_the_limits(caps(values))
+            watched.play(seconds, told)
         run = next(iter(watched.records().values()), None)
         curve = checkpoint_curve(engine.stored(run.id)) if run else None
         if display.as_json:
@@ -315,7 +302,13 @@ def show_all(played: list[PlayedRun], display: Display, log_to: tuple[str, ...] 
         display.json([played_json(one) for one in played])
     else:
         show_played([one.run for one in played], display)
-    for problem in (problem for one in played if log_to for problem in log_scores(one.run, log_to)):
+    for one in played:
+        _tell_trackers(one.run, log_to)
+
+
+def _tell_trackers(run: StoredRun, names: tuple[str, ...]) -> None:
+    """Hand the scores of a run to trackers, and print what went wrong."""
+    for problem in log_scores(run, names) if names else ():
         print_text(problem, err=True)
 
 

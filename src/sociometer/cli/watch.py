@@ -4,13 +4,13 @@ import glob
 import math
 import re
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
+from sociometer.cli.options import stopping_rule
 from sociometer.cli.output import print_text
 from sociometer.core.config import RunConfig, split_spec
 from sociometer.core.conversation import SUBJECT
@@ -25,8 +25,6 @@ from sociometer.store.records import Manifest, RunRecord, RunStatus
 SETTLED_SECONDS = 10.0
 """A checkpoint counts when its files have not changed, or its server has listed it, for so long."""
 POLL_SECONDS = 2.0
-MOST_TRIES = 3
-"""How often a run that fails in the middle, such as when its server restarts, is continued."""
 STEP = "{step}"
 
 
@@ -113,7 +111,7 @@ def find_served(where: str, config: RunConfig) -> Iterator[Found]:
 
 
 class Watch:
-    """The checkpoints of one training: those that wait, those that are left, and the runs that were played."""
+    """The checkpoints of one training: since when each is unchanged, and those that are done or were skipped."""
 
     def __init__(self, engine: Engine, where: str, make: MakeConfig, series: str) -> None:
         """Raise a UsageError if there is no such place, or if no checkpoint could be compared with the stored run."""
@@ -121,10 +119,9 @@ class Watch:
             raise UsageError(f"--watch {where} needs {STEP} in the model's name, as in vllm/lora-{STEP}@URL.")
         if not is_served(where) and not _folder(where).is_dir():
             raise UsageError(f"--watch: there is no folder '{_folder(where)}'; create it, or correct the path.")
-        self._engine, self._where, self._make, self.series = engine, where, make, series
+        self._engine, self._where, self._make, self._series = engine, where, make, series
         self._since: dict[Found, float] = {}
         self._left: set[Found] = set()
-        self._tries = Counter[Found]()
         self._read: ReadLists = {}
         self._silent = ""
         self.played: list[PlayedRun] = []
@@ -132,54 +129,47 @@ class Watch:
         plan = engine.plan(make("baseline/random", Checkpoint(series, 0)), sends=False, read=self._read)
         if len(plan.tasks) > 1:
             raise UsageError(f"--watch needs one task; choose one of {', '.join(plan.config.tasks)} by --task.")
-        engine.check_rule(plan)
-        self._instrument, self._until = plan.config.instrument, plan.config.until
-        for record in self.records().values():
-            self._refuse_other_rule(record)
+        stopping_rule(plan.manifest, plan.instrument, engine.stored)
+        self._instrument, self._announced = plan.config.instrument, plan.config.until.models if plan.config.until else 1
         engine.count_spending(record.id for record in self.records().values())
-
-    def _refuse_other_rule(self, record: RunRecord) -> None:
-        """The error rate is shared by the checkpoints that were announced first, and all have one stored run."""
-        then, now = record.manifest.config.until, self._until
-        if then is None or now is None or then.checkpoint is None:
-            return
-        if (then.models, then.against, then.margin, then.measure, then.anytime) != (
-            now.models, now.against, now.margin, now.measure, now.anytime
-        ):  # fmt: skip
-            raise UsageError(
-                f"'{self.series}' was watched before with --watch-steps {then.models} --against {then.against} and the"
-                " rule of its first run; repeat that command, or give this training another --label."
-            )
+        for then in (record.manifest.config.until for record in self.records().values()):
+            if then and plan.config.until != structs.replace(then, checkpoint=Checkpoint(series, 0)):
+                raise UsageError(
+                    f"'{series}' was watched before with --watch-steps {then.models} --against {then.against}; repeat"
+                    " that command with all its options, or give this training another --label."
+                )
 
     def records(self) -> dict[int, RunRecord]:
         """The stored runs of this training, by step."""
         store = self._engine.store
-        return store.runs.of_series(self._instrument, self.series) if store.path.exists() else {}
+        return store.runs.of_series(self._instrument, self._series) if store.path.exists() else {}
 
     def play(self, seconds: float, told: Callable[[PlayedRun], None]) -> None:
-        """Evaluate checkpoints until Ctrl-C, for so long, or until all that were announced have been evaluated."""
-        ends, announced = time.monotonic() + seconds, self._until.models if self._until else 1
-        with suppress(KeyboardInterrupt):
-            while time.monotonic() < ends:
-                ended = [one for one in self.records().values() if one.status is RunStatus.FINISHED]
-                if len(ended) >= announced:
+        """Evaluate checkpoints for so long, or until all that were announced have been evaluated."""
+        ends = time.monotonic() + seconds
+        while time.monotonic() < ends:
+            if sum(one.status is RunStatus.FINISHED for one in self.records().values()) >= self._announced:
+                break
+            found = self._next()
+            if found is None:
+                time.sleep(min(POLL_SECONDS, max(0.0, ends - time.monotonic())))
+            elif (played := self._evaluate(found)) is not None:
+                self.played.append(played)
+                told(played)
+                if (cause := played.ending.cause) and (cause.is_cap or cause is StopCause.INTERRUPTED):
                     break
-                found = self._next()
-                if found is None:
-                    time.sleep(min(POLL_SECONDS, max(0.0, ends - time.monotonic())))
-                elif (played := self._evaluate(found, announced)) is not None:
-                    self.played.append(played)
-                    told(played)
-                    cause = played.ending.cause
-                    if cause is not None and (cause.is_cap or cause is StopCause.INTERRUPTED):
-                        break
 
     def _next(self) -> Found | None:
         """The first step that has settled and is not evaluated yet."""
-        now, found = time.monotonic(), self._find()
-        if found is None:
+        try:
+            served = is_served(self._where)
+            found = list(find_served(self._where, self._config(self._where)) if served else find_files(self._where))
+        except MachineryError as error:
+            if str(error) != self._silent:
+                print_text(f"{error} Waiting for it.", err=True)
+            self._silent = str(error)
             return None
-        there = {one.model for one in found}
+        now, there = time.monotonic(), {one.model for one in found}
         for one in self._since:
             if one.model not in there and one not in self._left:
                 self._skip(one, "it was deleted before it was evaluated")
@@ -187,47 +177,32 @@ class Watch:
         ready = [one for one in found if one not in self._left and now - self._since[one] >= SETTLED_SECONDS]
         return min(ready, key=lambda one: one.step, default=None)
 
-    def _find(self) -> list[Found] | None:
-        """The checkpoints that are there; None if the server does not say."""
-        try:
-            if is_served(self._where):
-                return list(find_served(self._where, self._make(self._where, Checkpoint(self.series, 0))))
-            return list(find_files(self._where))
-        except MachineryError as error:
-            if str(error) != self._silent:
-                print_text(f"{error} Waiting for it.", err=True)
-            self._silent = str(error)
-            return None
+    def _config(self, model: str, step: int = 0) -> RunConfig:
+        return self._make(model, Checkpoint(self._series, step))
 
-    def _evaluate(self, found: Found, announced: int) -> PlayedRun | None:
+    def _evaluate(self, found: Found) -> PlayedRun | None:
         """The run of a checkpoint, played or continued; None if it is done or cannot be evaluated."""
         self._left.add(found)
         known = self.records()
         before = known.get(found.step)
-        if before is None and len(known) >= announced:
-            return self._skip(found, f"all {announced} announced checkpoints (--watch-steps) have runs")
+        if before is None and len(known) >= self._announced:
+            return self._skip(found, f"all {self._announced} announced checkpoints (--watch-steps) have runs")
         try:
-            plan = self._engine.plan(self._make(found.model, Checkpoint(self.series, found.step)), read=self._read)
-            if before is not None and _subject(before.manifest) != _subject(plan.manifest):
+            plan = self._engine.plan(self._config(found.model, found.step), read=self._read)
+            if before is not None and _weights(before.manifest) != _weights(plan.manifest):
                 return self._skip(found, f"run {before.id} has this step with other weights; give another --label")
             if before is not None and before.status is RunStatus.FINISHED:
                 return None
             if before is not None and self._engine.earlier(plan, continue_unfinished=True) is None:
                 return self._skip(found, f"run {before.id} has this step with other options; repeat its command")
-            played = self._engine.play_plan(plan, continue_unfinished=True)
+            return self._engine.play_plan(plan, continue_unfinished=True)
         except UsageError as error:
             return self._skip(found, str(error))
-        if played.ending.status is RunStatus.FAILED and self._tries[found] < MOST_TRIES - 1:
-            self._tries[found] += 1
-            self._left.discard(found)
-            self._since[found] = time.monotonic()
-        return played
 
     def _skip(self, found: Found, why: str) -> None:
         self._left.add(found)
         print_text(f"step {found.step} ({found.model.partition('#')[0]}) is skipped: {why.rstrip('.')}.", err=True)
 
 
-def _subject(manifest: Manifest) -> object:
-    """What identifies the weights of a run."""
+def _weights(manifest: Manifest) -> object:
     return manifest.roles[SUBJECT].identity

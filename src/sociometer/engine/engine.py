@@ -174,10 +174,6 @@ class Engine:
             raise UsageError("--until works with 'run' and models only: people and other commands play all items.")
         return self._rules(manifest, instrument, self.stored)
 
-    def check_rule(self, plan: ReadPlan) -> None:
-        """Raise a UsageError if a run with this plan could not follow its stopping rule."""
-        self._rule(plan.manifest, plan.instrument)
-
     def share_limits(self, plans: Sequence[ReadPlan]) -> None:
         """Count what these runs have spent in earlier starts against the limits of each of them."""
         if len(plans) > 1 and any(plan.config.caps != Caps() for plan in plans):

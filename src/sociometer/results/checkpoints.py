@@ -3,9 +3,8 @@
 from msgspec import Struct
 
 from sociometer.core.card import MeasureCard
-from sociometer.core.errors import NotFound
 from sociometer.core.measure import Interval, Table
-from sociometer.core.stopping import StoppingRecord
+from sociometer.core.stopping import Look
 from sociometer.core.words import counted
 from sociometer.results.stopping import LEVEL, rule_measure
 from sociometer.statistics.formatting import amount, bracketed_interval
@@ -13,20 +12,15 @@ from sociometer.store.stored_run import StoredRun
 
 
 class CurveStep(Struct, frozen=True):
-    """A checkpoint with its difference from the stored run, as the last look of its rule saw it."""
+    """A checkpoint with the last look of its rule: its difference from the stored run, interval and verdict."""
 
     step: int
     run: str
-    difference: float | None = None
-    low: float | None = None
-    high: float | None = None
-    verdict: str = ""
-    """`better`, `worse`, `equivalent`, `cannot be decided`; empty if the run has not ended."""
-    items: int = 0
+    look: Look
 
 
 class CheckpointCurve(Struct, frozen=True):
-    """The checkpoints of a training, by step."""
+    """The checkpoints of a training against one stored run, by step."""
 
     series: str
     against: str
@@ -39,37 +33,35 @@ class CheckpointCurve(Struct, frozen=True):
     @property
     def sentence(self) -> str:
         """Which step is the first that is worse, and which the first that is better, than the stored run."""
-        ended = [one for one in self.steps if one.verdict]
+        ended = [one for one in self.steps if one.look.verdict]
+        first = {one.look.verdict: one for one in reversed(ended)}
         said = [
-            f"Step {first.step} is the first that is {verdict} than {self.against}{self._by(first)}."
-            for verdict in ("worse", "better")
-            for first in [one for one in ended if one.verdict == verdict][:1]
+            f"Step {first[how].step} is the first that is {how} than {self.against}, {self._by(first[how].look)}."
+            for how in ("worse", "better")
+            if how in first
         ]
-        if ended and not any(one.verdict == "worse" for one in ended):
+        if ended and "worse" not in first:
             said.append(f"No checkpoint up to step {ended[-1].step} was found to be worse than {self.against}.")
         return " ".join(said) or "No checkpoint has been evaluated to its end."
 
     @property
     def note(self) -> str:
         """What the intervals promise."""
-        share = f", {100 * (1 - LEVEL):g} %/{self.announced} for each" if self.announced > 1 else ""
         return (
             f"{len(self.steps)} of {counted(self.announced, 'announced checkpoint')}. The intervals of all announced"
-            f" checkpoints and of all looks at them hold together at {100 * LEVEL:g} % (Bonferroni{share})."
+            f" checkpoints and of all looks at them hold together at {100 * LEVEL:g} % (Bonferroni)."
         )
 
-    def _by(self, step: CurveStep) -> str:
-        if step.difference is None:
-            return ""
-        interval, unit = Interval(step.low, step.high), self.measure.unit
-        size = amount(step.difference, unit, interval=interval)
-        return f", by {size} {bracketed_interval(interval, unit, reverse=step.difference < 0)}"
+    def _by(self, look: Look) -> str:
+        found, unit, interval = look.value or 0.0, self.measure.unit, Interval(look.low, look.high)
+        return f"by {amount(found, unit, interval=interval)} {bracketed_interval(interval, unit, reverse=found < 0)}"
 
     def table(self) -> Table:
         """One row for each checkpoint."""
         rows = tuple(
-            (one.step, one.difference, one.low, one.high, one.verdict or "not ended", one.items, one.run)
+            (one.step, look.value, look.low, look.high, look.verdict or "not ended", look.items, one.run)
             for one in self.steps
+            for look in (one.look,)
         )
         unit = "share-points" if self.measure.unit == "share" else self.measure.unit
         columns = ("step", "difference", "from", "to", "verdict", "items", "run")
@@ -77,25 +69,13 @@ class CheckpointCurve(Struct, frozen=True):
         return Table("checkpoints", title, columns, rows, self.note, dict.fromkeys(columns[1:4], unit))
 
 
-def checkpoint_curve(run: StoredRun) -> CheckpointCurve | None:
-    """The curve of the training that a run is a step of; None for any other run."""
-    until, runs = run.manifest.config.until, run.of_same_series()
+def checkpoint_curve(run: StoredRun) -> CheckpointCurve:
+    """The curve of the training that a run is a step of."""
+    until, task, steps = run.manifest.config.until, run.tasks[0], list[CurveStep]()
     if until is None or until.checkpoint is None:
-        return None
-    task = run.tasks[0]
-    try:
-        against = run.beside(until.against).subject
-    except NotFound:
-        against = until.against
-    steps = tuple(_step(one, one.stopping(task)) for one in runs)
-    measure = rule_measure(run.definition, task, until)
-    return CheckpointCurve(until.checkpoint.series, against, task, measure, until.models, steps)
-
-
-def _step(run: StoredRun, seen: StoppingRecord | None) -> CurveStep:
-    until = run.manifest.config.until
-    step = until.checkpoint.step if until and until.checkpoint else 0
-    if seen is None or not seen.looks:
-        return CurveStep(step, run.id)
-    last = seen.looks[-1]
-    return CurveStep(step, run.id, last.value, last.low, last.high, last.verdict, last.items)
+        raise ValueError(f"run {run.id} is no step of a watched training")
+    for step, one in run.of_same_series().items():
+        seen = one.stopping(task)
+        steps.append(CurveStep(step, one.id, seen.looks[-1] if seen and seen.looks else Look(0)))
+    measure, against = rule_measure(run.definition, task, until), run.subject_of(until.against)
+    return CheckpointCurve(until.checkpoint.series, against, task, measure, until.models, tuple(steps))

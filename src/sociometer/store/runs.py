@@ -197,12 +197,9 @@ class Runs(StorePart):
 
     def of_series(self, instrument: str, series: str) -> dict[int, RunRecord]:
         """The runs of the checkpoints of a watched training, by step."""
-        found = dict[int, RunRecord]()
-        for record in self.found(RunSearch(words=series, instrument=instrument, limit=_MOST_STEPS)):
-            until = record.manifest.config.until
-            if until is not None and until.checkpoint is not None and until.checkpoint.series == series:
-                found[until.checkpoint.step] = record
-        return found
+        records = self.found(RunSearch(words=series, instrument=instrument, limit=_MOST_STEPS))
+        found = ((one.manifest.config.checkpoint, one) for one in records)
+        return {checkpoint.step: one for checkpoint, one in found if checkpoint and checkpoint.series == series}
 
     def count(self, search: RunSearch) -> int:
         """How many runs a search finds in all."""

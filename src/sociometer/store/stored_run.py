@@ -141,17 +141,16 @@ class StoredRun:
             if record.subject == self.subject and task in record.manifest.config.tasks
         ]
 
-    def of_same_series(self) -> list["StoredRun"]:
-        """The runs of all checkpoints of the training that this run is a step of, by step; empty for any other run."""
-        until = self.manifest.config.until
-        if until is None or until.checkpoint is None:
-            return []
-        found = self._store.runs.of_series(self.instrument, until.checkpoint.series)
-        return [StoredRun(self._store, found[step], self._instrument) for step in sorted(found)]
+    def of_same_series(self) -> dict[int, "StoredRun"]:
+        """The runs of the checkpoints of the training that this run is a step of, by step; empty for any other run."""
+        if (own := self.manifest.config.checkpoint) is None:
+            return {}
+        found = self._store.runs.of_series(self.instrument, own.series)
+        return {step: StoredRun(self._store, found[step], self._instrument) for step in sorted(found)}
 
-    def beside(self, reference: str) -> "StoredRun":
-        """Another run of the same instrument in the same store."""
-        return StoredRun(self._store, self._store.runs.get(reference), self._instrument)
+    def subject_of(self, run: str) -> str:
+        """The subject of another run in the same store; its id if it is not there."""
+        return next((one.subject for one in self._store.runs.found(RunSearch(ids=(run,)))), run)
 
     def part(self, task: str) -> tuple[int, int] | None:
         """How many items of a task its numbers come from, and of how many; None if they come from all.
