@@ -185,19 +185,20 @@ class Watch:
         self._left.add(found)
         known = self.records()
         before = known.get(found.step)
-        if before is None and len(known) >= self._announced:
-            return self._skip(found, f"all {self._announced} announced checkpoints (--watch-steps) have runs")
         try:
             plan = self._engine.plan(self._config(found.model, found.step), read=self._read)
+            if before is None and len(known) >= self._announced:
+                raise UsageError(f"all {self._announced} announced checkpoints (--watch-steps) have runs")
             if before is not None and _weights(before.manifest) != _weights(plan.manifest):
-                return self._skip(found, f"run {before.id} has this step with other weights; give another --label")
+                raise UsageError(f"run {before.id} has this step with other weights; give another --label")
             if before is not None and before.status is RunStatus.FINISHED:
                 return None
             if before is not None and self._engine.earlier(plan, continue_unfinished=True) is None:
-                return self._skip(found, f"run {before.id} has this step with other options; repeat its command")
+                raise UsageError(f"run {before.id} has this step with other options; repeat its command")
             return self._engine.play_plan(plan, continue_unfinished=True)
         except UsageError as error:
-            return self._skip(found, str(error))
+            self._skip(found, str(error))
+            return None
 
     def _skip(self, found: Found, why: str) -> None:
         self._left.add(found)
