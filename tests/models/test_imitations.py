@@ -306,3 +306,70 @@ def test_every_server_of_the_list_is_imitated_or_has_its_wire_format_tested():
     told = " ".join(f"{entry.spec} {entry.help}" for entry in describe())
     for word in ("vLLM", "SGLang", "Ollama", "LM Studio", "llama.cpp", "LiteLLM", "OpenRouter", "Azure", "bedrock"):
         assert word in told
+
+
+class Bedrock(LoopbackServer):
+    """Bedrock's Converse: signed requests at the path of the model, counts in `usage`, errors named in a header."""
+
+    async def _handle(self, request: web.Request) -> web.Response:
+        self.received.append(request.path)
+        if not request.headers.get("Authorization", "").startswith("AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/"):
+            return web.json_response({"message": "Missing Authentication Token"}, status=403)
+        if self.failure:
+            status, kind, message = self.failure
+            return web.json_response({"message": message}, status=status, headers={"x-amzn-ErrorType": kind})
+        reasoning = {"reasoningContent": {"reasoningText": {"text": "Ben cries.", "signature": "s"}}}
+        said = {"role": "assistant", "content": [reasoning, {"text": "B"}]}
+        usage = {"inputTokens": 12, "outputTokens": 3, "totalTokens": 15}
+        answer = {"output": {"message": said}, "stopReason": "end_turn", "usage": usage, "metrics": {"latencyMs": 1}}
+        return web.json_response(answer)
+
+    failure: tuple[int, str, str] | None = None
+
+
+@pytest.fixture
+def bedrock(monkeypatch):
+    pytest.importorskip("inspect_ai", reason="the extra 'inspect' is not installed")
+    pytest.importorskip("aiobotocore", reason="Inspect needs aiobotocore for Bedrock")
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY")
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+    with Bedrock() as server:
+        monkeypatch.setenv("BEDROCK_BASE_URL", server.url)
+        yield server
+
+
+def ask_bedrock():
+    async def once():
+        player = resolve("inspect/bedrock/amazon.nova-lite-v1:0", ModelOptions())
+        try:
+            return await player.answer(Request("subject", (user("Who is sad?"),), sampling=Sampling(temperature=0)))
+        finally:
+            await player.close()
+
+    return asyncio.run(once())
+
+
+@pytest.mark.filterwarnings("ignore:The 'initial' parameter is deprecated:DeprecationWarning")
+def test_bedrock_answers_through_inspect(bedrock):
+    reply = ask_bedrock()
+    assert (reply.text, reply.finish, reply.reasoning) == ("B", "stop", "Ben cries.")
+    assert (reply.usage.input_tokens, reply.usage.output_tokens) == (12, 3)
+    assert bedrock.received == ["/model/amazon.nova-lite-v1:0/converse"]
+
+
+@pytest.mark.filterwarnings("ignore:The 'initial' parameter is deprecated:DeprecationWarning")
+@pytest.mark.parametrize(
+    ("failure", "retryable"),
+    [
+        ((403, "AccessDeniedException", "You don't have access to the model with the specified model ID."), False),
+        ((404, "ResourceNotFoundException", "The provided model identifier is invalid."), False),
+        ((429, "ThrottlingException", "Too many requests, please wait before trying again."), True),
+    ],
+)
+def test_an_error_of_bedrock_names_itself(bedrock, failure, retryable):
+    bedrock.failure = failure
+    with pytest.raises(MachineryError) as caught:
+        ask_bedrock()
+    assert failure[1] in str(caught.value) or failure[2] in str(caught.value)
+    assert caught.value.retryable is retryable
