@@ -121,11 +121,9 @@ def configs_of(instruments: tuple[str, ...], values: dict[str, Any]) -> list[Run
     models = values["models"]
     if not models:
         raise UsageError("no model given; use --model MODEL ('sociometer list models' lists the accepted values).")
-    if values["label"] and len(models) > 1:
-        raise UsageError("--label works with a single --model, not with several.")
-    if values["name"] and len(models) > 1:
-        raise UsageError("--name works with a single --model, not with several.")
-
+    for option in ("label", "name"):
+        if values[option] and len(models) > 1:
+            raise UsageError(f"--{option} works with a single --model, not with several.")
     known_roles = {READER.name, *(role.name for name in names for role in card_of(name).role)}
     for text in values["roles"]:
         if (role := text.partition("=")[0]) not in known_roles and "=" in text and role != "subject":
@@ -208,7 +206,8 @@ def _watch(where: str, instruments: tuple[str, ...], display: Display, quiet: bo
     def told(played: PlayedRun) -> None:
         if not quiet:
             print_text(summaries.finding(played.run), err=True)
-        _tell_trackers(played.run, values["log_to"])
+        for problem in log_scores(played.run, values["log_to"]):
+            print_text(problem, err=True)
 
     with ProgressDisplay(quiet) as progress, open_engine(values["store"], progress) as engine:
         watched = Watch(engine, where, config, series)
@@ -302,13 +301,7 @@ def show_all(played: list[PlayedRun], display: Display, log_to: tuple[str, ...] 
         display.json([played_json(one) for one in played])
     else:
         show_played([one.run for one in played], display)
-    for one in played:
-        _tell_trackers(one.run, log_to)
-
-
-def _tell_trackers(run: StoredRun, names: tuple[str, ...]) -> None:
-    """Hand the scores of a run to trackers, and print what went wrong."""
-    for problem in log_scores(run, names) if names else ():
+    for problem in (problem for one in played if log_to for problem in log_scores(one.run, log_to)):
         print_text(problem, err=True)
 
 

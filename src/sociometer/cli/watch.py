@@ -20,12 +20,14 @@ from sociometer.engine.engine import Engine, PlayedRun, run_loop
 from sociometer.engine.plan import ReadLists
 from sociometer.engine.roles import resolve_player
 from sociometer.models.presets import PRESETS
-from sociometer.store.records import Manifest, RunRecord, RunStatus
+from sociometer.store.records import RunRecord, RunStatus
 
 SETTLED_SECONDS = 10.0
 """A checkpoint counts when its files have not changed, or its server has listed it, for so long."""
 POLL_SECONDS = 2.0
 STEP = "{step}"
+MakeConfig = Callable[[str, Checkpoint], RunConfig]
+"""The configuration of the run of a model that is a checkpoint."""
 
 
 class Found(Struct, frozen=True):
@@ -34,10 +36,6 @@ class Found(Struct, frozen=True):
     step: int
     model: str
     state: tuple[object, ...] = ()
-
-
-MakeConfig = Callable[[str, Checkpoint], RunConfig]
-"""The configuration of the run of a model that is a checkpoint."""
 
 
 def seconds_of(text: str) -> float:
@@ -55,18 +53,14 @@ def is_served(where: str) -> bool:
 
 def series_of(where: str) -> str:
     """The name of a training by its folder, or by the part of the model's name that its checkpoints share."""
-    if is_served(where):
-        name = split_spec(where)[0].replace(STEP, "")
-    else:
-        name = _folder(where).absolute().name
+    name = split_spec(where)[0].replace(STEP, "") if is_served(where) else _folder(where).absolute().name
     return name.strip("-_./: ") or "training"
 
 
 def _folder(where: str) -> Path:
-    """The folder with the checkpoints: all of the path, or the part before the first that has `{step}`."""
-    parts = Path(where).expanduser().parts
-    fixed = next((nth for nth, part in enumerate(parts) if STEP in part), len(parts))
-    return Path(*parts[:fixed])
+    """The folder with the checkpoints: the path up to the first part that has `{step}`."""
+    path = Path(where).expanduser()
+    return next((one.parent for one in (*reversed(path.parents), path) if STEP in one.name), path)
 
 
 def find_files(where: str) -> Iterator[Found]:
@@ -79,12 +73,11 @@ def find_files(where: str) -> Iterator[Found]:
     names = _named(rest) if STEP in where else re.compile(r"(?:.*\D)?(\d+)\D*")
     for path in sorted(folder.glob("*".join(map(glob.escape, rest.split(STEP))))):
         named, is_file = names.fullmatch(str(path.relative_to(folder))), path.suffix.lower() == ".gguf"
-        if named is None or not (is_file or path.is_dir()):
-            continue
-        with suppress(OSError):  # it is being deleted
-            files = [path] if is_file else sorted(one for one in path.rglob("*") if one.is_file())
-            state = tuple((one.name, one.stat().st_size, one.stat().st_mtime_ns) for one in files)
-            yield Found(int(named[1]), f"{'local' if is_file else 'hf'}/{path.absolute()}", state)
+        if named and (is_file or path.is_dir()):
+            with suppress(OSError):  # it is being deleted
+                files = [path] if is_file else sorted(one for one in path.rglob("*") if one.is_file())
+                state = tuple((one.name, one.stat().st_size, one.stat().st_mtime_ns) for one in files)
+                yield Found(int(named[1]), f"{'local' if is_file else 'hf'}/{path.absolute()}", state)
 
 
 def _named(pattern: str) -> re.Pattern[str]:
@@ -94,8 +87,8 @@ def _named(pattern: str) -> re.Pattern[str]:
 
 
 def find_served(where: str, config: RunConfig) -> Iterator[Found]:
-    """The checkpoints among the models that a server lists."""
-    spec, hash_, revision = where.partition("#")
+    """The checkpoints among the models that a server lists; a `#REVISION` names their weights, by default the step."""
+    spec, _, revision = where.partition("#")
     name, address, _ = split_spec(spec)
     family, _, pattern = name.partition("/")
 
@@ -103,11 +96,10 @@ def find_served(where: str, config: RunConfig) -> Iterator[Found]:
         async with resolve_player(spec, SUBJECT, config) as player:
             return await player.list_models()
 
-    names = _named(pattern)
     for one in run_loop(listed()):
-        if named := names.fullmatch(one):
-            model = f"{family}/{one}" + (f"@{address}" if address else "")
-            yield Found(int(named[1]), f"{model}#{revision.replace(STEP, named[1]) if hash_ else named[1]}")
+        if named := _named(pattern).fullmatch(one):
+            at = f"@{address}" if address else ""
+            yield Found(int(named[1]), f"{family}/{one}{at}#{(revision or STEP).replace(STEP, named[1])}")
 
 
 class Watch:
@@ -119,14 +111,13 @@ class Watch:
             raise UsageError(f"--watch {where} needs {STEP} in the model's name, as in vllm/lora-{STEP}@URL.")
         if not is_served(where) and not _folder(where).is_dir():
             raise UsageError(f"--watch: there is no folder '{_folder(where)}'; create it, or correct the path.")
-        self._engine, self._where, self._make, self._series = engine, where, make, series
+        self._engine, self._where, self._make, self._series, self._silent = engine, where, make, series, ""
         self._since: dict[Found, float] = {}
         self._left: set[Found] = set()
         self._read: ReadLists = {}
-        self._silent = ""
         self.played: list[PlayedRun] = []
         # A baseline stands for the checkpoints that are still to come: items, settings and the stored run must fit.
-        plan = engine.plan(make("baseline/random", Checkpoint(series, 0)), sends=False, read=self._read)
+        plan = engine.plan(self._config("baseline/random"), sends=False, read=self._read)
         if len(plan.tasks) > 1:
             raise UsageError(f"--watch needs one task; choose one of {', '.join(plan.config.tasks)} by --task.")
         stopping_rule(plan.manifest, plan.instrument, engine.stored)
@@ -138,6 +129,9 @@ class Watch:
                     f"'{series}' was watched before with --watch-steps {then.models} --against {then.against}; repeat"
                     " that command with all its options, or give this training another --label."
                 )
+
+    def _config(self, model: str, step: int = 0) -> RunConfig:
+        return self._make(model, Checkpoint(self._series, step))
 
     def records(self) -> dict[int, RunRecord]:
         """The stored runs of this training, by step."""
@@ -161,8 +155,8 @@ class Watch:
 
     def _next(self) -> Found | None:
         """The first step that has settled and is not evaluated yet."""
+        served = is_served(self._where)
         try:
-            served = is_served(self._where)
             found = list(find_served(self._where, self._config(self._where)) if served else find_files(self._where))
         except MachineryError as error:
             if str(error) != self._silent:
@@ -170,15 +164,12 @@ class Watch:
             self._silent = str(error)
             return None
         now, there = time.monotonic(), {one.model for one in found}
-        for one in self._since:
-            if one.model not in there and one not in self._left:
+        for one in self._since.keys() - self._left:
+            if one.model not in there:
                 self._skip(one, "it was deleted before it was evaluated")
         self._since = {one: self._since.get(one, now) for one in found}
         ready = [one for one in found if one not in self._left and now - self._since[one] >= SETTLED_SECONDS]
         return min(ready, key=lambda one: one.step, default=None)
-
-    def _config(self, model: str, step: int = 0) -> RunConfig:
-        return self._make(model, Checkpoint(self._series, step))
 
     def _evaluate(self, found: Found) -> PlayedRun | None:
         """The run of a checkpoint, played or continued; None if it is done or cannot be evaluated."""
@@ -189,11 +180,11 @@ class Watch:
             plan = self._engine.plan(self._config(found.model, found.step), read=self._read)
             if before is None and len(known) >= self._announced:
                 raise UsageError(f"all {self._announced} announced checkpoints (--watch-steps) have runs")
-            if before is not None and _weights(before.manifest) != _weights(plan.manifest):
+            if before and before.manifest.roles[SUBJECT].identity != plan.manifest.roles[SUBJECT].identity:
                 raise UsageError(f"run {before.id} has this step with other weights; give another --label")
-            if before is not None and before.status is RunStatus.FINISHED:
+            if before and before.status is RunStatus.FINISHED:
                 return None
-            if before is not None and self._engine.earlier(plan, continue_unfinished=True) is None:
+            if before and self._engine.earlier(plan, continue_unfinished=True) is None:
                 raise UsageError(f"run {before.id} has this step with other options; repeat its command")
             return self._engine.play_plan(plan, continue_unfinished=True)
         except UsageError as error:
@@ -203,7 +194,3 @@ class Watch:
     def _skip(self, found: Found, why: str) -> None:
         self._left.add(found)
         print_text(f"step {found.step} ({found.model.partition('#')[0]}) is skipped: {why.rstrip('.')}.", err=True)
-
-
-def _weights(manifest: Manifest) -> object:
-    return manifest.roles[SUBJECT].identity

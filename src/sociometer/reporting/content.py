@@ -116,12 +116,7 @@ def gather(runs: Sequence[StoredRun], *, terms: Terms | None = None, evidence: i
     # The last one counts: that of a run with tasks of an earlier version, which the others lack.
     instruments = {run.instrument: run.definition for run in sorted(runs, key=lambda run: len(run.definition.tasks))}
     chapters = tuple(
-        _chapter(
-            instruments[name],
-            [result for result in results if result.card.name == name],
-            subjects,
-            checkpoint_figures([run for run in runs if run.instrument == name]),
-        )
+        _chapter(instruments[name], [result for result in results if result.card.name == name], subjects, runs)
         for name in dict.fromkeys(result.card.name for result in results)
     )
     return ReportContent(
@@ -144,14 +139,15 @@ def days_in_words(moments: Iterable[str]) -> str:
 
 
 def _chapter(
-    instrument: Instrument, runs: Sequence[AnyRun], subjects: Sequence[str], curves: Sequence[Figure]
+    instrument: Instrument, runs: Sequence[AnyRun], subjects: Sequence[str], stored: Sequence[StoredRun]
 ) -> Chapter:
     figures = tuple(instrument.figures(runs)) if instrument.figures is not None else ()
     if not figures:
         tasks = [task for task in dict.fromkeys(run.task for run in runs) if instrument.card.measures_of(task)]
         figures = tuple(measures_figure(instrument.card, task, runs) for task in tasks)
     # The curve shows the last look at each checkpoint, so what led to it is left to the page of its run.
-    figures += tuple(curves) or tuple(figure for run in runs for figure in evidence_figure(run))
+    curves = checkpoint_figures([run for run in stored if run.instrument == instrument.card.name])
+    figures += curves or tuple(figure for run in runs for figure in evidence_figure(run))
     shown = tuple(
         figure if figure.chart is None else structs.replace(figure, chart=with_subjects(figure.chart, subjects))
         for figure in figures

@@ -106,11 +106,8 @@ def _looks_chart(
     looks: Sequence[tuple[int, Look]], subject: str, x_title: str, measure: MeasureCard, *, against: bool = True
 ) -> Spec:
     """What looks of a rule saw, with their intervals; `against` says that they are differences from another run."""
-    points = [
-        CurvePoint(x, look.value, subject, look.low, look.high, look.verdict)
-        for x, look in looks
-        if look.value is not None
-    ]
+    seen = [(x, one.value, one) for x, one in looks if one.value is not None]
+    points = [CurvePoint(x, value, subject, one.low, one.high, one.verdict) for x, value, one in seen]
     what = f"{measure.title}: difference" if against else measure.title
     unit = "share-points" if against and measure.unit == "share" else measure.unit
     zero = [CurvePoint(point.x, 0.0) for point in points] if against else []
