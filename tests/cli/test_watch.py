@@ -6,9 +6,9 @@ import re
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections import Counter
+from types import SimpleNamespace
 
 import pytest
 
@@ -30,9 +30,18 @@ STEPS = [1000 * nth for nth in range(1, 11)]
 
 
 @pytest.fixture
-def quick(monkeypatch):
+def when_idle(monkeypatch):
+    """A list of what happens each time that a watch finds nothing to do; after the last, somebody presses Ctrl-C."""
+    events = []
+
+    def sleep(seconds):
+        if not events:
+            raise KeyboardInterrupt
+        events.pop(0)()
+
     monkeypatch.setattr(watch, "SETTLED_SECONDS", 0.0)
-    monkeypatch.setattr(watch, "POLL_SECONDS", 0.02)
+    monkeypatch.setattr(watch, "time", SimpleNamespace(monotonic=time.monotonic, sleep=sleep))
+    return events
 
 
 def start(*words):
@@ -63,9 +72,9 @@ def test_ten_files_are_each_evaluated_once_though_the_watch_is_killed_twice(tmp_
     pytest.importorskip("xllamacpp", reason="the extra 'local' is not installed")
     store, folder = tmp_path / "s.db", tmp_path / "checkpoints"
     folder.mkdir()
-    common = ("-o", "answer=probability", "--limit", "10", "--store", store, "--quiet", "--no-project")
+    common = ("-o", "answer=probability", "--limit", "6", "--store", store, "--quiet", "--no-project")
     base = make_tiny_gguf(tmp_path / "base.gguf", 99)
-    sm.run("sesi", f"local/{base}", answer="probability", limit=10, name="base", store=store)
+    sm.run("sesi", f"local/{base}", answer="probability", limit=6, name="base", store=store)
     words = ("run", "sesi", "--watch", folder, "--against", "base", "--watch-steps", "10", *common)
     for step in STEPS[:4]:
         make_tiny_gguf(folder / f"step-{step}.gguf", step)
@@ -83,7 +92,7 @@ def test_ten_files_are_each_evaluated_once_though_the_watch_is_killed_twice(tmp_
     assert sorted(runs) == STEPS
     assert {run.status for run in runs.values()} == {"finished"}
     # Each of the runs has each of its items once, and a reply to each of its requests is stored once.
-    assert {len(list(run.episodes())) for run in runs.values()} == {10}
+    assert {len(list(run.episodes())) for run in runs.values()} == {6}
     assert {run.count_replies() for run in runs.values()} == {runs[1000].count_replies()}
     assert len({run.revision for run in runs.values()}) == 10
 
@@ -154,10 +163,10 @@ def test_ten_served_names_are_each_asked_once_though_the_watch_is_killed_twice(s
     assert not [one for one in served.received[count:] if one.path.endswith("/completions")]
 
 
-def test_the_curve_is_in_the_report_and_on_the_page_of_each_step(served, tmp_path, quick, capsys):
+def test_the_curve_is_in_the_report_and_on_the_page_of_each_step(served, tmp_path, when_idle, capsys):
     store = tmp_path / "s.db"
     served.names += ["lora-3000", "lora-4000", "lora-5000"]
-    words = [str(word) for word in words_of(served, store, "--watch-for", "3s")]
+    words = [str(word) for word in words_of(served, store)]
     assert run_command(words) == 0
     printed = capsys.readouterr()
     assert printed.out.startswith("Step 4000 is the first that is worse than baseline/oracle, by ")
@@ -179,7 +188,7 @@ def test_the_curve_is_in_the_report_and_on_the_page_of_each_step(served, tmp_pat
     assert run_command(["report", runs[3000].id, *to]) == 0
 
 
-def test_a_watch_ends_after_the_announced_checkpoints_and_keeps_their_number(served, tmp_path, quick, capsys):
+def test_a_watch_ends_after_the_announced_checkpoints_and_keeps_their_number(served, tmp_path, when_idle, capsys):
     store = tmp_path / "s.db"
     served.names += ["lora-4000", "lora-5000", "lora-6000"]
     two = [*words_of(served, store, "--quiet")]
@@ -191,14 +200,23 @@ def test_a_watch_ends_after_the_announced_checkpoints_and_keeps_their_number(ser
     assert {run.stopping("questions").comparisons for run in by_step(store).values()} == {2}
 
 
-def test_other_weights_under_a_step_that_is_stored_are_named(tmp_path, quick, capsys):
+def test_a_spending_limit_holds_for_the_whole_training(served, tmp_path, when_idle, capsys):
+    served.names += [f"lora-{step}" for step in STEPS]
+    words = [*map(str, words_of(served, tmp_path / "s.db", "--quiet", "--max-requests", "45"))]
+    for _ in range(2):
+        assert run_command(words) == 3
+        assert "has not ended: " in capsys.readouterr().err
+        assert sum(one.path.endswith("/completions") for one in served.received) == 45
+
+
+def test_other_weights_under_a_step_that_is_stored_are_named(tmp_path, when_idle, capsys):
     pytest.importorskip("xllamacpp", reason="the extra 'local' is not installed")
     store, folder = tmp_path / "s.db", tmp_path / "checkpoints"
     folder.mkdir()
     sm.run("sesi", "baseline/random", answer="probability", limit=4, name="base", store=store)
     words = [
         "run", "sesi", "--watch", str(folder), "--against", "base", "--limit", "4", "-o", "answer=probability",
-        "--store", str(store), "--no-project", "--watch-for", "2s", "--quiet",
+        "--store", str(store), "--no-project", "--quiet",
     ]  # fmt: skip
     make_tiny_gguf(folder / "step-10.gguf", 1)
     assert run_command(words) == 0
@@ -208,24 +226,24 @@ def test_other_weights_under_a_step_that_is_stored_are_named(tmp_path, quick, ca
     assert list(by_step(store)) == [10]
 
 
-def test_what_is_deleted_before_its_turn_is_named(tmp_path, monkeypatch, capsys):
+def test_what_is_deleted_before_its_turn_is_named(tmp_path, when_idle, monkeypatch, capsys):
     folder = tmp_path / "checkpoints"
     (folder / "step-7").mkdir(parents=True)
-    (folder / "step-7" / "config.json").write_text("{}")
-    monkeypatch.setattr(watch, "SETTLED_SECONDS", 60.0)
-    monkeypatch.setattr(watch, "POLL_SECONDS", 0.02)
+    monkeypatch.setattr(watch, "SETTLED_SECONDS", 600.0)
+    when_idle.append((folder / "step-7").rmdir)
     sm.run("sesi", "baseline/random", limit=4, name="base", store=tmp_path / "s.db")
-
-    def delete():
-        (folder / "step-7" / "config.json").unlink()
-        (folder / "step-7").rmdir()
-
-    threading.Timer(0.5, delete).start()
-    words = ["run", "sesi", "--watch", str(folder), "--against", "base", "--limit", "4", "--watch-for", "2s"]
+    words = ["run", "sesi", "--watch", str(folder), "--against", "base", "--limit", "4"]
     assert run_command([*words, "--store", str(tmp_path / "s.db"), "--no-project"]) == 0
     printed = capsys.readouterr()
     assert "step 7" in printed.err and "deleted before it was evaluated" in printed.err
     assert "No checkpoint was evaluated." in printed.out
+
+
+def test_a_watch_ends_after_its_time(tmp_path, capsys):
+    sm.run("sesi", "baseline/random", limit=4, name="base", store=tmp_path / "s.db")
+    words = ["run", "sesi", "--watch", str(tmp_path), "--against", "base", "--limit", "4", "--watch-for", "0.2s"]
+    assert run_command([*words, "--store", str(tmp_path / "s.db"), "--no-project"]) == 0
+    assert "No checkpoint was evaluated." in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -239,6 +257,20 @@ def test_what_is_deleted_before_its_turn_is_named(tmp_path, monkeypatch, capsys)
         (("--watch", "{tmp}", "--against", "base", "--model", "baseline/random"), "takes the place of --model"),
         (("--watch", "vllm/m@http://127.0.0.1:9/v1", "--against", "base"), "needs {step} in the model's name"),
         (("--watch", "{tmp}", "--against", "base", "--watch-for", "soon"), "such as 30m or 12h"),
+        (("--model", "baseline/random", "--watch-for", "2h"), "need --watch"),
+        (
+            (
+                "--watch",
+                "{tmp}",
+                "--against",
+                "base",
+                "--role",
+                "reader=baseline/first",
+                "--role",
+                "reader=baseline/even",
+            ),
+            "one model for each role",
+        ),
         (("--watch", "{tmp}", "--against", "base", "--dry-run"), "cannot be combined with --dry-run"),
     ],
 )

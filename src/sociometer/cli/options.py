@@ -255,7 +255,7 @@ def watch_options() -> list[click.Parameter]:
         option("--watch-for", "With --watch: begin no checkpoint after this time (90s, 30m, 12h, 2d).", default="",
                metavar="TIME"),
         option("--watch-steps", "With --watch: the number of checkpoints that share one error rate, announced before"
-               " the first; the watch ends after them.", type=click.IntRange(1), default=20),
+               " the first; the watch ends after them [default: 20].", type=click.IntRange(1)),
     ]  # fmt: skip
 
 

@@ -168,6 +168,8 @@ def play(
     check_trackers(log_to)
     if watch and (dry_run or values["fresh"]):
         raise UsageError("--watch cannot be combined with --dry-run or --fresh.")
+    if not watch and (values["watch_for"] or values["watch_steps"]):
+        raise UsageError("--watch-for and --watch-steps need --watch.")
     if watch:
         return _watch(watch, instruments, display, quiet, {**values, "log_to": log_to})
     configs = configs_of(instruments, values)
@@ -194,12 +196,14 @@ def _watch(where: str, instruments: tuple[str, ...], display: Display, quiet: bo
 
     if not values["against"] or values["until"] not in ("", DECIDED):
         raise UsageError("--watch plays each checkpoint until decided: give --against RUN and no other --until.")
-    seconds, steps = seconds_of(values["watch_for"]), values["watch_steps"]
+    seconds, steps = seconds_of(values["watch_for"]), values["watch_steps"] or 20
     series, name = values["label"] or series_of(where), values["name"]
 
     def config(model: str, checkpoint: Checkpoint) -> RunConfig:
         named = {"label": f"{series} step {checkpoint.step}", "name": f"{name}-{checkpoint.step}" if name else ""}
-        (made,) = configs_of(instruments, {**values, **named, "models": (model,), "until": DECIDED})
+        made, *others = configs_of(instruments, {**values, **named, "models": (model,), "until": DECIDED})
+        if others:
+            raise UsageError("--watch works with one model for each role, not with several.")
         until = made.until and structs.replace(made.until, models=steps, checkpoint=checkpoint)
         return structs.replace(made, until=until)
 

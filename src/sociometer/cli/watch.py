@@ -150,6 +150,8 @@ class Watch:
             elif (played := self._evaluate(found)) is not None:
                 self.played.append(played)
                 told(played)
+                if played.ending.status is not RunStatus.FINISHED:
+                    print_text(f"step {found.step} has not ended: {played.ending.reason}", err=True)
                 if (cause := played.ending.cause) and (cause.is_cap or cause is StopCause.INTERRUPTED):
                     break
 
