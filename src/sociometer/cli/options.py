@@ -247,11 +247,9 @@ def log_option() -> click.Option:
 def watch_options() -> list[click.Parameter]:
     """`--watch` and its options, for `run`."""
     return [
-        option(
-            "--watch", "In place of --model: a folder of checkpoints, or a path or a served model with {step} in it."
-            " Evaluates each checkpoint as it appears, until decided --against a stored run.",
-            default="", metavar="FOLDER|MODEL",
-        ),
+        option("--watch", "In place of --model: a folder of checkpoints, or a path or served model with {step} in it."
+               " Evaluates each as it appears, until decided --against a stored run.",
+               default="", metavar="FOLDER|MODEL"),
         option("--watch-for", "With --watch: begin no checkpoint after this time (90s, 30m, 12h, 2d).", default="",
                metavar="TIME"),
         option("--watch-steps", "With --watch: the number of checkpoints that share one error rate, announced before"

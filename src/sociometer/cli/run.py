@@ -207,12 +207,7 @@ def _watch(where: str, instruments: tuple[str, ...], display: Display, quiet: bo
         until = made.until and structs.replace(made.until, models=steps, checkpoint=checkpoint)
         return structs.replace(made, until=until)
 
-    def told(played: PlayedRun) -> None:
-        if not quiet:
-            print_text(summaries.finding(played.run), err=True)
-        for problem in log_scores(played.run, values["log_to"]):
-            print_text(problem, err=True)
-
+    played: list[PlayedRun] = []
     with ProgressDisplay(quiet) as progress, open_engine(values["store"], progress) as engine:
         watched = Watch(engine, where, config, series)
         with suppress(KeyboardInterrupt):
@@ -221,7 +216,11 @@ def _watch(where: str, instruments: tuple[str, ...], display: Display, quiet: bo
                     f"Watching {where} for at most {steps} checkpoints. Ctrl-C ends; repeat to continue.", err=True
                 )
                 _tell_the_limits(caps(values))
-            watched.play(seconds, told)
+            for one in watched.play(seconds):
+                played.append(one)
+                said = [] if quiet else [summaries.finding(one.run)]
+                for line in (*said, *log_scores(one.run, values["log_to"])):
+                    print_text(line, err=True)
         run = next(iter(watched.records().values()), None)
         curve = checkpoint_curve(engine.stored(run.id)) if run else None
         if display.as_json:
@@ -230,7 +229,7 @@ def _watch(where: str, instruments: tuple[str, ...], display: Display, quiet: bo
             print_text("No checkpoint was evaluated.")
         else:
             display.show([curve.table()], finding=curve.sentence)
-        return exit_code(watched.played)
+        return exit_code(played)
 
 
 def _tell_of_stand_ins(plans: list[ReadPlan]) -> None:

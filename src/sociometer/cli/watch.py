@@ -115,7 +115,6 @@ class Watch:
         self._since: dict[Found, float] = {}
         self._left: set[Found] = set()
         self._read: ReadLists = {}
-        self.played: list[PlayedRun] = []
         # A baseline stands for the checkpoints that are still to come: items, settings and the stored run must fit.
         plan = engine.plan(self._config("baseline/random"), sends=False, read=self._read)
         if len(plan.tasks) > 1:
@@ -138,7 +137,7 @@ class Watch:
         store = self._engine.store
         return store.runs.of_series(self._instrument, self._series) if store.path.exists() else {}
 
-    def play(self, seconds: float, told: Callable[[PlayedRun], None]) -> None:
+    def play(self, seconds: float) -> Iterator[PlayedRun]:
         """Evaluate checkpoints for so long, or until all that were announced have been evaluated."""
         ends = time.monotonic() + seconds
         while time.monotonic() < ends:
@@ -148,8 +147,7 @@ class Watch:
             if found is None:
                 time.sleep(min(POLL_SECONDS, max(0.0, ends - time.monotonic())))
             elif (played := self._evaluate(found)) is not None:
-                self.played.append(played)
-                told(played)
+                yield played
                 if played.ending.status is not RunStatus.FINISHED:
                     print_text(f"step {found.step} has not ended: {played.ending.reason}", err=True)
                 if (cause := played.ending.cause) and (cause.is_cap or cause is StopCause.INTERRUPTED):
@@ -182,12 +180,11 @@ class Watch:
             plan = self._engine.plan(self._config(found.model, found.step), read=self._read)
             if before is None and len(known) >= self._announced:
                 raise UsageError(f"all {self._announced} announced checkpoints (--watch-steps) have runs")
-            if before and before.manifest.roles[SUBJECT].identity != plan.manifest.roles[SUBJECT].identity:
-                raise UsageError(f"run {before.id} has this step with other weights; give another --label")
+            same = self._engine.store.runs.with_config(plan.config_hash) if before else None
+            if before and (same is None or same.id != before.id):
+                raise UsageError(f"run {before.id} has this step with other weights or options; give another --label")
             if before and before.status is RunStatus.FINISHED:
                 return None
-            if before and self._engine.earlier(plan, continue_unfinished=True) is None:
-                raise UsageError(f"run {before.id} has this step with other options; repeat its command")
             return self._engine.play_plan(plan, continue_unfinished=True)
         except UsageError as error:
             self._skip(found, str(error))
