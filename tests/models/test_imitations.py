@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 import pytest
 from aiohttp import web
 
-from conftest import KEY
 from servers.loopback import LoopbackServer
 from sociometer.core.conversation import Request, Sampling, user
 from sociometer.core.errors import MachineryError
@@ -19,6 +18,7 @@ from sociometer.models.keys import KeyPolicy
 from sociometer.models.presets import PRESETS, ModelOptions
 from sociometer.models.registry import describe, resolve
 
+KEY = "sk-test-5f1c0ffee5f1c0ffee5f1c0ffee"
 ASKED = Request("subject", (user("Who is sad? A. Ada B. Ben"),), sampling=Sampling(temperature=0, logprobs=2))
 PLAIN = {"prompt_tokens": 12, "completion_tokens": 3, "total_tokens": 15}
 TOP = [{"token": "B", "logprob": -0.1, "bytes": [66]}, {"token": "A", "logprob": -2.5, "bytes": [65]}]
