@@ -1,5 +1,7 @@
 """`run --log-to`: the scores in TensorBoard's, W&B's and MLflow's own files, where these are installed."""
 
+import json
+import struct
 import sys
 from importlib.util import find_spec
 
@@ -61,10 +63,36 @@ def test_weights_and_biases_has_an_offline_run_for_each_checkpoint(log_to, tmp_p
     pytest.importorskip("wandb", reason="wandb is not installed: pip install wandb")
     monkeypatch.setenv("WANDB_MODE", "offline")
     monkeypatch.setenv("WANDB_SILENT", "true")
-    log_to("wandb")
-    logs = [path.read_bytes() for path in tmp_path.glob("wandb/offline-run-*/*.wandb")]
-    assert len(logs) == 2
-    assert all(name.encode() in log for log in logs for name in (NAME, f"{NAME}.low", f"{NAME}.failed"))
+    expected = log_to("wandb")
+    logs = tmp_path.glob("wandb/offline-run-*/*.wandb")
+    found = {
+        row["step"]: tuple(row[name] for name in (NAME, f"{NAME}.low", f"{NAME}.high", f"{NAME}.failed"))
+        for row in map(logged, logs)
+    }
+    assert found == expected
+
+
+def logged(path):
+    """The row of metrics in the file of an offline run: after 7 bytes, a LevelDB log of records in blocks of 32 kB."""
+    from wandb.proto import wandb_internal_pb2
+
+    data, place, whole, rows = path.read_bytes(), 7, b"", []
+    while place + 7 <= len(data):
+        length, kind = struct.unpack_from("<HB", data, place + 4)
+        if kind == 0 or 32_768 - place % 32_768 < 7:  # the rest of a block is empty
+            place += 32_768 - place % 32_768
+            continue
+        whole += data[place + 7 : place + 7 + length]
+        place += 7 + length
+        if kind in (1, 4):  # a whole record, or the last part of one
+            record = wandb_internal_pb2.Record.FromString(whole)
+            items = record.history.item if record.HasField("history") else ()
+            rows += (
+                [{".".join(one.nested_key) or one.key: json.loads(one.value_json) for one in items}] if items else []
+            )
+            whole = b""
+    (row,) = rows
+    return row
 
 
 def test_mlflow_has_value_interval_and_failures_by_step(log_to, tmp_path, monkeypatch):

@@ -52,7 +52,8 @@ class FakeStoredRun:
         self.created = "2026-01-02 03:04 UTC"
         self.status = "finished"
         self.official = False
-        self.manifest = SimpleNamespace(config=SimpleNamespace(official=False, subject=subject), roles={})
+        config = SimpleNamespace(official=False, subject=subject, checkpoint=None)
+        self.manifest = SimpleNamespace(config=config, roles={})
         self.store_path = None
         self.subject = subject
         self.people = 0

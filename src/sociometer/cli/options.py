@@ -229,8 +229,8 @@ def _with_default(one: RunOption) -> str:
 
 def _shared_options() -> list[click.Parameter]:
     """The options that every command that plays can have."""
-    return [*run_options(), dry_run_option(), log_option(), quiet_option(), store_option(), project_option(),
-            *display_options(), _HELP_ALL_OPTION]  # fmt: skip
+    return [*run_options(), dry_run_option(), *watch_options(), log_option(), quiet_option(), store_option(),
+            project_option(), *display_options(), _HELP_ALL_OPTION]  # fmt: skip
 
 
 def dry_run_option() -> click.Option:
@@ -242,6 +242,19 @@ def log_option() -> click.Option:
     """`--log-to`, for `run`."""
     text = "Tracker to hand the scores to, if it is installed; repeat for several."
     return option("--log-to", text, multiple=True, type=click.Choice(("tensorboard", "wandb", "mlflow")))
+
+
+def watch_options() -> list[click.Parameter]:
+    """`--watch` and its options, for `run`."""
+    return [
+        option("--watch", "In place of --model: a folder of checkpoints, or a path or served model with {step} in it."
+               " Evaluates each as it appears, until decided --against a stored run.",
+               default="", metavar="FOLDER|MODEL"),
+        option("--watch-for", "With --watch: begin no checkpoint after this time (90s, 30m, 12h, 2d).", default="",
+               metavar="TIME"),
+        option("--watch-steps", "With --watch: the number of checkpoints that share one error rate, announced before"
+               " the first; the watch ends after them [default: 20].", type=click.IntRange(1)),
+    ]  # fmt: skip
 
 
 def quiet_option() -> click.Option:

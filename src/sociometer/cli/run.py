@@ -13,6 +13,7 @@ from sociometer.cli.completion import with_offers
 from sociometer.cli.options import (
     HELP_ALL,
     PlayCommand,
+    caps,
     chosen_settings,
     dry_run_option,
     log_option,
@@ -22,15 +23,17 @@ from sociometer.cli.options import (
     run_options,
     setting_options,
     store_option,
+    watch_options,
 )
 from sociometer.cli.output import SCREEN, Display, display_options, print_text
 from sociometer.cli.project import project_option, with_defaults
+from sociometer.cli.watch import Watch, seconds_of, series_of
 from sociometer.core.card import Card
 from sociometer.core.config import Caps, RunConfig, check_number
 from sociometer.core.errors import ExitCode, NeverAnswered, StopCause, UsageError, unknown
 from sociometer.core.measure import Cell, Table
 from sociometer.core.settings import Setting
-from sociometer.core.stopping import RANKED
+from sociometer.core.stopping import DECIDED, RANKED, Checkpoint
 from sociometer.engine.engine import Engine, PlayedRun
 from sociometer.engine.estimate import RoleEstimate, estimate, how_estimated, longest_wait
 from sociometer.engine.plan import ReadPlan
@@ -65,6 +68,14 @@ class RunCommand(PlayCommand):
             with_offers(self)
         return super().parse_args(ctx, args)
 
+    def invoke(self, ctx: click.Context) -> Any:
+        """Call the command; `--watch` takes the place of the models."""
+        if where := ctx.params["watch"]:
+            if ctx.params["models"]:
+                raise UsageError("--watch takes the place of --model; leave one of them out.")
+            ctx.params["models"] = (where,)
+        return super().invoke(ctx)
+
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The options; without a test, also the names of the options that only one test has."""
         super().format_options(ctx, formatter)
@@ -84,6 +95,7 @@ def fixed_parameters() -> list[click.Parameter]:
         click.Argument(["instruments"], nargs=-1, required=True, metavar="INSTRUMENT…|all"),
         *run_options(),
         dry_run_option(),
+        *watch_options(),
         quiet_option(),
         log_option(),
         store_option(),
@@ -109,11 +121,9 @@ def configs_of(instruments: tuple[str, ...], values: dict[str, Any]) -> list[Run
     models = values["models"]
     if not models:
         raise UsageError("no model given; use --model MODEL ('sociometer list models' lists the accepted values).")
-    if values["label"] and len(models) > 1:
-        raise UsageError("--label works with a single --model, not with several.")
-    if values["name"] and len(models) > 1:
-        raise UsageError("--name works with a single --model, not with several.")
-
+    for option in ("label", "name"):
+        if values[option] and len(models) > 1:
+            raise UsageError(f"--{option} works with a single --model, not with several.")
     known_roles = {READER.name, *(role.name for name in names for role in card_of(name).role)}
     for text in values["roles"]:
         if (role := text.partition("=")[0]) not in known_roles and "=" in text and role != "subject":
@@ -151,11 +161,18 @@ def play(
     detect: float | None = None,
     priced: bool = True,
     log_to: tuple[str, ...] = (),
+    watch: str = "",
     **values: Any,
 ) -> int:
     """Play, or with `dry_run` show the plan, and what it takes to detect a difference; if not `priced`, only that."""
-    configs = configs_of(instruments, values)
     check_trackers(log_to)
+    if watch and (dry_run or values["fresh"]):
+        raise UsageError("--watch cannot be combined with --dry-run or --fresh.")
+    if not watch and (values["watch_for"] or values["watch_steps"]):
+        raise UsageError("--watch-for and --watch-steps need --watch.")
+    if watch:
+        return _watch(watch, instruments, display, quiet, {**values, "log_to": log_to})
+    configs = configs_of(instruments, values)
     with ProgressDisplay(quiet or dry_run) as progress, open_engine(values["store"], progress) as engine:
         plans = engine.plans(configs, sends=not dry_run)
         for plan in plans:
@@ -171,6 +188,48 @@ def play(
         engine.share_limits(plans)
         progress.expect(len(plans))
         return _play_all(engine, plans, display, log_to)
+
+
+def _watch(where: str, instruments: tuple[str, ...], display: Display, quiet: bool, values: dict[str, Any]) -> int:
+    """Evaluate the checkpoints of a training as they appear, and show their curve at the end."""
+    from sociometer.results.checkpoints import checkpoint_curve  # here, since it loads numpy
+
+    if not values["against"] or values["until"] not in ("", DECIDED):
+        raise UsageError("--watch plays each checkpoint until decided: give --against RUN and no other --until.")
+    seconds, steps = seconds_of(values["watch_for"]), values["watch_steps"] or 20
+    series, name = values["label"] or series_of(where), values["name"]
+
+    def config(model: str, checkpoint: Checkpoint) -> RunConfig:
+        named = {"label": f"{series} step {checkpoint.step}", "name": f"{name}-{checkpoint.step}" if name else ""}
+        made, *others = configs_of(instruments, {**values, **named, "models": (model,), "until": DECIDED})
+        if others:
+            raise UsageError("--watch works with one model for each role, not with several.")
+        until = made.until and structs.replace(made.until, models=steps, checkpoint=checkpoint)
+        return structs.replace(made, until=until)
+
+    played: list[PlayedRun] = []
+    with ProgressDisplay(quiet) as progress, open_engine(values["store"], progress) as engine:
+        watched = Watch(engine, where, config, series)
+        with suppress(KeyboardInterrupt):
+            if not quiet:
+                print_text(
+                    f"Watching {where} for at most {steps} checkpoints. Ctrl-C ends; repeat to continue.", err=True
+                )
+                _tell_the_limits(caps(values))
+            for one in watched.play(seconds):
+                played.append(one)
+                said = [] if quiet else [summaries.finding(one.run)]
+                for line in (*said, *log_scores(one.run, values["log_to"])):
+                    print_text(line, err=True)
+        run = next(iter(watched.records().values()), None)
+        curve = checkpoint_curve(engine.stored(run.id)) if run else None
+        if display.as_json:
+            display.json(curve and {**structs.asdict(curve), "measure": curve.measure.name, "sentence": curve.sentence})
+        elif curve is None:
+            print_text("No checkpoint was evaluated.")
+        else:
+            display.show([curve.table()], finding=curve.sentence)
+        return exit_code(played)
 
 
 def _tell_of_stand_ins(plans: list[ReadPlan]) -> None:

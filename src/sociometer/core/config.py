@@ -15,7 +15,7 @@ from sociometer.core.errors import UsageError, unknown
 from sociometer.core.server_fields import ServerFields
 from sociometer.core.session import AnswerMode, ToolMode
 from sociometer.core.settings import Setting, SettingValue, without_folders
-from sociometer.core.stopping import Until
+from sociometer.core.stopping import Checkpoint, Until
 
 DEFAULT_IN_FLIGHT = 32
 _FAMILIES_OF_FILES = ("local", "scripted", "recorded")
@@ -266,6 +266,11 @@ class RunConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
             return 1, 1
         nth, _, of = self.shard.partition("/")
         return (int(nth), int(of)) if nth.isdecimal() and of.isdecimal() else (0, 0)
+
+    @property
+    def checkpoint(self) -> Checkpoint | None:
+        """The step of a watched training that the run evaluates; None for any other run."""
+        return self.until.checkpoint if self.until else None
 
     @property
     def code(self) -> tuple[str, ...]:

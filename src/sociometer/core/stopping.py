@@ -14,6 +14,13 @@ DRIFT = 0.1
 """A verdict has a warning if a random order of play would show its drift less often than this."""
 
 
+class Checkpoint(Struct, frozen=True, omit_defaults=True):
+    """One step of a training that `run --watch` evaluates; all steps of a training have the same `series`."""
+
+    series: str
+    step: int
+
+
 class Until(Struct, frozen=True, omit_defaults=True):
     """When a run stops: `decided` against a stored run, `ranked` among the models of a command, or a width (`±3`)."""
 
@@ -25,7 +32,9 @@ class Until(Struct, frozen=True, omit_defaults=True):
     measure: str = ""
     """The measure that decides; empty means the primary one."""
     models: int = 1
-    """How many models the command ranks."""
+    """How many models the command has, or how many checkpoints a watch has announced; they share one error rate."""
+    checkpoint: Checkpoint | None = None
+    """The step of a watched training that the run evaluates; None for any other run."""
     anytime: bool = False
     """Whether the verdict must hold whenever somebody looks, not only after the planned blocks."""
 

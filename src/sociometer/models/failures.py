@@ -34,14 +34,16 @@ _TOO_LONG = re.compile(
     re.IGNORECASE,
 )
 _OUT_OF_CREDIT = re.compile(
-    r"insufficient[_ ](?:quota|credits?|balance|funds)|credit balance|billing|payment", re.IGNORECASE
+    r"insufficient[_ ](?:quota|credits?|balance|funds)|credit balance|billing|payment|budget.{0,12}exceeded",
+    re.IGNORECASE,
 )
 _FILTERED = re.compile(
-    r"content[_ ](?:filter|policy)|content management|safety (?:system|policy)|responsible ai", re.IGNORECASE
+    r"content[_ ](?:filter|policy)|content management|safety (?:system|policy)|responsible ai|requires moderation",
+    re.IGNORECASE,
 )
 _UNKNOWN_MODEL = re.compile(
     r"model.{0,80}(?:not (?:found|exist|available|supported)|does not exist|unknown|invalid)"
-    r"|(?:no such|unknown|invalid) model",
+    r"|(?:no such|unknown|invalid|not a valid) model",
     re.IGNORECASE | re.DOTALL,
 )
 _NO_OPTIONS = frozenset(("model", "messages", "prompt", "system"))
@@ -109,6 +111,8 @@ def status_within(body: bytes) -> int | None:
     error = _error_in(_decoded(body))
     if not error:
         return None
+    if isinstance(error, str) and error.startswith("Unexpected endpoint"):  # LM Studio
+        return 404
     facts = error if isinstance(error, dict) else {}
     code = facts.get("code")
     number = int(code) if isinstance(code, str) and re.fullmatch("[45][0-9][0-9]", code) else code
@@ -169,6 +173,8 @@ def _refusal(
     wait = retry_after(headers, decoded)
     busy = partial(MachineryError, detail, retryable=True, slow_down=True, retry_after_seconds=wait)
     match status:
+        case 403 if _FILTERED.search(message):  # OpenRouter
+            return Filtered(detail)
         case 401 | 403:
             return Unauthorised(f"{detail} Check the key and its permissions.", fatal=True)
         case 402:

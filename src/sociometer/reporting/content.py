@@ -12,7 +12,7 @@ from sociometer.core.measure import Figure
 from sociometer.core.task import AnyRun
 from sociometer.core.words import grouped
 from sociometer.reporting.evidence import KINDS, EpisodeShown, evidence_of, kinds_shown, transcripts_each
-from sociometer.reporting.figures import evidence_figure, measures_figure, profile_figure
+from sociometer.reporting.figures import checkpoint_figures, evidence_figure, measures_figure, profile_figure
 from sociometer.reporting.rankings import Ranking, rankings
 from sociometer.results.candidates import contamination_note, run_labels, who
 from sociometer.results.comparison import compare
@@ -145,7 +145,7 @@ def gather(
     # The last one counts: that of a run with tasks of an earlier version, which the others lack.
     instruments = {run.instrument: run.definition for run in sorted(runs, key=lambda run: len(run.definition.tasks))}
     chapters = tuple(
-        _chapter(instruments[name], [result for result in results if result.card.name == name], subjects)
+        _chapter(instruments[name], [result for result in results if result.card.name == name], subjects, runs)
         for name in dict.fromkeys(result.card.name for result in results)
     )
     below = [all(one.run in samples or other_stand_ins(one.stand_ins) for one in each.results) for each in chapters]
@@ -171,12 +171,16 @@ def days_in_words(moments: Iterable[str]) -> str:
     return "" if not days else f"on {ends[0]}" if len(days) == 1 else f"between {ends[0]} and {ends[1]}"
 
 
-def _chapter(instrument: Instrument, runs: Sequence[AnyRun], subjects: Sequence[str]) -> Chapter:
+def _chapter(
+    instrument: Instrument, runs: Sequence[AnyRun], subjects: Sequence[str], stored: Sequence[StoredRun]
+) -> Chapter:
     figures = tuple(instrument.figures(runs)) if instrument.figures is not None else ()
     if not figures:
         tasks = [task for task in dict.fromkeys(run.task for run in runs) if instrument.card.measures_of(task)]
         figures = tuple(measures_figure(instrument.card, task, runs) for task in tasks)
-    figures += tuple(figure for run in runs for figure in evidence_figure(run))
+    # The curve shows the last look at each checkpoint, so what led to it is left to the page of its run.
+    curves = checkpoint_figures([run for run in stored if run.instrument == instrument.card.name])
+    figures += curves or tuple(figure for run in runs for figure in evidence_figure(run))
     shown = tuple(
         figure if figure.chart is None else structs.replace(figure, chart=with_subjects(figure.chart, subjects))
         for figure in figures

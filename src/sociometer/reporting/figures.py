@@ -1,5 +1,6 @@
 """Figures of the report itself: the profile over all instruments, and measures of an instrument that draws none."""
 
+import re
 from collections.abc import Mapping, Sequence
 from textwrap import wrap
 
@@ -7,10 +8,13 @@ from msgspec import Struct
 
 from sociometer.core.card import Card, MeasureCard
 from sociometer.core.measure import Figure
+from sociometer.core.stopping import Look
 from sociometer.core.task import AnyRun
 from sociometer.core.words import counted, grouped, listed
+from sociometer.results.checkpoints import checkpoint_curve
 from sociometer.results.profile import ProfileLine, on_norm
 from sociometer.statistics.chart_parts import ReferenceLine
+from sociometer.statistics.chart_theme import Spec
 from sociometer.statistics.charts import CurvePoint, Dot, curve_chart, dots_of, interval_chart
 from sociometer.statistics.formatting import (
     bounds_text,
@@ -83,7 +87,8 @@ def measures_figure(card: Card, task: str, runs: Sequence[AnyRun]) -> Figure:
 def run_figures(run: StoredRun) -> tuple[Figure, ...]:
     """The figures of a run: those of its instrument, and what a stopping rule saw of each task."""
     draw, views = run.definition.figures, [run.summarised(task) for task in run.tasks]
-    return (*(draw(views) if draw else ()), *(found for view in views for found in evidence_figure(view)))
+    evidence = [found for view in views for found in evidence_figure(view)]
+    return (*(draw(views) if draw else ()), *evidence, *checkpoint_figures([run]))
 
 
 def evidence_figure(run: AnyRun) -> list[Figure]:
@@ -92,16 +97,35 @@ def evidence_figure(run: AnyRun) -> list[Figure]:
     if stopping is None:
         return []
     measure = next(one for one in run.card.measures_of(run.task) if one.name == stopping.measure)
-    points = [
-        CurvePoint(look.items, look.value, run.subject, look.low, look.high, look.verdict)
-        for look in stopping.looks
-        if look.value is not None
-    ]
-    what = f"{measure.title}: difference" if stopping.against else measure.title
-    zero = [CurvePoint(point.x, 0.0) for point in points] if stopping.against else []
-    unit = measure.unit if not stopping.against or measure.unit != "share" else "share-points"
-    chart = curve_chart(points, x_title="items played", y_title=what, unit=unit, truth=zero)
+    looks = [(look.items, look) for look in stopping.looks]
+    chart = _looks_chart(looks, run.subject, "items played", measure, against=bool(stopping.against))
     return [Figure(f"{run.task}-{run.run}-evidence", "Evidence over items", f"{stopping}.", chart)]
+
+
+def _looks_chart(
+    looks: Sequence[tuple[int, Look]], subject: str, x_title: str, measure: MeasureCard, *, against: bool = True
+) -> Spec:
+    """What looks of a rule saw, with their intervals; `against` says that they are differences from another run."""
+    seen = [(x, one.value, one) for x, one in looks if one.value is not None]
+    points = [CurvePoint(x, value, subject, one.low, one.high, one.verdict) for x, value, one in seen]
+    what = f"{measure.title}: difference" if against else measure.title
+    unit = "share-points" if against and measure.unit == "share" else measure.unit
+    zero = [CurvePoint(point.x, 0.0) for point in points] if against else []
+    return curve_chart(points, x_title=x_title, y_title=what, unit=unit, truth=zero)
+
+
+def checkpoint_figures(runs: Sequence[StoredRun]) -> tuple[Figure, ...]:
+    """The curve of each training that the runs are steps of, with all its steps that are in the store."""
+    trainings = {own.series: run for run in runs if (own := run.manifest.config.checkpoint)}
+    return tuple(
+        Figure(
+            "-".join(re.findall(r"\w+", f"{curve.task} {curve.series} checkpoints")),
+            f"{curve.series} against {curve.against}",
+            f"{curve.sentence} {curve.note}",
+            _looks_chart([(one.step, one.look) for one in curve.steps], curve.series, "step", curve.measure),
+        )
+        for curve in map(checkpoint_curve, trainings.values())
+    )
 
 
 CROWDED = 20

@@ -259,11 +259,7 @@ def shared_differences(
 
 
 def _difference(
-    measure: MeasureCard,
-    group: dict[str, str],
-    sides: tuple[_Side, _Side],
-    shared: SharedItems,
-    places: Sequence[int],
+    measure: MeasureCard, group: dict[str, str], sides: tuple[_Side, _Side], shared: SharedItems, places: Sequence[int]
 ) -> UncorrectedDifference:
     """The paired difference over some of the shared items; of a run that was looked at, one that holds at every look.
 
@@ -305,9 +301,7 @@ def _with_people(
 
 
 def _place(
-    measure: MeasureCard,
-    tables: tuple[Mapping[str, ItemValue], Mapping[str, ItemValue]],
-    sides: tuple[AnyRun, AnyRun],
+    measure: MeasureCard, tables: tuple[Mapping[str, ItemValue], Mapping[str, ItemValue]], sides: tuple[AnyRun, AnyRun]
 ) -> list[str]:
     """A subject's place among people, in a sentence; nothing if both sides are people, or neither is."""
     if bool(sides[0].people) == bool(sides[1].people) or measure.better == "neither":

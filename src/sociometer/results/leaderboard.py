@@ -99,12 +99,7 @@ class Comparable(Struct, frozen=True):
 
 
 def comparable(
-    candidates: Sequence[AnyRun],
-    measure: str,
-    *,
-    what: str,
-    real: bool = False,
-    once: bool = False,
+    candidates: Sequence[AnyRun], measure: str, *, what: str, real: bool = False, once: bool = False
 ) -> Comparable:
     """The runs that can be compared; `real` leaves out those with stand-ins, `once` further runs of a subject.
 
@@ -179,28 +174,20 @@ def leaderboard(candidates: Sequence[AnyRun], measure: str = "") -> Leaderboard:
         else:
             interval = mean_interval(tables[place], shared.items, card, people=bool(kept[place].people))
             interval = interval.widened(one.mean, widen, *(card.scale or ()))
-        standings.append(
-            Standing(one.subject, one.rank, one.interval, one.mean, interval, len(shared.items), one.beats)
-        )
+        ranges = one.subject, one.rank, one.interval, one.mean
+        standings.append(Standing(*ranges, interval, len(shared.items), one.beats))
     first = kept[0]
     notes = [f"{candidate.subject}: {candidate.note}" for candidate in kept if candidate.note]
     notes += _not_counted(found)
     whole = all(len(table) == len(shared.items) for table in tables)
     standings, said = by_people(standings, kept, card, whole=whole)
     notes += [*said, *_among_people(kept, tables, card), *found.differing]
+    chance = common_chance(card, [candidate.summary for candidate in kept])
+    doubt = _doubt(ranks, rank(), count, card) if failed else ""
     return Leaderboard(
-        first.card.name,
-        first.task,
-        card.name,
-        card.title,
-        card.unit,
-        tuple(standings),
-        tuple(found.left_out),
-        tuple(dict.fromkeys(notes)),
-        card.better,
-        chance=common_chance(card, [candidate.summary for candidate in kept]),
-        doubt=_doubt(ranks, rank(), count, card) if failed else "",
-    )
+        first.card.name, first.task, card.name, card.title, card.unit, tuple(standings), tuple(found.left_out),
+        tuple(dict.fromkeys(notes)), card.better, chance, doubt,
+    )  # fmt: skip
 
 
 def _not_counted(found: Comparable) -> list[str]:
@@ -248,23 +235,13 @@ def _doubt(ranks: Sequence[Rank], without: Sequence[Rank], failed: int, card: Me
 
 
 def mean_interval(
-    table: Mapping[str, ItemValue],
-    items: Iterable[str],
-    card: MeasureCard,
-    *,
-    people: bool = False,
+    table: Mapping[str, ItemValue], items: Iterable[str], card: MeasureCard, *, people: bool = False
 ) -> Interval:
     """The interval of a run's mean over some of its items; if the subject is people, over people too."""
     if people:
         return mean_over_people(table, items, share=card.unit == "share").interval
-    values: list[float] = []
-    clusters: list[str] = []
-    names: list[str] = []
-    for name in items:
-        one = table[name]
-        values += one.repeats
-        clusters += [one.cluster] * len(one.repeats)
-        names += [name] * len(one.repeats)
+    rows = [(value, table[name].cluster, name) for name in items for value in table[name].repeats]
+    values, clusters, names = map(list, zip(*rows, strict=True)) if rows else ([], [], [])
     binary = None if card.unit == "share" else False
     return clustered_mean_interval(values, clusters, items=names, binary=binary, scale=card.scale)
 
@@ -364,19 +341,9 @@ def overview_table(boards: Sequence[Leaderboard]) -> Table:
     """The first and the second of several leaderboards in one table."""
     rows: list[tuple[Cell, ...]] = []
     for board in boards:
-        first, *others = board.standings
-        second = others[0] if others else None
-        rows.append(
-            (
-                board.where,
-                first.subject,
-                estimate(first.value, board.unit, first.interval),
-                second.subject if second else None,
-                estimate(second.value, board.unit, second.interval) if second else None,
-                len(board.standings),
-                first.items,
-            )
-        )
+        best = [(one.subject, estimate(one.value, board.unit, one.interval)) for one in board.standings[:2]]
+        (first, value), (second, its) = (*best, (None, None))[:2]
+        rows.append((board.where, first, value, second, its, len(board.standings), board.standings[0].items))
     columns = ("task", "first", "value", "second", "its value", "subjects", "items")
     left = [f"{board.instrument}/{board.task}: {left_out_text(board)}." for board in boards if board.left_out]
     note = f"Left out: {' '.join(left)}" if left else ""

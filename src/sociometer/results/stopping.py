@@ -120,6 +120,8 @@ class DecidedRule:
         within = f", equivalent within {amount(margin, self._measures[task].unit)}" if margin else ""
         words = f"{title} against {self._reference.subject} until decided{within}"
         words += ", valid at any time at the price of power" * self._until.anytime
+        if self._until.checkpoint:
+            words += f", with one error rate for all looks at {counted(self._until.models, 'announced checkpoint')}"
         return StoppingRecord(
             words, self._measures[task].name, items, blocks(items, ANYTIME_SHARES if self._until.anytime else SHARES),
             against=self._reference.id, comparisons=self._until.models, anytime=self._until.anytime,

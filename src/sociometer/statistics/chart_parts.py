@@ -70,14 +70,12 @@ def quantitative(
 
 
 def whole_numbers(field: str, title: str, numbers: Iterable[float]) -> Spec:
-    """An axis of whole numbers (rounds, turns, hands) with one label for each, or for every second, third, …
+    """An axis of whole numbers (rounds, turns, steps) with a label for each that occurs, or for every second, third, …
 
     The labels are listed, because an axis that chooses its ticks itself writes a tick at 1.5 as “2”.
     """
-    known = [round(number) for number in numbers]
-    low, high = min(known, default=0), max(known, default=1)
-    step = max(1, math.ceil((high - low + 1) / MOST_TICKS))
-    ticks = list(range(low, high + 1, step))
+    known = sorted({round(number) for number in numbers})
+    ticks = known[:: max(1, math.ceil(len(known) / MOST_TICKS))]
     axis: Spec = {"grid": False, "format": "d", "values": ticks}
     scale: Spec = {"zero": False, "nice": False, "padding": 8}
     return {"field": field, "type": "quantitative", "title": title or None, "axis": axis, "scale": scale}

@@ -213,10 +213,11 @@ def cluster_deviations(table: Floats, codes: Integers, count: int) -> Floats:
 def cluster_skewness(table: Floats, codes: Integers, count: int) -> Floats:
     """The skewness of what clusters add to the mean of each column; 0 if they do not vary."""
     sums = cluster_deviations(table, codes, count)
-    square = np.square(sums).mean(axis=0)
+    squares = np.square(sums)
+    square = squares.mean(axis=0)
     if count < 3:
         return np.zeros_like(square)
-    scaled = (sums**3).mean(axis=0) * math.sqrt(count * (count - 1)) / (count - 2)
+    scaled = (squares * sums).mean(axis=0) * math.sqrt(count * (count - 1)) / (count - 2)
     result: Floats = np.divide(scaled, square * np.sqrt(square), out=np.zeros_like(square), where=square > 0)
     return result
 

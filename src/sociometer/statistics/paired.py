@@ -305,8 +305,9 @@ def _estimates(values: Floats, codes: Integers, binary: Marks) -> tuple[Floats, 
     square = (n * squares.mean(axis=0) + added * size) / (n + added)
     # the variance of graded values is an estimate with its own degree of freedom
     error = np.sqrt(np.maximum(0.0, square - centre**2) / (n + added - ~binary))
-    count = int(codes.max()) + 1
-    return centre, error, np.where(binary, 0.0, cluster_skewness(values, codes, count) / (6 * math.sqrt(count)))
+    count, shift, graded = int(codes.max()) + 1, np.zeros(values.shape[1]), ~binary
+    shift[graded] = cluster_skewness(values[:, graded], codes, count) / (6 * math.sqrt(count))
+    return centre, error, shift
 
 
 def item_differences(

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import numpy as np
 from msgspec import Struct
@@ -87,44 +88,41 @@ def rank_intervals(
     each = simultaneous(influence[:, 1:] - influence[:, :1], [1.0] * len(others), count, level, alike=[others]).level
     interval = Interval(None, None, level, "simultaneous comparisons of all pairs", count)
     above = np.zeros((len(subjects), len(subjects)), dtype=bool)
-    pairs = _Pairs(np.array(marks, dtype=bool), crowds, each)
+    bounds = partial(_bounds, np.array(marks, dtype=bool), crowds, each)
     for one in range(len(subjects) - 1):
         later = np.arange(one + 1, len(subjects))
-        low, high = pairs.bounds(one, later, (scores, scores), codes)
+        low, high = bounds(one, later, (scores, scores), codes)
         above[one, later], above[later, one] = low > 0, high < 0
     if failed is not None and failed.tables is not None:
         codes = cluster_codes(failed.clusters, len(failed.tables[0]))[0]
         for one in range(len(subjects)):
             below = np.flatnonzero(above[one])
-            above[one, below] = pairs.bounds(one, below, failed.tables, codes)[0] > 0
+            above[one, below] = bounds(one, below, failed.tables, codes)[0] > 0
     elif failed is not None:
         above[:] = False
     return ranked(means, subjects, above, interval)
 
 
-class _Pairs(Struct, frozen=True):
-    """Compares one subject with others; `marks` says whose answers are right or wrong, `people` who are people."""
+def _bounds(
+    marks: NDArray[np.bool_], people: Mapping[int, PeopleMean], level: float, one: int, others: NDArray[np.intp],
+    tables: tuple[Floats, Floats], codes: Integers,
+) -> tuple[Floats, Floats]:  # fmt: skip
+    """The bounds of subject `one` in the first table minus each of the others in the second.
 
-    marks: NDArray[np.bool_]
-    people: Mapping[int, PeopleMean]
-    level: float
-
-    def bounds(
-        self, one: int, others: NDArray[np.intp], tables: tuple[Floats, Floats], codes: Integers
-    ) -> tuple[Floats, Floats]:
-        """The bounds of `one` in the first table minus each of the others in the second."""
-        if not others.size:
-            return np.zeros(0), np.zeros(0)
-        binary = self.marks[others] & self.marks[one]
-        apart = tables[0][:, [one]] - tables[1][:, others]
-        low, high = difference_bounds(without_rounding(apart), codes, binary, self.level)
-        for place, two in enumerate(others.tolist()):
-            if sides := [self.people[side] for side in (one, two) if side in self.people]:
-                found = item_differences(tables[1][:, two], tables[0][:, one], codes, binary=bool(binary[place]))
-                interval = with_people(found.summary(self.level), sides, self.level).interval
-                known = interval.low is not None and interval.high is not None
-                low[place], high[place] = (interval.low, interval.high) if known else (-math.inf, math.inf)
-        return low, high
+    `marks` says whose answers are right or wrong, `people` who are people.
+    """
+    if not others.size:
+        return np.zeros(0), np.zeros(0)
+    binary = marks[others] & marks[one]
+    apart = tables[0][:, [one]] - tables[1][:, others]
+    low, high = difference_bounds(without_rounding(apart), codes, binary, level)
+    for place, two in enumerate(others.tolist()):
+        if sides := [people[side] for side in (one, two) if side in people]:
+            found = item_differences(tables[1][:, two], tables[0][:, one], codes, binary=bool(binary[place]))
+            interval = with_people(found.summary(level), sides, level).interval
+            known = interval.low is not None and interval.high is not None
+            low[place], high[place] = (interval.low, interval.high) if known else (-math.inf, math.inf)
+    return low, high
 
 
 def ranked(means: Floats, subjects: Sequence[str], above: NDArray[np.bool_] | None, interval: Interval) -> list[Rank]:

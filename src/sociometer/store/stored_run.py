@@ -141,6 +141,17 @@ class StoredRun:
             if record.subject == self.subject and task in record.manifest.config.tasks
         ]
 
+    def of_same_series(self) -> dict[int, "StoredRun"]:
+        """The runs of the checkpoints of the training that this run is a step of, by step; empty for any other run."""
+        if (own := self.manifest.config.checkpoint) is None:
+            return {}
+        found = self._store.runs.of_series(self.instrument, own.series)
+        return {step: StoredRun(self._store, found[step], self._instrument) for step in sorted(found)}
+
+    def subject_of(self, run: str) -> str:
+        """The subject of another run in the same store; its id if it is not there."""
+        return next((one.subject for one in self._store.runs.found(RunSearch(ids=(run,)))), run)
+
     def part(self, task: str) -> tuple[int, int] | None:
         """How many items of a task its numbers come from, and of how many; None if they come from all.
 

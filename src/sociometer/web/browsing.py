@@ -205,7 +205,8 @@ def figures_of(viewed: ViewedStore, run: str) -> tuple[tuple[Figure, ...], State
     """The figures of a run as it is now."""
     with viewed.opened() as store:
         record = store.runs.get(run)
-        state = (record.finished, *store.episodes.counts(record.id))
+        steps = [one.record.finished for one in viewed.run(store, run).of_same_series().values()]
+        state = (record.finished, *store.episodes.counts(record.id), *steps)
     return _figures(viewed, record.id, state), state
 
 

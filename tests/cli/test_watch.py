@@ -1,0 +1,317 @@
+"""`run --watch` evaluates each checkpoint of a training once, whatever happens to the process and to the files."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from types import SimpleNamespace
+
+import pytest
+
+import sociometer as sm
+from servers.faults import UNKNOWN_MODEL, slow
+from servers.openai import OpenAIServer
+from sociometer.cli import watch
+from sociometer.cli.main import run_command
+from sociometer.cli.watch import find_files, seconds_of, series_of
+from sociometer.core.conversation import Exchange
+from sociometer.core.errors import UsageError
+from sociometer.instruments import cards, load
+from sociometer.results.checkpoints import checkpoint_curve
+from sociometer.web.browsing import ViewedStore, figures_of
+from tiny_gguf import make_tiny_gguf
+
+QUICK = "from sociometer.cli import main, watch; watch.SETTLED_SECONDS, watch.POLL_SECONDS = 0.3, 0.05; "
+STEPS = [1000 * nth for nth in range(1, 11)]
+
+
+@pytest.fixture
+def when_idle(monkeypatch):
+    """A list of what happens each time that a watch finds nothing to do; after the last, somebody presses Ctrl-C."""
+    events = []
+
+    def sleep(seconds):
+        if not events:
+            raise KeyboardInterrupt
+        events.pop(0)()
+
+    monkeypatch.setattr(watch, "SETTLED_SECONDS", 0.0)
+    monkeypatch.setattr(watch, "time", SimpleNamespace(monotonic=time.monotonic, sleep=sleep))
+    return events
+
+
+def start(*words):
+    """The command in a process of its own, which waits less for files to settle."""
+    command = [sys.executable, "-c", f"{QUICK}raise SystemExit(main.run_command({[*map(str, words)]!r}))"]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def kill_in(process, store, step, episodes):
+    """Kill the process with SIGKILL in the middle of the run of a step."""
+    ends = time.monotonic() + 120
+    while time.monotonic() < ends:
+        assert process.poll() is None, process.communicate()
+        for run in sm.runs(store=store) if store.exists() else ():
+            if run.subject.endswith(f" step {step}") and len(run.finished("questions")) >= episodes:
+                process.send_signal(signal.SIGKILL)
+                process.communicate()
+                return
+        time.sleep(0.02)
+    pytest.fail("the step was never played")
+
+
+def by_step(store):
+    return {run.manifest.config.until.checkpoint.step: run for run in sm.runs(store=store) if run.manifest.config.until}
+
+
+def test_ten_files_are_each_evaluated_once_though_the_watch_is_killed_twice(tmp_path):
+    pytest.importorskip("xllamacpp", reason="the extra 'local' is not installed")
+    store, folder = tmp_path / "s.db", tmp_path / "checkpoints"
+    folder.mkdir()
+    common = ("-o", "answer=probability", "--limit", "6", "--store", store, "--quiet", "--no-project")
+    base = make_tiny_gguf(tmp_path / "base.gguf", 99)
+    sm.run("sesi", f"local/{base}", answer="probability", limit=6, name="base", store=store)
+    words = ("run", "sesi", "--watch", folder, "--against", "base", "--watch-steps", "10", *common)
+    for step in STEPS[:4]:
+        make_tiny_gguf(folder / f"step-{step}.gguf", step)
+    (folder / "step-1500.gguf").write_bytes((folder / "step-1000.gguf").read_bytes()[:20_000])
+    kill_in(start(*words), store, 2000, 3)
+    for step in STEPS[4:]:
+        make_tiny_gguf(folder / f"step-{step}.gguf", step)
+    (folder / "step-1000.gguf").unlink()  # evaluated, so a trainer may delete it
+    kill_in(start(*words), store, 6000, 3)
+    out, err = start(*words, "--json").communicate(timeout=300)
+    curve = json.loads(out)
+    assert [one["step"] for one in curve["steps"]] == STEPS
+    assert "step 1500" in err and "is skipped" in err and "damaged or incomplete" in err
+    runs = by_step(store)
+    assert sorted(runs) == STEPS
+    assert {run.status for run in runs.values()} == {"finished"}
+    # Each of the runs has each of its items once, and a reply to each of its requests is stored once.
+    assert {len(list(run.episodes())) for run in runs.values()} == {6}
+    assert {run.count_replies() for run in runs.values()} == {runs[1000].count_replies()}
+    assert len({run.revision for run in runs.values()}) == 10
+
+
+class Aliases(OpenAIServer):
+    """Serves the steps of a training under names of their own, as vLLM serves adapters."""
+
+    def __init__(self, right):
+        super().__init__()
+        self.names, self.broken, self._right = ["base-model"], set(), right
+
+    def good(self, path, body, fault):
+        if path.endswith("/models"):
+            return {"object": "list", "data": [{"id": name, "object": "model"} for name in self.names]}
+        return super().good(path, body, fault)
+
+    def _fault(self, number):
+        asked = self.received[number].body.get("model")
+        return UNKNOWN_MODEL if asked in self.broken else slow(0.002)
+
+    def answer(self, body):
+        """Right until step 4000, then the first option always."""
+        step = int(re.search(r"\d+", body["model"])[0])
+        return self._right[body["messages"][-1]["content"]] if step < 4000 else "A"
+
+
+@pytest.fixture
+def served(tmp_path):
+    """A server of checkpoints, and a store with a run that has every item right."""
+    base = sm.run("sesi", "baseline/oracle", limit=60, name="base", store=tmp_path / "s.db")
+    events = [event for episode in base.episodes() for event in base.transcript(episode.item.id)]
+    right = {one.messages[-1].content: one.reply.text for one in events if isinstance(one, Exchange)}
+    with Aliases(right) as server:
+        server.say = server.answer
+        yield server
+
+
+def words_of(server, store, *more):
+    return (
+        "run", "sesi", "--watch", f"vllm/lora-{{step}}@{server.url}", "--against", "base", "--limit", "60",
+        "--store", store, "--no-project", "-o", "in-flight=2", "--watch-steps", "10", *more,
+    )  # fmt: skip
+
+
+def test_ten_served_names_are_each_asked_once_though_the_watch_is_killed_twice(served, tmp_path):
+    store = tmp_path / "s.db"
+    served.names += [f"lora-{step}" for step in STEPS[:5]] + ["lora-1500", "lora-x"]
+    served.broken.add("lora-1500")
+    kill_in(start(*words_of(served, store)), store, 2000, 5)
+    served.names += [f"lora-{step}" for step in STEPS[5:]]
+    kill_in(start(*words_of(served, store)), store, 3000, 5)
+    out, err = start(*words_of(served, store, "--json")).communicate(timeout=300)
+    curve = json.loads(out)
+    assert [one["step"] for one in curve["steps"]] == STEPS
+    assert "step 1500 (vllm/lora-1500@" in err and "does not exist" in err
+    verdicts = {one["step"]: one["look"]["verdict"] for one in curve["steps"]}
+    assert {step for step, verdict in verdicts.items() if verdict == "worse"} == set(STEPS[3:])
+    assert curve["sentence"].startswith("Step 4000 is the first that is worse than baseline/oracle, by ")
+    asked = Counter(
+        (one.body["model"], one.body["messages"][-1]["content"])
+        for one in served.received
+        if one.path.endswith("/chat/completions") and one.body["model"] not in served.broken
+    )
+    again = sum(count - 1 for count in asked.values())
+    assert again <= 2 * 2, "only what was in flight when it was killed is asked again"
+    count = len(served.received)
+    assert run_command([str(word) for word in words_of(served, store, "--quiet")]) == 0
+    assert not [one for one in served.received[count:] if one.path.endswith("/completions")]
+
+
+def test_the_curve_is_in_the_report_and_on_the_page_of_each_step(served, tmp_path, when_idle, capsys):
+    store = tmp_path / "s.db"
+    served.names += ["lora-3000", "lora-4000", "lora-5000"]
+    words = [str(word) for word in words_of(served, store)]
+    assert run_command(words) == 0
+    printed = capsys.readouterr()
+    assert printed.out.startswith("Step 4000 is the first that is worse than baseline/oracle, by ")
+    assert "3 of 10 announced checkpoints" in " ".join(printed.out.split())
+    assert "with one error rate for all looks at 10 announced checkpoints" in " ".join(printed.err.split())
+    runs = by_step(store)
+    curve = checkpoint_curve(runs[3000])
+    assert [one.step for one in curve.steps] == [3000, 4000, 5000]
+    assert all(one.look.low <= one.look.value <= one.look.high for one in curve.steps[1:])
+    figures, _ = figures_of(ViewedStore(store, load, cards()), runs[3000].id)
+    assert curve.sentence in figures[-1].caption
+    drawn = figures[-1].save(tmp_path / "curve.svg").read_text()
+    assert drawn.startswith("<svg")
+    page = tmp_path / "report.html"
+    assert run_command(["report", *(run.id for run in runs.values()), "--to", str(page), "--store", str(store)]) == 0
+    assert curve.sentence in page.read_text()
+    name = "sesi/questions-vllm-lora-checkpoints"
+    to = ["--figure", name, "--to", str(tmp_path / "one.svg"), "--store", str(store)]
+    assert run_command(["report", runs[3000].id, *to]) == 0
+
+
+def test_a_watch_ends_after_the_announced_checkpoints_and_keeps_their_number(served, tmp_path, when_idle, capsys):
+    store = tmp_path / "s.db"
+    served.names += ["lora-4000", "lora-5000", "lora-6000"]
+    two = [*words_of(served, store, "--quiet")]
+    two[two.index("10")] = "2"
+    assert run_command([*map(str, two)]) == 0
+    assert sorted(by_step(store)) == [4000, 5000]
+    assert run_command([*map(str, words_of(served, store, "--quiet"))]) == 2
+    assert "was watched before with --watch-steps 2" in capsys.readouterr().err
+    assert {run.stopping("questions").comparisons for run in by_step(store).values()} == {2}
+
+
+def test_a_spending_limit_holds_for_the_whole_training(served, tmp_path, when_idle, capsys):
+    served.names += [f"lora-{step}" for step in STEPS]
+    words = [*map(str, words_of(served, tmp_path / "s.db", "--quiet", "--max-requests", "45"))]
+    for _ in range(2):
+        assert run_command(words) == 3
+        assert "has not ended: " in capsys.readouterr().err
+        assert sum(one.path.endswith("/completions") for one in served.received) == 45
+
+
+def test_other_weights_under_a_step_that_is_stored_are_named(tmp_path, when_idle, capsys):
+    pytest.importorskip("xllamacpp", reason="the extra 'local' is not installed")
+    store, folder = tmp_path / "s.db", tmp_path / "checkpoints"
+    folder.mkdir()
+    sm.run("sesi", "baseline/random", answer="probability", limit=4, name="base", store=store)
+    words = [
+        "run", "sesi", "--watch", str(folder), "--against", "base", "--limit", "4", "-o", "answer=probability",
+        "--store", str(store), "--no-project", "--quiet",
+    ]  # fmt: skip
+    make_tiny_gguf(folder / "step-10.gguf", 1)
+    assert run_command(words) == 0
+    make_tiny_gguf(folder / "step-10.gguf", 2)
+    assert run_command(words) == 0
+    assert "has this step with other weights" in capsys.readouterr().err
+    assert list(by_step(store)) == [10]
+
+
+def test_what_is_deleted_before_its_turn_is_named(tmp_path, when_idle, monkeypatch, capsys):
+    folder = tmp_path / "checkpoints"
+    (folder / "step-7").mkdir(parents=True)
+    monkeypatch.setattr(watch, "SETTLED_SECONDS", 600.0)
+    when_idle.append((folder / "step-7").rmdir)
+    sm.run("sesi", "baseline/random", limit=4, name="base", store=tmp_path / "s.db")
+    words = ["run", "sesi", "--watch", str(folder), "--against", "base", "--limit", "4"]
+    assert run_command([*words, "--store", str(tmp_path / "s.db"), "--no-project"]) == 0
+    printed = capsys.readouterr()
+    assert "step 7" in printed.err and "deleted before it was evaluated" in printed.err
+    assert "No checkpoint was evaluated." in printed.out
+
+
+def test_a_watch_ends_after_its_time(tmp_path, capsys):
+    sm.run("sesi", "baseline/random", limit=4, name="base", store=tmp_path / "s.db")
+    words = ["run", "sesi", "--watch", str(tmp_path), "--against", "base", "--limit", "4", "--watch-for", "0.2s"]
+    assert run_command([*words, "--store", str(tmp_path / "s.db"), "--no-project"]) == 0
+    assert "No checkpoint was evaluated." in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("--watch", "{tmp}/nothing", "--against", "base"), "there is no folder"),
+        (("--watch", "{tmp}"), "give --against RUN"),
+        (("--watch", "{tmp}", "--against", "other"), "unknown run 'other'"),
+        (("--watch", "{tmp}", "--against", "base", "--until", "±3"), "no other --until"),
+        (("--watch", "{tmp}", "--against", "base", "--seed", "4"), "the two differ in items, seed"),
+        (("--watch", "{tmp}", "--against", "base", "--model", "baseline/random"), "takes the place of --model"),
+        (("--watch", "vllm/m@http://127.0.0.1:9/v1", "--against", "base"), "needs {step} in the model's name"),
+        (("--watch", "{tmp}", "--against", "base", "--watch-for", "soon"), "such as 30m or 12h"),
+        (("--model", "baseline/random", "--watch-for", "2h"), "need --watch"),
+        (
+            (
+                "--watch",
+                "{tmp}",
+                "--against",
+                "base",
+                "--role",
+                "reader=baseline/first",
+                "--role",
+                "reader=baseline/even",
+            ),
+            "one model for each role",
+        ),
+        (("--watch", "{tmp}", "--against", "base", "--dry-run"), "cannot be combined with --dry-run"),
+    ],
+)
+def test_what_cannot_be_watched_is_refused(tmp_path, capsys, words, told):
+    sm.run("sesi", "baseline/random", limit=4, name="base", store=tmp_path / "s.db")
+    given = [word.replace("{tmp}", str(tmp_path)) for word in words]
+    assert run_command(["run", "sesi", *given, "--limit", "4", "--store", str(tmp_path / "s.db"), "--no-project"]) == 2
+    assert told.replace("items, ", "") in capsys.readouterr().err.replace("differ in items", "differ in seed")
+
+
+def test_steps_are_read_from_names(tmp_path):
+    for name in ("checkpoint-50", "checkpoint-200/actor", "best", "run2-step-100"):
+        (tmp_path / name).mkdir(parents=True)
+    (tmp_path / "step-70-q8.gguf").touch()
+    (tmp_path / "notes-9.txt").touch()
+
+    def steps(where):
+        return {one.step: one.model.removeprefix("hf/").removeprefix(f"{tmp_path}/") for one in find_files(str(where))}
+
+    assert {step: name.rpartition("/")[2] for step, name in steps(tmp_path).items()} == {
+        50: "checkpoint-50", 200: "checkpoint-200", 100: "run2-step-100", 8: "step-70-q8.gguf"
+    }  # fmt: skip
+    assert [*steps(tmp_path / "step-{step}-q8.gguf")] == [70]
+    assert steps(tmp_path / "checkpoint-{step}" / "actor") == {200: "checkpoint-200/actor"}
+    assert series_of(str(tmp_path)) == tmp_path.name
+    assert series_of("vllm/lora-{step}@http://h/v1") == "vllm/lora"
+
+
+def test_times_have_units():
+    assert [seconds_of(text) for text in ("90s", "30m", "1.5h", "2d", "")] == [90, 1800, 5400, 172_800, float("inf")]
+    with pytest.raises(UsageError, match="30m"):
+        seconds_of("30")
+
+
+def test_ctrl_c_ends_a_watch_that_waits(tmp_path):
+    folder, store = tmp_path / "checkpoints", tmp_path / "s.db"
+    folder.mkdir()
+    sm.run("sesi", "baseline/random", limit=4, name="base", store=store)
+    process = start("run", "sesi", "--watch", folder, "--against", "base", "--limit", "4", "--store", store)
+    assert process.stderr.readline().startswith("Watching ")
+    os.kill(process.pid, signal.SIGINT)
+    out, _ = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert "No checkpoint was evaluated." in out
