@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack
 from enum import StrEnum
+from functools import cached_property
 from typing import Any
 from weakref import WeakSet
 
@@ -19,7 +20,6 @@ from sociometer.adapters.training import (
     TrainingItem,
     environment_named,
     other_players,
-    training_items,
     training_plan,
 )
 from sociometer.core.config import Caps
@@ -39,7 +39,7 @@ from sociometer.core.conversation import (
 from sociometer.core.errors import Stopped
 from sociometer.core.player import Player, RulePlayer
 from sociometer.core.session import Answer, DrawnRequest, RoleBinding
-from sociometer.core.task import Episode
+from sociometer.core.task import Episode, Item
 from sociometer.engine.budget import Budget
 from sociometer.engine.progress import Progress
 from sociometer.engine.replies import Answered, PendingRequest, Retried, RetryPolicy, StopSwitch, Throttled
@@ -76,6 +76,13 @@ class Observation(Struct, frozen=True, omit_defaults=True):
         """The part of a request that is sent to a model."""
         form = request.answer_format
         return cls(request.messages, form.schema if isinstance(form, Schema) else None, request.sampling)
+
+
+def new_text(before: Observation | None, after: Observation) -> str:
+    """What the policy reads for the first time, for trainers that keep the conversation themselves."""
+    known = before.messages if before is not None else ()
+    goes_on = known and after.messages[: len(known)] == known
+    return "\n\n".join(one.content for one in (after.messages[len(known) + 1 :] if goes_on else after.messages))
 
 
 class Turn(Struct, frozen=True, omit_defaults=True):
@@ -205,7 +212,21 @@ class Gym:
 
     def items(self, count: int | None = None) -> Iterator[TrainingItem]:
         """The items to play, over and over with new seeds if `count` is larger than their number."""
-        return training_items(self.plan, count)
+        return map(self.item, range(self.count if count is None else count))
+
+    @property
+    def count(self) -> int:
+        """How many items there are."""
+        return len(self._items)
+
+    def item(self, place: int) -> TrainingItem:
+        """The item at a place; behind the last one they begin again with another seed."""
+        again, nth = divmod(place, len(self._items))
+        return TrainingItem(self._items[nth], self.plan.config.seed + again)
+
+    @cached_property
+    def _items(self) -> list[Item]:
+        return list(self.plan.items(self.plan.tasks[0]))
 
     async def reset(self, one: TrainingItem) -> "Playing":
         """Begin a rollout: `messages` is what the policy is asked first."""
@@ -263,7 +284,6 @@ class Playing:
     async def step(
         self,
         reply: str | Reply,
-        *,
         tokens: Sequence[int] = (),
         mask: Sequence[int] = (),
         logprobs: Sequence[float] = (),
@@ -289,8 +309,7 @@ class Playing:
                 self.request = asked.result()
         finally:
             asked.cancel()
-        self.last = self._since()
-        return self.last
+        return self.ended()
 
     def _since(self) -> Step:
         """What happened since the last step."""
@@ -321,6 +340,11 @@ class Playing:
                 reason = Reason.TURN_LIMIT if limit else Reason.FINISHED
         item, seed, turns = self._one.item.id, self._one.seed, tuple(self._turns)
         return Rollout(item, seed, reward, values, unreadable, turns, others, trace, reason, why)
+
+    def ended(self) -> Step:
+        """What happened since the last step; for a rollout that was given up, its end."""
+        self.last = self._since()
+        return self.last
 
     def close(self, reason: Reason = Reason.GIVEN_UP) -> None:
         """Give the rollout up, if it is not over."""

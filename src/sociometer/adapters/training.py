@@ -239,13 +239,6 @@ def training_plan(name: str, choices: Choices) -> Plan:
     return plan
 
 
-def training_items(plan: Plan, count: int | None = None) -> Iterator[TrainingItem]:
-    """The items of a plan, over and over with new seeds where `count` asks for more than there are."""
-    items = list(plan.items(plan.tasks[0]))
-    for place in range(len(items) if count is None else count):
-        yield TrainingItem(items[place % len(items)], plan.config.seed + place // len(items))
-
-
 def other_players(name: str, choices: Choices, plan: Plan) -> dict[str, RoleBinding]:
     """The players of the other roles; a stand-in gives no reward."""
     task, instrument = plan.tasks[0].name, plan.instrument
