@@ -219,6 +219,29 @@ def test_an_idle_rollout_is_given_up_with_a_reason_and_no_reward():
     assert (end["reward"], end["done"], end["metadata"]["reason"]) == (None, True, "idle")
 
 
+def test_pings_of_a_client_are_answered_while_the_person_thinks():
+    thinks = asyncio.Event()
+
+    class Slow(Person):
+        async def answer(self, request):
+            await thinks.wait()
+            return await super().answer(request)
+
+    async def pinged():
+        async with serving(gym_with(Slow())) as url, aiohttp.ClientSession() as client:
+            socket = await client.ws_connect(f"{url}/ws", autoping=False)
+            await socket.send_json({"type": "reset", "data": {"seed": 0}})
+            await socket.receive()
+            await socket.send_json({"type": "step", "data": {"reply": YES}})
+            await socket.ping()
+            first = await socket.receive()
+            thinks.set()
+            return first, await socket.receive_json()
+
+    first, answer = asyncio.run(pinged())
+    assert first.type is aiohttp.WSMsgType.PONG and answer["type"] == "observation"
+
+
 def test_a_lost_connection_of_a_call_is_taken_up_again():
     async def resumed():
         async with serving(practice()) as url, aiohttp.ClientSession() as client:

@@ -195,12 +195,22 @@ class EnvironmentServer:
     async def _websocket(self, request: web.Request) -> web.WebSocketResponse:
         socket, session = web.WebSocketResponse(max_msg_size=MOST_BYTES), uuid.uuid4().hex
         await socket.prepare(request)
+        frames: asyncio.Queue[str] = asyncio.Queue()
+
+        async def answer() -> None:
+            while (said := await self._framed(session, await frames.get())) is not None:
+                await socket.send_str(msgspec.json.encode(said).decode())
+            await socket.close()
+
+        answering = asyncio.create_task(answer())
         try:
+            # Frames are read while a step is played: the client's pings are answered only then.
             async for frame in socket:
-                if frame.type is not WSMsgType.TEXT or (answer := await self._framed(session, frame.data)) is None:
-                    break
-                await socket.send_str(msgspec.json.encode(answer).decode())
+                if frame.type is WSMsgType.TEXT:
+                    frames.put_nowait(frame.data)
         finally:
+            answering.cancel()
+            await asyncio.gather(answering, return_exceptions=True)
             self._leave(session)
         return socket
 
