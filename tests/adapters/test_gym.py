@@ -15,7 +15,7 @@ from practice_people import NO, YES, Person, answered, gym_with
 from servers.faults import DROPPED, RATE_LIMIT
 from servers.openai import OpenAIServer
 from sociometer.adapters.alarm import Alarm
-from sociometer.adapters.gym import Gym, Observation, Reason, Rollout
+from sociometer.adapters.gym import Action, Gym, Observation, Reason, Rollout
 from sociometer.adapters.training import FIRST_TRAINING_SEED
 from sociometer.core.conversation import Identity, Reply
 from sociometer.core.errors import UsageError
@@ -88,8 +88,10 @@ def test_a_step_says_what_happened_and_the_traces_of_policy_and_person_are_apart
             begun = playing.rollout
             steps = [playing.last]
             while playing.request:
-                kept = {"tokens": [1, 2], "mask": [0, 1], "logprobs": [-0.5, -0.25]} if len(steps) == 1 else {}
-                steps.append(await playing.step("I am sorry about that.", **kept))
+                text = "I am sorry about that."
+                steps.append(
+                    await playing.step(Action(text, (1, 2), (0, 1), (-0.5, -0.25)) if len(steps) == 1 else text)
+                )
                 if len(steps) == 2:
                     begun = (begun, playing.rollout)
             return begun, steps, playing.rollout

@@ -118,7 +118,7 @@ class Eavesdropper:
     """
 
     def __init__(self, held_out: Gym, tell: Callable[[str], None], window: int = 100) -> None:
-        self._gym, self._tell, self._window = held_out, tell, window
+        self.gym, self._tell, self._window = held_out, tell, window
         self._felt: list[tuple[float, float, str]] = []
         self._lost = 0
         self.looks: list[Look] = []
@@ -126,7 +126,7 @@ class Eavesdropper:
 
     async def hear(self, one: TrainingItem, rollout: Rollout) -> None:
         """Note the feelings of both after the last reply that both heard; look when there are enough of them."""
-        playing = await self._gym.reset(one)
+        playing = await self.gym.reset(one)
         try:
             for turn in rollout.turns:
                 if playing.request is not None:

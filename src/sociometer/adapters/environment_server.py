@@ -15,10 +15,9 @@ from typing import Any
 
 import msgspec
 from aiohttp import WSMsgType, web
-from msgspec import Struct
 
 from sociometer.adapters.alarm import Eavesdropper
-from sociometer.adapters.gym import Gym, Playing, Reason, Step, new_text
+from sociometer.adapters.gym import Action, Gym, Playing, Reason, Step, new_text
 from sociometer.core.errors import SociometerError
 from sociometer.core.version import __version__
 
@@ -31,15 +30,6 @@ _PIECES = re.compile(r"[^ ].{0,16383} *", re.DOTALL)
 """Parts of a long event; ORS's client strips the spaces that a part begins with, and reads no line of 128 KB."""
 _INPUT = {"type": "object", "properties": {"reply": {"type": "string"}}, "required": ["reply"]}
 _SAY = {"name": "say", "description": "Say this to the other, and hear what they answer.", "input_schema": _INPUT}
-
-
-class Action(Struct, frozen=True):
-    """A reply of the policy, and what the trainer wants to keep with it."""
-
-    reply: str
-    tokens: tuple[int, ...] = ()
-    mask: tuple[int, ...] = ()
-    logprobs: tuple[float, ...] = ()
 
 
 class _Refused(SociometerError):
@@ -80,20 +70,14 @@ class EnvironmentServer:
         self._seats: dict[str, _Seat] = {}
         self._hearing: set[asyncio.Task[None]] = set()
         self._next = 0
-        ours = ("reset", "step", "create", "delete", "delete_session", "ping", "task", "tasks", "prompt", "messages")
-        self._answers = {name: getattr(self, f"_{name}") for name in ours} | {"task_range": self._tasks}
-        name, tools = gym.environment.name, {"tools": [_SAY], "message_block_types": ["text"]}
+        about = {"name": gym.environment.name, "description": gym.environment.help, "version": __version__}
+        tools = {"tools": [_SAY], "message_block_types": ["text"]}
         self._facts: dict[str, object] = {
-            "health": {"status": "healthy"},
-            "metadata": {"name": name, "description": gym.environment.help, "version": __version__},
-            "schema": {"action": msgspec.json.schema(Action), "observation": {}, "state": {}},
-            "version": {"version": __version__},
-            "list_environments": [name],
-            "splits": [{"name": _SPLIT, "type": _SPLIT}],
-            "tools": tools,
-            "task_tools": tools,
+            "health": {"status": "healthy"}, "metadata": about, "version": {"version": __version__}, "tools": tools,
+            "schema": {"action": msgspec.json.schema(Action), "observation": {}, "state": {}}, "task_tools": tools,
+            "list_environments": [about["name"]], "splits": [{"name": _SPLIT, "type": _SPLIT}],
             "num_tasks": {"num_tasks": gym.count},
-        }
+        }  # fmt: skip
 
     def application(self) -> web.Application:
         """The server; it gives up idle rollouts while it runs, and all of them at its end."""
@@ -108,6 +92,8 @@ class EnvironmentServer:
         reaper.cancel()
         await asyncio.gather(reaper, *self._hearing, return_exceptions=True)
         await self._gym.close()
+        if self._eavesdropper is not None:
+            await self._eavesdropper.gym.close()
 
     async def _reap(self) -> None:
         while True:
@@ -140,11 +126,7 @@ class EnvironmentServer:
                 return await _stream(request, uuid.uuid4().hex)
             if name == "call":
                 return await _stream(request, *self._call(asked, session))
-            if name in self._facts:
-                return _json(self._facts[name])
-            if name not in self._answers:
-                raise _Refused(f"there is no '/{name}' here.", 404)
-            return _json(await self._answers[name](asked, session))
+            return _json(self._facts[name] if name in self._facts else await self._done(name, asked, session))
         except SociometerError as error:
             return _json({"detail": str(error)}, error.status if isinstance(error, _Refused) else 400)
         except msgspec.MsgspecError as error:
@@ -182,7 +164,7 @@ class EnvironmentServer:
                 raise _Refused("this rollout is over; begin another.")
             if playing.request is None:
                 return playing.ended()
-            step = await playing.step(action.reply, action.tokens, action.mask, action.logprobs)
+            step = await playing.step(action)
             seat.used = time.monotonic()
         if self._eavesdropper is not None and step.observation is None and step.reward is not None:
             hearing = asyncio.create_task(self._eavesdropper.hear(self._gym.item(seat.number), playing.rollout))
@@ -190,7 +172,39 @@ class EnvironmentServer:
             hearing.add_done_callback(self._hearing.discard)
         return step
 
-    # OpenEnv
+    async def _done(self, name: str, asked: dict[str, Any], session: str) -> object:
+        """The answer to a request: the first two are OpenEnv's, the others those of ORS."""
+        match name:
+            case "reset":
+                return await self._reset(str(asked.get("episode_id") or uuid.uuid4().hex), asked)
+            case "step":
+                seat = self._seat(str(asked.get("episode_id")))
+                return seat.result(await self._spoken(seat, asked.get("action")))
+            case "task":
+                return {"task": {"index": asked.get("index")}, "env_name": self._gym.environment.name}
+            case "tasks" | "task_range":
+                chosen = range(self._gym.count)[asked.get("start") : asked.get("stop")]
+                return {"tasks": [{"index": number} for number in chosen], "env_name": self._gym.environment.name}
+            case "create":
+                if not session or session in self._seats:
+                    raise _Refused("give a session of its own in the header X-Session-ID.")
+                await self._begin(session, (asked.get("task_spec") or asked).get("index", -1))
+            case "delete" | "delete_session":
+                self._leave(session)
+            case "ping":
+                self._seat(session)
+            case "messages":
+                said = self._seat(session).playing.messages
+                return [{"role": one.role, "blocks": [_block(one.content)]} for one in said]
+            case "prompt":
+                return [_block("\n\n".join(one.content for one in self._seat(session).playing.messages))]
+            case _:
+                raise _Refused(f"there is no '/{name}' here.", 404)
+        return {"sid": session}
+
+    async def _reset(self, session: str, asked: dict[str, Any]) -> dict[str, Any]:
+        seat = await self._begin(session, asked.get("seed"))
+        return seat.result(seat.playing.last, episode_id=session)
 
     async def _websocket(self, request: web.Request) -> web.WebSocketResponse:
         socket, session = web.WebSocketResponse(max_msg_size=MOST_BYTES), uuid.uuid4().hex
@@ -220,7 +234,7 @@ class EnvironmentServer:
             message = msgspec.json.decode(frame, type=dict[str, Any])
             match message.get("type"):
                 case "reset":
-                    return {"type": "observation", "data": await self._reset(message.get("data", {}), "", session)}
+                    return {"type": "observation", "data": await self._reset(session, message.get("data", {}))}
                 case "step":
                     seat = self._seat(session)
                     return {"type": "observation", "data": seat.result(await self._spoken(seat, message.get("data")))}
@@ -234,47 +248,6 @@ class EnvironmentServer:
         except (SociometerError, msgspec.MsgspecError) as error:
             code = error.code if isinstance(error, _Refused) else "VALIDATION_ERROR"
             return {"type": "error", "data": {"message": str(error), "code": code}}
-
-    async def _reset(self, asked: dict[str, Any], _: str, session: str = "") -> object:
-        name = session or str(asked.get("episode_id") or uuid.uuid4().hex)
-        seat = await self._begin(name, asked.get("seed"))
-        return seat.result(seat.playing.last, episode_id=name)
-
-    async def _step(self, asked: dict[str, Any], _: str) -> object:
-        seat = self._seat(str(asked.get("episode_id")))
-        return seat.result(await self._spoken(seat, asked.get("action")))
-
-    # Open Reward Standard
-
-    async def _create(self, asked: dict[str, Any], session: str) -> object:
-        if not session or session in self._seats:
-            raise _Refused("give a session of its own in the header X-Session-ID.")
-        await self._begin(session, (asked.get("task_spec") or asked).get("index", -1))
-        return {"sid": session}
-
-    async def _delete(self, asked: dict[str, Any], session: str) -> object:
-        self._leave(session)
-        return {"sid": session}
-
-    _delete_session = _delete
-
-    async def _ping(self, asked: dict[str, Any], session: str) -> object:
-        self._seat(session)
-        return {"status": "ok"}
-
-    async def _task(self, asked: dict[str, Any], session: str) -> object:
-        return {"task": {"index": asked.get("index")}, "env_name": self._gym.environment.name}
-
-    async def _tasks(self, asked: dict[str, Any], session: str) -> object:
-        chosen = range(self._gym.count)[asked.get("start") : asked.get("stop")]
-        return {"tasks": [{"index": number} for number in chosen], "env_name": self._gym.environment.name}
-
-    async def _prompt(self, asked: dict[str, Any], session: str) -> object:
-        return [_block("\n\n".join(one.content for one in self._seat(session).playing.messages))]
-
-    async def _messages(self, asked: dict[str, Any], session: str) -> object:
-        messages = self._seat(session).playing.messages
-        return [{"role": one.role, "blocks": [_block(one.content)]} for one in messages]
 
     def _call(self, asked: dict[str, Any], session: str) -> tuple[str, "asyncio.Task[bytes]"]:
         seat = self._seat(session)

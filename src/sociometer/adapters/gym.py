@@ -15,13 +15,7 @@ from weakref import WeakSet
 
 from msgspec import Struct, structs
 
-from sociometer.adapters.training import (
-    Choices,
-    TrainingItem,
-    environment_named,
-    other_players,
-    training_plan,
-)
+from sociometer.adapters.training import Choices, TrainingItem, environment_named, other_players, training_plan
 from sociometer.core.config import Caps
 from sociometer.core.conversation import (
     SUBJECT,
@@ -85,14 +79,19 @@ def new_text(before: Observation | None, after: Observation) -> str:
     return "\n\n".join(one.content for one in (after.messages[len(known) + 1 :] if goes_on else after.messages))
 
 
-class Turn(Struct, frozen=True, omit_defaults=True):
-    """One reply of the policy, with what the trainer wants to keep of it."""
+class Action(Struct, frozen=True, omit_defaults=True):
+    """A reply of the policy, and what the trainer wants to keep with it."""
 
-    observation: Observation
     reply: str
     tokens: tuple[int, ...] = ()
     mask: tuple[int, ...] = ()
     logprobs: tuple[float, ...] = ()
+
+
+class Turn(Action, frozen=True, kw_only=True):
+    """An action, and what the policy was asked before it."""
+
+    observation: Observation
 
 
 class Step(Struct, frozen=True):
@@ -281,21 +280,15 @@ class Playing:
         """What the policy is asked now; empty once the rollout is over."""
         return self.request.messages if self.request else ()
 
-    async def step(
-        self,
-        reply: str | Reply,
-        tokens: Sequence[int] = (),
-        mask: Sequence[int] = (),
-        logprobs: Sequence[float] = (),
-    ) -> Step:
-        """Hand in the policy's reply, and what the trainer keeps of it; what happened until the next question."""
-        if not isinstance(reply, str | Reply):
+    async def step(self, reply: str | Reply | Action) -> Step:
+        """Hand in the policy's reply; what happened until the next question."""
+        said = Reply(reply) if isinstance(reply, str) else Reply(reply.reply) if isinstance(reply, Action) else reply
+        if not isinstance(said, Reply):
             raise TypeError(f"a policy's reply is a text, not {type(reply).__name__}")
         if self.request is None:
             raise RuntimeError("this rollout is over; begin another with reset")
-        said = Reply(reply) if isinstance(reply, str) else reply
-        kept = (tuple(tokens), tuple(mask), tuple(logprobs))
-        self._turns.append(Turn(Observation.of(self.request), said.text, *kept))
+        kept = structs.asdict(reply) if isinstance(reply, Action) else {"reply": said.text}
+        self._turns.append(Turn(observation=Observation.of(self.request), **kept))
         self._policy.replies.put_nowait(said)
         return await self.advance()
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 from aiohttp import web
+from msgspec import structs
 
 from sociometer.adapters.alarm import Eavesdropper
 from sociometer.adapters.environment_server import EnvironmentServer
@@ -35,11 +36,10 @@ def _serve(environment: Environment, values: Mapping[str, Any]) -> None:
     for model in filter(None, (roles.get("simulator"), held_out)):
         _check_person(model_label(model), unchecked=values["unchecked"])
     settings = chosen_settings(card_of(environment.instrument).setting, values)
-    chosen = {"seed": values["seed"], "settings": settings, "data": values["data"]}
-    gym = Gym(environment.name, **chosen, **roles)
-    heard = None
+    choices = Choices(seed=values["seed"], settings=settings, data=values["data"], **roles)
+    gym, heard = Gym(environment.name, choices), None
     if held_out:
-        other = Gym(environment.name, **chosen, **{**roles, "simulator": held_out})
+        other = Gym(environment.name, structs.replace(choices, simulator=held_out))
         heard = Eavesdropper(other, lambda line: print_text(line, err=True))
     app = EnvironmentServer(gym, token=token, eavesdropper=heard).application()
     web.run_app(app, host=values["host"], port=values["port"], access_log=None, print=click.echo, shutdown_timeout=2)
