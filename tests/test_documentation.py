@@ -99,10 +99,10 @@ def shown_commands(text):
 def test_the_commands_that_a_page_shows_have_these_options(name, capsys):
     for words in shown_commands((ROOT / name).read_text(encoding="utf-8")):
         arguments = [word for word in words if not word.startswith("-")]
-        nested = isinstance(
-            sociometer_command.get_command(click.Context(sociometer_command), arguments[0]), click.Group
-        )
-        inner = tuple(arguments[: 2 if nested else 1])
+        command, inner = sociometer_command, ()
+        while isinstance(command, click.Group):
+            word = arguments[len(inner)]
+            command, inner = command.get_command(click.Context(command), word), (*inner, word)
         if inner not in HELP:
             assert run_command([*inner, "--help-all"]) == 0 or run_command([*inner, "--help"]) == 0, words
             HELP[inner] = capsys.readouterr().out

@@ -3,61 +3,33 @@
 import asyncio
 import json
 import re
+from contextlib import AsyncExitStack
 from statistics import fmean
 
+import msgspec
 import pytest
 from msgspec import structs
 
 import assistants
+from practice_people import NO, YES, Person, answered, gym_with
 from servers.faults import DROPPED, RATE_LIMIT
 from servers.openai import OpenAIServer
 from sociometer.adapters.alarm import Alarm
-from sociometer.adapters.gym import Gym
+from sociometer.adapters.gym import Action, Gym, Observation, Reason, Rollout
 from sociometer.adapters.training import FIRST_TRAINING_SEED
 from sociometer.core.conversation import Identity, Reply
 from sociometer.core.errors import UsageError
 from sociometer.core.player import RulePlayer
 from sociometer.core.session import RoleBinding
+from sociometer.engine.runner import play_episode
 from sociometer.instruments.sage.memory import ARMS, INVITING, NEUTRAL, NOTES, drawn_pair, losses
 from sociometer.instruments.sage.practice import drawn
 from sociometer.statistics.paired import paired_difference
-
-YES, NO = "You are right.", "No, that does not hold."
-WORDS = {"attitude": "a", "aim": "a", "tone": "t", "content": "c", "words": "I see."}
-
-
-def answered(name, last, yes=8):
-    """A person who is glad to be agreed with and to be understood, and a reader who goes by the second speaker."""
-    if name == "closing":
-        said = {answer for answer, words in (("yes", YES), ("no", NO)) if words in last}
-        return {"answer": said.pop() if len(said) == 1 else "unclear"}
-    if name != "emotion":
-        return WORDS
-    heard = last.rsplit("| ", 1)[-1]
-    change = yes if YES in heard else 4 if re.search("sorry|not hold", heard) else -3
-    return {"said": "s", "serves": "s", "activity": "a", "feeling": "f", "change": change}
 
 
 def person(body):
     schema = body["response_format"]["json_schema"]
     return json.dumps(answered(schema["name"], body["messages"][-1]["content"]))
-
-
-class Person(RulePlayer):
-    """The same in process; a judge who calls every agreement flattery and 'jump' unsafe."""
-
-    identity = Identity("test", "person")
-
-    def __init__(self, yes=8):
-        self.yes = yes
-
-    async def answer(self, request):
-        last, form = request.messages[-1].content, request.answer_format
-        if form.name != "candour":
-            return Reply(json.dumps(answered(form.name, last, self.yes)))
-        faults = {"agrees": YES in last, "encourages": "jump" in last}
-        names = form.schema["properties"]["answers"]["required"]
-        return Reply(json.dumps({"answers": {n: "yes" if faults.get(n.split("-", 1)[1]) else "no" for n in names}}))
 
 
 @pytest.fixture(scope="module")
@@ -69,15 +41,6 @@ def server():
 
 def gym_at(server, **settings):
     return Gym("practice", simulator=f"vllm/person@{server.url}#1", settings={"turns": 3, "talks": 30, **settings})
-
-
-def gym_with(simulator, judge=None, talks=60, name="practice"):
-    """A gym whose other roles are played in process."""
-    gym = Gym(name, simulator="vllm/x@http://127.0.0.1:1/v1#1", settings={"turns": 2, "talks": talks})
-    players = {"simulator": simulator, **({"judge": judge} if judge else {})}
-    bindings = {role: RoleBinding(player, role, role) for role, player in players.items()}
-    gym.plan = structs.replace(gym.plan, bindings=bindings)
-    return gym
 
 
 def truths(gym):
@@ -116,6 +79,73 @@ def test_reset_and_step_play_a_rollout_to_its_end(server):
     assert rollout.values["emotion"] == 52, "the last reply is judged too"
     assert [fact["after"] for fact in rollout.trace if fact["kind"] == "emotion"] == [44, 48, 52]
     assert rollout.reward == pytest.approx(0.52 - 0.05 * rollout.values["length"])
+
+
+def test_a_step_says_what_happened_and_the_traces_of_policy_and_person_are_apart(server):
+    async def played():
+        async with gym_at(server) as gym:
+            playing = await gym.reset(next(gym.items()))
+            begun = playing.rollout
+            steps = [playing.last]
+            while playing.request:
+                text = "I am sorry about that."
+                steps.append(
+                    await playing.step(Action(text, (1, 2), (0, 1), (-0.5, -0.25)) if len(steps) == 1 else text)
+                )
+                if len(steps) == 2:
+                    begun = (begun, playing.rollout)
+            return begun, steps, playing.rollout
+
+    (before, midway), steps, rollout = asyncio.run(played())
+    assert (before.reward, before.values, before.reason) == (None, {"feeling": 0.4}, ""), "no error before the end"
+    assert (midway.reward, midway.values, len(midway.turns)) == (None, {"feeling": 0.44}, 1)
+    assert [step.reward for step in steps] == [0, 0, 0, rollout.reward]
+    assert [step.part for step in steps] == pytest.approx([0, 0.04, 0.04, 0.04])
+    assert [[fact["kind"] for fact in step.facts] for step in steps[:3]] == [[], ["emotion"], ["emotion"]]
+    assert [step.truncated for step in steps] == [False, False, False, True], "the talk has only three turns"
+    assert steps[-1].reason == rollout.reason == Reason.TURN_LIMIT and not steps[-1].terminated
+    assert [turn.observation for turn in rollout.turns] == [step.observation for step in steps[:3]]
+    assert (rollout.turns[0].tokens, rollout.turns[0].mask, rollout.turns[1].tokens) == ((1, 2), (0, 1), ())
+    assert {exchange.role for exchange in rollout.others} == {"simulator"}
+    assert len(rollout.others) == 5, "a feeling after each reply, and words after the first two"
+    assert all(exchange.messages and exchange.reply.text for exchange in rollout.others)
+    assert msgspec.json.decode(msgspec.json.encode(rollout), type=Rollout) == rollout
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"), [("numbers", {"rounds": 2}), ("stories", {}), ("practice", {"turns": 2})]
+)
+def test_training_and_test_ask_the_policy_with_the_same_request(name, settings, server):
+    """The same items as a run of the instrument plays them, with its own defaults."""
+    asked = []
+
+    class Subject(RulePlayer):
+        journaled = True
+
+        async def answer(self, request):
+            asked.append(Observation.of(request))
+            return Reply('{"prediction": 50, "choice": 40}')
+
+    async def both():
+        spec = f"vllm/person@{server.url}#1"
+        gym = Gym(name, simulator=spec if name == "practice" else "", settings=settings)
+        one = next(gym.items())
+        config = structs.replace(gym.plan.config, second_question=None)
+        plan = structs.replace(gym.plan, config=config)
+        subject = RoleBinding(Subject(Identity("test", "subject")), "subject", "subject")
+        plan = structs.replace(plan, bindings={**plan.bindings, "subject": subject})
+        async with gym, AsyncExitStack() as players:
+            for player in plan.players:
+                await players.enter_async_context(player)
+            await play_episode(plan, plan.tasks[0], one.item)
+            playing = await gym.reset(one)
+            while playing.request:
+                await playing.step('{"prediction": 50, "choice": 40}')
+            return [turn.observation for turn in playing.rollout.turns]
+
+    trained = asyncio.run(both())
+    assert trained and [one for one in asked if one in trained] == trained, "a run may ask a second time"
+    assert all(one.schema for one in trained) == (name == "numbers")
 
 
 def test_honesty_earns_more_than_flattery_stock_empathy_constants_and_nonsense():
@@ -228,7 +258,8 @@ def test_a_simulator_that_stays_unreadable_gives_no_reward(server):
     finally:
         server.say = person
     assert {one.reward for one in found} == {None}
-    assert all("unreadable" in one.failure for one in found)
+    assert all("unreadable" in one.failure and one.reason == Reason.FAILED for one in found)
+    assert all(one.turns and one.others for one in found), "what was said until then"
 
 
 def test_practice_talks_are_distinct_and_a_person_is_right_in_half_of_the_facts():
@@ -273,6 +304,7 @@ def test_a_rollout_that_is_given_up_asks_the_simulator_nothing_more(server):
             with pytest.raises(TypeError, match="a text"):
                 await playing.step(None)
             playing.close()
+            assert (playing.rollout.reward, playing.rollout.reason) == (None, Reason.GIVEN_UP)
             with pytest.raises(RuntimeError, match="over"):
                 await playing.step("Yes.")
             before = len(server.received)
@@ -315,6 +347,8 @@ def test_a_model_may_press_in_training(server):
         async with Gym("deeds", simulator=f"vllm/person@{server.url}#1", settings={"talks": 2, "turns": 3}) as gym:
             return await gym.play(next(gym.items()), answer)
 
-    heard = [message.content for message in asyncio.run(play()).turns[-1][0] if message.role == "user"]
+    heard = [
+        message.content for message in asyncio.run(play()).turns[-1].observation.messages if message.role == "user"
+    ]
     server.say = person
     assert heard[1:] == ["But I want it."] * 2

@@ -6,13 +6,13 @@ import shutil
 import msgspec
 import pytest
 
+from sociometer.adapters.gym import Gym
 from sociometer.adapters.training import (
     ENVIRONMENTS,
     FIRST_TRAINING_SEED,
     TRAINING_OPPONENTS,
     Choices,
     other_players,
-    training_items,
     training_plan,
 )
 from sociometer.core.errors import UsageError
@@ -40,8 +40,12 @@ def plan_of(name, **choices):
     return training_plan(name, Choices(**choices))
 
 
+def items_of(plan):
+    return list(plan.items(plan.tasks[0]))
+
+
 def test_number_guessing_trains_against_other_opponents_than_the_tests():
-    trained = [one.item for one in training_items(plan_of("numbers"))]
+    trained = items_of(plan_of("numbers"))
     assert {item.opponent for item in trained} == set(TRAINING_OPPONENTS)
     # The tests play opponents drawn from a family by the seed, and with --official the paper's three levels.
     assert all(item.drawn is None for item in trained)
@@ -52,14 +56,14 @@ def test_number_guessing_trains_against_other_opponents_than_the_tests():
 
 def test_fresh_stories_for_training_are_none_of_the_tests():
     few = {"stories": 3}
-    trained = {one.item.tellings for one in training_items(plan_of("stories", settings=few))}
+    trained = {item.tellings for item in items_of(plan_of("stories", settings=few))}
     tested = {item.tellings for item in test_items("stories", settings=few)}
     assert trained
     assert trained.isdisjoint(tested)
 
 
 def test_more_tasks_than_items_play_them_again_with_new_seeds():
-    found = list(training_items(plan_of("numbers"), 12))
+    found = list(Gym("numbers").items(12))
     assert len({(one.item.id, one.seed) for one in found}) == 12
     assert {one.seed for one in found} == {FIRST_TRAINING_SEED, FIRST_TRAINING_SEED + 1, FIRST_TRAINING_SEED + 2}
 
@@ -143,12 +147,12 @@ def test_a_reward_is_between_0_and_1_and_comes_from_the_scores(name, values, rew
 def rewards(name, choices, *policies):
     """The reward of each item of an environment for baselines as the policy."""
     plan = training_plan(name, choices)
-    others, items = other_players(name, choices, plan), list(training_items(plan))
+    others, items = other_players(name, choices, plan), items_of(plan)
     found = []
     for policy in policies:
         bindings = {**others, "subject": RoleBinding(baseline(policy), policy, policy)}
         bound = msgspec.structs.replace(plan, bindings=bindings)
-        played = [asyncio.run(play_episode(bound, plan.tasks[0], one.item)) for one in items]
+        played = [asyncio.run(play_episode(bound, plan.tasks[0], item)) for item in items]
         assert [one.error for one in played] == [None] * len(played)
         found.append([ENVIRONMENTS[name].reward(one.episode.score.values) for one in played])
     return found

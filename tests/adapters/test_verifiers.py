@@ -18,7 +18,7 @@ from verifiers.v1.configs.cli.eval import EvalConfig
 from verifiers.v1.utils.loaders import load_environment
 
 from servers.openai import OpenAIServer
-from sociometer.adapters.training import ENVIRONMENTS, Choices, other_players, training_items, training_plan
+from sociometer.adapters.training import ENVIRONMENTS, Choices, other_players, training_plan
 from sociometer.core.conversation import Schema
 from sociometer.core.session import RoleBinding
 from sociometer.engine.runner import play_episode
@@ -111,9 +111,9 @@ def engine_rewards(name, choices):
     policy = PythonPlayer(reply_to)
     bindings = {**other_players(name, choices, plan), "subject": RoleBinding(policy, "policy", "policy")}
     found = {}
-    for one in training_items(plan):
-        played = asyncio.run(play_episode(msgspec.structs.replace(plan, bindings=bindings), plan.tasks[0], one.item))
-        found[one.item.id] = ENVIRONMENTS[name].reward(played.episode.score.values)
+    for item in plan.items(plan.tasks[0]):
+        played = asyncio.run(play_episode(msgspec.structs.replace(plan, bindings=bindings), plan.tasks[0], item))
+        found[item.id] = ENVIRONMENTS[name].reward(played.episode.score.values)
     return found
 
 

@@ -5,12 +5,13 @@ rise together if the policy gets better; a growing gap is what only the one simu
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from statistics import fmean
 
 from msgspec import Struct
 
-from sociometer.adapters.gym import Gym, Policy
+from sociometer.adapters.gym import Gym, Policy, Reason, Rollout
+from sociometer.adapters.training import TrainingItem
 from sociometer.core.conversation import Message
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Figure, Interval
@@ -35,11 +36,13 @@ class Look(Struct, frozen=True):
     interval: Interval
     lost: int
     """Talks without a reward from one of the two; they are in no mean."""
+    first: float = 0.0
+    """The gap to compare with."""
 
     @property
     def raised(self) -> bool:
-        """Whether the gap is larger than chance."""
-        return self.interval.low is not None and self.interval.low > 0
+        """Whether the gap is larger than `first`, by more than chance."""
+        return self.interval.low is not None and self.interval.low > self.first
 
 
 class Alarm:
@@ -106,6 +109,52 @@ class Alarm:
         fixed = ", ".join(f"{name} {value:.2f}" for name, value in self.adversaries.items())
         caption = f"Last gap of training and held-out simulator: {gap}. Fixed replies, training simulator: {fixed}."
         return Figure("alarm", "Reward by step", caption, chart=curve_chart(points, x_title="step", y_title="reward"))
+
+
+class Eavesdropper:
+    """A held-out simulator that hears the replies of rollouts that ended, for a server, which cannot ask the policy.
+
+    It talks about the same matter and gets the same replies, whatever it says itself: only its feelings count.
+    """
+
+    def __init__(self, held_out: Gym, tell: Callable[[str], None], window: int = 100) -> None:
+        self.gym, self._tell, self._window = held_out, tell, window
+        self._felt: list[tuple[float, float, str]] = []
+        self._lost = 0
+        self.looks: list[Look] = []
+        """After every window of talks; the first shows the gap before the policy could learn from them."""
+
+    async def hear(self, one: TrainingItem, rollout: Rollout) -> None:
+        """Note the feelings of both after the last reply that both heard; look when there are enough of them."""
+        playing = await self.gym.reset(one)
+        try:
+            for turn in rollout.turns:
+                if playing.request is not None:
+                    await playing.step(turn.reply)
+        finally:
+            playing.close()
+        pairs = list(zip(_feelings(rollout), _feelings(playing.rollout), strict=False))
+        if not pairs or playing.rollout.reason is Reason.FAILED:
+            self._lost += 1
+            return
+        self._felt.append((*pairs[-1], one.item.cluster or one.item.id))
+        if len(self._felt) % self._window == 0:
+            self._look()
+
+    def _look(self) -> None:
+        mine, theirs, clusters = (list(column) for column in zip(*self._felt[-self._window :], strict=True))
+        found, first = paired_difference(theirs, mine, clusters), self.looks[0].gap if self.looks else 0.0
+        looked = Look(
+            len(self._felt), fmean(mine), fmean(theirs), None, found.difference, found.interval, self._lost, first
+        )
+        self.looks.append(looked)
+        grown = "Alarm, the gap has grown: " if looked.raised and len(self.looks) > 1 else ""
+        gap = estimate(looked.gap, "number", looked.interval)
+        self._tell(f"{grown}training less held-out simulator, feeling in the last {self._window} talks: {gap}.")
+
+
+def _feelings(rollout: Rollout) -> list[float]:
+    return [facts["after"] / 100 for facts in rollout.trace if facts["kind"] == "emotion"]
 
 
 def _always(reply: str) -> Policy:

@@ -6,7 +6,7 @@ fresh stories and matches have their own seeds, number guessing has other oppone
 
 import contextlib
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from sociometer.engine.roles import resolve_player
 from sociometer.engine.run_options import make_config
 from sociometer.instruments import card_of, load
 from sociometer.instruments.egosocial.games.holdem.net import TRAINING_WEIGHTS, WEIGHTS
+from sociometer.instruments.sage.person.emotion import Protocol
 
 _RELEASED_TREE = re.compile(r"_(cn|en)_example_\d+\.json$")
 """How the authors of SocialEval name the trees that they released one by one."""
@@ -55,6 +56,8 @@ class Environment(Struct, frozen=True):
     reward: Callable[[Mapping[str, float]], float]
     check: Callable[[Choices, Plan], None] = lambda choices, plan: None
     """Without one, seeds alone keep the items apart."""
+    known: Callable[[Sequence[Mapping[str, Any]]], dict[str, float]] = lambda trace: {}
+    """The parts of the reward that follow from what was noted so far."""
 
 
 def _numbers(choices: Choices, plan: Plan) -> None:
@@ -150,6 +153,11 @@ def _mean(values: Mapping[str, float], *names: str) -> float:
     return sum(found) / len(found) if found else 0.0
 
 
+def _feeling(trace: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    felt = [facts["after"] for facts in trace if facts["kind"] == "emotion"]
+    return {"feeling": (felt[-1] if felt else Protocol().start) / 100}
+
+
 ENVIRONMENTS = {
     one.name: one
     for one in (
@@ -171,11 +179,11 @@ ENVIRONMENTS = {
         ),
         Environment(
             "practice", "sage", "practice", "practice talks: the person's feeling, times a gate, less the length",
-            lambda values: values.get("reward", 0.0), _practice,
+            lambda values: values.get("reward", 0.0), _practice, _feeling,
         ),
         Environment(
             "return", "sage", "return-practice", "a person who comes back, in one of four arms: as practice talks",
-            lambda values: values.get("reward", 0.0), _practice,
+            lambda values: values.get("reward", 0.0), _practice, _feeling,
         ),
         Environment(
             "deeds", "sage", "deeds", "talks with tools: 1 if the final state is the one that the ledger asks for",
@@ -183,7 +191,7 @@ ENVIRONMENTS = {
         ),
         Environment(
             "sage", "sage", "practice", "your own scenarios: the person's feeling, times a gate, less the length",
-            lambda values: values.get("reward", 0.0), _sage,
+            lambda values: values.get("reward", 0.0), _sage, _feeling,
         ),
     )
 }  # fmt: skip
@@ -196,11 +204,16 @@ class TrainingItem(Struct, frozen=True):
     seed: int
 
 
-def training_plan(name: str, choices: Choices) -> Plan:
-    """The items of an environment; a UsageError if one of them is part of a test."""
+def environment_named(name: str) -> Environment:
+    """The environment of a name."""
     if name not in ENVIRONMENTS:
         raise unknown("training environment", name, ENVIRONMENTS)
-    environment = ENVIRONMENTS[name]
+    return ENVIRONMENTS[name]
+
+
+def training_plan(name: str, choices: Choices) -> Plan:
+    """The items of an environment; a UsageError if one of them is part of a test."""
+    environment = environment_named(name)
     if choices.seed < FIRST_TRAINING_SEED:
         raise UsageError(
             f"seed {choices.seed} is held out for tests; training seeds are {FIRST_TRAINING_SEED:,} and above."
@@ -224,13 +237,6 @@ def training_plan(name: str, choices: Choices) -> Plan:
     plan = make_plan(config, load(environment.instrument), bindings={})
     environment.check(choices, plan)
     return plan
-
-
-def training_items(plan: Plan, count: int | None = None) -> Iterator[TrainingItem]:
-    """The items of a plan, over and over with new seeds where `count` asks for more than there are."""
-    items = list(plan.items(plan.tasks[0]))
-    for place in range(len(items) if count is None else count):
-        yield TrainingItem(items[place % len(items)], plan.config.seed + place // len(items))
 
 
 def other_players(name: str, choices: Choices, plan: Plan) -> dict[str, RoleBinding]:

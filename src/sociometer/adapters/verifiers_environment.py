@@ -19,7 +19,7 @@ from verifiers.v1.runtimes import ProgramResult, Runtime, SubprocessConfig
 from sociometer.adapters.gym import Gym
 from sociometer.adapters.training import Choices, TrainingItem
 from sociometer.core.conversation import Identity, Reply, Request
-from sociometer.core.errors import FailureKind, MachineryError
+from sociometer.core.errors import MachineryError
 from sociometer.core.player import RulePlayer
 from sociometer.models.http import Endpoint
 from sociometer.models.keys import Key
@@ -152,21 +152,16 @@ class SociometerHarness(vf.Harness[SociometerHarnessConfig]):
         item = msgspec.json.decode(task.item, type=gym.plan.tasks[0].item_type)
         one = TrainingItem(item, task.seed)
         policy = Policy(ctx.model, endpoint, secret)
+        playing = await gym.reset(one)
         try:
-            played = await gym.play_with(policy, one)
+            while playing.request is not None:
+                await playing.step(await policy.answer(playing.request))
         finally:
+            playing.close()
             await policy.close()
-        if played.error is not None:
-            raise played.error
-        rollout = gym.rollout(one, played)
-        if rollout.reward is None:
-            raise MachineryError(rollout.failure, FailureKind.SCORING)
-        trace.info[SCORES] = {
-            "reward": rollout.reward,
-            "values": rollout.values,
-            "unreadable": rollout.unreadable,
-            "trace": rollout.trace,
-        }
+        if playing.rollout.reward is None:
+            raise MachineryError(playing.rollout.failure)
+        trace.info[SCORES] = msgspec.to_builtins(playing.rollout)
         return ProgramResult(0, json.dumps(trace.info[SCORES]), "")
 
 

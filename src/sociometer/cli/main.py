@@ -38,6 +38,7 @@ GROUPS = {
         "import": "Read runs from other tools' logs.",
         "store": "Copy a store; rescore, rename or delete runs in it.",
         "mcp": "Serve the commands as tools for a coding agent.",
+        "env": "Serve a training environment to trainers.",
     },
 }
 COMMANDS = {name: text for group in GROUPS.values() for name, text in group.items()}

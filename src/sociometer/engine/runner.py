@@ -37,15 +37,21 @@ class PlayedEpisode(Struct, frozen=True):
 
 
 async def play_episode(
-    plan: Plan, task: Task[Any, Any], item: Item, repeat: int = 0, replies: ReplySource | None = None
+    plan: Plan,
+    task: Task[Any, Any],
+    item: Item,
+    repeat: int = 0,
+    replies: ReplySource | None = None,
+    events: list[Event] | None = None,
 ) -> PlayedEpisode:
     """Play an item and score it; without `replies` the players are asked directly and nothing is stored.
 
+    The transcript grows in `events`, for who looks at it before the end.
     An error of one item becomes its failure. A stop or a store error concerns the whole run and is raised.
     """
     draw = Draw(plan.instrument.card.name, plan.draws, task.name, item.id, repeat, plan.config.seed)
     session = Session(
-        replies or DirectReplies(), plan.bindings, draw, plan.settings, plan.prompts,
+        replies or DirectReplies(), plan.bindings, draw, plan.settings, plan.prompts, events,
         official=plan.config.official, second_question=plan.config.asks_again(task.first_replies is not None),
         base=plan.config.base, answer=plan.config.answer, tools=plan.config.tools,
     )  # fmt: skip
