@@ -69,16 +69,14 @@ def _check(what: str | None, runs: tuple[str, ...], signers: str, store: StorePl
 
 
 def _machine(store: StorePlace | None, display: Display) -> int:
-    stand_ins = list(_stand_ins())
-    findings = [*_ground(store_path(store)), *_models(), *_extras(), *_data(), *stand_ins]
+    findings = [*_ground(store_path(store)), *_models(), *_extras(), *_data(), *_stand_ins()]
     table = Table(
         "machine",
         f"Sociometer {__version__} on Python {platform.python_version()}",
         ("what", "ok", "state", "next step"),
         tuple((one.what, one.well, one.state, one.next_step or None) for one in findings),
     )
-    notes = [one.state for one in stand_ins]  # the cells of a narrow table are cut
-    display.show([table], finding=_finding(findings), notes=notes, limits=[len(findings)], data=findings)
+    display.show([table], finding=_finding(findings), limits=[len(findings)], data=findings)
     return int(ExitCode.GATE_FAILED if any(one.needed and not one.well for one in findings) else ExitCode.OK)
 
 

@@ -36,13 +36,13 @@ def show_runs(watch: bool, every: float, store: StorePlace | None, display: Disp
         "runs",
         f"Runs in {path}",
         (
-            "run", "name", "instrument", "subject", "status", "score", "episodes", "errors", "what", "started", "cost",
-            "requests", "tokens",
+            "run", "name", "instrument", "subject", "status", "score", "episodes", "errors", "settings", "started",
+            "cost", "requests", "tokens",
         ),
         tuple(
             (
                 row.record.id, row.record.name, row.record.instrument, row.record.subject, row.state, row.score,
-                row.totals.done, row.totals.failed, _what(row.record),
+                row.totals.done, row.totals.failed, _settings(row.record),
                 datetime.fromtimestamp(row.record.created, UTC).strftime("%Y-%m-%d %H:%M"),
                 cost_in_words(spent.cost, spent.priced, spent.unpriced) if spent.requests else None,
                 spent.requests, spent.input_tokens + spent.output_tokens,
@@ -64,7 +64,7 @@ def show_runs(watch: bool, every: float, store: StorePlace | None, display: Disp
     display.show([table], notes=notes, limits=[len(rows)], data=data)
 
 
-def _what(record: RunRecord) -> str:
+def _settings(record: RunRecord) -> str:
     """How a run differs from the instrument's default test: other tasks, other settings, a sample, other items."""
     config = record.manifest.config
     card = record.manifest.card or cards().get(record.instrument)
