@@ -20,6 +20,7 @@ from sociometer.core.card import Card
 from sociometer.core.config import Caps, RunConfig
 from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import DataError, StopCause, UsageError
+from sociometer.core.hints import command_line
 from sociometer.core.measure import Figure, PublishedFigure, Table
 from sociometer.core.paper import PaperInput, checked, ledger
 from sociometer.core.player import Player
@@ -302,7 +303,7 @@ def paper(
     if len(found) > 1:
         raise UsageError(f"the runs must be of one instrument, and these are of {', '.join(sorted(found))}.")
     if not found:
-        raise UsageError("paper needs at least one run; 'sociometer runs' lists the stored runs.")
+        raise UsageError(f"paper needs at least one run; '{command_line('runs')}' lists the stored runs.")
     return write_pack(
         next(iter(found.values())),
         reported,
@@ -421,7 +422,7 @@ def _played(played: PlayedRun) -> StoredRun:
     failed, run = played.progress.failed, played.run
     if failed and not played.progress.done:
         kinds = ", ".join(f"{kind}: {count}" for kind, count in failed.items())
-        warnings.warn(f"every item of run {run.id} failed ({kinds}), so it has no score", stacklevel=3)
+        warnings.warn(f"every item of run {run.reference} failed ({kinds}), so it has no score", stacklevel=3)
     return run
 
 

@@ -42,7 +42,7 @@ def publish(run: StoredRun, folder: Path, *, dataset: str = "", without_keys: bo
     """
     require("frame")
     if run.status is not RunStatus.FINISHED:
-        raise UsageError(f"run {run.id} is {run.state}; finish it first: sociometer resume {run.id}.")
+        raise UsageError(f"run {run.reference} is {run.state}; finish it first: {run.resume_command}")
     if dataset and dataset.count("/") != 1:
         raise UsageError(f"--dataset takes OWNER/NAME, the dataset's id on the Hub, not '{dataset}'.")
     if folder.exists() and any(folder.iterdir()):
@@ -50,7 +50,9 @@ def publish(run: StoredRun, folder: Path, *, dataset: str = "", without_keys: bo
     whose = run.manifest.whose_items
     bare = whose != "bundled"
     if bare and without_keys:
-        raise UsageError(f"run {run.id} is on {whose} items, which are never published; leave out --without-keys.")
+        raise UsageError(
+            f"run {run.reference} is on {whose} items, which are never published; leave out --without-keys."
+        )
     left_out = ""
     if bare:
         left_out = (
@@ -140,7 +142,7 @@ def _results_text(run: StoredRun, dataset: str) -> str:
             f"  notes: {_quoted(notes)}\n"
         )
     if not entries:
-        raise UsageError(f"run {run.id} has no primary measure with a value; leave out --dataset.")
+        raise UsageError(f"run {run.reference} has no primary measure with a value; leave out --dataset.")
     return "".join(entries)
 
 

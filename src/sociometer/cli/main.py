@@ -10,6 +10,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from sociometer.core.errors import ExitCode, SociometerError, unknown
+from sociometer.core.hints import called, command_line
 from sociometer.core.version import __version__
 
 GROUPS = {
@@ -63,7 +64,7 @@ class Commands(click.Group):
             from sociometer.cli.instrument import instrument_group
 
             return _completing(instrument_group(cmd_name))
-        raise unknown("command", cmd_name, self.list_commands(ctx), "Run 'sociometer --help' to see all.")
+        raise unknown("command", cmd_name, self.list_commands(ctx), f"Run '{command_line('help')}' to see all.")
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """The commands that begin so, without loading them, and the options."""
@@ -99,6 +100,7 @@ def _completing(command: click.Command) -> click.Command:
     cls=Commands,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     options_metavar="",
+    epilog="To see the options of a command: sociometer help COMMAND",
     no_args_is_help=False,
     invoke_without_command=True,
 )
@@ -133,7 +135,14 @@ def main() -> None:
 
 
 def run_command(arguments: list[str]) -> int:
-    """Run one command line and return its exit code."""
+    """Run one command line and return its exit code; `help COMMAND…` is `COMMAND… --help`."""
+    if arguments[:1] == ["help"]:
+        arguments = [*arguments[1:], "--help"]
+    with called():
+        return _run(arguments)
+
+
+def _run(arguments: list[str]) -> int:
     try:
         with sociometer_command.make_context("sociometer", list(arguments)) as context:
             result = sociometer_command.invoke(context)

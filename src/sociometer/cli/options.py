@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 import msgspec
+from click.core import ParameterSource
 from msgspec import structs
 
 from sociometer.cli.output import Number, TableCommand, display_options, option, print_text
@@ -17,6 +18,7 @@ from sociometer.core.card import Card
 from sociometer.core.config import Caps, RunConfig, model_label
 from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import UsageError, unknown
+from sociometer.core.hints import command_line, use_store
 from sociometer.core.instrument import Instrument
 from sociometer.core.server_fields import NAME
 from sociometer.core.settings import Setting
@@ -55,7 +57,16 @@ def store_option() -> click.Option:
         "Store file, or postgresql://USER@HOST/DATABASE [default: SOCIOMETER_STORE, then sociometer.toml, then the file"
         " in your data folder]."
     )
-    return option("--store", text, type=store_place, metavar="FILE|URL", envvar="SOCIOMETER_STORE", default=None)
+    return option(
+        "--store", text, type=store_place, metavar="FILE|URL", envvar="SOCIOMETER_STORE", default=None,
+        callback=_remember_store,
+    )  # fmt: skip
+
+
+def _remember_store(ctx: click.Context, param: click.Parameter, value: StorePlace | None) -> StorePlace | None:
+    if ctx.get_parameter_source("store") is ParameterSource.COMMANDLINE:
+        use_store(str(value))
+    return value
 
 
 def stored_command(name: str, callback: Callable[..., Any], text: str, *params: click.Parameter) -> click.Command:
@@ -358,7 +369,7 @@ def open_stored(given: StorePlace | None, listener: Listener | None = None) -> I
     """An engine for commands that need an existing store; a mistyped path does not create one."""
     if not (path := store_path(given)).exists():
         raise UsageError(
-            f"there is no store at {path}. Create one with: sociometer run INSTRUMENT --model MODEL; or give"
+            f"there is no store at {path}. Create one with: {command_line('run INSTRUMENT --model MODEL')}; or give"
             " another file with --store."
         )
     with open_engine(path, listener) as engine:

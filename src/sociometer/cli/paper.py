@@ -24,6 +24,7 @@ from sociometer.cli.run import exit_code, show_plan
 from sociometer.core.card import Card
 from sociometer.core.config import RunConfig
 from sociometer.core.errors import DataError, ExitCode, MachineryError, UsageError
+from sociometer.core.hints import command_line
 from sociometer.core.instrument import Result
 from sociometer.core.measure import Table
 from sociometer.core.paper import Replication, ReplicationPlan
@@ -171,7 +172,8 @@ def _parts(card: Card, plan: ReplicationPlan, models: tuple[str, ...], values: d
             parts.append(part)
     if not parts:
         raise UsageError(
-            f"no published row of {card.name} can be played; 'sociometer paper replicate {card.name} --rows' lists all."
+            f"no published row of {card.name} can be played;"
+            f" '{command_line('paper replicate', card.name, '--rows')}' lists all."
         )
     return parts
 
@@ -305,7 +307,8 @@ def _on_the_papers_items(runs: tuple[StoredRun, ...], name: str) -> tuple[Stored
     official = [run for run in runs if run.manifest.whose_items != "bundled"]
     if not official:
         raise UsageError(
-            f"no stored run has the official items of {name}: play them ('sociometer run {name} --official'), name"
+            f"no stored run has the official items of {name}: play them"
+            f" ('{command_line('run', name, '--official', '--model', 'MODEL')}'), name"
             " runs on other items, or give 'all' for all runs."
         )
     kept = tuple(run for run in runs if run in official or run.manifest.given_items)

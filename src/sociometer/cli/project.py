@@ -10,6 +10,7 @@ from msgspec import structs
 from sociometer.cli.output import option, print_text
 from sociometer.core.config import Caps
 from sociometer.core.errors import DataError, UsageError
+from sociometer.core.hints import use_store
 from sociometer.engine.project import (
     PROJECT_FILE,
     Completed,
@@ -44,6 +45,7 @@ def with_defaults(callback: Callback, *instruments: str) -> Callback:
     """The callback with the project's defaults for missing options; prints the defaults it uses in one line."""
 
     def call(no_project: bool, **values: Any) -> Any:
+        use_store(no_project=no_project)
         found = None if no_project else _find()
         if found is None:
             return callback(**values)

@@ -33,6 +33,10 @@ class Run(Protocol):
     def id(self) -> str: ...
 
     @property
+    def reference(self) -> str:
+        """What a user types for the run: its name, or its id if it has none."""
+
+    @property
     def instrument(self) -> str: ...
 
     @property
@@ -126,7 +130,8 @@ class CommandContext(Protocol):
         """The estimated requests, tokens and cost of playing the items with every subject; sends nothing."""
 
     def run(self, reference: str, task: str = "") -> Run:
-        """The stored run with this id, name or start of an id; `last` is the newest of this instrument and task."""
+        """The stored run with this id, name, subject or start of an id; `last` is the newest of this"
+        " instrument and task."""
 
     def keep(
         self,

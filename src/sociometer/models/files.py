@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from sociometer.core.checksums import checksum
 from sociometer.core.errors import FailureKind, MachineryError, UsageError, unknown
+from sociometer.core.hints import command_line
 from sociometer.core.sheets import whole_file
 
 _DOWNLOAD_SECONDS = 1800
@@ -112,8 +113,8 @@ def verified_file(name: str) -> Path | None:
     path, expected = file_of(name), local_model(name).sha256
     if path is not None and expected and (found := remembered_checksum(path)) != expected:
         raise UsageError(
-            f"{path} is damaged: its checksum is {found[:12]}…, not {expected[:12]}…. Run 'sociometer get model"
-            f" {name}' to fetch it again."
+            f"{path} is damaged: its checksum is {found[:12]}…, not {expected[:12]}…. To"
+            f" fetch it again: {command_line('get model', name)}"
         )
     return path
 

@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from sociometer.core.conversation import Identity, Message, Reply, Request
 from sociometer.core.errors import DataError, FailureKind, MachineryError, unknown
+from sociometer.core.hints import command_line
 from sociometer.core.player import RulePlayer
 from sociometer.core.settings import SettingValue
 
@@ -84,7 +85,8 @@ class Recorded(RulePlayer):
         last = request.messages[-1].content if request.messages else ""
         raise MachineryError(
             f"{self._title} has no (further) reply of role '{request.role}' to this request (last message begins"
-            f" '{last[:60]}'); it has only the items that 'sociometer demo' plays, each once, in the wording of that"
+            f" '{last[:60]}'); it has only the items that '{command_line('demo')}' plays, each once, in the"
+            " wording of that"
             " day.",
             FailureKind.NOT_RECORDED,
         )

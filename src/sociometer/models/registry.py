@@ -2,6 +2,7 @@
 
 import os
 import re
+from difflib import get_close_matches
 from functools import cache, partial
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
@@ -10,7 +11,8 @@ from urllib.parse import urlsplit
 from msgspec import Struct, structs
 
 from sociometer.core.conversation import SUBJECT, Identity
-from sociometer.core.errors import SociometerError, UsageError, unknown
+from sociometer.core.errors import NotFound, SociometerError, UsageError, unknown
+from sociometer.core.hints import command_line
 from sociometer.core.player import Player
 from sociometer.models.baselines import baseline, baselines
 from sociometer.models.files import LOCAL_MODELS, file_of, verified_file
@@ -24,11 +26,19 @@ from sociometer.models.scripted import read_script
 
 __all__ = ["ModelEntry", "ModelOptions", "describe", "resolve"]
 
-_NEXT_STEP = "Run 'sociometer list models' to see the accepted values for --model."
 _ELSEWHERE = (
     "A server with OpenAI's format, such as LiteLLM, is openai/NAME@URL; a provider of Inspect, such as Bedrock, is"
     " inspect/bedrock/NAME."
 )
+_NAMES = {
+    "openai": ("gpt-", "chatgpt-", "o1", "o3", "o4-"),
+    "anthropic": ("claude-",),
+    "google": ("gemini-",),
+    "deepseek": ("deepseek-",),
+    "mistral": ("mistral-", "magistral-", "codestral-", "ministral-"),
+    "xai": ("grok-",),
+}
+"""How the names of a provider's models begin."""
 _OTHERS = ("local", "hf", "baseline", "scripted", "recorded", "python")
 _ADDRESS = re.compile(r"@[A-Za-z][A-Za-z0-9+.-]*://")
 GROUP = "sociometer.models"
@@ -76,13 +86,36 @@ def resolve(spec: str, options: ModelOptions | None = None) -> Player:
         case "recorded":
             return Recorded(load_recording(_named(family, name)))
         case "human":
-            raise UsageError("people take a test in the browser: sociometer study create INSTRUMENT --name NAME.")
+            raise UsageError(
+                f"people take a test in the browser: {command_line('study create INSTRUMENT --name NAME')}."
+            )
         case "python":
             return PythonPlayer(load_function(_named(family, name)), options.revision)
     if family in _installed():
         key = options.keys.key_of_another_package(options.role, options.base_url)
         return PlayerOfAnotherPackage(_provided(_installed()[family], _named(family, name), options), key)
-    raise unknown("model", family, (*PRESETS, *_OTHERS, *_installed()), f"{_ELSEWHERE} {_NEXT_STEP}")
+    if meant := _meant(spec.strip()):
+        raise NotFound(f"unknown model '{spec}'; did you mean '{meant}'? {_next_step()}")
+    raise unknown("model", family, (*PRESETS, *_OTHERS, *_installed()), f"{_ELSEWHERE} {_next_step()}")
+
+
+def _meant(spec: str) -> str:
+    """The model that a name without its provider most likely means; empty if none does."""
+    if spec.startswith((".", "/", "~")) or Path(spec).exists():
+        return f"{'local' if spec.lower().endswith('.gguf') else 'hf'}/{spec}"
+    if re.fullmatch(r"[A-Za-z_][\w.]*:\w+", spec):
+        return f"python/{spec}"
+    known = {"local": LOCAL_MODELS, "baseline": baselines()}
+    named = [family for family, names in known.items() if spec in names]
+    named += [family for family, begins in _NAMES.items() if spec.lower().startswith(begins)]
+    owner, slash, _ = spec.partition("/")
+    if slash and not get_close_matches(owner, (*PRESETS, *_OTHERS, *_installed())):
+        named.append("hf")
+    return f"{named[0]}/{spec}" if named else ""
+
+
+def _next_step() -> str:
+    return f"To see the accepted values for --model: {command_line('list models')}"
 
 
 def _on_ray(spec: str, family: str, options: ModelOptions) -> Player | None:
@@ -180,7 +213,7 @@ def _named(family: str, name: str) -> str:
             "hf": "a name on the Hugging Face hub, a folder or a .gguf file",
             "python": "package.module:function",
         }.get(family, "a model's name")
-        raise UsageError(f"'{family}' needs {what} after the slash, as in {family}/NAME. {_NEXT_STEP}")
+        raise UsageError(f"'{family}' needs {what} after the slash, as in {family}/NAME. {_next_step()}")
     return name
 
 
@@ -260,7 +293,9 @@ def _local(name: str, options: ModelOptions) -> Player:
     else:
         found = verified_file(name)
         if found is None:
-            raise UsageError(f"the model '{name}' is not on this machine; run 'sociometer get model {name}' once.")
+            raise UsageError(
+                f"the model '{name}' is not on this machine; run '{command_line('get model', name)}' once."
+            )
         path = found
 
     from sociometer.models.local import LocalPlayer  # here, since it loads the HTTP client

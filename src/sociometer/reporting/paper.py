@@ -16,6 +16,7 @@ from msgspec import Struct, structs
 
 from sociometer.core.card import Card
 from sociometer.core.errors import UsageError
+from sociometer.core.hints import command_line
 from sociometer.core.instrument import Instrument
 from sociometer.core.language import read_texts
 from sociometer.core.measure import Cell, Figure, Table
@@ -342,7 +343,7 @@ def write_pack(
     if instrument.paper is None:
         raise UsageError(f"{card.name} has no tables and figures of a paper.")
     if not given:
-        raise UsageError("paper needs at least one run; 'sociometer runs' lists the stored runs.")
+        raise UsageError(f"paper needs at least one run; '{command_line('runs')}' lists the stored runs.")
     before = _earlier_files(folder)
     runs = paper_runs(given)
     every = instrument.paper(PaperInput(runs, models or {}))

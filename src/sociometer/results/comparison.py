@@ -9,6 +9,7 @@ from msgspec import Struct, structs
 
 from sociometer.core.card import MeasureCard
 from sociometer.core.errors import UsageError
+from sociometer.core.hints import command_line
 from sociometer.core.measure import Corrected, Interval
 from sociometer.core.task import AnyRun
 from sociometer.results.candidates import differing_settings, why_not_comparable
@@ -48,7 +49,7 @@ def compare(candidates: Sequence[AnyRun], terms: Terms | None = None) -> tuple[C
         labels = ", ".join(sorted({f"{c.subject} ({c.card.name}/{c.task})" for c in candidates})) or "none"
         raise UsageError(
             f"nothing to compare: no two of the given runs have the same task ({labels}). "
-            "Give two runs of the same instrument; 'sociometer runs' lists them."
+            f"Give two runs of the same instrument; '{command_line('runs')}' lists them."
         )
     return tuple(found)
 

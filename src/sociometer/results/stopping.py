@@ -84,7 +84,7 @@ def _refuse_others(new: Manifest, reference: StoredRun) -> None:
     if reference.status is RunStatus.PLAYING:
         raise UsageError(f"--against {reference.id} is still being played; wait for it to end.")
     if lacking := [task for task in tasks if reference.part(task) is not None]:
-        step = f"'sociometer resume {reference.id}' plays the rest."
+        step = f"to play the rest: {reference.resume_command}"
         if old.config.until is not None:
             step = "its rule ended it early. Run its model again without --until; stored replies are reused."
         raise UsageError(f"--against {reference.id} has not played all items of {', '.join(lacking)}: {step}")

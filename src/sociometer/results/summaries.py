@@ -8,6 +8,7 @@ from msgspec import Struct
 from sociometer.core.card import Card, MeasureCard
 from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import by_role
+from sociometer.core.hints import command_line
 from sociometer.core.measure import Cell, Measure, Summary, Table
 from sociometer.core.reply_kind import AGAIN
 from sociometer.core.settings import is_paper
@@ -98,11 +99,6 @@ def measure_rows(summary: Summary, card: Card, task: str, *, elsewhere: bool = F
             chance = None if known.name in told_chances(summary) else sure_chance(known)
         found.append(MeasureRow(task, measure, known, failed, chance))
     return found
-
-
-def reference(run: StoredRun) -> str:
-    """What a user types for a run: its name, or its id if it has none."""
-    return run.record.name or run.id
 
 
 def subject_of(run: StoredRun) -> str:
@@ -204,7 +200,7 @@ def summary_table(run: StoredRun, task: str = "") -> Table:
     notes = [*caveats(run), *repeats_notes(run, task), *own]
     table = Table(
         name=f"{run.id}/{task}" if task else run.id,
-        title=f"{run.instrument} · {subject_of(run)}  ({reference(run)})",
+        title=f"{run.instrument} · {subject_of(run)}  ({run.reference})",
         columns=_COLUMNS,
         rows=tuple(_row(line) for line in lines),
         note=" ".join(note for note in dict.fromkeys(notes) if note not in _rules(run)),  # the finding has these
@@ -296,11 +292,11 @@ def joint_table(runs: Sequence[StoredRun]) -> Table:
             for who in subjects
             if (found := cells.get((*goal, who))) is not None
         ]  # fmt: skip
-    ids = ", ".join(reference(run) for run in runs[:6]) + (" …" if len(runs) > 6 else "")
+    ids = ", ".join(run.reference for run in runs[:6]) + (" …" if len(runs) > 6 else "")
     said = dict.fromkeys([*(note for run in runs for note in caveats(run)), *failed.values()])
     if any(line.measure.interval is not None and line.measure.interval.too_few for _, line in lines):
         said["(too few): not enough items for an interval."] = None
-    note = " ".join([*said, f"For the groups and notes of one run: sociometer show RUN ({ids})."])
+    note = " ".join([*said, f"For the groups and notes of one run: {command_line('show RUN')} ({ids})."])
     title = " · ".join(dict.fromkeys(run.instrument for run in runs))
     measured = list(dict.fromkeys(run.subject for run in runs))
     who = measured[0] if len(measured) == 1 else f"{len(measured)} subjects"
@@ -325,7 +321,7 @@ def caveats(run: StoredRun) -> list[str]:
     """The caveats that must appear next to the scores of a run."""
     found = []
     if run.status is not RunStatus.FINISHED:
-        found.append(f"{reference(run)} is {run.state}: its scores cover only the items played so far.")
+        found.append(f"{run.reference} is {run.state}: its scores cover only the items played so far.")
     if is_paper(run.manifest.config.settings):
         found.append("Asked in the authors' own words (--wording paper).")
     beside = other_stand_ins(run.stand_ins)

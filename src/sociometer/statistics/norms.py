@@ -12,6 +12,7 @@ from msgspec import Meta, Struct, structs
 
 from sociometer.core.card import PERCENTILE, Card, MeasureCard
 from sociometer.core.errors import DataError, UsageError
+from sociometer.core.hints import command_line
 from sociometer.core.lazy import lazy
 from sociometer.core.measure import Case, Interval, Measure, Summary, Table
 from sociometer.core.source import Source
@@ -117,7 +118,9 @@ def read_norm_file(path: Path) -> NormFile | None:
     except OSError as error:
         raise DataError(f"norm file cannot be opened: {error.strerror or error}", path) from None
     except (ValueError, RecursionError) as error:
-        raise DataError(f"not a norm file ({error}); make one with 'sociometer study norms'", path) from None
+        raise DataError(
+            f"not a norm file ({error}); make one with '{command_line('study norms STUDY --to FILE')}'", path
+        ) from None
 
 
 def misfit(norm: Any, items: Iterable[Item], roles: Mapping[str, str]) -> str:
@@ -266,7 +269,9 @@ def with_norms(task: Task[Any, Any], card: Card) -> Task[Any, Any]:
         if task.of_people is not None or not given:  # the task reads its own part of the file
             return task.norm(source)
         if mine is None:
-            raise DataError("not a norm file; make one with 'sociometer study norms'", str(given))
+            raise DataError(
+                f"not a norm file; make one with '{command_line('study norms STUDY --to FILE')}'", str(given)
+            )
         return mine
 
     def summarise(view: AnyRun) -> Summary:

@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from sociometer.core.errors import Busy, StoreError
+from sociometer.core.hints import command_line
 from sociometer.store.database import SCHEMA, Connection, StoreTable, create, require_known
 
 BUSY_SECONDS = 120
@@ -207,14 +208,14 @@ def _explained(path: Path, error: sqlite3.OperationalError) -> StoreError:
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return Busy(f"{path}: another process has held the store for over {BUSY_SECONDS} s; wait for it or stop it.")
+    resume = command_line("resume RUN")
     said = {
-        sqlite3.SQLITE_FULL: "the disk is full. Stored data stays readable; free some space, then run 'sociometer"
-        " resume'.",
+        sqlite3.SQLITE_FULL: f"the disk is full. Stored data stays readable; free some space, then: {resume}",
         sqlite3.SQLITE_CANTOPEN: "cannot be opened; give --store a writable file.",
         sqlite3.SQLITE_READONLY: "is read-only; give --store a writable file.",
         sqlite3.SQLITE_IOERR: f"{error}. Its disk may be full or failing, or a limit on the size of files reached"
         " ('ulimit -f', a quota). Stored data stays readable; free space on the disk of this file or raise the limit,"
-        " then run 'sociometer resume'.",
+        f" then: {resume}",
     }
     return StoreError(f"{path}: {said.get(code, error)}")
 

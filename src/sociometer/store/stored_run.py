@@ -12,6 +12,7 @@ from msgspec import structs
 from sociometer.core.card import Card, MeasureCard
 from sociometer.core.conversation import SUBJECT, Event
 from sociometer.core.errors import FailureKind, SociometerError, StoreError, UsageError
+from sociometer.core.hints import command_line
 from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Measure, Summary
 from sociometer.core.reply_summary import scored_as, summarised
@@ -37,11 +38,21 @@ class StoredRun:
         self._instrument = with_past_tasks(instrument, store, record)
 
     def __repr__(self) -> str:
-        return f"<run {self.id}: {self.subject} on {self.instrument}, {self.status}>"
+        return f"<run {self.reference}: {self.subject} on {self.instrument}, {self.status}>"
 
     @property
     def id(self) -> str:
         return self.record.id
+
+    @property
+    def reference(self) -> str:
+        """What a user types for the run: its name, or its id if it has none."""
+        return self.record.reference
+
+    @property
+    def resume_command(self) -> str:
+        """What to type to continue the run."""
+        return self.manifest.config.resume_command(self.reference)
 
     @property
     def store_path(self) -> StorePlace:
@@ -236,8 +247,9 @@ class StoredRun:
         stored = sum(sum(self.repeats(name).values()) for name in ((task,) if task else self.tasks))
         if (lost := max(stored, totals.done + totals.failed if totals else 0) - rows) > 0:
             raise StoreError(
-                f"{lost} episodes of run {self.id} are damaged or missing, so that the file has only {rows} rows; run"
-                " 'sociometer check store' to check the store."
+                f"{lost} episodes of run {self.reference} are damaged or missing, so that the file has only"
+                f" {rows} rows; run"
+                f" '{command_line('check store')}' to check the store."
             )
 
     def spent(self) -> Spent:
@@ -257,7 +269,7 @@ class StoredRun:
         """The vectors that the journal has for a request of this run."""
         find = self._store.journal.lookup
         if (found := find(drawn.key(""), self.id) or find(drawn.key(self.id), self.id)) is None:
-            raise StoreError(f"vectors of run {self.id} are missing from the journal.")
+            raise StoreError(f"vectors of run {self.reference} are missing from the journal.")
         return msgspec.msgpack.decode(found, type=Vectors)
 
     def failures(self) -> dict[str, int]:
@@ -288,7 +300,7 @@ class StoredRun:
         """Recompute all scores and the summary from stored outcomes, under the run's lock and in one transaction."""
         found = self.task(task)
         if note := self.past_note(found.name):
-            raise UsageError(f"run {self.id} cannot be rescored: {note}")
+            raise UsageError(f"run {self.reference} cannot be rescored: {note}")
         with self._store.hold(self.id):
             scores: dict[tuple[str, int], Score | Failure] = {}
             for episode in self.episodes(found.name, scored=False):
@@ -338,8 +350,9 @@ class StoredRun:
             raise
         except Exception as error:
             raise SociometerError(
-                f"the summary of run {self.id} ({task.name}) could not be computed: {type(error).__name__}: {error}."
-                f" All episodes are stored; after fixing this, run 'sociometer store rescore {self.id}'."
+                f"the summary of run {self.reference} ({task.name}) could not be computed:"
+                f" {type(error).__name__}: {error}."
+                f" All episodes are stored; after fixing this, run '{command_line('store rescore', self.reference)}'."
             ) from error
 
     def _with_its_part(self, task: str, summary: Summary) -> Summary:
@@ -364,7 +377,7 @@ class StoredRun:
         """The task with this name (default: the only one)."""
         if not name:
             if len(self.tasks) > 1:
-                raise UsageError(f"run {self.id} has several tasks ({', '.join(self.tasks)}); give one of them.")
+                raise UsageError(f"run {self.reference} has several tasks ({', '.join(self.tasks)}); give one of them.")
             name = self.tasks[0]
         return self._instrument.task(name)
 

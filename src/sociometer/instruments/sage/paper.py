@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from functools import partial
 from statistics import fmean
 
+from sociometer.core.hints import command_line
 from sociometer.core.measure import Figure
 from sociometer.core.paper import (
     Estimate,
@@ -34,8 +35,16 @@ from sociometer.statistics.correlation import pearson
 from sociometer.statistics.intervals import clustered_mean_interval
 from sociometer.statistics.model_kinds import family_from_name
 
-_ANALYSE = "Run 'sociometer sage analyse RUN… --what {what} --role judge=MODEL' on the stored dialogues."
-_PLAYED = "Run 'sociometer run sage --model MODEL --role simulator=MODEL', or 'sociometer sage import FILE…'."
+
+def _analyse(what: str) -> str:
+    return f"Run '{command_line('sage analyse RUN --role judge=MODEL --what', what)}' on the stored dialogues."
+
+
+def _played() -> str:
+    return (
+        f"Run '{command_line('run sage --model MODEL --role simulator=MODEL')}', or"
+        f" '{command_line('sage import FILE')}'."
+    )
 
 
 def paper(given: PaperInput) -> Sequence[PaperPart]:
@@ -84,8 +93,8 @@ def _human_check(runs: Sequence[AnyRun]) -> PaperPart:
     return PaperPart(
         label="Table 1", title="Human evaluation results",
         how="People's answers that are stored with the runs, with intervals over contexts; a tie is no majority.",
-        missing="" if own else "It needs people's judgements: 'sociometer sage sheet RUN' writes sheets for annotators,"
-        " 'sociometer sage annotations' evaluates and stores them.",
+        missing="" if own else f"It needs people's judgements: '{command_line('sage sheet RUN --to FOLDER')}' writes"
+        f" sheets for annotators, '{command_line('sage annotations FILE --run RUN')}' evaluates and stores them.",
         table=PaperTable((PaperColumn("Metric"), PaperColumn("%", digits=2), PaperColumn("Answers")), tuple(rows)),
     )  # fmt: skip
 
@@ -97,7 +106,7 @@ def _drawn(drawn: dict[str, Figure], label: str, title: str, name: str, task: st
         for full, figure in drawn.items()
         if full == name or (full.startswith(f"{name}-") and "simulator" in figure.title)
     )
-    needs = _PLAYED if task == "dialogue" else _ANALYSE.format(what=task)
+    needs = _played() if task == "dialogue" else _analyse(task)
     how = found[0].caption if found else ""
     return PaperPart(
         label=label, title=title, how=how or "As in the report.", missing="" if found else needs, figures=found,
@@ -128,7 +137,7 @@ def _correlations(runs: Sequence[AnyRun]) -> PaperPart:
         label="Figs. 3 and 4", title="Correlations of the sentient score",
         how="Pearson's r over models, with a jackknife over their families (no interval below ten families); the paper"
         " prints .818 and .788.",
-        missing="" if own else f"It needs at least three models that differ. {_ANALYSE.format(what='relationship')}",
+        missing="" if own else f"It needs at least three models that differ. {_analyse('relationship')}",
         table=PaperTable(columns, tuple(rows)),
     )  # fmt: skip
 
@@ -151,7 +160,7 @@ def _examples(runs: Sequence[AnyRun]) -> PaperPart:
     return PaperPart(
         label="Fig. 12", title="Example dialogues of models with the simulated person",
         how=f"The first exchange in the first scenario that all runs have{f' ({shared[0]})' if shared else ''}.",
-        missing="" if rows else f"It needs dialogues that all runs have. {_PLAYED}",
+        missing="" if rows else f"It needs dialogues that all runs have. {_played()}",
         table=PaperTable(tuple(PaperColumn(title) for title in columns), tuple(rows)),
     )  # fmt: skip
 
@@ -186,7 +195,7 @@ def _agreement(runs: Sequence[AnyRun]) -> PaperPart:
         missing=""
         if rows
         else "It needs at least three subjects under each of two simulators: play again with"
-        " another '--role simulator=MODEL', or run 'sociometer sage analyse RUN… --what rejudge'.",
+        f" another '--role simulator=MODEL', or run '{command_line('sage analyse ,  , ')}'.",
         table=PaperTable(columns, tuple(rows), shared),
     )
 
@@ -240,7 +249,7 @@ def _leaderboard(given: PaperInput) -> PaperPart:
         PaperColumn("Score", "Sentient", 1), PaperColumn("Success", "Supportive Dialogue", 0),
         PaperColumn("Failure", "Supportive Dialogue", 0), PaperColumn("Rank", "Arena"), PaperColumn("Score", "Arena"),
     )  # fmt: skip
-    missing = "" if runs else _PLAYED
+    missing = "" if runs else _played()
     if runs and not given.models:
         missing = (
             "Date and Arena need a file with facts about the models: --models FILE (columns model, date, arena_rank,"
@@ -273,7 +282,7 @@ def _intentions(runs: Sequence[AnyRun]) -> PaperPart:
         label="Table 4",
         title="Details of supportive dialogue topics",
         how="Scenarios of the runs by hidden intention.",
-        missing="" if kinds else _PLAYED,
+        missing="" if kinds else _played(),
         table=PaperTable((PaperColumn("Hidden intention"), PaperColumn("Scenarios")), tuple(rows)),
     )
 

@@ -6,6 +6,7 @@ import msgspec
 
 from sociometer.core.command import CommandContext
 from sociometer.core.errors import UsageError
+from sociometer.core.hints import command_line
 from sociometer.core.instrument import Result
 from sociometer.core.measure import Table
 from sociometer.core.settings import Settings
@@ -56,7 +57,10 @@ def contamination(context: CommandContext, options: Settings) -> Result:
 
 def _build(context: CommandContext, options: Settings) -> Result:
     if not options.text("responses"):
-        raise UsageError("norms build needs --responses PEOPLE.csv; for a study, use 'sociometer study norms'.")
+        raise UsageError(
+            "norms build needs --responses PEOPLE.csv; for a study, use"
+            f" '{command_line('study norms STUDY --to FILE')}'."
+        )
     scenarios, people = read_people(Path(options.text("responses")))
     made = build_norm(
         people,
@@ -129,6 +133,9 @@ def _notes(made: Norming, target: Path, most_missing: float) -> tuple[str, ...]:
         "stories."
     )
     few = "Fewer than 100 people: percentiles and alpha are rough." if made.norm.people < 100 else ""
-    use = f"Use it with: sociometer run seceu --norm {target} …, on its {len(made.norm.standards)} stories (--item)"
-    draw = f"Draw it with: sociometer seceu norms show --file {target} --to FOLDER"
+    use = (
+        f"Use it with: {command_line('run seceu --model MODEL --norm', str(target))}, on its"
+        f" {len(made.norm.standards)} stories (--item)"
+    )
+    draw = f"Draw it with: {command_line('seceu norms show --file', str(target), '--to', 'FOLDER')}"
     return tuple(note for note in (rules, few, use, draw) if note)

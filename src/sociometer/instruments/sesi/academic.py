@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from sociometer.core.command import Run
 from sociometer.core.errors import DataError, UsageError
+from sociometer.core.hints import command_line
 from sociometer.core.measure import Cell, Figure, Table
 from sociometer.core.sheets import read_rows
 from sociometer.core.task import RunView
@@ -173,8 +174,8 @@ def view_of_test(run: Run) -> RunView[Any, Any]:
     """The run as a run of the test; a run of another task (a judge's, a builder's) raises an error."""
     if _TEST not in run.tasks:
         raise UsageError(
-            f"run {run.id} is of the task '{', '.join(run.tasks)}', not of '{_TEST}'; "
-            "name a run of the test (see 'sociometer runs')."
+            f"run {run.reference} is of the task '{', '.join(run.tasks)}', not of '{_TEST}'; "
+            f"name a run of the test (see '{command_line('runs')}')."
         )
     return run.view(_TEST)
 
@@ -215,7 +216,7 @@ def _member(run: Run, renamed: Mapping[str, str]) -> Member:
     condition = view.settings.text("condition")
     if condition != CONTROL:
         raise UsageError(
-            f"run {run.id} was played under the condition '{condition}' and does not measure {run.subject} "
+            f"run {run.reference} was played under the condition '{condition}' and does not measure {run.subject} "
             f"itself; give a run under '{CONTROL}'."
         )
     return Member(renamed.get(run.subject, run.subject), run.id, view, item_values(view, "correct"))
