@@ -78,7 +78,7 @@ def export_record(run: StoredRun, folder: Path, publisher: Publisher) -> list[Pa
         }  # fmt: skip
         files.append(folder / path)
     bodies = (msgspec.json.format(msgspec.json.encode(record), indent=2) + b"\n", b"".join(lines))
-    with whole_files(*files) as partial:
+    with whole_files(*files, within=folder) as partial:
         for one, body in zip(partial, bodies, strict=False):
             one.write_bytes(body)
     return files

@@ -66,10 +66,10 @@ def publish(run: StoredRun, folder: Path, *, dataset: str = "", without_keys: bo
     tables = {f"data/{task}.parquet": task for task in run.tasks}
     with whole_folder(folder) as made:
         for name, task in tables.items():
-            with whole_file(made / name) as path:
+            with whole_file(made / name, within=made) as path:
                 export.write_table(export.arrow_table(_rows(run, task, bare, without_keys)), path)
         for name, text in texts.items():
-            with whole_file(made / name) as path:
+            with whole_file(made / name, within=made) as path:
                 path.write_text(text, encoding="utf-8")
     return Published(tuple(folder / name for name in (*tables, *texts)), left_out)
 

@@ -23,6 +23,7 @@ from sociometer.core.config import RunConfig, model_label
 from sociometer.core.conversation import SUBJECT, Exchange, Reply, Request
 from sociometer.core.errors import ExitCode
 from sociometer.core.player import Player, WrappedPlayer
+from sociometer.core.sheets import folder_for
 from sociometer.engine.engine import Engine, PlayedRun
 from sociometer.engine.plan import ReadPlan
 from sociometer.engine.recordings import matching
@@ -185,7 +186,7 @@ def _demo(folder: Path, recording: str, model: str, live: bool, only: tuple[str,
     for one in recordings.values():
         weights = f"; weights {one.about.sha256[:16]}…" if one.about.sha256 else ""
         say(f"Recorded: {one.about.model} on {one.about.recorded}, {len(one.items)} items{weights}.")
-    folder.mkdir(parents=True, exist_ok=True)
+    folder_for(folder / "demo.db", within=folder)
     store, page = folder / "demo.db", folder / "report.html"
     with open_engine(store) as engine:
         released = import_csv(engine, RELEASED, benchmark="SAGE, authors' data", scale="0:100", origin=_SOURCE)

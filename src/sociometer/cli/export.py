@@ -13,6 +13,7 @@ from sociometer.cli.output import option, tell
 from sociometer.core.errors import UsageError
 from sociometer.core.hints import command_line
 from sociometer.core.lazy import require
+from sociometer.core.sheets import folder_for
 from sociometer.engine.replay import export_bundle
 from sociometer.reporting.progress import working
 from sociometer.results.export import export_run
@@ -106,8 +107,7 @@ def _export(
         raise UsageError(f"--sign works only with a file that ends in {ENDING}.")
     if (organization or relationship or model_id) and kind != "eee":
         raise UsageError("--organization, --relationship and --model-id work only with --as eee.")
-    if not to.absolute().parent.is_dir():
-        raise UsageError(f"the folder '{to.parent}' does not exist; create it first.")
+    folder_for(to)
     publisher = Publisher(organization, relationship or "", model_id)
     with open_stored(store) as engine, working(f"writing {to.name}"):
         for name in (name for book in study_books(engine.store.path) for name in book.names() if name in runs):

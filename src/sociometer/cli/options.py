@@ -22,6 +22,7 @@ from sociometer.core.hints import command_line, use_store
 from sociometer.core.instrument import Instrument
 from sociometer.core.server_fields import NAME
 from sociometer.core.settings import Setting
+from sociometer.core.sheets import folder_for
 from sociometer.core.task import StoppingRule
 from sociometer.engine.engine import Engine, Listener
 from sociometer.engine.project import Completed
@@ -41,8 +42,8 @@ def store_place(value: str | StorePlace) -> StorePlace:
     place = parse_place(value)
     if isinstance(place, Path) and place.exists() and not place.is_file():
         raise UsageError(f"'{place}' is {'a folder' if place.is_dir() else 'not a file'}; give --store a file.")
-    if isinstance(place, Path) and not place.parent.is_dir():
-        raise UsageError(f"there is no folder '{place.parent}' for --store; create it, or correct the path.")
+    if isinstance(place, Path):
+        folder_for(place)
     return place
 
 

@@ -354,7 +354,7 @@ def _norms(name: str, to: Path, store: StorePlace | None, as_json: bool) -> None
     left_out = (
         f", {people.excluded} excluded ('{command_line('study show', name)}' says why)" if people.excluded else ""
     )
-    play = command_line("run", made.instrument, "--model", "MODEL", "--norm", str(to), *_chosen(taken))
+    play = command_line("run", made.instrument, "--model", "MODEL", "--norm", to, *_chosen(taken))
     tell(as_json, made, f"wrote {to}: {norm.sample}{left_out}", f"Use it with: {play}")
 
 

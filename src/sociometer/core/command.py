@@ -158,5 +158,8 @@ class CommandContext(Protocol):
     ) -> tuple[PeopleLabel, ...]:
         """Store a person's answers on the rows of a run's sheet, by key, and return those of all people."""
 
-    def write(self, path: Path, text: str) -> str:
-        """Write a file completely or not at all, and return its path for `Result.wrote`."""
+    def write(self, path: Path, text: str, within: Path | None = None) -> str:
+        """Write a file completely or not at all, and return its path for `Result.wrote`.
+
+        Its folder must exist; `within` is a folder that the user named for several files, and is created.
+        """

@@ -45,12 +45,12 @@ def in_python() -> bool:
     return (_caller.get() or _Caller()).python
 
 
-def command_line(first: str, *more: str) -> str:
+def command_line(first: str, *more: object) -> str:
     """The command of `first`, split at spaces, and `more`, quoted for a shell; in Python, the call that does the same.
 
     Words in capitals are placeholders (`MODEL`).
     """
-    words = (*first.split(), *more)
+    words = (*first.split(), *map(str, more))
     caller = _caller.get() or _Caller()
     if caller.python and (call := _call(words)):
         function, *given = call

@@ -234,7 +234,7 @@ class EngineContext:
         keep_people(place, card.name, next(one for one in card.sheet if one.name == sheet), run, given)
         return people_of(place, run).get(sheet, ())
 
-    def write(self, path: Path, text: str) -> str:
-        with whole_file(path) as partial:
+    def write(self, path: Path, text: str, within: Path | None = None) -> str:
+        with whole_file(path, within=within) as partial:
             partial.write_text(text, encoding="utf-8")
         return str(path)

@@ -153,8 +153,10 @@ def remembered_checksum(path: Path) -> str:
 
 
 def _remember(book: Path, known: dict[str, str]) -> None:
-    with contextlib.suppress(UsageError), whole_file(book) as draft:
-        draft.write_bytes(msgspec.json.encode(known))
+    with contextlib.suppress(UsageError, OSError):
+        book.parent.mkdir(parents=True, exist_ok=True)
+        with whole_file(book) as draft:
+            draft.write_bytes(msgspec.json.encode(known))
 
 
 def _remembered(book: Path) -> dict[str, str]:

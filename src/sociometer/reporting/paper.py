@@ -33,7 +33,7 @@ from sociometer.core.paper import (
     remarks_on,
     verdict_on,
 )
-from sociometer.core.sheets import whole_files, write_sheet
+from sociometer.core.sheets import folder_for, whole_files, write_sheet
 from sociometer.core.task import AnyRun
 from sociometer.core.words import first_of, grouped, in_one_line, plain_number
 from sociometer.reporting.page import clean_svg
@@ -344,6 +344,7 @@ def write_pack(
         raise UsageError(f"{card.name} has no tables and figures of a paper.")
     if not given:
         raise UsageError(f"paper needs at least one run; '{command_line('runs')}' lists the stored runs.")
+    folder_for(folder)
     before = _earlier_files(folder)
     runs = paper_runs(given)
     every = instrument.paper(PaperInput(runs, models or {}))
@@ -360,7 +361,7 @@ def write_pack(
     names = (*files, MANIFEST)
     described = {"instrument": card.name, "version": version, "files": list(names), "parts": written}
     files[MANIFEST] = (json.dumps(msgspec.to_builtins(described), indent=1, ensure_ascii=False) + "\n").encode()
-    with whole_files(*(folder / name for name in files)) as partial:
+    with whole_files(*(folder / name for name in files), within=folder) as partial:
         for path, content in zip(partial, files.values(), strict=True):
             path.write_bytes(content)
     for name in before - set(files):

@@ -319,8 +319,7 @@ class Display(Struct, frozen=True):
                 path = path.with_name(f"{path.stem}-{name}{path.suffix}")
             count = sum(known.stem.startswith(path.stem) for known in paths)
             path = path.with_stem(f"{path.stem}-{count + 1}") if path in paths else path
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with whole_file(path) as partial:
+            with whole_file(path, within=self.to if folder else None) as partial:
                 partial.write_text(csv_text(table), encoding="utf-8")
             paths.append(path)
         return paths

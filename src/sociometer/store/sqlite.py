@@ -15,7 +15,9 @@ import msgspec
 
 from sociometer.core.errors import Busy, StoreError
 from sociometer.core.hints import command_line
+from sociometer.core.sheets import folder_for
 from sociometer.store.database import SCHEMA, Connection, StoreTable, create, require_known
+from sociometer.store.place import default_path
 
 BUSY_SECONDS = 120
 """Longer than another process needs to rewrite the file after somebody withdrew."""
@@ -154,7 +156,9 @@ def open_file(path: Path, *, writable: bool) -> sqlite3.Connection:
 
 def create_private(path: Path, *, may_be_link: bool = False) -> None:
     """Create the file if there is none, so that only its owner can read it; SQLite's files beside it are like it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.parent == default_path().parent:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    folder_for(path)
     if path.is_symlink() and not may_be_link:
         raise StoreError(f"{path}: is a link, and could lead to another program's file; remove it.")
     with contextlib.suppress(FileExistsError):

@@ -150,6 +150,6 @@ def grade(context: CommandContext, options: Settings) -> Result:
     out = Path(options.text("to"))
     note = (
         "Fill in the last two columns with y or n, then:"
-        f" {command_line('egosocial grade', run.reference, '--sheet', str(out))}"
+        f" {command_line('egosocial grade', run.reference, '--sheet', out)}"
     )
     return Result(notes=(note,), wrote=(context.write(out, write(view)),))

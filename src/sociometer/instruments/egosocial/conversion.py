@@ -220,8 +220,10 @@ def convert(context: CommandContext, options: Settings) -> Result:
         rows.append([item.id, edits.ego, *told, item.options[item.answer], ""])
     (card,) = (one for one in context.instrument.card.sheet if one.name == "conversions")
     wrote = [
-        context.write(out / "conversions.jsonl", "".join(f"{msgspec.json.encode(one).decode()}\n" for _, one in sound)),
-        context.write(out / "left-out.csv", write_sheet(("id", "reason"), left_out, guard_formulas=True)),
+        context.write(
+            out / "conversions.jsonl", "".join(f"{msgspec.json.encode(one).decode()}\n" for _, one in sound), out
+        ),
+        context.write(out / "left-out.csv", write_sheet(("id", "reason"), left_out, guard_formulas=True), out),
     ]
     sheet, text, notes = out / "sheet.csv", write_sheet(card.columns, rows, guard_formulas=True), []
     if sheet.exists() and sheet.read_text(encoding="utf-8") != text:

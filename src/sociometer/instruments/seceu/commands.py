@@ -134,8 +134,8 @@ def _notes(made: Norming, target: Path, most_missing: float) -> tuple[str, ...]:
     )
     few = "Fewer than 100 people: percentiles and alpha are rough." if made.norm.people < 100 else ""
     use = (
-        f"Use it with: {command_line('run seceu --model MODEL --norm', str(target))}, on its"
+        f"Use it with: {command_line('run seceu --model MODEL --norm', target)}, on its"
         f" {len(made.norm.standards)} stories (--item)"
     )
-    draw = f"Draw it with: {command_line('seceu norms show --file', str(target), '--to', 'FOLDER')}"
+    draw = f"Draw it with: {command_line('seceu norms show --file', target, '--to', 'FOLDER')}"
     return tuple(note for note in (rules, few, use, draw) if note)

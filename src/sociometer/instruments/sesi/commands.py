@@ -132,7 +132,7 @@ def sheet(context: CommandContext, options: Settings) -> Result:
     out = Path(options.text("to"))
     notes = (
         f"{len(sample)} wrong answers; fill in the column cause with one of: {', '.join(errors.CAUSES)}.",
-        f"Then: {command_line('sesi analyse', *runs, '--role', 'judge=MODEL', '--sheet', str(out))}",
+        f"Then: {command_line('sesi analyse', *runs, '--role', 'judge=MODEL', '--sheet', out)}",
     )
     return Result(notes=notes, wrote=(context.write(out, errors.write_sheet(sample)),))
 

@@ -76,10 +76,10 @@ def _write(
         tables.append(tone_table(items, read_lexicon(Path(options.text("lexicon")))))
     target = out / "review.csv"
     wrote = [
-        context.write(out / "sesi.csv", official_csv(items)),
-        context.write(out / "provenance.jsonl", provenance_lines(built)),
-        context.write(out / "rejected.csv", _csv(tables[0])),
-        context.write(out / "checks.csv", "".join(_csv(table) + "\n" for table in tables[1:])),
+        context.write(out / "sesi.csv", official_csv(items), out),
+        context.write(out / "provenance.jsonl", provenance_lines(built), out),
+        context.write(out / "rejected.csv", _csv(tables[0]), out),
+        context.write(out / "checks.csv", "".join(_csv(table) + "\n" for table in tables[1:]), out),
     ]
     if not options.text("review"):
         if target.exists() and target.read_bytes() != sheet.encode():
