@@ -32,7 +32,7 @@ def test_each_subject_becomes_a_run_with_its_mean_and_clusters(cli, scores):
 
 def test_imported_runs_are_compared_ranked_shown_and_reported(cli, scores, tmp_path):
     small, large = ids(cli("import", "csv", scores, "--json"))
-    assert "large is better than small by 25" in cli("compare", small, large)
+    assert "large is better than small: 25" in cli("compare", small, large)
     assert "large is worse" not in cli("compare", small, large, "--fail-if", "worse")
     cli("compare", large, small, "--fail-if", "worse", code=1)
     board = cli("compare", "empathy", "--json")[0]

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from collections import Counter
+from functools import partial
 
 import click
 import msgspec
@@ -14,7 +15,7 @@ import pytest
 from simulated_people import SCENARIOS, simulated_people
 from sociometer.cli.main import COMMANDS, run_command, sociometer_command
 from sociometer.cli.output import Number
-from sociometer.core.config import Caps
+from sociometer.core.config import Caps, RunConfig
 from sociometer.core.errors import StopCause
 from sociometer.core.sheets import read_rows
 from sociometer.engine.budget import Budget
@@ -628,7 +629,8 @@ def test_the_printed_command_continues_a_run_of_ones_own_function(cli, tmp_path,
 )
 def test_the_end_of_a_run_says_how_to_go_on(ending, failed, told, of_a_command):
     """`resume` refuses a run that belongs to a command, so its end does not name it."""
-    for resume, expected in (("sociometer resume sesi-abc", told), ("", of_a_command)):
+    resumed = partial(RunConfig(instrument="sesi", subject="m").resume_command, "sesi-abc")
+    for resume, expected in ((resumed, told), (None, of_a_command)):
         progress = Progress(
             "sesi · m", Budget(Caps()), 2, resume=resume, failed=Counter(failed.keys()), last_failure=failed
         )

@@ -277,7 +277,7 @@ class RunConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
         specs = (spec.strip() for spec in (self.subject, *self.roles.values()))  # as `resolve` reads them
         return tuple(dict.fromkeys(spec for spec in specs if spec.startswith("python/")))
 
-    def resume_command(self, run: str) -> str:
+    def resume_command(self, run: str, *more: str) -> str:
         """What to type to continue this run: with the code, the key and the headers that a store cannot give."""
         headers = (
             f"{'' if role == SUBJECT else f'{role}.'}header.{name}=VALUE"
@@ -290,7 +290,7 @@ class RunConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
             *(("-o", header) for header in headers),
             *([("-o", "insecure-http")] if self.insecure_http else []),
         )
-        return command_line("resume", run, *(word for pair in given for word in pair))
+        return command_line("resume", run, *(word for pair in given for word in pair), *more)
 
     @property
     def subject_label(self) -> str:

@@ -4,7 +4,6 @@ import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from itertools import pairwise
 
 from msgspec import Struct
 
@@ -24,10 +23,9 @@ _caller: ContextVar[_Caller | None] = ContextVar("caller", default=None)
 
 
 @contextmanager
-def called(*, python: bool = False, store: object = None) -> Iterator[None]:
+def called(*, python: bool = False) -> Iterator[None]:
     """While this is open, hints are for a shell or for Python; the outermost of several decides."""
-    known = _caller.get()
-    token = _caller.set(known or _Caller(python, "" if store is None else str(store)))
+    token = _caller.set(_caller.get() or _Caller(python))
     try:
         yield
     finally:
@@ -35,9 +33,9 @@ def called(*, python: bool = False, store: object = None) -> Iterator[None]:
 
 
 def use_store(store: str = "", no_project: bool = False) -> None:
-    """Add to the commands that follow what the user gave to find the store: `--store`, `--no-project`."""
-    known = _caller.get() or _Caller()
-    _caller.set(_Caller(known.python, store or known.store, no_project or known.no_project))
+    """Add to the hints that follow what the user gave to find the store: `--store`, `--no-project`."""
+    if (known := _caller.get()) is not None:
+        _caller.set(_Caller(known.python, store or known.store, no_project or known.no_project))
 
 
 def in_python() -> bool:
@@ -77,8 +75,18 @@ def _call(words: tuple[str, ...]) -> list[str]:
         case ("run", instrument, "--model", model):
             return ["run", _value(instrument), _value(model)]
         case ("resume", run, *options):
-            code = [spec for flag, spec in pairwise(options) if flag == "--code"]
-            return ["resume", _value(run), *([f"code={code}"] if code else [])]
+            given = list(zip(options[::2], options[1::2], strict=True))
+            code = [spec for flag, spec in given if flag == "--code"]
+            headers = dict(text.split("=", 1) for flag, text in given if flag == "-o" and "=" in text)
+            more = [f"code={code}"] * bool(code) + [f"headers={headers}"] * bool(headers)
+            more += ["insecure_http=True"] * (("-o", "insecure-http") in given)
+            named = [pair for pair in given if pair[0] not in ("--code", "-o")]
+            return [
+                "resume",
+                _value(run),
+                *more,
+                *(f"{flag[2:].replace('-', '_')}={_value(one)}" for flag, one in named),
+            ]
         case ("show", run):
             return ["get_run", _value(run)]
         case ("compare", *runs):

@@ -169,7 +169,7 @@ class Engine:
                 if other.status is RunStatus.FINISHED
                 else f"continue it with '{other.manifest.config.resume_command(name)}', or "
             )
-            raise UsageError(f"the name '{name}' is already used by a run ({other.id}); {step}{another}")
+            raise UsageError(f"the name '{name}' is already used by run {other.id}; {step}{another}")
 
     def _rule(self, manifest: Manifest, instrument: Instrument) -> StoppingRule | None:
         """The stopping rule of a run; a UsageError if it cannot be followed."""
@@ -296,7 +296,7 @@ class Engine:
                 # Nothing was ever answered or paid for: what was asked for cannot be had, and no run is kept of it.
                 self.store.runs.delete(record.id)
                 ending = structs.replace(ending, kept=False)
-                raise NeverAnswered(ending.reason)
+                raise NeverAnswered(ending.reason) from runner.raised
             journal.end_allowance(record.id)
             await _in_thread(self.store.flush)
             await _in_thread(self.summarise, plan, runner.stopping)
@@ -405,7 +405,7 @@ def _progress(plan: StoredPlan, budget: Budget) -> Progress:
         visible(f"{record.instrument} · {record.subject}"),
         budget,
         plan.total,
-        resume="" if repeated else plan.config.resume_command(record.reference),
+        resume=None if repeated else partial(plan.config.resume_command, record.reference),
         replicas=max((player.replicas for player in plan.players), default=1),
         plan=plan_digest(public_manifest(record.manifest, plan.instrument.card)),
     )

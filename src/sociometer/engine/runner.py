@@ -11,7 +11,7 @@ from typing import Any
 from msgspec import Struct
 
 from sociometer.core.conversation import SUBJECT, Event, Exchange, Noted, Reply
-from sociometer.core.errors import MachineryError, StopCause, Stopped, StoreError, UsageError, failure_of
+from sociometer.core.errors import FailureKind, MachineryError, StopCause, Stopped, StoreError, UsageError, failure_of
 from sociometer.core.measure import Summary
 from sociometer.core.reply_kind import AGAIN, ReplyKind, cut_off, cut_off_limit
 from sociometer.core.session import DirectReplies, Draw, ReplySource, Session
@@ -229,6 +229,8 @@ class Runner:
         self._run = run = plan.run.id
         self._progress = progress
         self._fatal = ""
+        self.raised: BaseException | None = None
+        """What a function of the user's raised last."""
         self._first_replies = FirstReplies(plan)
         batches = Batches(plan, store, run, budget, progress) if plan.config.batch else None
         self._replies = RunReplies(plan, store.journal, run, budget, progress, batches)
@@ -255,6 +257,8 @@ class Runner:
         for result in results:
             if isinstance(result, Exception) and not isinstance(result, Stopped):
                 raise result
+        if not self._fatal and self._replies.stopped is None and self._always_raises:
+            self._fatal = self._progress.last_failure[FailureKind.PYTHON_ERROR]
         if self._fatal:
             return Ending(RunStatus.FAILED, self._fatal)
         if (stopped := self._replies.stopped) is not None:
@@ -379,12 +383,26 @@ class Runner:
             if stop := self._first_replies.add(played, self._progress):
                 self._replies.stop(stop)
             return
+        self.raised = error.__cause__ if error and failure.kind == FailureKind.PYTHON_ERROR else None
         self._progress.failed[failure.kind] += 1
         self._progress.lost.add((task, played.episode.item.id, played.episode.repeat))
         self._progress.last_failure[failure.kind] = failure.message
-        if isinstance(error, UsageError) or (isinstance(error, MachineryError) and error.fatal):
-            self._fatal = failure.message
-            self._replies.stop(Stopped(failure.message))
+        if (
+            isinstance(error, UsageError)
+            or (isinstance(error, MachineryError) and error.fatal)
+            or (self._progress.failed[FailureKind.PYTHON_ERROR] >= _FIRST and self._always_raises)
+        ):
+            self._give_up(failure.message)
+
+    @property
+    def _always_raises(self) -> bool:
+        """Whether a function of the user's has raised an error on every item so far."""
+        return not self._progress.done and set(self._progress.failed) == {FailureKind.PYTHON_ERROR}
+
+    def _give_up(self, reason: str) -> None:
+        """End the run as failed: every other item would fail too."""
+        self._fatal = reason
+        self._replies.stop(Stopped(reason))
 
 
 @contextlib.contextmanager

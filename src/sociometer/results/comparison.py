@@ -88,7 +88,19 @@ def _between(
     """The comparison of two subjects on the task of the first, with its sentence."""
     card, task = first.card, first.task
     title = card.task_title(task)
-    made = Comparison(card.name, card.title, task, title, first.subject, second, measures, "", notes, refused)
+    made = Comparison(
+        card.name,
+        card.title,
+        task,
+        title,
+        first.subject,
+        second,
+        measures,
+        "",
+        notes,
+        refused,
+        card.cluster_of(task),
+    )
     return structs.replace(made, sentence=sentence_of(made))
 
 

@@ -202,7 +202,7 @@ def summary_table(run: StoredRun, task: str = "") -> Table:
         name=f"{run.id}/{task}" if task else run.id,
         title=f"{run.instrument} · {subject_of(run)}  ({run.reference})",
         columns=_COLUMNS,
-        rows=tuple(_row(line) for line in lines),
+        rows=tuple(_row(line, run.definition.card.cluster_of(line.task)) for line in lines),
         note=" ".join(note for note in dict.fromkeys(notes) if note not in _rules(run)),  # the finding has these
     )
     several = len({line.task for line in lines}) > 1
@@ -231,9 +231,9 @@ def repeats_notes(run: StoredRun, task: str = "") -> list[str]:
     return found
 
 
-def _row(line: MeasureRow) -> tuple[Cell, ...]:
+def _row(line: MeasureRow, cluster: str) -> tuple[Cell, ...]:
     measure, unit = line.measure, line.card.unit
-    few = f"too few ({measure.interval.clusters})" if measure.interval else ""
+    few = f"too few ({counted(measure.interval.clusters, cluster)})" if measure.interval else ""
     return (
         line.task, line.card.title, ", ".join(measure.group.values()).replace("_", " ") or "all", line.value,
         interval_text(measure.interval, unit, too_few=few) or None, line.chance_text, measure.items, measure.unreadable,

@@ -1,10 +1,10 @@
 """A run in the store: its facts, its episodes, and its scores, which can be recomputed."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from functools import partial
 from html import escape
-from typing import Any
+from typing import Any, ClassVar
 
 import msgspec
 from msgspec import structs
@@ -36,6 +36,14 @@ class StoredRun:
         self.record = record
         self._store = store
         self._instrument = with_past_tasks(instrument, store, record)
+
+    in_words: ClassVar[Callable[["StoredRun"], str]] = repr
+    """The run with its score; `api.py` sets it, since the words are of a higher floor."""
+    spell: ClassVar[Callable[[str], str]] = staticmethod(str)
+    """A text with the options of commands as arguments of Python; `api.py` sets it."""
+
+    def __str__(self) -> str:
+        return self.in_words()
 
     def __repr__(self) -> str:
         return f"<run {self.reference}: {self.subject} on {self.instrument}, {self.status}>"
@@ -384,7 +392,8 @@ class StoredRun:
     def _repr_html_(self) -> str:
         """How a notebook shows the run: its measures with their intervals and caveats."""
         head = f"<p><b>{escape(self.subject)}</b> on {escape(self.instrument)} ({escape(self.id)}, {self.status})</p>"
-        return head + "".join(f"<h4>{escape(task)}</h4>{self.summary(task)._repr_html_()}" for task in self.tasks)
+        tasks = (f"<h4>{escape(task)}</h4>{self.summary(task)._repr_html_()}" for task in self.tasks)
+        return head + self.spell("".join(tasks))
 
 
 def status_of(store: Store, record: RunRecord) -> RunStatus:
