@@ -20,7 +20,7 @@ from sociometer.core.card import Card
 from sociometer.core.config import Caps, RunConfig
 from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import DataError, SociometerError, StopCause, UsageError
-from sociometer.core.hints import called, command_line, in_python, use_store
+from sociometer.core.hints import called, hint, in_python, use_store
 from sociometer.core.measure import Figure, PublishedFigure, Table
 from sociometer.core.paper import PaperInput, checked, ledger
 from sociometer.core.player import Player
@@ -332,7 +332,7 @@ def paper(
     if len(found) > 1:
         raise UsageError(f"the runs must be of one instrument, and these are of {', '.join(sorted(found))}.")
     if not found:
-        raise UsageError(f"paper needs at least one run; '{command_line('runs')}' lists the stored runs.")
+        raise UsageError(f"paper needs at least one run; '{hint('runs')}' lists the stored runs.")
     return write_pack(
         next(iter(found.values())),
         reported,

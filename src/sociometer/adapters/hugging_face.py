@@ -42,7 +42,9 @@ def publish(run: StoredRun, folder: Path, *, dataset: str = "", without_keys: bo
     """
     require("frame")
     if run.status is not RunStatus.FINISHED:
-        raise UsageError(f"run {run.reference} is {run.state}; finish it first: {run.resume_command}")
+        raise UsageError(
+            f"run {run.reference} is {run.state}; finish it first: {run.manifest.config.resume_command(run.reference)}"
+        )
     if dataset and dataset.count("/") != 1:
         raise UsageError(f"--dataset takes OWNER/NAME, the dataset's id on the Hub, not '{dataset}'.")
     if folder.exists() and any(folder.iterdir()):

@@ -9,8 +9,7 @@ import msgspec
 from msgspec import Struct, structs
 
 from sociometer.core.conversation import SUBJECT, Identity, Message, Reply, Request, Sampling
-from sociometer.core.errors import SociometerError, UsageError
-from sociometer.core.hints import command_line
+from sociometer.core.errors import SociometerError, UsageError, hint
 from sociometer.core.player import Player, RulePlayer
 from sociometer.core.session import RoleBinding
 from sociometer.core.task import Item, Score
@@ -46,8 +45,7 @@ class _OneReply(RulePlayer):
         text, self._left = self._left, None
         if text is None:
             raise UsageError(
-                f"this item asks more than once; play it with '{command_line('run INSTRUMENT --model MODEL')}'"
-                " or with Inspect."
+                f"the item asks more than once; play it with Inspect or {hint('run INSTRUMENT --model MODEL')}"
             )
         return Reply(text)
 

@@ -12,8 +12,7 @@ from sociometer.cli.options import open_engine, store_path, stored_command
 from sociometer.cli.output import Group, link_teller, option, print_json, print_line, print_table, tell, tell_rows
 from sociometer.cli.view import place_options, who_can_open
 from sociometer.core.config import check_characters
-from sociometer.core.errors import DataError, ExitCode, UsageError
-from sociometer.core.hints import command_line
+from sociometer.core.errors import DataError, ExitCode, UsageError, hint
 from sociometer.core.measure import Table
 from sociometer.core.sheets import read_rows, whole_file, write_sheet
 from sociometer.instruments import cards, load
@@ -45,7 +44,7 @@ SETTLED = "settled"
 
 
 def _no_queues() -> str:
-    return f"There are no queues yet. Create one with: {command_line('annotate create NAME --sheet FILE')}"
+    return f"There are no queues yet. Create one with: {hint('annotate create NAME --sheet FILE')}"
 
 
 def _file(store: StorePlace | None) -> Path:
@@ -100,7 +99,7 @@ def _create(
     rows = tuple((rater, code, sum(one == rater for one, _, _ in tasks)) for rater, code in shown.items())
     note = "The codes are shown only once. Give each rater their own code."
     print_table(Table("raters", f"Queue {name}: {len(units)} units", ("rater", "code", "units"), rows, note))
-    print_line(f"Open it with: {command_line('annotate open', name)}")
+    print_line(f"Open it with: {hint('annotate open', name)}")
 
 
 def _measured(

@@ -7,8 +7,7 @@ import click
 
 from sociometer.cli.options import margin_of, open_stored, store_option, terms_options, told
 from sociometer.cli.output import SCREEN, Display, TableCommand, display_options, option, print_text
-from sociometer.core.errors import ExitCode, NotFound, UsageError, unknown
-from sociometer.core.hints import command_line
+from sociometer.core.errors import ExitCode, NotFound, UsageError, hint, unknown
 from sociometer.core.words import grouped
 from sociometer.engine.engine import Engine
 from sociometer.instruments import cards, load
@@ -46,7 +45,7 @@ def _show_profile(engine: Engine, subject: str, display: Display) -> None:
         with suppress(NotFound):
             subject = engine.store.runs.get(subject).subject
     if people is None and subject not in subjects:
-        raise unknown("subject", subject, subjects, f"Run '{command_line('runs')}' to see the subjects.")
+        raise unknown("subject", subject, subjects, f"Run '{hint('runs')}' to see the subjects.")
     if people is None:
         found = profile_of(subject, told(choose_runs(engine.store, load, subject=subject)).runs)
     else:

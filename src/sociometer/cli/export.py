@@ -10,8 +10,7 @@ from sociometer.adapters.every_eval_ever import RELATIONSHIPS, Publisher, export
 from sociometer.adapters.hugging_face import publish
 from sociometer.cli.options import json_option, open_stored, runs_argument, store_option
 from sociometer.cli.output import option, tell
-from sociometer.core.errors import UsageError
-from sociometer.core.hints import command_line
+from sociometer.core.errors import UsageError, hint
 from sociometer.core.lazy import require
 from sociometer.core.sheets import folder_for
 from sociometer.engine.replay import export_bundle
@@ -63,7 +62,7 @@ def _hugging_face(chosen: _Chosen) -> tuple[object, list[str]]:
 def _bundle(chosen: _Chosen) -> tuple[object, list[str]]:
     root = export_bundle(chosen.run, chosen.to, key=chosen.key)
     said = f"root {root}" + (", signed" if chosen.key else "")
-    how = f"others check it with: {command_line('check', chosen.to.name)}"
+    how = f"others check it with: {hint('check', chosen.to.name)}"
     return {"wrote": str(chosen.to), "root": root}, [f"wrote {chosen.to}", said, how]
 
 
@@ -111,9 +110,7 @@ def _export(
     publisher = Publisher(organization, relationship or "", model_id)
     with open_stored(store) as engine, working(f"writing {to.name}"):
         for name in (name for book in study_books(engine.store.path) for name in book.names() if name in runs):
-            raise UsageError(
-                f"'{name}' is a study; write its data with: {command_line('study export', name, '--to', 'FOLDER')}"
-            )
+            raise UsageError(f"'{name}' is a study; to write it: {hint('study export', name, '--to', 'FOLDER')}")
         stored = [engine.stored(run) for run in dict.fromkeys(runs)]
         value, lines = _FORMATS[kind](_Chosen(stored, to, task, dataset, without_keys, sign, publisher))
     tell(as_json, value, *lines)

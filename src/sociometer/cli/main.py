@@ -10,7 +10,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from sociometer.core.errors import ExitCode, SociometerError, unknown
-from sociometer.core.hints import called, command_line
+from sociometer.core.hints import called, hint
 from sociometer.core.version import __version__
 
 GROUPS = {
@@ -64,7 +64,7 @@ class Commands(click.Group):
             from sociometer.cli.instrument import instrument_group
 
             return _completing(instrument_group(cmd_name))
-        raise unknown("command", cmd_name, self.list_commands(ctx), f"Run '{command_line('help')}' to see all.")
+        raise unknown("command", cmd_name, self.list_commands(ctx), f"Run '{hint('help')}' to see all.")
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """The commands that begin so, without loading them, and the options."""

@@ -23,8 +23,7 @@ from sociometer.cli.show import find_episode, show_run
 from sociometer.core.agent import AgentAnswer
 from sociometer.core.config import Caps, RunConfig, split_spec
 from sociometer.core.conversation import SUBJECT
-from sociometer.core.errors import UsageError, unknown
-from sociometer.core.hints import command_line
+from sociometer.core.errors import UsageError, hint, unknown
 from sociometer.core.instrument import Result
 from sociometer.core.lazy import require
 from sociometer.core.measure import Table
@@ -189,7 +188,7 @@ class Functions:
         if not (model in self._models or free or hosted):
             raise UsageError(
                 f"the model '{model}' is not allowed here. Use one that 'list' names, or ask the user to allow it at"
-                f" the start: {command_line('mcp --model', model)}."
+                f" the start: {hint('mcp --model', model)}."
             )
 
     def _left(self) -> Caps:

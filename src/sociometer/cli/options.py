@@ -18,7 +18,7 @@ from sociometer.core.card import Card
 from sociometer.core.config import Caps, RunConfig, model_label
 from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import UsageError, unknown
-from sociometer.core.hints import command_line, use_store
+from sociometer.core.hints import hint, use_store
 from sociometer.core.instrument import Instrument
 from sociometer.core.server_fields import NAME
 from sociometer.core.settings import Setting
@@ -66,7 +66,7 @@ def store_option() -> click.Option:
 
 def _remember_store(ctx: click.Context, param: click.Parameter, value: StorePlace | None) -> StorePlace | None:
     if ctx.get_parameter_source("store") is ParameterSource.COMMANDLINE:
-        use_store(str(value))
+        use_store(str(value), "--store", str(value))
     return value
 
 
@@ -370,7 +370,7 @@ def open_stored(given: StorePlace | None, listener: Listener | None = None) -> I
     """An engine for commands that need an existing store; a mistyped path does not create one."""
     if not (path := store_path(given)).exists():
         raise UsageError(
-            f"there is no store at {path}. Create one with: {command_line('run INSTRUMENT --model MODEL')}; or give"
+            f"there is no store at {path}. Create one with: {hint('run INSTRUMENT --model MODEL')}; or give"
             " another file with --store."
         )
     with open_engine(path, listener) as engine:

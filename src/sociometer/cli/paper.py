@@ -23,8 +23,7 @@ from sociometer.cli.project import with_project
 from sociometer.cli.run import exit_code, show_plan
 from sociometer.core.card import Card
 from sociometer.core.config import RunConfig
-from sociometer.core.errors import DataError, ExitCode, MachineryError, UsageError
-from sociometer.core.hints import command_line
+from sociometer.core.errors import DataError, ExitCode, MachineryError, UsageError, hint
 from sociometer.core.instrument import Result
 from sociometer.core.measure import Table
 from sociometer.core.paper import Replication, ReplicationPlan
@@ -172,8 +171,7 @@ def _parts(card: Card, plan: ReplicationPlan, models: tuple[str, ...], values: d
             parts.append(part)
     if not parts:
         raise UsageError(
-            f"no published row of {card.name} can be played;"
-            f" '{command_line('paper replicate', card.name, '--rows')}' lists all."
+            f"no published row of {card.name} can be played; to see all: {hint('paper replicate --rows', card.name)}"
         )
     return parts
 
@@ -307,9 +305,8 @@ def _on_the_papers_items(runs: tuple[StoredRun, ...], name: str) -> tuple[Stored
     official = [run for run in runs if run.manifest.whose_items != "bundled"]
     if not official:
         raise UsageError(
-            f"no stored run has the official items of {name}: play them"
-            f" ('{command_line('run', name, '--official', '--model', 'MODEL')}'), name"
-            " runs on other items, or give 'all' for all runs."
+            f"no stored run has official items of {name}: play them ('{hint('run --official --model MODEL', name)}'),"
+            " name runs on other items, or give 'all' for all runs."
         )
     kept = tuple(run for run in runs if run in official or run.manifest.given_items)
     told = first_of([f"{run.subject or ', '.join(run.tasks)} {run.id}" for run in kept], 8)

@@ -45,7 +45,7 @@ def with_defaults(callback: Callback, *instruments: str) -> Callback:
     """The callback with the project's defaults for missing options; prints the defaults it uses in one line."""
 
     def call(no_project: bool, **values: Any) -> Any:
-        use_store(no_project=no_project)
+        use_store("", *["--no-project"] * no_project)
         found = None if no_project else _find()
         if found is None:
             return callback(**values)

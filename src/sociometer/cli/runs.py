@@ -11,8 +11,7 @@ from msgspec import Struct
 from sociometer.cli.options import store_option, store_path
 from sociometer.cli.output import SCREEN, Display, Range, TableCommand, display_options, option, print_line, print_table
 from sociometer.core.conversation import SUBJECT
-from sociometer.core.errors import StoreError, UsageError
-from sociometer.core.hints import command_line
+from sociometer.core.errors import StoreError, UsageError, hint
 from sociometer.core.measure import Table
 from sociometer.core.settings import without_folders
 from sociometer.instruments import cards
@@ -51,7 +50,7 @@ def show_runs(watch: bool, every: float, store: StorePlace | None, display: Disp
             for row in (rows if most is None else rows[-most:])
             for spent in (row.totals.spent,)
         ),
-        note="" if rows else f"There are no runs yet. Start one with: {command_line('run INSTRUMENT --model MODEL')}",
+        note="" if rows else f"There are no runs yet. Start one with: {hint('run INSTRUMENT --model MODEL')}",
         details=("requests", "tokens"),
     )  # fmt: skip
     left = len(rows) - len(table.rows)

@@ -10,8 +10,7 @@ from sociometer.cli.options import open_stored, store_option
 from sociometer.cli.output import Display, TableCommand, display_options, option, print_line, print_table, print_text
 from sociometer.core.card import MeasureCard
 from sociometer.core.conversation import SUBJECT, Exchange
-from sociometer.core.errors import UsageError, unknown
-from sociometer.core.hints import command_line
+from sociometer.core.errors import UsageError, hint, unknown
 from sociometer.core.measure import Cell, Table
 from sociometer.core.task import Episode
 from sociometer.reporting.chat import print_chat, record_text, score_text, transcript_lines, turns
@@ -31,7 +30,7 @@ def _show_items(stored: StoredRun, tasks: Iterable[str], display: Display) -> No
     title = f"{stored.instrument} · {summaries.subject_of(stored)}  ({stored.reference})"
     table = Table("items", title, ("task", "item", "repeat", "result"), tuple(rows))
     shown = table.only([place for place in range(4) if place in (1, 3) or len({row[place] for row in rows}) > 1])
-    how = f"One item turn by turn: {command_line('show', stored.reference, 'ITEM')}"
+    how = f"One item turn by turn: {hint('show', stored.reference, 'ITEM')}"
     display.show([shown], notes=[how], data=table.records())
 
 
@@ -127,7 +126,7 @@ def find_episode(stored: StoredRun, item: str, task: str | None, repeat: int) ->
     if item in known:
         raise UsageError(f"item '{item}' has no repeat {repeat} in run {stored.reference}; repeats are counted from 0.")
     raise unknown(
-        f"{stored.instrument} item", item, known, f"'{command_line('show', stored.reference, '--items')}' lists them."
+        f"{stored.instrument} item", item, known, f"'{hint('show', stored.reference, '--items')}' lists them."
     )
 
 

@@ -33,8 +33,7 @@ class Run(Protocol):
     def id(self) -> str: ...
 
     @property
-    def reference(self) -> str:
-        """What a user types for the run: its name, or its id if it has none."""
+    def reference(self) -> str: ...
 
     @property
     def instrument(self) -> str: ...
@@ -159,7 +158,4 @@ class CommandContext(Protocol):
         """Store a person's answers on the rows of a run's sheet, by key, and return those of all people."""
 
     def write(self, path: Path, text: str, within: Path | None = None) -> str:
-        """Write a file completely or not at all, and return its path for `Result.wrote`.
-
-        Its folder must exist; `within` is a folder that the user named for several files, and is created.
-        """
+        """Write a file completely or not at all, and return its path; `within`, a folder for several, is created."""

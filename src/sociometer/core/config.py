@@ -11,7 +11,7 @@ from msgspec import UNSET, Struct, structs
 
 from sociometer.core.conversation import SUBJECT, Sampling
 from sociometer.core.errors import UsageError, unknown
-from sociometer.core.hints import command_line
+from sociometer.core.hints import hint
 from sociometer.core.server_fields import ServerFields
 from sociometer.core.session import AnswerMode, ToolMode
 from sociometer.core.settings import Setting, SettingValue, without_folders
@@ -290,7 +290,7 @@ class RunConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
             *(("-o", header) for header in headers),
             *([("-o", "insecure-http")] if self.insecure_http else []),
         )
-        return command_line("resume", run, *(word for pair in given for word in pair), *more)
+        return hint("resume", run, *(word for pair in given for word in pair), *more)
 
     @property
     def subject_label(self) -> str:

@@ -15,8 +15,7 @@ from msgspec import Struct, structs
 
 from sociometer.core.config import Caps, RunConfig, check_characters
 from sociometer.core.conversation import SUBJECT, Identity
-from sociometer.core.errors import NeverAnswered, StoreError, UsageError
-from sociometer.core.hints import command_line
+from sociometer.core.errors import NeverAnswered, StoreError, UsageError, hint
 from sociometer.core.instrument import Instrument
 from sociometer.core.player import Player
 from sociometer.core.server_fields import NONE, ServerFields
@@ -305,7 +304,7 @@ class Engine:
                 status, resume = RunStatus.STOPPED, plan.config.resume_command(record.reference)
                 progress.warnings.append(
                     f"shard {plan.config.shard} is played. Unite the stores of all shards with"
-                    f" '{command_line('store copy FROM TO --trust')}', then run: {resume}"
+                    f" '{hint('store copy FROM TO --trust')}', then run: {resume}"
                 )
         finally:
             progress.status = ending.status

@@ -392,17 +392,13 @@ class Runner:
             or (isinstance(error, MachineryError) and error.fatal)
             or (self._progress.failed[FailureKind.PYTHON_ERROR] >= _FIRST and self._always_raises)
         ):
-            self._give_up(failure.message)
+            self._fatal = failure.message
+            self._replies.stop(Stopped(failure.message))
 
     @property
     def _always_raises(self) -> bool:
         """Whether a function of the user's has raised an error on every item so far."""
         return not self._progress.done and set(self._progress.failed) == {FailureKind.PYTHON_ERROR}
-
-    def _give_up(self, reason: str) -> None:
-        """End the run as failed: every other item would fail too."""
-        self._fatal = reason
-        self._replies.stop(Stopped(reason))
 
 
 @contextlib.contextmanager

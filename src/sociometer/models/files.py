@@ -15,8 +15,7 @@ import platformdirs
 from msgspec import Struct
 
 from sociometer.core.checksums import checksum
-from sociometer.core.errors import FailureKind, MachineryError, UsageError, unknown
-from sociometer.core.hints import command_line
+from sociometer.core.errors import FailureKind, MachineryError, UsageError, hint, unknown
 from sociometer.core.sheets import whole_file
 
 _DOWNLOAD_SECONDS = 1800
@@ -114,7 +113,7 @@ def verified_file(name: str) -> Path | None:
     if path is not None and expected and (found := remembered_checksum(path)) != expected:
         raise UsageError(
             f"{path} is damaged: its checksum is {found[:12]}…, not {expected[:12]}…. To"
-            f" fetch it again: {command_line('get model', name)}"
+            f" fetch it again: {hint('get model', name)}"
         )
     return path
 

@@ -11,8 +11,7 @@ from urllib.parse import urlsplit
 from msgspec import Struct, structs
 
 from sociometer.core.conversation import SUBJECT, Identity
-from sociometer.core.errors import NotFound, SociometerError, UsageError, unknown
-from sociometer.core.hints import command_line
+from sociometer.core.errors import NotFound, SociometerError, UsageError, hint, unknown
 from sociometer.core.player import Player
 from sociometer.models.baselines import baseline, baselines
 from sociometer.models.files import LOCAL_MODELS, file_of, verified_file
@@ -31,14 +30,10 @@ _ELSEWHERE = (
     " inspect/bedrock/NAME."
 )
 _NAMES = {
-    "openai": ("gpt-", "chatgpt-", "o1", "o3", "o4-"),
-    "anthropic": ("claude-",),
-    "google": ("gemini-",),
-    "deepseek": ("deepseek-",),
-    "mistral": ("mistral-", "magistral-", "codestral-", "ministral-"),
-    "xai": ("grok-",),
-}
-"""How the names of a provider's models begin."""
+    "gpt-": "openai", "chatgpt-": "openai", "o1": "openai", "o3": "openai", "o4-": "openai", "claude-": "anthropic",
+    "gemini-": "google", "deepseek-": "deepseek", "mistral-": "mistral", "grok-": "xai",
+}  # fmt: skip
+"""The providers by how the names of their models begin."""
 _OTHERS = ("local", "hf", "baseline", "scripted", "recorded", "python")
 _ADDRESS = re.compile(r"@[A-Za-z][A-Za-z0-9+.-]*://")
 GROUP = "sociometer.models"
@@ -86,9 +81,7 @@ def resolve(spec: str, options: ModelOptions | None = None) -> Player:
         case "recorded":
             return Recorded(load_recording(_named(family, name)))
         case "human":
-            raise UsageError(
-                f"people take a test in the browser: {command_line('study create INSTRUMENT --name NAME')}."
-            )
+            raise UsageError(f"people take a test in the browser: {hint('study create INSTRUMENT --name NAME')}.")
         case "python":
             return PythonPlayer(load_function(_named(family, name)), options.revision)
     if family in _installed():
@@ -103,19 +96,16 @@ def _meant(spec: str) -> str:
     """The model that a name without its provider most likely means; empty if none does."""
     if spec.startswith((".", "/", "~")) or Path(spec).exists():
         return f"{'local' if spec.lower().endswith('.gguf') else 'hf'}/{spec}"
-    if re.fullmatch(r"[A-Za-z_][\w.]*:\w+", spec):
-        return f"python/{spec}"
-    known = {"local": LOCAL_MODELS, "baseline": baselines()}
-    named = [family for family, names in known.items() if spec in names]
-    named += [family for family, begins in _NAMES.items() if spec.lower().startswith(begins)]
-    owner, slash, _ = spec.partition("/")
-    if slash and not get_close_matches(owner, (*PRESETS, *_OTHERS, *_installed())):
-        named.append("hf")
-    return f"{named[0]}/{spec}" if named else ""
+    found = "local" if spec in LOCAL_MODELS else "baseline" if spec in baselines() else ""
+    found = found or ("python" if re.fullmatch(r"[A-Za-z_][\w.]*:\w+", spec) else "")
+    found = found or next((family for begins, family in _NAMES.items() if spec.lower().startswith(begins)), "")
+    if not found and "/" in spec and not get_close_matches(spec.partition("/")[0], (*PRESETS, *_OTHERS)):
+        found = "hf"
+    return f"{found}/{spec}" if found else ""
 
 
 def _next_step() -> str:
-    return f"To see the accepted values for --model: {command_line('list models')}"
+    return f"To see the accepted values for --model: {hint('list models')}"
 
 
 def _on_ray(spec: str, family: str, options: ModelOptions) -> Player | None:
@@ -293,9 +283,7 @@ def _local(name: str, options: ModelOptions) -> Player:
     else:
         found = verified_file(name)
         if found is None:
-            raise UsageError(
-                f"the model '{name}' is not on this machine; run '{command_line('get model', name)}' once."
-            )
+            raise UsageError(f"the model '{name}' is not on this machine; run '{hint('get model', name)}' once.")
         path = found
 
     from sociometer.models.local import LocalPlayer  # here, since it loads the HTTP client

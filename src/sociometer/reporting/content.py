@@ -6,8 +6,7 @@ from datetime import date
 from msgspec import Struct, structs
 
 from sociometer.core.card import Card
-from sociometer.core.errors import UsageError
-from sociometer.core.hints import command_line
+from sociometer.core.errors import UsageError, hint
 from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Figure
 from sociometer.core.task import AnyRun
@@ -89,7 +88,7 @@ def gather(runs: Sequence[StoredRun], *, terms: Terms | None = None, evidence: i
     order.
     """
     if not runs:
-        raise UsageError(f"a report needs at least one run; '{command_line('runs')}' lists the stored runs.")
+        raise UsageError(f"a report needs at least one run; '{hint('runs')}' lists the stored runs.")
     results: list[AnyRun] = []
     compared: list[AnyRun] = []
     shown: list[EpisodeShown] = []

@@ -15,8 +15,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from msgspec import Struct, structs
 
 from sociometer.core.card import Card
-from sociometer.core.errors import UsageError
-from sociometer.core.hints import command_line
+from sociometer.core.errors import UsageError, hint
 from sociometer.core.instrument import Instrument
 from sociometer.core.language import read_texts
 from sociometer.core.measure import Cell, Figure, Table
@@ -343,7 +342,7 @@ def write_pack(
     if instrument.paper is None:
         raise UsageError(f"{card.name} has no tables and figures of a paper.")
     if not given:
-        raise UsageError(f"paper needs at least one run; '{command_line('runs')}' lists the stored runs.")
+        raise UsageError(f"paper needs at least one run; '{hint('runs')}' lists the stored runs.")
     folder_for(folder)
     before = _earlier_files(folder)
     runs = paper_runs(given)

@@ -7,8 +7,7 @@ import msgspec
 from msgspec import Struct
 
 from sociometer.core.conversation import SUBJECT
-from sociometer.core.errors import NotFound, UsageError, unknown
-from sociometer.core.hints import command_line
+from sociometer.core.errors import NotFound, UsageError, hint, unknown
 from sociometer.core.instrument import Instrument
 from sociometer.core.settings import is_paper
 from sociometer.core.words import first_of, grouped
@@ -93,9 +92,7 @@ def choose_runs(
     if not fullest:
         what = f" of {instrument}" if instrument else ""
         who = f" with subject '{subject}'" if subject else ""
-        raise UsageError(
-            f"the store has no run{what}{who}. Start one with: {command_line('run INSTRUMENT --model MODEL')}"
-        )
+        raise UsageError(f"the store has no run{what}{who}. Start one with: {hint('run INSTRUMENT --model MODEL')}")
     left_out = _left_out(fullest, standing, [one for one in records if subject in ("", one.subject)])
     return ChosenRuns(tuple(one.run for one in fullest), tuple(_notes(fullest, standing)), tuple(left_out))
 
@@ -141,8 +138,7 @@ def choose_for_paper(store: Store, load: Load, instrument: str, references: Sequ
             fullest[kind] = (weight, run)
     if not fullest:
         raise UsageError(
-            f"the store has no run of {instrument}. Start one with:"
-            f" {command_line('run', instrument, '--model', 'MODEL')}"
+            f"the store has no run of {instrument}. Start one with: {hint('run', instrument, '--model', 'MODEL')}"
         )
     return ChosenRuns(tuple(run for _, run in fullest.values()))
 

@@ -7,8 +7,7 @@ from msgspec import Struct
 
 from sociometer.core.card import Card, MeasureCard
 from sociometer.core.conversation import SUBJECT
-from sociometer.core.errors import by_role
-from sociometer.core.hints import command_line
+from sociometer.core.errors import by_role, hint
 from sociometer.core.measure import Cell, Measure, Summary, Table
 from sociometer.core.reply_kind import AGAIN
 from sociometer.core.settings import is_paper
@@ -296,7 +295,7 @@ def joint_table(runs: Sequence[StoredRun]) -> Table:
     said = dict.fromkeys([*(note for run in runs for note in caveats(run)), *failed.values()])
     if any(line.measure.interval is not None and line.measure.interval.too_few for _, line in lines):
         said["(too few): not enough items for an interval."] = None
-    note = " ".join([*said, f"For the groups and notes of one run: {command_line('show RUN')} ({ids})."])
+    note = " ".join([*said, f"For the groups and notes of one run: {hint('show RUN')} ({ids})."])
     title = " · ".join(dict.fromkeys(run.instrument for run in runs))
     measured = list(dict.fromkeys(run.subject for run in runs))
     who = measured[0] if len(measured) == 1 else f"{len(measured)} subjects"

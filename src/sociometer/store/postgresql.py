@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from sociometer.core.errors import Busy, StoreError, UsageError
-from sociometer.core.hints import command_line
+from sociometer.core.errors import Busy, StoreError, UsageError, hint
 from sociometer.store.database import SCHEMA, Connection, LostConnection, StoreTable, create, patiently, require_known
 from sociometer.store.place import StoreUrl
 from sociometer.store.runs import TABLES_OF_A_RUN
@@ -263,7 +262,7 @@ class PostgresConnection:
         if lost or code.startswith(_AGAIN):
             return LostConnection(f"{self._place}: {doing}{said}")
         if code == "53100":
-            return StoreError(f"{self._place}: the disk is full. Free some space, then: {command_line('resume RUN')}")
+            return StoreError(f"{self._place}: the disk is full. Free some space, then: {hint('resume RUN')}")
         if code == "42501":
             return StoreError(f"{self._place}: {said}; give this user the right to write the store's tables.")
         if code == "25006":

@@ -10,8 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from sociometer.core.config import RunConfig, model_label
-from sociometer.core.errors import StoreError, UsageError, unknown
-from sociometer.core.hints import command_line
+from sociometer.core.errors import StoreError, UsageError, hint, unknown
 from sociometer.core.measure import Summary
 from sociometer.core.task import Item
 from sociometer.core.words import first_of
@@ -222,8 +221,7 @@ class Runs(StorePart):
         if reference == "last":
             newest = self._first(f"ORDER BY {_OWN_FIRST}, created DESC LIMIT 1", ())
             if newest is None:
-                start = command_line("run INSTRUMENT --model MODEL")
-                raise UsageError(f"the store has no runs yet; start one: {start}")
+                raise UsageError(f"the store has no runs yet; start one: {hint('run INSTRUMENT --model MODEL')}")
             return newest
         query = f"WHERE id = ? OR (name = ? AND name <> '') ORDER BY {_OWN_FIRST}, created DESC LIMIT 1"
         exact = self._first(query, (reference, reference))
@@ -238,7 +236,7 @@ class Runs(StorePart):
             raise UsageError(f"several runs fit '{reference}': {first_of(told, _MOST_NAMED)}; give one of them.")
         known = {word for run in self.all() for word in (run.id, run.name, run.subject) if word}
         named = known if len(known) <= _MOST_NAMED else get_close_matches(reference, known, n=1)
-        raise unknown("run", reference, named, f"To see all: {command_line('runs')}")
+        raise unknown("run", reference, named, f"To see all: {hint('runs')}")
 
     def _fitting(self, reference: str) -> list[RunRecord]:
         """The runs of a subject, without steps of commands if there are others; else those whose id starts so."""
@@ -246,9 +244,8 @@ class Runs(StorePart):
         found = list(self._select("WHERE subject IN (?, ?) ORDER BY created", who))
         whole = [one for one in found if not (one.manifest.config.step_of or one.manifest.given_items)]
         pattern = reference.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
-        return (whole or found) or list(
-            self._select("WHERE lower(id) LIKE lower(?) ESCAPE '\\' ORDER BY created", (pattern,))
-        )
+        by_id = "WHERE lower(id) LIKE lower(?) ESCAPE '\\' ORDER BY created"
+        return whole or found or list(self._select(by_id, (pattern,)))
 
     def add_item(self, run: str, task: str, position: int, item: Item) -> None:
         """Store an item as it was played."""

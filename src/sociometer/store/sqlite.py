@@ -13,8 +13,7 @@ from typing import Any
 
 import msgspec
 
-from sociometer.core.errors import Busy, StoreError
-from sociometer.core.hints import command_line
+from sociometer.core.errors import Busy, StoreError, hint
 from sociometer.core.sheets import folder_for
 from sociometer.store.database import SCHEMA, Connection, StoreTable, create, require_known
 from sociometer.store.place import default_path
@@ -212,7 +211,7 @@ def _explained(path: Path, error: sqlite3.OperationalError) -> StoreError:
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return Busy(f"{path}: another process has held the store for over {BUSY_SECONDS} s; wait for it or stop it.")
-    resume = command_line("resume RUN")
+    resume = hint("resume RUN")
     said = {
         sqlite3.SQLITE_FULL: f"the disk is full. Stored data stays readable; free some space, then: {resume}",
         sqlite3.SQLITE_CANTOPEN: "cannot be opened; give --store a writable file.",

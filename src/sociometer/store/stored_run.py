@@ -11,8 +11,7 @@ from msgspec import structs
 
 from sociometer.core.card import Card, MeasureCard
 from sociometer.core.conversation import SUBJECT, Event
-from sociometer.core.errors import FailureKind, SociometerError, StoreError, UsageError
-from sociometer.core.hints import command_line
+from sociometer.core.errors import FailureKind, SociometerError, StoreError, UsageError, hint
 from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Measure, Summary
 from sociometer.core.reply_summary import scored_as, summarised
@@ -56,11 +55,6 @@ class StoredRun:
     def reference(self) -> str:
         """What a user types for the run: its name, or its id if it has none."""
         return self.record.reference
-
-    @property
-    def resume_command(self) -> str:
-        """What to type to continue the run."""
-        return self.manifest.config.resume_command(self.reference)
 
     @property
     def store_path(self) -> StorePlace:
@@ -255,9 +249,8 @@ class StoredRun:
         stored = sum(sum(self.repeats(name).values()) for name in ((task,) if task else self.tasks))
         if (lost := max(stored, totals.done + totals.failed if totals else 0) - rows) > 0:
             raise StoreError(
-                f"{lost} episodes of run {self.reference} are damaged or missing, so that the file has only"
-                f" {rows} rows; run"
-                f" '{command_line('check store')}' to check the store."
+                f"{lost} episodes of run {self.reference} are damaged or missing, so the file has only {rows} rows."
+                f" To check the store: {hint('check store')}"
             )
 
     def spent(self) -> Spent:
@@ -358,9 +351,8 @@ class StoredRun:
             raise
         except Exception as error:
             raise SociometerError(
-                f"the summary of run {self.reference} ({task.name}) could not be computed:"
-                f" {type(error).__name__}: {error}."
-                f" All episodes are stored; after fixing this, run '{command_line('store rescore', self.reference)}'."
+                f"the summary of {self.reference} ({task.name}) could not be computed: {type(error).__name__}: {error}."
+                f" All episodes are stored; after fixing this, run '{hint('store rescore', self.reference)}'."
             ) from error
 
     def _with_its_part(self, task: str, summary: Summary) -> Summary:

@@ -19,8 +19,7 @@ from msgspec import Struct, field, structs
 
 from sociometer.core.config import RunConfig, model_label
 from sociometer.core.conversation import SUBJECT, Identity
-from sociometer.core.errors import UsageError, unknown
-from sociometer.core.hints import command_line
+from sociometer.core.errors import UsageError, hint, unknown
 from sociometer.store.book import ALPHABET, CODE_LETTERS, Book, new_letters, plain_code
 from sociometer.store.person_questions import PersonQuestion, person_question
 from sociometer.store.place import StorePlace
@@ -265,7 +264,7 @@ class StudyBook(Book):
         found = self._one(Study, "SELECT body FROM study WHERE name = ?", name)
         if found is None:
             raise unknown(
-                "study", name, self.names(), f"Make one with '{command_line('study create INSTRUMENT --name NAME')}'."
+                "study", name, self.names(), f"Make one with '{hint('study create INSTRUMENT --name NAME')}'."
             )
         return found
 

@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterator
 import msgspec
 from msgspec import Struct, structs
 
-from sociometer.core.errors import SociometerError
-from sociometer.core.hints import command_line
+from sociometer.core.errors import SociometerError, hint
 from sociometer.core.task import Failure
 from sociometer.store.database import pages
 from sociometer.store.records import RunStatus
@@ -157,4 +156,4 @@ def _summary(run: StoredRun, task: str) -> Iterator[Damage]:
 
 
 def _rescore(run: StoredRun, task: str) -> str:
-    return _FROM_BACKUP if run.task(task).past else f"run '{command_line('store rescore', run.reference)}'"
+    return _FROM_BACKUP if run.task(task).past else f"run '{hint('store rescore', run.reference)}'"

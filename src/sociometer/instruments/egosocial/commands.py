@@ -4,8 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from sociometer.core.command import CommandContext
-from sociometer.core.errors import DataError, UsageError
-from sociometer.core.hints import command_line
+from sociometer.core.errors import DataError, UsageError, hint
 from sociometer.core.instrument import Result
 from sociometer.core.measure import Cell, Table
 from sociometer.core.settings import Settings
@@ -136,7 +135,7 @@ def grade(context: CommandContext, options: Settings) -> Result:
     if "blackjack" not in run.tasks:
         raise UsageError(
             f"run {run.reference} played {', '.join(run.tasks)} but not blackjack, so there is nothing to grade. "
-            f"Play it with: {command_line('run egosocial --task blackjack --model MODEL')}"
+            f"Play it with: {hint('run egosocial --task blackjack --model MODEL')}"
         )
     view = run.view("blackjack")
     if options.text("sheet"):
@@ -148,8 +147,5 @@ def grade(context: CommandContext, options: Settings) -> Result:
         )
         return Result(tables=(table(graded(labels), judged(view)),), notes=(note,))
     out = Path(options.text("to"))
-    note = (
-        "Fill in the last two columns with y or n, then:"
-        f" {command_line('egosocial grade', run.reference, '--sheet', out)}"
-    )
+    note = f"Fill in the last two columns with y or n, then: {hint('egosocial grade', run.reference, '--sheet', out)}"
     return Result(notes=(note,), wrote=(context.write(out, write(view)),))

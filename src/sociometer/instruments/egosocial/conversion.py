@@ -23,8 +23,7 @@ from msgspec import Struct
 
 from sociometer.core.command import CommandContext
 from sociometer.core.conversation import SUBJECT, Sampling, Schema, user
-from sociometer.core.errors import DataError, UsageError
-from sociometer.core.hints import command_line
+from sociometer.core.errors import DataError, UsageError, hint
 from sociometer.core.instrument import Result
 from sociometer.core.language import written_in
 from sociometer.core.measure import Summary, Table
@@ -230,7 +229,7 @@ def convert(context: CommandContext, options: Settings) -> Result:
         notes.append(f"{sheet} differs and was not overwritten; move it away and repeat the command.")
     elif sound:
         wrote.append(context.write(sheet, text))
-        notes.append(f"For reviewers: {command_line('annotate create NAME --sheet', sheet)}")
+        notes.append(f"For reviewers: {hint('annotate create NAME --sheet', sheet)}")
     reasons = Counter(reason for _, outcome in done for reason in outcome.rejected).most_common()
     return Result(
         (Table("rejected", "Why items were rejected", ("reason", "items"), tuple(reasons)),),

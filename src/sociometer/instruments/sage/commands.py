@@ -12,8 +12,7 @@ from sociometer.core.card import Card
 from sociometer.core.command import CommandContext, Run
 from sociometer.core.config import provider_of
 from sociometer.core.conversation import Event, Exchange, Noted, Reply, assistant, user
-from sociometer.core.errors import DataError, UsageError
-from sociometer.core.hints import command_line
+from sociometer.core.errors import DataError, UsageError, hint
 from sociometer.core.instrument import FinishedEpisode, Result
 from sociometer.core.language import EVERY, languages_in
 from sociometer.core.measure import Cell, Table
@@ -92,7 +91,7 @@ def _import_people(context: CommandContext, path: Path, options: Settings) -> Re
     note = (
         f"Simulators of these providers may read the talks: {', '.join(readers) or 'none but models on this machine'}."
         f" To add one that the people agreed to, repeat the command with --simulator MODEL. Examine a simulator with:"
-        f" {command_line('sage passport --people', name, '--role', 'simulator=MODEL')}"
+        f" {hint('sage passport --people', name, '--role', 'simulator=MODEL')}"
     )
     return Result(tables=(table,), notes=(note,))
 
@@ -171,10 +170,7 @@ def what_if(context: CommandContext, options: Settings) -> Result:
     stored = [each for each in samples.some_dialogues(run, None, context.seed) if not named or each.id in named]
     missing = set(named) - {each.id for each in stored}
     if missing:
-        raise UsageError(
-            f"run {run.reference} has no dialogue '{sorted(missing)[0]}';"
-            f" '{command_line('show', run.reference, '--items')}' lists them."
-        )
+        raise UsageError(f"no dialogue '{sorted(missing)[0]}'; to see them: {hint('show --items', run.reference)}")
     able = [each for each in stored if turn <= len(each.dialogue.turns) and each.dialogue.turns[turn - 1].judgement]
     if not able:
         raise UsageError(f"no dialogue of run {run.reference} has a judged turn {turn}; try a smaller --turn.")
@@ -243,8 +239,7 @@ def passport(context: CommandContext, options: Settings) -> Result:
     notes = [f"run {run.reference}" for run in played]
     if not released:
         notes.append(
-            f"Not compared with released judgements: '{command_line('get data sage --dialogues')}' fetches"
-            " them, and --turns"
+            f"Not compared with released judgements: '{hint('get data sage --dialogues')}' fetches them, and --turns"
             " says how many are asked."
         )
     shown = tuple(passports.tables(found))
@@ -255,7 +250,7 @@ def _people_of(context: CommandContext, study: str) -> tuple[dict[str, str], lis
     """The ids of the people of a study who count, by run, and their talks; an error if their words may not be sent."""
     known = context.people_of_study(study)
     if not known:
-        raise UsageError(f"nobody has taken a study '{study}'; '{command_line('study list')}' lists the studies.")
+        raise UsageError(f"nobody has taken a study '{study}'; '{hint('study list')}' lists the studies.")
     simulator = context.roles.get("simulator", "")
     reader, named = provider_of(simulator), next(iter(known.values())).readers
     if reader and reader not in named:

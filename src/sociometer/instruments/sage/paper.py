@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from functools import partial
 from statistics import fmean
 
-from sociometer.core.hints import command_line
+from sociometer.core.hints import hint
 from sociometer.core.measure import Figure
 from sociometer.core.paper import (
     Estimate,
@@ -37,14 +37,11 @@ from sociometer.statistics.model_kinds import family_from_name
 
 
 def _analyse(what: str) -> str:
-    return f"Run '{command_line('sage analyse RUN --role judge=MODEL --what', what)}' on the stored dialogues."
+    return f"Run '{hint('sage analyse RUN --role judge=MODEL --what', what)}' on the stored dialogues."
 
 
 def _played() -> str:
-    return (
-        f"Run '{command_line('run sage --model MODEL --role simulator=MODEL')}', or"
-        f" '{command_line('sage import FILE')}'."
-    )
+    return f"Run '{hint('run sage --model MODEL --role simulator=MODEL')}', or '{hint('sage import FILE')}'."
 
 
 def paper(given: PaperInput) -> Sequence[PaperPart]:
@@ -93,8 +90,8 @@ def _human_check(runs: Sequence[AnyRun]) -> PaperPart:
     return PaperPart(
         label="Table 1", title="Human evaluation results",
         how="People's answers that are stored with the runs, with intervals over contexts; a tie is no majority.",
-        missing="" if own else f"It needs people's judgements: '{command_line('sage sheet RUN --to FOLDER')}' writes"
-        f" sheets for annotators, '{command_line('sage annotations FILE --run RUN')}' evaluates and stores them.",
+        missing="" if own else f"It needs people's judgements: '{hint('sage sheet RUN --to FOLDER')}' writes"
+        f" sheets for annotators, '{hint('sage annotations FILE --run RUN')}' evaluates and stores them.",
         table=PaperTable((PaperColumn("Metric"), PaperColumn("%", digits=2), PaperColumn("Answers")), tuple(rows)),
     )  # fmt: skip
 
@@ -195,7 +192,7 @@ def _agreement(runs: Sequence[AnyRun]) -> PaperPart:
         missing=""
         if rows
         else "It needs at least three subjects under each of two simulators: play again with"
-        f" another '--role simulator=MODEL', or run '{command_line('sage analyse ,  , ')}'.",
+        f" another '--role simulator=MODEL', or run '{hint('sage analyse ,  , ')}'.",
         table=PaperTable(columns, tuple(rows), shared),
     )
 

@@ -5,8 +5,7 @@ from pathlib import Path
 import msgspec
 
 from sociometer.core.command import CommandContext
-from sociometer.core.errors import UsageError
-from sociometer.core.hints import command_line
+from sociometer.core.errors import UsageError, hint
 from sociometer.core.instrument import Result
 from sociometer.core.measure import Table
 from sociometer.core.settings import Settings
@@ -57,10 +56,7 @@ def contamination(context: CommandContext, options: Settings) -> Result:
 
 def _build(context: CommandContext, options: Settings) -> Result:
     if not options.text("responses"):
-        raise UsageError(
-            "norms build needs --responses PEOPLE.csv; for a study, use"
-            f" '{command_line('study norms STUDY --to FILE')}'."
-        )
+        raise UsageError(f"norms build needs --responses FILE; for a study: {hint('study norms STUDY --to FILE')}")
     scenarios, people = read_people(Path(options.text("responses")))
     made = build_norm(
         people,
@@ -133,9 +129,7 @@ def _notes(made: Norming, target: Path, most_missing: float) -> tuple[str, ...]:
         "stories."
     )
     few = "Fewer than 100 people: percentiles and alpha are rough." if made.norm.people < 100 else ""
-    use = (
-        f"Use it with: {command_line('run seceu --model MODEL --norm', target)}, on its"
-        f" {len(made.norm.standards)} stories (--item)"
-    )
-    draw = f"Draw it with: {command_line('seceu norms show --file', target, '--to', 'FOLDER')}"
+    stories = f"its {len(made.norm.standards)} stories (--item)"
+    use = f"Use it on {stories} with: {hint('run seceu --model MODEL --norm', target)}"
+    draw = f"Draw it with: {hint('seceu norms show --file', target, '--to', 'FOLDER')}"
     return tuple(note for note in (rules, few, use, draw) if note)

@@ -8,8 +8,7 @@ from typing import Any
 from msgspec import Struct
 
 from sociometer.core.command import Run
-from sociometer.core.errors import DataError, UsageError
-from sociometer.core.hints import command_line
+from sociometer.core.errors import DataError, UsageError, hint
 from sociometer.core.measure import Cell, Figure, Table
 from sociometer.core.sheets import read_rows
 from sociometer.core.task import RunView
@@ -175,7 +174,7 @@ def view_of_test(run: Run) -> RunView[Any, Any]:
     if _TEST not in run.tasks:
         raise UsageError(
             f"run {run.reference} is of the task '{', '.join(run.tasks)}', not of '{_TEST}'; "
-            f"name a run of the test (see '{command_line('runs')}')."
+            f"name a run of the test (see '{hint('runs')}')."
         )
     return run.view(_TEST)
 

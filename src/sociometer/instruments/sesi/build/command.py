@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sociometer.core.command import CommandContext
-from sociometer.core.errors import UsageError
-from sociometer.core.hints import command_line
+from sociometer.core.errors import UsageError, hint
 from sociometer.core.instrument import Result
 from sociometer.core.measure import Table
 from sociometer.core.settings import Settings
@@ -86,7 +85,7 @@ def _write(
             notes.append(f"{target} was edited and not overwritten; apply its decisions with --review {target}.")
         else:
             wrote.append(context.write(target, sheet))
-    notes.append(f"items: {len(items)}; play them with: {command_line('run sesi --data', out, '--model', 'MODEL')}")
+    notes.append(f"items: {len(items)}; play them with: {hint('run sesi --data', out, '--model', 'MODEL')}")
     return Result(tuple(tables), tuple(notes), tuple(set_figures(items)), tuple(wrote))
 
 
