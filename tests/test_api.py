@@ -240,7 +240,7 @@ def test_a_run_is_found_by_its_name_and_the_name_is_taken_once(store):
         sm.run("sesi", model="baseline/random", limit=3, store=store, name="nightly-1")
     with pytest.raises(UsageError, match="'last' has a meaning of its own"):
         sm.run("sesi", model="baseline/random", limit=3, store=store, name="last")
-    with pytest.raises(UsageError, match="--name must consist of letters"):
+    with pytest.raises(UsageError, match="name must consist of letters"):
         sm.run("sesi", model="baseline/random", limit=3, store=store, name="../../etc")
 
 

@@ -211,7 +211,7 @@ def resume(
 
 @_calling()
 def get_run(reference: str = "last", *, store: str | Path | None = None) -> StoredRun:
-    """The stored run with this id, beginning of an id, or name; `last` is the newest run.
+    """The stored run with this id, name, subject, or beginning of an id; `last` is the newest run.
 
     The name of a study gives all people of the study who count, as one run.
     """

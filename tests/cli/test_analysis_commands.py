@@ -194,8 +194,8 @@ def test_a_clear_loss_on_too_few_trees_does_not_pass_the_gate(tmp_path, capsys):
         pair.append(json.loads(capsys.readouterr().out)[0]["run"])
     assert run_command(["compare", *pair, "--store", path, "--fail-if", "worse"]) == 1
     captured = capsys.readouterr()
-    assert "7 clusters are too few to tell" in captured.out
-    assert "socialeval/goals: too few clusters to tell (goal achieved: 7)" in captured.err
+    assert "7 trees are too few to tell" in captured.out
+    assert "socialeval/goals: too few trees to tell (goal achieved: 7)" in captured.err
 
 
 def test_a_task_that_a_run_lacks_does_not_pass_the_gate(tmp_path, capsys):
@@ -346,6 +346,7 @@ def test_a_later_smaller_run_does_not_take_the_place_of_a_fuller_one(tmp_path, c
 
 def test_report_writes_one_page_about_all_runs(call, tmp_path):
     out = tmp_path / "page" / "report.html"
+    out.parent.mkdir()
     code, text = call("report", "all", "--to", str(out))
     assert code == 0
     assert f"wrote {out}" in text

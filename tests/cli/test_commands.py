@@ -126,8 +126,8 @@ def test_the_simulator_of_sage_is_a_stand_in_by_default():
 def test_doctor_says_what_a_model_adds_to_a_stand_in_and_how_to_name_one(cli):
     (found,) = (one for one in json.loads(cli("check", "--json")[1]) if one["what"] == "simulator sage")
     assert "A model gives a score" in found["state"]
-    assert found["next_step"] == "sociometer run sage --role simulator=MODEL"
-    assert found["state"] in cli("check")[1].splitlines()
+    assert found["next_step"] == "sociometer run sage --model MODEL --role simulator=MODEL"
+    assert found["state"] in cli("check")[1]
 
 
 def test_the_first_line_of_a_run_says_what_a_model_adds_to_a_stand_in(cli):
@@ -298,7 +298,7 @@ def test_what_a_model_says_cannot_move_the_terminal(cli, openai_server):
     item = json.loads(cli("show", "last", "--json")[1])["run"]
     assert item
     name = next(iter(json.loads(cli("export", item, "--to", "/dev/null/x.csv", "--json")[1]).values()))
-    assert "does not exist" in name
+    assert "there is no folder" in name
     text = "".join(cli("show", "last", one)[1] for one in _items(cli))
     assert "\x1b" not in text
     assert "\\x1b]0;owned" in text
@@ -589,7 +589,10 @@ def test_a_role_on_ones_own_server_is_asked_once_where_its_revision_is_named(cli
 def test_the_printed_command_continues_a_run_of_ones_own_function(cli, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
-    (tmp_path / "gives_up.py").write_text("def answer(messages):\n    raise ValueError('not today')\n")
+    (tmp_path / "gives_up.py").write_text(
+        "calls = []\ndef answer(messages):\n    calls.append(1)\n"
+        "    if len(calls) == 2:\n        raise ValueError('not today')\n    return 'A'\n"
+    )
     words = ("run", "sesi", "--model", "python/gives_up:answer", "--limit", "2")
     for stopped in ((), ("--max-requests", "1")):
         err = cli(*words, *stopped)[2]

@@ -85,7 +85,7 @@ def test_few_clusters_are_too_few_however_many_items():
     assert found.measures[0].verdict == "too few"
     assert "5 independent items are too few to tell" in found.sentence
     assert not found.worse
-    assert found.undecided == "too few clusters to tell (accuracy: 5)"
+    assert found.undecided == "too few independent items to tell (accuracy: 5)"
 
 
 def test_a_secondary_measure_alone_decides_nothing():

@@ -199,6 +199,6 @@ command = TableCommand(
         *display_options(),
     ],
     help="Compare two runs item by item, with a verdict; rank three or more, with an interval for each rank. RUN is an"
-    " id, the start of an id, a name or 'last'. An INSTRUMENT or 'all' ranks each subject's run with the most items."
-    " With --margin, --fail-if or --fail-unless, each later run is compared with the first.",
+    " id, a name, a subject (its label or model) or 'last'. An INSTRUMENT or 'all' ranks each subject's run with the"
+    " most items. With --margin, --fail-if or --fail-unless, each later run is compared with the first.",
 )

@@ -77,7 +77,7 @@ class Commands(click.Group):
         for title, commands in GROUPS.items():
             with formatter.section(title):
                 formatter.write_dl([(name.ljust(10), text) for name, text in commands.items()])
-        with formatter.section("Instruments, with commands of their own (sociometer NAME --help)"):
+        with formatter.section("Instruments, with commands of their own (sociometer help NAME)"):
             formatter.write_dl([(name.ljust(10), about) for name, about in _instruments().items()])
 
 
@@ -100,7 +100,6 @@ def _completing(command: click.Command) -> click.Command:
     cls=Commands,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     options_metavar="",
-    epilog="To see the options of a command: sociometer help COMMAND",
     no_args_is_help=False,
     invoke_without_command=True,
 )

@@ -82,7 +82,7 @@ def store_path(given: StorePlace | None) -> StorePlace:
 
 
 def runs_argument(required: bool = False) -> click.Argument:
-    """The argument RUN…: ids, starts of ids, names, `last` or `all`."""
+    """The argument RUN…: ids, names, subjects, starts of ids, `last` or `all`."""
     return click.Argument(["runs"], nargs=-1, required=required, metavar="RUN…" if required else "[RUN…]")
 
 

@@ -304,9 +304,9 @@ def _on_the_papers_items(runs: tuple[StoredRun, ...], name: str) -> tuple[Stored
     """The runs of the official test and analyses of runs, named on standard error; an error if there is none."""
     official = [run for run in runs if run.manifest.whose_items != "bundled"]
     if not official:
+        play = hint("run", name, "--official", "--model", "MODEL")
         raise UsageError(
-            f"no stored run has official items of {name}: play them ('{hint('run --official --model MODEL', name)}'),"
-            " name runs on other items, or give 'all' for all runs."
+            f"no stored run has the official items of {name}: play them ('{play}'), name other runs, or give 'all'."
         )
     kept = tuple(run for run in runs if run in official or run.manifest.given_items)
     told = first_of([f"{run.subject or ', '.join(run.tasks)} {run.id}" for run in kept], 8)

@@ -11,6 +11,7 @@ from sociometer.cli.output import option, print_text
 from sociometer.core.config import Caps
 from sociometer.core.errors import DataError, UsageError
 from sociometer.core.hints import use_store
+from sociometer.core.sheets import folder_for
 from sociometer.engine.project import (
     PROJECT_FILE,
     Completed,
@@ -52,6 +53,8 @@ def with_defaults(callback: Callback, *instruments: str) -> Callback:
         told: tuple[str, ...] = ()
         if values.get("store") is None and found.store is not None:
             values["store"] = found.store
+            if isinstance(found.store, Path):
+                folder_for(found.store, within=found.store.parent)
             told = (f"store {found.store}",)
         if set(values) >= _OPTIONS:
             whole = _completed(found, values, instruments or values.get("instruments", ()), bool(told))

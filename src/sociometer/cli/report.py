@@ -96,5 +96,5 @@ command = TableCommand(
         *display_options(to=False),
     ],
     help="Write one HTML page about the given runs, or with --figure one figure of it. Without RUN or with 'all': about"
-    " each subject's run with the most items. RUN is an id, the start of an id, a name, 'last' or 'all'.",
+    " each subject's run with the most items. RUN is an id, a name, a subject, 'last' or 'all'.",
 )

@@ -142,5 +142,5 @@ command = TableCommand(
         store_option(),
         *display_options(),
     ],
-    help="Show the scores of RUN, or one ITEM of it turn by turn. RUN is an id, the start of an id, a name, or 'last'.",
+    help="Show the scores of RUN, or one ITEM of it turn by turn. RUN is an id, a name, a subject, or 'last'.",
 )

@@ -390,7 +390,7 @@ class Runner:
         if (
             isinstance(error, UsageError)
             or (isinstance(error, MachineryError) and error.fatal)
-            or (self._progress.failed[FailureKind.PYTHON_ERROR] >= _FIRST and self._always_raises)
+            or (self._progress.failed[FailureKind.PYTHON_ERROR] >= max(_FIRST, self._workers()) and self._always_raises)
         ):
             self._fatal = failure.message
             self._replies.stop(Stopped(failure.message))
