@@ -74,7 +74,7 @@ def _in_words(run: StoredRun) -> str:
     return _spelled("\n".join([f"{run.reference}: {finding(run)}", *caveats(run)]))
 
 
-StoredRun.in_words, StoredRun.spell = _in_words, staticmethod(_spelled)
+StoredRun.in_words, StoredRun.spell = _in_words, _spelled
 
 
 def run(

@@ -167,7 +167,7 @@ def test_a_run_is_found_by_its_subject_its_label_its_name_and_its_id(cli, openai
     ("model", "meant"),
     [
         ("gpt-4o-mini", "openai/gpt-4o-mini"), ("./weights", "hf/./weights"), ("claude-x", "anthropic/claude-x"),
-        ("my.gguf", "local/my.gguf"), ("random", "baseline/random"), ("Qwen/Qwen3-8B", "hf/Qwen/Qwen3-8B"),
+        ("my.gguf", "local/my.gguf"), ("random", "baseline/random"),
         ("agent:reply", "python/agent:reply"),
     ],
 )  # fmt: skip

@@ -2,7 +2,6 @@
 
 import os
 import re
-from difflib import get_close_matches
 from functools import cache, partial
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
@@ -99,8 +98,6 @@ def _meant(spec: str) -> str:
     found = "local" if spec in LOCAL_MODELS else "baseline" if spec in baselines() else ""
     found = found or ("python" if re.fullmatch(r"[A-Za-z_][\w.]*:\w+", spec) else "")
     found = found or next((family for begins, family in _NAMES.items() if spec.lower().startswith(begins)), "")
-    if not found and "/" in spec and not get_close_matches(spec.partition("/")[0], (*PRESETS, *_OTHERS)):
-        found = "hf"
     return f"{found}/{spec}" if found else ""
 
 

@@ -86,7 +86,7 @@ def _one_subject(lines: Sequence[ProfileLine]) -> list[str]:
         if known:
             found.append(f"{who} is {word} on {count or 'none'} of {counted(len(known), 'measure')}{could}")
     if len(sure) < len(scored):
-        found.append(_few(len(scored) - len(sure), len(scored), "measure"))
+        found.append(_few([(line.measure_title, "independent item") for line in scored if line not in sure]))
     return found or [f"{who} was scored on {counted(len(scored), 'measure')}"]
 
 
@@ -135,7 +135,7 @@ def _two_subjects(comparisons: Sequence[Comparison]) -> list[str]:
     if doubtful:
         found.append(f"failed items could change the verdict on {doubtful} of {total}")
     if few:
-        found.append(_few(few))
+        found.append(_few([(one.task_title, one.cluster) for one in few]))
     return found
 
 
@@ -185,7 +185,7 @@ def _many_subjects(rankings: Sequence[Ranking], models: Container[str]) -> list[
         found.append(listed([*firsts, *(f"{name} on {alone[name]}" for name in others)], NAMED))
     elif told:
         found.append(f"on none of the {counted(len(told), 'task')} is one subject clearly first")
-    if few := [ranking for ranking in ranked if ranking.too_few]:
+    if few := [(ranking.task_title, ranking.cluster) for ranking in ranked if ranking.too_few]:
         found.append(_few(few))
     return found or ["no subject can be ranked"]
 
@@ -200,11 +200,11 @@ def _with_values(ranking: Ranking) -> list[str]:
     return found
 
 
-def _few(tasks: Sequence[Comparison | Ranking]) -> str:
-    """Which tasks have too few stories, trees or other independent parts."""
-    kinds = {plural(one.cluster) for one in tasks}
+def _few(tasks: Sequence[tuple[str, str]]) -> str:
+    """Which tasks or measures have too few stories, trees or other independent parts."""
+    kinds = {plural(cluster) for _, cluster in tasks}
     parts = kinds.pop() if len(kinds) == 1 else "independent items"
-    who = listed([f"“{one.task_title}”" for one in tasks], NAMED)
+    who = listed([f"“{title}”" for title, _ in tasks], NAMED)
     return f"{who} {'has' if len(tasks) == 1 else 'have'} fewer than {MINIMUM_CLUSTERS} {parts}, too few for a verdict"
 
 

@@ -157,7 +157,8 @@ def create_private(path: Path, *, may_be_link: bool = False) -> None:
     """Create the file if there is none, so that only its owner can read it; SQLite's files beside it are like it."""
     if path.parent == default_path().parent:
         path.parent.mkdir(parents=True, exist_ok=True)
-    folder_for(path)
+    if not path.parent.exists():
+        folder_for(path)
     if path.is_symlink() and not may_be_link:
         raise StoreError(f"{path}: is a link, and could lead to another program's file; remove it.")
     with contextlib.suppress(FileExistsError):

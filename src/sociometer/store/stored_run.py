@@ -38,7 +38,7 @@ class StoredRun:
 
     in_words: ClassVar[Callable[["StoredRun"], str]] = repr
     """The run with its score; `api.py` sets it, since the words are of a higher floor."""
-    spell: ClassVar[Callable[[str], str]] = staticmethod(str)
+    spell: ClassVar[Callable[[str], str]] = str
     """A text with the options of commands as arguments of Python; `api.py` sets it."""
 
     def __str__(self) -> str:
@@ -385,7 +385,7 @@ class StoredRun:
         """How a notebook shows the run: its measures with their intervals and caveats."""
         head = f"<p><b>{escape(self.subject)}</b> on {escape(self.instrument)} ({escape(self.id)}, {self.status})</p>"
         tasks = (f"<h4>{escape(task)}</h4>{self.summary(task)._repr_html_()}" for task in self.tasks)
-        return head + self.spell("".join(tasks))
+        return head + StoredRun.spell("".join(tasks))
 
 
 def status_of(store: Store, record: RunRecord) -> RunStatus:
