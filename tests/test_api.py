@@ -12,7 +12,7 @@ import pytest
 import sociometer as sm
 from simulated_people import SCENARIOS, simulated_people
 from sociometer.cli.main import run_command
-from sociometer.core.errors import SociometerError, UsageError
+from sociometer.core.errors import NeverAnswered, SociometerError, UsageError
 from sociometer.instruments.seceu.norming import build_norm
 
 
@@ -90,10 +90,43 @@ def test_an_error_of_a_function_is_no_wrong_answer(store):
     def broken(messages):
         raise ValueError("no idea")
 
-    with pytest.warns(UserWarning, match=r"every item of run sesi-\w+ failed \(python error: 3\)"):
-        run = sm.run("sesi", model=broken, limit=3, store=store)
-    assert run.failures() == {"python error": 3}
-    assert run.summary().measure("accuracy").value is None
+    with pytest.raises(NeverAnswered, match=r"broken raised ValueError: no idea \(test_api.py, line \d+\)$") as raised:
+        sm.run("sesi", model=broken, limit=3, store=store)
+    assert isinstance(raised.value.__cause__, ValueError)
+    assert sm.runs(store=store) == []
+
+
+def test_a_function_that_raises_again_and_again_is_not_called_for_every_item(store):
+    calls = []
+
+    def broken(messages):
+        calls.append(messages)
+        raise ValueError("no idea")
+
+    with pytest.raises(NeverAnswered, match="no idea"):
+        sm.run("sesi", model=broken, store=store, in_flight=4)
+    assert 10 <= len(calls) < 40
+
+
+def test_a_function_that_sometimes_raises_plays_to_the_end(store):
+    def moody(messages):
+        if len(messages[-1]["content"]) % 2:
+            raise ValueError("no idea")
+        return "A"
+
+    run = sm.run("sesi", model=moody, limit=12, store=store)
+    assert run.status == "finished" and 0 < run.failures()["python error"] < 12
+
+
+def test_print_shows_the_score_and_hints_are_python(store):
+    run = sm.run("sesi", model=lambda messages: "A", limit=12, store=store, name="mine", max_requests=5)
+    assert str(run).startswith("mine: ") and "accuracy " in str(run) and "is stopped, 41 %" in str(run)
+    assert 'Add settings={"blind": True}' in run._repr_html_() and "--blind" not in run._repr_html_()
+    with pytest.raises(UsageError, match=r"^items and limit cannot be combined"):
+        sm.run("sesi", "baseline/first", items=["x"], limit=3, store=store)
+    with pytest.raises(UsageError, match=r"To see all: (sm\.runs\(store='.*'\))$") as raised:
+        sm.get_run("nobody", store=store)
+    assert len(eval(str(raised.value).partition("all: ")[2], {"sm": sm})) == 1
 
 
 def test_a_function_that_gives_no_text_ends_the_run_at_once(store):
@@ -147,7 +180,7 @@ def test_chosen_items_are_played_in_the_tasks_that_have_them(store):
 def test_an_unknown_item_names_the_nearest(store):
     with pytest.raises(UsageError, match="unknown sesi item 'sesi-emp-0'; did you mean 'sesi-emp-"):
         sm.run("sesi", model="baseline/random", items=["sesi-emp-0"], store=store)
-    with pytest.raises(UsageError, match="--item and --limit cannot be combined"):
+    with pytest.raises(UsageError, match="items and limit cannot be combined"):
         sm.run("sesi", model="baseline/random", items=["sesi-emp-104"], limit=2, store=store)
 
 
@@ -207,7 +240,7 @@ def test_a_run_is_found_by_its_name_and_the_name_is_taken_once(store):
         sm.run("sesi", model="baseline/random", limit=3, store=store, name="nightly-1")
     with pytest.raises(UsageError, match="'last' has a meaning of its own"):
         sm.run("sesi", model="baseline/random", limit=3, store=store, name="last")
-    with pytest.raises(UsageError, match="--name must consist of letters"):
+    with pytest.raises(UsageError, match="name must consist of letters"):
         sm.run("sesi", model="baseline/random", limit=3, store=store, name="../../etc")
 
 
@@ -289,9 +322,9 @@ def test_runs_comparisons_and_reproductions_are_there(store, tmp_path):
     [
         ({"instrument": "sesy"}, "did you mean 'sesi'"),
         ({"limits": 3}, "unknown option 'limits'; did you mean 'limit'"),
-        ({"limit": 0}, "--limit must be at least 1, not 0"),
-        ({"settings": {"order": 3}}, "did you mean '--orders'"),
-        ({"temperature": 0.5, "server_sampling": True}, "server-sampling cannot be combined"),
+        ({"limit": 0}, "limit must be at least 1, not 0"),
+        ({"settings": {"order": 3}}, "did you mean 'orders'"),
+        ({"temperature": 0.5, "server_sampling": True}, "server_sampling=True cannot be combined"),
         ({"model": "opneai/gpt-4o"}, "did you mean 'openai'"),
     ],
 )
@@ -316,7 +349,7 @@ def test_a_setting_given_as_an_option_is_told_where_it_goes(store):
 def test_results_can_be_printed(store, tmp_path):
     one, two = (sm.run("sesi", model=f"baseline/{name}", limit=20, store=store) for name in ("oracle", "random"))
     assert str(one.summary()).startswith("accuracy: 1 [0.")
-    assert str(sm.compare(one, two)).startswith("baseline/random is worse than baseline/oracle by ")
+    assert str(sm.compare(one, two)).startswith("baseline/random is worse than baseline/oracle: ")
     drawn = sm.report([one, two], tmp_path / "profile.svg", figure="profile")
     assert drawn.read_text(encoding="utf-8").startswith("<svg")
 
@@ -331,7 +364,7 @@ def test_models_are_ranked_from_python(store):
 
 
 def test_a_ranking_of_one_model_names_the_function_for_several(store):
-    with pytest.raises(UsageError, match=r"sociometer\.rank"):
+    with pytest.raises(UsageError, match=r"sm\.rank"):
         sm.run("sesi", "baseline/random", until="ranked", store=store)
     with pytest.raises(UsageError, match="several"):
         sm.rank("sesi", ["baseline/random"], store=store)

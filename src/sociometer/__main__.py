@@ -10,9 +10,9 @@ def main() -> None:
     if sys.argv[1:] == ["--version"]:
         print(f"sociometer {__version__}")  # noqa: T201
         return
-    from sociometer.cli.main import main as command_line  # here, since it takes longer than the version
+    from sociometer.cli.main import main as load_and_run  # here, since it takes longer than the version
 
-    command_line()
+    load_and_run()
 
 
 if __name__ == "__main__":

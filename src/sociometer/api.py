@@ -7,8 +7,8 @@ the user's data folder. Nothing is printed unless `progress=True`.
 import asyncio
 import atexit
 import warnings
-from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -19,7 +19,8 @@ from msgspec import Struct, field, structs
 from sociometer.core.card import Card
 from sociometer.core.config import Caps, RunConfig
 from sociometer.core.conversation import SUBJECT
-from sociometer.core.errors import DataError, StopCause, UsageError
+from sociometer.core.errors import DataError, SociometerError, StopCause, UsageError
+from sociometer.core.hints import called, hint, in_python, use_store
 from sociometer.core.measure import Figure, PublishedFigure, Table
 from sociometer.core.paper import PaperInput, checked, ledger
 from sociometer.core.player import Player
@@ -33,7 +34,7 @@ from sociometer.engine.data import data_folders
 from sociometer.engine.engine import Engine, Listener, PlayedRun
 from sociometer.engine.plan import ItemList, ReadPlan
 from sociometer.engine.progress import Callback
-from sociometer.engine.run_options import RunOptions, make_config, model_spec, with_shared_rule
+from sociometer.engine.run_options import RunOptions, as_python, make_config, model_spec, with_shared_rule
 from sociometer.instruments import card_of, cards, load
 from sociometer.models.python import Function, PythonPlayer
 from sociometer.models.registry import ModelEntry, describe
@@ -43,6 +44,7 @@ from sociometer.results.choice import ChosenRuns, choose_by_words, find_run
 from sociometer.results.published import findings_table, reproduction_table, unexplained
 from sociometer.results.runs import Comparisons, compare_runs
 from sociometer.results.stopping import Race, stopping_rule
+from sociometer.results.summaries import caveats, finding
 from sociometer.results.verdicts import Terms
 from sociometer.store.place import StorePlace, chosen_place
 from sociometer.store.store import Store
@@ -50,6 +52,29 @@ from sociometer.store.stored_run import StoredRun
 
 if TYPE_CHECKING:
     from sociometer.reporting.paper import PaperPack
+
+
+@contextmanager
+def _calling(progress: bool = False) -> Iterator[ProgressDisplay | None]:
+    """A call from Python: its hints and errors are in Python's words; with a display of progress, if wanted."""
+    with called(python=True), ProgressDisplay() if progress else nullcontext() as listener:
+        try:
+            yield listener
+        except SociometerError as error:
+            if in_python():
+                error.args = (_spelled(str(error)),)
+            raise
+
+
+def _spelled(text: str) -> str:
+    return as_python(text, (setting for card in cards().values() for setting in card.setting))
+
+
+def _in_words(run: StoredRun) -> str:
+    return _spelled("\n".join([f"{run.reference}: {finding(run)}", *caveats(run)]))
+
+
+StoredRun.in_words, StoredRun.spell = _in_words, _spelled
 
 
 def run(
@@ -67,7 +92,7 @@ def run(
     `RunOptions`. A run that a limit stopped is returned, too: its `status` says so, and `resume` with a higher limit
     continues it. `callback` is called when an item is done, when a stopping rule has looked, and at the end.
     """
-    with _listener(progress) as listener:
+    with _calling(progress) as listener:
         engine = _engine(store, listener, callback)
         config, players = _alone(_config(instrument, model, options)), _players(model, options)
         return _played(engine.run(config, players=players))
@@ -96,7 +121,7 @@ def rank(
     """
     ranked: RunOptions = {**options, "until": RANKED}
     configs = with_shared_rule([_config(instrument, model, ranked) for model in models])
-    with _listener(progress) as listener:
+    with _calling(progress) as listener:
         engine, read = _engine(store, listener), dict[object, ItemList]()
         plans = [
             engine.plan(config, players=_players(model, options), read=read)
@@ -145,7 +170,7 @@ async def arun(
     **options: Unpack[RunOptions],
 ) -> StoredRun:
     """The same as `run`, on the caller's event loop."""
-    with _listener(progress) as listener:
+    with _calling(progress) as listener:
         engine = _engine(store, listener, callback)
         config, players = _alone(_config(instrument, model, options)), _players(model, options)
         plan = await asyncio.to_thread(engine.plan, config, players=players)
@@ -173,7 +198,7 @@ def resume(
     functions (`python/MODULE:FUNCTION`) that the run asks; `headers` gives again those of `server_fields`, by the same
     names (`header.X-Team`).
     """
-    with _listener(progress) as listener:
+    with _calling(progress) as listener:
         engine = _engine(store, listener)
         found = reference if isinstance(reference, str) else reference.id
         named = {SUBJECT: key_variable} if isinstance(key_variable, str) else key_variable
@@ -184,8 +209,9 @@ def resume(
         return _played(engine.resume(found, caps, in_flight, **options))
 
 
+@_calling()
 def get_run(reference: str = "last", *, store: str | Path | None = None) -> StoredRun:
-    """The stored run with this id, beginning of an id, or name; `last` is the newest run.
+    """The stored run with this id, name, subject, or beginning of an id; `last` is the newest run.
 
     The name of a study gives all people of the study who count, as one run.
     """
@@ -211,6 +237,7 @@ def list_models() -> tuple[ModelEntry, ...]:
     return describe()
 
 
+@_calling()
 def choose(*words: StoredRun | str, store: str | Path | None = None) -> ChosenRuns:
     """The runs that `sociometer compare` takes for these words: runs, ids, names, instruments, or `all`.
 
@@ -223,6 +250,7 @@ def choose(*words: StoredRun | str, store: str | Path | None = None) -> ChosenRu
     return choose_by_words(_store(store), load, cards(), words, one_kind=True)
 
 
+@_calling()
 def compare(
     *compared: StoredRun | str,
     task: str = "",
@@ -255,6 +283,7 @@ def figures(run: StoredRun) -> dict[str, Figure]:
     return {figure.name: figure for figure in run_figures(run)}
 
 
+@_calling()
 def report(
     reported: Sequence[StoredRun],
     path: str | Path,
@@ -288,6 +317,7 @@ def report(
     )
 
 
+@_calling()
 def paper(
     reported: Sequence[StoredRun], folder: str | Path, *, models: str | Path | None = None, published: bool = False
 ) -> "PaperPack":
@@ -302,7 +332,7 @@ def paper(
     if len(found) > 1:
         raise UsageError(f"the runs must be of one instrument, and these are of {', '.join(sorted(found))}.")
     if not found:
-        raise UsageError("paper needs at least one run; 'sociometer runs' lists the stored runs.")
+        raise UsageError(f"paper needs at least one run; '{hint('runs')}' lists the stored runs.")
     return write_pack(
         next(iter(found.values())),
         reported,
@@ -370,6 +400,7 @@ class _SearchedSource(Source, frozen=True):
         return tuple(place for bare, place in places.items() if bare not in had)
 
 
+@_calling()
 def reproduce(instrument: str, *, data: str | Path = "") -> Reproduction:
     """Recompute every published figure of an instrument that can be recomputed."""
     card, found = card_of(instrument), load(instrument)
@@ -389,15 +420,12 @@ def _opened(path: StorePlace) -> Store:
 
 
 def _store(path: str | Path | None) -> Store:
+    use_store("" if path is None else str(path))
     return _opened(chosen_place(path))
 
 
 def _engine(store: str | Path | None, listener: Listener | None = None, callback: Callback | None = None) -> Engine:
     return Engine(_store(store), load, listener, stopping_rule, callback)
-
-
-def _listener(progress: bool) -> AbstractContextManager[ProgressDisplay | None]:
-    return ProgressDisplay() if progress else nullcontext()
 
 
 def _config(instrument: str, model: str | Function, options: RunOptions) -> RunConfig:
@@ -411,7 +439,7 @@ def _config(instrument: str, model: str | Function, options: RunOptions) -> RunC
 def _alone(config: RunConfig) -> RunConfig:
     """The configuration of one run; a UsageError if its rule needs several models."""
     if config.until is not None and config.until.goal == RANKED:
-        raise UsageError("until='ranked' needs several models: sociometer.rank(INSTRUMENT, [MODEL, …]).")
+        raise UsageError("until='ranked' needs several models: sm.rank(INSTRUMENT, [MODEL, …]).")
     return config
 
 
@@ -421,7 +449,7 @@ def _played(played: PlayedRun) -> StoredRun:
     failed, run = played.progress.failed, played.run
     if failed and not played.progress.done:
         kinds = ", ".join(f"{kind}: {count}" for kind, count in failed.items())
-        warnings.warn(f"every item of run {run.id} failed ({kinds}), so it has no score", stacklevel=3)
+        warnings.warn(f"every item of run {run.reference} failed ({kinds}), so it has no score", stacklevel=3)
     return run
 
 

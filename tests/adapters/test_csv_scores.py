@@ -32,7 +32,7 @@ def test_each_subject_becomes_a_run_with_its_mean_and_clusters(cli, scores):
 
 def test_imported_runs_are_compared_ranked_shown_and_reported(cli, scores, tmp_path):
     small, large = ids(cli("import", "csv", scores, "--json"))
-    assert "large is better than small by 25" in cli("compare", small, large)
+    assert "large is better than small: 25" in cli("compare", small, large)
     assert "large is worse" not in cli("compare", small, large, "--fail-if", "worse")
     cli("compare", large, small, "--fail-if", "worse", code=1)
     board = cli("compare", "empathy", "--json")[0]
@@ -87,7 +87,7 @@ def test_scores_that_are_no_shares_are_numbers_and_may_be_better_when_lower(cli,
     file = table(tmp_path / "errors.csv", rows)
     first, second = ids(cli("import", "csv", file, "--lower-is-better", "--benchmark", "Mean Error", "--json"))
     assert first.startswith("mean-error-")
-    assert "b is better than a by 2" in cli("compare", first, second)
+    assert "b is better than a on score: 2 lower" in cli("compare", first, second)
 
 
 @pytest.mark.parametrize(

@@ -337,7 +337,7 @@ def test_any_log_of_inspect_becomes_runs_that_can_be_compared(foreign, cli):
         0.5,
         20,
     )
-    assert "all is better than half by 50" in cli("compare", half["run"], whole["run"])
+    assert "all is better than half: 50" in cli("compare", half["run"], whole["run"])
     events = cli("show", half["run"], "0", "--json")["events"]
     assert events[0]["reply"]["text"] == "It is Paris."
 

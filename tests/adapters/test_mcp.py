@@ -57,7 +57,7 @@ def test_an_agent_gets_a_verdict_and_a_page(tmp_path):
             assert all(run in listed for run in ids)
             assert "distance to the key" in await call("show", run=ids[0])
             verdict = (await call("compare", runs=ids)).splitlines()[0]
-            assert verdict.startswith("baseline/first is worse than baseline/random by")
+            assert verdict.startswith("baseline/first is worse than baseline/random: ")
             await call("report", runs=ids, name="verdict")
             assert "baseline/first" in (tmp_path / "reports" / "verdict.html").read_text()
 

@@ -63,7 +63,7 @@ def test_a_build_fails_where_a_run_is_worse_or_nothing_can_be_said(store, tmp_pa
     told = dict(re.findall(r"^(?:FAILED|PASSED) test_gate.py::test_(\w+)(.*)$", out, re.MULTILINE))
     assert {name for name, said in told.items() if not said} == {"better", "same"}
     for name, said in (
-        ("worse", "bad is worse than good by"),
+        ("worse", "bad is worse than good: "),
         ("absent", "unknown run 'absent'"),
         ("other_instrument", "nothing to compare"),
         ("too_few", "too few"),

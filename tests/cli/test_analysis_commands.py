@@ -49,7 +49,7 @@ def test_compare_says_who_is_better_and_gates_on_worse(call):
     worse = (runs["baseline/oracle"], runs["baseline/random"])
     code, text = call("compare", *worse)
     assert code == 0
-    assert "baseline/random is worse than baseline/oracle by" in text
+    assert "baseline/random is worse than baseline/oracle: " in text
     assert call("compare", *worse, "--fail-if", "worse")[0] == 1
     assert call("compare", *worse[::-1], "--fail-if", "worse")[0] == 0
 
@@ -137,7 +137,7 @@ def test_failing_selectively_pays_nowhere(tmp_path, capsys):
     assert found.value == 0.5 and found.errors == 96 and [case.value for case in found.cases] == [0.25, 0.75]
     assert run_command(["compare", first, run.id, "--store", str(path)]) == 0
     said = capsys.readouterr().out
-    assert "The data cannot tell picky from half" in said and "without the 96 failed items" in said
+    assert "No clear difference: picky is " in said and "without the 96 failed items" in said
     assert run_command(["compare", first, run.id, "--store", str(path), "--fail-if", "worse"]) == 1
     profile = profile_of("picky", [run])
     assert profile.verdict.endswith("on 0 of 1 measures that have enough items; failed episodes leave 1 more open.")
@@ -194,8 +194,8 @@ def test_a_clear_loss_on_too_few_trees_does_not_pass_the_gate(tmp_path, capsys):
         pair.append(json.loads(capsys.readouterr().out)[0]["run"])
     assert run_command(["compare", *pair, "--store", path, "--fail-if", "worse"]) == 1
     captured = capsys.readouterr()
-    assert "7 clusters are too few to tell" in captured.out
-    assert "socialeval/goals: too few clusters to tell (goal achieved: 7)" in captured.err
+    assert "7 trees are too few to tell" in captured.out
+    assert "socialeval/goals: too few trees to tell (goal achieved: 7)" in captured.err
 
 
 def test_a_task_that_a_run_lacks_does_not_pass_the_gate(tmp_path, capsys):
@@ -218,7 +218,7 @@ def test_all_runs_can_be_compared(call):
     assert "sesi/questions, accuracy: baseline/oracle is first of 3" in text
     runs = _runs(call, "sesi")
     pair = runs["baseline/random"], runs["baseline/oracle"]
-    assert "baseline/oracle is better than baseline/random by" in call("compare", *pair)[1]
+    assert "baseline/oracle is better than baseline/random: " in call("compare", *pair)[1]
     assert "A verdict follows from the interval next to it" in call("compare", *pair, "--format", "wide")[1]
     assert call("compare", pair[0])[0] == 2
     assert "compare needs two different runs" in call("compare", pair[0])[1]
@@ -228,7 +228,7 @@ def test_the_table_names_the_subjects_and_keeps_to_one_unit(call):
     runs = _runs(call, "sesi")
     words = ("compare", runs["baseline/oracle"], runs["baseline/random"], "--margin", "5")
     lines = call(*words)[1].splitlines()
-    assert lines[0].startswith("baseline/random is worse than baseline/oracle by ")
+    assert lines[0].startswith("baseline/random is worse than baseline/oracle: ")
     assert lines[3].split("\t") == [
         "measure",
         "baseline/oracle",
@@ -346,6 +346,7 @@ def test_a_later_smaller_run_does_not_take_the_place_of_a_fuller_one(tmp_path, c
 
 def test_report_writes_one_page_about_all_runs(call, tmp_path):
     out = tmp_path / "page" / "report.html"
+    out.parent.mkdir()
     code, text = call("report", "all", "--to", str(out))
     assert code == 0
     assert f"wrote {out}" in text

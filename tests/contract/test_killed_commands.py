@@ -25,6 +25,7 @@ def made(tmp_path_factory):
     at = ["--store", str(folder / "s.db")]
     assert run_command(["study", "create", "sesi", "--name", "spring", "--limit", "1", *at]) == 0
     assert run_command(["annotate", "create", "q", "--run", run, "--raters", "2", *at]) == 0
+    folder.with_name("other").mkdir()
     other = sm.run("sesi", model="baseline/oracle", limit=3, store=folder.with_name("other") / "o.db")
     assert (
         run_command(["export", other.id, "--to", str(folder / "r.sociometer"), "--store", str(other.store_path)]) == 0

@@ -75,9 +75,9 @@ def test_the_word_is_given_in_every_command_and_never_stored(far_server, tmp_pat
 
 def test_python_takes_the_same_option(far_server, tmp_path, key):
     options = {"base_url": far_server.url, "revision": "1", "limit": 1, "store": tmp_path / "store.db"}
-    with pytest.raises(UsageError, match="-o insecure-http"):
+    with pytest.raises(UsageError, match="insecure_http=True"):
         sm.run("sesi", "vllm/m", **options)
     run = sm.run("sesi", "vllm/m", insecure_http=True, **options)
-    with pytest.raises(UsageError, match="-o insecure-http"):
+    with pytest.raises(UsageError, match="insecure_http=True"):
         sm.resume(run, key_variable="VLLM_API_KEY", store=options["store"])
     assert sm.resume(run, key_variable="VLLM_API_KEY", insecure_http=True, store=options["store"]).status == "finished"

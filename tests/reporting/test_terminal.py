@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from sociometer.core.measure import Table
-from sociometer.reporting.terminal import Display, cell_text, fitted, print_text, shorten, shown_width, text_of
+from sociometer.reporting.terminal import Display, cell_text, fitted, print_text, text_of
 
 WIDE = Table(
     "wide",
@@ -38,7 +38,7 @@ def test_what_tells_rows_apart_outlives_chance_and_items(tasks):
     columns = ("measure", "group", "value", "95 % interval", "chance", "items")
     groups = ("all", "concern", "empathy", "self-presentation")
     rows = tuple((*tasks, "Accuracy of answers", group, "29 %", "too few (7)", "25 %", 7) for group in groups)
-    text = fitted(text_of(Table("t", "T", (*(["task"] * len(tasks)), *columns), rows)), 66)
+    text = fitted(text_of(Table("t", "T", (*(["task"] * len(tasks)), *columns), rows)), 50)
     assert {"measure", "group", "value", "95 % interval"} <= set(text.columns)
     assert "items" in text.hidden_columns
 
@@ -47,9 +47,23 @@ def test_a_number_is_never_cut():
     assert all(cell == "0.12" for row in fitted(text_of(WIDE), 70).rows for cell in row[2:-1])
 
 
-def test_both_ends_of_a_long_name_can_be_read():
-    assert shorten("openai/gpt-4o-mini-2024-07-18", 16) == "openai/gpt…07-18"
-    assert shown_width(shorten("一个很长很长的名字一个很长很长的名字", 11)) <= 11
+def test_long_texts_wrap_and_numbers_with_their_intervals_do_not():
+    reason = "Table S1 gives text-davinci-003 an EQ of 104 with the direct prompt."
+    command = "sociometer run sage --role simulator=MODEL"
+    rows = ((reason, command, "24 % [19, 31]"), ("short", "–", ""))
+    text = fitted(text_of(Table("t", "T", ("reason", "next step", "score"), rows)), 60)
+    assert text.rows[0] == rows[0] and text.width <= 60 and not text.hidden_columns
+    assert text.widths[2] == len("24 % [19, 31]") and text.right == (False, False, True)
+    assert min(text.widths[:2]) >= len("simulator=MODEL") - 1
+
+
+def test_the_status_of_a_run_outlives_what_its_id_tells():
+    columns = ("run", "name", "instrument", "subject", "status", "score", "episodes", "settings", "started")
+    subject = "vllm/a-checkpoint-with-a-long-name#2026-11-18"
+    rows = (("sesi-62g95", "spring-of-2026", "sesi", subject, "stopped, 6 %", "24 % [19, 31]", 12, "limit 4", "now"),)
+    text = fitted(text_of(Table("t", "T", columns, rows)), 80)
+    assert {"run", "subject", "status", "score"} <= set(text.columns)
+    assert subject in text.rows[0]
 
 
 def test_lines_on_standard_error_break_between_words(monkeypatch, capsys):

@@ -97,8 +97,8 @@ def test_two_runs_at_the_top_are_not_called_the_same():
     verdict, said = pair(right(40, 40), right(39, 40))
     assert verdict == "both at the top"
     assert said == (
-        "B and A are both at the top, where this test does not separate models: a difference of −3 points "
-        f"[−10, 6], where 40 items could detect 16 points or more.\n{room}"
+        "B and A are both at the top, where this test does not separate models: B is 3 points lower "
+        f"[−10, 6]. 40 items detect 16 points or more.\n{room}"
     )
     assert pair(right(400, 400), right(400, 400), terms=Terms(margin=3))[0] == "both at the top"
 
@@ -107,7 +107,8 @@ def test_one_at_the_top_and_one_below():
     verdict, said = pair(right(40, 40), right(25, 40))
     assert verdict == "worse"
     assert said == (
-        "B is worse than A by 38 points [20, 52] (A is at the top of this test: the true difference may be larger)."
+        "B is worse than A: 38 points lower [−52, −20]"
+        " (A is at the top of this test: the true difference may be larger)."
     )
 
 

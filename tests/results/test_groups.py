@@ -93,7 +93,7 @@ def test_a_study_is_one_subject_without_those_who_are_excluded(studied, capsys):
     assert run_command(["compare", "spring", oracle, *at, "--format", "wide"]) == 0
     said = capsys.readouterr().out
     assert f"people (spring, n = {PEOPLE}, 1 excluded)" in said
-    assert re.search(r"baseline/oracle is better than people \(spring.* by \d+", said)
+    assert re.search(r"baseline/oracle is better than people \(spring.*: \d+", said)
     assert "better than 12 of 12 people" in said and "100 %" in said
 
 

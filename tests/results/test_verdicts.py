@@ -19,7 +19,7 @@ def test_a_stated_margin_brings_equivalence():
     (found,) = compare(candidates, Terms(margin=1.0))
     row = found.measures[0]
     assert row.verdict == "equivalent"
-    assert found.sentence.startswith("B and A are the same within 1 point: a difference of −0.05 points [−0.19, ")
+    assert found.sentence.startswith("B and A are the same within 1 point: B is 0.05 points lower [−0.19, ")
 
 
 def test_repeats_that_hardly_vary_do_not_make_a_margin_easy_to_find():
@@ -83,9 +83,9 @@ def test_few_clusters_are_too_few_however_many_items():
     clusters = [f"tree {place % 5}" for place in range(100)]
     (found,) = compare([fake_run("A", [0] * 100, clusters=clusters), fake_run("B", [1] * 100, clusters=clusters)])
     assert found.measures[0].verdict == "too few"
-    assert "5 clusters are too few to tell" in found.sentence
+    assert "5 independent items are too few to tell" in found.sentence
     assert not found.worse
-    assert found.undecided == "too few clusters to tell (accuracy: 5)"
+    assert found.undecided == "too few independent items to tell (accuracy: 5)"
 
 
 def test_a_secondary_measure_alone_decides_nothing():
@@ -99,7 +99,7 @@ def test_a_secondary_measure_alone_decides_nothing():
 def test_a_difference_without_variation_is_no_certainty():
     of = card("number")
     (found,) = compare([fake_run("A", [2.0] * 20, of=of), fake_run("B", [1.5] * 20, of=of)])
-    assert "by 0.50 [the same on every item]" in found.sentence
+    assert "0.50 lower [the same on every item]" in found.sentence
 
 
 @pytest.mark.slow

@@ -13,16 +13,21 @@ def test_a_clear_gain_is_said_in_one_sentence():
     row = found.measures[0]
     assert row.verdict == "better"
     assert row.paired.difference == pytest.approx(20 / 60)
-    assert found.sentence.startswith("B is better than A by 33 points [")
+    assert found.sentence.startswith("B is better than A: 33 points higher [")
     assert not found.worse
 
 
-def test_a_loss_fails_the_gate_and_its_interval_is_turned_round():
+def test_a_loss_fails_the_gate_and_has_the_sign_of_the_table():
     (found,) = compare([fake_run("A", [1] * 40), fake_run("B", [0] * 20 + [1] * 20)])
     assert found.worse
-    assert "B is worse than A by 50 points [" in found.sentence
-    low = float(found.sentence.split("[")[1].split(",")[0])
-    assert low > 0, "a loss of so many points is stated as a positive range"
+    assert "B is worse than A: 50 points lower [−" in found.sentence
+
+
+def test_a_lower_value_that_is_better_is_called_lower():
+    """Beside “−2.7” in the table, “better by 2.7” had the other sign and no unit."""
+    of = card("number", "lower")
+    (found,) = compare([fake_run("A", [0.8, 0.9] * 20, of=of), fake_run("B", [0.2, 0.5] * 20, of=of)])
+    assert found.sentence.startswith("B is better than A on accuracy: 0.500 lower [−0.532, −0.468]"), found.sentence
 
 
 def test_where_the_data_cannot_tell_it_says_what_they_would_show():
@@ -31,7 +36,7 @@ def test_where_the_data_cannot_tell_it_says_what_they_would_show():
     row = found.measures[0]
     assert row.verdict == "cannot tell"
     assert row.detectable is not None and 0.3 < row.detectable < 0.45
-    assert "60 items could detect" in found.sentence
+    assert "[−" in found.sentence and ". 60 items detect " in found.sentence
 
 
 def test_groups_are_judged_apart_and_named():
@@ -41,8 +46,8 @@ def test_groups_are_judged_apart_and_named():
     (found,) = compare([fake_run("A", first, facets=facets), fake_run("B", second, facets=facets)])
     by = {row.group.get("ability", ""): row.verdict for row in found.measures}
     assert by == {"": "better", "influence": "better", "empathy": "cannot tell"}
-    assert "better on influence by 63 points" in found.sentence
-    assert "on empathy the data cannot tell: they could detect" in found.sentence
+    assert "better on influence (63 points higher [" in found.sentence
+    assert "no clear difference on empathy, where the items detect" in found.sentence
 
 
 def test_several_comparisons_widen_each_interval_and_the_sentence_tells_it():
@@ -63,7 +68,7 @@ def test_failed_items_that_could_change_the_verdict_are_told_in_the_headline():
     (found,) = compare([fake_run("A", first), fake_run("B", second)])
     row = found.measures[0]
     assert (row.verdict, row.observed, row.failed, row.with_failed) == ("cannot tell", "better", 12, ("cannot tell",))
-    assert found.sentence.startswith("The data cannot tell B from A: a difference of 17 points [")
+    assert found.sentence.startswith("No clear difference: B is 17 points higher than A [")
     assert " without the 12 failed items, [" in found.sentence and found.sentence.endswith(" at their best.")
     (sure,) = compare([fake_run("A", [0] * 60), fake_run("B", [1] * 58 + [None] * 2)])
     assert sure.measures[0].with_failed == () and "failed" not in sure.sentence
@@ -92,7 +97,7 @@ def test_a_measure_without_a_better_direction_differs():
     base, of = rng.uniform(2, 4, 40), card("number", "neither")
     (found,) = compare([fake_run("A", base, of=of), fake_run("B", base - 0.5 + rng.normal(0, 0.1, 40), of=of)])
     assert found.measures[0].verdict == "differs"
-    assert found.sentence.startswith("B differs from A by −0.")
+    assert found.sentence.startswith("B differs from A on accuracy: 0.")
     assert not found.worse
 
 

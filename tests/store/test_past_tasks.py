@@ -47,7 +47,7 @@ def test_the_numbers_of_the_version_that_made_them_are_listed_and_shown(command)
     assert code == 0 and "2.5 (too few)" in text and "ladder, worlds" in text
     code, text = command("show", "stories-random")
     assert code == 0 and f"egosocial {EGOSOCIAL} {NOTE}" in text
-    assert "ladder\tSpan\tall\t2.5\ttoo few (2)" in text
+    assert "ladder\tSpan\tall\t2.5\ttoo few (2 independent items)" in text
     code, text = command("show", "visits")
     assert code == 0 and "Reached\tall\t40.8" in text and f"socialeval {SOCIALEVAL} {NOTE}" in text
 

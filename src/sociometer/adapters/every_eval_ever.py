@@ -78,7 +78,7 @@ def export_record(run: StoredRun, folder: Path, publisher: Publisher) -> list[Pa
         }  # fmt: skip
         files.append(folder / path)
     bodies = (msgspec.json.format(msgspec.json.encode(record), indent=2) + b"\n", b"".join(lines))
-    with whole_files(*files) as partial:
+    with whole_files(*files, within=folder) as partial:
         for one, body in zip(partial, bodies, strict=False):
             one.write_bytes(body)
     return files
@@ -86,12 +86,12 @@ def export_record(run: StoredRun, folder: Path, publisher: Publisher) -> list[Pa
 
 def _refuse(run: StoredRun, publisher: Publisher) -> None:
     if run.status is not RunStatus.FINISHED or run.manifest.card is not None:
-        raise UsageError(f"run {run.id} is {run.state}; only finished runs of an instrument can be written.")
+        raise UsageError(f"run {run.reference} is {run.state}; only finished runs of an instrument can be written.")
     if not publisher.organization or publisher.relationship not in RELATIONSHIPS:
         raise UsageError("--as eee needs --organization NAME and --relationship " + "|".join(RELATIONSHIPS) + ".")
     used = [f"{name}: {role.label}" for name, role in run.manifest.roles.items() if role.identity.stand_in]
     if used:
-        raise UsageError(f"run {run.id} was played with a stand-in, not a model ({', '.join(used)}).")
+        raise UsageError(f"run {run.reference} was played with a stand-in, not a model ({', '.join(used)}).")
     if publisher.model_id.count("/") < 1 and publisher.model_id:
         raise UsageError(f"--model-id takes OWNER/NAME, not '{publisher.model_id}'.")
 

@@ -38,13 +38,17 @@ def publish(run: StoredRun, folder: Path, *, without_keys: bool = False) -> Publ
     """
     require("frame")
     if run.status is not RunStatus.FINISHED:
-        raise UsageError(f"run {run.id} is {run.state}; finish it first: sociometer resume {run.id}.")
+        raise UsageError(
+            f"run {run.reference} is {run.state}; finish it first: {run.manifest.config.resume_command(run.reference)}"
+        )
     if folder.exists() and any(folder.iterdir()):
         raise UsageError(f"the folder '{folder}' is not empty; give a new one.")
     whose = run.manifest.whose_items
     bare = whose != "bundled"
     if bare and without_keys:
-        raise UsageError(f"run {run.id} is on {whose} items, which are never published; leave out --without-keys.")
+        raise UsageError(
+            f"run {run.reference} is on {whose} items, which are never published; leave out --without-keys."
+        )
     left_out = ""
     if bare:
         left_out = (
@@ -55,9 +59,9 @@ def publish(run: StoredRun, folder: Path, *, without_keys: bool = False) -> Publ
     tables = {f"data/{task}.parquet": task for task in run.tasks}
     with whole_folder(folder) as made:
         for name, task in tables.items():
-            with whole_file(made / name) as path:
+            with whole_file(made / name, within=made) as path:
                 export.write_table(export.arrow_table(_rows(run, task, bare, without_keys)), path)
-        with whole_file(made / "README.md") as path:
+        with whole_file(made / "README.md", within=made) as path:
             path.write_text(_card_text(run, left_out), encoding="utf-8")
     return Published(tuple(folder / name for name in (*tables, "README.md")), left_out)
 

@@ -43,10 +43,12 @@ def export_log(run: StoredRun, to: Path, task: str = "") -> int:
     """Writes one task of a run as a log; returns the number of samples."""
     if run.manifest.card is not None:
         raise UsageError(
-            f"run {run.id} was imported from another tool's file; only runs of instruments can be exported."
+            f"run {run.reference} was imported from another tool's file; only runs of instruments can be exported."
         )
     if not task and len(run.tasks) > 1:
-        raise UsageError(f"a log has one task, and run {run.id} has {', '.join(run.tasks)}; choose one with --task.")
+        raise UsageError(
+            f"a log has one task, and run {run.reference} has {', '.join(run.tasks)}; choose one with --task."
+        )
     log = _log(run, run.task(task).name)
     with whole_file(to, private=of_people(run)) as partial:
         write_eval_log(log, partial, format="eval")

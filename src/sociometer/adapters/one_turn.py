@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct, structs
 
 from sociometer.core.conversation import SUBJECT, Identity, Message, Reply, Request, Sampling
-from sociometer.core.errors import SociometerError, UsageError
+from sociometer.core.errors import SociometerError, UsageError, hint
 from sociometer.core.player import Player, RulePlayer
 from sociometer.core.session import RoleBinding
 from sociometer.core.task import Item, Score
@@ -44,7 +44,9 @@ class _OneReply(RulePlayer):
     async def answer(self, request: Request) -> Reply:
         text, self._left = self._left, None
         if text is None:
-            raise UsageError("this item asks more than once; play it with 'sociometer run' or with Inspect.")
+            raise UsageError(
+                f"the item asks more than once; play it with Inspect or {hint('run INSTRUMENT --model MODEL')}"
+            )
         return Reply(text)
 
 

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from sociometer.core.checksums import checksum
 from sociometer.core.config import RunConfig
-from sociometer.core.errors import DataError, UsageError, unknown
+from sociometer.core.errors import DataError, UsageError, hint, unknown
 from sociometer.core.session import RoleBinding
 from sociometer.core.task import Item
 from sociometer.engine.plan import Plan, make_plan
@@ -97,7 +97,7 @@ def _practice(choices: Choices, plan: Plan) -> None:
 def _sage(choices: Choices, plan: Plan) -> None:
     if not plan.settings.text("scenarios"):
         raise UsageError(
-            "the bundled scenarios are held out for the test; build others ('sociometer sage build') and give"
+            f"the bundled scenarios are held out for the test; build others ('{hint('sage build')}') and give"
             " the setting scenarios=FILE."
         )
     _practice(choices, plan)

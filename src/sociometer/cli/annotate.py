@@ -12,7 +12,7 @@ from sociometer.cli.options import open_engine, store_path, stored_command
 from sociometer.cli.output import Group, link_teller, option, print_json, print_line, print_table, tell, tell_rows
 from sociometer.cli.view import place_options, who_can_open
 from sociometer.core.config import check_characters
-from sociometer.core.errors import DataError, ExitCode, UsageError
+from sociometer.core.errors import DataError, ExitCode, UsageError, hint
 from sociometer.core.measure import Table
 from sociometer.core.sheets import read_rows, whole_file, write_sheet
 from sociometer.instruments import cards, load
@@ -41,7 +41,10 @@ from sociometer.web.rendering import languages_of, texts
 from sociometer.web.serving import Place
 
 SETTLED = "settled"
-_NO_QUEUES = "There are no queues yet. Create one with: sociometer annotate create NAME --sheet FILE"
+
+
+def _no_queues() -> str:
+    return f"There are no queues yet. Create one with: {hint('annotate create NAME --sheet FILE')}"
 
 
 def _file(store: StorePlace | None) -> Path:
@@ -96,7 +99,7 @@ def _create(
     rows = tuple((rater, code, sum(one == rater for one, _, _ in tasks)) for rater, code in shown.items())
     note = "The codes are shown only once. Give each rater their own code."
     print_table(Table("raters", f"Queue {name}: {len(units)} units", ("rater", "code", "units"), rows, note))
-    print_line(f"Open it with: sociometer annotate open {name}")
+    print_line(f"Open it with: {hint('annotate open', name)}")
 
 
 def _measured(
@@ -112,7 +115,7 @@ def _measured(
         draft = Queue("", "", (), measured=measured, seed=seed)
         names = next_episodes(stored, draft, (), sample or 40)
         if not names:
-            raise UsageError(f"run {stored.id} has no episode with a value of '{known.name}'.")
+            raise UsageError(f"run {stored.reference} has no episode with a value of '{known.name}'.")
         words = rater_words(stored.definition, language)
         units = episode_units(stored, chosen, names, known.value, words)
         if any(PART in unit.key for unit in units):
@@ -142,7 +145,7 @@ def _list(store: StorePlace | None, as_json: bool) -> None:
             for one in book.queues():
                 units, labels = book.units(one.name), book.labels(one.name)
                 rows.append((one.name, one.kind, one.title, len(units), len(book.raters(one.name)), len(labels)))
-    note = "" if rows else _NO_QUEUES
+    note = "" if rows else _no_queues()
     columns = ("queue", "kind", "title", "units", "raters", "labels")
     tell_rows(as_json, Table("queues", "Queues", columns, tuple(rows), note))
 
@@ -266,7 +269,7 @@ def _require_run(path: Path, queue: Queue) -> None:
 def _book(store: Path) -> closing[LabelBook]:
     path = book_path(store)
     if not path.exists():
-        raise UsageError(_NO_QUEUES)
+        raise UsageError(_no_queues())
     return closing(LabelBook(path))
 
 

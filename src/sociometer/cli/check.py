@@ -15,7 +15,7 @@ from sociometer.cli.options import open_stored, stopping_rule, store_option, sto
 from sociometer.cli.output import Display, TableCommand, display_options, option
 from sociometer.core.card import Card
 from sociometer.core.conversation import SUBJECT
-from sociometer.core.errors import DataError, ExitCode, SociometerError, UsageError
+from sociometer.core.errors import DataError, ExitCode, SociometerError, UsageError, hint
 from sociometer.core.measure import Table
 from sociometer.core.version import __version__
 from sociometer.engine.data import data_root
@@ -69,16 +69,14 @@ def _check(what: str | None, runs: tuple[str, ...], signers: str, store: StorePl
 
 
 def _machine(store: StorePlace | None, display: Display) -> int:
-    stand_ins = list(_stand_ins())
-    findings = [*_ground(store_path(store)), *_models(), *_extras(), *_data(), *stand_ins]
+    findings = [*_ground(store_path(store)), *_models(), *_extras(), *_data(), *_stand_ins()]
     table = Table(
         "machine",
         f"Sociometer {__version__} on Python {platform.python_version()}",
         ("what", "ok", "state", "next step"),
         tuple((one.what, one.well, one.state, one.next_step or None) for one in findings),
     )
-    notes = [one.state for one in stand_ins]  # the cells of a narrow table are cut
-    display.show([table], finding=_finding(findings), notes=notes, limits=[len(findings)], data=findings)
+    display.show([table], finding=_finding(findings), limits=[len(findings)], data=findings)
     return int(ExitCode.GATE_FAILED if any(one.needed and not one.well for one in findings) else ExitCode.OK)
 
 
@@ -122,7 +120,7 @@ def _models() -> Iterator[Finding]:
         model = LOCAL_MODELS.get(entry.spec.removeprefix("local/"))
         if model is not None and model.repository and not entry.ready:
             continue
-        step = f"export {entry.key_variable}=…" if entry.key_variable else f"sociometer get model {entry.spec[6:]}"
+        step = f"export {entry.key_variable}=…" if entry.key_variable else hint("get model", entry.spec[6:])
         state = "ready" if entry.ready else f"{entry.key_variable} is not set" if entry.key_variable else "not fetched"
         yield Finding(f"model {entry.spec}", entry.ready, state, "" if entry.ready else step)
 
@@ -138,7 +136,7 @@ def _data() -> Iterator[Finding]:
     for card in cards().values():
         if files := card.files():
             here = sum((data_root() / file.name).exists() for file in files)
-            step = "" if here == len(files) else f"sociometer get data {card.name}"
+            step = "" if here == len(files) else hint("get data", card.name)
             yield Finding(f"data {card.name}", here == len(files), f"{here} of {len(files)} official files", step)
 
 
@@ -146,7 +144,8 @@ def _stand_ins() -> Iterator[Finding]:
     """The roles that a stand-in takes unless the user names a model; they work, so nothing is missing."""
     for card in cards().values():
         for role, sentence in card.default_stand_ins().items():
-            yield Finding(f"{role} {card.name}", True, sentence, f"sociometer run {card.name} --role {role}=MODEL")
+            step = hint("run", card.name, "--model", "MODEL", "--role", f"{role}=MODEL")
+            yield Finding(f"{role} {card.name}", True, sentence, step)
 
 
 def _store(runs: tuple[str, ...], store: StorePlace | None, display: Display) -> int:
@@ -233,8 +232,8 @@ def _instrument(name: str, display: Display) -> int:
     good = all(well is not False for _, well, _ in rows)
     said = f"{name} keeps the contract of an instrument." if good else f"{name} does not keep the contract."
     table = Table("checks", f"Checks of {name}", ("what", "ok", "state"), tuple(rows))
-    how = f"To play what is not checked, use 'sociometer run {name} --task TASK' or 'sociometer {name} COMMAND'."
-    notes = [how] if None in (row[1] for row in rows) else []
+    play, other = hint("run", name, "--task", "TASK", "--model", "MODEL"), hint(name, "COMMAND")
+    notes = [f"To play what is not checked, use '{play}' or '{other}'."] if None in (row[1] for row in rows) else []
     data = {"instrument": name, "good": good, "checks": table.records()}
     display.show([table], finding=said, notes=notes, limits=[len(rows)], data=data)
     return int(ExitCode.OK if good else ExitCode.GATE_FAILED)

@@ -1,12 +1,13 @@
 """`sociometer compare`: two runs with a verdict, several with their ranks, one subject over all instruments."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
 import click
 
 from sociometer.cli.options import margin_of, open_stored, store_option, terms_options, told
 from sociometer.cli.output import SCREEN, Display, TableCommand, display_options, option, print_text
-from sociometer.core.errors import ExitCode, UsageError, unknown
+from sociometer.core.errors import ExitCode, NotFound, UsageError, hint, unknown
 from sociometer.core.words import grouped
 from sociometer.engine.engine import Engine
 from sociometer.instruments import cards, load
@@ -41,7 +42,10 @@ def _show_profile(engine: Engine, subject: str, display: Display) -> None:
     subjects = {record.subject for record in engine.store.runs.all() if record.subject}
     people = study_run(engine.store, subject, load)
     if people is None and subject not in subjects:
-        raise unknown("subject", subject, subjects, "Run 'sociometer runs' to see the subjects.")
+        with suppress(NotFound):
+            subject = engine.store.runs.get(subject).subject
+    if people is None and subject not in subjects:
+        raise unknown("subject", subject, subjects, f"Run '{hint('runs')}' to see the subjects.")
     if people is None:
         found = profile_of(subject, told(choose_runs(engine.store, load, subject=subject)).runs)
     else:
@@ -195,6 +199,6 @@ command = TableCommand(
         *display_options(),
     ],
     help="Compare two runs item by item, with a verdict; rank three or more, with an interval for each rank. RUN is an"
-    " id, the start of an id, a name or 'last'. An INSTRUMENT or 'all' ranks each subject's run with the most items."
-    " With --margin, --fail-if or --fail-unless, each later run is compared with the first.",
+    " id, a name, a subject (its label or model) or 'last'. An INSTRUMENT or 'all' ranks each subject's run with the"
+    " most items. With --margin, --fail-if or --fail-unless, each later run is compared with the first.",
 )

@@ -25,6 +25,7 @@ from sociometer.core.config import RunConfig, model_label
 from sociometer.core.conversation import SUBJECT, Exchange, Reply, Request
 from sociometer.core.errors import ExitCode, MachineryError, UsageError
 from sociometer.core.player import Player, WrappedPlayer
+from sociometer.core.sheets import folder_for
 from sociometer.core.version import __version__
 from sociometer.core.words import sentence
 from sociometer.engine.engine import Engine, PlayedRun
@@ -195,7 +196,7 @@ def _demo(folder: Path, recording: str, model: str, live: bool, only: tuple[str,
     chosen = [card_of(name) for name in only] or list(cards().values())
     names = (recording,) if recording else bundled()
     recordings = {f"recorded/{name}": load_recording(name) for name in names}
-    folder.mkdir(parents=True, exist_ok=True)
+    folder_for(folder / "demo.db", within=folder)
     store, page = folder / "demo.db", folder / "report.html"
     with open_engine(store) as engine:
         released = import_csv(

@@ -10,8 +10,9 @@ from sociometer.adapters.every_eval_ever import RELATIONSHIPS, Publisher, export
 from sociometer.adapters.hugging_face import publish
 from sociometer.cli.options import json_option, open_stored, runs_argument, store_option
 from sociometer.cli.output import option, tell
-from sociometer.core.errors import UsageError
+from sociometer.core.errors import UsageError, hint
 from sociometer.core.lazy import require
+from sociometer.core.sheets import folder_for
 from sociometer.engine.replay import export_bundle
 from sociometer.reporting.progress import working
 from sociometer.results.export import export_run
@@ -60,7 +61,7 @@ def _hugging_face(chosen: _Chosen) -> tuple[object, list[str]]:
 def _bundle(chosen: _Chosen) -> tuple[object, list[str]]:
     root = export_bundle(chosen.run, chosen.to, key=chosen.key)
     said = f"root {root}" + (", signed" if chosen.key else "")
-    how = f"others check it with: sociometer check {chosen.to.name}"
+    how = f"others check it with: {hint('check', chosen.to.name)}"
     return {"wrote": str(chosen.to), "root": root}, [f"wrote {chosen.to}", said, how]
 
 
@@ -103,12 +104,11 @@ def _export(
         raise UsageError(f"--sign works only with a file that ends in {ENDING}.")
     if (organization or relationship or model_id) and kind != "eee":
         raise UsageError("--organization, --relationship and --model-id work only with --as eee.")
-    if not to.absolute().parent.is_dir():
-        raise UsageError(f"the folder '{to.parent}' does not exist; create it first.")
+    folder_for(to)
     publisher = Publisher(organization, relationship or "", model_id)
     with open_stored(store) as engine, working(f"writing {to.name}"):
         for name in (name for book in study_books(engine.store.path) for name in book.names() if name in runs):
-            raise UsageError(f"'{name}' is a study; write its data with: sociometer study export {name} --to FOLDER")
+            raise UsageError(f"'{name}' is a study; to write it: {hint('study export', name, '--to', 'FOLDER')}")
         stored = [engine.stored(run) for run in dict.fromkeys(runs)]
         value, lines = _FORMATS[kind](_Chosen(stored, to, task, without_keys, sign, publisher))
     tell(as_json, value, *lines)

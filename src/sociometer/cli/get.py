@@ -8,7 +8,7 @@ import msgspec
 from sociometer.cli.options import json_option
 from sociometer.cli.output import Display, Group, TableCommand, display_options, option, print_text, tell
 from sociometer.core.card import FileCard
-from sociometer.core.errors import ExitCode, MachineryError, UsageError
+from sociometer.core.errors import ExitCode, MachineryError, UsageError, hint
 from sociometer.core.measure import Table
 from sociometer.engine.data import CheckedAgainst, Fetched, Told, data_root, fetch_files
 from sociometer.engine.engine import run_loop
@@ -41,7 +41,7 @@ def _fetch(instrument: str, dialogues: bool, display: Display) -> int:
     for why in absent.values():
         print_text(f"error: {why}", err=True)
     pinned = [one.verified is CheckedAgainst.PINNED for one in fetched]
-    note = f"{card.licence} To use these files: sociometer run {instrument} --official --model MODEL".strip()
+    note = (f"{card.licence} To use these files: {hint('run', instrument, '--official', '--model', 'MODEL')}").strip()
     table = Table(
         "fetched",
         f"Official files of {instrument} in {data_root()}",

@@ -24,7 +24,7 @@ from sociometer.cli.options import (
 from sociometer.cli.output import Display, TableCommand, display_options, print_result, print_text
 from sociometer.cli.project import project_option, with_defaults
 from sociometer.core.card import Card, CommandCard, SharedOptions
-from sociometer.core.errors import ExitCode, unknown
+from sociometer.core.errors import ExitCode, hint, unknown
 from sociometer.core.instrument import Result
 from sociometer.core.settings import Setting, Settings, is_paper
 from sociometer.engine.command_context import EngineContext
@@ -50,7 +50,7 @@ def instrument_group(name: str) -> click.Group:
         callback=click.pass_context(alone),
         invoke_without_command=True,
         help=f"{card.title}: measures {card.about}.",
-        epilog=f"To play it: sociometer run {name} --model MODEL",
+        epilog=f"To play it: {hint('run', name, '--model', 'MODEL')}",
         options_metavar="",
     )
 

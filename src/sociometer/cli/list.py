@@ -8,7 +8,7 @@ import click
 import sociometer.adapters
 from sociometer.cli.output import Display, TableCommand, display_options, print_line
 from sociometer.core.card import Card, TaskCard
-from sociometer.core.errors import UsageError
+from sociometer.core.errors import UsageError, hint
 from sociometer.core.lazy import PACKAGES
 from sociometer.core.measure import Cell, Table
 from sociometer.instruments import card_of, cards
@@ -31,7 +31,7 @@ def list_what(what: str | None, name: str | None, display: Display) -> None:
         _list_models(display)
     elif what == "adapters":
         _list_adapters(display)
-    elif what is not None:
+    elif what not in (None, "instruments"):
         show_card(card_of(what), display)
     else:
         _list_instruments(display)
@@ -48,8 +48,8 @@ def _list_instruments(display: Display) -> None:
             for c in every
         ),
         note="The columns of models say what was measured so far: choose tests with room for your model."
-        " Run 'sociometer list NAME' to see the tasks, settings, roles, commands and figures of one;"
-        " 'sociometer list models' shows what to write after --model.",
+        f" Run '{hint('list NAME')}' to see the tasks, settings, roles, commands and figures of one;"
+        f" '{hint('list models')}' shows what to write after --model.",
         details=("how",),
     )
     data = [
@@ -95,10 +95,10 @@ def _tables(card: Card) -> list[Table]:
         ("Roles", ("role", "what", "default", "tasks"),
          [(r.name, r.help, r.default or None, ", ".join(r.tasks) or "all") for r in card.role]),
         ("Settings", ("option", "what", "values", "default"), [*settings]),
-        ("Commands", ("command", "what"), [(f"sociometer {card.name} {c.verb}", c.help) for c in card.command]),
+        ("Commands", ("command", "what"), [(hint(card.name, c.verb), c.help) for c in card.command]),
         ("Players included", ("player", "role", "what", "stand-in"),
          [(p.name, p.role, p.help, p.stand_in) for p in card.player]),
-        ("Official files (sociometer get data)", ("file", "from", "checksum"), [*files]),
+        (f"Official files ({hint('get data')})", ("file", "from", "checksum"), [*files]),
     ]  # fmt: skip
     return [Table(title.split()[0].lower(), title, columns, tuple(rows)) for title, columns, rows in tables]
 
@@ -130,7 +130,7 @@ def _list_models(display: Display) -> None:
             for one in entries
         ),
         note="For a server of your own: NAME@URL, or NAME@URL#REVISION to name its weights. Keys are read only from"
-        " environment variables. 'sociometer get model NAME' fetches a local model; your own GGUF file needs no"
+        f" environment variables. '{hint('get model NAME')}' fetches a local model; your own GGUF file needs no"
         " fetching: local/PATH.gguf.",
         details=("licence", "key", "server", "file"),
     )  # fmt: skip
@@ -154,8 +154,8 @@ def _file(entry: ModelEntry) -> str | None:
 _HOW = {
     "inspect": "inspect eval sociometer/INSTRUMENT; --model inspect/PROVIDER/NAME; import inspect; export --to FILE",
     "verifiers": "vf-eval sociometer-training --env.taskset.environment numbers: training environments",
-    LM_EVAL: "lm_eval --tasks sociometer_sesi --include_path $(sociometer list adapters lm-eval); import lm-eval",
-    "mcp": "sociometer mcp: commands as tools for coding agents",
+    LM_EVAL: f"lm_eval --tasks sociometer_sesi --include_path $({hint('list adapters lm-eval')}); import lm-eval",
+    "mcp": f"{hint('mcp')}: commands as tools for coding agents",
 }
 
 
@@ -172,7 +172,7 @@ def _list_adapters(display: Display) -> None:
 
 
 def _offered(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-    return [word for word in (*cards(), "models", "adapters") if word.startswith(incomplete)]
+    return [word for word in (*cards(), "instruments", "models", "adapters") if word.startswith(incomplete)]
 
 
 command = TableCommand(

@@ -10,6 +10,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from sociometer.core.errors import ExitCode, SociometerError, unknown
+from sociometer.core.hints import called, hint
 from sociometer.core.version import __version__
 
 GROUPS = {
@@ -64,7 +65,7 @@ class Commands(click.Group):
             from sociometer.cli.instrument import instrument_group
 
             return _completing(instrument_group(cmd_name))
-        raise unknown("command", cmd_name, self.list_commands(ctx), "Run 'sociometer --help' to see all.")
+        raise unknown("command", cmd_name, self.list_commands(ctx), f"Run '{hint('help')}' to see all.")
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """The commands that begin so, without loading them, and the options."""
@@ -77,7 +78,7 @@ class Commands(click.Group):
         for title, commands in GROUPS.items():
             with formatter.section(title):
                 formatter.write_dl([(name.ljust(10), text) for name, text in commands.items()])
-        with formatter.section("Instruments, with commands of their own (sociometer NAME --help)"):
+        with formatter.section("Instruments, with commands of their own (sociometer help NAME)"):
             formatter.write_dl([(name.ljust(10), about) for name, about in _instruments().items()])
 
 
@@ -134,7 +135,14 @@ def main() -> None:
 
 
 def run_command(arguments: list[str]) -> int:
-    """Run one command line and return its exit code."""
+    """Run one command line and return its exit code; `help COMMAND…` is `COMMAND… --help`."""
+    if arguments[:1] == ["help"]:
+        arguments = [*arguments[1:], "--help"]
+    with called():
+        return _run(arguments)
+
+
+def _run(arguments: list[str]) -> int:
     try:
         with sociometer_command.make_context("sociometer", list(arguments)) as context:
             result = sociometer_command.invoke(context)

@@ -23,7 +23,7 @@ from sociometer.cli.show import find_episode, show_run
 from sociometer.core.agent import AgentAnswer
 from sociometer.core.config import Caps, RunConfig, split_spec
 from sociometer.core.conversation import SUBJECT
-from sociometer.core.errors import UsageError, unknown
+from sociometer.core.errors import UsageError, hint, unknown
 from sociometer.core.instrument import Result
 from sociometer.core.lazy import require
 from sociometer.core.measure import Table
@@ -35,7 +35,6 @@ from sociometer.models.registry import describe
 from sociometer.reporting.chat import record_text, score_text, turns
 from sociometer.results.choice import choose_by_words, choose_runs, without_short
 from sociometer.results.runs import compare_runs
-from sociometer.results.summaries import reference
 from sociometer.results.verdicts import Terms
 from sociometer.store.place import StorePlace
 from sociometer.store.records import RunStatus
@@ -189,7 +188,7 @@ class Functions:
         if not (model in self._models or free or hosted):
             raise UsageError(
                 f"the model '{model}' is not allowed here. Use one that 'list' names, or ask the user to allow it at"
-                f" the start: sociometer mcp --model {model}."
+                f" the start: {hint('mcp --model', model)}."
             )
 
     def _left(self) -> Caps:
@@ -216,7 +215,7 @@ def _transcript(stored: StoredRun, item: str) -> AgentAnswer:
     if episode.outcome is not None:
         said.append(f"outcome: {record_text(episode.outcome)}")
     notes = () if episode.score is None else (f"score: {score_text(episode.score)}",)
-    return AgentAnswer(Result(notes=notes, finding=f"{reference(stored)} · {task} · {item}"), "\n\n".join(said))
+    return AgentAnswer(Result(notes=notes, finding=f"{stored.reference} · {task} · {item}"), "\n\n".join(said))
 
 
 def _collected(show: Callable[[_Collected], object]) -> AgentAnswer:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 import msgspec
+from click.core import ParameterSource
 from msgspec import structs
 
 from sociometer.cli.output import Number, TableCommand, display_options, option, print_text
@@ -17,9 +18,11 @@ from sociometer.core.card import Card
 from sociometer.core.config import Caps, RunConfig, model_label
 from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import UsageError, unknown
+from sociometer.core.hints import hint, use_store
 from sociometer.core.instrument import Instrument
 from sociometer.core.server_fields import NAME
 from sociometer.core.settings import Setting
+from sociometer.core.sheets import folder_for
 from sociometer.core.task import StoppingRule
 from sociometer.engine.engine import Engine, Listener
 from sociometer.engine.project import Completed
@@ -39,8 +42,8 @@ def store_place(value: str | StorePlace) -> StorePlace:
     place = parse_place(value)
     if isinstance(place, Path) and place.exists() and not place.is_file():
         raise UsageError(f"'{place}' is {'a folder' if place.is_dir() else 'not a file'}; give --store a file.")
-    if isinstance(place, Path) and not place.parent.is_dir():
-        raise UsageError(f"there is no folder '{place.parent}' for --store; create it, or correct the path.")
+    if isinstance(place, Path):
+        folder_for(place)
     return place
 
 
@@ -55,7 +58,16 @@ def store_option() -> click.Option:
         "Store file, or postgresql://USER@HOST/DATABASE [default: SOCIOMETER_STORE, then sociometer.toml, then the file"
         " in your data folder]."
     )
-    return option("--store", text, type=store_place, metavar="FILE|URL", envvar="SOCIOMETER_STORE", default=None)
+    return option(
+        "--store", text, type=store_place, metavar="FILE|URL", envvar="SOCIOMETER_STORE", default=None,
+        callback=_remember_store,
+    )  # fmt: skip
+
+
+def _remember_store(ctx: click.Context, param: click.Parameter, value: StorePlace | None) -> StorePlace | None:
+    if ctx.get_parameter_source("store") is ParameterSource.COMMANDLINE:
+        use_store(str(value), "--store", str(value))
+    return value
 
 
 def stored_command(name: str, callback: Callable[..., Any], text: str, *params: click.Parameter) -> click.Command:
@@ -70,7 +82,7 @@ def store_path(given: StorePlace | None) -> StorePlace:
 
 
 def runs_argument(required: bool = False) -> click.Argument:
-    """The argument RUN…: ids, starts of ids, names, `last` or `all`."""
+    """The argument RUN…: ids, names, subjects, starts of ids, `last` or `all`."""
     return click.Argument(["runs"], nargs=-1, required=required, metavar="RUN…" if required else "[RUN…]")
 
 
@@ -371,7 +383,7 @@ def open_stored(given: StorePlace | None, listener: Listener | None = None) -> I
     """An engine for commands that need an existing store; a mistyped path does not create one."""
     if not (path := store_path(given)).exists():
         raise UsageError(
-            f"there is no store at {path}. Create one with: sociometer run INSTRUMENT --model MODEL; or give"
+            f"there is no store at {path}. Create one with: {hint('run INSTRUMENT --model MODEL')}; or give"
             " another file with --store."
         )
     with open_engine(path, listener) as engine:

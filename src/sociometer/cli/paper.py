@@ -23,7 +23,7 @@ from sociometer.cli.project import with_project
 from sociometer.cli.run import exit_code, show_plan
 from sociometer.core.card import Card
 from sociometer.core.config import RunConfig
-from sociometer.core.errors import DataError, ExitCode, MachineryError, UsageError
+from sociometer.core.errors import DataError, ExitCode, MachineryError, UsageError, hint
 from sociometer.core.instrument import Result
 from sociometer.core.measure import Table
 from sociometer.core.paper import Replication, ReplicationPlan
@@ -171,7 +171,7 @@ def _parts(card: Card, plan: ReplicationPlan, models: tuple[str, ...], values: d
             parts.append(part)
     if not parts:
         raise UsageError(
-            f"no published row of {card.name} can be played; 'sociometer paper replicate {card.name} --rows' lists all."
+            f"no published row of {card.name} can be played; to see all: {hint('paper replicate --rows', card.name)}"
         )
     return parts
 
@@ -304,9 +304,9 @@ def _on_the_papers_items(runs: tuple[StoredRun, ...], name: str) -> tuple[Stored
     """The runs of the official test and analyses of runs, named on standard error; an error if there is none."""
     official = [run for run in runs if run.manifest.whose_items != "bundled"]
     if not official:
+        play = hint("run", name, "--official", "--model", "MODEL")
         raise UsageError(
-            f"no stored run has the official items of {name}: play them ('sociometer run {name} --official'), name"
-            " runs on other items, or give 'all' for all runs."
+            f"no stored run has the official items of {name}: play them ('{play}'), name other runs, or give 'all'."
         )
     kept = tuple(run for run in runs if run in official or run.manifest.given_items)
     told = first_of([f"{run.subject or ', '.join(run.tasks)} {run.id}" for run in kept], 8)

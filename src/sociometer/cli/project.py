@@ -10,6 +10,8 @@ from msgspec import structs
 from sociometer.cli.output import option, print_text
 from sociometer.core.config import Caps
 from sociometer.core.errors import DataError, UsageError
+from sociometer.core.hints import use_store
+from sociometer.core.sheets import folder_for
 from sociometer.engine.project import (
     PROJECT_FILE,
     Completed,
@@ -44,12 +46,15 @@ def with_defaults(callback: Callback, *instruments: str) -> Callback:
     """The callback with the project's defaults for missing options; prints the defaults it uses in one line."""
 
     def call(no_project: bool, **values: Any) -> Any:
+        use_store("", *["--no-project"] * no_project)
         found = None if no_project else _find()
         if found is None:
             return callback(**values)
         told: tuple[str, ...] = ()
         if values.get("store") is None and found.store is not None:
             values["store"] = found.store
+            if isinstance(found.store, Path):
+                folder_for(found.store, within=found.store.parent)
             told = (f"store {found.store}",)
         if set(values) >= _OPTIONS:
             whole = _completed(found, values, instruments or values.get("instruments", ()), bool(told))

@@ -11,6 +11,7 @@ from sociometer.cli.output import Display, TableCommand, display_options, option
 from sociometer.core.errors import UsageError
 from sociometer.core.instrument import Result
 from sociometer.core.measure import Table
+from sociometer.core.sheets import folder_for
 from sociometer.instruments import load
 from sociometer.reporting.content import gather
 from sociometer.reporting.page import TOP
@@ -41,6 +42,7 @@ def _report(
         raise UsageError(
             f"a page cannot be written to '{out}'; give --to FILE.html, or add --figure NAME for a figure."
         )
+    folder_for(out)
     if figure != _LIST and display.format in ("csv", "wide"):
         raise UsageError(f"--format {display.format} works only with --figure {_LIST}; leave it out.")
     with open_stored(store) as engine:
@@ -93,5 +95,5 @@ command = TableCommand(
         *display_options(to=False),
     ],
     help="Write one HTML page about the given runs, or with --figure one figure of it. Without RUN or with 'all': about"
-    " each subject's run with the most items. RUN is an id, the start of an id, a name, 'last' or 'all'.",
+    " each subject's run with the most items. RUN is an id, a name, a subject, 'last' or 'all'.",
 )

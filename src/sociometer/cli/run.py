@@ -30,7 +30,7 @@ from sociometer.cli.project import project_option, with_defaults
 from sociometer.cli.watch import Watch, seconds_of, series_of
 from sociometer.core.card import Card
 from sociometer.core.config import Caps, RunConfig, check_number
-from sociometer.core.errors import ExitCode, NeverAnswered, StopCause, UsageError, unknown
+from sociometer.core.errors import ExitCode, NeverAnswered, StopCause, UsageError, hint, unknown
 from sociometer.core.measure import Cell, Table
 from sociometer.core.settings import Setting
 from sociometer.core.stopping import DECIDED, RANKED, Checkpoint
@@ -80,7 +80,7 @@ class RunCommand(PlayCommand):
         """The options; without a test, also the names of the options that only one test has."""
         super().format_options(ctx, formatter)
         if ctx.meta.get(HELP_ALL) and len(self.params) == len(fixed_parameters()) + len(self.own):
-            with formatter.section("Options of one test (described by 'sociometer run NAME --help')"):
+            with formatter.section(f"Options of one test (described by '{hint('run NAME --help')}')"):
                 formatter.write_dl([(card.name, _flags(card)) for card in cards().values() if card.setting])
 
 
@@ -120,7 +120,7 @@ def configs_of(instruments: tuple[str, ...], values: dict[str, Any]) -> list[Run
         raise UsageError("'all' includes every instrument; give either 'all' or instrument names.")
     models = values["models"]
     if not models:
-        raise UsageError("no model given; use --model MODEL ('sociometer list models' lists the accepted values).")
+        raise UsageError(f"no model given; use --model MODEL ('{hint('list models')}' lists the accepted values).")
     for option in ("label", "name"):
         if values[option] and len(models) > 1:
             raise UsageError(f"--{option} works with a single --model, not with several.")
@@ -177,7 +177,7 @@ def play(
         plans = engine.plans(configs, sends=not dry_run)
         for plan in plans:
             for skipped in plan.skipped:
-                fetch = f"run 'sociometer get data {plan.config.instrument}' or give --data DIR"
+                fetch = f"run '{hint('get data', plan.config.instrument)}' or give --data DIR"
                 print_text(f"{plan.config.instrument}: {skipped}; {fetch}.", err=True)
         if dry_run:
             return show_plan(engine, plans, display, detect, priced)
@@ -243,7 +243,7 @@ def _tell_of_stand_ins(plans: list[ReadPlan]) -> None:
     for plan in plans:
         if plan.instrument.notices is not None:
             players = {role: binding.label for role, binding in plan.bindings.items()}
-            said += plan.instrument.notices(players, plan.instrument.card.version)
+            said += plan.instrument.notices(players, plan.config.roles, plan.instrument.card.version)
     for sentence in dict.fromkeys(said):
         print_text(sentence, err=True)
 
@@ -313,7 +313,7 @@ def show_played(runs: list[StoredRun], display: Display) -> None:
     if len(runs) == 1:
         table = summaries.summary_table(runs[0])
         first = next((episode.item.id for task in runs[0].tasks for episode in runs[0].episodes(task)), "ITEM")
-        note = f"Transcripts: sociometer show {summaries.reference(runs[0])} {first}"
+        note = f"Transcripts: {hint('show', runs[0].reference, first)}"
         display.show(
             [table],
             finding=summaries.finding(runs[0]),

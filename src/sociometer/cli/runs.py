@@ -11,7 +11,7 @@ from msgspec import Struct
 from sociometer.cli.options import store_option, store_path
 from sociometer.cli.output import SCREEN, Display, Range, TableCommand, display_options, option, print_line, print_table
 from sociometer.core.conversation import SUBJECT
-from sociometer.core.errors import StoreError, UsageError
+from sociometer.core.errors import StoreError, UsageError, hint
 from sociometer.core.measure import Table
 from sociometer.core.settings import without_folders
 from sociometer.instruments import cards
@@ -36,13 +36,13 @@ def show_runs(watch: bool, every: float, store: StorePlace | None, display: Disp
         "runs",
         f"Runs in {path}",
         (
-            "run", "name", "instrument", "subject", "status", "score", "episodes", "errors", "what", "started", "cost",
-            "requests", "tokens",
+            "run", "name", "instrument", "subject", "status", "score", "episodes", "errors", "settings", "started",
+            "cost", "requests", "tokens",
         ),
         tuple(
             (
                 row.record.id, row.record.name, row.record.instrument, row.record.subject, row.state, row.score,
-                row.totals.done, row.totals.failed, _what(row.record),
+                row.totals.done, row.totals.failed, _settings(row.record),
                 datetime.fromtimestamp(row.record.created, UTC).strftime("%Y-%m-%d %H:%M"),
                 cost_in_words(spent.cost, spent.priced, spent.unpriced) if spent.requests else None,
                 spent.requests, spent.input_tokens + spent.output_tokens,
@@ -50,7 +50,7 @@ def show_runs(watch: bool, every: float, store: StorePlace | None, display: Disp
             for row in (rows if most is None else rows[-most:])
             for spent in (row.totals.spent,)
         ),
-        note="" if rows else "There are no runs yet. Start one with: sociometer run INSTRUMENT --model MODEL",
+        note="" if rows else f"There are no runs yet. Start one with: {hint('run INSTRUMENT --model MODEL')}",
         details=("requests", "tokens"),
     )  # fmt: skip
     left = len(rows) - len(table.rows)
@@ -64,7 +64,7 @@ def show_runs(watch: bool, every: float, store: StorePlace | None, display: Disp
     display.show([table], notes=notes, limits=[len(rows)], data=data)
 
 
-def _what(record: RunRecord) -> str:
+def _settings(record: RunRecord) -> str:
     """How a run differs from the instrument's default test: other tasks, other settings, a sample, other items."""
     config = record.manifest.config
     card = record.manifest.card or cards().get(record.instrument)

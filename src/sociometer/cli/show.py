@@ -10,7 +10,7 @@ from sociometer.cli.options import open_stored, store_option
 from sociometer.cli.output import Display, TableCommand, display_options, option, print_line, print_table, print_text
 from sociometer.core.card import MeasureCard
 from sociometer.core.conversation import SUBJECT, Exchange
-from sociometer.core.errors import UsageError, unknown
+from sociometer.core.errors import UsageError, hint, unknown
 from sociometer.core.measure import Cell, Table
 from sociometer.core.task import Episode
 from sociometer.reporting.chat import print_chat, record_text, score_text, transcript_lines, turns
@@ -27,10 +27,10 @@ def _show_items(stored: StoredRun, tasks: Iterable[str], display: Display) -> No
     for task in tasks:
         primary = stored.definition.card.primary_of(task)
         rows += [(task, one.item.id, one.repeat, _result(one, primary)) for one in stored.episodes(task)]
-    title = f"{stored.instrument} · {summaries.subject_of(stored)}  ({summaries.reference(stored)})"
+    title = f"{stored.instrument} · {summaries.subject_of(stored)}  ({stored.reference})"
     table = Table("items", title, ("task", "item", "repeat", "result"), tuple(rows))
     shown = table.only([place for place in range(4) if place in (1, 3) or len({row[place] for row in rows}) > 1])
-    how = f"One item turn by turn: sociometer show {summaries.reference(stored)} ITEM"
+    how = f"One item turn by turn: {hint('show', stored.reference, 'ITEM')}"
     display.show([shown], notes=[how], data=table.records())
 
 
@@ -93,7 +93,7 @@ def _show_item(stored: StoredRun, item: str, task: str | None, repeat: int, disp
     if display.as_json:
         display.json({"run": stored.id, "task": name, "episode": episode, "events": events})
         return
-    title = (summaries.reference(stored), stored.subject, name, item, f"repeat {repeat}" if repeat else "")
+    title = (stored.reference, stored.subject, name, item, f"repeat {repeat}" if repeat else "")
     print_line(" · ".join(filter(None, title)))
     print_line()
     if display.wide:
@@ -124,9 +124,9 @@ def find_episode(stored: StoredRun, item: str, task: str | None, repeat: int) ->
                 return name, episode
     known = [episode.item.id for name in tasks for episode in stored.episodes(name)]
     if item in known:
-        raise UsageError(f"item '{item}' has no repeat {repeat} in run {stored.id}; repeats are counted from 0.")
+        raise UsageError(f"item '{item}' has no repeat {repeat} in run {stored.reference}; repeats are counted from 0.")
     raise unknown(
-        f"{stored.instrument} item", item, known, f"'sociometer show {summaries.reference(stored)} --items' lists them."
+        f"{stored.instrument} item", item, known, f"'{hint('show', stored.reference, '--items')}' lists them."
     )
 
 
@@ -142,5 +142,5 @@ command = TableCommand(
         store_option(),
         *display_options(),
     ],
-    help="Show the scores of RUN, or one ITEM of it turn by turn. RUN is an id, the start of an id, a name, or 'last'.",
+    help="Show the scores of RUN, or one ITEM of it turn by turn. RUN is an id, a name, a subject, or 'last'.",
 )

@@ -3,7 +3,6 @@
 import asyncio
 import math
 import secrets
-import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import closing
@@ -21,7 +20,7 @@ from sociometer.cli.view import place_options, who_can_open
 from sociometer.core.card import Card
 from sociometer.core.config import RunConfig, provider_of
 from sociometer.core.conversation import SUBJECT, Exchange, with_new_messages
-from sociometer.core.errors import DataError, ExitCode, NotFound, StoreError, UsageError
+from sociometer.core.errors import DataError, ExitCode, NotFound, StoreError, UsageError, hint
 from sociometer.core.language import ENGLISH, language_of, written_in
 from sociometer.core.measure import Cell, Table
 from sociometer.core.settings import Settings
@@ -112,7 +111,7 @@ def _create(instruments: tuple[str, ...], name: str, store: StorePlace | None, a
         as_json,
         {"study": name, "items": counts, "quota": study.quota, "minutes": study.minutes},
         f"Study {name}: {'; '.join(told)} for each of at most {study.quota:,} participants, in about {study.minutes}"
-        f" minutes. Open it with: sociometer study open {name}",
+        f" minutes. Open it with: {hint('study open', name)}",
     )
 
 
@@ -295,7 +294,7 @@ def _open(
 def _list(store: StorePlace | None, as_json: bool) -> None:
     rows = tuple(_listed(book, name) for book in study_books(_file(store)) for name in book.names())
     columns = ("study", "instrument", "language", "participants", "quota", "withdrawn")
-    note = "" if rows else "There are no studies yet. Create one with: sociometer study create INSTRUMENT --name NAME"
+    note = "" if rows else f"There are no studies yet. Create one with: {hint('study create INSTRUMENT --name NAME')}"
     tell_rows(as_json, Table("studies", "Studies", columns, rows, note))
 
 
@@ -347,8 +346,8 @@ def _norms(name: str, to: Path, store: StorePlace | None, as_json: bool) -> None
     for task, norm in made.tasks.items():
         for table in norm_tables(norm, card_of(made.instrument).primary_of(task)):
             print_table(table)
-    left_out = f", {people.excluded} excluded ('sociometer study show {name}' says why)" if people.excluded else ""
-    play = shlex.join(["sociometer", "run", made.instrument, "--model", "MODEL", "--norm", str(to), *_chosen(taken)])
+    left_out = f", {people.excluded} excluded ('{hint('study show', name)}' says why)" if people.excluded else ""
+    play = hint("run", made.instrument, "--model", "MODEL", "--norm", to, *_chosen(taken))
     tell(as_json, made, f"wrote {to}: {norm.sample}{left_out}", f"Use it with: {play}")
 
 
@@ -397,7 +396,7 @@ def _withdraw(name: str, participant: str, store: StorePlace | None, as_json: bo
         book.study(name)
         found = book.with_code(name, participant) or book.participant(participant)
     if found is None or found.study != name:
-        raise NotFound(f"study {name} has no participant '{participant}'; 'sociometer study show {name}' lists them.")
+        raise NotFound(f"study {name} has no participant '{participant}'; '{hint('study show', name)}' lists them.")
     with study_lock(path, name):
         erased = Store(path).withdraw(found.id)
     tell(

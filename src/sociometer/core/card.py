@@ -221,6 +221,11 @@ class Card(Struct, frozen=True, forbid_unknown_fields=True):
             raise unknown(f"{self.name} task", name, tasks)
         return tasks[name]
 
+    def cluster_of(self, task: str) -> str:
+        """What the independent parts of a task are, such as stories."""
+        found = next((one.cluster for one in self.task if one.name == task), "item")
+        return "independent item" if found == "item" else found
+
     def default_tasks(self, *, official: bool = False) -> tuple[str, ...]:
         """The tasks that `run`, or `run --official`, plays when none is named."""
         return tuple(

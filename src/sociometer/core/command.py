@@ -33,6 +33,9 @@ class Run(Protocol):
     def id(self) -> str: ...
 
     @property
+    def reference(self) -> str: ...
+
+    @property
     def instrument(self) -> str: ...
 
     @property
@@ -126,7 +129,8 @@ class CommandContext(Protocol):
         """The estimated requests, tokens and cost of playing the items with every subject; sends nothing."""
 
     def run(self, reference: str, task: str = "") -> Run:
-        """The stored run with this id, name or start of an id; `last` is the newest of this instrument and task."""
+        """The stored run with this id, name, subject or start of an id; `last` is the newest of this"
+        " instrument and task."""
 
     def keep(
         self,
@@ -153,5 +157,5 @@ class CommandContext(Protocol):
     ) -> tuple[PeopleLabel, ...]:
         """Store a person's answers on the rows of a run's sheet, by key, and return those of all people."""
 
-    def write(self, path: Path, text: str) -> str:
-        """Write a file completely or not at all, and return its path for `Result.wrote`."""
+    def write(self, path: Path, text: str, within: Path | None = None) -> str:
+        """Write a file completely or not at all, and return its path; `within`, a folder for several, is created."""

@@ -1,7 +1,6 @@
 """The configuration of a run: one subject, one instrument, and all options."""
 
 import math
-import shlex
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
@@ -10,8 +9,9 @@ from urllib.parse import urlsplit
 
 from msgspec import UNSET, Struct, structs
 
-from sociometer.core.conversation import Sampling
+from sociometer.core.conversation import SUBJECT, Sampling
 from sociometer.core.errors import UsageError, unknown
+from sociometer.core.hints import hint
 from sociometer.core.server_fields import ServerFields
 from sociometer.core.session import AnswerMode, ToolMode
 from sociometer.core.settings import Setting, SettingValue, without_folders
@@ -278,10 +278,20 @@ class RunConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
         specs = (spec.strip() for spec in (self.subject, *self.roles.values()))  # as `resolve` reads them
         return tuple(dict.fromkeys(spec for spec in specs if spec.startswith("python/")))
 
-    def resume_command(self, run: str) -> str:
-        """The command that continues the run with this id."""
-        code = (word for spec in self.code for word in ("--code", spec))
-        return shlex.join(("sociometer", "resume", run, *code))
+    def resume_command(self, run: str, *more: str) -> str:
+        """What to type to continue this run: with the code, the key and the headers that a store cannot give."""
+        headers = (
+            f"{'' if role == SUBJECT else f'{role}.'}header.{name}=VALUE"
+            for role, fields in self.server_fields.items()
+            for name in fields.stored.header_digests
+        )
+        given = (
+            *(("--code", spec) for spec in self.code),
+            *([("--key-variable", self.key_variable)] if self.key_variable else []),
+            *(("-o", header) for header in headers),
+            *([("-o", "insecure-http")] if self.insecure_http else []),
+        )
+        return hint("resume", run, *(word for pair in given for word in pair), *more)
 
     @property
     def subject_label(self) -> str:

@@ -23,6 +23,7 @@ from difflib import get_close_matches
 from enum import IntEnum, StrEnum
 from pathlib import Path
 
+from sociometer.core.hints import hint as hint  # the next step of a message
 from sociometer.core.words import first_of, visible
 
 

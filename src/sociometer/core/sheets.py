@@ -150,13 +150,26 @@ def write_sheet(columns: Sequence[str], rows: Iterable[Sequence[Cell]], *, guard
     return "".join(_line([guard(cell) for cell in row] if guard_formulas else row) for row in ([*columns], *rows))
 
 
+def folder_for(path: Path, within: Path | None = None) -> None:
+    """Refuse a file in a missing folder by the folder's name; `within`, the last folder of a path, is created."""
+    parent = (within or path).absolute().parent
+    if not parent.is_dir():
+        named = (within or path).parent
+        raise UsageError(f"there is no folder '{named}' for '{within or path}'; create it, or correct the path.")
+    if within is not None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+
+
 @contextmanager
-def whole_file(path: Path, *, private: bool = False) -> Iterator[Path]:
-    """A temporary file that replaces `path` when it is complete; if it is `private`, only its owner may read it."""
+def whole_file(path: Path, *, private: bool = False, within: Path | None = None) -> Iterator[Path]:
+    """A temporary file that replaces `path` when it is complete; if it is `private`, only its owner may read it.
+
+    Its folder must exist, except `within` a folder that the user named, as `folder_for` says.
+    """
     try:
         if path.is_dir():
             raise UsageError(f"'{path}' is a folder; give the name of a file.")
-        path.parent.mkdir(parents=True, exist_ok=True)
+        folder_for(path, within)
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
         os.close(handle)
         partial = Path(name)
@@ -171,17 +184,17 @@ def whole_file(path: Path, *, private: bool = False) -> Iterator[Path]:
 
 
 @contextmanager
-def whole_files(*paths: Path) -> Iterator[list[Path]]:
-    """Temporary files that replace `paths` when all of them are complete."""
+def whole_files(*paths: Path, within: Path) -> Iterator[list[Path]]:
+    """Temporary files that replace `paths` in a folder when all of them are complete."""
     with ExitStack() as staged:
-        yield [staged.enter_context(whole_file(path)) for path in paths]
+        yield [staged.enter_context(whole_file(path, within=within)) for path in paths]
 
 
 @contextmanager
 def whole_folder(path: Path) -> Iterator[Path]:
     """A folder that becomes `path`, which is new or empty, when its files are complete."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        folder_for(path)
         with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as name:
             yield Path(name, path.name)
             Path(name, path.name).replace(path)

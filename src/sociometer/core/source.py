@@ -5,7 +5,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from sociometer.core.errors import DataError
+from sociometer.core.errors import DataError, hint
 from sociometer.core.prompts import Prompts, placeholders_of
 from sociometer.core.settings import Settings
 
@@ -32,7 +32,7 @@ class Source(Struct, frozen=True):
         looked = ", ".join(map(str, self.folders)) or "nowhere"
         raise DataError(
             f"official file '{name}' not found (looked in {looked}); "
-            f"run 'sociometer get data {self.instrument}' or give --data DIR."
+            f"run '{hint('get data', self.instrument)}' or give --data DIR."
         )
 
 

@@ -12,8 +12,15 @@ NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight",
 
 
 def counted(number: int, one: str, many: str = "") -> str:
-    """A number with its noun: “1 reply”, “2 replies”; without `many`, the plural adds an s."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
+    """A number with its noun: “1 reply”, “2 replies”; without `many`, its `plural`."""
+    return f"{number:,} {one if number == 1 else many or plural(one)}"
+
+
+def plural(noun: str) -> str:
+    """Several of a noun: “stories”, “people”, “matches”."""
+    if noun == "person":
+        return "people"
+    return f"{noun[:-1]}ies" if noun.endswith("y") else noun + ("es" if noun.endswith(("ch", "s", "x")) else "s")
 
 
 def grouped(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:

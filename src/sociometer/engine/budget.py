@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from sociometer.core.config import Caps
 from sociometer.core.conversation import Request, Schema, Usage
-from sociometer.core.errors import StopCause, Stopped, UsageError
+from sociometer.core.errors import StopCause, Stopped, UsageError, hint
 from sociometer.engine.prices import Price
 from sociometer.store.records import Charge, Spent
 
@@ -282,7 +282,7 @@ def worst_case(model: str, request: Request, price: Price | None, writes: bool, 
         raise UsageError(
             f"replies of {model} (role '{request.role}') have no length limit, so a cap on tokens or cost cannot be"
             " guaranteed; give -o reply-tokens=N for the subject, or add max_output to the model's entry in your price"
-            " list ('sociometer check' prints its path)."
+            f" list ('{hint('check')}' prints its path)."
         )
     written = max(written, longest) if writes else 0
     cost = (read * price.input + written * price.output) / 1e6 if price else 0.0

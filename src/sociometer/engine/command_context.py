@@ -131,9 +131,10 @@ class EngineContext:
         return Table("plan", "Plan (nothing was sent)", columns, tuple(rows), how_estimated(found))
 
     def run(self, reference: str, task: str = "") -> StoredRun:
-        stored = self._engine.stored(self._last(task) if reference == "last" else reference)
-        if stored.instrument != self.instrument.card.name:
-            raise UsageError(f"run {stored.id} is a run of {stored.instrument}, not of {self.instrument.card.name}.")
+        mine = self.instrument.card.name
+        stored = self._engine.stored(self._last(task) if reference == "last" else reference, [mine])
+        if stored.instrument != mine:
+            raise UsageError(f"run {stored.reference} is a run of {stored.instrument}, not of {mine}.")
         return stored
 
     def _last(self, task: str) -> str:
@@ -233,7 +234,7 @@ class EngineContext:
         keep_people(place, card.name, next(one for one in card.sheet if one.name == sheet), run, given)
         return people_of(place, run).get(sheet, ())
 
-    def write(self, path: Path, text: str) -> str:
-        with whole_file(path) as partial:
+    def write(self, path: Path, text: str, within: Path | None = None) -> str:
+        with whole_file(path, within=within) as partial:
             partial.write_text(text, encoding="utf-8")
         return str(path)

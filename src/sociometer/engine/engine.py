@@ -15,7 +15,7 @@ from msgspec import Struct, structs
 
 from sociometer.core.config import Caps, RunConfig, check_characters
 from sociometer.core.conversation import Identity
-from sociometer.core.errors import NeverAnswered, StoreError, UsageError
+from sociometer.core.errors import NeverAnswered, StoreError, UsageError, hint
 from sociometer.core.instrument import Instrument
 from sociometer.core.player import Player
 from sociometer.core.server_fields import NONE, ServerFields
@@ -146,7 +146,11 @@ class Engine:
         for why in (why for why, holds in wrong.items() if holds):
             raise UsageError(f"the name '{name[:_LONGEST_NAME]}' {why}; {another}")
         if known and (other := runs.named(name)) is not None and other.id != run:
-            step = "" if other.status is RunStatus.FINISHED else f"continue it with 'sociometer resume {name}', or "
+            step = (
+                ""
+                if other.status is RunStatus.FINISHED
+                else f"continue it with '{other.manifest.config.resume_command(name)}', or "
+            )
             raise UsageError(f"the name '{name}' is already used by run {other.id}; {step}{another}")
 
     def _rule(self, manifest: Manifest, instrument: Instrument) -> StoppingRule | None:
@@ -197,21 +201,25 @@ class Engine:
         record = self.store.runs.get(reference)
         manifest = record.manifest
         if manifest.imported:
-            raise UsageError(f"run {record.id} was imported, so it cannot be resumed.")
+            raise UsageError(f"run {record.reference} was imported, so it cannot be resumed.")
         if manifest.given_items:
             command = shlex.join(manifest.config.command)
-            raise UsageError(f"run {record.id} belongs to a command; to continue it, repeat the command: {command}")
+            raise UsageError(
+                f"run {record.reference} belongs to a command; to continue it, repeat the command: {command}"
+            )
         instrument = self._load(record.instrument)
         if instrument.card.version != manifest.instrument_version:
             raise UsageError(
-                f"run {record.id} was made with {record.instrument} version {manifest.instrument_version}, but version"
+                f"run {record.reference} was made with {record.instrument} version"
+                f" {manifest.instrument_version}, but version"
                 f" {instrument.card.version} is installed; a run cannot change version. Start a new run."
             )
         for spec in manifest.config.code:
             if spec not in code:
                 raise UsageError(
-                    f"run {record.id} runs the code '{spec}', which only its store names. If it is yours, name it"
-                    f" again: {manifest.config.resume_command(record.id)}"
+                    f"run {record.reference} runs the code '{spec}', which only its store names. If it is"
+                    " yours, name it"
+                    f" again: {manifest.config.resume_command(record.reference)}"
                 )
         before, given = manifest.config.server_fields, fields or {}
         again = {role: before.get(role, NONE).again(given.get(role, NONE), role) for role in {**before, **given}}
@@ -273,16 +281,16 @@ class Engine:
                 # Nothing was ever answered or paid for: what was asked for cannot be had, and no run is kept of it.
                 self.store.runs.delete(record.id)
                 ending = structs.replace(ending, kept=False)
-                raise NeverAnswered(ending.reason)
+                raise NeverAnswered(ending.reason) from runner.raised
             journal.end_allowance(record.id)
             await _in_thread(self.store.flush)
             await _in_thread(self.summarise, plan, runner.stopping)
             progress.tell(RunEvent("end", record.id, status=ending.status))
             if ending.status is RunStatus.FINISHED and self._lacks_shards(plan):
-                status = RunStatus.STOPPED
+                status, resume = RunStatus.STOPPED, plan.config.resume_command(record.reference)
                 progress.warnings.append(
-                    f"shard {plan.config.shard} is played. Unite the stores of all shards with 'sociometer store copy"
-                    f" --trust', then run: {plan.config.resume_command(record.id)}"
+                    f"shard {plan.config.shard} is played. Unite the stores of all shards with"
+                    f" '{hint('store copy FROM TO --trust')}', then run: {resume}"
                 )
         finally:
             progress.status = ending.status
@@ -353,11 +361,11 @@ class Engine:
         """Continue a stopped or killed run; `options` are those of `prepare_resume`."""
         return run_loop(self.play(self.prepare_resume(reference, caps, in_flight, **options)))
 
-    def stored(self, reference: str) -> StoredRun:
-        """The stored run with this id, name or unique start of an id, or `last`; a mistyped path creates no store."""
+    def stored(self, reference: str, instruments: Sequence[str] = ()) -> StoredRun:
+        """The stored run that `Runs.get` finds; a mistyped path creates no store."""
         if not self.store.path.exists():
             raise UsageError(f"there is no run '{reference}': there is no store at {self.store.path}.")
-        record = self.store.runs.get(reference)
+        record = self.store.runs.get(reference, instruments)
         card = record.manifest.card
         instrument = self._load(record.instrument, card) if card else self._load(record.instrument)
         return StoredRun(self.store, record, instrument)
@@ -382,7 +390,7 @@ def _progress(plan: StoredPlan, budget: Budget) -> Progress:
         visible(f"{record.instrument} · {record.subject}"),
         budget,
         plan.total,
-        resume="" if repeated else plan.config.resume_command(record.id),
+        resume=None if repeated else partial(plan.config.resume_command, record.reference),
         replicas=max((player.replicas for player in plan.players), default=1),
     )
     if before is not None:
@@ -408,7 +416,7 @@ def _refuse_changes(record: RunRecord, plan: ReadPlan) -> None:
     ):
         if before != after:
             raise UsageError(
-                f"run {record.id} cannot be continued: its {what} changed since it was started. Start a new run."
+                f"run {record.reference} cannot be continued: its {what} changed since it was started. Start a new run."
             )
 
 

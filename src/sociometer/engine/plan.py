@@ -17,7 +17,7 @@ from msgspec import Struct, structs
 from sociometer.core.card import NORM, Card
 from sociometer.core.config import RunConfig
 from sociometer.core.conversation import SUBJECT
-from sociometer.core.errors import DataError, UsageError, unknown
+from sociometer.core.errors import DataError, UsageError, hint, unknown
 from sociometer.core.instrument import Instrument
 from sociometer.core.player import Player
 from sociometer.core.prompts import Prompts
@@ -379,7 +379,7 @@ def _without_missing_files(plan: Plan) -> Plan:
     skipped = tuple(SkippedTask(name, files) for name, files in missing.items() if files)
     if skipped and not tasks:
         raise DataError(
-            f"no official file of {card.name} found; run 'sociometer get data {card.name}' or give --data DIR."
+            f"no official file of {card.name} found; run '{hint('get data', card.name)}' or give --data DIR."
         )
     config = structs.replace(plan.config, tasks=tuple(task.name for task in tasks))
     return structs.replace(plan, config=config, tasks=tasks, skipped=skipped)
@@ -404,5 +404,5 @@ def _refuse_unknown_prices(config: RunConfig, bindings: dict[str, RoleBinding], 
         if price_of(prices, binding) is None:
             raise UsageError(
                 f"the price of '{binding.label}' is unknown, so --max-cost cannot be guaranteed; add it to your price"
-                " list ('sociometer check' prints its path), or use --max-requests or --max-tokens."
+                f" list ('{hint('check')}' prints its path), or use --max-requests or --max-tokens."
             )

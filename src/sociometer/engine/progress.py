@@ -70,8 +70,8 @@ class Progress:
     label: str
     budget: Budget
     total: int
-    resume: str = ""
-    """The command that continues the run; empty if the user repeats the command that it belongs to."""
+    resume: Callable[..., str] | None = None
+    """Gives the command that continues the run, with further words; None if the user repeats the command it is of."""
     work: dict[str, TaskWork] = field(default_factory=dict)
     """What is left of each task, to tell the time; empty if nobody is told."""
     done: int = 0

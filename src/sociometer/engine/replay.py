@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Struct, structs
 
 from sociometer.core.conversation import SUBJECT, Event, Exchange, Reply, Request, Sampling
-from sociometer.core.errors import DataError, FailureKind, MachineryError, UsageError
+from sociometer.core.errors import DataError, FailureKind, MachineryError, UsageError, hint
 from sociometer.core.instrument import Instrument
 from sociometer.core.player import EVERY_ABILITY, Abilities, RulePlayer
 from sociometer.core.prompts import AUTHORS, Prompts
@@ -79,12 +79,16 @@ class Checked(Struct, frozen=True):
 def export_bundle(run: StoredRun, to: Path, *, key: str = "") -> str:
     """Write a finished run as one file and return its root digest, signed with an SSH key if one is given."""
     if run.status is not RunStatus.FINISHED:
-        raise UsageError(f"run {run.id} is {run.state}; finish it first: sociometer resume {run.id}.")
+        raise UsageError(
+            f"run {run.reference} is {run.state}; finish it first: {run.manifest.config.resume_command(run.reference)}"
+        )
     if run.manifest.imported or run.manifest.given_items:
         source = "was imported" if run.manifest.imported else "has items from a command"
-        raise UsageError(f"run {run.id} {source}; only runs of 'sociometer run' can be written as such a file.")
+        raise UsageError(f"run {run.reference} {source}; only runs of the command 'run' can be written as such a file.")
     if past := next(filter(None, map(run.past_note, run.tasks)), ""):  # its records cannot be read as they were typed
-        raise UsageError(f"run {run.id} can be written as such a file only with the version that made it: {past}")
+        raise UsageError(
+            f"run {run.reference} can be written as such a file only with the version that made it: {past}"
+        )
     with whole_file(to) as partial:
         return write_bundle(partial, _rows_of(run), key)
 
@@ -367,8 +371,8 @@ class _Replay:
             )
         if then.data_files != now.data_files:
             raise UsageError(
-                "the official files of the run are not on this machine; run 'sociometer get data"
-                f" {then.config.instrument}', or set SOCIOMETER_DATA to their folder."
+                f"the official files of the run are not on this machine; run"
+                f" '{hint('get data', then.config.instrument)}', or set SOCIOMETER_DATA to their folder."
             )
         same = [(then.repeats, now.repeats, "repeats"), (then.official_files, now.official_files, "source of items")]
         same += [] if self.own_files else [(then.norms, now.norms, "norm")]

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from sociometer.core.card import RoleCard
 from sociometer.core.config import RunConfig, model_label, split_spec
 from sociometer.core.conversation import SUBJECT, Sampling
-from sociometer.core.errors import UsageError, unknown
+from sociometer.core.errors import UsageError, hint, unknown
 from sociometer.core.instrument import Instrument
 from sociometer.core.player import Abilities, Player
 from sociometer.core.server_fields import NONE
@@ -53,7 +53,7 @@ def bind_roles(
         if not spec:
             option = "--model MODEL" if name == SUBJECT else f"--role {name}=MODEL"
             raise UsageError(
-                f"no model for the role '{name}' ({role.help}); give {option}. See 'sociometer list models'."
+                f"no model for the role '{name}' ({role.help}); give {option}. See '{hint('list models')}'."
             )
         if name in config.server_fields and spec.partition("/")[0] not in PRESETS:
             raise UsageError(f"-o body, header and query need a model on a server; {model_label(spec)} uses none.")

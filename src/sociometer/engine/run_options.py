@@ -1,6 +1,7 @@
 """The options of a run, the same in Python and on the command line, and the run configuration made from them."""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
@@ -12,7 +13,7 @@ from sociometer.core.conversation import Sampling
 from sociometer.core.errors import UsageError, unknown
 from sociometer.core.server_fields import server_fields
 from sociometer.core.session import AnswerMode, ToolMode
-from sociometer.core.settings import SettingValue
+from sociometer.core.settings import Setting, SettingValue
 from sociometer.core.stopping import RANKED, Until
 from sociometer.models.python import Function, name_of
 from sociometer.store.stored_run import StoredRun
@@ -264,6 +265,30 @@ def _until(goal: str, against: "str | StoredRun", margin: float | None, measure:
         if value:
             raise UsageError(f"{option} needs --until; to stop when a comparison is decided, add --until decided.")
     return None
+
+
+_BY_FLAG = {(one.flag or one.name.replace("_", "-")).removeprefix("--"): one for one in OPTIONS}
+_WRITTEN = re.compile(r"(?:--|-o )([a-z][a-z-]*)(?:[ =](?:([a-zA-Z]+)=)?([A-Z]+\b|\d+(?:\.\d+)?\b))?")
+"""An option in a text, with a role and a value that is a placeholder or a number."""
+
+
+def as_python(text: str, settings: Iterable[Setting] = ()) -> str:
+    """The text with the options of the command line as arguments of Python: `--limit 3` as `limit=3`."""
+    flags = {one.name: one.kind == "flag" for one in settings}
+
+    def argument(found: re.Match[str]) -> str:
+        name, role, value = found.groups()
+        if (one := _BY_FLAG.get(name)) is None and name not in flags:
+            return found[0]
+        if role:
+            return f'{one.name if one else "settings"}={{"{role}": {value}}}'
+        value = value or ("True" if (one.kind is bool if one else flags[name]) else "")
+        if one is None:
+            return f'settings={{"{name}": {value or "…"}}}'
+        name = "model" if one.name == "models" else one.name
+        return f"{name}={f'[{value}]' if one.many and name != 'model' else value}" if value else name
+
+    return _WRITTEN.sub(argument, re.sub(r"'--([a-z-]+)'", r"'\1'", text))
 
 
 def model_spec(model: str | Function) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 from msgspec import Struct
 
 from sociometer.core.conversation import SUBJECT, Event, Exchange, Noted, Reply
-from sociometer.core.errors import MachineryError, StopCause, Stopped, StoreError, UsageError, failure_of
+from sociometer.core.errors import FailureKind, MachineryError, StopCause, Stopped, StoreError, UsageError, failure_of
 from sociometer.core.measure import Summary
 from sociometer.core.reply_kind import AGAIN, ReplyKind, cut_off, cut_off_limit
 from sociometer.core.session import DirectReplies, Draw, ReplySource, Session
@@ -235,6 +235,8 @@ class Runner:
         self._run = run = plan.run.id
         self._progress = progress
         self._fatal = ""
+        self.raised: BaseException | None = None
+        """What a function of the user's raised last."""
         self._first_replies = FirstReplies(plan)
         batches = Batches(plan, store, run, budget, progress) if plan.config.batch else None
         self._replies = RunReplies(plan, store.journal, run, budget, progress, batches)
@@ -261,6 +263,8 @@ class Runner:
         for result in results:
             if isinstance(result, Exception) and not isinstance(result, Stopped):
                 raise result
+        if not self._fatal and self._replies.stopped is None and self._always_raises:
+            self._fatal = self._progress.last_failure[FailureKind.PYTHON_ERROR]
         if self._fatal:
             return Ending(RunStatus.FAILED, self._fatal)
         if (stopped := self._replies.stopped) is not None:
@@ -385,12 +389,22 @@ class Runner:
             if stop := self._first_replies.add(played, self._progress):
                 self._replies.stop(stop)
             return
+        self.raised = error.__cause__ if error and failure.kind == FailureKind.PYTHON_ERROR else None
         self._progress.failed[failure.kind] += 1
         self._progress.lost.add((task, played.episode.item.id, played.episode.repeat))
         self._progress.last_failure[failure.kind] = failure.message
-        if isinstance(error, UsageError) or (isinstance(error, MachineryError) and error.fatal):
+        if (
+            isinstance(error, UsageError)
+            or (isinstance(error, MachineryError) and error.fatal)
+            or (self._progress.failed[FailureKind.PYTHON_ERROR] >= max(_FIRST, self._workers()) and self._always_raises)
+        ):
             self._fatal = failure.message
             self._replies.stop(Stopped(failure.message))
+
+    @property
+    def _always_raises(self) -> bool:
+        """Whether a function of the user's has raised an error on every item so far."""
+        return not self._progress.done and set(self._progress.failed) == {FailureKind.PYTHON_ERROR}
 
 
 @contextlib.contextmanager

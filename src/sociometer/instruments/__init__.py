@@ -15,7 +15,7 @@ from pathlib import Path
 
 from sociometer.core.card import Card, read_card
 from sociometer.core.command import CommandContext
-from sociometer.core.errors import DataError, unknown
+from sociometer.core.errors import DataError, hint, unknown
 from sociometer.core.instrument import Instrument, Result
 from sociometer.core.language import texts_in
 from sociometer.core.settings import Settings
@@ -62,7 +62,7 @@ def card_of(name: str, stored: Card | None = None) -> Card:
     if stored is not None:
         return stored
     if name not in cards():
-        raise unknown("instrument", name, cards(), f"Run 'sociometer list' to see all {len(cards())}.")
+        raise unknown("instrument", name, cards(), f"Run '{hint('list')}' to see all {len(cards())}.")
     return cards()[name]
 
 
@@ -99,7 +99,7 @@ def _package(name: str) -> str:
         return packages()[name]
     if (FOLDER / name / "card.toml").exists():
         return f"{__name__}.{name}"
-    raise unknown("instrument", name, cards(), f"Run 'sociometer list' to see all {len(cards())}.")
+    raise unknown("instrument", name, cards(), f"Run '{hint('list')}' to see all {len(cards())}.")
 
 
 def _folder(name: str, package: str) -> Path:

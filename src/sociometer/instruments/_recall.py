@@ -19,7 +19,7 @@ from msgspec import Struct, structs
 
 from sociometer.core.command import CommandContext
 from sociometer.core.conversation import Choice, Sampling, user
-from sociometer.core.errors import UsageError
+from sociometer.core.errors import UsageError, hint
 from sociometer.core.instrument import Result
 from sociometer.core.language import ENGLISH, language_of
 from sociometer.core.measure import Cell, Interval, Measure, Summary, Table
@@ -344,7 +344,7 @@ def examine(context: CommandContext, options: Settings, recalled: ToRecall) -> R
     first = next(iter(ids.values()))
     notes += [
         _matching(pairs),
-        f"The verdict is shown next to this subject's scores. Replies: sociometer show {first} ITEM",
+        f"The verdict is shown next to this subject's scores. Replies: {hint('show', first, 'ITEM')}",
     ]
     data = {"runs": ids, "found": found}
     return Result(tuple(tables), tuple(notes), data=data, finding="\n".join(findings))

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from sociometer.core.conversation import Allocation, Choice, Free, Identity, Likelihood, Reply, Request, Schema, Usage
-from sociometer.core.errors import FailureKind, MachineryError, unknown
+from sociometer.core.errors import FailureKind, MachineryError, hint, unknown
 from sociometer.core.language import texts_in, written_in
 from sociometer.core.player import EVERY_ABILITY, RulePlayer
 
@@ -271,7 +271,7 @@ _MAKERS: dict[str, tuple[str, Callable[[], Baseline]]] = {
 def baseline(name: str) -> Baseline:
     """The baseline with this name."""
     if name not in _MAKERS:
-        raise unknown("baseline", name, _MAKERS, "Run 'sociometer list models' to see all.")
+        raise unknown("baseline", name, _MAKERS, f"Run '{hint('list models')}' to see all.")
     return _MAKERS[name][1]()
 
 

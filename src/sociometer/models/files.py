@@ -15,7 +15,7 @@ import platformdirs
 from msgspec import Struct
 
 from sociometer.core.checksums import checksum
-from sociometer.core.errors import FailureKind, MachineryError, UsageError, unknown
+from sociometer.core.errors import FailureKind, MachineryError, UsageError, hint, unknown
 from sociometer.core.sheets import whole_file
 
 _DOWNLOAD_SECONDS = 1800
@@ -112,8 +112,8 @@ def verified_file(name: str) -> Path | None:
     path, expected = file_of(name), local_model(name).sha256
     if path is not None and expected and (found := remembered_checksum(path)) != expected:
         raise UsageError(
-            f"{path} is damaged: its checksum is {found[:12]}…, not {expected[:12]}…. Run 'sociometer get model"
-            f" {name}' to fetch it again."
+            f"{path} is damaged: its checksum is {found[:12]}…, not {expected[:12]}…. To"
+            f" fetch it again: {hint('get model', name)}"
         )
     return path
 
@@ -152,8 +152,10 @@ def remembered_checksum(path: Path) -> str:
 
 
 def _remember(book: Path, known: dict[str, str]) -> None:
-    with contextlib.suppress(UsageError), whole_file(book) as draft:
-        draft.write_bytes(msgspec.json.encode(known))
+    with contextlib.suppress(UsageError, OSError):
+        book.parent.mkdir(parents=True, exist_ok=True)
+        with whole_file(book) as draft:
+            draft.write_bytes(msgspec.json.encode(known))
 
 
 def _remembered(book: Path) -> dict[str, str]:

@@ -42,7 +42,7 @@ class PythonPlayer(Player):
         except SociometerError:
             raise
         except Exception as error:
-            message = f"{self.identity.name} raised {type(error).__name__}: {error}"
+            message = f"{self.identity.name} raised {type(error).__name__}: {error}{_where(error, self._function)}"
             raise MachineryError(message, FailureKind.PYTHON_ERROR) from error
         if isinstance(said, Reply):
             return said
@@ -50,6 +50,15 @@ class PythonPlayer(Player):
             message = f"{self.identity.name} returned a {type(said).__name__}; it must return a string or a Reply."
             raise MachineryError(message, FailureKind.PYTHON_ERROR, fatal=True)
         return Reply(said)
+
+
+def _where(error: Exception, function: Any) -> str:
+    """The last line of the function's own file that an error came through, or else the last of all."""
+    lines = traceback.extract_tb(error.__traceback__)
+    made = function if hasattr(function, "__code__") else type(function).__call__
+    code = getattr(inspect.unwrap(made), "__code__", None)
+    own = [one for one in lines if code and one.filename == code.co_filename] or list(lines)
+    return f" ({Path(own[-1].filename).name}, line {own[-1].lineno})" if own else ""
 
 
 async def _called(function: Any, given: object) -> Any:

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from sociometer.core.conversation import Identity, Message, Reply, Request
-from sociometer.core.errors import DataError, FailureKind, MachineryError, unknown
+from sociometer.core.errors import DataError, FailureKind, MachineryError, hint, unknown
 from sociometer.core.player import RulePlayer
 from sociometer.core.settings import SettingValue
 
@@ -84,8 +84,8 @@ class Recorded(RulePlayer):
         last = request.messages[-1].content if request.messages else ""
         raise MachineryError(
             f"{self._title} has no (further) reply of role '{request.role}' to this request (last message begins"
-            f" '{last[:60]}'); it has only the items that 'sociometer demo' plays, each once, in the wording of that"
-            " day.",
+            f" '{last[:60]}'); it has only the items that '{hint('demo')}' plays, each once, as worded"
+            " then.",
             FailureKind.NOT_RECORDED,
         )
 

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from msgspec import Struct, structs
 
 from sociometer.core.conversation import SUBJECT, Identity
-from sociometer.core.errors import SociometerError, UsageError, unknown
+from sociometer.core.errors import NotFound, SociometerError, UsageError, hint, unknown
 from sociometer.core.player import Player
 from sociometer.models.baselines import baseline, baselines
 from sociometer.models.files import LOCAL_MODELS, file_of, verified_file
@@ -24,11 +24,15 @@ from sociometer.models.scripted import read_script
 
 __all__ = ["ModelEntry", "ModelOptions", "describe", "resolve"]
 
-_NEXT_STEP = "Run 'sociometer list models' to see the accepted values for --model."
 _ELSEWHERE = (
     "A server with OpenAI's format, such as LiteLLM, is openai/NAME@URL; a provider of Inspect, such as Bedrock, is"
     " inspect/bedrock/NAME."
 )
+_NAMES = {
+    "gpt-": "openai", "chatgpt-": "openai", "o1": "openai", "o3": "openai", "o4-": "openai", "claude-": "anthropic",
+    "gemini-": "google", "deepseek-": "deepseek", "mistral-": "mistral", "grok-": "xai",
+}  # fmt: skip
+"""The providers by how the names of their models begin."""
 _OTHERS = ("local", "hf", "baseline", "scripted", "recorded", "python")
 _ADDRESS = re.compile(r"@[A-Za-z][A-Za-z0-9+.-]*://")
 GROUP = "sociometer.models"
@@ -76,13 +80,29 @@ def resolve(spec: str, options: ModelOptions | None = None) -> Player:
         case "recorded":
             return Recorded(load_recording(_named(family, name)))
         case "human":
-            raise UsageError("people take a test in the browser: sociometer study create INSTRUMENT --name NAME.")
+            raise UsageError(f"people take a test in the browser: {hint('study create INSTRUMENT --name NAME')}.")
         case "python":
             return PythonPlayer(load_function(_named(family, name)), options.revision)
     if family in _installed():
         key = options.keys.key_of_another_package(options.role, options.base_url)
         return PlayerOfAnotherPackage(_provided(_installed()[family], _named(family, name), options), key)
-    raise unknown("model", family, (*PRESETS, *_OTHERS, *_installed()), f"{_ELSEWHERE} {_NEXT_STEP}")
+    if meant := _meant(spec.strip()):
+        raise NotFound(f"unknown model '{spec}'; did you mean '{meant}'? {_next_step()}")
+    raise unknown("model", family, (*PRESETS, *_OTHERS, *_installed()), f"{_ELSEWHERE} {_next_step()}")
+
+
+def _meant(spec: str) -> str:
+    """The model that a name without its provider most likely means; empty if none does."""
+    if spec.startswith((".", "/", "~")) or Path(spec).exists():
+        return f"{'local' if spec.lower().endswith('.gguf') else 'hf'}/{spec}"
+    found = "local" if spec in LOCAL_MODELS else "baseline" if spec in baselines() else ""
+    found = found or ("python" if re.fullmatch(r"[A-Za-z_][\w.]*:\w+", spec) else "")
+    found = found or next((family for begins, family in _NAMES.items() if spec.lower().startswith(begins)), "")
+    return f"{found}/{spec}" if found else ""
+
+
+def _next_step() -> str:
+    return f"To see the accepted values for --model: {hint('list models')}"
 
 
 def _on_ray(spec: str, family: str, options: ModelOptions) -> Player | None:
@@ -180,7 +200,7 @@ def _named(family: str, name: str) -> str:
             "hf": "a name on the Hugging Face hub, a folder or a .gguf file",
             "python": "package.module:function",
         }.get(family, "a model's name")
-        raise UsageError(f"'{family}' needs {what} after the slash, as in {family}/NAME. {_NEXT_STEP}")
+        raise UsageError(f"'{family}' needs {what} after the slash, as in {family}/NAME. {_next_step()}")
     return name
 
 
@@ -260,7 +280,7 @@ def _local(name: str, options: ModelOptions) -> Player:
     else:
         found = verified_file(name)
         if found is None:
-            raise UsageError(f"the model '{name}' is not on this machine; run 'sociometer get model {name}' once.")
+            raise UsageError(f"the model '{name}' is not on this machine; run '{hint('get model', name)}' once.")
         path = found
 
     from sociometer.models.local import LocalPlayer  # here, since it loads the HTTP client

@@ -6,7 +6,7 @@ from datetime import date
 from msgspec import Struct, structs
 
 from sociometer.core.card import Card
-from sociometer.core.errors import UsageError
+from sociometer.core.errors import UsageError, hint
 from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Figure
 from sociometer.core.task import AnyRun
@@ -117,7 +117,7 @@ def gather(
     works and measure nothing. Subjects and instruments keep the given order.
     """
     if not runs:
-        raise UsageError("a report needs at least one run; 'sociometer runs' lists the stored runs.")
+        raise UsageError(f"a report needs at least one run; '{hint('runs')}' lists the stored runs.")
     results: list[AnyRun] = []
     compared: list[AnyRun] = []
     shown: list[EpisodeShown] = []

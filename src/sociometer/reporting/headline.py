@@ -6,7 +6,7 @@ from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from msgspec import structs
 
 from sociometer.core.task import AnyRun
-from sociometer.core.words import counted, listed, lowered, sentence, spelled
+from sociometer.core.words import counted, listed, lowered, plural, sentence, spelled
 from sociometer.reporting.content import Chapter, EpisodeCounts, ReportContent
 from sociometer.reporting.rankings import Ranking, is_baseline
 from sociometer.results.profile import ProfileLine, ends_sentences
@@ -102,7 +102,7 @@ def _one_subject(lines: Sequence[ProfileLine]) -> list[str]:
         if known:
             found.append(f"{who} is {word} on {count or 'none'} of {counted(len(known), 'measure')}{could}")
     if len(sure) < len(scored):
-        found.append(_few(len(scored) - len(sure), len(scored), "measure"))
+        found.append(_few([(line.measure_title, "independent item") for line in scored if line not in sure]))
     return found or [f"{who} was scored on {counted(len(scored), 'measure')}"]
 
 
@@ -134,8 +134,8 @@ def _two_subjects(comparisons: Sequence[Comparison]) -> list[str]:
         verdict: [row for row in rows if row.verdict == verdict] for verdict in ("better", "worse", "equivalent")
     }
     total = counted(len(comparisons), "task")
-    few = sum(row.verdict == "too few" for row in rows)
-    if few == len(rows):
+    few = [one for one in comparisons if (row := _overall(one)) is not None and row.verdict == "too few"]
+    if len(few) == len(rows):
         return [
             f"this sample is too small to compare {second} with {first}: every task has fewer than "
             f"{MINIMUM_CLUSTERS} independent items"
@@ -153,7 +153,7 @@ def _two_subjects(comparisons: Sequence[Comparison]) -> list[str]:
     if doubtful:
         found.append(f"failed items could change the verdict on {doubtful} of {total}")
     if few:
-        found.append(_few(few, len(comparisons), "task"))
+        found.append(_few([(one.task_title, one.cluster) for one in few]))
     return found
 
 
@@ -164,7 +164,7 @@ def _one_task(comparison: Comparison) -> list[str]:
         return [comparison.sentence.split("; ")[0]]
     pair = f"{comparison.second} and {comparison.first}"
     if row.verdict == "too few":
-        items = counted(row.paired.clusters, "independent item")
+        items = counted(row.paired.clusters, comparison.cluster)
         return [f"{items} cannot compare {pair}; at least {MINIMUM_CLUSTERS} are needed"]
     around = bracketed_interval(row.paired.interval, row.unit)
     seen = f"{signed_amount(row.paired.difference, row.unit, interval=row.paired.interval)} {around}"
@@ -203,9 +203,8 @@ def _many_subjects(rankings: Sequence[Ranking], models: Container[str]) -> list[
         found.append(listed([*firsts, *(f"{name} on {alone[name]}" for name in others)], NAMED))
     elif told:
         found.append(f"on none of the {counted(len(told), 'task')} is one subject clearly first")
-    few = len(ranked) - len(told)
-    if few:
-        found.append(_few(few, len(rankings), "task"))
+    if few := [(ranking.task_title, ranking.cluster) for ranking in ranked if ranking.too_few]:
+        found.append(_few(few))
     return found or ["no subject can be ranked"]
 
 
@@ -219,11 +218,12 @@ def _with_values(ranking: Ranking) -> list[str]:
     return found
 
 
-def _few(few: int, total: int, what: str) -> str:
-    who = f"all {counted(total, what)}" if few == total else f"{few} of {counted(total, what)}"
-    return (
-        f"{who} {'has' if few == 1 else 'have'} fewer than {MINIMUM_CLUSTERS} independent items, too few for a verdict"
-    )
+def _few(tasks: Sequence[tuple[str, str]]) -> str:
+    """Which tasks or measures have too few stories, trees or other independent parts."""
+    kinds = {plural(cluster) for _, cluster in tasks}
+    parts = kinds.pop() if len(kinds) == 1 else "independent items"
+    who = listed([f"“{title}”" for title, _ in tasks], NAMED)
+    return f"{who} {'has' if len(tasks) == 1 else 'have'} fewer than {MINIMUM_CLUSTERS} {parts}, too few for a verdict"
 
 
 def _caveat(content: ReportContent) -> list[str]:

@@ -213,8 +213,10 @@ def _library() -> str:
         return kept.read_text(encoding="utf-8")
     bundle: str = vl_convert.javascript_bundle(_OFFERED)
     bundle = bundle.replace("</script", "<\\/script").replace("<!--", "<\\!--")
-    with contextlib.suppress(UsageError), whole_file(kept) as partial:
-        partial.write_text(bundle, encoding="utf-8")
+    with contextlib.suppress(UsageError, OSError):
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        with whole_file(kept) as partial:
+            partial.write_text(bundle, encoding="utf-8")
     return bundle
 
 

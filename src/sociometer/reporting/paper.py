@@ -13,7 +13,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from msgspec import Struct, structs
 
 from sociometer.core.card import Card
-from sociometer.core.errors import UsageError
+from sociometer.core.errors import UsageError, hint
 from sociometer.core.instrument import Instrument
 from sociometer.core.language import read_texts
 from sociometer.core.measure import Cell, Figure, Table
@@ -30,7 +30,7 @@ from sociometer.core.paper import (
     remarks_on,
     verdict_on,
 )
-from sociometer.core.sheets import whole_files, write_sheet
+from sociometer.core.sheets import folder_for, whole_files, write_sheet
 from sociometer.core.task import AnyRun
 from sociometer.core.words import first_of, grouped, in_one_line, plain_number
 from sociometer.reporting.plot import drawn, free_stem
@@ -313,7 +313,8 @@ def write_pack(
     if instrument.paper is None:
         raise UsageError(f"{card.name} has no tables and figures of a paper.")
     if not given:
-        raise UsageError("paper needs at least one run; 'sociometer runs' lists the stored runs.")
+        raise UsageError(f"paper needs at least one run; '{hint('runs')}' lists the stored runs.")
+    folder_for(folder)
     before = _earlier_files(folder)
     runs = paper_runs(given)
     every = instrument.paper(PaperInput(runs, models or {}))
@@ -330,7 +331,7 @@ def write_pack(
     names = (*files, MANIFEST)
     described = {"instrument": card.name, "version": version, "files": list(names), "parts": written}
     files[MANIFEST] = (json.dumps(msgspec.to_builtins(described), indent=1, ensure_ascii=False) + "\n").encode()
-    with whole_files(*(folder / name for name in files)) as partial:
+    with whole_files(*(folder / name for name in files), within=folder) as partial:
         for path, content in zip(partial, files.values(), strict=True):
             path.write_bytes(content)
     for name in before - set(files):

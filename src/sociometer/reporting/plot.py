@@ -53,10 +53,10 @@ def find_figure(figures: Mapping[str, Figure], name: str) -> Figure:
     raise unknown("figure", name, figures)
 
 
-def write_figure(figure: Figure, path: Path, *, width: int = WIDTH) -> Path:
+def write_figure(figure: Figure, path: Path, *, width: int = WIDTH, within: Path | None = None) -> Path:
     """Write a figure to a file; its suffix selects the format."""
     data = drawn(figure, path.suffix.lstrip(".").lower(), width=width)
-    with whole_file(path) as partial:
+    with whole_file(path, within=within) as partial:
         partial.write_bytes(data)
     return path
 
@@ -67,7 +67,7 @@ def plot_all(figures: Sequence[Figure], folder: Path) -> tuple[Path, ...]:
     paths = []
     for figure in figures:
         kind = "svg" if figure.table is None else "csv"
-        paths.append(write_figure(figure, folder / f"{free_stem(figure.name, taken)}.{kind}"))
+        paths.append(write_figure(figure, folder / f"{free_stem(figure.name, taken)}.{kind}", within=folder))
     return tuple(paths)
 
 

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from sociometer.core.errors import StopCause
+from sociometer.core.hints import in_python
 from sociometer.core.lazy import lazy
 from sociometer.store.records import RunStatus
 
@@ -258,22 +259,25 @@ def _facts(progress: Progress) -> Iterable[str]:
 
 def how_it_ended(progress: Progress, ending: Ending) -> str:
     """What to do next after a run with problems; empty if there is nothing to do."""
-    next_step = f"continue with: {progress.resume}" if progress.resume else "repeat the command"
+    more = (ending.cause, "MORE") if ending.cause is not None and ending.cause.is_cap else ()
+    repeat = "repeat the call" if in_python() else "repeat the command"
+    next_step = (
+        f"continue with: {progress.resume(*more)}"
+        if progress.resume
+        else repeat + f" with {' '.join(more)}" * bool(more)
+    )
     if ending.status is RunStatus.STOPPED:
-        more = f" {ending.cause} MORE" if ending.cause is not None and ending.cause.is_cap else ""
-        if more and not progress.resume:
-            more = f" with{more}"
         waiting = ""
         if progress.batches:
             waiting = f" Batches waiting at the provider: {progress.batches}; to collect the replies,"
         reason = ending.reason.rstrip(".")
-        return f"stopped: {reason}. Nothing is lost;{waiting} {next_step}{more}"
+        return f"stopped: {reason}. Nothing is lost;{waiting} {next_step}"
     if ending.status is RunStatus.FAILED:
         return f"failed: {ending.reason}\nFix this, then {next_step}"
     if progress.failed:
         kind, count = progress.failed.most_common(1)[0]
         told = f" ({progress.last_failure[kind]})" if kind in progress.last_failure else ""
-        again = f"Retry with: {progress.resume}" if progress.resume else "To retry, repeat the command"
+        again = f"Retry with: {progress.resume()}" if progress.resume else f"To retry, {repeat}"
         return f"{count} failed: {kind}{told}\n{again}"
     return ""
 

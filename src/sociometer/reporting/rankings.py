@@ -32,6 +32,8 @@ class Ranking(Struct, frozen=True):
     unranked: dict[str, str]
     clusters: int
     sentence: str
+    cluster: str = "independent item"
+    """What the independent parts of the task are."""
     leaders: tuple[str, ...] = ()
     """The models that no other model surely beats; empty if the items are too few."""
 
@@ -141,6 +143,7 @@ def _made(
         unranked,
         clusters,
         "",
+        first.card.cluster_of(first.task),
         _leaders(standings),
     )
     doubt = f"; {board.doubt}" if board and board.doubt and len(made.leaders) == 1 else ""
@@ -153,7 +156,7 @@ def _sentence(ranking: Ranking) -> str:
         reasons = set(ranking.unranked.values())
         return f"no subject can be ranked ({reasons.pop()})" if len(reasons) == 1 else "no subject can be ranked"
     if ranking.too_few:
-        items = counted(ranking.clusters, "independent item")
+        items = counted(ranking.clusters, ranking.cluster)
         return f"{items} cannot rank the subjects; at least {MINIMUM_CLUSTERS} are needed"
     leaders, everyone = ranking.leaders, [standing.subject for standing in ranking.standings]
     models = [subject for subject in everyone if not is_baseline(subject)]

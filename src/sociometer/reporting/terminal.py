@@ -26,16 +26,16 @@ INTERVAL = "95 % interval"
 NOTE = "note"
 GAP = 2
 """Spaces between two columns."""
-NAME_WANTED = 24
-"""A cell of text is shortened to this many characters before details are left out."""
-NAME_AT_LEAST = 14
-"""A cell of text is shortened to this many characters before a column is left out."""
-HEAD_AT_LEAST = 10
-"""The head of a column of numbers is shortened to this many characters."""
+WORD_WANTED, WORD_AT_LEAST = 24, 14
+"""A word of so many characters is not broken before details are left out, and before another column is."""
 _GO_FIRST = (
-    "adjusted for", "unreadable", "errors", "clusters", "source", "tokens", "requests", "cost", "what", "started",
+    "adjusted for", "unreadable", "errors", "clusters", "source", "tokens", "requests", "cost", "settings",
+    "started", "episodes",
 )  # fmt: skip
-_KEPT = ("verdict", "value", "difference", INTERVAL, "score", "rank", "rank, 95 %")
+_KEPT = (
+    "subject", "status", "verdict", "value", "difference", INTERVAL, "score", "rank", "rank, 95 %", "reason",
+    "next step",
+)  # fmt: skip
 _LEFT_OUT = (_GO_FIRST, (), ("chance", "items"), ("measure", "group"), _KEPT)
 """The columns in the order in which they are left out; those without a place here are left out second."""
 _SILENT_AT_ZERO = ("errors", "unreadable", "failed")
@@ -57,13 +57,13 @@ class TableText(Struct, frozen=True):
     notes: tuple[str, ...] = ()
     hidden_columns: tuple[str, ...] = ()
     hidden_rows: int = 0
-    shortened: int = 0
-    """The number of cells whose text is cut."""
+    wrapped: tuple[int, ...] = ()
+    """The widths of columns whose texts wrap; empty if all fit."""
 
     @property
     def widths(self) -> tuple[int, ...]:
         """The cells that each column takes on a terminal."""
-        return tuple(
+        return self.wrapped or tuple(
             max(map(shown_width, (head, *(row[place] for row in self.rows)))) for place, head in enumerate(self.columns)
         )
 
@@ -76,7 +76,7 @@ class TableText(Struct, frozen=True):
         """The table with these columns only."""
         columns, *rows = (tuple(cells[place] for place in kept) for cells in (self.columns, *self.rows))
         right = tuple(self.right[place] for place in kept)
-        return structs.replace(self, columns=columns, rows=tuple(rows), right=right)
+        return structs.replace(self, columns=columns, rows=tuple(rows), right=right, wrapped=())
 
 
 def harmless(text: str) -> str:
@@ -134,7 +134,8 @@ def _text_columns(table: Table, rows: Sequence[Sequence[Cell]]) -> tuple[list[st
             continue
         heads.append(harmless(head))
         texts.append([cell_text(cell, unit, interval) for cell, interval in zip(column, bounds, strict=True)])
-        right.append(numeric or (bool(rows) and all(text == "–" or _NUMBER.fullmatch(text) for text in texts[-1])))
+        shown = [text for text in texts[-1] if text not in ("", "–")]
+        right.append(numeric or (bool(rows) and all(map(_NUMBER.fullmatch, shown))))
         place += 1
     return heads, [tuple(column[line] for column in texts) for line in range(len(rows))], right
 
@@ -169,17 +170,16 @@ def _footnotes(columns: Sequence[str], cells: Sequence[Sequence[str]]) -> list[s
 
 
 def fitted(text: TableText, width: int) -> TableText:
-    """The table within this width: details go first, then long names are shortened, then columns are left out."""
-    while text.width > width and len(text.columns) > 1:
+    """The table within this width: long texts wrap, then columns are left out; numbers keep their lines."""
+    while True:
         detailed = any(head in _GO_FIRST for head in text.columns[1:])
-        narrow = _shortened(text, width, NAME_WANTED if detailed else NAME_AT_LEAST)
-        if narrow.width <= width:
+        narrow = _wrapped(text, width, WORD_WANTED if detailed else WORD_AT_LEAST)
+        if narrow.width <= width or len(text.columns) == 1:
             return narrow
         least = _least(text.columns)
         hidden = (*text.hidden_columns, text.columns[least])
         kept = [place for place in range(len(text.columns)) if place != least]
         text = structs.replace(text.only(kept), hidden_columns=hidden)
-    return _shortened(text, width, NAME_AT_LEAST)
 
 
 def _least(columns: Sequence[str]) -> int:
@@ -191,42 +191,35 @@ def _least(columns: Sequence[str]) -> int:
     return min(range(1, len(columns)), key=turn)
 
 
-def _shortened(text: TableText, width: int, name: int) -> TableText:
-    """The table with its widest names cut in the middle, none below `name` characters; numbers are never cut.
-
-    The head of a column of numbers is cut too, if it is wider than they are, and told in full below the table.
-    """
-    widths = list(text.widths)
-    cells = [max([0, *(shown_width(row[place]) for row in text.rows)]) for place in range(len(widths))]
-    least = [max(cells[place], HEAD_AT_LEAST) if right else name for place, right in enumerate(text.right)]
-    excess = text.width - width
-    while excess > 0:
-        able = [place for place in range(len(widths)) if widths[place] > least[place]]
-        able = able or [0] * (len(widths) == 1 and widths[0] > 1)
-        if not able:
-            break
-        widths[max(able, key=lambda place: widths[place])] -= 1
-        excess -= 1
-    rows = tuple(tuple(shorten(cell, most) for cell, most in zip(row, widths, strict=True)) for row in text.rows)
-    columns = tuple(shorten(head, most) for head, most in zip(text.columns, widths, strict=True))
-    cut = sum(
-        cell != whole for row, full in zip(rows, text.rows, strict=True) for cell, whole in zip(row, full, strict=True)
-    )
-    told = [f"{short}: {head}" for short, head in zip(columns, text.columns, strict=True) if short != head]
-    return structs.replace(text, columns=columns, rows=rows, shortened=cut, notes=(*told, *text.notes))
-
-
-def shorten(text: str, most: int) -> str:
-    """The text in at most that many cells; what is left out of its middle is an ellipsis, so both ends can be read."""
-    if shown_width(text) <= most:
+def _wrapped(text: TableText, width: int, word: int) -> TableText:
+    """The table with widths in which the texts take the fewest lines; words up to `word` characters stay whole."""
+    excess, widths = text.width - width, list(text.widths)
+    if excess <= 0:
         return text
-    front, back = (most - 1) - (most - 1) // 3, (most - 1) // 3
-    head, tail = text, text
-    while shown_width(head) > front:
-        head = head[:-1]
-    while shown_width(tail) > back:
-        tail = tail[1:]
-    return f"{head}…{tail}"
+    columns = [[head, *(row[place] for row in text.rows)] for place, head in enumerate(text.columns)]
+    lengths = [[*map(shown_width, column)] for column in columns]
+    least = [max(_unbroken(cell, word) for cell in column) if len(widths) > 1 else 1 for column in columns]
+    lines = [[-(-length // widths[place]) for length in lengths[place]] for place in range(len(widths))]
+
+    def taken(place: int) -> tuple[int, int]:
+        """The lines of the table if this column were one narrower; of equal ones, the widest gives way."""
+        narrower = [-(-length // (widths[place] - 1)) for length in lengths[place]]
+        others = (lines[other] for other in range(len(widths)) if other != place)
+        return sum(map(max, zip(narrower, *others, strict=True))), -widths[place]
+
+    while excess > 0 and (able := [place for place in range(len(widths)) if widths[place] > least[place]]):
+        place = min(able, key=taken)
+        widths[place] -= 1
+        lines[place] = [-(-length // widths[place]) for length in lengths[place]]
+        excess -= 1
+    return structs.replace(text, wrapped=tuple(widths))
+
+
+def _unbroken(cell: str, word: int) -> int:
+    """The width that a cell needs at least: that of a number with its interval, or of its longest word."""
+    if _NUMBER.fullmatch(cell):
+        return shown_width(cell)
+    return min(word, max((shown_width(part) for part in cell.split()), default=1))
 
 
 def shown_width(text: str) -> int:
@@ -326,8 +319,7 @@ class Display(Struct, frozen=True):
                 path = path.with_name(f"{path.stem}-{name}{path.suffix}")
             count = sum(known.stem.startswith(path.stem) for known in paths)
             path = path.with_stem(f"{path.stem}-{count + 1}") if path in paths else path
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with whole_file(path) as partial:
+            with whole_file(path, within=self.to if folder else None) as partial:
                 partial.write_text(csv_text(table), encoding="utf-8")
             paths.append(path)
         return paths
@@ -390,10 +382,11 @@ def _drawn(text: TableText, everything: bool) -> TableText:
     console = rich_console.Console()
     text = text if everything else fitted(text, console.width)
     drawn = rich_table.Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold", expand=False)
-    for column, right in zip(text.columns, text.right, strict=True):
+    for column, right, width in zip(text.columns, text.right, text.widths, strict=True):
         drawn.add_column(
-            rich_text.Text(column), justify="right" if right else "left", no_wrap=not everything, overflow="fold"
-        )
+            rich_text.Text(column), justify="right" if right else "left", overflow="fold",
+            width=width if text.wrapped else None,
+        )  # fmt: skip
     for row in text.rows:
         drawn.add_row(*map(rich_text.Text, row))
     console.print(rich_text.Text(text.title, style="bold underline"))
@@ -407,8 +400,7 @@ def _drawn(text: TableText, everything: bool) -> TableText:
 def _what_is_hidden(texts: Sequence[TableText], tables: int) -> str:
     rows = sum(text.hidden_rows for text in texts)
     columns = list(dict.fromkeys(name for text in texts for name in text.hidden_columns))
-    cut = sum(text.shortened for text in texts)
     parts = [counted(rows, "row")] if rows else []
     parts += [counted(tables, "table")] if tables else []
     parts += [f"the column{'s' * (len(columns) > 1)} {first_of(columns, 4)}"] if columns else []
-    return "; ".join([*parts, *([f"the whole text of {counted(cut, 'cell')}"] if cut else [])])
+    return "; ".join(parts)

@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Struct
 
 from sociometer.core.conversation import SUBJECT
-from sociometer.core.errors import UsageError, unknown
+from sociometer.core.errors import NotFound, UsageError, hint, unknown
 from sociometer.core.instrument import Instrument
 from sociometer.core.settings import is_paper
 from sociometer.core.words import first_of, grouped
@@ -56,11 +56,11 @@ class ChosenRuns(Struct, frozen=True):
         return tuple(str(one) for one in self.left_out if one.instrument == instrument and task in one.tasks)
 
 
-def find_run(store: Store, load: Load, reference: str) -> StoredRun:
-    """The run with this id, beginning of an id or name, or `last`; the people of the study with this name."""
+def find_run(store: Store, load: Load, reference: str, instruments: Sequence[str] = ()) -> StoredRun:
+    """The run that `Runs.get` finds; the people of the study with this name."""
     if not store.path.exists():
         raise UsageError(f"there is no run '{reference}': there is no store at {store.path}.")
-    return study_run(store, reference, load) or _opened(store, load, store.runs.get(reference))
+    return study_run(store, reference, load) or _opened(store, load, store.runs.get(reference, instruments))
 
 
 def choose_runs(
@@ -80,7 +80,8 @@ def choose_runs(
     all kinds are returned.
     """
     if references and not means_all(references):
-        return _named([find_run(store, load, one) for one in references], [instrument] if instrument else [])
+        mine = [instrument] if instrument else []
+        return _named([find_run(store, load, one, mine) for one in references], mine)
     # The participants of a study are one subject together, not one each.
     people, groups = runs_of_people(store), groups_of(store, load).values()
     records = [one for one in _records(store) if one.id not in people and instrument in ("", one.instrument)]
@@ -91,7 +92,7 @@ def choose_runs(
     if not fullest:
         what = f" of {instrument}" if instrument else ""
         who = f" with subject '{subject}'" if subject else ""
-        raise UsageError(f"the store has no run{what}{who}. Start one with: sociometer run INSTRUMENT --model MODEL")
+        raise UsageError(f"the store has no run{what}{who}. Start one with: {hint('run INSTRUMENT --model MODEL')}")
     left_out = _left_out(fullest, standing, [one for one in records if subject in ("", one.subject)])
     return ChosenRuns(tuple(one.run for one in fullest), tuple(_notes(fullest, standing)), tuple(left_out))
 
@@ -104,7 +105,8 @@ def choose_by_words(
     instruments = [word for word in words if isinstance(word, str) and (word in installed or word in imported)]
     references = [word for word in words if word not in instruments]
     if references and not means_all(references):
-        named = _named([_run_or_instrument(store, load, installed, word) for word in references], instruments)
+        found = [_run_or_instrument(store, load, installed, word, instruments) for word in references]
+        named = _named(found, instruments)
         return ChosenRuns(tuple(run for runs in named.by_instrument.values() for run in runs))
     names = dict.fromkeys(instruments or [""])
     chosen = [choose_runs(store, load, instrument=name, one_kind=one_kind) for name in names]
@@ -136,7 +138,7 @@ def choose_for_paper(store: Store, load: Load, instrument: str, references: Sequ
             fullest[kind] = (weight, run)
     if not fullest:
         raise UsageError(
-            f"the store has no run of {instrument}. Start one with: sociometer run {instrument} --model MODEL"
+            f"the store has no run of {instrument}. Start one with: {hint('run', instrument, '--model', 'MODEL')}"
         )
     return ChosenRuns(tuple(run for _, run in fullest.values()))
 
@@ -178,13 +180,15 @@ def _named(runs: Sequence[StoredRun], instruments: Sequence[str]) -> ChosenRuns:
     return ChosenRuns(tuple({run.id: run for run in runs}.values()))
 
 
-def _run_or_instrument(store: Store, load: Load, installed: Collection[str], word: StoredRun | str) -> StoredRun:
+def _run_or_instrument(
+    store: Store, load: Load, installed: Collection[str], word: StoredRun | str, instruments: Sequence[str]
+) -> StoredRun:
     """The run with this reference; for an unknown word the error suggests runs or instruments."""
     if isinstance(word, StoredRun):
         return word
     try:
-        return find_run(store, load, word)
-    except UsageError:
+        return find_run(store, load, word, instruments)
+    except NotFound:
         if get_close_matches(word, installed, n=1):
             raise unknown("instrument", word, installed) from None
         raise

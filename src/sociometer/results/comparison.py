@@ -8,7 +8,7 @@ from itertools import islice
 from msgspec import Struct, structs
 
 from sociometer.core.card import MeasureCard
-from sociometer.core.errors import UsageError
+from sociometer.core.errors import UsageError, hint
 from sociometer.core.measure import Corrected, Interval
 from sociometer.core.task import AnyRun
 from sociometer.results.candidates import differing_settings, why_not_comparable
@@ -48,7 +48,7 @@ def compare(candidates: Sequence[AnyRun], terms: Terms | None = None) -> tuple[C
         labels = ", ".join(sorted({f"{c.subject} ({c.card.name}/{c.task})" for c in candidates})) or "none"
         raise UsageError(
             f"nothing to compare: no two of the given runs have the same task ({labels}). "
-            "Give two runs of the same instrument; 'sociometer runs' lists them."
+            f"Give two runs of the same instrument; '{hint('runs')}' lists them."
         )
     return tuple(found)
 
@@ -87,7 +87,8 @@ def _between(
     """The comparison of two subjects on the task of the first, with its sentence."""
     card, task = first.card, first.task
     title = card.task_title(task)
-    made = Comparison(card.name, card.title, task, title, first.subject, second, measures, "", notes, refused)
+    found = (card.name, card.title, task, title, first.subject, second, measures, "", notes, refused)
+    made = Comparison(*found, cluster=card.cluster_of(task))
     return structs.replace(made, sentence=sentence_of(made))
 
 

@@ -7,6 +7,7 @@ from msgspec import structs
 
 from sociometer.core.conversation import SUBJECT
 from sociometer.core.measure import Cell, Table
+from sociometer.core.words import sentence
 from sociometer.results.comparison import compare
 from sociometer.results.measured import room_sentences
 from sociometer.results.runs import candidates
@@ -141,8 +142,7 @@ def _values(row: ComparedMeasure) -> tuple[str, str, str]:
 
 
 def _note(comparison: Comparison) -> str:
-    note = "; ".join((*adjusted(comparison), *comparison.notes))
-    return f"{note[:1].upper()}{note[1:]}." if note else ""
+    return sentence("; ".join((*adjusted(comparison), *comparison.notes)), (comparison.first, comparison.second))
 
 
 def adjusted(comparison: Comparison) -> list[str]:

@@ -9,7 +9,7 @@ from msgspec import structs
 from sociometer.core.card import MeasureCard
 from sociometer.core.command import StudyPerson
 from sociometer.core.conversation import Event
-from sociometer.core.errors import StoreError, UsageError
+from sociometer.core.errors import StoreError, UsageError, hint
 from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Cell, Summary, Table
 from sociometer.core.task import AnyRun, Episode
@@ -107,7 +107,8 @@ def participants_table(study: Study, book: StudyBook, store: Store, say: Callabl
     note += f" Flagged, and {'left out too' if study.excludes_flagged else 'not left out'}: participants with "
     note += "; ".join(map(str, flag_rules(study))) + "."
     if leaving := [one.id for one in book.withdrawing() if one.study == study.name]:
-        note += f" Withdrawals that are not finished ('sociometer study withdraw'): {', '.join(leaving)}."
+        withdraw = hint("study withdraw", study.name, "PARTICIPANT")
+        note += f" Withdrawals that are not finished ('{withdraw}'): {', '.join(leaving)}."
     return Table("participants", f"Study {study.name}", (*COLUMNS, *study.questions), rows, note)
 
 
@@ -254,7 +255,7 @@ class PeopleRun(StoredRun):
             rules = "; ".join(map(str, flag_rules(self._study)))
             notes.append(
                 f"Of these people, {self.flagged} may not have read the questions ({rules}). Leave them out with:"
-                f" sociometer study change {self._study.name} --exclude-flagged"
+                f" {hint('study change', self._study.name, '--exclude-flagged')}"
             )
         return structs.replace(made, measures=measures, notes=tuple(notes))
 
@@ -282,7 +283,7 @@ def study_run(store: Store, name: str, load: Callable[[str], Instrument]) -> Peo
             flagged += bool(flags(taking.study, facts))
     if not members:
         raise UsageError(
-            f"nobody in study {name} counts yet ({excluded} excluded); 'sociometer study show {name}' lists everyone."
+            f"nobody in study {name} counts yet ({excluded} excluded); '{hint('study show', name)}' lists everyone."
         )
     return PeopleRun(taking, name, members, flagged, excluded, load(members[0].instrument))
 

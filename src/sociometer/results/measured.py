@@ -4,6 +4,7 @@ import functools
 from collections.abc import Iterable
 from pathlib import Path
 
+from sociometer.core.hints import hint
 from sociometer.core.measure import Table
 from sociometer.core.sheets import read_rows
 from sociometer.core.words import grouped
@@ -34,4 +35,4 @@ def room_sentences(ends: Iterable[str]) -> list[str]:
     """The tests with room for models that are at the top, or at chance; empty if there are none."""
     kinds = dict.fromkeys({"top": "capable", "chance": "small"}[end] for end in ends)
     room = {kind: ", ".join(test for test, end in reached(kind).items() if end == _ROOM) for kind in kinds}
-    return [f"Tests with room for {kind} models: {of} (see 'sociometer list')." for kind, of in room.items() if of]
+    return [f"Tests with room for {kind} models: {of} (see '{hint('list')}')." for kind, of in room.items() if of]

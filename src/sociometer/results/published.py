@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct
 
 from sociometer.core.card import Card, MeasureCard
+from sociometer.core.hints import hint
 from sociometer.core.measure import Measure, PublishedFigure, Table
 from sociometer.core.paper import PrintedFigure, Replication
 from sociometer.core.words import plain_number
@@ -60,8 +61,8 @@ def missing_files_sentence(card: Card, files: Sequence[str]) -> str:
     parts = {file.part for file in card.file if file.part and any(file.name.startswith(one) for one in files)}
     said = [f"Official files not found: {', '.join(files)}. The figures that need them are left out."]
     if fetched & set(files) or parts:
-        options = "".join(f" --{part}" for part in sorted(parts))
-        said.append(f"Run 'sociometer get data {card.name}{options}', or give --data DIR.")
+        get = hint("get data", card.name, *(f"--{part}" for part in sorted(parts)))
+        said.append(f"Run '{get}', or give --data DIR.")
     if not parts and set(files) - fetched:
         said.append("For files that 'get data' does not include, see the instrument's README.")
     return " ".join(said)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from msgspec import Struct, structs
 
-from sociometer.core.errors import UsageError
+from sociometer.core.errors import UsageError, hint
 from sociometer.core.measure import Corrected
 from sociometer.core.reply_summary import AFTER_ASKING
 from sociometer.core.task import AnyRun
@@ -46,7 +46,7 @@ def candidates(runs: Sequence[StoredRun], task: str = "") -> list[AnyRun]:
                 )
     if task and not found:
         raise UsageError(
-            f"none of the runs has a task '{task}' with measures; 'sociometer list INSTRUMENT' lists the tasks."
+            f"none of the runs has a task '{task}' with measures; '{hint('list INSTRUMENT')}' lists the tasks."
         )
     return found
 
@@ -110,7 +110,7 @@ def compare_runs(runs: Sequence[StoredRun], task: str = "", terms: Terms | None 
     """Every run compared with the first, item by item; of one task, or of all that they share."""
     if len(runs) < 2:
         raise UsageError(
-            "compare needs two different runs: sociometer compare RUN RUN. 'sociometer runs' lists the stored runs."
+            f"compare needs two different runs: {hint('compare RUN RUN')}. '{hint('runs')}' lists the stored runs."
         )
     known = candidates(runs, task)
     return Comparisons(compare(known, terms), not_compared(known), ChosenRuns(tuple(runs)), task)

@@ -79,15 +79,15 @@ def _refuse_others(new: Manifest, reference: StoredRun) -> None:
     ):
         if before != now:
             raise UsageError(
-                f"this run cannot be compared with --against {reference.id} item by item: the two differ in {what}."
+                f"the run and --against {reference.reference} cannot be compared item by item: they differ in {what}."
             )
     if reference.status is RunStatus.PLAYING:
-        raise UsageError(f"--against {reference.id} is still being played; wait for it to end.")
+        raise UsageError(f"--against {reference.reference} is still being played; wait for it to end.")
     if lacking := [task for task in tasks if reference.part(task) is not None]:
-        step = f"'sociometer resume {reference.id}' plays the rest."
+        step = f"to play the rest: {old.config.resume_command(reference.reference)}"
         if old.config.until is not None:
             step = "its rule ended it early. Run its model again without --until; stored replies are reused."
-        raise UsageError(f"--against {reference.id} has not played all items of {', '.join(lacking)}: {step}")
+        raise UsageError(f"--against {reference.reference} has not played all items of {', '.join(lacking)}: {step}")
 
 
 def _others(manifest: Manifest) -> dict[str, str]:

@@ -73,7 +73,7 @@ def write_study(store: Store, study: str, load: Callable[[str], Instrument], fol
     for name, rows in tables.items():
         columns = _columns(rows)
         cells = ([_cell(row.get(column)) for column in columns] for row in rows)
-        with whole_file(folder / f"{name}.csv", private=True) as file:
+        with whole_file(folder / f"{name}.csv", private=True, within=folder) as file:
             file.write_text(write_sheet([*map(_variable, columns)], cells, guard_formulas=True), encoding="utf-8")
     return {f"{name}.csv": len(rows) for name, rows in tables.items()}
 

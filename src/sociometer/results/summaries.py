@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from sociometer.core.card import Card, MeasureCard
 from sociometer.core.conversation import SUBJECT
-from sociometer.core.errors import by_role
+from sociometer.core.errors import by_role, hint
 from sociometer.core.measure import Cell, Measure, Summary, Table
 from sociometer.core.reply_kind import AGAIN
 from sociometer.core.settings import is_paper
@@ -98,11 +98,6 @@ def measure_rows(summary: Summary, card: Card, task: str, *, elsewhere: bool = F
             chance = None if known.name in told_chances(summary) else sure_chance(known)
         found.append(MeasureRow(task, measure, known, failed, chance))
     return found
-
-
-def reference(run: StoredRun) -> str:
-    """What a user types for a run: its name, or its id if it has none."""
-    return run.record.name or run.id
 
 
 def subject_of(run: StoredRun) -> str:
@@ -204,9 +199,9 @@ def summary_table(run: StoredRun, task: str = "") -> Table:
     notes = [*caveats(run), *repeats_notes(run, task), *own]
     table = Table(
         name=f"{run.id}/{task}" if task else run.id,
-        title=f"{run.instrument} · {subject_of(run)}  ({reference(run)})",
+        title=f"{run.instrument} · {subject_of(run)}  ({run.reference})",
         columns=_COLUMNS,
-        rows=tuple(_row(line) for line in lines),
+        rows=tuple(_row(line, run.definition.card.cluster_of(line.task)) for line in lines),
         note=" ".join(note for note in dict.fromkeys(notes) if note not in _rules(run)),  # the finding has these
     )
     several = len({line.task for line in lines}) > 1
@@ -235,9 +230,9 @@ def repeats_notes(run: StoredRun, task: str = "") -> list[str]:
     return found
 
 
-def _row(line: MeasureRow) -> tuple[Cell, ...]:
+def _row(line: MeasureRow, cluster: str) -> tuple[Cell, ...]:
     measure, unit = line.measure, line.card.unit
-    few = f"too few ({measure.interval.clusters})" if measure.interval else ""
+    few = f"too few ({counted(measure.interval.clusters, cluster)})" if measure.interval else ""
     return (
         line.task, line.card.title, ", ".join(measure.group.values()).replace("_", " ") or "all", line.value,
         interval_text(measure.interval, unit, too_few=few) or None, line.chance_text, measure.items, measure.unreadable,
@@ -296,11 +291,11 @@ def joint_table(runs: Sequence[StoredRun]) -> Table:
             for who in subjects
             if (found := cells.get((*goal, who))) is not None
         ]  # fmt: skip
-    ids = ", ".join(reference(run) for run in runs[:6]) + (" …" if len(runs) > 6 else "")
+    ids = ", ".join(run.reference for run in runs[:6]) + (" …" if len(runs) > 6 else "")
     said = dict.fromkeys([*(note for run in runs for note in caveats(run)), *failed.values()])
     if any(line.measure.interval is not None and line.measure.interval.too_few for _, line in lines):
         said["(too few): not enough items for an interval."] = None
-    note = " ".join([*said, f"For the groups and notes of one run: sociometer show RUN ({ids})."])
+    note = " ".join([*said, f"For the groups and notes of one run: {hint('show RUN')} ({ids})."])
     title = " · ".join(dict.fromkeys(run.instrument for run in runs))
     measured = list(dict.fromkeys(run.subject for run in runs))
     who = measured[0] if len(measured) == 1 else f"{len(measured)} subjects"
@@ -325,7 +320,7 @@ def caveats(run: StoredRun) -> list[str]:
     """The caveats that must appear next to the scores of a run."""
     found = []
     if run.status is not RunStatus.FINISHED:
-        found.append(f"{reference(run)} is {run.state}: its scores cover only the items played so far.")
+        found.append(f"{run.reference} is {run.state}: its scores cover only the items played so far.")
     if is_paper(run.manifest.config.settings):
         found.append("Asked in the authors' own words (--wording paper).")
     beside = other_stand_ins(run.stand_ins)

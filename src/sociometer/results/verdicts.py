@@ -8,7 +8,7 @@ from msgspec import Struct, structs
 from sociometer.core.card import MeasureCard
 from sociometer.core.errors import UsageError, unknown
 from sociometer.core.measure import Interval
-from sociometer.core.words import grouped
+from sociometer.core.words import grouped, plural
 from sociometer.statistics.formatting import scale_and_digits
 from sociometer.statistics.paired import PairedDifference, Verdict, influence_table, simultaneous, verdict_of
 from sociometer.statistics.power import detectable_difference
@@ -117,6 +117,8 @@ class Comparison(Struct, frozen=True):
     sentence: str = ""
     notes: tuple[str, ...] = ()
     refused: str = ""
+    cluster: str = "independent item"
+    """What the independent parts of the task are: stories, trees, pairs."""
 
     def __str__(self) -> str:
         return self.sentence
@@ -136,7 +138,7 @@ class Comparison(Struct, frozen=True):
         """Why there is no result for the primary measures overall; empty if there is one."""
         few = [f"{row.title.lower()}: {row.paired.clusters}" for row in self.primary_rows if row.verdict == "too few"]
         if self.refused or few:
-            return self.refused or f"too few clusters to tell ({', '.join(few)})"
+            return self.refused or f"too few {plural(self.cluster)} to tell ({', '.join(few)})"
         return "" if self.primary_rows else "no primary measure was compared"
 
     @property

@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from sociometer.core.card import MeasureCard
 from sociometer.core.measure import Cell, Interval, Table
-from sociometer.core.words import listed, lowered
+from sociometer.core.words import counted, listed, lowered
 from sociometer.results.verdicts import ComparedMeasure, Comparison
 from sociometer.statistics.formatting import amount, bracketed_interval, group_text, number, p_text, signed_amount
 from sociometer.statistics.item_values import ItemValue
@@ -26,7 +26,7 @@ def overall_sentence(comparison: Comparison) -> str:
         return f"{comparison.second} and {comparison.first} cannot be compared: {comparison.refused}."
     primary = _primary(comparison)
     said = "; ".join(_whole(row, comparison, named=len(primary) > 1) for row in primary) + "."
-    return said.replace("the data", "The data", 1) if said.startswith("the data cannot tell ") else said
+    return f"N{said[1:]}" if said.startswith(_OPEN) else said
 
 
 def sentence_of(comparison: Comparison) -> str:
@@ -47,30 +47,25 @@ def _primary(comparison: Comparison) -> list[ComparedMeasure]:
     return [row for row in overall if row.primary] or overall[:1]
 
 
+_OPEN = "no clear difference"
+
+
 def _whole(row: ComparedMeasure, comparison: Comparison, named: bool) -> str:
-    on = f" on {lowered(row.title)}" if named else ""
+    on = f" on {lowered(row.title)}" if named or row.unit not in ("share", "points") else ""
     second, first = comparison.second, comparison.first
-    interval = row.paired.interval
-    many = f" (adjusted for {row.family} comparisons)" if row.family > 1 else ""
-    if row.verdict in ("better", "worse"):
-        reverse = row.paired.difference < 0
-        size = amount(row.paired.difference, row.unit, interval=interval)
-        size += f" {bracketed_interval(interval, row.unit, reverse)}"
-        said = f"{second} is {row.verdict} than {first}{on} by {size}{many}"
-    elif row.verdict == "differs":
-        size = f"{_signed(row)} {bracketed_interval(interval, row.unit)}"
-        said = f"{second} differs from {first}{on} by {size}{many}"
+    if row.verdict in ("better", "worse", "differs"):
+        how = "differs from" if row.verdict == "differs" else f"is {row.verdict} than"
+        said = f"{second} {how} {first}{on}: {_size(row)}"
     elif row.verdict == "equivalent" and row.margin is not None:
-        seen = f"a difference of {_signed(row)} {bracketed_interval(interval, row.unit)}{many}"
-        said = f"{second} and {first} are the same{on} within {amount(row.margin, row.unit)}: {seen}"
+        said = f"{second} and {first} are the same{on} within {amount(row.margin, row.unit)}: {second} is {_size(row)}"
     elif row.verdict in ("both at the top", "both at chance"):
-        seen = f"a difference of {_signed(row)} {bracketed_interval(interval, row.unit)}{many}{_would(row)}"
+        seen = f"{second} is {_size(row)}{_would(row)}"
         said = f"{second} and {first} are {row.verdict}{on}, where this test does not separate models: {seen}"
     elif row.verdict == "too few":
-        said = f"{second} against {first}{on}: {_count(row.paired.clusters)} too few to tell"
+        count = counted(row.paired.clusters, comparison.cluster)
+        said = f"{second} against {first}{on}: {count} {'is' if row.paired.clusters == 1 else 'are'} too few to tell"
     else:
-        seen = f"a difference of {_signed(row)} {bracketed_interval(interval, row.unit)}{many}"
-        said = f"the data cannot tell {second} from {first}{on}: {seen}{failed_text(row) or _would(row)}"
+        said = f"{_OPEN}{on}: {second} is {_size(row, first)}{failed_text(row) or _would(row)}"
     if len(set(row.ends)) == 2:  # beyond an end of the test, a difference does not show
         texts = {"top": "is at the top of this test", "chance": "cannot be told from chance"}
         told = [f"{name} {texts[end]}" for name, end in zip((first, second), row.ends, strict=True) if end]
@@ -89,26 +84,29 @@ def failed_text(row: ComparedMeasure) -> str:
     return f" without {items}, {worst} with them at their worst and {best} at their best"
 
 
-def _signed(row: ComparedMeasure) -> str:
-    return signed_amount(row.paired.difference, row.unit, interval=row.paired.interval)
+def _size(row: ComparedMeasure, than: str = "") -> str:
+    """A difference with its direction and its interval, with the sign of the table: “12 points lower [−26, 3]”."""
+    size = amount(row.paired.difference, row.unit, interval=row.paired.interval)
+    many = f" (adjusted for {row.family} comparisons)" if row.family > 1 else ""
+    way = f"{size} {'lower' if row.paired.difference < 0 else 'higher'}{f' than {than}' if than else ''}"
+    if not size.strip("0. points"):
+        way = f"as high{f' as {than}' if than else ''}"
+    return f"{way} {bracketed_interval(row.paired.interval, row.unit)}{many}"
 
 
 def _would(row: ComparedMeasure) -> str:
     if row.detectable is None:
         return ""
     size = amount(row.detectable, row.unit, interval=row.paired.interval)
-    return f", where {row.paired.items} items could detect {size} or more"
+    return f". {counted(row.paired.items, 'item')} detect {size} or more"
 
 
 def _groups(rows: Sequence[ComparedMeasure]) -> list[str]:
     parts = []
-    for verdict in ("better", "worse"):
-        found = [row for row in rows if row.verdict == verdict]
+    for verdict, said in (("better", "better on"), ("worse", "worse on"), ("differs", "they differ on")):
+        found = [f"{_name(row)} ({_size(row)})" for row in rows if row.verdict == verdict]
         if found:
-            parts.append(f"{verdict} on " + listed([_level(row) for row in found]))
-    differing = [row for row in rows if row.verdict == "differs"]
-    if differing:
-        parts.append("they differ on " + listed([_level(row, signed=True) for row in differing]))
+            parts.append(f"{said} {listed(found)}")
     open_rows = [row for row in rows if row.verdict == "cannot tell" and row.detectable is not None]
     if open_rows and len(open_rows) <= 8:
         sizes = [row.detectable for row in open_rows if row.detectable is not None]
@@ -116,17 +114,10 @@ def _groups(rows: Sequence[ComparedMeasure]) -> list[str]:
         low, high = (amount(size, open_rows[0].unit, interval=widest) for size in (min(sizes), max(sizes)))
         reach = high if low == high else f"{low.removesuffix('s').removesuffix(' point')} to {high}"
         names = listed([_name(row) for row in open_rows])
-        parts.append(f"on {names} the data cannot tell: they could detect {reach} or more")
+        parts.append(f"{_OPEN} on {names}, where the items detect {reach} or more")
     elif open_rows:
-        parts.append(f"on {len(open_rows)} other groups the data cannot tell")
+        parts.append(f"{_OPEN} on {len(open_rows)} other groups")
     return parts
-
-
-def _level(row: ComparedMeasure, signed: bool = False) -> str:
-    """One level with the size of its difference; `signed` keeps the sign, for measures without a better direction."""
-    reverse = row.paired.difference < 0 and not signed
-    size = _signed(row) if signed else amount(row.paired.difference, row.unit, interval=row.paired.interval)
-    return f"{_name(row)} by {size} {bracketed_interval(row.paired.interval, row.unit, reverse)}"
 
 
 def _width(interval: Interval) -> float:
@@ -136,10 +127,6 @@ def _width(interval: Interval) -> float:
 def _name(row: ComparedMeasure) -> str:
     words = [level if len(level) > 2 else f"{facet} {level}" for facet, level in row.group.items()]
     return " ".join(words).replace("_", " ")
-
-
-def _count(clusters: int) -> str:
-    return "no items are" if clusters == 0 else "1 cluster is" if clusters == 1 else f"{clusters} clusters are"
 
 
 def place_sentence(

@@ -11,7 +11,7 @@ import numpy as np
 from msgspec import Meta, Struct, structs
 
 from sociometer.core.card import PERCENTILE, Card, MeasureCard
-from sociometer.core.errors import DataError, UsageError
+from sociometer.core.errors import DataError, UsageError, hint
 from sociometer.core.lazy import lazy
 from sociometer.core.measure import Case, Measure, Summary, Table
 from sociometer.core.source import Source
@@ -117,7 +117,7 @@ def read_norm_file(path: Path) -> NormFile | None:
     except OSError as error:
         raise DataError(f"norm file cannot be opened: {error.strerror or error}", path) from None
     except (ValueError, RecursionError) as error:
-        raise DataError(f"not a norm file ({error}); make one with 'sociometer study norms'", path) from None
+        raise DataError(f"not a norm file ({error}); make one: {hint('study norms STUDY --to FILE')}", path) from None
 
 
 def misfit(norm: Any, items: Iterable[Item], roles: Mapping[str, str]) -> str:
@@ -249,7 +249,7 @@ def with_norms(task: Task[Any, Any], card: Card) -> Task[Any, Any]:
         if task.of_people is not None or not given:  # the task reads its own part of the file
             return task.norm(source)
         if mine is None:
-            raise DataError("not a norm file; make one with 'sociometer study norms'", str(given))
+            raise DataError(f"not a norm file; make one with '{hint('study norms STUDY --to FILE')}'", str(given))
         return mine
 
     def summarise(view: AnyRun) -> Summary:

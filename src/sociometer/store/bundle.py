@@ -19,7 +19,7 @@ from msgspec import Raw, Struct, structs
 from sociometer.core.card import Card
 from sociometer.core.config import FieldContext
 from sociometer.core.conversation import Message, Reply
-from sociometer.core.errors import ExitCode, SociometerError, UsageError
+from sociometer.core.errors import ExitCode, SociometerError, UsageError, hint
 from sociometer.core.measure import Summary
 from sociometer.core.task import Failure, Score
 from sociometer.store.records import Manifest
@@ -279,7 +279,7 @@ def _refuse_foreign(path: Path, content: Raw) -> None:
 
 
 def _unreadable(path: Path, why: str) -> BundleError:
-    return BundleError(f"{path}: is not a whole file of 'sociometer export RUN --to FILE{ENDING}': {why}.")
+    return BundleError(f"{path}: is not a whole file of '{hint('export RUN --to', f'FILE{ENDING}')}': {why}.")
 
 
 def _sign(root: str, key: str) -> str:

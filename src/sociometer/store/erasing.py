@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Struct, structs
 
 from sociometer.core.conversation import Identity, Reply
-from sociometer.core.errors import Busy, SociometerError
+from sociometer.core.errors import Busy, SociometerError, hint
 from sociometer.store.database import Connection, Database
 from sociometer.store.episodes import EVENTS
 from sociometer.store.labels import LabelBook, book_path
@@ -71,7 +71,7 @@ def withdraw(database: Database, participant: str, forget: Forget) -> Erased:
             except SociometerError as error:
                 raise Withdrawing(
                     f"the withdrawal of {participant} is not finished: {error} The rest is deleted when the store is"
-                    f" next written to, or by 'sociometer study withdraw {one.study} {participant}'."
+                    f" next written to, or by '{hint('study withdraw', one.study, participant)}'."
                 ) from error
     return Erased()
 

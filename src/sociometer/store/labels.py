@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Struct
 
 from sociometer.core.card import SheetCard
-from sociometer.core.errors import UsageError, unknown
+from sociometer.core.errors import UsageError, hint, unknown
 from sociometer.core.task import PeopleLabel
 from sociometer.store.book import CODE_LETTERS, Book, new_letters, plain_code
 from sociometer.store.place import StorePlace
@@ -207,7 +207,7 @@ class LabelBook(Book):
         """The queue of that name."""
         found = {queue.name: queue for queue in self.queues()}
         if name not in found:
-            raise unknown("queue", name, found, "Make one with 'sociometer annotate create NAME --sheet FILE'.")
+            raise unknown("queue", name, found, f"Make one with '{hint('annotate create NAME --sheet FILE')}'.")
         return found[name]
 
     def units(self, queue: str) -> dict[str, Unit]:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from sociometer.core.errors import Busy, StoreError, UsageError
+from sociometer.core.errors import Busy, StoreError, UsageError, hint
 from sociometer.store.database import (
     ADDED,
     SCHEMA,
@@ -280,7 +280,7 @@ class PostgresConnection:
         if lost or code.startswith(_AGAIN):
             return LostConnection(f"{self._place}: {doing}{said}")
         if code == "53100":
-            return StoreError(f"{self._place}: the disk is full. Free some space, then run 'sociometer resume'.")
+            return StoreError(f"{self._place}: the disk is full. Free some space, then: {hint('resume RUN')}")
         if code == "42501":
             return StoreError(f"{self._place}: {said}; give this user the right to write the store's tables.")
         if code == "25006":

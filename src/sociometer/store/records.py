@@ -148,3 +148,8 @@ class RunRecord(Struct, frozen=True):
     """The store that it was copied from; empty if it was made here."""
     damage: str = ""
     """Why it cannot be read, if its status is `damaged`."""
+
+    @property
+    def reference(self) -> str:
+        """What a user types for the run: its name, or its id if it has none."""
+        return self.name or self.id

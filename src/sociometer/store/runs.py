@@ -9,10 +9,11 @@ from random import Random
 import msgspec
 from msgspec import Struct
 
-from sociometer.core.config import RunConfig
-from sociometer.core.errors import StoreError, UsageError, unknown
+from sociometer.core.config import RunConfig, model_label
+from sociometer.core.errors import StoreError, UsageError, hint, unknown
 from sociometer.core.measure import Summary
 from sociometer.core.task import Item
+from sociometer.core.words import first_of
 from sociometer.store.database import Connection, marks
 from sociometer.store.journal import spent_by
 from sociometer.store.records import Manifest, RunRecord, RunStatus, Totals
@@ -68,7 +69,7 @@ COUNT = "SELECT count(outcome), count(*) - count(outcome) FROM episode WHERE run
 _ALPHABET = "23456789abcdefghjkmnpqrstvwxyz"
 _MOST_STEPS = 10_000
 _MOST_NAMED = 8
-"""The most runs that the error about an unknown run lists."""
+"""The most runs that an error lists."""
 _COLUMNS = "id, instrument, subject, config_hash, name, created, manifest, status, finished, totals, origin"
 _YEAR_9999 = 253_370_764_800.0
 _NO_MANIFEST = Manifest(RunConfig(instrument="", subject=""), "", {}, {}, "", {}, {}, "", "", "")
@@ -219,31 +220,40 @@ class Runs(StorePart):
         marked = self._rows("SELECT id FROM run WHERE status = ?", RunStatus.PLAYING)
         return tuple(run for (run,) in marked if self._is_played(run))
 
-    def get(self, reference: str) -> RunRecord:
-        """The run with this id, name or unique start of an id; `last` is the newest run.
+    def get(self, reference: str, instruments: Sequence[str] = ()) -> RunRecord:
+        """The one run that a user means: its id, name, subject, or the start of its id; `last` is the newest run.
 
-        Runs that were made here come before copied ones, whose names and times are somebody else's.
+        A subject is its label or its model, with or without the address. Runs that were made here come before copied
+        ones, whose names and times are somebody else's. If several fit, only those of `instruments` count.
         """
         if reference == "last":
             newest = self._first(f"ORDER BY {_OWN_FIRST}, created DESC LIMIT 1", ())
             if newest is None:
-                raise UsageError("the store has no runs yet; start one with 'sociometer run INSTRUMENT --model MODEL'.")
+                raise UsageError(f"the store has no runs yet; start one: {hint('run INSTRUMENT --model MODEL')}")
             return newest
         query = f"WHERE id = ? OR (name = ? AND name <> '') ORDER BY {_OWN_FIRST}, created DESC LIMIT 1"
         exact = self._first(query, (reference, reference))
         if exact is not None:
             return exact
-        pattern = reference.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
-        found = list(self._select("WHERE lower(id) LIKE lower(?) ESCAPE '\\' ORDER BY created", (pattern,)))
-        if len(found) == 1 and reference:
-            return _whole(found[0])
-        if len(found) > 1 and reference:
-            raise UsageError(
-                f"several runs start with '{reference}': {', '.join(run.id for run in found)}; give one of them."
-            )
-        known = [run.id for run in self.all()]
+        found = self._fitting(reference) if reference else []
+        fitting = [one for one in found if one.instrument in instruments] or found
+        if len(fitting) == 1:
+            return _whole(fitting[0])
+        if fitting:
+            told = [f"{one.reference} ({one.subject} on {one.instrument})" for one in fitting]
+            raise UsageError(f"several runs fit '{reference}': {first_of(told, _MOST_NAMED)}; give one of them.")
+        known = {word for run in self.all() for word in (run.id, run.name, run.subject) if word}
         named = known if len(known) <= _MOST_NAMED else get_close_matches(reference, known, n=1)
-        raise unknown("run", reference, named, "Run 'sociometer runs' to see all.")
+        raise unknown("run", reference, named, f"To see all: {hint('runs')}")
+
+    def _fitting(self, reference: str) -> list[RunRecord]:
+        """The runs of a subject, without steps of commands if there are others; else those whose id starts so."""
+        who = (reference, model_label(reference))
+        found = list(self._select("WHERE subject IN (?, ?) ORDER BY created", who))
+        whole = [one for one in found if not (one.manifest.config.step_of or one.manifest.given_items)]
+        pattern = reference.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
+        by_id = "WHERE lower(id) LIKE lower(?) ESCAPE '\\' ORDER BY created"
+        return whole or found or list(self._select(by_id, (pattern,)))
 
     def add_item(self, run: str, task: str, position: int, item: Item) -> None:
         """Store an item as it was played."""

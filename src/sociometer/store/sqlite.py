@@ -13,8 +13,10 @@ from typing import Any
 
 import msgspec
 
-from sociometer.core.errors import Busy, StoreError
+from sociometer.core.errors import Busy, StoreError, hint
+from sociometer.core.sheets import folder_for
 from sociometer.store.database import ADDED, SCHEMA, Connection, StoreTable, create, marks, require_known
+from sociometer.store.place import default_path
 
 BUSY_SECONDS = 120
 """Longer than another process needs to rewrite the file after somebody withdrew."""
@@ -166,7 +168,10 @@ def open_file(path: Path, *, writable: bool) -> sqlite3.Connection:
 
 def create_private(path: Path, *, may_be_link: bool = False) -> None:
     """Create the file if there is none, so that only its owner can read it; SQLite's files beside it are like it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.parent == default_path().parent:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    if not path.parent.exists():
+        folder_for(path)
     if path.is_symlink() and not may_be_link:
         raise StoreError(f"{path}: is a link, and could lead to another program's file; remove it.")
     with contextlib.suppress(FileExistsError):
@@ -220,14 +225,14 @@ def _explained(path: Path, error: sqlite3.OperationalError) -> StoreError:
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return Busy(f"{path}: another process has held the store for over {BUSY_SECONDS} s; wait for it or stop it.")
+    resume = hint("resume RUN")
     said = {
-        sqlite3.SQLITE_FULL: "the disk is full. Stored data stays readable; free some space, then run 'sociometer"
-        " resume'.",
+        sqlite3.SQLITE_FULL: f"the disk is full. Stored data stays readable; free some space, then: {resume}",
         sqlite3.SQLITE_CANTOPEN: "cannot be opened; give --store a writable file.",
         sqlite3.SQLITE_READONLY: "is read-only; give --store a writable file.",
         sqlite3.SQLITE_IOERR: f"{error}. Its disk may be full or failing, or a limit on the size of files reached"
         " ('ulimit -f', a quota). Stored data stays readable; free space on the disk of this file or raise the limit,"
-        " then run 'sociometer resume'.",
+        f" then: {resume}",
     }
     return StoreError(f"{path}: {said.get(code, error)}")
 

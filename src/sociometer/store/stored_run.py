@@ -1,17 +1,17 @@
 """A run in the store: its facts, its episodes, and its scores, which can be recomputed."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from functools import partial
 from html import escape
-from typing import Any
+from typing import Any, ClassVar
 
 import msgspec
 from msgspec import structs
 
 from sociometer.core.card import Card, MeasureCard
 from sociometer.core.conversation import SUBJECT, Event
-from sociometer.core.errors import FailureKind, SociometerError, StoreError, UsageError
+from sociometer.core.errors import FailureKind, SociometerError, StoreError, UsageError, hint
 from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Measure, Summary
 from sociometer.core.reply_summary import scored_as, summarised
@@ -36,12 +36,25 @@ class StoredRun:
         self._store = store
         self._instrument = with_past_tasks(instrument, store, record)
 
+    in_words: ClassVar[Callable[["StoredRun"], str]] = repr
+    """The run with its score; `api.py` sets it, since the words are of a higher floor."""
+    spell: ClassVar[Callable[[str], str]] = str
+    """A text with the options of commands as arguments of Python; `api.py` sets it."""
+
+    def __str__(self) -> str:
+        return self.in_words()
+
     def __repr__(self) -> str:
-        return f"<run {self.id}: {self.subject} on {self.instrument}, {self.status}>"
+        return f"<run {self.reference}: {self.subject} on {self.instrument}, {self.status}>"
 
     @property
     def id(self) -> str:
         return self.record.id
+
+    @property
+    def reference(self) -> str:
+        """What a user types for the run: its name, or its id if it has none."""
+        return self.record.reference
 
     @property
     def store_path(self) -> StorePlace:
@@ -247,8 +260,8 @@ class StoredRun:
         stored = sum(sum(self.repeats(name).values()) for name in ((task,) if task else self.tasks))
         if (lost := max(stored, totals.done + totals.failed if totals else 0) - rows) > 0:
             raise StoreError(
-                f"{lost} episodes of run {self.id} are damaged or missing, so that the file has only {rows} rows; run"
-                " 'sociometer check store' to check the store."
+                f"{lost} episodes of run {self.reference} are damaged or missing, so the file has only {rows} rows."
+                f" To check the store: {hint('check store')}"
             )
 
     def spent(self) -> Spent:
@@ -268,7 +281,7 @@ class StoredRun:
         """The vectors that the journal has for a request of this run."""
         find = self._store.journal.lookup
         if (found := find(drawn.key(""), self.id) or find(drawn.key(self.id), self.id)) is None:
-            raise StoreError(f"vectors of run {self.id} are missing from the journal.")
+            raise StoreError(f"vectors of run {self.reference} are missing from the journal.")
         return msgspec.msgpack.decode(found, type=Vectors)
 
     def failures(self) -> dict[str, int]:
@@ -299,7 +312,7 @@ class StoredRun:
         """Recompute all scores and the summary from stored outcomes, under the run's lock and in one transaction."""
         found = self.task(task)
         if note := self.past_note(found.name):
-            raise UsageError(f"run {self.id} cannot be rescored: {note}")
+            raise UsageError(f"run {self.reference} cannot be rescored: {note}")
         with self._store.hold(self.id):
             scores: dict[tuple[str, int], Score | Failure] = {}
             for episode in self.episodes(found.name, scored=False):
@@ -349,8 +362,8 @@ class StoredRun:
             raise
         except Exception as error:
             raise SociometerError(
-                f"the summary of run {self.id} ({task.name}) could not be computed: {type(error).__name__}: {error}."
-                f" All episodes are stored; after fixing this, run 'sociometer store rescore {self.id}'."
+                f"the summary of {self.reference} ({task.name}) could not be computed: {type(error).__name__}: {error}."
+                f" All episodes are stored; after fixing this, run '{hint('store rescore', self.reference)}'."
             ) from error
 
     def _with_its_part(self, task: str, summary: Summary) -> Summary:
@@ -375,14 +388,15 @@ class StoredRun:
         """The task with this name (default: the only one)."""
         if not name:
             if len(self.tasks) > 1:
-                raise UsageError(f"run {self.id} has several tasks ({', '.join(self.tasks)}); give one of them.")
+                raise UsageError(f"run {self.reference} has several tasks ({', '.join(self.tasks)}); give one of them.")
             name = self.tasks[0]
         return self._instrument.task(name)
 
     def _repr_html_(self) -> str:
         """How a notebook shows the run: its measures with their intervals and caveats."""
         head = f"<p><b>{escape(self.subject)}</b> on {escape(self.instrument)} ({escape(self.id)}, {self.status})</p>"
-        return head + "".join(f"<h4>{escape(task)}</h4>{self.summary(task)._repr_html_()}" for task in self.tasks)
+        tasks = (f"<h4>{escape(task)}</h4>{self.summary(task)._repr_html_()}" for task in self.tasks)
+        return head + StoredRun.spell("".join(tasks))
 
 
 def status_of(store: Store, record: RunRecord) -> RunStatus:

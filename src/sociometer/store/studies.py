@@ -20,7 +20,7 @@ from msgspec import Struct, field, structs
 
 from sociometer.core.config import RunConfig, model_label
 from sociometer.core.conversation import SUBJECT, Identity
-from sociometer.core.errors import UsageError, unknown
+from sociometer.core.errors import UsageError, hint, unknown
 from sociometer.store.book import ALPHABET, CODE_LETTERS, Book, new_letters, plain_code
 from sociometer.store.person_questions import PersonQuestion, person_question
 from sociometer.store.place import StorePlace
@@ -275,7 +275,7 @@ class StudyBook(Book):
         found = self._one(Study, "SELECT body FROM study WHERE name = ?", name)
         if found is None:
             raise unknown(
-                "study", name, self.names(), "Make one with 'sociometer study create INSTRUMENT --name NAME'."
+                "study", name, self.names(), f"Make one with '{hint('study create INSTRUMENT --name NAME')}'."
             )
         return found
 

@@ -5,7 +5,7 @@ import zlib
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
-from sociometer.core.errors import StoreError
+from sociometer.core.errors import StoreError, hint
 from sociometer.store.database import Connection, Database
 from sociometer.store.writer import TEXT, Transaction, WriterThread
 
@@ -56,7 +56,7 @@ def unseal(stored: bytes, *place: object) -> bytes:
     if sealed[:1] != _SEALED or check != _check(packed, place):
         raise StoreError(
             f"the record of {'/'.join(map(shown, place))} is damaged: its checksum does not match."
-            " Run 'sociometer check store'."
+            f" Run '{hint('check store')}'."
         )
     return unpack(packed)
 
@@ -137,7 +137,7 @@ def open_text(digest: bytes, stored: Any) -> bytes:
     body = text_of(digest, stored)
     if body is None:
         raise StoreError(
-            f"the text {shown(digest)} is damaged: its contents do not match its hash. Run 'sociometer check store' to"
+            f"the text {shown(digest)} is damaged: its contents do not match its hash. Run '{hint('check store')}' to"
             " check the whole store."
         )
     return body
@@ -149,7 +149,7 @@ def get_texts(connection: Connection, hashes: Iterable[bytes]) -> list[bytes]:
     for digest in hashes:
         row = connection.execute("SELECT body FROM text WHERE hash = ?", (digest,)).fetchone()
         if row is None:
-            raise StoreError(f"the text {digest.hex()} is missing. Run 'sociometer check store'.")
+            raise StoreError(f"the text {digest.hex()} is missing. Run '{hint('check store')}'.")
         found.append(open_text(digest, row[0]))
     return found
 

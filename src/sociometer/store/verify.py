@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 import msgspec
 from msgspec import Struct, structs
 
-from sociometer.core.errors import SociometerError
+from sociometer.core.errors import SociometerError, hint
 from sociometer.core.task import Failure
 from sociometer.store.database import pages
 from sociometer.store.records import RunStatus
@@ -156,4 +156,4 @@ def _summary(run: StoredRun, task: str) -> Iterator[Damage]:
 
 
 def _rescore(run: StoredRun, task: str) -> str:
-    return _FROM_BACKUP if run.task(task).past else f"run 'sociometer store rescore {run.id}'"
+    return _FROM_BACKUP if run.task(task).past else f"run '{hint('store rescore', run.reference)}'"

@@ -11,7 +11,7 @@ import msgspec
 from aiohttp import web
 
 from sociometer.core.card import Card
-from sociometer.core.errors import UsageError, unknown
+from sociometer.core.errors import UsageError, hint, unknown
 from sociometer.core.instrument import Instrument
 from sociometer.reporting.plot import drawn
 from sociometer.results.export import export_run
@@ -217,7 +217,7 @@ def serve_view(
     """Serves the pages until Ctrl-C; `tell` gets a link each time one is needed."""
     if not path.exists():
         raise UsageError(
-            f"{path}: there is no store here. Start one with: sociometer run INSTRUMENT --model MODEL; or give"
+            f"{path}: there is no store here. Start one with: {hint('run INSTRUMENT --model MODEL')}; or give"
             " --store another file."
         )
     # The first page of a run need not wait for its instrument to be imported.

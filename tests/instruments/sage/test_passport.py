@@ -136,7 +136,7 @@ def test_a_passport_made_before_says_that_its_agreement_is_by_the_old_rule(rehea
     del before["beyond"]
     kept_at("simulator").parent.mkdir(parents=True)
     kept_at("simulator").write_text(json.dumps(before), "utf-8")
-    (said,) = passport.notices({"simulator": "simulator"}, "9")
+    (said,) = passport.notices({"simulator": "simulator"}, {}, "9")
     assert "by the rule before version 9, which a judge who ignores the reply can pass" in said
     assert "rule before" not in found.line
 

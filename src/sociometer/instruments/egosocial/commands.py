@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from sociometer.core.command import CommandContext
-from sociometer.core.errors import DataError, UsageError
+from sociometer.core.errors import DataError, UsageError, hint
 from sociometer.core.instrument import Result
 from sociometer.core.measure import Cell, Table
 from sociometer.core.settings import Settings
@@ -64,7 +64,7 @@ COLUMNS = (
     "run", "item", "repeat", "decision", "cards", "dealer_shows", "self_belief", "external_belief", "self_right",
     "external_right",
 )  # fmt: skip
-_NEXT_STEP = "Fill in the sheet that 'sociometer egosocial grade' wrote."
+_NEXT_STEP = "Fill in the sheet that 'egosocial grade' wrote."
 _YES_NO = {"y": "y", "yes": "y", "1": "y", "right": "y", "n": "n", "no": "n", "0": "n", "wrong": "n"}
 
 
@@ -134,8 +134,8 @@ def grade(context: CommandContext, options: Settings) -> Result:
     run = context.run(options.text("run"))
     if "blackjack" not in run.tasks:
         raise UsageError(
-            f"run {run.id} played {', '.join(run.tasks)} but not blackjack, so there is nothing to grade. "
-            "Play it with: sociometer run egosocial --task blackjack --model MODEL"
+            f"run {run.reference} played {', '.join(run.tasks)} but not blackjack, so there is nothing to grade. "
+            f"Play it with: {hint('run egosocial --task blackjack --model MODEL')}"
         )
     view = run.view("blackjack")
     if options.text("sheet"):
@@ -147,5 +147,5 @@ def grade(context: CommandContext, options: Settings) -> Result:
         )
         return Result(tables=(table(graded(labels), judged(view)),), notes=(note,))
     out = Path(options.text("to"))
-    note = f"Fill in the last two columns with y or n, then: sociometer egosocial grade {run.id} --sheet {out}"
+    note = f"Fill in the last two columns with y or n, then: {hint('egosocial grade', run.reference, '--sheet', out)}"
     return Result(notes=(note,), wrote=(context.write(out, write(view)),))

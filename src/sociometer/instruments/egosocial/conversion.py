@@ -23,7 +23,7 @@ from msgspec import Struct
 
 from sociometer.core.command import CommandContext
 from sociometer.core.conversation import SUBJECT, Sampling, Schema, user
-from sociometer.core.errors import DataError, UsageError
+from sociometer.core.errors import DataError, UsageError, hint
 from sociometer.core.instrument import Result
 from sociometer.core.language import written_in
 from sociometer.core.measure import Summary, Table
@@ -219,15 +219,17 @@ def convert(context: CommandContext, options: Settings) -> Result:
         rows.append([item.id, edits.ego, *told, item.options[item.answer], ""])
     (card,) = (one for one in context.instrument.card.sheet if one.name == "conversions")
     wrote = [
-        context.write(out / "conversions.jsonl", "".join(f"{msgspec.json.encode(one).decode()}\n" for _, one in sound)),
-        context.write(out / "left-out.csv", write_sheet(("id", "reason"), left_out, guard_formulas=True)),
+        context.write(
+            out / "conversions.jsonl", "".join(f"{msgspec.json.encode(one).decode()}\n" for _, one in sound), out
+        ),
+        context.write(out / "left-out.csv", write_sheet(("id", "reason"), left_out, guard_formulas=True), out),
     ]
     sheet, text, notes = out / "sheet.csv", write_sheet(card.columns, rows, guard_formulas=True), []
     if sheet.exists() and sheet.read_text(encoding="utf-8") != text:
         notes.append(f"{sheet} differs and was not overwritten; move it away and repeat the command.")
     elif sound:
         wrote.append(context.write(sheet, text))
-        notes.append(f"For reviewers: sociometer annotate create NAME --sheet {sheet}")
+        notes.append(f"For reviewers: {hint('annotate create NAME --sheet', sheet)}")
     reasons = Counter(reason for _, outcome in done for reason in outcome.rejected).most_common()
     return Result(
         (Table("rejected", "Why items were rejected", ("reason", "items"), tuple(reasons)),),

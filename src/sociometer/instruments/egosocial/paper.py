@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct, structs
 
+from sociometer.core.hints import hint
 from sociometer.core.measure import Measure, Summary
 from sociometer.core.paper import (
     NOT_THE_PAPERS,
@@ -101,7 +102,7 @@ def _table(given: PaperInput, label: str) -> PaperPart:
         rows.append(printed(who, *(Estimate(float(row[column.printed])) for column in columns), section=kind))
     lacking = sorted(tasks - {run.task for run in runs})
     remarks = [f"{column.heading}: {column.different}" for column in columns if column.different]
-    missing = f"Not played: {', '.join(lacking)}. Run 'sociometer run egosocial --official' with these tasks."
+    missing = f"Not played: {', '.join(lacking)}. Play: {hint('run egosocial --official --model MODEL --task TASK')}"
     heads = (PaperColumn(one.heading + OURS * bool(one.ours), one.over, 1) for one in columns)
     table = PaperTable((PaperColumn("Methods"), *heads), tuple(rows))
     return PAPER.part(label, table=table, missing=missing if lacking else "", remarks="; ".join(remarks))
@@ -136,7 +137,7 @@ def _why_empty(runs: Sequence[AnyRun], columns: Sequence[Column]) -> str:
     said = [f"not played: {', '.join(absent)}"] if absent else []
     blackjack = [one for one in columns if one.task == "blackjack" and one.task in played]
     if any(_cell(runs, one).value is None for one in blackjack):
-        grade = f"run 'sociometer egosocial grade {played['blackjack']}'"
+        grade = f"run '{hint('egosocial grade', str(played['blackjack']))}'"
         said.append(f"Blackjack: neither people nor a judge graded the beliefs; {grade}")
     return "; ".join(said)
 

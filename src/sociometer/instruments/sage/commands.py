@@ -11,7 +11,7 @@ from sociometer.core.card import Card
 from sociometer.core.command import CommandContext, Run
 from sociometer.core.config import provider_of
 from sociometer.core.conversation import Event, Exchange, Noted, Reply, assistant, user
-from sociometer.core.errors import DataError, UsageError
+from sociometer.core.errors import DataError, UsageError, hint
 from sociometer.core.instrument import FinishedEpisode, Result
 from sociometer.core.language import EVERY, languages_in
 from sociometer.core.measure import Cell, Table
@@ -89,7 +89,7 @@ def _import_people(context: CommandContext, path: Path, options: Settings) -> Re
     note = (
         f"Simulators of these providers may read the talks: {', '.join(readers) or 'none but models on this machine'}."
         f" To add one that the people agreed to, repeat the command with --simulator MODEL. Examine a simulator with:"
-        f" sociometer sage passport --people {name} --role simulator=MODEL"
+        f" {hint('sage passport --people', name, '--role', 'simulator=MODEL')}"
     )
     return Result(tables=(table,), notes=(note,))
 
@@ -191,10 +191,10 @@ def passport(context: CommandContext, options: Settings) -> Result:
     wrote = [context.write(path, text) for path, text in (
         (out, passports.page(found)), (out.with_suffix(".json"), body), (kept, body),
     )]  # fmt: skip
-    notes = [f"run {run.id}" for run in played]
+    notes = [f"run {run.reference}" for run in played]
     if not released:
         notes.append(
-            "Not compared with released judgements: 'sociometer get data sage --dialogues' fetches them, and --turns"
+            f"Not compared with released judgements: '{hint('get data sage --dialogues')}' fetches them, and --turns"
             " says how many are asked."
         )
     shown = tuple(passports.tables(found))
@@ -205,7 +205,7 @@ def _people_of(context: CommandContext, study: str) -> tuple[dict[str, str], lis
     """The ids of the people of a study who count, by run, and their talks; an error if their words may not be sent."""
     known = context.people_of_study(study)
     if not known:
-        raise UsageError(f"nobody has taken a study '{study}'; 'sociometer study list' lists the studies.")
+        raise UsageError(f"nobody has taken a study '{study}'; '{hint('study list')}' lists the studies.")
     simulator = context.roles.get("simulator", "")
     reader, named = provider_of(simulator), next(iter(known.values())).readers
     if reader and reader not in named:

@@ -14,7 +14,7 @@ from msgspec import Struct
 from platformdirs import user_data_path
 
 from sociometer.core.conversation import Exchange
-from sociometer.core.errors import UnreadableRole
+from sociometer.core.errors import UnreadableRole, hint
 from sociometer.core.language import ENGLISH, languages_in, read_texts
 from sociometer.core.measure import Cell, Interval, Measure, Summary, Table
 from sociometer.core.session import Session
@@ -525,7 +525,7 @@ def kept_passport(simulator: str) -> Passport | None:
         return None
 
 
-def notices(players: Mapping[str, str], version: str) -> list[str]:
+def notices(players: Mapping[str, str], typed: Mapping[str, str], version: str) -> list[str]:
     """What `run` says about the simulators: the verdict of their passport, or that they have none."""
     said = []
     for role, name in players.items():
@@ -534,7 +534,7 @@ def notices(players: Mapping[str, str], version: str) -> list[str]:
         if (found := kept_passport(name)) is None:
             said.append(
                 f"sage: {name} has no passport, which says whether it is fit to play the person, and is not checked"
-                f" against people: sociometer sage passport --role simulator={name}"
+                f" against people: {hint('sage passport --role', f'simulator={typed.get(role, name)}')}"
             )
             continue
         old = f" Made with version {found.version} of sage; make it anew." if found.version != version else ""

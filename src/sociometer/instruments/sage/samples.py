@@ -19,11 +19,13 @@ def dialogue_task(run: Run) -> str:
     for task in _WITH_DIALOGUES:
         if task in run.tasks:
             if is_rehearsed(run.view(task).roles.get("simulator", "")):
-                raise UsageError(f"run {run.id} is a {REHEARSAL}; play it with a simulator: --role simulator=MODEL.")
+                raise UsageError(
+                    f"run {run.reference} is a {REHEARSAL}; play it with a simulator: --role simulator=MODEL."
+                )
             return task
     hint = " Hard talks are judged by --what candour and --what coordinate." if HARD_TALKS in run.tasks else ""
     raise UsageError(
-        f"run {run.id} contains {', '.join(run.tasks)}, not dialogues; give a run of the task dialogue or "
+        f"run {run.reference} contains {', '.join(run.tasks)}, not dialogues; give a run of the task dialogue or "
         f"rejudge.{hint}"
     )
 
@@ -84,7 +86,7 @@ def some_dialogues(run: Run, count: int | None, seed: int, task: str = "") -> li
     """All dialogues of a run, or a number of them drawn by the seed."""
     found = list(stored_dialogues(run, task))
     if not found:
-        raise UsageError(f"run {run.id} has no finished dialogue; play or import one first.")
+        raise UsageError(f"run {run.reference} has no finished dialogue; play or import one first.")
     return drawn(found, count, seed)
 
 

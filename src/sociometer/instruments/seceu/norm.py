@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 from msgspec import Struct
 
-from sociometer.core.errors import DataError
+from sociometer.core.errors import DataError, hint
 from sociometer.core.measure import Interval
 from sociometer.core.sheets import read_table
 from sociometer.statistics.charts import DensityPoint
@@ -163,7 +163,9 @@ def read_norm(path: Path) -> Norm:
             return msgspec.json.decode(path.read_bytes(), type=Norm)
         return msgspec.convert(next((task.own for task in file.tasks.values() if task.own), None), Norm)
     except msgspec.DecodeError as error:
-        raise DataError(f"not a norm file of SECEU ({error}); make one with 'sociometer study norms'", path) from None
+        raise DataError(
+            f"not a norm of SECEU ({error}); make one: {hint('study norms STUDY --to FILE')}", path
+        ) from None
 
 
 def misfit(stored: Any, items: Iterable[Any], roles: Mapping[str, str]) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from sociometer.core.command import CommandContext, Run
-from sociometer.core.errors import UsageError
+from sociometer.core.errors import UsageError, hint
 from sociometer.core.instrument import Result
 from sociometer.core.measure import Cell
 from sociometer.core.settings import Settings
@@ -130,7 +130,7 @@ def sheet(context: CommandContext, options: Settings) -> Result:
     out = Path(options.text("to"))
     notes = (
         f"{len(sample)} wrong answers; fill in the column cause with one of: {', '.join(errors.CAUSES)}.",
-        f"Then: sociometer sesi analyse {' '.join(runs)} --role judge=MODEL --sheet {out}",
+        f"Then: {hint('sesi analyse', *runs, '--role', 'judge=MODEL', '--sheet', out)}",
     )
     return Result(notes=notes, wrote=(context.write(out, errors.write_sheet(sample)),))
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from sociometer.core.errors import unknown
+from sociometer.core.errors import hint, unknown
 from sociometer.core.sheets import read_records, read_table
 
 _HERE = Path(__file__).parent
@@ -66,7 +66,7 @@ def contrasts() -> tuple[Contrast, ...]:
 def condition(name: str) -> Condition:
     """The condition of that name."""
     if name not in conditions():
-        raise unknown("condition", name, conditions(), "Run 'sociometer sesi probe --help' for the factors.")
+        raise unknown("condition", name, conditions(), f"Run '{hint('sesi probe --help')}' for the factors.")
     return conditions()[name]
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from msgspec import structs
 
 from sociometer.core.command import CommandContext
-from sociometer.core.errors import UsageError
+from sociometer.core.errors import UsageError, hint
 from sociometer.core.instrument import Result
 from sociometer.core.measure import Table
 from sociometer.core.settings import Settings
@@ -60,7 +60,7 @@ def sheet(context: CommandContext, options: Settings) -> Result:
     (card,) = (one for one in context.instrument.card.sheet if one.name == options.text("of"))
     text = write_sheet(card.columns, [[*row, *("" for _ in card.label)] for row in rows], guard_formulas=True)
     out = context.write(Path(options.text("to")), text)
-    note = f"{len(rows)} rows. For reviewers: sociometer annotate create NAME --sheet {out}"
+    note = f"{len(rows)} rows. For reviewers: {hint('annotate create NAME --sheet', out)}"
     return Result(notes=(note,), wrote=(out,))
 
 

@@ -10,7 +10,7 @@ from typing import Any, get_args
 import msgspec
 from msgspec import Struct, structs
 
-from sociometer.core.errors import DataError
+from sociometer.core.errors import DataError, hint
 from sociometer.core.language import ENGLISH, languages, written_in
 from sociometer.core.settings import is_paper
 from sociometer.core.source import Source
@@ -444,7 +444,7 @@ def tree_files_in(folder: Path) -> list[Path]:
     if not found:
         raise DataError(
             "no world tree in this folder; give --data a folder with SocialEval's .json files or your own, or run "
-            "'sociometer get data socialeval'",
+            f"'{hint('get data socialeval')}'",
             folder,
         )
     return found

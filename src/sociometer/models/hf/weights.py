@@ -13,7 +13,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from sociometer.core.errors import FailureKind, MachineryError, UsageError
+from sociometer.core.errors import FailureKind, MachineryError, UsageError, hint
 from sociometer.core.lazy import lazy
 from sociometer.models.files import LOCAL_MODELS, remembered_checksum, verified_file
 from sociometer.models.local import threads_of
@@ -88,7 +88,7 @@ def find_weights(name: str, revision: str = "", *, fetch: bool = True) -> Weight
     if name in LOCAL_MODELS and not path.exists():
         found = verified_file(name)
         if found is None:
-            raise UsageError(f"the model '{name}' is not on this machine; run 'sociometer get model {name}' once.")
+            raise UsageError(f"the model '{name}' is not on this machine; run '{hint('get model', name)}' once.")
         path = found
     if path.suffix.lower() == ".gguf":
         if not path.is_file():

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean, stdev
 
+from sociometer.core.hints import hint
 from sociometer.core.measure import PublishedFigure
 from sociometer.core.paper import PrintedFigure, PublishedModel, Replication, ReplicationPlan, printed_figure
 from sociometer.core.sheets import read_records, read_table
@@ -96,7 +97,7 @@ def _language(openings: Sequence[str]) -> PublishedFigure:
         if openings and chinese == len(openings)
         else ""
         if openings
-        else "Needs the profiles: 'sociometer get data sage'."
+        else f"Needs the profiles: '{hint('get data sage')}'."
     )
     found = f"Chinese in {chinese} of {len(openings)}" if openings else None
     holds = bool(openings) and not chinese
@@ -106,7 +107,7 @@ def _language(openings: Sequence[str]) -> PublishedFigure:
 DIALOGUES = "sage/dataset"
 _JUDGE = "DeepSeek-V3"
 _ALL = 100
-_GET = "'sociometer get data sage --dialogues'"
+_GET = f"'{hint('get data sage --dialogues')}'"
 _PLAIN, _THINKING = "Claude3.7", "Claude3.7-Think"
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sociometer.core.command import CommandContext
-from sociometer.core.errors import UsageError
+from sociometer.core.errors import UsageError, hint
 from sociometer.core.instrument import Result
 from sociometer.core.measure import Table
 from sociometer.core.settings import Settings
@@ -75,17 +75,17 @@ def _write(
         tables.append(tone_table(items, read_lexicon(Path(options.text("lexicon")))))
     target = out / "review.csv"
     wrote = [
-        context.write(out / "sesi.csv", official_csv(items)),
-        context.write(out / "provenance.jsonl", provenance_lines(built)),
-        context.write(out / "rejected.csv", _csv(tables[0])),
-        context.write(out / "checks.csv", "".join(_csv(table) + "\n" for table in tables[1:])),
+        context.write(out / "sesi.csv", official_csv(items), out),
+        context.write(out / "provenance.jsonl", provenance_lines(built), out),
+        context.write(out / "rejected.csv", _csv(tables[0]), out),
+        context.write(out / "checks.csv", "".join(_csv(table) + "\n" for table in tables[1:]), out),
     ]
     if not options.text("review"):
         if target.exists() and target.read_bytes() != sheet.encode():
             notes.append(f"{target} was edited and not overwritten; apply its decisions with --review {target}.")
         else:
             wrote.append(context.write(target, sheet))
-    notes.append(f"items: {len(items)}; play them with: sociometer run sesi --data {out} --model MODEL")
+    notes.append(f"items: {len(items)}; play them with: {hint('run sesi --data', out, '--model', 'MODEL')}")
     return Result(tuple(tables), tuple(notes), tuple(set_figures(items)), tuple(wrote))
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import msgspec
 
 from sociometer.core.command import CommandContext
-from sociometer.core.errors import UsageError
+from sociometer.core.errors import UsageError, hint
 from sociometer.core.inner_model import InnerModel
 from sociometer.core.instrument import FinishedEpisode, Result
 from sociometer.core.measure import Measure, Summary
@@ -32,7 +32,7 @@ class LookedAt(Item, frozen=True, kw_only=True):
 
 async def look(item: LookedAt, session: Session) -> InsideView:
     """Raise an error: a conversation cannot look inside a model."""
-    raise UsageError("run 'sociometer socialeval inside --model hf/NAME' to look inside a model.")
+    raise UsageError(f"run '{hint('socialeval inside --model hf/NAME')}' to look inside a model.")
 
 
 def score_view(item: LookedAt, outcome: InsideView) -> Score:
@@ -82,7 +82,7 @@ def inside(context: CommandContext, options: Settings) -> Result:
     return Result(
         finding=" ".join(finding_of(view) for view in views),
         tables=inside_tables(views),
-        notes=(*caveats(views), f"Stored as run {', '.join(runs)}; 'sociometer report' shows it with other runs."),
+        notes=(*caveats(views), f"Stored as run {', '.join(runs)}; '{hint('report')}' shows it with others."),
         figures=tuple(inside_figures(views)),
         data={"runs": runs, "views": views},
     )

@@ -1,0 +1,75 @@
+"""What messages tell the user to type: a command of the shell or a call of Python, with the store that they use."""
+
+import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+from msgspec import Struct
+
+_WITHOUT_STORE = (("get",), ("help",), ("init",), ("list",), ("paper", "reproduce"), ("store", "copy"))
+"""The commands that work on no store, or name theirs."""
+_FUNCTIONS = {
+    "runs": "runs", "list": "list_instruments", "list models": "list_models", "run": "run", "resume": "resume",
+    "show": "get_run", "compare": "compare",
+}  # fmt: skip
+"""What does the same in Python, after `import sociometer as sm`."""
+
+
+class _Caller(Struct, frozen=True):
+    """How the user calls: from Python or a shell, and what finds the store that they named."""
+
+    python: bool = False
+    store: str = ""
+    options: tuple[str, ...] = ()
+
+
+_caller: ContextVar[_Caller | None] = ContextVar("caller", default=None)
+
+
+@contextmanager
+def called(*, python: bool = False) -> Iterator[None]:
+    """While this is open, hints are for a shell or for Python; the outermost of several decides."""
+    token = _caller.set(_caller.get() or _Caller(python))
+    try:
+        yield
+    finally:
+        _caller.reset(token)
+
+
+def use_store(store: str, *options: str) -> None:
+    """Add to the hints that follow what the user gave to find the store: `--store`, `--no-project`."""
+    if (known := _caller.get()) is not None:
+        _caller.set(_Caller(known.python, store or known.store, (*known.options, *options)))
+
+
+def in_python() -> bool:
+    """Whether the user calls from Python."""
+    return (_caller.get() or _Caller()).python
+
+
+def hint(first: str, *more: object) -> str:
+    """The command of `first`, split at spaces, and `more`, quoted for a shell; in Python, the call that does the same.
+
+    Words in capitals are placeholders (`MODEL`).
+    """
+    words, caller = (*first.split(), *map(str, more)), _caller.get() or _Caller()
+    function = _FUNCTIONS.get(" ".join(words if words[0] == "list" else words[:1]))
+    if caller.python and function:
+        store = [f"store={caller.store!r}"] if caller.store and words[0] != "list" else []
+        return f"sm.{function}({', '.join([*_arguments(words), *store])})"
+    where = () if any(words[: len(one)] == one for one in _WITHOUT_STORE) else caller.options
+    return shlex.join(("sociometer", *words, *where))
+
+
+def _arguments(words: tuple[str, ...]) -> Iterator[str]:
+    """The words of a command as arguments in Python; a placeholder stays as it is."""
+    rest = iter(() if words[0] == "list" else words[1:2] if words[0] == "show" else words[1:])
+    for word in rest:
+        if word == "-o":  # a header, whose value only the user has
+            next(rest)
+            continue
+        name = word.removeprefix("--").replace("-", "_") if word.startswith("--") else ""
+        value = next(rest) if name else word
+        shown = value if value.isupper() and value.isalpha() else repr(value)
+        yield f"{name}={f'[{shown}]' if name == 'code' else shown}" if name else shown

@@ -1,0 +1,220 @@
+"""The commands that messages print: every one is made by one function, exists, and does what the message says."""
+
+import ast
+import re
+import shlex
+from pathlib import Path
+
+import click
+import pytest
+
+import sociometer
+from sociometer.cli.main import COMMANDS, run_command, sociometer_command
+from sociometer.core.hints import called, hint, use_store
+from sociometer.instruments import cards
+
+SOURCES = sorted(Path(sociometer.__file__).parent.rglob("*.py"))
+TYPED = re.compile(rf"\bsociometer (?:{'|'.join((*COMMANDS, *cards()))})\b")
+HELP = {"option", "RunOption"}
+KEPT = "A high emotion does not show"
+"""How a note begins that a store keeps, so that it is the same for everybody."""
+
+
+def help_and_docstrings(tree):
+    """The strings that describe code or options, and print no hint."""
+    for node in ast.walk(tree):
+        if (
+            (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
+            or (isinstance(node, ast.keyword) and node.arg == "help")
+            or (isinstance(node, ast.Call) and getattr(node.func, "id", "") in HELP)
+        ):
+            yield from ast.walk(node)
+
+
+def test_no_message_writes_a_command_by_hand():
+    by_hand = []
+    for path in SOURCES:
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        described = set(map(id, help_and_docstrings(tree)))
+        strings = [one for one in ast.walk(tree) if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+        by_hand += [one.value for one in strings if id(one) not in described and TYPED.search(one.value)]
+    assert not [text for text in by_hand if not text.startswith(KEPT)]
+
+
+def calls():
+    """Each call of `hint`, with a word in place of every value that only a run knows."""
+    for path in SOURCES:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "hint":
+                yield f"{path.name}:{node.lineno}", node.args
+
+
+def word(node):
+    """A word of a command: as it is written, or a value that fits there."""
+    if isinstance(node, ast.Constant):
+        return node.value
+    if isinstance(node, ast.JoinedStr):
+        return "".join(part.value if isinstance(part, ast.Constant) else "x" for part in node.values)
+    return "sesi"  # a value: the name of an instrument fits wherever one must be known
+
+
+def parsed(words):
+    """The command that the command line finds for these words; its options are read, nothing is run."""
+    words = words[1:] if words[0] == "help" else words
+    context = click.Context(sociometer_command, info_name="sociometer")
+    command = sociometer_command
+    while isinstance(command, click.Group) and words and not words[0].startswith("-"):
+        name, *words = words
+        if name == "COMMAND":
+            break
+        command = command.get_command(context, name)
+        context = click.Context(command, info_name=name, parent=context)
+    if not words or words == ["--help"]:
+        return command
+    command.parse_args(context, list(words))
+    return command
+
+
+def test_every_command_that_a_message_prints_exists_with_its_options(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("FILE", "sesi"):
+        Path(name).touch()
+    found = dict(calls())
+    assert len(found) > 80
+    for place, arguments in found.items():
+        literal = [one for one in arguments if not isinstance(one, ast.Starred)]
+        words = [*word(literal[0]).split(), *map(word, literal[1:])]
+        if words == ["sesi", "sesi"]:  # the commands of an instrument, from its card
+            words = ["sesi", "COMMAND"]
+        words = ["sesi" if one in ("INSTRUMENT", "NAME") and words[0] in ("run", "study") else one for one in words]
+        try:
+            parsed(words)
+        except click.exceptions.Exit:
+            pass
+        except click.MissingParameter:
+            assert len(literal) < len(arguments), f"{place}: {words}"
+        except Exception as error:
+            raise AssertionError(f"{place}: {words}") from error
+
+
+@pytest.fixture
+def cli(tmp_path, monkeypatch, capsys):
+    """Runs a command line on a store that the user names; gives code, standard output and standard error."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(*words):
+        code = run_command([*words, "--store", "my runs.db"] if "--store" not in words else list(words))
+        return code, *capsys.readouterr()
+
+    return call
+
+
+def printed(text, start):
+    """The words of the command that follows a text."""
+    return shlex.split(text.partition(start)[2].splitlines()[0])[1:]
+
+
+def test_hints_are_what_the_user_typed_and_work_when_pasted(cli, openai_server):
+    openai_server.say = lambda body: "A"
+    model = f"vllm/ckpt-b@{openai_server.url}#b"
+    play = (
+        "run",
+        "sesi",
+        "--model",
+        model,
+        "--limit",
+        "4",
+        "--name",
+        "slow2",
+        "--max-requests",
+        "2",
+        "-o",
+        "in-flight=1",
+    )
+    code, _, err = cli(*play)
+    assert code == 3
+    resume = printed(err, "continue with: ")
+    assert resume == ["resume", "slow2", "--max-requests", "MORE", "--store", "my runs.db"]
+    code, out, _ = cli(*(word.replace("MORE", "9") for word in resume))
+    assert code == 0
+    show = printed(out, "Transcripts: ")
+    assert show[:2] == ["show", "slow2"] and cli(*show)[0] == 0
+    code, out, _ = cli("show", "slow2", "--items")
+    assert cli(*(word.replace("ITEM", show[2]) for word in printed(out, "turn by turn: ")))[0] == 0
+    simulator = f"vllm/ckpt-a@{openai_server.url}#a"
+    _, _, err = cli("run", "sage", "--model", "baseline/first", "--role", f"simulator={simulator}", "--limit", "1")
+    assert printed(err, "against people: ")[:4] == ["sage", "passport", "--role", f"simulator={simulator}"]
+
+
+def test_a_run_is_found_by_its_subject_its_label_its_name_and_its_id(cli, openai_server):
+    openai_server.say = lambda body: "A"
+    model = f"vllm/ckpt-b@{openai_server.url}#b"
+    assert (
+        cli("run", "sesi", "--model", "baseline/first", "--label", "spring", "--limit", "12", "--name", "one")[0] == 0
+    )
+    assert cli("run", "sesi", "--model", model, "--limit", "12", "--quiet")[0] == 0
+    said = {cli("compare", first, second)[1] for first in ("spring", "one") for second in ("vllm/ckpt-b#b", model)}
+    assert len(said) == 1
+    assert cli("compare", "--profile", "one")[0] == 0
+    assert cli("run", "seceu", "--model", "baseline/first", "--label", "spring", "--limit", "4")[0] == 0
+    code, _, err = cli("show", "spring")
+    assert code == 2 and "several runs fit 'spring': one (spring on sesi), seceu-" in err
+    assert cli("compare", "sesi", "spring", "vllm/ckpt-b#b")[0] == 0
+    assert "did you mean 'spring'?" in cli("show", "sprin")[2]
+
+
+@pytest.mark.parametrize(
+    ("model", "meant"),
+    [
+        ("gpt-4o-mini", "openai/gpt-4o-mini"), ("./weights", "hf/./weights"), ("claude-x", "anthropic/claude-x"),
+        ("my.gguf", "local/my.gguf"), ("random", "baseline/random"),
+        ("agent:reply", "python/agent:reply"),
+    ],
+)  # fmt: skip
+def test_a_bare_model_name_is_told_its_provider(cli, model, meant):
+    Path("my.gguf").touch()
+    code, _, err = cli("run", "sesi", "--model", model)
+    assert code == 2 and f"did you mean '{meant}'?" in err
+
+
+def test_help_is_a_command_and_instruments_can_be_listed(cli, capsys):
+    shown = []
+    for words in (
+        ["help", "run", "sesi"],
+        ["run", "sesi", "--help"],
+        ["help"],
+        ["--help"],
+        ["list", "instruments"],
+        ["list"],
+    ):
+        assert run_command(words) == 0
+        shown.append(capsys.readouterr().out)
+    assert shown[0] == shown[1] and shown[2] == shown[3] and shown[4] == shown[5]
+    assert run_command(["help", "rnu"]) == 2 and "did you mean 'run'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("report", "one", "--to", "nowhere/r.html"), ("export", "one", "--to", "nowhere/r.csv"),
+        ("compare", "one", "two", "--to", "nowhere/r.csv"), ("compare", "one", "two", "--to", "nowhere/folder"),
+        ("runs", "--store", "nowhere/r.db"), ("export", "one", "--as", "hugging-face", "--to", "nowhere/set"),
+        ("paper", "tables", "sesi", "all", "--to", "nowhere/x"),
+    ],
+)  # fmt: skip
+def test_a_missing_folder_is_refused_by_its_name_and_the_last_one_created(cli, words):
+    for name, model in (("one", "baseline/first"), ("two", "baseline/random")):
+        assert cli("run", "sesi", "--model", model, "--limit", "12", "--name", name, "--quiet")[0] == 0
+    code, _, err = cli(*words)
+    assert code == 2 and "there is no folder 'nowhere'" in err
+    assert not Path("nowhere").exists()
+    assert cli("compare", "one", "two", "--to", "folder")[0] == 0 and list(Path("folder").iterdir())
+
+
+def test_a_command_is_quoted_and_names_the_store_that_the_user_named():
+    with called():
+        use_store("my runs.db", "--store", "my runs.db")
+        line = hint("resume", "a run", "--code", "python/m:f#1")
+        assert shlex.split(line)[1:] == ["resume", "a run", "--code", "python/m:f#1", "--store", "my runs.db"]
+        assert hint("get data sesi") == "sociometer get data sesi"
+    assert hint("runs") == "sociometer runs"
