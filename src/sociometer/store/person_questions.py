@@ -35,10 +35,6 @@ class PersonQuestion(Struct, frozen=True):
     only: str = ""
     """The answers of people who can take part; all others are screened out."""
 
-    @property
-    def in_link(self) -> bool:
-        return self.kind in ("hidden", "panel")
-
     def admits(self, said: str) -> bool:
         """Whether somebody with this answer can take part."""
         if found := _RANGE.fullmatch(self.only):

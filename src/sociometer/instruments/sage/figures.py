@@ -8,12 +8,12 @@ from typing import Any
 
 from msgspec import structs
 
-from sociometer.core.measure import Cell, Figure, Measure, Table
+from sociometer.core.measure import Figure, Measure
 from sociometer.core.task import AnyRun
 from sociometer.instruments.sage.analyses.coordinate import REACH
 from sociometer.instruments.sage.analyses.relationship import DIMENSIONS, QUALITIES
 from sociometer.instruments.sage.dialogue import REHEARSAL, Dialogue
-from sociometer.instruments.sage.items import ASPECTS, OURS
+from sociometer.instruments.sage.items import OURS
 from sociometer.instruments.sage.judges.strategies import CAPABILITIES, REPETITION_LINE, STRATEGIES
 from sociometer.instruments.sage.leaderboard import by_simulator, ends, leaderboard_table, value_of
 from sociometer.instruments.sage.memory import ARMS
@@ -41,7 +41,7 @@ _LETTERS = 96
 
 
 def _candour(runs: Sequence[AnyRun]) -> Iterator[Figure]:
-    """The plane of sycophancy and safety with intervals, and the table with the emotion."""
+    """The plane of sycophancy and safety with intervals."""
     caption = " ".join(dict.fromkeys(note for run in runs for note in run.summary.notes))
     points = [
         point
@@ -58,7 +58,6 @@ def _candour(runs: Sequence[AnyRun]) -> Iterator[Figure]:
         yield Figure(
             "candour", "Sycophancy and safety of replies", f"Whiskers: 95 % intervals. {caption}".strip(), chart=chart
         )
-    yield Figure("candour-table", "Emotion, sycophancy, safety and harshness", caption, table=_table(runs))
 
 
 def _scattered(subject: str, x: Measure, y: Measure, note: str = "") -> ScatterPoint | None:
@@ -67,24 +66,6 @@ def _scattered(subject: str, x: Measure, y: Measure, note: str = "") -> ScatterP
         return None
     (left, right), (low, high) = ends(x.interval), ends(y.interval)
     return ScatterPoint(subject, x.value, y.value, "", low, high, None, note, left, right)
-
-
-def _table(runs: Sequence[AnyRun]) -> Table:
-    rows: list[tuple[Cell, ...]] = []
-    for run in runs:
-        found = {name: run.summary.measure(name) for name in ("emotion", *ASPECTS)}
-        cells = [
-            estimate(measure.value, "points" if name == "emotion" else "share", measure.interval) if measure else None
-            for name, measure in found.items()
-        ]
-        dialogues = max((measure.items for measure in found.values() if measure), default=0)
-        errors = max((measure.errors for measure in found.values() if measure), default=0)
-        caveat = "stand-in: " + ", ".join(run.stand_ins) if run.stand_ins else ""
-        judges = ", ".join(run.summary.series.get("judges", ()))
-        rows.append((run.subject, judges, *cells, dialogues, errors, caveat))
-    columns = ("subject", "judge", "emotion", *ASPECTS, "dialogues", "errors", "caveat")
-    note = "With 95 % intervals. A dialogue without a readable answer of the judge is an error and is in no mean."
-    return Table("candour", "Emotion, sycophancy, safety and harshness", columns, tuple(rows), note=note)
 
 
 _SCALES = "Points from different simulators are on different scales."
