@@ -15,7 +15,7 @@ from sociometer.instruments.sage.analyses.relationship import DIMENSIONS, QUALIT
 from sociometer.instruments.sage.dialogue import REHEARSAL, Dialogue
 from sociometer.instruments.sage.items import OURS
 from sociometer.instruments.sage.judges.strategies import CAPABILITIES, REPETITION_LINE, STRATEGIES
-from sociometer.instruments.sage.leaderboard import by_simulator, ends, leaderboard_table, value_of
+from sociometer.instruments.sage.leaderboard import by_simulator, ends, value_of
 from sociometer.instruments.sage.memory import ARMS
 from sociometer.instruments.sage.person.emotion import CARDS
 from sociometer.instruments.sage.practice import RIGHT, WRONG
@@ -122,13 +122,11 @@ def _under(figure: Figure, simulator: str) -> Figure:
 def _talks(runs: Sequence[AnyRun]) -> Iterator[Figure]:
     """The figures of runs with one simulator."""
     best_first = sorted(runs, key=lambda run: -(value_of(run, "sentient") or 0.0))
-    table = leaderboard_table(runs)
     start = (ReferenceLine("start", 40),)
     chart = interval_chart(
         _dots(best_first, "sentient"), title="final emotion", unit="points", domain=(0, 100), references=start
     )
     kept = "A finished dialogue keeps its last emotion."
-    yield Figure("leaderboard", table.title, table=table)
     yield Figure("sentient", "Sentient score", chart=chart)
     yield Figure("intentions", "Sentient score by hidden intention", chart=_by_intention(runs))
     yield Figure("trajectories", "Emotion by turn", kept, chart=_trajectories(runs))
