@@ -65,7 +65,7 @@ def _scattered(subject: str, x: Measure, y: Measure, note: str = "") -> ScatterP
     if x.value is None or y.value is None:
         return None
     (left, right), (low, high) = ends(x.interval), ends(y.interval)
-    return ScatterPoint(subject, x.value, y.value, "", low, high, None, note, left, right)
+    return ScatterPoint(subject, x.value, y.value, "", low, high, note, left, right)
 
 
 _SCALES = "Points from different simulators are on different scales."
