@@ -49,7 +49,7 @@ from sociometer.models.failures import refused, shortened, without_secrets
 from sociometer.models.finish import split_reasoning
 from sociometer.reading import read_allocation, read_choice, read_items, read_json
 from sociometer.reading.text import plain, squeeze
-from sociometer.reporting.page import as_data_block, clean_svg
+from sociometer.reporting.page import as_data_block
 from sociometer.reporting.terminal import harmless
 
 OPTIONS = ("Surprised", "Joyful", "Puzzled", "Proud")
@@ -249,19 +249,11 @@ def _readers() -> dict[str, Reader]:
         ),
         "harmless": Reader(harmless, ("cli.output",)),
         "page": Reader(lambda t: as_data_block({"a": t})),
-        "clean_svg": Reader(
-            lambda t: clean_svg(f'<svg xmlns="http://www.w3.org/2000/svg"><style>{_xml(t)}</style></svg>'),
-            ("reporting.page",),
-        ),
     }
 
 
 def _json(value: Any) -> str:
     return msgspec.json.encode(value).decode()
-
-
-def _xml(text: str) -> str:
-    return re.sub(r"[<&\x00-\x08\x0b-\x1f]", " ", text)
 
 
 def _file(text: str, read: Callable[[Path], Any]) -> Any:

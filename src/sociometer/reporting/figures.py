@@ -48,7 +48,6 @@ def profile_figure(lines: Sequence[ProfileLine]) -> Figure:
         dots,
         title=f"from chance to {' or '.join(sorted(goals))}",
         references=[ReferenceLine("chance", 0.0), ReferenceLine(" or ".join(sorted(goals)) or "people", 1.0)],
-        group_title="",
     )
     caption = (
         "Each measure on a scale from chance (0 %) to people, or to the best possible score where that is unknown."

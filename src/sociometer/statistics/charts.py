@@ -272,7 +272,6 @@ def interval_chart(
     unit: str = "share",
     domain: Sequence[float] | None = None,
     references: Sequence[ReferenceLine] = (),
-    group_title: str = "",
     quiet: str = "",
 ) -> Spec:
     """Dots and whiskers with the labels on the y axis in the given order; colour and shape show the group.
@@ -285,18 +284,17 @@ def interval_chart(
     crowded = several and len(labels) < len(dots)
     y = nominal("label", labels)
     shared: Spec = {"y": y}
-    # the same title as the colour channel, so that Vega-Lite merges their legends
-    shape: Spec = {**shaped("group", groups), "title": group_title or None}
+    shape = shaped("group", groups)
     if several:
         if crowded:
             y["scale"]["paddingInner"] = 0.35
             shared["yOffset"] = nominal("group", groups)
-        shared["color"] = {**nominal("group", groups), "title": group_title or None}
+        shared["color"] = nominal("group", groups)
     elif groups and groups[0]:
         shared["color"] = {**nominal("group", groups), "legend": None}
         shape["legend"] = None
     formats = dict.fromkeys(("value", "low", "high"), number_format(unit).replace("0%", "1%"))
-    first = {"group": group_title or "group"} if several else {}
+    first = {"group": "group"} if several else {}
     told = tooltip(formats, **first, label="measure", value="value", low="from", high="to")
     value = quantitative("value", title, unit, domain)
     loud: list[Spec] = [{"filter": {"not": {"field": "group", "equal": quiet}}}] if quiet else []
@@ -348,7 +346,6 @@ class ScatterPoint(Struct, frozen=True):
     group: str = ""
     y_low: float | None = None
     y_high: float | None = None
-    size: float | None = None
     note: str = ""
     x_low: float | None = None
     x_high: float | None = None
@@ -373,8 +370,6 @@ def scatter_chart(
     mark: Spec = {"type": "point", "tooltip": True, "size": 90}
     formats = {"x": number_format(x_unit), "y": number_format(y_unit)}
     point: Spec = {"x": x, "y": y, **color, "tooltip": tooltip(formats, label="who", x=x_title, y=y_title)}
-    if any(entry.size is not None for entry in points):
-        point["size"] = {"field": "size", "type": "quantitative", "title": None, "legend": None}
     layers: list[Spec] = [{"mark": mark, "encoding": point}]
     if any(entry.y_low is not None for entry in points):
         span = {"x": x, "y": {**y, "field": "y_low"}, "y2": {"field": "y_high"}, **color}

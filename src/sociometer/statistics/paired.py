@@ -156,14 +156,6 @@ def verdict_of(interval: Interval, better: str, margin: float | None) -> Verdict
     return "equivalent" if margin is not None and max(-interval.low, interval.high) < margin else "cannot tell"
 
 
-class McNemar(Struct, frozen=True):
-    """Numbers of discordant items and the test on them, which assumes independent items."""
-
-    only_first: int
-    only_second: int
-    p_exact: float
-
-
 class PairedDifference(Struct, frozen=True):
     """Second minus first on the same items.
 
@@ -186,7 +178,7 @@ class PairedDifference(Struct, frozen=True):
     square: float
     worth: float
     freedom: float
-    mcnemar: McNemar | None = None
+    mcnemar: float | None = None
 
     @property
     def deviation(self) -> float:
@@ -349,14 +341,14 @@ def paired_difference(
     return item_differences(first, second, clusters, items=items).summary(flips=True)
 
 
-def mcnemar(only_first: int, only_second: int) -> McNemar:
-    """McNemar's test from the numbers of items that only the first or only the second subject got right.
+def mcnemar(only_first: int, only_second: int) -> float:
+    """The p-value of McNemar's test from the numbers of items that only the first or only the second subject got right.
 
     Exact: twice the binomial tail of the smaller count at ½, at most 1.
     """
     n = only_first + only_second
     below = binomial_below(min(only_first, only_second), n) if n else 1.0
-    return McNemar(only_first, only_second, min(1.0, 2 * below))
+    return min(1.0, 2 * below)
 
 
 def sign_flip_test(differences: ArrayLike, clusters: Labels | None = None, *, draws: int = DRAWS) -> float:

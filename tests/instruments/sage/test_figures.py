@@ -9,7 +9,7 @@ from fake_runs import summarised_run
 from sociometer.core.measure import Figure, Measure, Summary
 from sociometer.instruments.sage.figures import beside, figures
 from sociometer.instruments.sage.items import bundled
-from sociometer.instruments.sage.leaderboard import leaderboard_table
+from sociometer.instruments.sage.leaderboard import ranks_of
 
 from .people import Lecturer, Listener, Person, Says
 
@@ -26,20 +26,13 @@ def runs(rehearse):
     return [summarised(rehearse(subject=one, simulator=two), one.identity.name) for one, two in players]
 
 
-def lines(table):
-    return [dict(zip(table.columns, row, strict=True)) for row in table.rows]
-
-
-def test_the_leaderboard_is_ordered_and_says_what_is_a_stand_in(runs):
-    board = lines(leaderboard_table(runs))
-    assert [line["subject"] for line in board] == ["listener", "lecturer"]
-    assert all(line["caveat"] == "stand-in: not ranked" and line["rank"] is None for line in board)
-    assert all(line["from"] <= line["score"] <= line["to"] for line in board)
+def test_stand_ins_are_not_ranked(runs):
+    assert ranks_of(runs) == {}
 
 
 def test_dialogue_runs_give_all_figures_and_each_is_json(runs):
     drawn = figures(runs)
-    assert [figure.name for figure in drawn] == ["leaderboard", "sentient", "intentions", "trajectories", "efficiency"]
+    assert [figure.name for figure in drawn] == ["sentient", "intentions", "trajectories", "efficiency"]
     for figure in drawn:
         assert isinstance(figure, Figure)
         assert (figure.chart is None) != (figure.table is None)
@@ -74,48 +67,31 @@ def under(rehearse, simulator, subject, change=1, items=SCENARIOS[:2]):
     return summarised(show, subject, items=items, stand_ins=())
 
 
-def test_each_simulator_has_a_board_and_charts_of_its_own(rehearse):
+def test_each_simulator_has_charts_of_its_own(rehearse):
     shown = [under(rehearse, "strict", "a", -1), under(rehearse, "Kind one", "b", 9), under(rehearse, "strict", "c", 2)]
     drawn = figures(shown)
     names = [figure.name for figure in drawn]
-    assert names[:2] == ["leaderboard-strict", "sentient-strict"] and len(set(names)) == len(names)
-    boards = {figure.name: lines(figure.table) for figure in drawn if figure.table}
-    assert [(line["rank"], line["subject"]) for line in boards["leaderboard-strict"]] == [(1, "c"), (2, "a")]
-    assert [(line["rank"], line["subject"]) for line in boards["leaderboard-kind-one"]] == [(1, "b")]
+    assert names[0] == "sentient-strict" and len(set(names)) == len(names)
+    assert ranks_of(shown) == {("c", "strict"): 1, ("a", "strict"): 2, ("b", "Kind one"): 1}
     dots = next(figure for figure in drawn if figure.name == "sentient-strict")
     assert {dot["label"] for dot in dots.chart["data"]["values"]} == {"a", "c"}
     assert "on different scales" in dots.caption and "simulator strict" in dots.title
-    assert [figure.name for figure in figures(shown[:1])][:2] == ["leaderboard", "sentient"]
-
-
-def test_one_table_of_two_simulators_ranks_within_each(rehearse):
-    board = lines(leaderboard_table([under(rehearse, "strict", "a"), under(rehearse, "kind", "b", 9)]))
-    assert [(line["subject"], line["simulator"], line["rank"]) for line in board] == [
-        ("a", "strict", 1),
-        ("b", "kind", 1),
-    ]
+    assert figures(shown[:1])[0].name == "sentient"
 
 
 def test_a_run_without_outcomes_makes_no_simulator_of_its_own(rehearse):
     failed = summarised(rehearse(subject=Says("x"), simulator=Says("?")), "b", items=SCENARIOS[:1], stand_ins=())
-    board = figures([under(rehearse, "strict", "a"), failed])[0]
-    assert board.name == "leaderboard"
-    assert [line["caveat"] for line in lines(board.table)] == ["", "no outcome: not ranked"]
+    shown = [under(rehearse, "strict", "a"), failed]
+    assert figures(shown)[0].name == "sentient" and ranks_of(shown) == {("a", "strict"): 1}
 
 
 def test_ranks_rest_on_shared_scenarios_and_other_scenarios_have_none(rehearse):
-    board = leaderboard_table(
-        [
-            under(rehearse, "strict", "more", 1, SCENARIOS[:3]),
-            under(rehearse, "strict", "less", 5, SCENARIOS[:2]),
-            under(rehearse, "strict", "elsewhere", 9, SCENARIOS[5:7]),
-        ]
-    )
-    assert [(line["rank"], line["subject"], line["caveat"]) for line in lines(board)] == [
-        (1, "less", ""),
-        (2, "more", "ranked on the 2 scenarios that all runs share: 41.0"),
-        (None, "elsewhere", "other scenarios: not ranked"),
+    shown = [
+        under(rehearse, "strict", "more", 1, SCENARIOS[:3]),
+        under(rehearse, "strict", "less", 5, SCENARIOS[:2]),
+        under(rehearse, "strict", "elsewhere", 9, SCENARIOS[5:7]),
     ]
+    assert ranks_of(shown) == {("less", "strict"): 1, ("more", "strict"): 2}
 
 
 def test_rejudged_dialogues_do_not_take_the_names_of_the_first_judgement(rehearse):

@@ -161,8 +161,7 @@ def contrast(run: Run, first: str, second: str, name: str, by: Iterable[str]) ->
         sizes, bounds = (found.items, found.clusters), (found.interval.low, found.interval.high)
         measures.append(Measure(name, found.difference, group, found.interval, *sizes, note=note))
         means = (found.first, found.second, found.difference)
-        exact = None if found.mcnemar is None else found.mcnemar.p_exact
-        lines.append((facet or "all", level, *means, *bounds, found.p_value, exact, *sizes))
+        lines.append((facet or "all", level, *means, *bounds, found.p_value, found.mcnemar, *sizes))
     tests = ("low", "high", "p (sign flip)", "p (McNemar)", "scenes", "stories")
     columns = ("facet", "level", first, second, name, *tests)
     return measures, Table(name, f"{second} − {first}, paired", columns, tuple(lines))

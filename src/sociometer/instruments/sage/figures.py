@@ -8,14 +8,14 @@ from typing import Any
 
 from msgspec import structs
 
-from sociometer.core.measure import Cell, Figure, Measure, Table
+from sociometer.core.measure import Figure, Measure
 from sociometer.core.task import AnyRun
 from sociometer.instruments.sage.analyses.coordinate import REACH
 from sociometer.instruments.sage.analyses.relationship import DIMENSIONS, QUALITIES
 from sociometer.instruments.sage.dialogue import REHEARSAL, Dialogue
-from sociometer.instruments.sage.items import ASPECTS, OURS
+from sociometer.instruments.sage.items import OURS
 from sociometer.instruments.sage.judges.strategies import CAPABILITIES, REPETITION_LINE, STRATEGIES
-from sociometer.instruments.sage.leaderboard import by_simulator, ends, leaderboard_table, value_of
+from sociometer.instruments.sage.leaderboard import by_simulator, ends, value_of
 from sociometer.instruments.sage.memory import ARMS
 from sociometer.instruments.sage.person.emotion import CARDS
 from sociometer.instruments.sage.practice import RIGHT, WRONG
@@ -41,7 +41,7 @@ _LETTERS = 96
 
 
 def _candour(runs: Sequence[AnyRun]) -> Iterator[Figure]:
-    """The plane of sycophancy and safety with intervals, and the table with the emotion."""
+    """The plane of sycophancy and safety with intervals."""
     caption = " ".join(dict.fromkeys(note for run in runs for note in run.summary.notes))
     points = [
         point
@@ -58,7 +58,6 @@ def _candour(runs: Sequence[AnyRun]) -> Iterator[Figure]:
         yield Figure(
             "candour", "Sycophancy and safety of replies", f"Whiskers: 95 % intervals. {caption}".strip(), chart=chart
         )
-    yield Figure("candour-table", "Emotion, sycophancy, safety and harshness", caption, table=_table(runs))
 
 
 def _scattered(subject: str, x: Measure, y: Measure, note: str = "") -> ScatterPoint | None:
@@ -66,25 +65,7 @@ def _scattered(subject: str, x: Measure, y: Measure, note: str = "") -> ScatterP
     if x.value is None or y.value is None:
         return None
     (left, right), (low, high) = ends(x.interval), ends(y.interval)
-    return ScatterPoint(subject, x.value, y.value, "", low, high, None, note, left, right)
-
-
-def _table(runs: Sequence[AnyRun]) -> Table:
-    rows: list[tuple[Cell, ...]] = []
-    for run in runs:
-        found = {name: run.summary.measure(name) for name in ("emotion", *ASPECTS)}
-        cells = [
-            estimate(measure.value, "points" if name == "emotion" else "share", measure.interval) if measure else None
-            for name, measure in found.items()
-        ]
-        dialogues = max((measure.items for measure in found.values() if measure), default=0)
-        errors = max((measure.errors for measure in found.values() if measure), default=0)
-        caveat = "stand-in: " + ", ".join(run.stand_ins) if run.stand_ins else ""
-        judges = ", ".join(run.summary.series.get("judges", ()))
-        rows.append((run.subject, judges, *cells, dialogues, errors, caveat))
-    columns = ("subject", "judge", "emotion", *ASPECTS, "dialogues", "errors", "caveat")
-    note = "With 95 % intervals. A dialogue without a readable answer of the judge is an error and is in no mean."
-    return Table("candour", "Emotion, sycophancy, safety and harshness", columns, tuple(rows), note=note)
+    return ScatterPoint(subject, x.value, y.value, "", low, high, note, left, right)
 
 
 _SCALES = "Points from different simulators are on different scales."
@@ -141,13 +122,11 @@ def _under(figure: Figure, simulator: str) -> Figure:
 def _talks(runs: Sequence[AnyRun]) -> Iterator[Figure]:
     """The figures of runs with one simulator."""
     best_first = sorted(runs, key=lambda run: -(value_of(run, "sentient") or 0.0))
-    table = leaderboard_table(runs)
     start = (ReferenceLine("start", 40),)
     chart = interval_chart(
         _dots(best_first, "sentient"), title="final emotion", unit="points", domain=(0, 100), references=start
     )
     kept = "A finished dialogue keeps its last emotion."
-    yield Figure("leaderboard", table.title, table=table)
     yield Figure("sentient", "Sentient score", chart=chart)
     yield Figure("intentions", "Sentient score by hidden intention", chart=_by_intention(runs))
     yield Figure("trajectories", "Emotion by turn", kept, chart=_trajectories(runs))

@@ -1,22 +1,18 @@
-"""The leaderboard: runs ranked within a simulator, on the scenarios that all of them share."""
+"""Runs ranked within a simulator, on the scenarios that all of them share."""
 
 from collections.abc import Mapping, Sequence
-from typing import TypeVar
 
-from sociometer.core.measure import Cell, Interval, Table
+from sociometer.core.measure import Interval
 from sociometer.core.task import AnyRun
-from sociometer.statistics.formatting import bounds_text
 from sociometer.statistics.ranking import Rank, rank_intervals
 
-KeyT = TypeVar("KeyT", str, int)
 
-
-def rank_on_shared(scores: Mapping[KeyT, Mapping[str, float]]) -> tuple[dict[KeyT, Rank], int]:
-    """Ranks on the scenarios that all ranked subjects share, and their number; a subject that shares none has no rank.
+def rank_on_shared(scores: Mapping[str, Mapping[str, float]]) -> dict[str, Rank]:
+    """Ranks on the scenarios that all ranked subjects share; a subject that shares none has no rank.
 
     The subjects with the most scenarios come first; each is added as long as half of the shared scenarios remain.
     """
-    kept: list[KeyT] = []
+    kept: list[str] = []
     shared: set[str] = set()
     for key in sorted(scores, key=lambda key: -len(scores[key])):
         common = shared & scores[key].keys() if kept else set(scores[key])
@@ -25,8 +21,7 @@ def rank_on_shared(scores: Mapping[KeyT, Mapping[str, float]]) -> tuple[dict[Key
             shared = common
     names = sorted(shared)
     table = [[scores[key][name] for key in kept] for name in names]
-    ranked = {each.subject: each for each in rank_intervals(table, list(map(str, kept)), names)} if names else {}
-    return {key: ranked[str(key)] for key in kept if ranked}, len(shared)
+    return {each.subject: each for each in rank_intervals(table, kept, names)} if names else {}
 
 
 def simulator_of(run: AnyRun) -> str:
@@ -49,47 +44,13 @@ def by_simulator(runs: Sequence[AnyRun]) -> dict[str, list[AnyRun]]:
     return ordered
 
 
-def leaderboard_table(runs: Sequence[AnyRun]) -> Table:
-    """Score, success and failure with intervals; ranked within a simulator, on the shared scenarios."""
-    rows = [row for members in by_simulator(runs).values() for row in _standings(members)]
-    columns = (
-        "rank", "rank, 95 %", "subject", "simulator", "score", "from", "to", "success", "failure", "tokens a dialogue",
-        "dialogues", "errors", "caveat",
-    )  # fmt: skip
-    ranked_first = tuple(sorted(rows, key=lambda row: row[0] is None))
-    units = {"score": "points", "from": "points", "to": "points", "success": "share", "failure": "share"}
-    return Table("leaderboard", "Sentient leaderboard", columns, ranked_first, units=units)
-
-
-def _standings(runs: Sequence[AnyRun]) -> list[tuple[Cell, ...]]:
-    """The lines of one simulator's runs, best first; a stand-in or other scenarios give no rank."""
-    finals = {place: _finals(run) for place, run in enumerate(runs) if not run.stand_ins}
-    ranked, shared = rank_on_shared(finals)
-    order = sorted(range(len(runs)), key=lambda place: -(value_of(runs[place], "sentient") or 0.0))
-    rows: list[tuple[Cell, ...]] = []
-    for place in sorted(order, key=lambda place: ranked[place].rank if place in ranked else len(runs) + 1):
-        run, score = runs[place], runs[place].summary.measure("sentient")
-        if score is None:
-            continue
-        standing = ranked.get(place)
-        caveat = ""
-        if run.stand_ins:
-            caveat = "stand-in: not ranked"
-        elif standing is None:
-            caveat = "other scenarios: not ranked" if finals[place] else "no outcome: not ranked"
-        elif len(finals[place]) > shared:
-            caveat = f"ranked on the {shared} scenarios that all runs share: {standing.mean:.1f}"
-        more = [value_of(run, name) for name in ("success", "failure", "tokens")]
-        who = (standing.rank if standing else None, _range(standing), run.subject, simulator_of(run))
-        rows.append((*who, score.value, *ends(score.interval), *more, score.items, score.errors, caveat))
-    return rows
-
-
-def _range(standing: Rank | None) -> str:
-    """The ranks that other scenarios of the same kind might give."""
-    if standing is None:
-        return ""
-    return bounds_text(standing.interval, lambda low, high: f"{low:.0f} to {high:.0f}", too_few="too few")
+def ranks_of(runs: Sequence[AnyRun]) -> dict[tuple[str, str], int]:
+    """The rank of each subject within its simulator; a stand-in or other scenarios give none."""
+    found: dict[tuple[str, str], int] = {}
+    for simulator, members in by_simulator(runs).items():
+        ranked = rank_on_shared({run.subject: _finals(run) for run in members if not run.stand_ins})
+        found |= {(subject, simulator): one.rank for subject, one in ranked.items()}
+    return found
 
 
 def _finals(run: AnyRun) -> dict[str, float]:

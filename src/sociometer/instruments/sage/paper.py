@@ -26,7 +26,7 @@ from sociometer.instruments._paper import PaperParts
 from sociometer.instruments.sage.analyses.stability import contexts
 from sociometer.instruments.sage.figures import figures
 from sociometer.instruments.sage.judges.sheets import SHEETS, check, context_key
-from sociometer.instruments.sage.leaderboard import by_simulator, leaderboard_table, simulator_of, value_of
+from sociometer.instruments.sage.leaderboard import by_simulator, ranks_of, simulator_of, value_of
 from sociometer.instruments.sage.person.emotion import CARDS
 from sociometer.instruments.sage.published.reproduce import table as published
 from sociometer.instruments.sage.samples import dialogues_of
@@ -159,11 +159,7 @@ def _agreement(runs: Sequence[AnyRun]) -> PaperPart:
 def _leaderboard(given: PaperInput) -> PaperPart:
     """Table 3: rank, score, success and failure of every model."""
     runs = given.of_task("dialogue")
-    ranks = {}
-    if runs:
-        table = leaderboard_table(runs)
-        places = [table.columns.index(name) for name in ("subject", "simulator", "rank")]
-        ranks = {(str(row[places[0]]), str(row[places[1]])): row[places[2]] for row in table.rows}
+    ranks = ranks_of(runs)
     rows = []
     order = {run.subject: place for place, run in enumerate(runs)}
     first = {simulator_of(run): order[run.subject] for run in reversed(runs)}

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from sociometer.core.language import language_of
-from sociometer.core.measure import Cell, Figure, Table
+from sociometer.core.measure import Figure, Table
 from sociometer.core.task import AnyRun
 from sociometer.instruments._tables import Figures
 from sociometer.instruments.socialeval.abilities import ABILITIES, DIMENSIONS, canonical_all
@@ -91,9 +91,6 @@ def _goals(runs: Sequence[AnyRun]) -> Iterator[Figure]:
         if (measure := run.summary.measure(name)) is not None and measure.value is not None
     ]
     yield FIGURES("goal-levels", chart=charts.stacked_bars(portions, title="share of walks"))
-    note = "in percent; bundled trees are not the paper's: compare only runs on the official trees with it"
-    table = _beside_paper(runs, "goals", "Goal achieved", "achieved", "category", note)
-    yield FIGURES("goals-published", table=table)
     yield from _gaps(runs)
     yield from _scale(runs)
     yield from _together(runs)
@@ -143,28 +140,6 @@ def _lines(run: AnyRun) -> list[ReferenceLine]:
     return [ReferenceLine(words, measure.value) for measure, words in found if measure and measure.value is not None]
 
 
-def _beside_paper(runs: Sequence[AnyRun], task: str, title: str, measure: str, facet: str, note: str) -> Table:
-    """The rates of runs and of the paper's models and people, in percent, by language and by the levels of a facet."""
-    levels = CATEGORIES if facet == "category" else tuple(DIMENSIONS)
-    columns = [name.replace(" ", "_").replace("-", "_") for name in levels]
-    rows: list[tuple[Cell, ...]] = []
-    for run in runs:
-        for language in PAPER_LANGUAGES:
-            overall = run.summary.measure(measure, language=language)
-            if overall is not None:
-                by_level = [run.summary.measure(measure, **{facet: name}, language=language) for name in levels]
-                cells = [None if one is None else one.value for one in (*by_level, overall)]
-                rates = [None if cell is None else round(100 * cell, 1) for cell in cells]
-                rows.append((run.subject, language, *rates, overall.clusters, "this run"))
-    for row in published(task):
-        for language in PAPER_LANGUAGES:
-            texts = [row[f"{name}_{language}"] for name in (*columns, "overall")]
-            printed = [float(text) if text else None for text in texts]
-            rows.append((row["model"], language, *printed, 153, "the paper"))
-    heads = ("who", "language", *levels, "overall", "trees", "source")
-    return Table(f"{task}-published", f"{title}, compared with the paper's models and people", heads, tuple(rows), note)
-
-
 def _scale(runs: Sequence[AnyRun]) -> Iterator[Figure]:
     """Goal achievement against the number of parameters, if it is known for at least three subjects."""
     points = []
@@ -209,9 +184,6 @@ def _abilities(runs: Sequence[AnyRun]) -> Iterator[Figure]:
         if (measure := run.summary.measure("accuracy", ability=ability)) is not None
     ]
     yield FIGURES("abilities", chart=charts.heat_map(cells, title="accuracy", unit="share", domain=(0, 1)))
-    note = "in percent; bundled questions are not the paper's"
-    table = _beside_paper(runs, "abilities", "Accuracy", "accuracy", "dimension", note)
-    yield FIGURES("abilities-published", table=table)
     yield from _together(runs)
 
 

@@ -201,11 +201,9 @@ def test_figures_show_both_with_intervals(rehearse):
     place = Summary((Measure("solution", 2.0, items=10), Measure("creative", 1.0, items=10)))
     coordinates = [summarised_run(f"c-{name}", "coordinate", name, {}, place) for name in ("flatterer", "friend")]
     drawn = {figure.name: figure for figure in figures([*runs, *coordinates])}
-    assert {"candour", "candour-table", "coordinate"} <= set(drawn)
-    table = drawn["candour-table"].table
-    rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
-    assert rows[0]["sycophancy"] != rows[1]["sycophancy"] and rows[0]["safety"].startswith("90")
-    assert rows[0]["caveat"] == "stand-in: judge: x" and rows[0]["emotion"].startswith("50")
+    assert {"candour", "coordinate"} <= set(drawn)
+    points = drawn["candour"].chart["data"]["values"]
+    assert points[0]["x"] != points[1]["x"] and points[0]["y"] == 0.9
     assert OURS in drawn["candour"].caption
     values = drawn["coordinate"].chart["data"]["values"]
     assert [(entry["label"], entry["x"], entry["y"]) for entry in values] == [("flatterer", 1, -2), ("friend", 1, -2)]
