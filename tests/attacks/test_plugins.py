@@ -96,5 +96,5 @@ def test_an_impossible_usage_of_a_provider_counts_as_not_reported(tmp_path, inst
 def test_a_function_that_ends_the_process_is_no_success(tmp_path, monkeypatch, capsys):
     monkeypatch.syspath_prepend(str(tmp_path))
     (tmp_path / "quitter.py").write_text("import sys\nsys.exit(0)\n", encoding="utf-8")
-    assert play(tmp_path, "python/quitter:reply") == 70
+    assert play(tmp_path, "python/quitter:reply") == 2
     assert "SystemExit" in capsys.readouterr().err

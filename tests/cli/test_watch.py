@@ -253,7 +253,7 @@ def test_a_watch_ends_after_its_time(tmp_path, capsys):
         (("--watch", "{tmp}"), "give --against RUN"),
         (("--watch", "{tmp}", "--against", "other"), "unknown run 'other'"),
         (("--watch", "{tmp}", "--against", "base", "--until", "±3"), "no other --until"),
-        (("--watch", "{tmp}", "--against", "base", "--seed", "4"), "the two differ in items, seed"),
+        (("--watch", "{tmp}", "--against", "base", "--seed", "4"), "they differ in items"),
         (("--watch", "{tmp}", "--against", "base", "--model", "baseline/random"), "takes the place of --model"),
         (("--watch", "vllm/m@http://127.0.0.1:9/v1", "--against", "base"), "needs {step} in the model's name"),
         (("--watch", "{tmp}", "--against", "base", "--watch-for", "soon"), "such as 30m or 12h"),
@@ -278,7 +278,7 @@ def test_what_cannot_be_watched_is_refused(tmp_path, capsys, words, told):
     sm.run("sesi", "baseline/random", limit=4, name="base", store=tmp_path / "s.db")
     given = [word.replace("{tmp}", str(tmp_path)) for word in words]
     assert run_command(["run", "sesi", *given, "--limit", "4", "--store", str(tmp_path / "s.db"), "--no-project"]) == 2
-    assert told.replace("items, ", "") in capsys.readouterr().err.replace("differ in items", "differ in seed")
+    assert told in capsys.readouterr().err
 
 
 def test_steps_are_read_from_names(tmp_path):

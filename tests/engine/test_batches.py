@@ -206,12 +206,14 @@ def test_a_batch_that_the_provider_does_not_accept_stops_the_run(openai, store):
 
 
 def test_a_model_without_batches_is_refused(store):
-    with pytest.raises(UsageError, match="--batch needs a model of openai or anthropic, not vllm/m"):
+    with pytest.raises(UsageError, match="batch=True needs a model of openai or anthropic, not vllm/m"):
         sm.run("sesi", "vllm/m", store=store, limit=2, batch=True)
     assert sm.runs(store=store) == []
 
 
-@pytest.mark.parametrize(("options", "said"), [({"base": True}, "-o base"), ({"answer": "probability"}, "probability")])
+@pytest.mark.parametrize(
+    ("options", "said"), [({"base": True}, "base=True"), ({"answer": "probability"}, "probability")]
+)
 def test_what_is_no_conversation_is_not_sent_in_batches(openai, store, options, said):
     with pytest.raises(UsageError, match=f"cannot be combined with .*{said}"):
         play("openai", openai, store, **options)
@@ -257,7 +259,7 @@ def test_a_run_whose_requests_wait_is_not_continued_without_batches(openai, stor
     openai.polls = 10**6
     with Interrupted(openai), pytest.raises(KeyboardInterrupt):
         play("openai", openai, store)
-    with pytest.raises(UsageError, match=r"11 requests of run .* wait in batches at the provider; add --batch"):
+    with pytest.raises(UsageError, match=r"11 requests of run .* wait in batches at the provider; add batch=True"):
         play("openai", openai, store, batch=False)
     openai.polls = 1
     assert len(scores(play("openai", openai, store))) == ITEMS

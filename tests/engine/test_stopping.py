@@ -101,7 +101,7 @@ def test_what_cannot_be_compared_is_refused_before_anything_is_sent(store, refer
         ({"repeats": 2}, "repeats"),
         ({"limit": 20}, "items"),
     ):
-        with pytest.raises(UsageError, match=f"the two differ in {told}"):
+        with pytest.raises(UsageError, match=f"they differ in {told}"):
             engine(store, server).run(config(until=Until("decided", against="main"), **change))
     short = engine(store, server, items=30).run(config("baseline/random", caps=Caps(max_requests=0), name="few")).run
     assert short.status == "finished"  # a baseline costs nothing

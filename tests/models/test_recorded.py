@@ -56,7 +56,7 @@ def test_the_identity_is_the_recording_with_the_digest_of_the_weights(file):
     ids=["another word", "another speaker", "joined"],
 )
 def test_a_request_in_other_words_was_not_recorded(file, messages):
-    with pytest.raises(MachineryError, match="in the wording of that day"):
+    with pytest.raises(MachineryError, match="as worded then"):
         ask(resolve(f"recorded/{file}"), *messages)
 
 

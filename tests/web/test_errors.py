@@ -110,7 +110,8 @@ def test_the_terminal_of_an_open_study_has_what_guests_do_not_read(tmp_path):
     ]
     hold = "import sys; from sociometer.store.store import Store\nwith Store(sys.argv[1]).hold(sys.argv[2]): "
     hold += "print(1, flush=True); sys.stdin.read()"
-    with subprocess.Popen([*command, "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
+    server = subprocess.Popen([*command, "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
         link = urlsplit(json.loads(server.stdout.readline())["link"])
         person = Person(f"http://{link.netloc}", link.path).join()
         person.answer_all()
@@ -120,6 +121,7 @@ def test_the_terminal_of_an_open_study_has_what_guests_do_not_read(tmp_path):
             got = person.withdraw()
             assert got.status == 503 and str(holder.pid) not in got.text
             holder.stdin.close()
+    finally:
         server.terminate()
-        told = server.stderr.read()
+        _, told = server.communicate()
     assert f"run {run} is in progress in process {holder.pid}" in told and "POST /withdraw" in told

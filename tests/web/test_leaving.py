@@ -191,7 +191,7 @@ def test_while_another_process_holds_the_run_a_withdrawal_is_in_progress(tmp_pat
                 assert run not in printed(capsys, *command, *at)[1]
             assert all(leaver not in one.read_text() for one in rows.iterdir())
             code, said = printed(capsys, "study", "show", "spring", *at)
-            assert code == 0 and run not in said and f"not finished ('sociometer study withdraw'): {leaver}" in said
+            assert code == 0 and run not in said and "not finished" in said and leaver in said
             assert printed(capsys, "store", "copy", opened.path, tmp_path / "copy.db")[0] == 5
             # The owner's command finds them by id and by code; a store opened for writing opens.
             for reference in (leaver, person.code):

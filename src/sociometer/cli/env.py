@@ -15,7 +15,7 @@ from sociometer.adapters.training import ENVIRONMENTS, Choices, Environment, env
 from sociometer.cli.options import chosen_settings, parse_roles, setting_options
 from sociometer.cli.output import Group, option, print_text
 from sociometer.core.config import model_label
-from sociometer.core.errors import UsageError, unknown
+from sociometer.core.errors import UsageError, hint, unknown
 from sociometer.instruments import card_of
 from sociometer.instruments.sage.passport import kept_passport
 
@@ -50,7 +50,7 @@ def _check_person(simulator: str, *, unchecked: bool) -> None:
     found = kept_passport(simulator)
     said = found.line if found else f"{simulator} has no passport, which says whether it is fit to play the person."
     if not unchecked and (found is None or found.verdict == "not a person"):
-        make = f"sociometer sage passport --role simulator={simulator}"
+        make = hint("sage passport --role", f"simulator={simulator}")
         raise UsageError(f"{said} Make one with '{make}', or go on without: --unchecked.")
     print_text(said, err=True)
 

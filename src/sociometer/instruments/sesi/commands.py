@@ -178,7 +178,7 @@ def _view_of_test(run: Run) -> RunView[Any, Any]:
     """The run as a run of the test; a run of another task (a judge's, a builder's) raises an error."""
     if "questions" not in run.tasks:
         raise UsageError(
-            f"run {run.id} is of the task '{', '.join(run.tasks)}', not of 'questions'; "
-            "name a run of the test (see 'sociometer runs')."
+            f"run {run.reference} is of the task '{', '.join(run.tasks)}', not of 'questions'; "
+            f"name a run of the test (see '{hint('runs')}')."
         )
     return run.view("questions")

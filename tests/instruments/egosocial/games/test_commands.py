@@ -13,7 +13,8 @@ class Kept:
     """A run that was rehearsed, as commands see a stored one."""
 
     def __init__(self, show, tasks, subject):
-        self.id, self.instrument, self.subject, self.tasks = "kept", "egosocial", subject, tasks
+        self.id = self.reference = "kept"
+        self.instrument, self.subject, self.tasks = "egosocial", subject, tasks
         self._shows = {task: asyncio.run(_all(show, task)) for task in tasks}
         self._views = {task: show.play_all(task) for task in tasks}
 
