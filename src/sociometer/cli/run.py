@@ -34,6 +34,7 @@ from sociometer.core.errors import ExitCode, NeverAnswered, StopCause, UsageErro
 from sociometer.core.measure import Cell, Table
 from sociometer.core.settings import Setting
 from sociometer.core.stopping import DECIDED, RANKED, Checkpoint
+from sociometer.core.words import grouped
 from sociometer.engine.engine import Engine, PlayedRun
 from sociometer.engine.estimate import RoleEstimate, estimate, how_estimated, longest_wait
 from sociometer.engine.plan import ReadPlan
@@ -147,9 +148,7 @@ def configs_of(instruments: tuple[str, ...], values: dict[str, Any]) -> list[Run
 
 def _crossed(given: tuple[str, ...]) -> list[tuple[str, ...]]:
     """Every combination of the models of roles that are given more than once; the other roles are the same in all."""
-    models: dict[str, list[str]] = {}
-    for text in dict.fromkeys(given):
-        models.setdefault(text.partition("=")[0], []).append(text)
+    models = grouped((text.partition("=")[0], text) for text in dict.fromkeys(given))
     return list(product(*models.values()))
 
 

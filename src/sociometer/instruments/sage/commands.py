@@ -352,9 +352,7 @@ def _asked_of(what: str, run: Run) -> str:
 
 def _told_once(said: Sequence[tuple[str, str]], subjects: int) -> tuple[str, ...]:
     """Each note once, with its subjects unless it applies to all of them."""
-    of: dict[str, list[str]] = {}
-    for name, note in said:
-        of.setdefault(note, []).append(name)
+    of = grouped((note, name) for name, note in said)
     return tuple(note if len(set(names)) == subjects else f"{first_of(names, 3)}: {note}" for note, names in of.items())
 
 

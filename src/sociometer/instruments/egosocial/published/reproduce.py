@@ -11,6 +11,7 @@ from sociometer.core.measure import PublishedFigure
 from sociometer.core.paper import Replication, ReplicationPlan, printed_figure
 from sociometer.core.sheets import read_records, read_table
 from sociometer.core.source import Source
+from sociometer.core.words import grouped
 from sociometer.instruments._paper import replication_plan
 from sociometer.instruments.egosocial.games.numbers.rules import is_right
 from sociometer.instruments.egosocial.tombench.release import read_folder
@@ -122,10 +123,8 @@ class Prediction(Struct, frozen=True):
 
 def predictions() -> dict[tuple[str, int], list[tuple[float | None, bool]]]:
     """Return, for each model and level, its predictions in order, each with the authors' tick."""
-    found: dict[tuple[str, int], list[tuple[float | None, bool]]] = {}
-    for made in read_records(HERE / "number_guessing.csv", Prediction):
-        found.setdefault((made.model, made.level), []).append((made.prediction, made.marked_correct))
-    return found
+    every = read_records(HERE / "number_guessing.csv", Prediction)
+    return grouped(((made.model, made.level), (made.prediction, made.marked_correct)) for made in every)
 
 
 def printed() -> dict[tuple[str, int], float]:
