@@ -1,7 +1,7 @@
 """The title of a report, and its finding in one to three sentences."""
 
 from collections import Counter
-from collections.abc import Collection, Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 
 from msgspec import structs
 
@@ -261,8 +261,9 @@ def _unfinished(chapter: Chapter) -> Iterator[str]:
         if result.status != "finished" and result.subject not in kinds.setdefault(result.status, []):
             kinds[result.status].append(result.subject)
     for status, who in kinds.items():
-        runs = f"the {'run' if len(who) == 1 else 'runs'} of {listed(who, NAMED)} {_be(who)} {status}"
-        yield f"{chapter.card.short_title}: {runs}; the numbers are provisional."
+        runs, are = ("run", "is") if len(who) == 1 else ("runs", "are")
+        said = f"the {runs} of {listed(who, NAMED)} {are} {status}"
+        yield f"{chapter.card.short_title}: {said}; the numbers are provisional."
 
 
 def _stand_ins(chapter: Chapter) -> Iterator[str]:
@@ -318,7 +319,3 @@ def _in_places(places: dict[str, int]) -> str:
     return (
         ". By instrument: " + ", ".join(f"{name} {count}" for name, count in places.items()) if len(places) > 1 else ""
     )
-
-
-def _be(names: Collection[str]) -> str:
-    return "is" if len(names) == 1 else "are"

@@ -114,7 +114,7 @@ def analyse(context: CommandContext, options: Settings) -> Result:
     runs = [context.run(reference) for reference in options.texts("runs")]
     usual = _OF_HARD_TALKS if all(samples.only_hard_talks(run) for run in runs) else _USUAL_ANALYSES
     wanted = options.texts("what") or usual
-    count = _limit(options)
+    count = None if options["limit"] is None else options.whole("limit")
     names = _told_apart(runs)
     tables: list[Table] = []
     more: list[Table] = []
@@ -296,10 +296,6 @@ def build_scenarios(context: CommandContext, options: Settings) -> Result:
 
 def _path(options: Settings, name: str) -> Path | None:
     return Path(options.text(name)) if options.text(name) else None
-
-
-def _limit(options: Settings) -> int | None:
-    return None if options["limit"] is None else options.whole("limit")
 
 
 def _events(scenario: Scenario, dialogue: Dialogue, subject: str) -> tuple[Event, ...]:
