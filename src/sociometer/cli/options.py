@@ -241,19 +241,15 @@ def _with_default(one: RunOption) -> str:
 
 def shared_options() -> list[click.Parameter]:
     """The options of `run` that every instrument has; every command that plays can have them."""
-    return [*run_options(), dry_run_option(), *watch_options(), quiet_option(), log_option(), store_option(),
-            project_option(), *display_options()]  # fmt: skip
+    text = "Tracker to hand the scores to, if it is installed; repeat for several."
+    log = option("--log-to", text, multiple=True, type=click.Choice(("tensorboard", "wandb", "mlflow")))
+    return [*run_options(), dry_run_option(), *watch_options(), quiet_option(), log, store_option(), project_option(),
+            *display_options()]  # fmt: skip
 
 
 def dry_run_option() -> click.Option:
     """`--dry-run`, for commands that play items."""
     return option("--dry-run", "Show the plan (items, requests, cost) and send nothing.", is_flag=True)
-
-
-def log_option() -> click.Option:
-    """`--log-to`, for `run`."""
-    text = "Tracker to hand the scores to, if it is installed; repeat for several."
-    return option("--log-to", text, multiple=True, type=click.Choice(("tensorboard", "wandb", "mlflow")))
 
 
 def watch_options() -> list[click.Parameter]:
