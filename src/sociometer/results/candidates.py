@@ -50,7 +50,8 @@ def _what_differs(mine: Mapping[str, SettingValue], others: Collection[Mapping[s
 def _facts(run: StoredRun) -> dict[str, SettingValue]:
     """What can differ between runs of a subject: settings, models in other roles, official items."""
     view = run.view(run.tasks[0])
-    return {**view.settings, **run.manifest.other_roles, "official items": run.official}
+    others = {role: name for role, name in view.roles.items() if role != SUBJECT}
+    return {**view.settings, **others, "official items": run.official}
 
 
 def setting_words(value: SettingValue) -> str:
