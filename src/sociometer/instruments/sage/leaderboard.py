@@ -5,7 +5,6 @@ from typing import TypeVar
 
 from sociometer.core.measure import Cell, Interval, Table
 from sociometer.core.task import AnyRun
-from sociometer.core.words import grouped
 from sociometer.statistics.formatting import bounds_text
 from sociometer.statistics.ranking import Rank, rank_intervals
 
@@ -39,7 +38,9 @@ def simulator_of(run: AnyRun) -> str:
 
 def by_simulator(runs: Sequence[AnyRun]) -> dict[str, list[AnyRun]]:
     """The runs of each simulator, most runs first; a run without any outcome is listed with these."""
-    groups = grouped((simulator_of(run), run) for run in runs)
+    groups: dict[str, list[AnyRun]] = {}
+    for run in runs:
+        groups.setdefault(simulator_of(run), []).append(run)
     ordered = dict(sorted(groups.items(), key=lambda group: -len(group[1])))
     unknown = ordered.get("", [])
     if len(ordered) > 1 and unknown and not any(any(run.summary.series.values()) for run in unknown):
@@ -93,8 +94,9 @@ def _range(standing: Rank | None) -> str:
 
 def _finals(run: AnyRun) -> dict[str, float]:
     """The final emotion by scenario, repeats averaged."""
-    talks = run.summary.series.get("dialogues", [])
-    values = grouped((talk.get("scenario", talk["item"]), float(talk["trajectory"][-1])) for talk in talks)
+    values: dict[str, list[float]] = {}
+    for entry in run.summary.series.get("dialogues", []):
+        values.setdefault(entry.get("scenario", entry["item"]), []).append(float(entry["trajectory"][-1]))
     return {name: sum(finals) / len(finals) for name, finals in values.items()}
 
 
