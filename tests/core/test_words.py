@@ -5,7 +5,7 @@ import unicodedata
 
 import pytest
 
-from sociometer.core.words import in_one_line, visible
+from sociometer.core.words import in_one_line, texts_in_item, visible
 
 EVERY = "".join(map(chr, range(sys.maxunicode + 1)))
 
@@ -34,3 +34,8 @@ def test_every_character_is_shown_or_marked_by_its_class_alone():
     assert len(made) == len(EVERY) and made.isprintable()
     changed = {unicodedata.category(letter)[0] for letter, shown in zip(EVERY, made, strict=True) if letter != shown}
     assert changed == {"C", "Z"}
+
+
+def test_the_texts_of_an_item_come_in_their_order_without_the_fields_left_out():
+    item = {"id": "a", "story": "Once.", "options": ["one", {"text": "two", "id": "b"}, 3], "note": None}
+    assert list(texts_in_item(item, "id")) == ["Once.", "one", "two"]

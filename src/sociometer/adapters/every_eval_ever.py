@@ -136,7 +136,7 @@ def _record(run: StoredRun, publisher: Publisher, model: str, key: str, again: P
         "run": run.id, "plan_sha256": plan_digest(public_manifest(manifest, card)), "items": manifest.whose_items,
         "instrument": run.instrument, "instrument_version": run.version, "seed": manifest.config.seed,
         **{f"setting {name}": value for name, value in run.settings.items()},
-        **{f"role {name}": role.label for name, role in manifest.roles.items() if name != SUBJECT},
+        **{f"role {name}": label for name, label in manifest.other_roles.items()},
     }  # fmt: skip
     return {
         "schema_version": SCHEMA,

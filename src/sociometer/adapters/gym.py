@@ -41,6 +41,7 @@ from sociometer.engine.runner import failed, play_episode
 from sociometer.store.records import Charge
 
 Policy = Callable[[Sequence[Message]], Awaitable[str]]
+_RETRIES = 12
 
 
 class Reason(StrEnum):
@@ -165,11 +166,11 @@ class _Asked:
 class TrainingReplies:
     """The reply source of training: the policy is asked directly, the other roles with retries and a throttle."""
 
-    def __init__(self, gym: "Gym", retries: int) -> None:
+    def __init__(self, gym: "Gym") -> None:
         progress = Progress("training", Budget(Caps()), 0)
         switch = _NeverStopped()
         throttled = Throttled(_Asked(), gym.plan, progress, switch, None)
-        self._inside = Retried(throttled, RetryPolicy(retries), progress, switch, None)
+        self._inside = Retried(throttled, RetryPolicy(_RETRIES), progress, switch, None)
 
     async def obtain(
         self, drawn: DrawnRequest, attempt: Callable[[], Awaitable[Answer]], kind: type[Answer]
@@ -185,13 +186,13 @@ class TrainingReplies:
 class Gym:
     """The rollouts of one training environment; all of them share the limits of the other roles' servers."""
 
-    def __init__(self, environment: str, choices: Choices | None = None, *, retries: int = 12, **chosen: Any) -> None:
+    def __init__(self, environment: str, choices: Choices | None = None, **chosen: Any) -> None:
         """`chosen` are the fields of `Choices`: seed, settings, data, simulator, judge."""
         self.environment = environment_named(environment)
         choices = choices or Choices(**chosen)
         made = training_plan(environment, choices)
         self.plan = structs.replace(made, bindings=other_players(environment, choices, made))
-        self._replies = TrainingReplies(self, retries)
+        self._replies = TrainingReplies(self)
         self._open: WeakSet[Playing] = WeakSet()
         self._players = AsyncExitStack()
         self._closed_players = list(self.plan.players)
@@ -304,16 +305,18 @@ class Playing:
             asked.cancel()
         return self.ended()
 
-    def _since(self) -> Step:
-        """What happened since the last step."""
+    def ended(self) -> Step:
+        """What happened since the last step; for a rollout that was given up, its end."""
         found = self.rollout
         facts, known = found.trace[self._seen :], self._gym.environment.known(found.trace)
         part = sum(known.values()) - sum(self._known.values())
         self._seen, self._known = len(found.trace), known
         if self.request is not None:
-            return Step(Observation.of(self.request), 0.0, part, facts)
-        ended = found.reason is Reason.FINISHED
-        return Step(None, found.reward, part, facts, ended, not ended, found.reason, found.failure)
+            self.last = Step(Observation.of(self.request), 0.0, part, facts)
+        else:
+            ended = found.reason is Reason.FINISHED
+            self.last = Step(None, found.reward, part, facts, ended, not ended, found.reason, found.failure)
+        return self.last
 
     @property
     def rollout(self) -> Rollout:
@@ -333,11 +336,6 @@ class Playing:
                 reason = Reason.TURN_LIMIT if limit else Reason.FINISHED
         item, seed, turns = self._one.item.id, self._one.seed, tuple(self._turns)
         return Rollout(item, seed, reward, values, unreadable, turns, others, trace, reason, why)
-
-    def ended(self) -> Step:
-        """What happened since the last step; for a rollout that was given up, its end."""
-        self.last = self._since()
-        return self.last
 
     def close(self, reason: Reason = Reason.GIVEN_UP) -> None:
         """Give the rollout up, if it is not over."""

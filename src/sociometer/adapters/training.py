@@ -6,7 +6,7 @@ fresh stories and matches have their own seeds, number guessing has other oppone
 
 import contextlib
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from sociometer.core.config import RunConfig
 from sociometer.core.errors import DataError, UsageError, hint, unknown
 from sociometer.core.session import RoleBinding
 from sociometer.core.task import Item
+from sociometer.core.words import texts_in_item
 from sociometer.engine.plan import Plan, make_plan
 from sociometer.engine.roles import resolve_player
 from sociometer.engine.run_options import make_config
@@ -132,20 +133,9 @@ _WORD = re.compile(r"[\u4e00-\u9fff]|[^\W_]+")
 
 def _runs(item: Item) -> frozenset[str]:
     """The runs of words (of characters in Chinese) in an item's texts, whatever its names, spaces and marks."""
-    words = [word.lower() for text in _texts(msgspec.to_builtins(item)) for word in _WORD.findall(text)]
+    texts = texts_in_item(msgspec.to_builtins(item), "id", "cluster", "twin", "source")
+    words = [word.lower() for text in texts for word in _WORD.findall(text)]
     return frozenset(" ".join(words[place : place + _RUN]) for place in range(len(words) - _RUN + 1))
-
-
-def _texts(facts: Any) -> Iterator[str]:
-    if isinstance(facts, str):
-        yield facts
-    elif isinstance(facts, dict):
-        for key, value in facts.items():
-            if key not in ("id", "cluster", "twin", "source"):
-                yield from _texts(value)
-    elif isinstance(facts, list | tuple):
-        for one in facts:
-            yield from _texts(one)
 
 
 def _mean(values: Mapping[str, float], *names: str) -> float:

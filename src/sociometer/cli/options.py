@@ -201,7 +201,7 @@ class PlayCommand(TableCommand):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The options of every day, then those of the instruments; all of them, in groups, with `--help-all`."""
-        shared = {one.name for one in _shared_options()}
+        shared = {one.name for one in shared_options()}
         options = [one for one in self.params if isinstance(one, click.Option) and not one.hidden]
         first = [one for one in options if one.name in self.everyday]
         own = [one for one in options if one.name not in shared and one not in first]
@@ -239,21 +239,17 @@ def _with_default(one: RunOption) -> str:
     return one.help + choices + (f" [default: {one.default}]" if one.shows_default else "")
 
 
-def _shared_options() -> list[click.Parameter]:
-    """The options that every command that plays can have."""
-    return [*run_options(), dry_run_option(), *watch_options(), log_option(), quiet_option(), store_option(),
-            project_option(), *display_options(), _HELP_ALL_OPTION]  # fmt: skip
+def shared_options() -> list[click.Parameter]:
+    """The options of `run` that every instrument has; every command that plays can have them."""
+    text = "Tracker to hand the scores to, if it is installed; repeat for several."
+    log = option("--log-to", text, multiple=True, type=click.Choice(("tensorboard", "wandb", "mlflow")))
+    return [*run_options(), dry_run_option(), *watch_options(), quiet_option(), log, store_option(), project_option(),
+            *display_options()]  # fmt: skip
 
 
 def dry_run_option() -> click.Option:
     """`--dry-run`, for commands that play items."""
     return option("--dry-run", "Show the plan (items, requests, cost) and send nothing.", is_flag=True)
-
-
-def log_option() -> click.Option:
-    """`--log-to`, for `run`."""
-    text = "Tracker to hand the scores to, if it is installed; repeat for several."
-    return option("--log-to", text, multiple=True, type=click.Choice(("tensorboard", "wandb", "mlflow")))
 
 
 def watch_options() -> list[click.Parameter]:

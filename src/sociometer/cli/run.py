@@ -15,18 +15,13 @@ from sociometer.cli.options import (
     PlayCommand,
     caps,
     chosen_settings,
-    dry_run_option,
-    log_option,
     open_engine,
-    quiet_option,
     run_config,
-    run_options,
     setting_options,
-    store_option,
-    watch_options,
+    shared_options,
 )
-from sociometer.cli.output import SCREEN, Display, display_options, print_text
-from sociometer.cli.project import project_option, with_defaults
+from sociometer.cli.output import SCREEN, Display, print_text
+from sociometer.cli.project import with_defaults
 from sociometer.cli.watch import Watch, seconds_of, series_of
 from sociometer.core.card import Card
 from sociometer.core.config import Caps, RunConfig, check_number
@@ -34,6 +29,7 @@ from sociometer.core.errors import ExitCode, NeverAnswered, StopCause, UsageErro
 from sociometer.core.measure import Cell, Table
 from sociometer.core.settings import Setting
 from sociometer.core.stopping import DECIDED, RANKED, Checkpoint
+from sociometer.core.words import grouped
 from sociometer.engine.engine import Engine, PlayedRun
 from sociometer.engine.estimate import RoleEstimate, estimate, how_estimated, longest_wait
 from sociometer.engine.plan import ReadPlan
@@ -81,27 +77,14 @@ class RunCommand(PlayCommand):
         super().format_options(ctx, formatter)
         if ctx.meta.get(HELP_ALL) and len(self.params) == len(fixed_parameters()) + len(self.own):
             with formatter.section(f"Options of one test (described by '{hint('run NAME --help')}')"):
-                formatter.write_dl([(card.name, _flags(card)) for card in cards().values() if card.setting])
-
-
-def _flags(card: Card) -> str:
-    """The settings of an instrument as options."""
-    return " ".join(f"--{setting.name}" for setting in card.setting)
+                flags = {card.name: [f"--{one.name}" for one in card.setting] for card in cards().values()}
+                formatter.write_dl([(name, " ".join(own)) for name, own in flags.items() if own])
 
 
 def fixed_parameters() -> list[click.Parameter]:
-    """The options of `run` that every instrument has."""
-    return [
-        click.Argument(["instruments"], nargs=-1, required=True, metavar="INSTRUMENT…|all"),
-        *run_options(),
-        dry_run_option(),
-        *watch_options(),
-        quiet_option(),
-        log_option(),
-        store_option(),
-        project_option(),
-        *display_options(),
-    ]
+    """The argument of `run` and the options that every instrument has."""
+    argument = click.Argument(["instruments"], nargs=-1, required=True, metavar="INSTRUMENT…|all")
+    return [argument, *shared_options()]
 
 
 def _merged(chosen: list[Card]) -> tuple[Setting, ...]:
@@ -147,9 +130,7 @@ def configs_of(instruments: tuple[str, ...], values: dict[str, Any]) -> list[Run
 
 def _crossed(given: tuple[str, ...]) -> list[tuple[str, ...]]:
     """Every combination of the models of roles that are given more than once; the other roles are the same in all."""
-    models: dict[str, list[str]] = {}
-    for text in dict.fromkeys(given):
-        models.setdefault(text.partition("=")[0], []).append(text)
+    models = grouped((text.partition("=")[0], text) for text in dict.fromkeys(given))
     return list(product(*models.values()))
 
 
@@ -183,7 +164,8 @@ def play(
             return show_plan(engine, plans, display, detect, priced)
         if not quiet:
             _tell_of_stand_ins(plans)
-            _tell_the_wait(plans)
+            for line in _waits(plans):
+                print_text(line, err=True)
             _tell_the_limits(configs[0].caps)
         engine.share_limits(plans)
         progress.expect(len(plans))
@@ -248,11 +230,9 @@ def _tell_of_stand_ins(plans: list[ReadPlan]) -> None:
         print_text(sentence, err=True)
 
 
-def _tell_the_wait(plans: list[ReadPlan]) -> None:
-    """Print the maximum time that batches take, before anything is sent."""
-    for plan in plans:
-        if plan.config.batch:
-            print_text(f"{plan.config.instrument}: {longest_wait(plan)}", err=True)
+def _waits(plans: list[ReadPlan]) -> list[str]:
+    """The maximum time that the batches of each run take."""
+    return [f"{plan.config.instrument}: {longest_wait(plan)}" for plan in plans if plan.config.batch]
 
 
 def _tell_the_limits(caps: Caps) -> None:
@@ -376,7 +356,6 @@ def show_plan(
             display.show(needed, notes=[*said, "For requests and cost, give --model MODEL."])
         return 0
     decided = [_decided(engine, one) for one in plans]
-    waits = [f"{one.config.instrument}: {longest_wait(one)}" for one in plans if one.config.batch]
     found = [(nth, row) for nth, one in enumerate(plans) for row in estimate(one, engine.store)]
     rows = [(plans[nth].config.instrument, row) for nth, row in found]
     needed, said = _detection(engine, plans, rows, detect)
@@ -404,7 +383,7 @@ def show_plan(
         f"plan {text['plan']}  {one.config.instrument} · {one.config.subject_label}"
         for one, text in zip(plans, decided, strict=True)
     ]
-    display.show([table, *needed], notes=[*_total(rows), *waits, *said, *digests])
+    display.show([table, *needed], notes=[*_total(rows), *_waits(plans), *said, *digests])
     return 0
 
 

@@ -10,7 +10,6 @@ from msgspec import Struct
 
 from sociometer.cli.options import store_option, store_path
 from sociometer.cli.output import SCREEN, Display, Range, TableCommand, display_options, option, print_line, print_table
-from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import StoreError, UsageError, hint
 from sociometer.core.measure import Table
 from sociometer.core.settings import without_folders
@@ -76,7 +75,7 @@ def _settings(record: RunRecord) -> str:
         if not setting.is_default(config.settings.get(setting.name)):
             said.append(f"{setting.name} {', '.join(shown.texts(setting.name))}")
     said += [f"limit {config.limit}"] if config.limit else []
-    said += [f"{role} {one.label}" for role, one in record.manifest.roles.items() if role != SUBJECT]
+    said += [f"{role} {label}" for role, label in record.manifest.other_roles.items()]
     whose = record.manifest.whose_items
     return ", ".join([*said, *([f"{whose} items"] if whose != "bundled" else [])])
 

@@ -53,9 +53,9 @@ class Prompts:
 
         return _PLACEHOLDER.sub(put, self._texts[language, name])
 
-    def replaced(self, name: str, language: str = "en") -> bool:
-        """Whether the prompt is one of the folder `override`."""
-        return self._override is not None and (self._override / language / f"{name}.md").is_file()
+    def replaced(self, name: str) -> bool:
+        """Whether the English prompt is one of the folder `override`."""
+        return self._override is not None and (self._override / "en" / f"{name}.md").is_file()
 
     def names(self, language: str = "en") -> tuple[str, ...]:
         """The names of the prompts in a language."""

@@ -74,11 +74,8 @@ def authors_texts(
                 f" DIR/{prompt.place} with {names} in place of the example, and add --prompts DIR."
             )
         if (there := placeholders_of(text)) != prompt.placeholders:
-            raise DataError(_misfit(prompt, there), place)
+            both = (", ".join(f"{{{name}}}" for name in sorted(names)) for names in (there, prompt.placeholders))
+            seen, expected = (names or "none" for names in both)
+            raise DataError(f"the prompt '{prompt.name}' has the placeholders {seen}; expected: {expected}", place)
         found[prompt.language, prompt.name] = text
     return found
-
-
-def _misfit(prompt: AuthorsPrompt, there: frozenset[str]) -> str:
-    expected, seen = (", ".join(f"{{{name}}}" for name in sorted(names)) for names in (prompt.placeholders, there))
-    return f"the prompt '{prompt.name}' has the placeholders {seen or 'none'}; expected: {expected or 'none'}"

@@ -1,9 +1,9 @@
 """Small parts of sentences and tables: counts, groups, lists, names, numbers and cells."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from decimal import ROUND_HALF_UP, Decimal
-from typing import TypeVar
+from typing import Any, TypeVar
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")
@@ -110,3 +110,16 @@ def cell_text(cell: str | int | float | bool | None) -> str:
     if isinstance(cell, int):
         return f"{cell:,}" if abs(cell) >= 10_000 else str(cell)
     return cell
+
+
+def texts_in_item(value: Any, *without: str) -> Iterator[str]:
+    """All texts of an item that was decoded from JSON, in their order, but for those of these fields."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for name, part in value.items():
+            if name not in without:
+                yield from texts_in_item(part, *without)
+    elif isinstance(value, list | tuple):
+        for part in value:
+            yield from texts_in_item(part, *without)

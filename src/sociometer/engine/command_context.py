@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 from msgspec import structs
@@ -32,12 +32,6 @@ from sociometer.store.records import RoleRecord, RunStatus
 from sociometer.store.stored_run import StoredRun
 from sociometer.store.studies import PERSON_ROLE, Study, StudyBook, book_path, identity_of, run_name
 
-ItemT = TypeVar("ItemT")
-
-
-def _untracked(items: Sequence[ItemT], label: str) -> Iterator[ItemT]:
-    yield from items
-
 
 class EngineContext:
     """The `core.command.CommandContext` of the commands, which describes its members."""
@@ -49,7 +43,7 @@ class EngineContext:
         config: RunConfig,
         subjects: tuple[str, ...] = (),
         expect: Callable[[int], None] = lambda runs: None,
-        track: Callable[[Sequence[Any], str], Iterator[Any]] = _untracked,
+        track: Callable[[Sequence[Any], str], Iterator[Any]] = lambda items, label: iter(items),
         people_of_study: Callable[[str], Mapping[str, StudyPerson]] = lambda study: {},
     ) -> None:
         self.expect = expect

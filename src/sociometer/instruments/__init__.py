@@ -57,10 +57,8 @@ def card_texts(language: str) -> dict[str, str]:
     return {english: text for english, text in found if isinstance(text, str)}
 
 
-def card_of(name: str, stored: Card | None = None) -> Card:
-    """The card of one instrument, without importing its code; an imported benchmark has the one stored with the run."""
-    if stored is not None:
-        return stored
+def card_of(name: str) -> Card:
+    """The card of one instrument, without importing its code."""
     if name not in cards():
         raise unknown("instrument", name, cards(), f"Run '{hint('list')}' to see all {len(cards())}.")
     return cards()[name]

@@ -13,6 +13,7 @@ from pathlib import Path
 from string import Formatter
 
 from sociometer.core.errors import DataError
+from sociometer.core.words import grouped
 
 MOST_BYTES = 2_000_000
 _DOUBLE_BRACES = re.compile(r"\{\{([A-Za-z_][A-Za-z0-9_]*)\}\}")
@@ -29,10 +30,7 @@ def python_texts(path: Path) -> dict[str, list[str]]:
             tree = ast.parse(path.read_text(encoding="utf-8"))
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise DataError(f"is not a Python file ({error}); fetch it again", path) from None
-    found: dict[str, list[str]] = {}
-    for name, text in _texts(tree, ()):
-        found.setdefault(name, []).append(text)
-    return found
+    return grouped(_texts(tree, ()))
 
 
 def python_text(path: Path, name: str) -> str:

@@ -4,7 +4,7 @@ A part has a `title`; `how` says how it is computed, with places for facts in br
 it is empty. A part without both explains the method and shows no result.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import msgspec
@@ -14,6 +14,11 @@ from sociometer.core.language import read_texts
 from sociometer.core.measure import Figure, PublishedFigure
 from sociometer.core.paper import PaperPart, PaperTable, PublishedModel, Replication, ReplicationPlan, illustration
 from sociometer.core.sheets import read_records, read_table
+
+
+def printed_tables(folder: Path) -> Callable[[str], list[dict[str, str]]]:
+    """What gives the rows of a printed table of a folder by its name."""
+    return lambda name: read_table(folder / f"{name}.csv")
 
 
 def with_reasons(figures: Iterable[PublishedFigure], folder: Path) -> Iterator[PublishedFigure]:

@@ -28,6 +28,7 @@ from sociometer.core.session import Session
 from sociometer.core.settings import Settings
 from sociometer.core.source import Source
 from sociometer.core.task import SERIES, TASK, Item, RunView, Score, Task
+from sociometer.core.words import grouped
 from sociometer.reading import arrange, render_options, shared_prompt, shuffled
 from sociometer.statistics.distributions import binomial_below
 from sociometer.statistics.formatting import bracketed_interval, number, signed_amount
@@ -118,9 +119,7 @@ def pair_up(public: Iterable[Passage], unseen: Iterable[Passage], count: int, se
     """Up to `count` pairs, each item used once, the abilities in turn; an unseen item gets the public one nearest in
     length among those of its ability.
     """
-    known: dict[str, list[Passage]] = {}
-    for passage in public:
-        known.setdefault(passage.ability, []).append(passage)
+    known = grouped((passage.ability, passage) for passage in public)
     others = list(unseen)
     Random(seed).shuffle(others)
     made: dict[str, list[Pair]] = {ability: [] for ability in known}

@@ -104,13 +104,15 @@ def file_of(name: str) -> Path | None:
     return path if path.is_file() else None
 
 
-def verified_file(name: str) -> Path | None:
-    """The model's file if it is on this machine; raise a UsageError if it is damaged.
+def verified_file(name: str) -> Path:
+    """The model's file; raise a UsageError if it is not on this machine or is damaged.
 
     A file from the hub has no pinned checksum; the identity of its runs has the checksum that the file has.
     """
     path, expected = file_of(name), local_model(name).sha256
-    if path is not None and expected and (found := remembered_checksum(path)) != expected:
+    if path is None:
+        raise UsageError(f"the model '{name}' is not on this machine; run '{hint('get model', name)}' once.")
+    if expected and (found := remembered_checksum(path)) != expected:
         raise UsageError(
             f"{path} is damaged: its checksum is {found[:12]}…, not {expected[:12]}…. To"
             f" fetch it again: {hint('get model', name)}"

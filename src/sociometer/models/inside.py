@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -225,7 +225,6 @@ class Tokens:
         return [*self._start, *before, *said], len(said)
 
 
-ItemT = TypeVar("ItemT")
 Track = Callable[[Sequence[Any], str], Iterator[Any]]
 STORY_TOKENS = 256
 LONGEST = 2048
@@ -247,11 +246,6 @@ class ModelSizes(msgspec.Struct, frozen=True):
         return 1 + (self.layers + 1) * self.hidden + self.layers * self.width
 
 
-def untracked(items: Sequence[ItemT], label: str) -> Iterator[ItemT]:
-    """The items, without a progress bar."""
-    yield from items
-
-
 class OpenModel:
     """A causal language model of transformers; loaded on first use, so that kept numbers need no weights."""
 
@@ -262,7 +256,7 @@ class OpenModel:
         revision: str = "",
         story_tokens: int = STORY_TOKENS,
         batch_tokens: int = BATCH_TOKENS,
-        track: Track = untracked,
+        track: Track = lambda items, label: iter(items),
         folder: Path | None = None,
     ) -> None:
         self.name = spec

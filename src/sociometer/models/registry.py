@@ -278,10 +278,7 @@ def _local(name: str, options: ModelOptions) -> Player:
                 f"the file '{path}' does not exist; give local/PATH.gguf, or one of: {', '.join(LOCAL_MODELS)}."
             )
     else:
-        found = verified_file(name)
-        if found is None:
-            raise UsageError(f"the model '{name}' is not on this machine; run '{hint('get model', name)}' once.")
-        path = found
+        path = verified_file(name)
 
     from sociometer.models.local import LocalPlayer  # here, since it loads the HTTP client
 

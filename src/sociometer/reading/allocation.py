@@ -48,6 +48,9 @@ class AllocationReading(msgspec.Struct, frozen=True):
     rule: str
 
 
+_UNSURE, _SEVERAL = AllocationReading(None, "not sure"), AllocationReading(None, "several")
+
+
 class Repaired(msgspec.Struct, frozen=True):
     """An allocation that sums to the total (or to nothing), and the repair that made it so."""
 
@@ -79,7 +82,7 @@ def read_allocation(text: str, options: Sequence[str], total: float = 10.0, lang
             f"{len(options)} options to share {total} points; an allocation needs two or more, and a total above 0"
         )
     said, rules, names = last_part(text), read_rules("allocation", language), _names(tuple(options), language)
-    found = list(names.in_json(said))
+    found = [points for value in json_values(said) if (points := names.in_json(value)) is not None]
     said = plain(_TAG.sub(lambda tag: "\n" if re.match("</?(?:li|tr|p|br|h)", tag[0]) else " ", unescape(said)))
     following = rules.search("next_question", said, 1)
     if following and re.search(r"\d", said[: following.start()]):
@@ -93,7 +96,7 @@ def read_allocation(text: str, options: Sequence[str], total: float = 10.0, lang
     reading, sums = names.in_text(_calculated(revised, total, rules), revised, total)
     adds_up = reading.values is not None and _is_whole(reading.values, total)
     contradicts = any(_is_whole(one, total) and sorted(one) != sorted(reading.values or ()) for one in sums[-1:])
-    return AllocationReading(None, "not sure") if contradicts or (revised != said and not adds_up) else reading
+    return _UNSURE if contradicts or (revised != said and not adds_up) else reading
 
 
 def _calculated(text: str, total: float, rules: Rules) -> str:
@@ -243,11 +246,11 @@ class _Names:
         """The points in JSON, unless they are a ranking or an example, or other points stand beside them."""
         final, start = found[-1], text.rfind(([*bracketed(text)] or [text])[-1])
         if self.ranked(final, text[: max(map(text.rfind, "]}"))]) or self._supposed(text, start):
-            return AllocationReading(None, "not sure")
+            return _UNSURE
         pairs = (self._matched(pattern.finditer(said)) for pattern in self._pairs)
         beside = any(_shares(points) != _shares(final) for side in pairs for points, _, _ in self._sets(side))
         if len(set(found)) > 1 or (beside and not (self._has("final", said) or self._has("corrects", said))):
-            return AllocationReading(None, "several")
+            return _SEVERAL
         return AllocationReading(final, "json")
 
     def _supposed(self, text: str, start: int) -> bool:
@@ -261,9 +264,8 @@ class _Names:
     def in_text(self, text: str, said: str, total: float) -> tuple[AllocationReading, list[list[float]]]:
         """The points in a text with numbers in one spelling, and its sums; `said` is the text as written."""
         text, sums = self._added(self.in_own_words(text))
-        unsure = AllocationReading(None, "not sure")
         ordered = self.in_their_order(text, total)
-        found = ordered or (unsure if self.sums(text) else self.paired(text, total))
+        found = ordered or (_UNSURE if self.sums(text) else self.paired(text, total))
         return found or self._told(text, said, total), sums
 
     def _told(self, text: str, said: str, total: float) -> AllocationReading:
@@ -276,7 +278,7 @@ class _Names:
         unsure = unsure or any(has(rule, said) for rule in ("asks", "corrects", "ranks", "refusal"))
         found = set() if unsure or has("range", rules.find("list").sub("", text)) else self.running(digits, total)
         if found:
-            return AllocationReading(found.pop(), "adds up") if len(found) == 1 else AllocationReading(None, "several")
+            return AllocationReading(found.pop(), "adds up") if len(found) == 1 else _SEVERAL
         return AllocationReading(None, "refusal" if has("refusal", said) else "none")
 
     def in_their_order(self, text: str, total: float) -> AllocationReading | None:
@@ -297,7 +299,7 @@ class _Names:
             return None
         if len(set(sets)) == 1 or (whole and not any(_is_whole(points, total) for points in sets if points != final)):
             return AllocationReading(final, "in order")
-        return AllocationReading(None, "several")
+        return _SEVERAL
 
     def sums(self, text: str) -> bool:
         """Whether a line with an option has a sum, a fraction or the like besides a list of points."""
@@ -377,23 +379,18 @@ class _Names:
         """The options that a text names, each once, in its order."""
         return list(dict.fromkeys(self._place(name[0]) for name in self._pattern.finditer(text)))
 
-    def in_json(self, text: str) -> Iterator[tuple[float, ...]]:
-        """Every whole allocation among the JSON values of a reply."""
-        for value in json_values(text):
-            if (points := self._points(value)) is not None:
-                yield points
-
-    def _points(self, value: Any) -> tuple[float, ...] | None:
+    def in_json(self, value: Any) -> tuple[float, ...] | None:
+        """The whole allocation in a JSON value."""
         if isinstance(value, dict):
             given = {squeeze(self.in_own_words(str(key))): one for key, one in value.items()}
             numbers = [_number(given.get(name), self._rules) for name in self._folded]
             if all(number is not None for number in numbers):
                 return tuple(number for number in numbers if number is not None)
-            inner = [found for one in value.values() if (found := self._points(one)) is not None]
+            inner = [found for one in value.values() if (found := self.in_json(one)) is not None]
             return inner[0] if len(inner) == 1 else None
         if isinstance(value, list) and len(value) == self.count:
             if all(isinstance(one, dict) for one in value):
-                return self._points(dict(pair for one in value if (pair := self._entry(one)) is not None))
+                return self.in_json(dict(pair for one in value if (pair := self._entry(one)) is not None))
             plain_numbers = [_number(one, self._rules) for one in value]
             if all(number is not None for number in plain_numbers):
                 return tuple(number for number in plain_numbers if number is not None)
@@ -426,14 +423,14 @@ class _Names:
         signs = max(final) <= 0 and any(final)  # dashes behind the names
         places = self._places_only(text) and text[start].isdigit()  # "1 joy, 2 anger"
         if corrected or signs or places or self.ranked(final, text) or self._has("range", text):
-            return AllocationReading(None, "not sure")
+            return _UNSURE
         if len(sets) == 1:
             return AllocationReading(final, "named")
         # Several: the last one, if it is announced as the final one or replaces sets that missed the total.
         replaced = not any(_is_whole(points, total) for points in sets - {final})
         if _is_whole(final, total) and (replaced or self._has("corrects", text) or self._has("final", text)):
             return AllocationReading(final, "last")
-        return AllocationReading(None, "several")
+        return _SEVERAL
 
     def _moved(self, text: str, final: Sequence[float], total: float) -> bool:
         """Whether a sentence behind a set gives one of its names other points ("that one point goes to guilt")."""

@@ -1,12 +1,12 @@
 """The title of a report, and its finding in one to three sentences."""
 
 from collections import Counter
-from collections.abc import Collection, Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 
 from msgspec import structs
 
 from sociometer.core.task import AnyRun
-from sociometer.core.words import counted, listed, lowered, plural, sentence, spelled
+from sociometer.core.words import counted, grouped, listed, lowered, plural, sentence, spelled
 from sociometer.reporting.content import Chapter, EpisodeCounts, ReportContent
 from sociometer.reporting.rankings import Ranking, is_baseline
 from sociometer.results.profile import ProfileLine, ends_sentences
@@ -189,10 +189,8 @@ def _many_subjects(rankings: Sequence[Ranking], models: Container[str]) -> list[
         return [f"{name}: {ranking.sentence}" for name, ranking in zip(names, rankings, strict=True)]
     ranked = [ranking for ranking in rankings if ranking.standings]
     told = [ranking for ranking in ranked if not ranking.too_few]
-    alone: dict[str, int] = {}
-    for ranking in told:
-        if len(ranking.leaders) == 1 and ranking.leaders[0] in models:
-            alone[ranking.leaders[0]] = alone.get(ranking.leaders[0], 0) + 1
+    leaders = (ranking.leaders[0] for ranking in told if len(ranking.leaders) == 1)
+    alone = Counter(leader for leader in leaders if leader in models)
     found = []
     if alone:
         best, *others = sorted(alone, key=lambda name: -alone[name])
@@ -240,9 +238,7 @@ def _caveat(content: ReportContent) -> list[str]:
 
 def troubles(content: ReportContent) -> tuple[str, ...]:
     """One sentence for each kind of failure, unreadable reply and stand-in."""
-    found: list[str] = []
-    for chapter in content.chapters:
-        found += _unfinished(chapter)
+    found = [line for chapter in content.chapters for line in _unfinished(chapter)]
     results = [(chapter.card.short_title, result) for chapter in content.chapters for result in chapter.results]
     found += _failures(results, content.counts)
     found += _unreadable(results)
@@ -256,13 +252,11 @@ def troubles(content: ReportContent) -> tuple[str, ...]:
 
 
 def _unfinished(chapter: Chapter) -> Iterator[str]:
-    kinds: dict[str, list[str]] = {}
-    for result in chapter.results:
-        if result.status != "finished" and result.subject not in kinds.setdefault(result.status, []):
-            kinds[result.status].append(result.subject)
-    for status, who in kinds.items():
-        runs = f"the {'run' if len(who) == 1 else 'runs'} of {listed(who, NAMED)} {_be(who)} {status}"
-        yield f"{chapter.card.short_title}: {runs}; the numbers are provisional."
+    kinds = dict.fromkeys((result.status, result.subject) for result in chapter.results if result.status != "finished")
+    for status, who in grouped(kinds).items():
+        runs, are = ("run", "is") if len(who) == 1 else ("runs", "are")
+        said = f"the {runs} of {listed(who, NAMED)} {are} {status}"
+        yield f"{chapter.card.short_title}: {said}; the numbers are provisional."
 
 
 def _stand_ins(chapter: Chapter) -> Iterator[str]:
@@ -318,7 +312,3 @@ def _in_places(places: dict[str, int]) -> str:
     return (
         ". By instrument: " + ", ".join(f"{name} {count}" for name, count in places.items()) if len(places) > 1 else ""
     )
-
-
-def _be(names: Collection[str]) -> str:
-    return "is" if len(names) == 1 else "are"

@@ -26,7 +26,7 @@ from sociometer.reporting.content import Chapter, ReportContent, gather
 from sociometer.reporting.evidence import KINDS
 from sociometer.reporting.figures import strips
 from sociometer.reporting.headline import findings_of, headlines_of, title_of, troubles
-from sociometer.reporting.rankings import Ranking
+from sociometer.reporting.rankings import Ranking, company_of
 from sociometer.reporting.tables import TextCell, cells, heads, rows, without_empty_columns
 from sociometer.results.candidates import setting_words
 from sociometer.results.export import of_people
@@ -72,11 +72,7 @@ def render(content: ReportContent, *, made: str, version: str, top: int = TOP) -
         "subjects": content.subjects,
         "shapes": [shape_of(place) for place in range(len(content.subjects))],
     }
-    company = {
-        result.run: ", ".join(f"{role} {name}" for role, name in other_roles(result).items())
-        for chapter in content.chapters
-        for result in chapter.results
-    }
+    company = {result.run: company_of(result) for chapter in content.chapters for result in chapter.results}
     shown = strips(content.profile, content.subjects, [chapter.card for chapter in content.chapters], company)
     names = {chapter.card.name: chapter.card.short_title for chapter in content.chapters}
     evidence = [_episode(msgspec.to_builtins(episode)) for episode in content.evidence]

@@ -74,7 +74,7 @@ def _of_task(members: Sequence[AnyRun]) -> Iterable[Ranking]:
         }
         board = leaderboard(group)
         left_out = dict(_named(line, group) for line in board.left_out)
-        company = _company(group[0]) if len(several) > 1 else ""
+        company = company_of(group[0]) if len(several) > 1 else ""
         yield _made(group[0], measure, board, unranked | alone | left_out, company)
     if not several:
         yield _made(first, measure, None, unranked)
@@ -101,7 +101,7 @@ def _comparable(candidates: Sequence[AnyRun]) -> list[list[AnyRun]]:
     return sorted(groups, key=lambda group: -len(group))
 
 
-def _company(candidate: AnyRun) -> str:
+def company_of(candidate: AnyRun) -> str:
     """The models in the other roles: “simulator gpt-4o”."""
     return ", ".join(f"{role} {name}" for role, name in candidate.roles.items() if role != SUBJECT)
 

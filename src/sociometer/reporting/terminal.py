@@ -358,15 +358,12 @@ def print_text(text: str, *, err: bool = False) -> None:
 
 def print_table(table: Table, *, piped: bool = True) -> None:
     """Prints one table in full; for short tables. Without `piped` it has aligned columns in a pipe too."""
-    if piped:
-        _print_text(text_of(table), everything=False)
-    else:
-        _drawn(text_of(table), everything=False)
+    _print_text(text_of(table), everything=False, piped=piped)
 
 
-def _print_text(text: TableText, everything: bool) -> TableText:
-    """Prints a table, as tab-separated columns when piped; returns what was printed."""
-    if not sys.stdout.isatty():
+def _print_text(text: TableText, everything: bool, *, piped: bool = True) -> TableText:
+    """Prints a table, in a pipe as tab-separated columns unless not `piped`; returns what was printed."""
+    if piped and not sys.stdout.isatty():
         print_line(f"# {text.title}")
         print_line("\t".join(text.columns))
         for row in text.rows:
@@ -375,10 +372,6 @@ def _print_text(text: TableText, everything: bool) -> TableText:
             print_line(f"# {note}")
         print_line()
         return text
-    return _drawn(text, everything)
-
-
-def _drawn(text: TableText, everything: bool) -> TableText:
     console = rich_console.Console()
     text = text if everything else fitted(text, console.width)
     drawn = rich_table.Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold", expand=False)

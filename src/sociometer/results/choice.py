@@ -13,7 +13,7 @@ from sociometer.core.settings import is_paper
 from sociometer.core.words import first_of, grouped
 from sociometer.results.candidates import common_items, short_run_note
 from sociometer.results.groups import groups_of, runs_of_people, study_run
-from sociometer.store.records import RoleRecord, RunRecord, RunStatus
+from sociometer.store.records import RunRecord, RunStatus
 from sociometer.store.store import Store
 from sociometer.store.stored_run import StoredRun
 
@@ -245,19 +245,16 @@ def _first_kind(standing: Sequence[_Standing]) -> _Kind:
 
     def weight(kind: _Kind) -> tuple[bool, int, float]:
         of_kind = [one.run.record for one in standing if one.kind == kind]
-        real = not any(who.identity.stand_in for who in _others(of_kind[0]).values())
+        roles = of_kind[0].manifest.roles
+        real = not any(who.identity.stand_in for role, who in roles.items() if role != SUBJECT)
         return real, len({record.subject for record in of_kind}), max(record.created for record in of_kind)
 
     return max(dict.fromkeys(one.kind for one in standing), key=weight)
 
 
 def _kind(record: RunRecord) -> _Kind:
-    company = tuple(f"{role}={who.label}" for role, who in sorted(_others(record).items()))
+    company = tuple(f"{role}={label}" for role, label in sorted(record.manifest.other_roles.items()))
     return _Kind(record.manifest.whose_items, company, is_paper(record.manifest.config.settings))
-
-
-def _others(record: RunRecord) -> dict[str, RoleRecord]:
-    return {role: who for role, who in record.manifest.roles.items() if role != SUBJECT}
 
 
 def _notes(chosen: Sequence[_Standing], standing: Sequence[_Standing]) -> Iterator[str]:

@@ -11,6 +11,7 @@ from sociometer.core.card import MeasureCard
 from sociometer.core.errors import UsageError, hint
 from sociometer.core.measure import Corrected, Interval
 from sociometer.core.task import AnyRun
+from sociometer.core.words import grouped
 from sociometer.results.candidates import differing_settings, why_not_comparable
 from sociometer.results.ceiling import end_of
 from sociometer.results.verdicts import ComparedMeasure, Comparison, Terms, UncorrectedDifference, decide
@@ -71,10 +72,7 @@ def not_compared(candidates: Sequence[AnyRun]) -> tuple[Comparison, ...]:
 
 def _by_task(candidates: Sequence[AnyRun]) -> list[list[AnyRun]]:
     """The candidates of each task of each instrument."""
-    groups: dict[tuple[str, str], list[AnyRun]] = {}
-    for candidate in candidates:
-        groups.setdefault((candidate.card.name, candidate.task), []).append(candidate)
-    return list(groups.values())
+    return list(grouped(((candidate.card.name, candidate.task), candidate) for candidate in candidates).values())
 
 
 def _between(
@@ -226,10 +224,7 @@ def _by_facets(
     differences: list[UncorrectedDifference] = []
     notes: list[str] = []
     for name in names:
-        levels: dict[str, list[int]] = {}
-        for place, facets in enumerate(shared.facets):
-            if name in facets:
-                levels.setdefault(facets[name], []).append(place)
+        levels = grouped((facets[name], place) for place, facets in enumerate(shared.facets) if name in facets)
         if 2 <= len(levels) <= LEVELS_AT_MOST:
             several = {
                 level: places

@@ -5,9 +5,8 @@ from collections.abc import Sequence
 
 from msgspec import structs
 
-from sociometer.core.conversation import SUBJECT
 from sociometer.core.measure import Cell, Table
-from sociometer.core.words import sentence
+from sociometer.core.words import grouped, sentence
 from sociometer.results.comparison import compare
 from sociometer.results.measured import room_sentences
 from sociometer.results.runs import candidates
@@ -159,10 +158,9 @@ def adjusted(comparison: Comparison) -> list[str]:
 def verdicts_between(runs: list[StoredRun]) -> str:
     """The verdicts between subjects on each task that several of them took, each subject against the first."""
     said: list[str] = []
-    together: dict[tuple[str, ...], list[StoredRun]] = {}
-    for run in runs:  # runs with different models in another role are on different scales
-        roles = sorted(f"{role}={one.label}" for role, one in run.manifest.roles.items() if role != SUBJECT)
-        together.setdefault((run.instrument, *roles), []).append(run)
+    # Runs with different models in another role are on different scales.
+    others = (sorted(f"{role}={label}" for role, label in run.manifest.other_roles.items()) for run in runs)
+    together = grouped(((run.instrument, *roles), run) for run, roles in zip(runs, others, strict=True))
     crossed = len(together) > len({run.instrument for run in runs})
     found: list[Comparison] = []
     for (_, *roles), mine in together.items():

@@ -1,5 +1,6 @@
 """The people of a study: who counts, and all of them as one subject that can be compared with models."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext, suppress
 from typing import Any
@@ -227,11 +228,10 @@ class PeopleRun(StoredRun):
 
     def failures(self) -> dict[str, int]:
         """The number of failed episodes, by kind of failure."""
-        found: dict[str, int] = {}
+        found = Counter[str]()
         for member in self._members:
-            for kind, count in member.failures().items():
-                found[kind] = found.get(kind, 0) + count
-        return found
+            found.update(member.failures())
+        return dict(found)
 
     def summary(self, task: str = "") -> Summary:
         """The summary of all participants; means over items have intervals over people and items."""

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from sociometer.core.card import MeasureCard
-from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Table
 from sociometer.core.task import AnyRun
@@ -66,7 +65,7 @@ def _task_norm(run: PeopleRun, task: str, card: MeasureCard, groups: Sequence[Ma
         run.id, sample, card.name, len(people), float(scores.mean()), float(scores.std(ddof=1)),
         curve_of(scores, lower_is_better=lower), items, round(float(known.sum(axis=1).mean()), 1),
         cronbach_alpha(whole, minimum_subjects=FEWEST_PEOPLE).value if len(names) > 1 else None, tuple(strata),
-        {role: one.label for role, one in run.manifest.roles.items() if role != SUBJECT}, own=own,
+        run.manifest.other_roles, own=own,
     )  # fmt: skip
 
 

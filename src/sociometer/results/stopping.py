@@ -8,7 +8,6 @@ import numpy as np
 from msgspec import structs
 
 from sociometer.core.card import MeasureCard
-from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import UsageError, unknown
 from sociometer.core.instrument import Instrument
 from sociometer.core.stopping import PAUSED, RANKED, Look, StoppingRecord, Until
@@ -75,7 +74,7 @@ def _refuse_others(new: Manifest, reference: StoredRun) -> None:
         ("seed", old.config.seed, new.config.seed),
         ("settings", {**old.config.settings, **old.config.ways}, {**new.config.settings, **new.config.ways}),
         ("prompts", old.prompts_digest, new.prompts_digest),
-        ("other roles", _others(old), _others(new)),
+        ("other roles", old.other_roles, new.other_roles),
     ):
         if before != now:
             raise UsageError(
@@ -88,10 +87,6 @@ def _refuse_others(new: Manifest, reference: StoredRun) -> None:
         if old.config.until is not None:
             step = "its rule ended it early. Run its model again without --until; stored replies are reused."
         raise UsageError(f"--against {reference.reference} has not played all items of {', '.join(lacking)}: {step}")
-
-
-def _others(manifest: Manifest) -> dict[str, str]:
-    return {role: one.label for role, one in manifest.roles.items() if role != SUBJECT}
 
 
 def _items(instrument: Instrument, task: str, view: AnyRun, measure: MeasureCard) -> RunItems:

@@ -182,10 +182,6 @@ def _variable(column: str) -> str:
     return column.rstrip("_")
 
 
-def _is_short(value: str) -> bool:
-    return len(value) <= _LONGEST_VALUE
-
-
 def _slug(text: str) -> str:
     return re.sub(r"\W+", "_", text, flags=re.ASCII).strip("_").lower()
 
@@ -212,13 +208,14 @@ def _codebook(tables: dict[str, list[Row]], titles: dict[tuple[str, str], str]) 
             listed = text and len(set(known)) <= _MOST_VALUES and column not in ("person", "joined")
             values = sorted(set(map(str, known))) if listed else []
             said = _MEANINGS.get(column) or next(said for one, said in _PREFIXES.items() if column.startswith(one))
+            short = all(len(value) <= _LONGEST_VALUE for value in values)
             title, yes_or_no = titles.get((name, column)), column == "last" or column.startswith("flag_")
             yield {
                 "table": f"{name}.csv",
                 "column": _variable(column),
                 "meaning": f"{said}: {title}" if title else said,
                 "type": ("text" if text else "number") if known else "empty",
-                "values": _YES_OR_NO if yes_or_no else " | ".join(values) if all(map(_is_short, values)) else None,
+                "values": _YES_OR_NO if yes_or_no else " | ".join(values) if short else None,
                 "lowest": min(known) if known and not text else None,
                 "highest": max(known) if known and not text else None,
                 "empty": len(rows) - len(known),

@@ -185,9 +185,7 @@ def decide(
     The comparisons of the later subjects with each other belong to a family too, as in a ranking of the same runs: two
     runs then have the same verdict wherever it is shown.
     """
-    families: dict[str, list[int]] = {}
-    for index, difference in enumerate(differences):
-        families.setdefault(difference.family, []).append(index)
+    families = grouped((difference.family, index) for index, difference in enumerate(differences))
     result: dict[int, ComparedMeasure] = {}
     for members in families.values():
         family = [differences[index] for index in members]

@@ -8,6 +8,7 @@ from msgspec import Struct, structs
 
 from sociometer.core.measure import Measure, Summary
 from sociometer.core.task import Forecast, Item, RunView
+from sociometer.core.words import grouped
 from sociometer.statistics.intervals import SEED, Floats
 from sociometer.statistics.measures import Observation, mean_measure
 
@@ -45,10 +46,8 @@ def with_calibration(
 
 def calibration_measures(run: RunView[Any, Any]) -> tuple[Measure, ...]:
     """Calibration for each question of an item; empty for a run whose answers were read from replies."""
-    found: dict[str, list[tuple[Item, Forecast]]] = {}
-    for item, _, score in run.scored():
-        for forecast in score.forecasts:
-            found.setdefault(forecast.question, []).append((item, forecast))
+    made = ((item, forecast) for item, _, score in run.scored() for forecast in score.forecasts)
+    found = grouped((forecast.question, (item, forecast)) for item, forecast in made)
     return tuple(
         measure
         for question, members in found.items()

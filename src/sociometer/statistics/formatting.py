@@ -56,10 +56,10 @@ def number(value: float | None, unit: str, digits: int | None = None, *, interva
     return shown + (" %" if unit == "share" else "")
 
 
-def amount(value: float, unit: str, digits: int | None = None, *, interval: Interval | None = None) -> str:
+def amount(value: float, unit: str, *, interval: Interval | None = None) -> str:
     """The size of a difference in words, without its sign; a difference of shares is given in points."""
     scale, usual = scale_and_digits(unit)
-    shown = plain_number(abs(value) * scale, decimals(unit, interval) if digits is None else digits, usual)
+    shown = plain_number(abs(value) * scale, decimals(unit, interval), usual)
     return shown + ((" point" if shown == "1" else " points") if unit in ("share", "points") else "")
 
 

@@ -13,6 +13,7 @@ from sociometer.core.errors import DataError
 from sociometer.core.lazy import lazy
 from sociometer.core.measure import Cell, Table
 from sociometer.core.sheets import read_rows
+from sociometer.core.words import grouped
 from sociometer.statistics.agreement import spearman
 from sociometer.statistics.correlation import EXACT_UP_TO
 
@@ -68,10 +69,8 @@ def kind_rows(models: Sequence[Described], digits: int) -> list[tuple[Cell, ...]
     """The mean score of each kind of model: property, level, models, mean, and p of two levels."""
     found: list[tuple[Cell, ...]] = []
     for kind in KINDS:
-        levels: dict[str, list[float]] = {}
-        for model in models:
-            if level := model.properties.kinds.get(kind, ""):
-                levels.setdefault(level, []).append(model.value)
+        known = ((model.properties.kinds.get(kind, ""), model.value) for model in models)
+        levels = grouped((level, value) for level, value in known if level)
         p_value = permutation_p(list(levels.values()))
         found += [
             (kind, level, len(values), round(float(np.mean(values)), digits), p_value)

@@ -107,10 +107,8 @@ def _largest(influence: Floats, draws: int, alike: Sequence[Sequence[int]]) -> F
 
 def influence_table(members: Sequence[Mapping[Any, float]]) -> Floats:
     """The influences of several comparisons, clusters × comparisons; a cluster that one of them lacks counts as 0."""
-    rows: dict[Any, int] = {}
-    for member in members:
-        for label in member:
-            rows.setdefault(label, len(rows))
+    labels = dict.fromkeys(label for member in members for label in member)
+    rows = {label: place for place, label in enumerate(labels)}
     table = np.zeros((len(rows), len(members)))
     for column, member in enumerate(members):
         table[[rows[label] for label in member], column] = list(member.values())

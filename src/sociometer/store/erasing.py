@@ -246,11 +246,8 @@ def _needed(connection: Connection, texts: set[bytes]) -> set[bytes]:
 
 def _texts_of_episodes(connection: Connection, where: str = "1 = 1", *values: str) -> set[bytes]:
     """The texts that transcripts refer to directly, for players whose replies the journal does not store."""
-    found: set[bytes] = set()
-    for event in _events(connection, where, *values):
-        if event[0] == "heard" and isinstance(event[5], bytes):
-            found.update(split_hashes(event[5]))
-    return found
+    heard = (event[5] for event in _events(connection, where, *values) if event[0] == "heard")
+    return {text for joined in heard if isinstance(joined, bytes) for text in split_hashes(joined)}
 
 
 def _events(connection: Connection, where: str, *values: str) -> Iterator[tuple[object, ...]]:

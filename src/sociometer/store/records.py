@@ -65,6 +65,11 @@ class Manifest(Struct, frozen=True, omit_defaults=True):
     """The number of items of each task that is played in the seeded random order: those played are a sample of all."""
 
     @property
+    def other_roles(self) -> dict[str, str]:
+        """The labels of the models in the roles besides the subject."""
+        return {role: one.label for role, one in self.roles.items() if role != SUBJECT}
+
+    @property
     def whose_items(self) -> WhoseItems:
         """The origin of the items."""
         subject = self.roles.get(SUBJECT)

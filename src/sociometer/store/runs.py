@@ -37,30 +37,28 @@ class RunSearch(Struct, frozen=True):
 
     def condition(self, playing: Sequence[str]) -> tuple[str, tuple[object, ...]]:
         """The search as SQL; `playing` are the runs that some process plays: others that say so were killed."""
-        parts, values = ["1 = 1"], list[object]()
-        for word in self.words.split():
-            pattern = "%" + word.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
-            parts.append("lower(id || ' ' || name || ' ' || subject || ' ' || instrument) LIKE lower(?) ESCAPE '\\'")
-            values.append(pattern)
+        texts = "lower(id || ' ' || name || ' ' || subject || ' ' || instrument)"
+        parts: list[tuple[str, Sequence[object]]] = [
+            (f"{texts} LIKE lower(?) ESCAPE '\\'", [f"%{_literally(word)}%"]) for word in self.words.split()
+        ]
         if self.instrument:
-            parts.append("instrument = ?")
-            values.append(self.instrument)
+            parts.append(("instrument = ?", [self.instrument]))
         if self.ids:
-            parts.append(f"id IN {marks(self.ids)}")
-            values += self.ids
+            parts.append((f"id IN {marks(self.ids)}", self.ids))
         if self.without:
-            parts.append(f"id NOT IN {marks(self.without)}")
-            values += self.without
+            parts.append((f"id NOT IN {marks(self.without)}", self.without))
         if self.status == RunStatus.PLAYING:
-            parts.append(f"id IN {marks(playing)}")
-            values += playing
+            parts.append((f"id IN {marks(playing)}", playing))
         elif self.status == RunStatus.STOPPED:
-            parts.append(f"(status = 'stopped' OR (status = 'playing' AND id NOT IN {marks(playing)}))")
-            values += playing
+            parts.append((f"(status = 'stopped' OR (status = 'playing' AND id NOT IN {marks(playing)}))", playing))
         elif self.status:
-            parts.append("status = ?")
-            values.append(self.status)
-        return " AND ".join(parts), tuple(values)
+            parts.append(("status = ?", [self.status]))
+        return " AND ".join(["1 = 1", *(sql for sql, _ in parts)]), tuple(one for _, values in parts for one in values)
+
+
+def _literally(text: str) -> str:
+    """A text in a pattern of LIKE in which no character stands for others."""
+    return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
 
 
 _encode = msgspec.json.Encoder().encode
@@ -251,9 +249,8 @@ class Runs(StorePart):
         who = (reference, model_label(reference))
         found = list(self._select("WHERE subject IN (?, ?) ORDER BY created", who))
         whole = [one for one in found if not (one.manifest.config.step_of or one.manifest.given_items)]
-        pattern = reference.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
         by_id = "WHERE lower(id) LIKE lower(?) ESCAPE '\\' ORDER BY created"
-        return whole or found or list(self._select(by_id, (pattern,)))
+        return whole or found or list(self._select(by_id, (f"{_literally(reference)}%",)))
 
     def add_item(self, run: str, task: str, position: int, item: Item) -> None:
         """Store an item as it was played."""

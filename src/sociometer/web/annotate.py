@@ -19,6 +19,7 @@ from sociometer.core.errors import DataError, SociometerError, UsageError
 from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Cell, Interval, Table
 from sociometer.core.sheets import read_sheet
+from sociometer.core.words import grouped
 from sociometer.engine.engine import Engine
 from sociometer.reporting.evidence import transcript_lines
 from sociometer.results.corrected import COUNTS, PART, JudgeAndPeople, episode_name, judge_and_people, unsettled
@@ -249,11 +250,7 @@ def _apart(queue: Queue, labels: list[Label]) -> list[tuple[Cell, ...]]:
 
 
 def _labelled(asked: LabelQuestion, labels: list[Label]) -> dict[str, list[Label]]:
-    said: dict[str, list[Label]] = {}
-    for label in labels:
-        if asked.column in label.answers:
-            said.setdefault(label.unit, []).append(label)
-    return said
+    return grouped((label.unit, label) for label in labels if asked.column in label.answers)
 
 
 def _raters_table(book: LabelBook, queue: Queue, labels: list[Label], raters: list[str]) -> Table:

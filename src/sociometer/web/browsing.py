@@ -2,7 +2,7 @@
 
 import asyncio
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, get_args
 
@@ -12,13 +12,12 @@ from msgspec import Struct, structs
 
 from sociometer.core.card import Card, MeasureCard
 from sociometer.core.config import model_label
-from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import NotFound, StoreError, UsageError, unknown
 from sociometer.core.instrument import Instrument
 from sociometer.core.language import ENGLISH
 from sociometer.core.measure import Figure, Summary
 from sociometer.core.task import Episode, Score
-from sociometer.core.words import grouped
+from sociometer.core.words import grouped, texts_in_item
 from sociometer.reporting.evidence import TranscriptLine, beside, transcript_lines
 from sociometer.reporting.figures import run_figures
 from sociometer.reporting.plot import drawn
@@ -127,7 +126,7 @@ def run_row(viewed: ViewedStore, store: Store, record: RunRecord) -> RunRow:
         status="imported" if record.manifest.imported else str(status_of(store, record)),
         created=record.created, done=done, failed=failed, planned=record.manifest.episodes, requests=spent.requests,
         tokens=spent.input_tokens + spent.output_tokens, cost=_cost(spent.cost, spent.priced, spent.unpriced),
-        others={role: who.label for role, who in record.manifest.roles.items() if role != SUBJECT},
+        others=record.manifest.other_roles,
         **_score(viewed, store, record),
     )  # fmt: skip
 
@@ -287,16 +286,11 @@ def read_summary(viewed: ViewedStore, run: str, task: str) -> Summary:
         return structs.replace(summary, notes=(*((checked,) if checked else ()), *summary.notes, *by_people))
 
 
-def primary(card: Card, task: str) -> MeasureCard | None:
-    """The primary measure of a task that is a mean over items."""
-    return next((measure for measure in card.measures_of(task) if measure.primary and measure.value), None)
-
-
 def read_items(viewed: ViewedStore, run: str, task: str, shown: str, words: str, at: int) -> ItemList:
     """One page of a run's items, with the words, in the order and from the place that are asked for."""
     with viewed.opened() as store:
         card = viewed.run(store, run).definition.card
-        measure = primary(card, task)
+        measure = card.primary_of(task)
         start = ITEMS * (at - 1)
         if not shown and not words:
             # In the order that they were played only one page is read.
@@ -323,25 +317,12 @@ def read_items(viewed: ViewedStore, run: str, task: str, shown: str, words: str,
 
 def item_title(body: bytes) -> str:
     """The beginning of an item's text; empty if it has none, such as a game."""
-    texts = _texts(msgspec.json.decode(body) if body else {})
+    texts = texts_in_item(msgspec.json.decode(body) if body else {}, "id", "cluster")
     sentences = (
         text for text in texts if len(text.encode()) >= LEAST_TITLE and (" " in text or tongue(text) != ENGLISH)
     )
     found = next((" ".join(text.split()) for text in sentences), "")
     return found if len(found) <= LONGEST_TITLE else found[:LONGEST_TITLE].rsplit(" ", 1)[0] + " …"
-
-
-def _texts(value: Any) -> Iterator[str]:
-    """All texts of an item in their order, without names."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        for name, part in value.items():
-            if name not in ("id", "cluster"):
-                yield from _texts(part)
-    elif isinstance(value, list):
-        for part in value:
-            yield from _texts(part)
 
 
 def chosen(episodes: Iterable[ScoredEpisode], shown: str, measure: MeasureCard | None) -> list[ScoredEpisode]:
@@ -472,7 +453,7 @@ def read_sides(viewed: ViewedStore, given: Sequence[str], task: str) -> Sides:
         card, named = first.definition.card, run_labels(runs)
         return Sides(
             tuple(run.id for run in runs), tuple(named[run.id] for run in runs), task or shared[0],
-            tuple((known, card.task_title(known)) for known in shared), primary(card, task or shared[0]),
+            tuple((known, card.task_title(known)) for known in shared), card.primary_of(task or shared[0]),
             card,
         )  # fmt: skip
 

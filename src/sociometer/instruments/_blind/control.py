@@ -8,6 +8,7 @@ from msgspec import field, structs
 
 from sociometer.core.measure import Cell, Figure, Measure, Table
 from sociometer.core.task import AnyRun, Episode, Item, Score
+from sociometer.core.words import grouped
 from sociometer.statistics.charts import dots_of, interval_chart
 from sociometer.statistics.formatting import p_phrase
 from sociometer.statistics.measures import Observation, mean_measure
@@ -44,10 +45,7 @@ def with_blind(
 
     Items that are the same question without their situations (twins) are together, and it follows them once.
     """
-    alike: dict[Hashable, list[AskedT]] = {}
-    for item in items:
-        alike.setdefault(question(item), []).append(item)
-    for same in alike.values():
+    for same in grouped((question(item), item) for item in items).values():
         yield from same
         first, keys = hide(same[0]), {item.id: key(item) for item in same}
         yield structs.replace(first, id=f"{first.id}@blind", cluster=first.cluster or first.id, blind=keys)

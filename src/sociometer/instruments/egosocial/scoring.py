@@ -8,6 +8,7 @@ import msgspec
 from sociometer.core.measure import Cell, Measure, Summary, Table
 from sociometer.core.reply_kind import count_replies
 from sociometer.core.task import Forecast, RunView, Score
+from sociometer.core.words import grouped
 from sociometer.instruments.egosocial.games.game import NOTES
 from sociometer.instruments.egosocial.play import Picks
 from sociometer.instruments.egosocial.scene import Scene
@@ -58,10 +59,9 @@ def summarise_generated(run: Run) -> Summary:
 
 def _chances(run: Run) -> dict[str, float]:
     """The score of guessing in each tier that was played."""
-    found: dict[str, list[float]] = {}
-    for item, _, _ in run.scored():
-        # Runs of earlier versions have no tiers.
-        found.setdefault(item.facets.get("tier", SEEN), []).append(1 / len(item.tellings[0].options))
+    # Runs of earlier versions have no tiers.
+    tiers = ((item.facets.get("tier", SEEN), item.tellings[0].options) for item, _, _ in run.scored())
+    found = grouped((tier, 1 / len(options)) for tier, options in tiers)
     return {tier: sum(values) / len(values) for tier, values in found.items()}
 
 

@@ -114,7 +114,7 @@ def analyse(context: CommandContext, options: Settings) -> Result:
     runs = [context.run(reference) for reference in options.texts("runs")]
     usual = _OF_HARD_TALKS if all(samples.only_hard_talks(run) for run in runs) else _USUAL_ANALYSES
     wanted = options.texts("what") or usual
-    count = _limit(options)
+    count = None if options["limit"] is None else options.whole("limit")
     names = _told_apart(runs)
     tables: list[Table] = []
     more: list[Table] = []
@@ -298,10 +298,6 @@ def _path(options: Settings, name: str) -> Path | None:
     return Path(options.text(name)) if options.text(name) else None
 
 
-def _limit(options: Settings) -> int | None:
-    return None if options["limit"] is None else options.whole("limit")
-
-
 def _events(scenario: Scenario, dialogue: Dialogue, subject: str) -> tuple[Event, ...]:
     """An imported dialogue's transcript: the replies in their context, and the feelings noted after them."""
     events: list[Event] = []
@@ -352,9 +348,7 @@ def _asked_of(what: str, run: Run) -> str:
 
 def _told_once(said: Sequence[tuple[str, str]], subjects: int) -> tuple[str, ...]:
     """Each note once, with its subjects unless it applies to all of them."""
-    of: dict[str, list[str]] = {}
-    for name, note in said:
-        of.setdefault(note, []).append(name)
+    of = grouped((note, name) for name, note in said)
     return tuple(note if len(set(names)) == subjects else f"{first_of(names, 3)}: {note}" for note, names in of.items())
 
 

@@ -8,9 +8,7 @@ of fact of the test are never trained on; the talks to train on have those of pr
 
 import asyncio
 import random
-import tomllib
 from collections.abc import Coroutine, Iterable, Iterator, Mapping
-from functools import cache
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -92,7 +90,7 @@ def _spoken(source: Source) -> Iterator[tuple[int, str]]:
 
 def drawn_pair(seed: int, number: int, language: str, *, train: bool = False) -> Pair:
     """The pair of a number; with `train` of a kind of fact that may be trained on."""
-    words, people, said = _words(language), words_of(language), texts_in(WORDS, language)["practice"]
+    words, people, said = words_of(language, DATA), words_of(language), texts_in(WORDS, language)["practice"]
     talks = people["talk"] if train else words["talk"]
     made = talks[number % len(talks)]
     name = f"{'train-' if train else ''}return-{seed}-{language}-{number:05d}"
@@ -135,11 +133,6 @@ def drawn_pair(seed: int, number: int, language: str, *, train: bool = False) ->
 
 def _shuffled(rng: random.Random, kinds: dict[str, str]) -> dict[str, str]:
     return dict(rng.sample(list(kinds.items()), len(kinds)))
-
-
-@cache
-def _words(language: str) -> dict[str, Any]:
-    return tomllib.loads((DATA / f"{language}.toml").read_text(encoding="utf-8"))
 
 
 FIRST_TURNS, TIMES_ALONE = 3, 3

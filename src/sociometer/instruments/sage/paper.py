@@ -226,16 +226,14 @@ def _intention(name: str) -> str:
 
 def _simulators(runs: Sequence[AnyRun]) -> PaperPart:
     """Fig. 7: mean emotion and tokens of every model under every simulator."""
-    found: dict[tuple[str, str], list[dict[str, object]]] = {}
-    for run in runs:
-        for entry in run.summary.series.get("dialogues", []):
-            found.setdefault((run.name, str(entry["simulator"])), []).append(entry)
+    talks = [(run.name, entry) for run in runs for entry in run.summary.series.get("dialogues", [])]
+    found = grouped(((name, str(entry["simulator"])), entry) for name, entry in talks)
     counted = all(entry["tokens"] for entries in found.values() for entry in entries)
     points = []
     for (subject, simulator), entries in found.items():
         counts = [entry["tokens" if counted else "written"] for entry in entries]
         tokens = [float(count) for count in counts if isinstance(count, int | float)]
-        finals = [float(entry["trajectory"][-1]) for entry in entries]  # type: ignore[index]
+        finals = [float(entry["trajectory"][-1]) for entry in entries]
         if tokens and any(tokens):
             interval = clustered_mean_interval(finals, [str(entry["scenario"]) for entry in entries], binary=False)
             points.append(

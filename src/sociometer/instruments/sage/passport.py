@@ -19,6 +19,7 @@ from sociometer.core.language import ENGLISH, languages_in, read_texts
 from sociometer.core.measure import Cell, Interval, Measure, Summary, Table
 from sociometer.core.session import Session
 from sociometer.core.task import Item, RunView, Score
+from sociometer.core.words import grouped
 from sociometer.instruments.sage import against_people
 from sociometer.instruments.sage.against_people import PeopleAgreement, right_order
 from sociometer.instruments.sage.analyses.stability import contexts
@@ -176,10 +177,7 @@ def released_probes(folders: Iterable[Path], turns: int, seed: int) -> list[Prob
     drawn: list[Probe] = []
     for place, (_, every) in enumerate(sorted(by_simulator.items())):
         share = -(-(turns - len(drawn)) // (len(by_simulator) - place))
-        openings: dict[str, list[Probe]] = {}
-        for probe in every:
-            if probe.state[0] == 1:
-                openings.setdefault(probe.cluster, []).append(probe)
+        openings = grouped((probe.cluster, probe) for probe in every if probe.state[0] == 1)
         sets = [rng.sample(found, min(_REPLIES_TO_AN_OPENING, len(found))) for _, found in sorted(openings.items())]
         rng.shuffle(sets)
         first = [probe for found in sets for probe in found][: math.ceil(share * FIRST_SHARE)]

@@ -123,9 +123,9 @@ def fixed_replies(scenario: Scenario) -> dict[str, str]:
 
 
 @cache
-def words_of(language: str) -> dict[str, Any]:
-    """The people, situations and sentences of practice talks."""
-    return tomllib.loads((DATA / f"{language}.toml").read_text(encoding="utf-8"))
+def words_of(language: str, folder: Path = DATA) -> dict[str, Any]:
+    """The people, situations and sentences of talks: those of practice talks, or of another folder."""
+    return tomllib.loads((folder / f"{language}.toml").read_text(encoding="utf-8"))
 
 
 def begun(text: str) -> str:

@@ -6,6 +6,7 @@ from random import Random
 from sociometer.core.command import Run
 from sociometer.core.errors import UsageError
 from sociometer.core.task import AnyRun
+from sociometer.core.words import grouped
 from sociometer.instruments.sage.analyses.candour import JudgedTalk
 from sociometer.instruments.sage.analyses.stability import Context, contexts
 from sociometer.instruments.sage.dialogue import REHEARSAL, Dialogue, StoredDialogue, is_rehearsed
@@ -125,7 +126,5 @@ def simulator_of_run(run: Run) -> str:
 
 def finals(run: Run) -> dict[str, float]:
     """The final emotion by scenario, repeats averaged."""
-    values: dict[str, list[float]] = {}
-    for each in stored_dialogues(run):
-        values.setdefault(each.scenario.id, []).append(float(each.dialogue.final))
+    values = grouped((each.scenario.id, float(each.dialogue.final)) for each in stored_dialogues(run))
     return {name: sum(found) / len(found) for name, found in values.items()}

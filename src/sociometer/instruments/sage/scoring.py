@@ -8,6 +8,7 @@ import msgspec
 
 from sociometer.core.measure import Case, Interval, Measure, Summary
 from sociometer.core.task import RunView, Score
+from sociometer.core.words import grouped
 from sociometer.instruments.sage.dialogue import REHEARSAL, Dialogue, StoredDialogue, count_tokens
 from sociometer.instruments.sage.items import OURS, HardTalk, Scenario
 from sociometer.instruments.sage.person.emotion import sign_changes
@@ -78,19 +79,14 @@ def panel_interval(finals: Mapping[str, Sequence[float]]) -> Interval:
 
 def _fragile(run: RunView[Any, Dialogue]) -> list[Measure]:
     """How often two talks of one scenario end on different sides of the feeling at the start; needs repeats."""
-    moved: dict[str, list[float]] = {}
-    for item, outcome, _ in run.scored():
-        moved.setdefault(item.cluster or item.id, []).append(outcome.final - outcome.start)
+    moved = grouped((item.cluster or item.id, outcome.final - outcome.start) for item, outcome, _ in run.scored())
     found = [sign_changes(changes) for changes in moved.values() if len(changes) > 1]
     around = clustered_mean_interval(found, binary=False) if found else None
     return [Measure("fragile", fmean(found), interval=around, items=len(found))] if found else []
 
 
 def _by_simulator(run: RunView[Any, Dialogue]) -> dict[str, list[float]]:
-    found: dict[str, list[float]] = {}
-    for _, outcome, score_ in run.scored():
-        found.setdefault(outcome.simulator, []).append(score_.values["emotion"])
-    return found
+    return grouped((outcome.simulator, scored.values["emotion"]) for _, outcome, scored in run.scored())
 
 
 def score_talk(item: HardTalk, outcome: Dialogue) -> Score:

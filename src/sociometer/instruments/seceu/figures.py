@@ -7,6 +7,7 @@ from typing import Any
 
 from sociometer.core.measure import Cell, Figure, Measure, Table
 from sociometer.core.task import AnyRun
+from sociometer.core.words import grouped
 from sociometer.instruments._tables import Figures
 from sociometer.instruments.seceu.items import Scenario
 from sociometer.instruments.seceu.method_result import COMPARED
@@ -65,11 +66,8 @@ def beside(item: Scenario, outcome: Allocated) -> Figure | None:
 
 def _joined(runs: Sequence[AnyRun], name: str) -> list[Figure]:
     """The tables of one name with the same columns, as one table with the subject first in each row."""
-    kinds: dict[tuple[str, ...], list[tuple[str, Table]]] = {}
-    for run in runs:
-        for table in run.summary.tables:
-            if table.name == name:
-                kinds.setdefault(table.columns, []).append((run.subject, table))
+    tables = ((run.subject, table) for run in runs for table in run.summary.tables if table.name == name)
+    kinds = grouped((table.columns, (subject, table)) for subject, table in tables)
     figures: list[Figure] = []
     for columns, members in kinds.items():
         # lines for comparison have no subject and appear once

@@ -216,17 +216,13 @@ def scenarios(source: Source) -> Iterable[Scenario]:
     for scenario in plain:
         known = with_norm(scenario, norm)
         for method in methods:
-            yield msgspec.structs.replace(known, id=item_id(known.scenario, method), prompting=method)
+            name = known.scenario if method == "direct" else f"{known.scenario}@{method}"
+            yield msgspec.structs.replace(known, id=name, prompting=method)
 
 
 def prompting_methods(prompting: str) -> tuple[str, ...]:
     """Return the prompting methods of a setting."""
     return METHODS if prompting in SEVERAL else (prompting,)
-
-
-def item_id(scenario: str, method: str) -> str:
-    """Return the item's id: the scenario's own for the direct prompt, else followed by the prompting method."""
-    return scenario if method == "direct" else f"{scenario}@{method}"
 
 
 def norm_for(source: Source) -> Norm | None:

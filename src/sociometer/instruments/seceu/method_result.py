@@ -8,6 +8,7 @@ import numpy as np
 from msgspec import Struct
 
 from sociometer.core.measure import Interval
+from sociometer.core.words import grouped
 from sociometer.instruments.seceu.items import Scenario
 from sociometer.instruments.seceu.norm import Norm, distance, evenness
 from sociometer.instruments.seceu.play import Allocated
@@ -65,9 +66,7 @@ class MethodResult(Struct, frozen=True):
 
 def result_of(method: str, answers: Sequence[tuple[Scenario, Allocated]], norm: Norm | None) -> MethodResult:
     """Return the result of the answers with one prompting method; repeats of an item are averaged."""
-    repeats: dict[str, list[tuple[Scenario, Allocated]]] = {}
-    for item, outcome in answers:
-        repeats.setdefault(item.scenario, []).append((item, outcome))
+    repeats = grouped((item.scenario, (item, outcome)) for item, outcome in answers)
     averaged = tuple(_average(group) for group in repeats.values())
     nulls = sum(sum(not any(outcome.points) for _, outcome in group) / len(group) for group in repeats.values())
     readings = tuple(f"{outcome.rule} / {outcome.repair}" for _, outcome in answers)

@@ -17,6 +17,7 @@ from sociometer.core.paper import (
     remarks_on,
 )
 from sociometer.core.task import AnyRun
+from sociometer.core.words import grouped
 from sociometer.instruments._paper import PaperParts
 from sociometer.instruments.seceu.contrasts import Subject, published_subjects, tree_figures
 from sociometer.instruments.seceu.figures import figures, spread_figure
@@ -114,14 +115,6 @@ def _ways(run: AnyRun) -> Iterator[Way]:
     norm = norm_of(run.norm)
     for result in compare_methods(run, norm).results:
         yield Way(run, result, norm)
-
-
-def _by_subject(ways: Sequence[Way]) -> dict[str, list[Way]]:
-    """The ways of each subject."""
-    found: dict[str, list[Way]] = {}
-    for way in ways:
-        found.setdefault(way.run.name, []).append(way)
-    return found
 
 
 def _tried(ways: Sequence[Way]) -> list[list[Way]]:
@@ -242,7 +235,7 @@ def _table_s2(ways: Sequence[Way]) -> PaperPart:
     order = list(_PROMPTS)
     rows = [
         PaperRow((_PROMPTS[way.method], *way.cells()), subject, way.remarks)
-        for subject, mine in _by_subject(prompted).items()
+        for subject, mine in grouped((way.run.name, way) for way in prompted).items()
         for way in sorted(mine, key=lambda way: order.index(way.method))
     ]
     rows += [

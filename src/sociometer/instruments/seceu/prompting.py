@@ -6,6 +6,7 @@ import msgspec
 from msgspec import Struct
 
 from sociometer.core.task import Episode, RunView, Score
+from sociometer.core.words import grouped
 from sociometer.instruments.seceu.items import Scenario, prompting_methods
 from sociometer.instruments.seceu.method_result import MethodResult, result_of
 from sociometer.instruments.seceu.norm import Norm, norm_of
@@ -103,9 +104,7 @@ def choose_headline(results: Sequence[MethodResult], first: str, *, best: bool, 
 
 def _results(view: View, norm: Norm | None) -> Iterator[MethodResult]:
     """The subject's result with each prompting method, in the order they were played."""
-    methods: dict[str, list[tuple[Scenario, Allocated]]] = {}
-    for item, outcome, _ in view.scored():
-        methods.setdefault(item.prompting, []).append((item, outcome))
+    methods = grouped((item.prompting, (item, outcome)) for item, outcome, _ in view.scored())
     for method, answers in methods.items():
         yield result_of(method, answers, norm)
 

@@ -96,11 +96,6 @@ def noise_for(factors: Iterable[str]) -> tuple[str, ...]:
     return tuple(one.name for one in noise if not one.serves or wanted & set(one.serves.split()))
 
 
-def explicit_gender() -> tuple[str, ...]:
-    """The conditions that state a gender: male, neutral, female."""
-    return ("gender-male", "gender-neutral", "gender-female")
-
-
 def implied_gender(kind: str) -> tuple[str, ...]:
     """The roles that imply a gender (Extended Data Table 3), as conditions."""
     return tuple(one.name for one in conditions().values() if one.gender == kind)

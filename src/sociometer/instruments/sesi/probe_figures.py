@@ -8,7 +8,6 @@ from sociometer.instruments.sesi.conditions import (
     PROMPT_TYPES,
     SECOND_PERSON,
     TRAITS,
-    explicit_gender,
     implied_gender,
     role_class,
     roles,
@@ -111,11 +110,7 @@ def _personality(probes: Sequence[Probe]) -> Figure | None:
 
 def _gender(probes: Sequence[Probe]) -> Figure | None:
     kinds = ("male", "neutral", "female")
-    dots = [
-        _dot(probe, "stated", kind, [name])
-        for probe in probes
-        for kind, name in zip(kinds, explicit_gender(), strict=True)
-    ]
+    dots = [_dot(probe, "stated", kind, [f"gender-{kind}"]) for probe in probes for kind in kinds]
     dots += [_dot(probe, "implied by roles", kind, implied_gender(kind)) for probe in probes for kind in kinds]
     return _panels("gender", dots)
 

@@ -13,6 +13,7 @@ from msgspec import Struct, structs
 
 from sociometer.core.measure import Cell, Interval, Measure, Summary, Table
 from sociometer.core.task import RunView, Score
+from sociometer.core.words import grouped
 from sociometer.instruments._blind.control import blind_score, control, seen
 from sociometer.instruments._tables import Tables
 from sociometer.instruments.socialeval.abilities import ABILITIES, DIMENSIONS, dimension_of
@@ -354,10 +355,11 @@ class _TreeRate(Struct, frozen=True):
 
 
 def _tree_rates(run: RunView[TreeItem, Walk], language: str, category: str) -> list[_TreeRate]:
-    rates: dict[str, list[dict[str, float]]] = {}
-    for item, _, score in run.scored():
-        if item.tree.language == language and item.tree.category == category:
-            rates.setdefault(item.id, []).append(score.values)
+    rates = grouped(
+        (item.id, score.values)
+        for item, _, score in run.scored()
+        if item.tree.language == language and item.tree.category == category
+    )
     return [
         _TreeRate(fmean(walk["achieved"] for walk in walks), walks[0]["random"], walks[0]["best"])
         for walks in rates.values()
@@ -424,9 +426,7 @@ def language_table(run: RunView[TreeItem, Walk]) -> Table:
 
 def tree_table(run: RunView[TreeItem, Walk]) -> Table:
     """Every tree's rate with its exact random and best values."""
-    walks: dict[str, list[dict[str, float]]] = {}
-    for item, _, score in run.scored():
-        walks.setdefault(item.id, []).append(score.values)
+    walks = grouped((item.id, score.values) for item, _, score in run.scored())
     names = ("achieved", "random", "best", "regret")
     rows: Iterator[tuple[Cell, ...]] = (
         (tree, len(found), *(fmean(values[name] for values in found) for name in names))

@@ -234,7 +234,7 @@ def _prompt(loaded: LoadedWeights, request: Request) -> Prompt:
         sampling = structs.replace(
             sampling, temperature=defaults.temperature, top_p=sampling.top_p or getattr(defaults, "top_p", None)
         )
-    room = _room(loaded, request, len(ids))
+    room = _room(loaded, len(ids))
     return Prompt(ids, sampling, min(room, sampling.max_tokens or _MOST_TOKENS), _ends(loaded, request))
 
 
@@ -246,7 +246,7 @@ def _continued(loaded: LoadedWeights, request: Request) -> Continued:
     rest = tuple(ids[shared:] for ids in whole)
     if not shared or not all(rest):
         raise MachineryError("an empty prompt or continuation cannot be scored.", FailureKind.REFUSED_REQUEST)
-    _room(loaded, request, max(map(len, whole)))
+    _room(loaded, max(map(len, whole)))
     return Continued(whole[0][:shared], rest)
 
 
@@ -285,7 +285,7 @@ def _ids(loaded: LoadedWeights, text: str) -> tuple[int, ...]:
     return tuple(loaded.tokenizer(text, add_special_tokens=False).input_ids)
 
 
-def _room(loaded: LoadedWeights, request: Request, read: int) -> int:
+def _room(loaded: LoadedWeights, read: int) -> int:
     most = getattr(loaded.model.config, "max_position_embeddings", None) or 1 << 30
     if read >= most:
         raise MachineryError(

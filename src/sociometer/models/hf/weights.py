@@ -13,7 +13,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from sociometer.core.errors import FailureKind, MachineryError, UsageError, hint
+from sociometer.core.errors import FailureKind, MachineryError, UsageError
 from sociometer.core.lazy import lazy
 from sociometer.models.files import LOCAL_MODELS, remembered_checksum, verified_file
 from sociometer.models.local import threads_of
@@ -86,10 +86,7 @@ def find_weights(name: str, revision: str = "", *, fetch: bool = True) -> Weight
         raise UsageError(_INSTALL)
     path = Path(name).expanduser()
     if name in LOCAL_MODELS and not path.exists():
-        found = verified_file(name)
-        if found is None:
-            raise UsageError(f"the model '{name}' is not on this machine; run '{hint('get model', name)}' once.")
-        path = found
+        path = verified_file(name)
     if path.suffix.lower() == ".gguf":
         if not path.is_file():
             raise UsageError(f"the file '{path}' does not exist; give the path of a GGUF file.")

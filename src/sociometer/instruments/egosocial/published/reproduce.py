@@ -9,9 +9,10 @@ from msgspec import Struct
 
 from sociometer.core.measure import PublishedFigure
 from sociometer.core.paper import Replication, ReplicationPlan, printed_figure
-from sociometer.core.sheets import read_records, read_table
+from sociometer.core.sheets import read_records
 from sociometer.core.source import Source
-from sociometer.instruments._paper import replication_plan
+from sociometer.core.words import grouped
+from sociometer.instruments._paper import printed_tables, replication_plan
 from sociometer.instruments.egosocial.games.numbers.rules import is_right
 from sociometer.instruments.egosocial.tombench.release import read_folder
 from sociometer.instruments.egosocial.tomi import read_archive
@@ -19,13 +20,14 @@ from sociometer.statistics.distributions import binomial_below
 from sociometer.statistics.model_kinds import permutation_p, read_properties
 
 HERE = Path(__file__).parent
+published = printed_tables(HERE)
 
 
 def replications() -> ReplicationPlan:
     """Return the models and one run for each; people's row has none."""
     runs = [
         Replication(row["model"], "blackjack", (printed_figure("Table 3", "accuracy", row["blackjack"], percent=True),))
-        for row in read_table(HERE / "table3.csv")
+        for row in published("table3")
     ]
     return replication_plan(HERE, runs)
 
@@ -45,7 +47,7 @@ def printed_models() -> dict[str, dict[str, float]]:
     """The accuracies that Tables 2 and 3 print for each model, in percent, by column."""
     found: dict[str, dict[str, float]] = {}
     for name in ("table2", "table3"):
-        for row in read_table(HERE / f"{name}.csv"):
+        for row in published(name):
             if row["model"] != PEOPLE:
                 values = {column: float(cell) for column, cell in row.items() if column not in ("model", "kind")}
                 found.setdefault(row["model"], {}).update(values)
@@ -122,17 +124,15 @@ class Prediction(Struct, frozen=True):
 
 def predictions() -> dict[tuple[str, int], list[tuple[float | None, bool]]]:
     """Return, for each model and level, its predictions in order, each with the authors' tick."""
-    found: dict[tuple[str, int], list[tuple[float | None, bool]]] = {}
-    for made in read_records(HERE / "number_guessing.csv", Prediction):
-        found.setdefault((made.model, made.level), []).append((made.prediction, made.marked_correct))
-    return found
+    every = read_records(HERE / "number_guessing.csv", Prediction)
+    return grouped(((made.model, made.level), (made.prediction, made.marked_correct)) for made in every)
 
 
 def printed() -> dict[tuple[str, int], float]:
     """Return Table 2's accuracies by model and level."""
     return {
         (row["model"], level): float(row[f"numbers_level_{level}"])
-        for row in read_table(HERE / "table2.csv")
+        for row in published("table2")
         for level in (1, 2, 3)
     }
 
@@ -161,11 +161,6 @@ def rows(source: Source) -> Iterable[PublishedFigure]:
     yield from granularity()
     yield from number_rows()
     yield from claims()
-
-
-def published(table: str) -> list[dict[str, str]]:
-    """The rows of one printed table."""
-    return read_table(HERE / f"{table}.csv")
 
 
 def data_volumes(source: Source) -> Iterator[PublishedFigure]:

@@ -125,11 +125,7 @@ class Story(msgspec.Struct, frozen=True):
 
     def people(self) -> tuple[str, ...]:
         """Everybody who acts, in order of appearance."""
-        names: dict[str, None] = {}
-        for event in self.events:
-            for name in people_in(event):
-                names.setdefault(name)
-        return tuple(names)
+        return tuple(dict.fromkeys(name for event in self.events for name in people_in(event)))
 
     def containers_of(self, thing: str) -> tuple[str, ...]:
         """The containers named in the story that stand in the thing's room, in order of appearance."""

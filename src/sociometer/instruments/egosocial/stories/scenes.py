@@ -8,7 +8,7 @@ from sociometer.instruments.egosocial.scene import Scene, Telling, arranged_at
 from sociometer.instruments.egosocial.stories.events import Move, Question, Story
 from sociometer.instruments.egosocial.stories.mind import Oracle
 from sociometer.instruments.egosocial.stories.seen import STORY_TYPES, generate
-from sociometer.instruments.egosocial.stories.telling import Voice, option_words, question_prose, story_prose, texts
+from sociometer.instruments.egosocial.stories.telling import Voice, question_prose, story_prose, texts
 from sociometer.instruments.egosocial.stories.testimony import TIERS, AnswerCounts, testify
 
 SEEN = "seen"
@@ -103,7 +103,7 @@ def _fresh_scene(
     ego = ego_of(story, question)
     places = story.containers_of(question.thing) if facets["tier"] == SEEN else tuple(story.rooms)
     shown, position = arranged_at(places, right, place, name)
-    options = tuple(map(option_words, shown))
+    options = tuple(container.replace("_", " ") for container in shown)
     rules = "rules_seen" if facets["tier"] == SEEN else "rules_told"
 
     def told(telling: str, voice: Voice, hint: str) -> Telling:

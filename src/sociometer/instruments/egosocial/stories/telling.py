@@ -185,8 +185,3 @@ def _filled(form: str, people: Mapping[str, str], words: Mapping[str, str], voic
         return word_forms(voice.language).noun(words.get("thing" if name == "it" else name, ""), name, shape)
 
     return _SLOT.sub(put, form)
-
-
-def option_words(container: str) -> str:
-    """A container as an answer option."""
-    return container.replace("_", " ")

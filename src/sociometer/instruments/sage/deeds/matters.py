@@ -7,11 +7,9 @@ caller asks for a code that the first one keeps private, and in one twin the led
 
 import random
 import re
-import tomllib
 import unicodedata
 from collections.abc import Iterator
 from datetime import date, timedelta
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +17,7 @@ from sociometer.core.errors import UsageError
 from sociometer.core.language import EVERY, languages_in
 from sociometer.core.source import Source
 from sociometer.core.tools import Tool
-from sociometer.instruments.sage.practice import Practice, money_in
+from sociometer.instruments.sage.practice import Practice, money_in, words_of
 from sociometer.reading import object_schema
 
 DATA = Path(__file__).parents[1] / "data" / "deeds"
@@ -62,7 +60,7 @@ def deeds(source: Source) -> Iterator[Deed]:
 
 def drawn(seed: int, number: int, language: str) -> Deed:
     """The matter of a number: the even one of a pair is founded, the odd one is not."""
-    pair, holds, words = number // 2, number % 2 == 0, _words(language)
+    pair, holds, words = number // 2, number % 2 == 0, words_of(language, DATA)
     rng = random.Random(f"sage deeds {pair} of seed {seed} in {language}")
     kind = KINDS[pair % 3]
     made = words[kind][(pair // 3 if kind == "secret" else pair - pair // 3) % len(words[kind])]
@@ -108,11 +106,6 @@ def _numbers(rng: random.Random, slack: int, fact: str, language: str) -> dict[s
         "share": money_in(share, language), "paid": money_in(share + 5 * slack, language),
         "code": "".join(rng.choices(_LETTERS, k=4)) + "-" + str(rng.randrange(1000, 10000)),
     }  # fmt: skip
-
-
-@cache
-def _words(language: str) -> dict[str, Any]:
-    return tomllib.loads((DATA / f"{language}.toml").read_text(encoding="utf-8"))
 
 
 def plain_code(text: str) -> str:

@@ -10,6 +10,7 @@ from sociometer.core import sheets
 from sociometer.core.errors import DataError
 from sociometer.core.measure import Measure
 from sociometer.core.task import PeopleLabel
+from sociometer.core.words import grouped
 from sociometer.instruments.sage.analyses.stability import Context
 from sociometer.instruments.sage.dialogue import as_text
 from sociometer.instruments.sage.person.emotion import direction
@@ -119,9 +120,7 @@ def check(read: Iterable[PeopleLabel], contexts: Mapping[str, Context]) -> Human
         }
         for column in ("direction", "reasonable")
     )
-    by_context: dict[str, list[str]] = {}
-    for key, value in _every(directions):
-        by_context.setdefault(key, []).append(value)
+    by_context = grouped(_every(directions))
     several = {key: labels for key, labels in by_context.items() if len(labels) > 1}
     decided = {key: found for key, labels in several.items() if (found := settled(labels)) is not None}
     return HumanCheck(

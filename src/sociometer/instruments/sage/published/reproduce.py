@@ -9,14 +9,16 @@ from statistics import fmean, stdev
 from sociometer.core.hints import hint
 from sociometer.core.measure import PublishedFigure
 from sociometer.core.paper import PrintedFigure, PublishedModel, Replication, ReplicationPlan, printed_figure
-from sociometer.core.sheets import read_records, read_table
+from sociometer.core.sheets import read_records
 from sociometer.core.source import Source
 from sociometer.core.words import rounded
+from sociometer.instruments._paper import printed_tables
 from sociometer.instruments.sage.items import PROFILES, read_profiles
 from sociometer.instruments.sage.published.released import ReleasedFile, listed, released_files
 from sociometer.statistics.agreement import spearman
 
 HERE = Path(__file__).parent
+table = printed_tables(HERE)
 SIMULATOR = "hf/deepseek-ai/DeepSeek-V3"
 """DeepSeek-V3 of December 2024, the simulator of Table 3."""
 REMARKS = (
@@ -30,7 +32,7 @@ def replications() -> ReplicationPlan:
     """Return the models and one run for each."""
     runs = [
         Replication(row["model"], "dialogue", tuple(_figures(row)), roles={"simulator": SIMULATOR})
-        for row in read_table(HERE / "table3.csv")
+        for row in table("table3")
     ]
     return ReplicationPlan(tuple(read_records(HERE / "models.csv", PublishedModel)), tuple(runs), REMARKS)
 
@@ -39,11 +41,6 @@ def _figures(row: dict[str, str]) -> Iterator[PrintedFigure]:
     yield printed_figure("Table 3", "sentient", row["score"])
     yield printed_figure("Table 3", "success", row["success"], percent=True)
     yield printed_figure("Table 3", "failure", row["failure"], percent=True)
-
-
-def table(name: str) -> list[dict[str, str]]:
-    """The rows of a printed table."""
-    return read_table(HERE / f"{name}.csv")
 
 
 _MODEL = "GPT-4.5-Preview"

@@ -7,9 +7,8 @@ from statistics import fmean
 
 from sociometer.core.measure import PublishedFigure
 from sociometer.core.paper import Replication, ReplicationPlan, printed_figure
-from sociometer.core.sheets import read_table
 from sociometer.core.source import Source
-from sociometer.instruments._paper import replication_plan, with_reasons
+from sociometer.instruments._paper import printed_tables, replication_plan, with_reasons
 from sociometer.instruments.sesi.build.checks import SMALL, answer_lengths, length_difference
 from sociometer.instruments.sesi.items import ABILITIES, OFFICIAL, read_official
 from sociometer.statistics.correlation import pearson
@@ -17,13 +16,9 @@ from sociometer.statistics.distributions import t_below
 from sociometer.statistics.formatting import p_phrase
 
 HERE = Path(__file__).parent
+table = printed_tables(HERE)
 _SIX = "Equals r over the six GPT models, not over the paper's 13."
 _HALF = 0.005
-
-
-def table(name: str) -> list[dict[str, str]]:
-    """One of the paper's tables as it is printed."""
-    return read_table(HERE / f"{name}.csv")
 
 
 def rows(source: Source) -> Iterable[PublishedFigure]:
@@ -105,6 +100,6 @@ def replications() -> ReplicationPlan:
     """Return the models and one run for each."""
     runs = [
         Replication(row["model"], "questions", (printed_figure("Table 1", "accuracy", row["SI"], percent=True),))
-        for row in read_table(HERE / "table1.csv")
+        for row in table("table1")
     ]
     return replication_plan(HERE, runs)

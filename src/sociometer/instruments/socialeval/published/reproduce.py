@@ -9,15 +9,15 @@ from statistics import fmean
 from sociometer.core.errors import DataError
 from sociometer.core.measure import PublishedFigure
 from sociometer.core.paper import PrintedFigure, Replication, ReplicationPlan, printed_figure
-from sociometer.core.sheets import read_table
 from sociometer.core.source import Source
-from sociometer.instruments._paper import replication_plan
+from sociometer.instruments._paper import printed_tables, replication_plan
 from sociometer.instruments.socialeval.items import clusters_of, read_tree_file, tree_files_in
 from sociometer.instruments.socialeval.worldtree import CATEGORIES, PAPER_LANGUAGES, Tree
 from sociometer.statistics.intervals import clustered_mean_interval
 from sociometer.statistics.paired import signed_rank
 
 HERE = Path(__file__).parent
+table = printed_tables(HERE)
 WEIGHTS = {"prosocial": 107, "proself": 26, "antisocial": 20}
 """Trees in each category, which make the overall rates; the paper gives the total, 153, and 20 antisocial ones."""
 _ROUNDING = 0.1001
@@ -33,11 +33,6 @@ AUTHORS_QUESTIONS = {
 }
 """The counts in the figures of the authors' repository."""
 PAPER_TREES = 153
-
-
-def table(name: str) -> list[dict[str, str]]:
-    """The rows of one published table."""
-    return read_table(HERE / f"{name}.csv")
 
 
 def rows(source: Source) -> Iterable[PublishedFigure]:
@@ -173,7 +168,7 @@ def replications() -> ReplicationPlan:
     runs = [
         Replication(row["model"], task, tuple(figures(row)), about=task)
         for task, figures in (("goals", _goals), ("abilities", _abilities))
-        for row in read_table(HERE / f"{task}.csv")
+        for row in table(task)
     ]
     return replication_plan(HERE, runs)
 

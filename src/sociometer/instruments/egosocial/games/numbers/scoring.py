@@ -142,13 +142,15 @@ def summarise(run: RunView[NumberMatch, NumberOutcome]) -> Summary:
     family = [(item, outcome) for item, outcome in matches if learner_of(item, outcome)]
     notes = [NOTES["tolerance"].format(tolerance=TOLERANCE), NOTES["one-number"]]
     by_round: list[dict[str, Any]] = []
+    tables: list[Table] = []
     if family:
         measures.append(reached(run, "repeating"))
         by_round = _by_round(family)
+        tables.append(TABLES("by-round", (tuple(point.values()) for point in by_round)))
         notes.append(NOTES["learner"])
     return Summary(
         measures=tuple(measures),
-        tables=(*([_round_table(by_round)] if by_round else []), _pattern_table(matches)),
+        tables=(*tables, _pattern_table(matches)),
         notes=tuple(notes),
         series={"by_round": by_round, "matches": [_trace(item, outcome) for item, outcome in matches]},
     )
@@ -173,10 +175,6 @@ def _by_round(family: _Matches) -> list[dict[str, Any]]:
         }
         for number, seen in sorted(cells.items())
     ]
-
-
-def _round_table(by_round: Sequence[dict[str, Any]]) -> Table:
-    return TABLES("by-round", (tuple(point.values()) for point in by_round))
 
 
 def _pattern_table(matches: _Matches) -> Table:
