@@ -4,6 +4,7 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -233,17 +234,42 @@ def test_what_is_deleted_before_its_turn_is_named(tmp_path, when_idle, monkeypat
     when_idle.append((folder / "step-7").rmdir)
     sm.run("sesi", "baseline/random", limit=4, name="base", store=tmp_path / "s.db")
     words = ["run", "sesi", "--watch", str(folder), "--against", "base", "--limit", "4"]
-    assert run_command([*words, "--store", str(tmp_path / "s.db"), "--no-project"]) == 0
+    assert run_command([*words, "--store", str(tmp_path / "s.db"), "--no-project"]) == 4
     printed = capsys.readouterr()
     assert "step 7" in printed.err and "deleted before it was evaluated" in printed.err
-    assert "No checkpoint was evaluated." in printed.out
+    assert "No checkpoint was evaluated" in printed.out
 
 
 def test_a_watch_ends_after_its_time(tmp_path, capsys):
     sm.run("sesi", "baseline/random", limit=4, name="base", store=tmp_path / "s.db")
     words = ["run", "sesi", "--watch", str(tmp_path), "--against", "base", "--limit", "4", "--watch-for", "0.2s"]
-    assert run_command([*words, "--store", str(tmp_path / "s.db"), "--no-project"]) == 0
-    assert "No checkpoint was evaluated." in capsys.readouterr().out
+    assert run_command([*words, "--store", str(tmp_path / "s.db"), "--no-project"]) == 4
+    assert "No checkpoint was evaluated: none was found that loads in " in capsys.readouterr().out
+
+
+def test_a_server_that_is_away_is_named_and_a_watch_without_a_checkpoint_fails(served, tmp_path, when_idle, capsys):
+    served.say, store = (lambda body: "A"), tmp_path / "s.db"
+    words, listed = [*map(str, words_of(served, store, "--quiet"))], served.good
+    served.good = lambda path, body, fault: {} if path.endswith("/models") else listed(path, body, fault)
+    assert run_command(words) == 4
+    printed = capsys.readouterr()
+    assert "cannot be read" in printed.err and "Waiting for it: the watch goes on when it answers." in printed.err
+    assert printed.out.startswith("No checkpoint was evaluated: ") and "cannot be read" in printed.out
+    when_idle += [lambda: setattr(served, "good", listed), lambda: served.names.append("lora-4000")]
+    assert run_command(words) == 0
+    assert capsys.readouterr().out.startswith("Step 4000 is the first that is worse")
+
+
+def test_a_server_that_does_not_answer_is_named_soon(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(watch, "LISTED_SECONDS", 0.3)
+    sm.run("sesi", "baseline/random", limit=4, name="base", store=tmp_path / "s.db")
+    with socket.socket() as hanging:  # it takes the connection and says nothing
+        hanging.bind(("127.0.0.1", 0))
+        hanging.listen()
+        where = f"vllm/lora-{{step}}@http://127.0.0.1:{hanging.getsockname()[1]}/v1"
+        words = ["run", "sesi", "--watch", where, "--against", "base", "--limit", "4", "--watch-for", "0.2s"]
+        assert run_command([*words, "--store", str(tmp_path / "s.db"), "--no-project"]) == 4
+    assert "did not answer within 0.3 s. Waiting for it" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -313,5 +339,5 @@ def test_ctrl_c_ends_a_watch_that_waits(tmp_path):
     assert process.stderr.readline().startswith("Watching ")
     os.kill(process.pid, signal.SIGINT)
     out, _ = process.communicate(timeout=60)
-    assert process.returncode == 0
-    assert "No checkpoint was evaluated." in out
+    assert process.returncode == 4
+    assert "No checkpoint was evaluated" in out

@@ -226,10 +226,11 @@ def _watch(where: str, instruments: tuple[str, ...], display: Display, quiet: bo
         if display.as_json:
             display.json(curve and {**structs.asdict(curve), "measure": curve.measure.name, "sentence": curve.sentence})
         elif curve is None:
-            print_text("No checkpoint was evaluated.")
+            print_text(f"No checkpoint was evaluated: {watched.silent or f'none was found that loads in {where}'}.")
         else:
             display.show([curve.table()], finding=curve.sentence)
-        return exit_code(played)
+        ended = any(one.status is RunStatus.FINISHED for one in watched.records().values())
+        return exit_code(played) or int(ExitCode.OK if ended else ExitCode.MACHINERY)
 
 
 def _tell_of_stand_ins(plans: list[ReadPlan]) -> None:
