@@ -8,6 +8,7 @@ from sociometer.core.stopping import Look
 from sociometer.core.words import counted
 from sociometer.results.stopping import LEVEL, rule_measure
 from sociometer.statistics.formatting import amount, bracketed_interval
+from sociometer.statistics.sequential import UNDECIDED
 from sociometer.store.stored_run import StoredRun
 
 
@@ -40,6 +41,13 @@ class CheckpointCurve(Struct, frozen=True):
             for how in ("worse", "better")
             if how in first
         ]
+        if ended and first.keys() <= {UNDECIDED}:
+            told = f"No verdict yet: the items could not decide any of {counted(len(ended), 'checkpoint')} up to step"
+            most = max(
+                (abs(end) for one in ended for end in (one.look.low, one.look.high) if end is not None), default=0
+            )
+            open_to = f" Differences of up to {amount(most, self.measure.unit)} remain possible." if most else ""
+            return f"{told} {ended[-1].step} against {self.against}.{open_to}"
         if ended and "worse" not in first:
             said.append(f"No checkpoint up to step {ended[-1].step} was found to be worse than {self.against}.")
         return " ".join(said) or "No checkpoint has been evaluated to its end."
