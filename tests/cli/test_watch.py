@@ -189,6 +189,18 @@ def test_the_curve_is_in_the_report_and_on_the_page_of_each_step(served, tmp_pat
     assert run_command(["report", runs[3000].id, *to]) == 0
 
 
+def test_a_comparison_of_a_checkpoint_has_the_interval_of_the_watch(served, tmp_path, when_idle):
+    store = tmp_path / "s.db"
+    served.names += ["lora-4000"]
+    assert run_command([*map(str, words_of(served, store, "--quiet"))]) == 0
+    step = by_step(store)[4000]
+    look = checkpoint_curve(step).steps[0].look
+    (compared,) = sm.compare("base", step.id, store=store)
+    row = compared.primary_rows[0]
+    assert (row.paired.interval.low, row.paired.interval.high) == pytest.approx((look.low, look.high))
+    assert row.verdict == "worse" and row.p_adjusted == pytest.approx(min(1.0, 10 * row.paired.p_value))
+
+
 def test_a_watch_ends_after_the_announced_checkpoints_and_keeps_their_number(served, tmp_path, when_idle, capsys):
     store = tmp_path / "s.db"
     served.names += ["lora-4000", "lora-5000", "lora-6000"]

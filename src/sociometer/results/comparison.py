@@ -281,7 +281,8 @@ def _difference(
     extremes = tuple(_with_people(one, crowds)[1] for one in ends)
     ended = [] if group else [end_of(measure, run.summary, chance) for run in runs]
     reached = tuple(end.at if end is not None and end.sure else "" for end in ended)
-    return UncorrectedDifference(measure, group, paired, influence, at, failed, extremes, times, chance, reached)
+    made = UncorrectedDifference(measure, group, paired, influence, at, failed, extremes, times, chance, reached)
+    return structs.replace(made, announced=max(run.announced for run in runs))
 
 
 def _crowds(
