@@ -79,7 +79,8 @@ def _refuse_others(new: Manifest, reference: StoredRun) -> None:
     ):
         if before != now:
             raise UsageError(
-                f"the run and --against {reference.reference} cannot be compared item by item: they differ in {what}."
+                f"the run and --against {reference.reference} cannot be compared item by item: the two differ in {what}"
+                f"{_mended(old, new)}."
             )
     if reference.status is RunStatus.PLAYING:
         raise UsageError(f"--against {reference.reference} is still being played; wait for it to end.")
@@ -88,6 +89,25 @@ def _refuse_others(new: Manifest, reference: StoredRun) -> None:
         if old.config.until is not None:
             step = "its rule ended it early. Run its model again without --until; stored replies are reused."
         raise UsageError(f"--against {reference.reference} has not played all items of {', '.join(lacking)}: {step}")
+
+
+def _mended(old: Manifest, new: Manifest) -> str:
+    """The options that make a new run one like the old; empty if no option does."""
+    before, now = (
+        {
+            f"--{name} ": value
+            for name in ("limit", "seed", "repeats")
+            if (value := getattr(one.config, name)) is not None
+        }
+        | {f"--item {name}": "" for name in one.config.items}
+        | {f"--{name} ": value for name, value in one.config.settings.items()}
+        | {f"-o {name}=": value for name, value in one.config.ways.items()}
+        | {f"--role {role}=": label for role, label in _others(one).items()}
+        for one in (old, new)
+    )
+    add = [f"{name}{value}" for name, value in before.items() if now.get(name) != value]
+    leave = [name.strip(" =") for name in now.keys() - before.keys()]
+    return "".join(f"; {verb} {' '.join(sorted(one))}" for verb, one in (("add", add), ("leave out", leave)) if one)
 
 
 def _others(manifest: Manifest) -> dict[str, str]:
