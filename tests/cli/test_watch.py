@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shlex
 import signal
 import socket
 import subprocess
@@ -184,9 +185,16 @@ def test_the_curve_is_in_the_report_and_on_the_page_of_each_step(served, tmp_pat
     page = tmp_path / "report.html"
     assert run_command(["report", *(run.id for run in runs.values()), "--to", str(page), "--store", str(store)]) == 0
     assert curve.sentence in page.read_text()
-    name = "sesi/questions-vllm-lora-checkpoints"
-    to = ["--figure", name, "--to", str(tmp_path / "one.svg"), "--store", str(store)]
-    assert run_command(["report", runs[3000].id, *to]) == 0
+    told = re.search(r"Figure: sociometer (report .*)", printed.out)[1].replace("curve.svg", str(tmp_path / "one.svg"))
+    assert run_command(shlex.split(told)) == 0
+    assert (tmp_path / "one.svg").read_text() == drawn
+
+
+def test_help_leads_to_the_watch(capsys):
+    assert run_command(["run", "--help"]) == 0
+    assert "--watch FOLDER --against RUN: it evaluates each checkpoint" in " ".join(capsys.readouterr().out.split())
+    assert run_command(["help", "watch"]) == 2
+    assert "unknown command 'watch'; see 'sociometer run --watch'" in capsys.readouterr().err
 
 
 def test_a_comparison_of_a_checkpoint_has_the_interval_of_the_watch(served, tmp_path, when_idle):

@@ -225,10 +225,11 @@ def _watch(where: str, instruments: tuple[str, ...], display: Display, quiet: bo
         curve = checkpoint_curve(engine.stored(run.id)) if run else None
         if display.as_json:
             display.json(curve and {**structs.asdict(curve), "measure": curve.measure.name, "sentence": curve.sentence})
-        elif curve is None:
+        elif run is None or curve is None:
             print_text(f"No checkpoint was evaluated: {watched.silent or f'none was found that loads in {where}'}.")
         else:
-            display.show([curve.table()], finding=curve.sentence)
+            figure = hint("report", run.id, "--figure", f"{run.instrument}/{curve.figure}", "--to", "curve.svg")
+            display.show([curve.table()], finding=curve.sentence, notes=[f"Figure: {figure}"])
         ended = any(one.status is RunStatus.FINISHED for one in watched.records().values())
         return exit_code(played) or int(ExitCode.OK if ended else ExitCode.MACHINERY)
 
@@ -501,5 +502,6 @@ command = RunCommand(
     params=fixed_parameters(),
     help="Run instruments on models. To continue an unfinished run, repeat the command or use 'resume'; stored replies"
     " are not paid for again. For your own server or function without a #REVISION in its name, only 'resume' continues"
-    " it. Reads defaults from sociometer.toml in the working folder.",
+    " it. For a training, use --watch FOLDER --against RUN: it evaluates each checkpoint as it appears (--help-all)."
+    " Reads defaults from sociometer.toml in the working folder.",
 )

@@ -1,5 +1,7 @@
 """The curve of a watched training: each checkpoint against one stored run, with intervals that hold together."""
 
+import re
+
 from msgspec import Struct
 
 from sociometer.core.card import MeasureCard
@@ -51,6 +53,11 @@ class CheckpointCurve(Struct, frozen=True):
         if ended and "worse" not in first:
             said.append(f"No checkpoint up to step {ended[-1].step} was found to be worse than {self.against}.")
         return " ".join(said) or "No checkpoint has been evaluated to its end."
+
+    @property
+    def figure(self) -> str:
+        """The name of the figure of the curve, within its instrument."""
+        return "-".join(re.findall(r"\w+", f"{self.task} {self.series} checkpoints"))
 
     @property
     def note(self) -> str:
