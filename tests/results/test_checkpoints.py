@@ -25,8 +25,7 @@ WORSE, BETTER = Look(60, -0.3, -0.5, -0.1, "worse"), Look(60, 0.25, 0.05, 0.4, "
         ((OPEN, WORSE, OPEN, WORSE), "Step 2000 is the first that is worse than base, by 30 points [10, 50]."),
         (
             (OPEN, OPEN, NOT_PLAYED),
-            "No verdict yet: the items could not decide any of 2 checkpoints up to step 2000 against base. Differences"
-            " of up to 15 points remain possible.",
+            "No verdict yet: the items could not decide any of 2 checkpoints up to step 2000 against base.",
         ),
         ((SAME, OPEN), "No checkpoint up to step 2000 was found to be worse than base."),
         (

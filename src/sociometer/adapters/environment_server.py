@@ -7,10 +7,11 @@ task of ORS count its items, none of which is in a test.
 
 import asyncio
 import hmac
+import logging
 import re
 import time
 import uuid
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from typing import Any
 
 import msgspec
@@ -51,6 +52,8 @@ class _Seat:
 
     def told(self, step: Step) -> dict[str, Any]:
         """What no field of the protocols has; at the end the whole rollout."""
+        if step.observation is None and step.reward is None:
+            logging.getLogger(__name__).warning("rollout %d %s: %s", self.number, step.reason, step.failure)
         told = {name: getattr(step, name) for name in ("part", "facts", "terminated", "truncated", "reason", "failure")}
         return told | ({"rollout": self.playing.rollout} if step.observation is None else {})
 
@@ -64,16 +67,9 @@ class EnvironmentServer:
     """The rollouts of one gym for any number of clients; `eavesdropper` hears each that ended."""
 
     def __init__(
-        self, gym: Gym, *, token: str = "", eavesdropper: Eavesdropper | None = None,
-        idle_seconds: float = IDLE_SECONDS, log: Callable[[str], None] = lambda line: None,
-    ) -> None:  # fmt: skip
-        self._log, self._gym, self._token, self._eavesdropper, self._idle = (
-            log,
-            gym,
-            token.encode(),
-            eavesdropper,
-            idle_seconds,
-        )
+        self, gym: Gym, *, token: str = "", eavesdropper: Eavesdropper | None = None, idle_seconds: float = IDLE_SECONDS
+    ) -> None:
+        self._gym, self._token, self._eavesdropper, self._idle = gym, token.encode(), eavesdropper, idle_seconds
         self._seats: dict[str, _Seat] = {}
         self._hearing: set[asyncio.Task[None]] = set()
         self._next = 0
@@ -150,13 +146,7 @@ class EnvironmentServer:
         playing = await self._gym.reset(self._gym.item(number))
         self._leave(session)
         self._seats[session] = seat = _Seat(playing, number)
-        self._tell(seat, playing.last)
         return seat
-
-    def _tell(self, seat: _Seat, step: Step) -> None:
-        """Write a rollout that ended without a reward to the log."""
-        if step.observation is None and step.reward is None:
-            self._log(f"rollout {seat.number} {step.reason}: {step.failure or 'it has no reward'}")
 
     def _seat(self, session: str) -> _Seat:
         if session not in self._seats:
@@ -175,9 +165,10 @@ class EnvironmentServer:
             playing = seat.playing
             if playing.last.observation is None:
                 raise _Refused("this rollout is over; begin another.")
-            step = playing.ended() if playing.request is None else await playing.step(action)
+            if playing.request is None:
+                return playing.ended()
+            step = await playing.step(action)
             seat.used = time.monotonic()
-        self._tell(seat, step)
         if self._eavesdropper is not None and step.observation is None and step.reward is not None:
             hearing = asyncio.create_task(self._eavesdropper.hear(self._gym.item(seat.number), playing.rollout))
             self._hearing.add(hearing)

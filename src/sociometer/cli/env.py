@@ -38,17 +38,14 @@ def _serve(environment: Environment, values: Mapping[str, Any]) -> None:
     gym, heard = Gym(environment.name, choices), None
     if held_out:
         other = Gym(environment.name, structs.replace(choices, simulator=held_out))
-        heard = Eavesdropper(other, _log)
+        heard = Eavesdropper(other, lambda line: print_text(line, err=True))
     for model in filter(None, (roles.get("simulator"), held_out)):
         _check_person(model_label(model), unchecked=values["unchecked"])
     if "simulator" in roles and "judge" not in roles:
-        _log("No judge: talks without a fact reward whatever the simulator likes. Give one: --role judge=MODEL.")
-    app = EnvironmentServer(gym, token=token, eavesdropper=heard, log=_log).application()
+        told = "No judge: talks without a fact reward whatever the simulator likes. Give one: --role judge=MODEL."
+        print_text(told, err=True)
+    app = EnvironmentServer(gym, token=token, eavesdropper=heard).application()
     web.run_app(app, host=values["host"], port=values["port"], access_log=None, print=click.echo, shutdown_timeout=2)
-
-
-def _log(line: str) -> None:
-    print_text(line, err=True)
 
 
 def _check_person(simulator: str, *, unchecked: bool) -> None:
@@ -69,6 +66,7 @@ class _Environments(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:
         environment = environment_named(cmd_name)
+        declared = card_of(environment.instrument).setting
         people = [
             option(
                 "--role roles", "Model in a role: simulator=MODEL, judge=MODEL.", multiple=True, metavar="ROLE=MODEL"
@@ -83,9 +81,7 @@ class _Environments(click.Group):
             option("--port", "Port to listen on; 0 means any free port.", type=click.IntRange(0, 65_535), default=8770),
             option("--host", "Address to listen on; other machines need a token.", default=_LOCAL[0]),
             option("--token-variable", "Environment variable with the clients' token.", default="", metavar="NAME"),
-            *setting_options(
-                tuple(one for one in card_of(environment.instrument).setting if one.name in environment.settings)
-            ),
+            *setting_options(tuple(one for one in declared if one.name in environment.settings)),
         ]
         help_text = f"Serve {environment.help}."
         return click.Command(

@@ -192,7 +192,8 @@ def play(
 
 def _watch(where: str, instruments: tuple[str, ...], display: Display, quiet: bool, values: dict[str, Any]) -> int:
     """Evaluate the checkpoints of a training as they appear, and show their curve at the end."""
-    from sociometer.results.checkpoints import checkpoint_curve  # here, since it loads numpy
+    from sociometer.reporting.figures import checkpoint_figures  # here, since it loads numpy
+    from sociometer.results.checkpoints import checkpoint_curve
 
     if not values["against"] or values["until"] not in ("", DECIDED):
         raise UsageError("--watch plays each checkpoint until decided: give --against RUN and no other --until.")
@@ -228,8 +229,9 @@ def _watch(where: str, instruments: tuple[str, ...], display: Display, quiet: bo
         elif run is None or curve is None:
             print_text(f"No checkpoint was evaluated: {watched.silent or f'none was found that loads in {where}'}.")
         else:
-            figure = hint("report", run.id, "--figure", f"{run.instrument}/{curve.figure}", "--to", "curve.svg")
-            display.show([curve.table()], finding=curve.sentence, notes=[f"Figure: {figure}"])
+            name = f"{run.instrument}/{checkpoint_figures([engine.stored(run.id)])[0].name}"
+            figure = f"Figure: {hint('report', run.id, '--figure', name, '--to', 'curve.svg')}"
+            display.show([curve.table()], finding=curve.sentence, notes=[figure])
         ended = any(one.status is RunStatus.FINISHED for one in watched.records().values())
         return exit_code(played) or int(ExitCode.OK if ended else ExitCode.MACHINERY)
 

@@ -114,8 +114,7 @@ class Watch:
             raise UsageError(f"--watch {where} needs {STEP} in the model's name, as in vllm/lora-{STEP}@URL.")
         if not is_served(where) and not _folder(where).is_dir():
             raise UsageError(f"--watch: there is no folder '{_folder(where)}'; create it, or correct the path.")
-        self._engine, self._where, self._make, self._series = engine, where, make, series
-        self.silent = ""  # why the server cannot be asked now
+        self._engine, self._where, self._make, self._series, self.silent = engine, where, make, series, ""
         self._since: dict[Found, float] = {}
         self._left: set[Found] = set()
         self._read: ReadLists = {}

@@ -1,5 +1,6 @@
 """Figures of the report itself: the profile over all instruments, and measures of an instrument that draws none."""
 
+import re
 from collections.abc import Mapping, Sequence
 from textwrap import wrap
 
@@ -117,7 +118,7 @@ def checkpoint_figures(runs: Sequence[StoredRun]) -> tuple[Figure, ...]:
     trainings = {own.series: run for run in runs if (own := run.manifest.config.checkpoint)}
     return tuple(
         Figure(
-            curve.figure,
+            "-".join(re.findall(r"\w+", f"{curve.task} {curve.series} checkpoints")),
             f"{curve.series} against {curve.against}",
             f"{curve.sentence} {curve.note}",
             _looks_chart([(one.step, one.look) for one in curve.steps], curve.series, "step", curve.measure),

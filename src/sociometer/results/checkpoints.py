@@ -1,7 +1,5 @@
 """The curve of a watched training: each checkpoint against one stored run, with intervals that hold together."""
 
-import re
-
 from msgspec import Struct
 
 from sociometer.core.card import MeasureCard
@@ -44,20 +42,11 @@ class CheckpointCurve(Struct, frozen=True):
             if how in first
         ]
         if ended and first.keys() <= {UNDECIDED}:
-            told = f"No verdict yet: the items could not decide any of {counted(len(ended), 'checkpoint')} up to step"
-            most = max(
-                (abs(end) for one in ended for end in (one.look.low, one.look.high) if end is not None), default=0
-            )
-            open_to = f" Differences of up to {amount(most, self.measure.unit)} remain possible." if most else ""
-            return f"{told} {ended[-1].step} against {self.against}.{open_to}"
+            counts = f"{counted(len(ended), 'checkpoint')} up to step {ended[-1].step}"
+            return f"No verdict yet: the items could not decide any of {counts} against {self.against}."
         if ended and "worse" not in first:
             said.append(f"No checkpoint up to step {ended[-1].step} was found to be worse than {self.against}.")
         return " ".join(said) or "No checkpoint has been evaluated to its end."
-
-    @property
-    def figure(self) -> str:
-        """The name of the figure of the curve, within its instrument."""
-        return "-".join(re.findall(r"\w+", f"{self.task} {self.series} checkpoints"))
 
     @property
     def note(self) -> str:

@@ -154,8 +154,7 @@ def leaderboard(candidates: Sequence[AnyRun], measure: str = "") -> Leaderboard:
     }
     times = earliest(candidate.times for candidate in kept)
     widen = normal_quantile(0.5 + nominal_level(times) / 2) / normal_quantile(0.975)
-    # of two runs, as in their comparison; more runs have a family of their own
-    announced = max(candidate.announced for candidate in kept) if len(kept) == 2 else 1
+    announced = max(candidate.announced for candidate in kept) if len(kept) == 2 else 1  # as in their comparison
     level = nominal_level(times, 1 - 0.05 / announced)
     marks = [right_or_wrong(card, table) for table in tables]
 

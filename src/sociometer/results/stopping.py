@@ -94,20 +94,16 @@ def _refuse_others(new: Manifest, reference: StoredRun) -> None:
 def _mended(old: Manifest, new: Manifest) -> str:
     """The options that make a new run one like the old; empty if no option does."""
     before, now = (
-        {
-            f"--{name} ": value
-            for name in ("limit", "seed", "repeats")
-            if (value := getattr(one.config, name)) is not None
-        }
-        | {f"--item {name}": "" for name in one.config.items}
-        | {f"--{name} ": value for name, value in one.config.settings.items()}
-        | {f"-o {name}=": value for name, value in one.config.ways.items()}
-        | {f"--role {role}=": label for role, label in _others(one).items()}
-        for one in (old, new)
+        {"--limit ": one.limit, "--seed ": one.seed, "--repeats ": one.repeats}
+        | {f"--{name} ": value for name, value in one.settings.items()}
+        | {f"-o {name}=": value for name, value in one.ways.items()}
+        for one in (old.config, new.config)
     )
-    add = [f"{name}{value}" for name, value in before.items() if now.get(name) != value]
-    leave = [name.strip(" =") for name in now.keys() - before.keys()]
-    return "".join(f"; {verb} {' '.join(sorted(one))}" for verb, one in (("add", add), ("leave out", leave)) if one)
+    changed = {name: before.get(name) for name in before | now if before.get(name) != now.get(name)}
+    words = (
+        f"leave out {name.strip(' =')}" if value is None else f"add {name}{value}" for name, value in changed.items()
+    )
+    return "".join(f"; {word}" for word in words)
 
 
 def _others(manifest: Manifest) -> dict[str, str]:
