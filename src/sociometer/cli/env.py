@@ -41,7 +41,7 @@ def _serve(environment: Environment, values: Mapping[str, Any]) -> None:
         heard = Eavesdropper(other, lambda line: print_text(line, err=True))
     for model in filter(None, (roles.get("simulator"), held_out)):
         _check_person(model_label(model), unchecked=values["unchecked"])
-    if "simulator" in roles and "judge" not in roles:
+    if environment.task == "practice" and "judge" not in roles:
         told = "No judge: talks without a fact reward whatever the simulator likes. Give one: --role judge=MODEL."
         print_text(told, err=True)
     app = EnvironmentServer(gym, token=token, eavesdropper=heard).application()
