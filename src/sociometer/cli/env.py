@@ -42,8 +42,7 @@ def _serve(environment: Environment, values: Mapping[str, Any]) -> None:
     for model in filter(None, (roles.get("simulator"), held_out)):
         _check_person(model_label(model), unchecked=values["unchecked"])
     if environment.task == "practice" and "judge" not in roles:
-        told = "No judge: talks without a fact reward whatever the simulator likes. Give one: --role judge=MODEL."
-        print_text(told, err=True)
+        print_text("No judge: talks without a fact reward what the simulator likes; give --role judge=MODEL.", err=True)
     app = EnvironmentServer(gym, token=token, eavesdropper=heard).application()
     web.run_app(app, host=values["host"], port=values["port"], access_log=None, print=click.echo, shutdown_timeout=2)
 
@@ -83,10 +82,8 @@ class _Environments(click.Group):
             option("--token-variable", "Environment variable with the clients' token.", default="", metavar="NAME"),
             *setting_options(tuple(one for one in declared if one.name in environment.settings)),
         ]
-        help_text = f"Serve {environment.help}."
-        return click.Command(
-            cmd_name, callback=lambda **given: _serve(environment, given), params=params, help=help_text
-        )
+        serve, text = (lambda **given: _serve(environment, given)), f"Serve {environment.help}."
+        return click.Command(cmd_name, callback=serve, params=params, help=text)
 
 
 command = Group(

@@ -34,6 +34,7 @@ from sociometer.core.errors import ExitCode, NeverAnswered, StopCause, UsageErro
 from sociometer.core.measure import Cell, Table
 from sociometer.core.settings import Setting
 from sociometer.core.stopping import DECIDED, RANKED, Checkpoint
+from sociometer.core.words import grouped
 from sociometer.engine.engine import Engine, PlayedRun
 from sociometer.engine.estimate import RoleEstimate, estimate, how_estimated, longest_wait
 from sociometer.engine.plan import ReadPlan
@@ -81,12 +82,8 @@ class RunCommand(PlayCommand):
         super().format_options(ctx, formatter)
         if ctx.meta.get(HELP_ALL) and len(self.params) == len(fixed_parameters()) + len(self.own):
             with formatter.section(f"Options of one test (described by '{hint('run NAME --help')}')"):
-                formatter.write_dl([(card.name, _flags(card)) for card in cards().values() if card.setting])
-
-
-def _flags(card: Card) -> str:
-    """The settings of an instrument as options."""
-    return " ".join(f"--{setting.name}" for setting in card.setting)
+                flags = {card.name: " ".join(f"--{one.name}" for one in card.setting) for card in cards().values()}
+                formatter.write_dl([(name, found) for name, found in flags.items() if found])
 
 
 def fixed_parameters() -> list[click.Parameter]:
@@ -106,11 +103,8 @@ def fixed_parameters() -> list[click.Parameter]:
 
 def _merged(chosen: list[Card]) -> tuple[Setting, ...]:
     """The settings of several instruments; one that several declare is offered once."""
-    merged: dict[str, Setting] = {}
-    for card in chosen:
-        for setting in card.setting:
-            merged.setdefault(setting.name, setting)
-    return tuple(merged.values())
+    first = {setting.name: setting for card in reversed(chosen) for setting in card.setting}
+    return tuple({setting.name: first[setting.name] for card in chosen for setting in card.setting}.values())
 
 
 def configs_of(instruments: tuple[str, ...], values: dict[str, Any]) -> list[RunConfig]:
@@ -147,10 +141,7 @@ def configs_of(instruments: tuple[str, ...], values: dict[str, Any]) -> list[Run
 
 def _crossed(given: tuple[str, ...]) -> list[tuple[str, ...]]:
     """Every combination of the models of roles that are given more than once; the other roles are the same in all."""
-    models: dict[str, list[str]] = {}
-    for text in dict.fromkeys(given):
-        models.setdefault(text.partition("=")[0], []).append(text)
-    return list(product(*models.values()))
+    return list(product(*grouped((text.partition("=")[0], text) for text in dict.fromkeys(given)).values()))
 
 
 def play(
@@ -213,9 +204,8 @@ def _watch(where: str, instruments: tuple[str, ...], display: Display, quiet: bo
         watched = Watch(engine, where, config, series)
         with suppress(KeyboardInterrupt):
             if not quiet:
-                print_text(
-                    f"Watching {where} for at most {steps} checkpoints. Ctrl-C ends; repeat to continue.", err=True
-                )
+                told = f"Watching {where} for at most {steps} checkpoints. Ctrl-C ends; repeat to continue."
+                print_text(told, err=True)
                 _tell_the_limits(caps(values))
             for one in watched.play(seconds):
                 played.append(one)

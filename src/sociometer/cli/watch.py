@@ -25,8 +25,7 @@ from sociometer.store.records import RunRecord, RunStatus
 SETTLED_SECONDS = 10.0
 """A checkpoint counts when its files have not changed, or its server has listed it, for so long."""
 POLL_SECONDS = 2.0
-LISTED_SECONDS = 10.0
-"""A server that does not list its models for so long is named, and asked again."""
+LISTED_SECONDS = 10.0  # a server that takes longer to list its models is named, and asked again
 STEP = "{step}"
 MakeConfig = Callable[[str, Checkpoint], RunConfig]
 """The configuration of the run of a model that is a checkpoint."""

@@ -2,15 +2,15 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from itertools import islice
 
 from msgspec import Struct, structs
 
 from sociometer.core.card import MeasureCard
 from sociometer.core.errors import UsageError, hint
-from sociometer.core.measure import Corrected, Interval
+from sociometer.core.measure import Interval
 from sociometer.core.task import AnyRun
+from sociometer.core.words import grouped
 from sociometer.results.candidates import differing_settings, why_not_comparable
 from sociometer.results.ceiling import end_of
 from sociometer.results.verdicts import ComparedMeasure, Comparison, Terms, UncorrectedDifference, decide
@@ -71,10 +71,7 @@ def not_compared(candidates: Sequence[AnyRun]) -> tuple[Comparison, ...]:
 
 def _by_task(candidates: Sequence[AnyRun]) -> list[list[AnyRun]]:
     """The candidates of each task of each instrument."""
-    groups: dict[tuple[str, str], list[AnyRun]] = {}
-    for candidate in candidates:
-        groups.setdefault((candidate.card.name, candidate.task), []).append(candidate)
-    return list(groups.values())
+    return list(grouped(((one.card.name, one.task), one) for one in candidates).values())
 
 
 def _between(
@@ -186,7 +183,10 @@ def _by_people(
     note = f"“{title}” is corrected by people's labels of {labels}; the judge alone says {judge}"
     names = {**first.shares, **second.shares}
     influence = {name: second.shares.get(name, 0.0) - first.shares.get(name, 0.0) for name in names}
-    at = partial(_corrected_interval, first, second)
+
+    def at(level: float) -> Interval:
+        return corrected_difference(first, second, level).interval
+
     extremes = _corrected_ends(row, at)
     return structs.replace(row, paired=paired, influence=influence, interval=at, extremes=extremes, ends=()), [note]
 
@@ -200,10 +200,6 @@ def _corrected_ends(
     share = row.paired.items / (row.paired.items + row.failed)
     most = (row.measure.scale[1] - row.measure.scale[0]) * (1 - share) * (-1 if row.measure.better == "lower" else 1)
     return tuple(lambda level, end=end: at(level).scaled(share, end) for end in (-most, most))
-
-
-def _corrected_interval(first: Corrected, second: Corrected, level: float) -> Interval:
-    return corrected_difference(first, second, level).interval
 
 
 def _left_out(sides: tuple[_Side, _Side], shared: SharedItems) -> list[str]:

@@ -99,11 +99,10 @@ def _mended(old: Manifest, new: Manifest) -> str:
         | {f"-o {name}=": value for name, value in one.ways.items()}
         for one in (old.config, new.config)
     )
-    changed = {name: before.get(name) for name in before | now if before.get(name) != now.get(name)}
-    words = (
-        f"leave out {name.strip(' =')}" if value is None else f"add {name}{value}" for name, value in changed.items()
+    were = {name: before.get(name) for name in before | now if before.get(name) != now.get(name)}
+    return "".join(
+        f"; leave out {name.strip(' =')}" if value is None else f"; add {name}{value}" for name, value in were.items()
     )
-    return "".join(f"; {word}" for word in words)
 
 
 def _others(manifest: Manifest) -> dict[str, str]:
