@@ -204,8 +204,7 @@ def _watch(where: str, instruments: tuple[str, ...], display: Display, quiet: bo
         watched = Watch(engine, where, config, series)
         with suppress(KeyboardInterrupt):
             if not quiet:
-                told = f"Watching {where} for at most {steps} checkpoints. Ctrl-C ends; repeat to continue."
-                print_text(told, err=True)
+                print_text(f"Watching {where} for at most {steps} steps. Ctrl-C ends; repeat to continue.", err=True)
                 _tell_the_limits(caps(values))
             for one in watched.play(seconds):
                 played.append(one)
