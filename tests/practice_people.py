@@ -29,6 +29,8 @@ def answered(name, last, yes=8):
 async def person(messages):
     """The same as a function, which knows by the prompt what it is asked."""
     last = messages[-1]["content"]
+    if "Is anybody there? Fail." in last:
+        raise ValueError("nobody is at home")
     name = "closing" if "with the key answer" in last else "reply" if "keys attitude" in last else "emotion"
     return json.dumps(answered(name, last))
 

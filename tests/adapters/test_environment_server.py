@@ -21,6 +21,8 @@ from servers.openai import OpenAIServer
 from sociometer.adapters.alarm import Eavesdropper
 from sociometer.adapters.environment_server import EnvironmentServer
 from sociometer.adapters.gym import Gym
+from sociometer.adapters.training import ENVIRONMENTS
+from sociometer.instruments import card_of
 from sociometer.instruments.sage.passport import Passport, kept_at
 
 SIMULATOR = "python/practice_people:person"
@@ -351,6 +353,45 @@ def test_a_person_without_a_passport_is_refused_unless_the_user_goes_on(serve):
     process.send_signal(signal.SIGTERM)
     assert process.wait() in (0, 130)
     assert "use with care" in process.stderr.read(), "it is shown"
+
+
+def test_a_stand_in_is_named_before_the_passport_and_what_would_work(cli):
+    said = cli("env", "serve", "practice", "--role", "simulator=local/smollm2-135m", code=2)
+    assert "'local/smollm2-135m' is a stand-in and gives no reward in practice" in said
+    assert "such as local/FILE.gguf, vllm/NAME@URL or openai/NAME" in said and "passport" not in said
+
+
+def test_help_has_the_options_of_the_environment_only(cli):
+    shown = {
+        name: set(re.findall(r"^  (--[a-z-]+)", cli("env", "serve", name, "--help"), re.M)) for name in ENVIRONMENTS
+    }
+    server = {"--seed", "--port", "--host", "--token-variable"}
+    people = server | {"--role", "--held-out", "--unchecked", "--language", "--turns", "--rereads"}
+    assert shown["practice"] == people | {"--form", "--scenarios", "--talks"}
+    assert shown["numbers"] == server | {"--rounds", "--opponents"}
+    assert shown["goals"] == server | {"--data", "--language", "--votes"}
+    for name, environment in ENVIRONMENTS.items():
+        assert set(environment.settings) <= {one.name for one in card_of(environment.instrument).setting}, name
+
+
+def test_the_server_says_that_there_is_no_judge_and_why_rollouts_fail(serve):
+    process, line = serve("--unchecked", "--turns", "1")
+    assert "Running on" in line
+    asyncio.run(broken(re.search(r"http://[0-9.:]+", line)[0]))
+    process.send_signal(signal.SIGTERM)
+    process.wait()
+    said = process.stderr.read()
+    assert "No judge: " in said and "--role judge=MODEL" in said
+    assert re.search(r"rollout 3 failed: .*nobody is at home", said)
+
+
+async def broken(url):
+    """Play one rollout in which the person fails."""
+    async with aiohttp.ClientSession() as client:
+        begun = {"seed": 3, "episode_id": "a"}
+        assert (await client.post(f"{url}/reset", json=begun)).status == 200
+        step = {"episode_id": "a", "action": {"reply": "Is anybody there? Fail."}}
+        assert (await (await client.post(f"{url}/step", json=step)).json())["reward"] is None
 
 
 def test_other_machines_need_a_token_and_a_seed_of_a_test_is_refused(cli):

@@ -3,7 +3,9 @@
 import json
 import os
 import re
+import shlex
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -183,9 +185,28 @@ def test_the_curve_is_in_the_report_and_on_the_page_of_each_step(served, tmp_pat
     page = tmp_path / "report.html"
     assert run_command(["report", *(run.id for run in runs.values()), "--to", str(page), "--store", str(store)]) == 0
     assert curve.sentence in page.read_text()
-    name = "sesi/questions-vllm-lora-checkpoints"
-    to = ["--figure", name, "--to", str(tmp_path / "one.svg"), "--store", str(store)]
-    assert run_command(["report", runs[3000].id, *to]) == 0
+    told = re.search(r"Figure: sociometer (report .*)", printed.out)[1].replace("curve.svg", str(tmp_path / "one.svg"))
+    assert run_command(shlex.split(told)) == 0
+    assert (tmp_path / "one.svg").read_text() == drawn
+
+
+def test_help_leads_to_the_watch(capsys):
+    assert run_command(["run", "--help"]) == 0
+    assert "--watch FOLDER --against RUN: it evaluates each checkpoint" in " ".join(capsys.readouterr().out.split())
+    assert run_command(["help", "watch"]) == 2
+    assert "unknown command 'watch'; see 'sociometer run --watch'" in capsys.readouterr().err
+
+
+def test_a_comparison_of_a_checkpoint_has_the_interval_of_the_watch(served, tmp_path, when_idle):
+    store = tmp_path / "s.db"
+    served.names += ["lora-4000"]
+    assert run_command([*map(str, words_of(served, store, "--quiet"))]) == 0
+    step = by_step(store)[4000]
+    look = checkpoint_curve(step).steps[0].look
+    (compared,) = sm.compare("base", step.id, store=store)
+    row = compared.primary_rows[0]
+    assert (row.paired.interval.low, row.paired.interval.high) == pytest.approx((look.low, look.high))
+    assert row.verdict == "worse" and row.p_adjusted == pytest.approx(min(1.0, 10 * row.paired.p_value))
 
 
 def test_a_watch_ends_after_the_announced_checkpoints_and_keeps_their_number(served, tmp_path, when_idle, capsys):
@@ -233,17 +254,42 @@ def test_what_is_deleted_before_its_turn_is_named(tmp_path, when_idle, monkeypat
     when_idle.append((folder / "step-7").rmdir)
     sm.run("sesi", "baseline/random", limit=4, name="base", store=tmp_path / "s.db")
     words = ["run", "sesi", "--watch", str(folder), "--against", "base", "--limit", "4"]
-    assert run_command([*words, "--store", str(tmp_path / "s.db"), "--no-project"]) == 0
+    assert run_command([*words, "--store", str(tmp_path / "s.db"), "--no-project"]) == 4
     printed = capsys.readouterr()
     assert "step 7" in printed.err and "deleted before it was evaluated" in printed.err
-    assert "No checkpoint was evaluated." in printed.out
+    assert "No checkpoint was evaluated" in printed.out
 
 
 def test_a_watch_ends_after_its_time(tmp_path, capsys):
     sm.run("sesi", "baseline/random", limit=4, name="base", store=tmp_path / "s.db")
     words = ["run", "sesi", "--watch", str(tmp_path), "--against", "base", "--limit", "4", "--watch-for", "0.2s"]
-    assert run_command([*words, "--store", str(tmp_path / "s.db"), "--no-project"]) == 0
-    assert "No checkpoint was evaluated." in capsys.readouterr().out
+    assert run_command([*words, "--store", str(tmp_path / "s.db"), "--no-project"]) == 4
+    assert "No checkpoint was evaluated: none was found that loads in " in capsys.readouterr().out
+
+
+def test_a_server_that_is_away_is_named_and_a_watch_without_a_checkpoint_fails(served, tmp_path, when_idle, capsys):
+    served.say, store = (lambda body: "A"), tmp_path / "s.db"
+    words, listed = [*map(str, words_of(served, store, "--quiet"))], served.good
+    served.good = lambda path, body, fault: {} if path.endswith("/models") else listed(path, body, fault)
+    assert run_command(words) == 4
+    printed = capsys.readouterr()
+    assert "cannot be read" in printed.err and "Waiting for it: the watch goes on when it answers." in printed.err
+    assert printed.out.startswith("No checkpoint was evaluated: ") and "cannot be read" in printed.out
+    when_idle += [lambda: setattr(served, "good", listed), lambda: served.names.append("lora-4000")]
+    assert run_command(words) == 0
+    assert capsys.readouterr().out.startswith("Step 4000 is the first that is worse")
+
+
+def test_a_server_that_does_not_answer_is_named_soon(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(watch, "LISTED_SECONDS", 0.3)
+    sm.run("sesi", "baseline/random", limit=4, name="base", store=tmp_path / "s.db")
+    with socket.socket() as hanging:  # it takes the connection and says nothing
+        hanging.bind(("127.0.0.1", 0))
+        hanging.listen()
+        where = f"vllm/lora-{{step}}@http://127.0.0.1:{hanging.getsockname()[1]}/v1"
+        words = ["run", "sesi", "--watch", where, "--against", "base", "--limit", "4", "--watch-for", "0.2s"]
+        assert run_command([*words, "--store", str(tmp_path / "s.db"), "--no-project"]) == 4
+    assert "did not answer within 0.3 s. Waiting for it" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -253,7 +299,9 @@ def test_a_watch_ends_after_its_time(tmp_path, capsys):
         (("--watch", "{tmp}"), "give --against RUN"),
         (("--watch", "{tmp}", "--against", "other"), "unknown run 'other'"),
         (("--watch", "{tmp}", "--against", "base", "--until", "±3"), "no other --until"),
-        (("--watch", "{tmp}", "--against", "base", "--seed", "4"), "they differ in items"),
+        (("--watch", "{tmp}", "--against", "base", "--seed", "4"), "the two differ in items; add --seed 0."),
+        (("--watch", "{tmp}", "--against", "long"), "the two differ in items; add --limit 6."),
+        (("--watch", "{tmp}", "--against", "whole"), "the two differ in items; leave out --limit."),
         (("--watch", "{tmp}", "--against", "base", "--model", "baseline/random"), "takes the place of --model"),
         (("--watch", "vllm/m@http://127.0.0.1:9/v1", "--against", "base"), "needs {step} in the model's name"),
         (("--watch", "{tmp}", "--against", "base", "--watch-for", "soon"), "such as 30m or 12h"),
@@ -276,6 +324,10 @@ def test_a_watch_ends_after_its_time(tmp_path, capsys):
 )
 def test_what_cannot_be_watched_is_refused(tmp_path, capsys, words, told):
     sm.run("sesi", "baseline/random", limit=4, name="base", store=tmp_path / "s.db")
+    if words[-1] in ("long", "whole"):
+        sm.run(
+            "sesi", "baseline/random", limit=None if "whole" in words else 6, name=words[-1], store=tmp_path / "s.db"
+        )
     given = [word.replace("{tmp}", str(tmp_path)) for word in words]
     assert run_command(["run", "sesi", *given, "--limit", "4", "--store", str(tmp_path / "s.db"), "--no-project"]) == 2
     assert told in capsys.readouterr().err
@@ -313,5 +365,5 @@ def test_ctrl_c_ends_a_watch_that_waits(tmp_path):
     assert process.stderr.readline().startswith("Watching ")
     os.kill(process.pid, signal.SIGINT)
     out, _ = process.communicate(timeout=60)
-    assert process.returncode == 0
-    assert "No checkpoint was evaluated." in out
+    assert process.returncode == 4
+    assert "No checkpoint was evaluated" in out

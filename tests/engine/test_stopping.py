@@ -97,11 +97,11 @@ def test_a_width_ends_a_run_and_says_of_which_items_it_speaks(store):
 def test_what_cannot_be_compared_is_refused_before_anything_is_sent(store, reference):
     server = Server()
     for change, told in (
-        ({"seed": 3}, "seed"),
-        ({"repeats": 2}, "repeats"),
-        ({"limit": 20}, "items"),
+        ({"seed": 3}, "seed; add --seed 0"),
+        ({"repeats": 2}, "repeats; leave out --repeats"),
+        ({"limit": 20}, "items; leave out --limit"),
     ):
-        with pytest.raises(UsageError, match=f"they differ in {told}"):
+        with pytest.raises(UsageError, match=f"the two differ in {told}"):
             engine(store, server).run(config(until=Until("decided", against="main"), **change))
     short = engine(store, server, items=30).run(config("baseline/random", caps=Caps(max_requests=0), name="few")).run
     assert short.status == "finished"  # a baseline costs nothing

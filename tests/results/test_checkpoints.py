@@ -15,6 +15,7 @@ def curve(*looks):
 
 
 OPEN, NOT_PLAYED = Look(60, -0.02, -0.15, 0.1, "cannot be decided"), Look(0)
+SAME = Look(60, 0.0, -0.02, 0.02, "equivalent")
 WORSE, BETTER = Look(60, -0.3, -0.5, -0.1, "worse"), Look(60, 0.25, 0.05, 0.4, "better")
 
 
@@ -22,7 +23,11 @@ WORSE, BETTER = Look(60, -0.3, -0.5, -0.1, "worse"), Look(60, 0.25, 0.05, 0.4, "
     ("looks", "sentence"),
     [
         ((OPEN, WORSE, OPEN, WORSE), "Step 2000 is the first that is worse than base, by 30 points [10, 50]."),
-        ((OPEN, OPEN, NOT_PLAYED), "No checkpoint up to step 2000 was found to be worse than base."),
+        (
+            (OPEN, OPEN, NOT_PLAYED),
+            "No verdict yet: the items could not decide any of 2 checkpoints up to step 2000 against base.",
+        ),
+        ((SAME, OPEN), "No checkpoint up to step 2000 was found to be worse than base."),
         (
             (BETTER, OPEN),
             "Step 1000 is the first that is better than base, by 25 points [5, 40]. No checkpoint up to step 2000 was"

@@ -7,6 +7,7 @@ task of ORS count its items, none of which is in a test.
 
 import asyncio
 import hmac
+import logging
 import re
 import time
 import uuid
@@ -51,6 +52,8 @@ class _Seat:
 
     def told(self, step: Step) -> dict[str, Any]:
         """What no field of the protocols has; at the end the whole rollout."""
+        if step.observation is None and step.reward is None:
+            logging.getLogger(__name__).warning("rollout %d %s: %s", self.number, step.reason, step.failure)
         told = {name: getattr(step, name) for name in ("part", "facts", "terminated", "truncated", "reason", "failure")}
         return told | ({"rollout": self.playing.rollout} if step.observation is None else {})
 

@@ -55,6 +55,8 @@ class Environment(Struct, frozen=True):
     task: str
     help: str
     reward: Callable[[Mapping[str, float]], float]
+    settings: tuple[str, ...]
+    """The settings of the instrument that the task has."""
     check: Callable[[Choices, Plan], None] = lambda choices, plan: None
     """Without one, seeds alone keep the items apart."""
     known: Callable[[Sequence[Mapping[str, Any]]], dict[str, float]] = lambda trace: {}
@@ -148,40 +150,41 @@ def _feeling(trace: Sequence[Mapping[str, Any]]) -> dict[str, float]:
     return {"feeling": (felt[-1] if felt else Protocol().start) / 100}
 
 
+_TALK = ("language", "form", "turns", "rereads")
 ENVIRONMENTS = {
     one.name: one
     for one in (
         Environment(
             "numbers", "egosocial", "numbers", "number guessing: the share of predictions that are right",
-            lambda values: _mean(values, "right"), _numbers,
+            lambda values: _mean(values, "right"), ("rounds", "opponents"), _numbers,
         ),
         Environment(
             "stories", "egosocial", "generated", "generated stories: the share of questions that are right",
-            lambda values: _mean(values, "first", "third"),
+            lambda values: _mean(values, "first", "third"), ("perspective", "language", "tier", "stories"),
         ),
         Environment(
             "holdem", "egosocial", "holdem", "limit hold'em: 1 if the opponent's style is named correctly",
-            lambda values: _mean(values, "right"), _holdem,
+            lambda values: _mean(values, "right"), ("matches", "hands", "change", "weights"), _holdem,
         ),
         Environment(
             "goals", "socialeval", "goals", "SocialEval's goals: 1 if the goal is achieved, 0.5 if in part",
-            lambda values: values.get("achieved", 0.0) + 0.5 * values.get("partly", 0.0), _goals,
+            lambda values: values.get("achieved", 0.0) + 0.5 * values.get("partly", 0.0), ("language", "votes"), _goals,
         ),
         Environment(
             "practice", "sage", "practice", "practice talks: the person's feeling, times a gate, less the length",
-            lambda values: values.get("reward", 0.0), _practice, _feeling,
+            lambda values: values.get("reward", 0.0), (*_TALK, "talks", "scenarios"), _practice, _feeling,
         ),
         Environment(
             "return", "sage", "return-practice", "a person who comes back, in one of four arms: as practice talks",
-            lambda values: values.get("reward", 0.0), _practice, _feeling,
+            lambda values: values.get("reward", 0.0), (*_TALK, "talks"), _practice, _feeling,
         ),
         Environment(
             "deeds", "sage", "deeds", "talks with tools: 1 if the final state is the one that the ledger asks for",
-            lambda values: values.get("right", 0.0),
+            lambda values: values.get("right", 0.0), ("language", "talks", "turns", "rereads"),
         ),
         Environment(
             "sage", "sage", "practice", "your own scenarios: the person's feeling, times a gate, less the length",
-            lambda values: values.get("reward", 0.0), _sage, _feeling,
+            lambda values: values.get("reward", 0.0), (*_TALK, "scenarios"), _sage, _feeling,
         ),
     )
 }  # fmt: skip
@@ -244,6 +247,7 @@ def other_players(name: str, choices: Choices, plan: Plan) -> dict[str, RoleBind
             instrument.players[own]() if own in instrument.players else resolve_player(spec, role.name, plan.config)
         )
         if player.identity.stand_in:
-            raise UsageError(f"'{spec}' is a stand-in and gives no reward in {name}; name a model: {role.name}=MODEL.")
+            raise UsageError(f"'{spec}' is a stand-in and gives no reward in {name}; name a model: {role.name}=MODEL,"
+                             " such as local/FILE.gguf, vllm/NAME@URL or openai/NAME.")  # fmt: skip
         bindings[role.name] = RoleBinding(player, spec, spec)
     return bindings

@@ -23,7 +23,7 @@ _LOCAL = ("127.0.0.1", "::1", "localhost")
 
 
 def _serve(environment: Environment, values: Mapping[str, Any]) -> None:
-    roles, held_out = parse_roles(values["roles"]), values["held_out"]
+    roles, held_out = parse_roles(values.get("roles", ())), values.get("held_out")
     token = os.environ.get(values["token_variable"], "")
     if wrong := roles.keys() - {"simulator", "judge"}:
         raise unknown("role", min(wrong), ("simulator", "judge"))
@@ -33,14 +33,16 @@ def _serve(environment: Environment, values: Mapping[str, Any]) -> None:
         raise UsageError(f"--host {values['host']} opens the server to other machines; give --token-variable NAME.")
     if held_out and "simulator" not in roles:
         raise UsageError("--held-out needs a simulator to compare with: --role simulator=MODEL.")
-    for model in filter(None, (roles.get("simulator"), held_out)):
-        _check_person(model_label(model), unchecked=values["unchecked"])
     settings = chosen_settings(card_of(environment.instrument).setting, values)
-    choices = Choices(seed=values["seed"], settings=settings, data=values["data"], **roles)
+    choices = Choices(seed=values["seed"], settings=settings, data=values.get("data", ""), **roles)
     gym, heard = Gym(environment.name, choices), None
     if held_out:
         other = Gym(environment.name, structs.replace(choices, simulator=held_out))
         heard = Eavesdropper(other, lambda line: print_text(line, err=True))
+    for model in filter(None, (roles.get("simulator"), held_out)):
+        _check_person(model_label(model), unchecked=values["unchecked"])
+    if environment.task == "practice" and "judge" not in roles:
+        print_text("No judge: talks without a fact reward what the simulator likes; give --role judge=MODEL.", err=True)
     app = EnvironmentServer(gym, token=token, eavesdropper=heard).application()
     web.run_app(app, host=values["host"], port=values["port"], access_log=None, print=click.echo, shutdown_timeout=2)
 
@@ -63,23 +65,25 @@ class _Environments(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:
         environment = environment_named(cmd_name)
-        params = [
+        declared = card_of(environment.instrument).setting
+        people = [
             option(
                 "--role roles", "Model in a role: simulator=MODEL, judge=MODEL.", multiple=True, metavar="ROLE=MODEL"
             ),
             option("--held-out", "Simulator that hears every talk too, for the alarm.", default="", metavar="MODEL"),
             option("--unchecked", "Go on with a simulator that has no passport or is no person.", is_flag=True),
+        ]
+        trees = [option("--data", "Folder with your own trees.", default="", type=click.Path())]
+        params = [
+            *{"sage": people, "socialeval": trees}.get(environment.instrument, ()),
             option("--seed", "Seed of the items; lower ones are for tests.", type=int, default=Choices().seed),
-            option("--data", "Folder with your own trees (goals).", default="", type=click.Path()),
             option("--port", "Port to listen on; 0 means any free port.", type=click.IntRange(0, 65_535), default=8770),
             option("--host", "Address to listen on; other machines need a token.", default=_LOCAL[0]),
             option("--token-variable", "Environment variable with the clients' token.", default="", metavar="NAME"),
-            *setting_options(card_of(environment.instrument).setting),
+            *setting_options(tuple(one for one in declared if one.name in environment.settings)),
         ]
-        help_text = f"Serve {environment.help}."
-        return click.Command(
-            cmd_name, callback=lambda **given: _serve(environment, given), params=params, help=help_text
-        )
+        serve, text = (lambda **given: _serve(environment, given)), f"Serve {environment.help}."
+        return click.Command(cmd_name, callback=serve, params=params, help=text)
 
 
 command = Group(

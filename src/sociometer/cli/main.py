@@ -9,7 +9,7 @@ from itertools import pairwise
 import click
 from click.shell_completion import CompletionItem
 
-from sociometer.core.errors import ExitCode, SociometerError, unknown
+from sociometer.core.errors import ExitCode, SociometerError, UsageError, unknown
 from sociometer.core.hints import called, hint
 from sociometer.core.version import __version__
 
@@ -65,6 +65,8 @@ class Commands(click.Group):
             from sociometer.cli.instrument import instrument_group
 
             return _completing(instrument_group(cmd_name))
+        if cmd_name == "watch":
+            raise UsageError(f"unknown command 'watch'; see '{hint('run --watch')}' in '{hint('run --help-all')}'.")
         raise unknown("command", cmd_name, self.list_commands(ctx), f"Run '{hint('help')}' to see all.")
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:

@@ -89,11 +89,8 @@ def fixed_parameters() -> list[click.Parameter]:
 
 def _merged(chosen: list[Card]) -> tuple[Setting, ...]:
     """The settings of several instruments; one that several declare is offered once."""
-    merged: dict[str, Setting] = {}
-    for card in chosen:
-        for setting in card.setting:
-            merged.setdefault(setting.name, setting)
-    return tuple(merged.values())
+    first = {setting.name: setting for card in reversed(chosen) for setting in card.setting}
+    return tuple({setting.name: first[setting.name] for card in chosen for setting in card.setting}.values())
 
 
 def configs_of(instruments: tuple[str, ...], values: dict[str, Any]) -> list[RunConfig]:
@@ -174,7 +171,8 @@ def play(
 
 def _watch(where: str, instruments: tuple[str, ...], display: Display, quiet: bool, values: dict[str, Any]) -> int:
     """Evaluate the checkpoints of a training as they appear, and show their curve at the end."""
-    from sociometer.results.checkpoints import checkpoint_curve  # here, since it loads numpy
+    from sociometer.reporting.figures import checkpoint_figures  # here, since it loads numpy
+    from sociometer.results.checkpoints import checkpoint_curve
 
     if not values["against"] or values["until"] not in ("", DECIDED):
         raise UsageError("--watch plays each checkpoint until decided: give --against RUN and no other --until.")
@@ -194,9 +192,7 @@ def _watch(where: str, instruments: tuple[str, ...], display: Display, quiet: bo
         watched = Watch(engine, where, config, series)
         with suppress(KeyboardInterrupt):
             if not quiet:
-                print_text(
-                    f"Watching {where} for at most {steps} checkpoints. Ctrl-C ends; repeat to continue.", err=True
-                )
+                print_text(f"Watching {where} for at most {steps} steps. Ctrl-C ends; repeat to continue.", err=True)
                 _tell_the_limits(caps(values))
             for one in watched.play(seconds):
                 played.append(one)
@@ -207,11 +203,14 @@ def _watch(where: str, instruments: tuple[str, ...], display: Display, quiet: bo
         curve = checkpoint_curve(engine.stored(run.id)) if run else None
         if display.as_json:
             display.json(curve and {**structs.asdict(curve), "measure": curve.measure.name, "sentence": curve.sentence})
-        elif curve is None:
-            print_text("No checkpoint was evaluated.")
+        elif run is None or curve is None:
+            print_text(f"No checkpoint was evaluated: {watched.silent or f'none was found that loads in {where}'}.")
         else:
-            display.show([curve.table()], finding=curve.sentence)
-        return exit_code(played)
+            name = f"{run.instrument}/{checkpoint_figures([engine.stored(run.id)])[0].name}"
+            figure = f"Figure: {hint('report', run.id, '--figure', name, '--to', 'curve.svg')}"
+            display.show([curve.table()], finding=curve.sentence, notes=[figure])
+        ended = any(one.status is RunStatus.FINISHED for one in watched.records().values())
+        return exit_code(played) or int(ExitCode.OK if ended else ExitCode.MACHINERY)
 
 
 def _tell_of_stand_ins(plans: list[ReadPlan]) -> None:
@@ -479,5 +478,6 @@ command = RunCommand(
     params=fixed_parameters(),
     help="Run instruments on models. To continue an unfinished run, repeat the command or use 'resume'; stored replies"
     " are not paid for again. For your own server or function without a #REVISION in its name, only 'resume' continues"
-    " it. Reads defaults from sociometer.toml in the working folder.",
+    " it. For a training, use --watch FOLDER --against RUN: it evaluates each checkpoint as it appears (--help-all)."
+    " Reads defaults from sociometer.toml in the working folder.",
 )

@@ -40,7 +40,7 @@ def show_runs(watch: bool, every: float, store: StorePlace | None, display: Disp
         ),
         tuple(
             (
-                row.record.id, row.record.name, row.record.instrument, row.record.subject, row.state, row.score,
+                row.record.id, row.record.name, row.record.instrument, row.record.tested, row.state, row.score,
                 row.totals.done, row.totals.failed, _settings(row.record),
                 datetime.fromtimestamp(row.record.created, UTC).strftime("%Y-%m-%d %H:%M"),
                 cost_in_words(spent.cost, spent.priced, spent.unpriced) if spent.requests else None,
@@ -56,7 +56,7 @@ def show_runs(watch: bool, every: float, store: StorePlace | None, display: Disp
     notes = [f"Showing the newest {SCREEN} of {len(rows)} runs; add --format wide to see the rest."] if left else []
     data = [
         {"run": row.record.id, "name": row.record.name, "instrument": row.record.instrument,
-         "subject": row.record.subject, "status": row.status, "state": row.state, "created": row.record.created,
+         "subject": row.record.tested, "status": row.status, "state": row.state, "created": row.record.created,
          "done": row.totals.done, "errors": row.totals.failed, "spent": row.totals.spent, "score": row.score}
         for row in rows
     ]  # fmt: skip
@@ -105,7 +105,7 @@ def _rows(path: StorePlace, most: int | None) -> list[_Row]:
 def _score(store: Store, record: RunRecord) -> str:
     card = record.manifest.card or cards().get(record.instrument)
     try:
-        found = first_score(store, record, card) if card else None
+        found = first_score(store, record, card) if card and record.subject else None
     except StoreError:
         return "damaged"
     return estimate(found[1].value, found[0].unit, found[1].interval) if found else ""
@@ -167,7 +167,7 @@ def _watched(store: Store, record: RunRecord, before: dict[str, tuple[float, int
     ended, spent = totals.done + totals.failed, totals.spent
     before[record.id] = now, ended
     return WatchedRun(
-        record.id, record.subject, totals.done, totals.failed, record.manifest.episodes,
+        record.id, record.tested, totals.done, totals.failed, record.manifest.episodes,
         round((ended - then[1]) / max(now - then[0], 1e-9), 2) if then else None, spent.requests,
         spent.input_tokens + spent.output_tokens,
         cost_in_words(spent.cost, spent.priced, spent.unpriced, spent.charged_cost),

@@ -25,6 +25,7 @@ from sociometer.store.records import RunRecord, RunStatus
 SETTLED_SECONDS = 10.0
 """A checkpoint counts when its files have not changed, or its server has listed it, for so long."""
 POLL_SECONDS = 2.0
+LISTED_SECONDS = 10.0  # a server that takes longer to list its models is named, and asked again
 STEP = "{step}"
 MakeConfig = Callable[[str, Checkpoint], RunConfig]
 """The configuration of the run of a model that is a checkpoint."""
@@ -93,7 +94,8 @@ def find_served(where: str, config: RunConfig) -> Iterator[Found]:
     family, _, pattern = name.partition("/")
 
     async def listed() -> tuple[str, ...]:
-        async with resolve_player(spec, SUBJECT, config) as player:
+        quick = structs.replace(config, timeout_seconds=min(config.timeout_seconds, LISTED_SECONDS))
+        async with resolve_player(spec, SUBJECT, quick) as player:
             return await player.list_models()
 
     for one in run_loop(listed()):
@@ -111,7 +113,7 @@ class Watch:
             raise UsageError(f"--watch {where} needs {STEP} in the model's name, as in vllm/lora-{STEP}@URL.")
         if not is_served(where) and not _folder(where).is_dir():
             raise UsageError(f"--watch: there is no folder '{_folder(where)}'; create it, or correct the path.")
-        self._engine, self._where, self._make, self._series, self._silent = engine, where, make, series, ""
+        self._engine, self._where, self._make, self._series, self.silent = engine, where, make, series, ""
         self._since: dict[Found, float] = {}
         self._left: set[Found] = set()
         self._read: ReadLists = {}
@@ -159,10 +161,11 @@ class Watch:
         try:
             found = list(find_served(self._where, self._config(self._where)) if served else find_files(self._where))
         except MachineryError as error:
-            if str(error) != self._silent:
-                print_text(f"{error} Waiting for it.", err=True)
-            self._silent = str(error)
+            if self.silent != (told := str(error).rstrip(".")):
+                print_text(f"{told}. Waiting for it: the watch goes on when it answers.", err=True)
+            self.silent = told
             return None
+        self.silent = ""
         now, there = time.monotonic(), {one.model for one in found}
         for one in self._since.keys() - self._left:
             if one.model not in there:

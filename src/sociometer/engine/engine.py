@@ -387,7 +387,7 @@ def _progress(plan: StoredPlan, budget: Budget) -> Progress:
     ranked = until is not None and until.goal == RANKED
     repeated = record.manifest.given_items or bool(plan.config.shard) or ranked
     made = Progress(
-        visible(f"{record.instrument} · {record.subject}"),
+        visible(f"{record.instrument} · {record.tested}"),
         budget,
         plan.total,
         resume=None if repeated else partial(plan.config.resume_command, record.reference),

@@ -8,6 +8,7 @@ from sociometer.core.stopping import Look
 from sociometer.core.words import counted
 from sociometer.results.stopping import LEVEL, rule_measure
 from sociometer.statistics.formatting import amount, bracketed_interval
+from sociometer.statistics.sequential import UNDECIDED
 from sociometer.store.stored_run import StoredRun
 
 
@@ -40,6 +41,9 @@ class CheckpointCurve(Struct, frozen=True):
             for how in ("worse", "better")
             if how in first
         ]
+        if ended and first.keys() <= {UNDECIDED}:
+            counts = f"{counted(len(ended), 'checkpoint')} up to step {ended[-1].step}"
+            return f"No verdict yet: the items could not decide any of {counts} against {self.against}."
         if ended and "worse" not in first:
             said.append(f"No checkpoint up to step {ended[-1].step} was found to be worse than {self.against}.")
         return " ".join(said) or "No checkpoint has been evaluated to its end."

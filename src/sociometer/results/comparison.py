@@ -2,14 +2,13 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from itertools import islice
 
 from msgspec import Struct, structs
 
 from sociometer.core.card import MeasureCard
 from sociometer.core.errors import UsageError, hint
-from sociometer.core.measure import Corrected, Interval
+from sociometer.core.measure import Interval
 from sociometer.core.task import AnyRun
 from sociometer.core.words import grouped
 from sociometer.results.candidates import differing_settings, why_not_comparable
@@ -184,7 +183,10 @@ def _by_people(
     note = f"“{title}” is corrected by people's labels of {labels}; the judge alone says {judge}"
     names = {**first.shares, **second.shares}
     influence = {name: second.shares.get(name, 0.0) - first.shares.get(name, 0.0) for name in names}
-    at = partial(_corrected_interval, first, second)
+
+    def at(level: float) -> Interval:
+        return corrected_difference(first, second, level).interval
+
     extremes = _corrected_ends(row, at)
     return structs.replace(row, paired=paired, influence=influence, interval=at, extremes=extremes, ends=()), [note]
 
@@ -198,10 +200,6 @@ def _corrected_ends(
     share = row.paired.items / (row.paired.items + row.failed)
     most = (row.measure.scale[1] - row.measure.scale[0]) * (1 - share) * (-1 if row.measure.better == "lower" else 1)
     return tuple(lambda level, end=end: at(level).scaled(share, end) for end in (-most, most))
-
-
-def _corrected_interval(first: Corrected, second: Corrected, level: float) -> Interval:
-    return corrected_difference(first, second, level).interval
 
 
 def _left_out(sides: tuple[_Side, _Side], shared: SharedItems) -> list[str]:
@@ -276,7 +274,8 @@ def _difference(
     extremes = tuple(_with_people(one, crowds)[1] for one in ends)
     ended = [] if group else [end_of(measure, run.summary, chance) for run in runs]
     reached = tuple(end.at if end is not None and end.sure else "" for end in ended)
-    return UncorrectedDifference(measure, group, paired, influence, at, failed, extremes, times, chance, reached)
+    made = UncorrectedDifference(measure, group, paired, influence, at, failed, extremes, times, chance, reached)
+    return structs.replace(made, announced=max(run.announced for run in runs))
 
 
 def _crowds(

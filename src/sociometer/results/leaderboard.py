@@ -152,8 +152,10 @@ def leaderboard(candidates: Sequence[AnyRun], measure: str = "") -> Leaderboard:
     people = {
         place: mean_over_people(tables[place], shared.items) for place, candidate in enumerate(kept) if candidate.people
     }
-    level = nominal_level(earliest(candidate.times for candidate in kept))
-    widen = normal_quantile(0.5 + level / 2) / normal_quantile(0.975)
+    times = earliest(candidate.times for candidate in kept)
+    widen = normal_quantile(0.5 + nominal_level(times) / 2) / normal_quantile(0.975)
+    announced = max(candidate.announced for candidate in kept) if len(kept) == 2 else 1  # as in their comparison
+    level = nominal_level(times, 1 - 0.05 / announced)
     marks = [right_or_wrong(card, table) for table in tables]
 
     def rank(failed: FailedItems | None = None) -> list[Rank]:

@@ -78,7 +78,8 @@ def _refuse_others(new: Manifest, reference: StoredRun) -> None:
     ):
         if before != now:
             raise UsageError(
-                f"the run and --against {reference.reference} cannot be compared item by item: they differ in {what}."
+                f"the run and --against {reference.reference} cannot be compared item by item: the two differ in {what}"
+                f"{_mended(old, new)}."
             )
     if reference.status is RunStatus.PLAYING:
         raise UsageError(f"--against {reference.reference} is still being played; wait for it to end.")
@@ -87,6 +88,20 @@ def _refuse_others(new: Manifest, reference: StoredRun) -> None:
         if old.config.until is not None:
             step = "its rule ended it early. Run its model again without --until; stored replies are reused."
         raise UsageError(f"--against {reference.reference} has not played all items of {', '.join(lacking)}: {step}")
+
+
+def _mended(old: Manifest, new: Manifest) -> str:
+    """The options that make a new run one like the old; empty if no option does."""
+    before, now = (
+        {"--limit ": one.limit, "--seed ": one.seed, "--repeats ": one.repeats}
+        | {f"--{name} ": value for name, value in one.settings.items()}
+        | {f"-o {name}=": value for name, value in one.ways.items()}
+        for one in (old.config, new.config)
+    )
+    were = {name: before.get(name) for name in before | now if before.get(name) != now.get(name)}
+    return "".join(
+        f"; leave out {name.strip(' =')}" if value is None else f"; add {name}{value}" for name, value in were.items()
+    )
 
 
 def _items(instrument: Instrument, task: str, view: AnyRun, measure: MeasureCard) -> RunItems:

@@ -163,6 +163,8 @@ class UncorrectedDifference(Struct, frozen=True):
     """The shares of the items after which a stopping rule looked at one of the runs."""
     chance: float | None = None
     ends: tuple[str, ...] = ()
+    announced: int = 1
+    """The checkpoints of a watched training that share the error rate; the interval is at least as wide as theirs."""
 
     @property
     def what(self) -> tuple[str, ...]:
@@ -196,7 +198,9 @@ def decide(
         shared = simultaneous(influence, raw, min(one.paired.clusters for one in family), terms.level, alike=alike)
         for index, one, p_adjusted in zip(members, family, shared.p_values, strict=True):
             margin = margins.get((one.measure.task, one.measure.name))
-            result[index] = _decided(one, p_adjusted, shared.level, size, terms, margin)
+            p_adjusted = max(p_adjusted, min(1.0, one.announced * one.paired.p_value))
+            level = max(shared.level, 1 - (1 - terms.level) / one.announced)
+            result[index] = _decided(one, p_adjusted, level, size, terms, margin)
     return [result[index] for index in range(len(differences))]
 
 

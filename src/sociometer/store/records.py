@@ -155,6 +155,11 @@ class RunRecord(Struct, frozen=True):
     """Why it cannot be read, if its status is `damaged`."""
 
     @property
+    def tested(self) -> str:
+        """The subject's label; of a run that asks no subject, such as a passport, the models in its roles."""
+        return self.subject or ", ".join(one.label for one in self.manifest.roles.values())
+
+    @property
     def reference(self) -> str:
         """What a user types for the run: its name, or its id if it has none."""
         return self.name or self.id

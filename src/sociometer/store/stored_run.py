@@ -228,6 +228,7 @@ class StoredRun:
             run=self.id,
             stand_ins=self.stand_ins,
             times=self._times(found.name),
+            announced=until.models if (until := self.manifest.config.until) and until.checkpoint else 1,
             name=self.subject,
             task=found.name,
             card=self._instrument.card,

@@ -255,7 +255,11 @@ def test_the_command_writes_a_page_and_run_prints_the_verdict(tmp_path, capsys, 
     assert (
         run_command(["sage", "passport", "--role", "simulator=baseline/random", "--turns", "0", "--store", "s.db"]) == 0
     )
-    shown = capsys.readouterr().out
+    shown, progress = capsys.readouterr()
+    assert "sage · baseline/random\n" in progress
+    assert run_command(["runs", "--store", "s.db", "--json"]) == 0
+    _, *examined = json.loads(capsys.readouterr().out)
+    assert {(one["subject"], one["score"]) for one in examined} == {("baseline/random", "")}
     assert "Passport of baseline/random: not a person" in shown and "Not compared with released judgements" in shown
     kept = json.loads(kept_at("baseline/random").read_text("utf-8"))
     assert kept == json.loads((tmp_path / "passport.json").read_text("utf-8")) and kept["verdict"] == "not a person"
