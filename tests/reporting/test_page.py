@@ -326,6 +326,47 @@ def test_runs_with_another_judge_are_ranked_and_drawn_apart():
     ]
 
 
+def test_official_and_bundled_items_of_a_task_are_named_and_never_on_one_axis(tmp_path):
+    runs = _measured("abcde", a=[0.0] * 40, c=[1.0] * 90, d=[0.0] * 90, e=[1.0] * 90)
+    for run in runs[2:]:
+        run.official = True
+    found = gather(runs, evidence=0)
+    assert [(one.task_title, [each.subject for each in one.standings]) for one in found.rankings] == [
+        ("Questions, bundled items", ["b", "a"]),
+        ("Questions, official items", ["c", "e", "d"]),
+    ]
+    assert all(one.unranked == {} for one in found.rankings), "runs on fewer bundled items are not short ones"
+    assert findings_of(found)[0] == "Questions, bundled items: b is clearly first."
+    drawn_apart = strips(found.profile, found.subjects, [CARD])
+    assert [(strip.measure, [dot.subject for dot in strip.dots]) for strip in drawn_apart] == [
+        ("Accuracy, 40 bundled items", ["b", "a"]),
+        ("Accuracy, 90 official items", ["c", "e", "d"]),
+    ]
+    figures = found.figures()
+    assert [name for name, one in figures.items() if one.title.endswith(", official items")] == [
+        "tact/abilities-official", "tact/heat-official", "tact/table-official",
+    ]  # fmt: skip
+    assert figures["tact/abilities"].title == "Accuracy by ability, bundled items"
+    assert {row[0] for row in figures["tact/table-official"].table.rows} == {"c", "d", "e"}
+    labels = {row["label"] for row in figures["profile"].chart["data"]["values"]}
+    assert labels == {f"to people · tact: Accuracy, {whose} items" for whose in ("bundled", "official")}
+    tasks = {(row[0][0], row[1][0]) for row in all_numbers(found.chapters[0])}
+    assert {("a", "Questions, bundled items"), ("e", "Questions, official items")} <= tasks
+    page = write_report(runs, tmp_path / "sets.html", made="now", version="9.9").read_text(encoding="utf-8")
+    assert page.count("Tact test, version 3, official items") == 3
+
+
+def test_the_items_of_a_report_are_named_where_all_are_official(tmp_path):
+    runs = [changed(run, official=True) for run in _measured("abc", a=[0.0] * 40, b=[1.0] * 40)]
+    found = gather(runs, evidence=0)
+    assert findings_of(found)[0] == "On official items, b is clearly first."
+    page = write_report(runs, tmp_path / "official.html", made="now", version="9.9").read_text(encoding="utf-8")
+    assert "Accuracy, official items on 40 shared items" in page and "version 3, official items" in page
+    assert gather(runs[:2], evidence=0).comparisons[0].task_title == "Questions, official items"
+    assert findings_of(gather(runs[:1], evidence=0))[0].startswith("On official items, the accuracy of a is 0.0 %")
+    assert findings_of(gather(runs[:2], evidence=0))[0].startswith("On official items, b is better than a: ")
+
+
 def test_the_page_opens_with_the_finding_and_folds_the_rest(page):
     text = page.read_text(encoding="utf-8")
     assert text.index('class="finding"') < text.index('class="panel"') < text.index("<details")

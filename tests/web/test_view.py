@@ -60,6 +60,17 @@ def test_the_list_is_searched_and_filtered(owner, query, count):
     assert f"{count} run" in plain(got.text)
 
 
+def test_the_list_and_the_page_of_a_run_say_that_its_items_are_official(tmp_path, official_data):
+    asked = ["run", "sesi", "--model", "baseline/random", "--limit", "4", "--quiet", "--store", str(tmp_path / "s.db")]
+    assert run_command([*asked, "--official", "--data", str(official_data)]) == 0
+    with Served(view_application(ViewedStore(tmp_path / "s.db", load, cards()))) as served:
+        owner = Client(served.url)
+        owner.post("/enter", {"token": served.app[TOKENS].make()})
+        (run,) = sm.runs(store=tmp_path / "s.db")
+        assert '<span class="under">official items</span>' in owner.get("/").text
+        assert "official items</span></h1>" in owner.get(f"/run/{run.id}/").text
+
+
 def test_a_killed_run_is_found_among_the_stopped_ones(stored, tmp_path):
     with Store(tmp_path / "s.db") as store, Store(stored) as other:
         record = next(iter(other.runs.all()))

@@ -28,7 +28,7 @@ from sociometer.reporting.figures import strips
 from sociometer.reporting.headline import findings_of, headlines_of, title_of, troubles
 from sociometer.reporting.rankings import Ranking
 from sociometer.reporting.tables import TextCell, cells, heads, rows, without_empty_columns
-from sociometer.results.candidates import setting_words
+from sociometer.results.candidates import item_sets, setting_words
 from sociometer.results.export import of_people
 from sociometer.results.leaderboard import Standing
 from sociometer.results.summaries import measure_rows
@@ -102,6 +102,7 @@ def render(content: ReportContent, *, made: str, version: str, top: int = TOP) -
             left_out={chapter.card.name: rows_left_out(chapter) for chapter in content.chapters},
             troubles=troubles(content),
             names=names,
+            item_sets=item_sets(result for chapter in content.chapters for result in chapter.results),
             unranked=unranked_sentences(main.rankings, names),
             verdict=VERDICT,
             families=FAMILIES,
@@ -157,10 +158,10 @@ def rows_left_out(chapter: Chapter) -> int:
 
 def all_numbers(chapter: Chapter) -> list[list[TextCell]]:
     """Every measure of every result as a row of the table; of very many, only those of all items."""
-    whole = bool(rows_left_out(chapter))
+    whole, sets = bool(rows_left_out(chapter)), item_sets(chapter.results)
     found: list[list[TextCell]] = []
     for result in chapter.results:
-        task = chapter.card.task_title(result.task)
+        task = f"{chapter.card.task_title(result.task)}, {sets[result.run, result.task]}".removesuffix(", ")
         for row in measure_rows(result.summary, chapter.card, result.task):
             if not (whole and row.group):
                 texts = [(text, False) for text in (result.subject, task, row.card.title, row.group)]

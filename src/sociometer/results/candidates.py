@@ -1,7 +1,7 @@
 """Whether runs of one task can be compared, which items they share, and the label of a run, the same everywhere."""
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -57,6 +57,20 @@ def _facts(run: StoredRun) -> dict[str, SettingValue]:
 def setting_words(value: SettingValue) -> str:
     """The value of a setting as text."""
     return ", ".join(value) if isinstance(value, tuple) else str(value)
+
+
+def item_sets(runs: Iterable[AnyRun]) -> dict[tuple[str, str], str]:
+    """The name of the item set of each run and task: “official items”; empty if a task was played on bundled ones only.
+
+    Scores on different item sets are not on one scale.
+    """
+    tasks = grouped(((run.card.name, run.task), run) for run in runs)
+    apart = {task for task, same in tasks.items() if any(run.whose_items in ("official", "own") for run in same)}
+    return {
+        (run.run, run.task): f"{run.whose_items} items" if task in apart else ""
+        for task, same in tasks.items()
+        for run in same
+    }
 
 
 _USUAL = {"base": False, "answer": "reply"}

@@ -109,6 +109,8 @@ class RunRow(Struct, frozen=True):
     measure: str = ""
     others: dict[str, str] = {}
     """The models in the other roles."""
+    items: str = ""
+    """Whose items it has, in words; empty for bundled and imported ones."""
 
     @property
     def finished(self) -> int:
@@ -120,7 +122,7 @@ def run_row(viewed: ViewedStore, store: Store, record: RunRecord) -> RunRow:
     """The current row of a run in the list."""
     totals = store.totals(record)
     done, failed, spent = totals.done, totals.failed, totals.spent
-    spec = model_label(record.manifest.config.subject)
+    spec, whose = model_label(record.manifest.config.subject), record.manifest.whose_items
     return RunRow(
         id=record.id, name=record.name, instrument=record.instrument, subject=record.subject,
         model="" if spec == record.subject else spec,
@@ -128,6 +130,7 @@ def run_row(viewed: ViewedStore, store: Store, record: RunRecord) -> RunRow:
         created=record.created, done=done, failed=failed, planned=record.manifest.episodes, requests=spent.requests,
         tokens=spent.input_tokens + spent.output_tokens, cost=_cost(spent.cost, spent.priced, spent.unpriced),
         others={role: who.label for role, who in record.manifest.roles.items() if role != SUBJECT},
+        items=f"{whose} items" if whose in ("official", "own") else "",
         **_score(viewed, store, record),
     )  # fmt: skip
 
