@@ -23,6 +23,7 @@ from sociometer.reporting.page import (
     all_numbers,
     as_data_block,
     packed,
+    rank_text,
     rows_left_out,
     unranked_sentences,
     write_report,
@@ -153,6 +154,7 @@ def test_a_ranking_says_who_cannot_be_separated_and_when_items_are_too_few():
     few = gather(_measured("abc", a=[1.0] * 4, b=[0.0] * 4, c=[1.0] * 4), evidence=0).rankings[0]
     assert few.too_few and few.leaders == ()
     assert few.sentence == "4 independent items cannot rank the subjects; at least 10 are needed."
+    assert [rank_text(standing) for standing in few.standings] == ["–"] * 3, "what cannot be ranked has no rank"
 
 
 def test_the_finding_is_about_models_and_not_about_the_baselines_next_to_them():
@@ -496,6 +498,13 @@ def test_the_numbers_behind_a_comparison_are_all_on_the_page(tmp_path):
     table = comparison_table(comparison)
     cells = dict(zip(table.columns, table.rows[0], strict=True))
     assert cells["same within"] == "10 points: not shown"
+
+
+def test_a_comparison_of_too_few_items_has_no_p():
+    (comparison,) = gather(_measured("ab", a=[1.0] * 4, b=[0.0] * 4), evidence=0).comparisons
+    table = comparison_table(comparison)
+    cells = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+    assert {(row["verdict"], row["p"], row["p adjusted"]) for row in cells} == {("too few", None, None)}
 
 
 def test_the_first_subject_given_is_the_reference_for_every_instrument():

@@ -71,6 +71,17 @@ def test_the_list_and_the_page_of_a_run_say_that_its_items_are_official(tmp_path
         assert "official items</span></h1>" in owner.get(f"/run/{run.id}/").text
 
 
+def test_runs_side_by_side_that_cannot_be_compared_have_no_counts(tmp_path):
+    path = tmp_path / "s.db"
+    for language in ("en", "zh"):
+        sm.run("seceu", model="baseline/even", limit=4, settings={"language": language}, store=path)
+    with Served(view_application(ViewedStore(path, load, cards()))) as served:
+        owner = Client(served.url)
+        owner.post("/enter", {"token": served.app[TOKENS].make()})
+        text = plain(owner.get("/side-by-side?" + "&".join(f"run={run.id}" for run in sm.runs(store=path))).text)
+        assert "cannot be compared" in text and "is ahead on" not in text
+
+
 def test_a_killed_run_is_found_among_the_stopped_ones(stored, tmp_path):
     with Store(tmp_path / "s.db") as store, Store(stored) as other:
         record = next(iter(other.runs.all()))

@@ -48,8 +48,8 @@ _OFFERED = "window.vegaEmbed = vegaEmbed;"
 
 
 def rank_text(standing: Standing | None) -> str:
-    """The rank of a subject: “1”, or “1 to 3” if the items leave several ranks open."""
-    if standing is None:
+    """The rank of a subject: “1”, “1 to 3” if the items leave several ranks open, a dash if they are too few."""
+    if standing is None or standing.ranks.too_few:
         return "–"
     low, high = standing.ranks.low, standing.ranks.high
     if low is None or high is None or low == high:
