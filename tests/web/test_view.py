@@ -32,7 +32,7 @@ from sociometer.store.runs import RunSearch
 from sociometer.store.store import Store
 from sociometer.web.browsing import ViewedStore, run_row
 from sociometer.web.guard import TOKENS
-from sociometer.web.rendering import texts, tongue
+from sociometer.web.rendering import Words, texts, tongue
 from sociometer.web.view import ORDERS, SHOWN, view_application
 
 PAST = Path(__file__).parents[1] / "fixtures" / "past_tasks"
@@ -80,6 +80,20 @@ def test_runs_side_by_side_that_cannot_be_compared_have_no_counts(tmp_path):
         owner.post("/enter", {"token": served.app[TOKENS].make()})
         text = plain(owner.get("/side-by-side?" + "&".join(f"run={run.id}" for run in sm.runs(store=path))).text)
         assert "cannot be compared" in text and "is ahead on" not in text
+
+
+def test_a_run_that_a_stopping_rule_ended_has_the_status_of_the_terminal(tmp_path):
+    path = tmp_path / "s.db"
+    run = sm.run("sesi", model="baseline/random", limit=80, until="±20", store=path)
+    assert re.fullmatch(r"decided after \d+ of \d+", run.state)
+    with Served(view_application(ViewedStore(path, load, cards()))) as served:
+        owner = Client(served.url)
+        owner.post("/enter", {"token": served.app[TOKENS].make()})
+        for page in ("/", f"/run/{run.id}/"):
+            assert f'data-of="status">{run.state}</span>' in owner.get(page).text
+        assert json.loads(owner.get(f"/states?run={run.id}").text)["runs"][0]["shown"] == run.state
+    used, planned = re.findall(r"\d+", run.state)
+    assert Words("zh").state(run.state) == f"已得出结论（{used} / {planned} 题）"
 
 
 def test_a_killed_run_is_found_among_the_stopped_ones(stored, tmp_path):

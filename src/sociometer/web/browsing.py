@@ -34,7 +34,7 @@ from sociometer.store.place import StorePlace
 from sociometer.store.records import RunRecord, RunStatus
 from sociometer.store.runs import RunSearch
 from sociometer.store.store import Store
-from sociometer.store.stored_run import StoredRun, first_score, status_of
+from sociometer.store.stored_run import StoredRun, first_score, state_of, status_of
 from sociometer.web.guard import visitor_of
 from sociometer.web.rendering import owner_page, tongue
 
@@ -95,6 +95,8 @@ class RunRow(Struct, frozen=True):
     subject: str
     model: str
     status: str
+    state: str
+    """The status in words, with what a stopping rule did: “decided after 77 of 192”."""
     created: float
     done: int
     failed: int
@@ -123,10 +125,12 @@ def run_row(viewed: ViewedStore, store: Store, record: RunRecord) -> RunRow:
     totals = store.totals(record)
     done, failed, spent = totals.done, totals.failed, totals.spent
     spec, whose = model_label(record.manifest.config.subject), record.manifest.whose_items
+    status = status_of(store, record)
     return RunRow(
         id=record.id, name=record.name, instrument=record.instrument, subject=record.subject,
         model="" if spec == record.subject else spec,
-        status="imported" if record.manifest.imported else str(status_of(store, record)),
+        status="imported" if record.manifest.imported else str(status),
+        state=state_of(store, record) if status is RunStatus.FINISHED else str(status),
         created=record.created, done=done, failed=failed, planned=record.manifest.episodes, requests=spent.requests,
         tokens=spent.input_tokens + spent.output_tokens, cost=_cost(spent.cost, spent.priced, spent.unpriced),
         others={role: who.label for role, who in record.manifest.roles.items() if role != SUBJECT},

@@ -170,6 +170,10 @@ class Words:
         known = self._known.get(text, text)
         return known.format(**values) if values else known
 
+    def state(self, text: str) -> str:
+        """The status of a run in this language, with its numbers: “decided after 77 of 192”."""
+        return self(re.sub(r"\d+", "{}", text)).format(*re.findall(r"\d+", text))
+
     def bounds(self, text: str) -> str:
         """An interval as it is written in this language: “4 to 49 %”, “too few (8 clusters)”."""
         if self.language == ENGLISH or text in self._known:
