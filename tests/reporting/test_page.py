@@ -507,6 +507,23 @@ def test_a_comparison_of_too_few_items_has_no_p():
     assert {(row["verdict"], row["p"], row["p adjusted"]) for row in cells} == {("too few", None, None)}
 
 
+def test_the_page_says_which_runs_are_left_out(tmp_path):
+    out = tmp_path / "left.html"
+    write_report(_measured("ab"), out, made="now", version="9.9", left_out=["c on tact (r9) has 2 of the 40 items"])
+    assert "<li>Left out: c on tact (r9) has 2 of the 40 items.</li>" in out.read_text(encoding="utf-8")
+
+
+def test_a_page_has_no_advice_for_a_terminal_and_names_what_is_too_few(monkeypatch):
+    (run,) = _measured("a", a=[1.0] * 4)
+    summary = structs.replace(run.summary(), notes=("Add --blind to see more.", "A caveat."))
+    monkeypatch.setattr(run, "summary", lambda task="": summary)
+    card = structs.replace(CARD, task=(TaskCard("questions", "Questions", cluster="story"),))
+    run.definition = Instrument(FOLDER, TASKS, card=card)
+    (chapter,) = gather([run], evidence=0).chapters
+    assert chapter.notes == ("A caveat.",)
+    assert {row[5][0] for row in all_numbers(chapter)} == {"too few (4 stories)", "too few (2 stories)"}
+
+
 def test_the_first_subject_given_is_the_reference_for_every_instrument():
     one, two, _ = given()
     manners = Instrument(FOLDER, TASKS, card=structs.replace(CARD, name="manners"))

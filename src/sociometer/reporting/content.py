@@ -18,6 +18,7 @@ from sociometer.results.candidates import contamination_note, item_sets, run_lab
 from sociometer.results.comparison import compare
 from sociometer.results.profile import ProfileLine, profile_lines
 from sociometer.results.runs import CorrectedTask, corrected_tasks
+from sociometer.results.summaries import ADVICE
 from sociometer.results.verdicts import Comparison, Terms
 from sociometer.statistics.chart_theme import with_subjects
 from sociometer.statistics.formatting import other_stand_ins
@@ -135,7 +136,8 @@ def gather(
             counts[run.id, task] = EpisodeCounts(len(episodes), kept.failures())
             by_people = corrected.get(task, CorrectedTask({}, []))
             caveat = contamination_note(run, task)
-            notes = (*((caveat,) if caveat else ()), *view.summary.notes, *by_people.notes)
+            own = (note for note in view.summary.notes if not note.startswith(ADVICE))
+            notes = (*((caveat,) if caveat else ()), *own, *by_people.notes)
             results.append(structs.replace(view, summary=structs.replace(view.summary, notes=notes)))
             room -= len(episodes)
             headline = run.definition.task(task).headline(kept if room >= 0 else view)

@@ -57,7 +57,7 @@ def rank_text(standing: Standing | None) -> str:
     return f"{low:.0f} to {high:.0f}"
 
 
-def render(content: ReportContent, *, made: str, version: str, top: int = TOP) -> str:
+def render(content: ReportContent, *, made: str, version: str, top: int = TOP, left_out: Sequence[str] = ()) -> str:
     """The whole page; `made` is the date as text, and `top` the number of subjects that are not folded."""
     library, script, style = _library(), _source("report.js"), _source("report.css")
     charts = {
@@ -100,7 +100,7 @@ def render(content: ReportContent, *, made: str, version: str, top: int = TOP) -
             marked={mark.name for strip in shown if strip.instrument not in below for mark in strip.marks},
             numbers={chapter.card.name: all_numbers(chapter) for chapter in content.chapters},
             left_out={chapter.card.name: rows_left_out(chapter) for chapter in content.chapters},
-            troubles=troubles(content),
+            troubles=(*troubles(content), *(f"Left out: {why}." for why in left_out)),
             names=names,
             item_sets=item_sets(result for chapter in content.chapters for result in chapter.results),
             unranked=unranked_sentences(main.rankings, names),
@@ -268,10 +268,14 @@ def write_report(
     evidence: int | None = None,
     top: int = TOP,
     samples: Collection[str] = (),
+    left_out: Sequence[str] = (),
 ) -> Path:
-    """Write the page about these runs and return its path; a failure leaves no partial page."""
+    """Write the page about these runs and return its path; a failure leaves no partial page.
+
+    `left_out` says which other runs the page is not about, and why.
+    """
     content = gather(runs, terms=terms, evidence=evidence, samples=samples)
-    page = render(content, made=made, version=version, top=top)
+    page = render(content, made=made, version=version, top=top, left_out=left_out)
     with whole_file(path, private=any(map(of_people, runs))) as partial:
         partial.write_text(page, encoding="utf-8")
     return path

@@ -26,6 +26,7 @@ from sociometer.results.candidates import contamination_note, run_labels
 from sociometer.results.comparison import compare
 from sociometer.results.corrected import corrected_measures, correction_note, corrections
 from sociometer.results.groups import runs_of_people
+from sociometer.results.summaries import ADVICE
 from sociometer.results.verdicts import Comparison
 from sociometer.statistics.chart_theme import Mode
 from sociometer.statistics.formatting import chance_of, interval_text, number
@@ -291,7 +292,8 @@ def read_summary(viewed: ViewedStore, run: str, task: str) -> Summary:
         summary = stored.summary(task)
         by_people = (correction_note(one) for one in corrections(stored) if one.task == task)
         checked = contamination_note(stored, task)
-        return structs.replace(summary, notes=(*((checked,) if checked else ()), *summary.notes, *by_people))
+        own = (note for note in summary.notes if not note.startswith(ADVICE))
+        return structs.replace(summary, notes=(*((checked,) if checked else ()), *own, *by_people))
 
 
 def primary(card: Card, task: str) -> MeasureCard | None:
