@@ -298,8 +298,7 @@ def report(
     """Write one self-contained page about runs; with `figure`, one of its figures (.svg, .pdf or .png; a table: .csv).
 
     `evidence` is the number of transcripts of each kind for each run and task: by default four, fewer for many runs.
-    Subjects after the `top` best of a panel or ranking are folded. `left_out` names other runs, and why they are not
-    on the page.
+    Subjects after the `top` best of a panel or ranking are folded; `left_out` says why others are not there.
     """
     from sociometer.reporting.content import gather  # here, since only the page needs jinja2 and vl_convert
     from sociometer.reporting.page import write_report

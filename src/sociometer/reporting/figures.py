@@ -220,18 +220,14 @@ def _strip(members: Sequence[ProfileLine], subjects: Sequence[str], card: Card, 
 
     dots = tuple(
         StripDot(
-            line.subject,
-            subjects.index(line.subject),
-            place(line.value),
-            place(line.interval.low) if line.interval else None,
-            place(line.interval.high) if line.interval else None,
-            number(line.value, line.unit, interval=line.interval),
-            _around(line),
+            line.subject, subjects.index(line.subject), place(line.value),
+            place(line.interval.low) if line.interval else None, place(line.interval.high) if line.interval else None,
+            number(line.value, line.unit, interval=line.interval), _around(line),
             "stand-in" if other_stand_ins(line.stand_ins) or subject_stand_in(line.stand_ins) else "",
             _beside(line, len(counts) > 1),
         )
         for line in members
-    )
+    )  # fmt: skip
     # runs of different parts of the items may have more than one chance level; the strip then shows none
     chance = first.chance if len({line.chance for line in members}) == 1 else None
     references = (("chance", chance), ("people", first.human))

@@ -102,7 +102,7 @@ def render(content: ReportContent, *, made: str, version: str, top: int = TOP, l
             left_out={chapter.card.name: rows_left_out(chapter) for chapter in content.chapters},
             troubles=(*troubles(content), *(f"Left out: {why}." for why in left_out)),
             names=names,
-            item_sets=item_sets(result for chapter in content.chapters for result in chapter.results),
+            item_sets=item_sets([result for chapter in content.chapters for result in chapter.results]),
             unranked=unranked_sentences(main.rankings, names),
             verdict=VERDICT,
             families=FAMILIES,
@@ -270,10 +270,7 @@ def write_report(
     samples: Collection[str] = (),
     left_out: Sequence[str] = (),
 ) -> Path:
-    """Write the page about these runs and return its path; a failure leaves no partial page.
-
-    `left_out` says which other runs the page is not about, and why.
-    """
+    """Write the page about these runs, with why others are left out; a failure leaves no partial page."""
     content = gather(runs, terms=terms, evidence=evidence, samples=samples)
     page = render(content, made=made, version=version, top=top, left_out=left_out)
     with whole_file(path, private=any(map(of_people, runs))) as partial:

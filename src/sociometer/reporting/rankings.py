@@ -141,19 +141,10 @@ def _made(
     standings = board.standings if board else ()
     clusters = standings[0].interval.clusters if standings else 0
     made = Ranking(
-        first.card.name,
-        first.card.short_title,
-        first.task,
-        first.card.task_title(first.task) + (f", {company}" if company else ""),
-        measure.title,
-        measure.unit,
-        standings,
-        unranked,
-        clusters,
-        "",
-        first.card.cluster_of(first.task),
-        _leaders(standings),
-    )
+        first.card.name, first.card.short_title, first.task,
+        first.card.task_title(first.task) + (f", {company}" if company else ""), measure.title, measure.unit,
+        standings, unranked, clusters, "", first.card.cluster_of(first.task), _leaders(standings),
+    )  # fmt: skip
     doubt = f"; {board.doubt}" if board and board.doubt and len(made.leaders) == 1 else ""
     return structs.replace(made, sentence=f"{_sentence(made)}{doubt}.")
 

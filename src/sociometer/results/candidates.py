@@ -1,7 +1,7 @@
 """Whether runs of one task can be compared, which items they share, and the label of a run, the same everywhere."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -59,18 +59,10 @@ def setting_words(value: SettingValue) -> str:
     return ", ".join(value) if isinstance(value, tuple) else str(value)
 
 
-def item_sets(runs: Iterable[AnyRun]) -> dict[tuple[str, str], str]:
-    """The name of the item set of each run and task: “official items”; empty if a task was played on bundled ones only.
-
-    Scores on different item sets are not on one scale.
-    """
-    tasks = grouped(((run.card.name, run.task), run) for run in runs)
-    apart = {task for task, same in tasks.items() if any(run.whose_items in ("official", "own") for run in same)}
-    return {
-        (run.run, run.task): f"{run.whose_items} items" if task in apart else ""
-        for task, same in tasks.items()
-        for run in same
-    }
+def item_sets(runs: Sequence[AnyRun]) -> dict[tuple[str, str], str]:
+    """The name of the item set of each run and task: “official items”; empty where all have the bundled ones."""
+    apart = {(run.card.name, run.task) for run in runs if run.whose_items in ("official", "own")}
+    return {(one.run, one.task): f"{one.whose_items} items" * ((one.card.name, one.task) in apart) for one in runs}
 
 
 _USUAL = {"base": False, "answer": "reply"}

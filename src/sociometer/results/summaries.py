@@ -65,7 +65,6 @@ class MeasureRow(Struct, frozen=True):
 
     @property
     def interval(self) -> str:
-        """Its interval as text; how many stories, trees or other independent parts there are if they are too few."""
         count = self.measure.interval.clusters if self.measure.interval else 0
         return interval_text(self.measure.interval, self.card.unit, f"too few ({counted(count, self.cluster)})")
 

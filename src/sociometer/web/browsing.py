@@ -131,7 +131,7 @@ def run_row(viewed: ViewedStore, store: Store, record: RunRecord) -> RunRow:
         id=record.id, name=record.name, instrument=record.instrument, subject=record.subject,
         model="" if spec == record.subject else spec,
         status="imported" if record.manifest.imported else str(status),
-        state=state_of(store, record) if status is RunStatus.FINISHED else str(status),
+        state=state_of(store, record) if status is RunStatus.FINISHED or record.manifest.imported else str(status),
         created=record.created, done=done, failed=failed, planned=record.manifest.episodes, requests=spent.requests,
         tokens=spent.input_tokens + spent.output_tokens, cost=_cost(spent.cost, spent.priced, spent.unpriced),
         others={role: who.label for role, who in record.manifest.roles.items() if role != SUBJECT},
