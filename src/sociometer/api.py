@@ -293,11 +293,12 @@ def report(
     margin: float | Mapping[str, float] | None = None,
     level: float = 0.95,
     top: int = 40,
+    left_out: Sequence[str] = (),
 ) -> Path:
     """Write one self-contained page about runs; with `figure`, one of its figures (.svg, .pdf or .png; a table: .csv).
 
     `evidence` is the number of transcripts of each kind for each run and task: by default four, fewer for many runs.
-    Subjects after the `top` best of a panel or ranking are folded.
+    Subjects after the `top` best of a panel or ranking are folded; `left_out` says why others are not there.
     """
     from sociometer.reporting.content import gather  # here, since only the page needs jinja2 and vl_convert
     from sociometer.reporting.page import write_report
@@ -314,6 +315,7 @@ def report(
         terms=Terms(level, margin),
         evidence=evidence,
         top=top,
+        left_out=left_out,
     )
 
 

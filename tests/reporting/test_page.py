@@ -23,6 +23,7 @@ from sociometer.reporting.page import (
     all_numbers,
     as_data_block,
     packed,
+    rank_text,
     rows_left_out,
     unranked_sentences,
     write_report,
@@ -153,6 +154,7 @@ def test_a_ranking_says_who_cannot_be_separated_and_when_items_are_too_few():
     few = gather(_measured("abc", a=[1.0] * 4, b=[0.0] * 4, c=[1.0] * 4), evidence=0).rankings[0]
     assert few.too_few and few.leaders == ()
     assert few.sentence == "4 independent items cannot rank the subjects; at least 10 are needed."
+    assert [rank_text(standing) for standing in few.standings] == ["–"] * 3, "what cannot be ranked has no rank"
 
 
 def test_the_finding_is_about_models_and_not_about_the_baselines_next_to_them():
@@ -326,6 +328,47 @@ def test_runs_with_another_judge_are_ranked_and_drawn_apart():
     ]
 
 
+def test_official_and_bundled_items_of_a_task_are_named_and_never_on_one_axis(tmp_path):
+    runs = _measured("abcde", a=[0.0] * 40, c=[1.0] * 90, d=[0.0] * 90, e=[1.0] * 90)
+    for run in runs[2:]:
+        run.official = True
+    found = gather(runs, evidence=0)
+    assert [(one.task_title, [each.subject for each in one.standings]) for one in found.rankings] == [
+        ("Questions, bundled items", ["b", "a"]),
+        ("Questions, official items", ["c", "e", "d"]),
+    ]
+    assert all(one.unranked == {} for one in found.rankings), "runs on fewer bundled items are not short ones"
+    assert findings_of(found)[0] == "Questions, bundled items: b is clearly first."
+    drawn_apart = strips(found.profile, found.subjects, [CARD])
+    assert [(strip.measure, [dot.subject for dot in strip.dots]) for strip in drawn_apart] == [
+        ("Accuracy, 40 bundled items", ["b", "a"]),
+        ("Accuracy, 90 official items", ["c", "e", "d"]),
+    ]
+    figures = found.figures()
+    assert [name for name, one in figures.items() if one.title.endswith(", official items")] == [
+        "tact/abilities-official", "tact/heat-official", "tact/table-official",
+    ]  # fmt: skip
+    assert figures["tact/abilities"].title == "Accuracy by ability, bundled items"
+    assert {row[0] for row in figures["tact/table-official"].table.rows} == {"c", "d", "e"}
+    labels = {row["label"] for row in figures["profile"].chart["data"]["values"]}
+    assert labels == {f"to people · tact: Accuracy, {whose} items" for whose in ("bundled", "official")}
+    tasks = {(row[0][0], row[1][0]) for row in all_numbers(found.chapters[0])}
+    assert {("a", "Questions, bundled items"), ("e", "Questions, official items")} <= tasks
+    page = write_report(runs, tmp_path / "sets.html", made="now", version="9.9").read_text(encoding="utf-8")
+    assert page.count("Tact test, version 3, official items") == 3
+
+
+def test_the_items_of_a_report_are_named_where_all_are_official(tmp_path):
+    runs = [changed(run, official=True) for run in _measured("abc", a=[0.0] * 40, b=[1.0] * 40)]
+    found = gather(runs, evidence=0)
+    assert findings_of(found)[0] == "On official items, b is clearly first."
+    page = write_report(runs, tmp_path / "official.html", made="now", version="9.9").read_text(encoding="utf-8")
+    assert "Accuracy, official items on 40 shared items" in page and "version 3, official items" in page
+    assert gather(runs[:2], evidence=0).comparisons[0].task_title == "Questions, official items"
+    assert findings_of(gather(runs[:1], evidence=0))[0].startswith("On official items, the accuracy of a is 0.0 %")
+    assert findings_of(gather(runs[:2], evidence=0))[0].startswith("On official items, b is better than a: ")
+
+
 def test_the_page_opens_with_the_finding_and_folds_the_rest(page):
     text = page.read_text(encoding="utf-8")
     assert text.index('class="finding"') < text.index('class="panel"') < text.index("<details")
@@ -455,6 +498,30 @@ def test_the_numbers_behind_a_comparison_are_all_on_the_page(tmp_path):
     table = comparison_table(comparison)
     cells = dict(zip(table.columns, table.rows[0], strict=True))
     assert cells["same within"] == "10 points: not shown"
+
+
+def test_a_comparison_of_too_few_items_has_no_p():
+    (comparison,) = gather(_measured("ab", a=[1.0] * 4, b=[0.0] * 4), evidence=0).comparisons
+    table = comparison_table(comparison)
+    cells = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+    assert {(row["verdict"], row["p"], row["p adjusted"]) for row in cells} == {("too few", None, None)}
+
+
+def test_the_page_says_which_runs_are_left_out(tmp_path):
+    out = tmp_path / "left.html"
+    write_report(_measured("ab"), out, made="now", version="9.9", left_out=["c on tact (r9) has 2 of the 40 items"])
+    assert "<li>Left out: c on tact (r9) has 2 of the 40 items.</li>" in out.read_text(encoding="utf-8")
+
+
+def test_a_page_has_no_advice_for_a_terminal_and_names_what_is_too_few(monkeypatch):
+    (run,) = _measured("a", a=[1.0] * 4)
+    summary = structs.replace(run.summary(), notes=("Add --blind to see more.", "A caveat."))
+    monkeypatch.setattr(run, "summary", lambda task="": summary)
+    card = structs.replace(CARD, task=(TaskCard("questions", "Questions", cluster="story"),))
+    run.definition = Instrument(FOLDER, TASKS, card=card)
+    (chapter,) = gather([run], evidence=0).chapters
+    assert chapter.notes == ("A caveat.",)
+    assert {row[5][0] for row in all_numbers(chapter)} == {"too few (4 stories)", "too few (2 stories)"}
 
 
 def test_the_first_subject_given_is_the_reference_for_every_instrument():

@@ -32,7 +32,7 @@ from sociometer.store.runs import RunSearch
 from sociometer.store.store import Store
 from sociometer.web.browsing import ViewedStore, run_row
 from sociometer.web.guard import TOKENS
-from sociometer.web.rendering import texts, tongue
+from sociometer.web.rendering import Words, texts, tongue
 from sociometer.web.view import ORDERS, SHOWN, view_application
 
 PAST = Path(__file__).parents[1] / "fixtures" / "past_tasks"
@@ -58,6 +58,43 @@ def test_the_list_is_searched_and_filtered(owner, query, count):
     got = owner.get(f"/?{query}")
     assert got.status == 200
     assert f"{count} run" in plain(got.text)
+
+
+def test_the_list_and_the_page_of_a_run_say_that_its_items_are_official(tmp_path, official_data):
+    asked = ["run", "sesi", "--model", "baseline/random", "--limit", "4", "--quiet", "--store", str(tmp_path / "s.db")]
+    assert run_command([*asked, "--official", "--data", str(official_data)]) == 0
+    with Served(view_application(ViewedStore(tmp_path / "s.db", load, cards()))) as served:
+        owner = Client(served.url)
+        owner.post("/enter", {"token": served.app[TOKENS].make()})
+        (run,) = sm.runs(store=tmp_path / "s.db")
+        assert '<span class="under">official items</span>' in owner.get("/").text
+        page = owner.get(f"/run/{run.id}/").text
+        assert "official items</span></h1>" in page and "Add --blind" not in page
+
+
+def test_runs_side_by_side_that_cannot_be_compared_have_no_counts(tmp_path):
+    path = tmp_path / "s.db"
+    for language in ("en", "zh"):
+        sm.run("seceu", model="baseline/even", limit=4, settings={"language": language}, store=path)
+    with Served(view_application(ViewedStore(path, load, cards()))) as served:
+        owner = Client(served.url)
+        owner.post("/enter", {"token": served.app[TOKENS].make()})
+        text = plain(owner.get("/side-by-side?" + "&".join(f"run={run.id}" for run in sm.runs(store=path))).text)
+        assert "cannot be compared" in text and "is ahead on" not in text
+
+
+def test_a_run_that_a_stopping_rule_ended_has_the_status_of_the_terminal(tmp_path):
+    path = tmp_path / "s.db"
+    run = sm.run("sesi", model="baseline/random", limit=80, until="±20", store=path)
+    assert re.fullmatch(r"decided after \d+ of \d+", run.state)
+    with Served(view_application(ViewedStore(path, load, cards()))) as served:
+        owner = Client(served.url)
+        owner.post("/enter", {"token": served.app[TOKENS].make()})
+        for page in ("/", f"/run/{run.id}/"):
+            assert f'data-of="status">{run.state}</span>' in owner.get(page).text
+        assert json.loads(owner.get(f"/states?run={run.id}").text)["runs"][0]["shown"] == run.state
+    used, planned = re.findall(r"\d+", run.state)
+    assert Words("zh").state(run.state) == f"已得出结论（{used} / {planned} 题）"
 
 
 def test_a_killed_run_is_found_among_the_stopped_ones(stored, tmp_path):

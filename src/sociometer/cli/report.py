@@ -51,7 +51,7 @@ def _report(
             return _figure(found, figure, to, width, display)
         chosen, left = without_short(found)
         with working("writing the page"):
-            path = report(chosen, out, evidence=evidence, margin=terms.margin, level=terms.level, top=top)
+            path = report(chosen, out, evidence=evidence, margin=terms.margin, level=level, top=top, left_out=left)
     return print_result(Result(notes=tuple(f"Left out: {why}." for why in left), wrote=(str(path),)), display)
 
 

@@ -14,10 +14,11 @@ from sociometer.core.words import grouped
 from sociometer.reporting.evidence import KINDS, EpisodeShown, evidence_of, kinds_shown, transcripts_each
 from sociometer.reporting.figures import checkpoint_figures, evidence_figure, measures_figure, profile_figure
 from sociometer.reporting.rankings import Ranking, rankings
-from sociometer.results.candidates import contamination_note, run_labels, who
+from sociometer.results.candidates import contamination_note, item_sets, run_labels, who
 from sociometer.results.comparison import compare
 from sociometer.results.profile import ProfileLine, profile_lines
 from sociometer.results.runs import CorrectedTask, corrected_tasks
+from sociometer.results.summaries import ADVICE
 from sociometer.results.verdicts import Comparison, Terms
 from sociometer.statistics.chart_theme import with_subjects
 from sociometer.statistics.formatting import other_stand_ins
@@ -135,7 +136,8 @@ def gather(
             counts[run.id, task] = EpisodeCounts(len(episodes), kept.failures())
             by_people = corrected.get(task, CorrectedTask({}, []))
             caveat = contamination_note(run, task)
-            notes = (*((caveat,) if caveat else ()), *view.summary.notes, *by_people.notes)
+            own = (note for note in view.summary.notes if not note.startswith(ADVICE))
+            notes = (*((caveat,) if caveat else ()), *own, *by_people.notes)
             results.append(structs.replace(view, summary=structs.replace(view.summary, notes=notes)))
             room -= len(episodes)
             headline = run.definition.task(task).headline(kept if room >= 0 else view)
@@ -174,10 +176,13 @@ def days_in_words(moments: Iterable[str]) -> str:
 def _chapter(
     instrument: Instrument, runs: Sequence[AnyRun], subjects: Sequence[str], stored: Sequence[StoredRun]
 ) -> Chapter:
-    figures = tuple(instrument.figures(runs)) if instrument.figures is not None else ()
-    if not figures:
-        tasks = [task for task in dict.fromkeys(run.task for run in runs) if instrument.card.measures_of(task)]
-        figures = tuple(measures_figure(instrument.card, task, runs) for task in tasks)
+    by_set, named = grouped((run.whose_items, run) for run in runs), any(item_sets(runs).values())
+    figures = tuple(
+        structs.replace(figure, title=figure.title + f", {whose} items" * named,
+                        name=figure.name + f"-{whose}" * (len(by_set) > 1 and whose != "bundled"))
+        for whose, members in by_set.items()
+        for figure in _figures(instrument, members)
+    )  # fmt: skip
     # The curve shows the last look at each checkpoint, so what led to it is left to the page of its run.
     curves = checkpoint_figures([run for run in stored if run.instrument == instrument.card.name])
     figures += curves or tuple(figure for run in runs for figure in evidence_figure(run))
@@ -187,6 +192,14 @@ def _chapter(
         if _has_content(figure)
     )
     return Chapter(instrument.card, tuple(runs), shown, tuple(_notes(runs)))
+
+
+def _figures(instrument: Instrument, runs: Sequence[AnyRun]) -> Sequence[Figure]:
+    """The figures of an instrument about runs on one item set; one of each task if it draws none."""
+    if instrument.figures is not None and (figures := instrument.figures(runs)):
+        return figures
+    tasks = [task for task in dict.fromkeys(run.task for run in runs) if instrument.card.measures_of(task)]
+    return [measures_figure(instrument.card, task, runs) for task in tasks]
 
 
 def _has_content(figure: Figure) -> bool:
@@ -211,4 +224,11 @@ def _comparisons(candidates: Sequence[AnyRun], terms: Terms | None) -> tuple[Com
     order = list(dict.fromkeys(names.values()))
     tasks = [(candidate.card.name, candidate.task) for candidate in candidates]
     first_first = sorted(candidates, key=lambda candidate: order.index(names[id(candidate)]))
-    return compare(first_first, terms) if len(set(tasks)) < len(tasks) else ()
+    found = compare(first_first, terms) if len(set(tasks)) < len(tasks) else ()
+    sets = item_sets(candidates)
+    named = {(one.card.name, one.task, one.subject): sets[one.run, one.task] for one in candidates}
+    pairs = [dict.fromkeys(named[one.instrument, one.task, who] for who in (one.first, one.second)) for one in found]
+    return tuple(
+        structs.replace(one, task_title=f"{one.task_title}, {' and '.join(pair)}".removesuffix(", "))
+        for one, pair in zip(found, pairs, strict=True)
+    )

@@ -61,7 +61,8 @@ def profile_figure(lines: Sequence[ProfileLine]) -> Figure:
 
 
 def _name(line: ProfileLine) -> str:
-    return line.instrument if line.measure_title == line.instrument else f"{line.instrument}: {line.measure_title}"
+    name = line.instrument if line.measure_title == line.instrument else f"{line.instrument}: {line.measure_title}"
+    return f"{name}, {line.item_set}".removesuffix(", ")
 
 
 def measures_figure(card: Card, task: str, runs: Sequence[AnyRun]) -> Figure:
@@ -182,20 +183,22 @@ def strips(
 ) -> tuple[Strip, ...]:
     """Strips in the order of the lines; the best subject of each first.
 
-    `company` names the models in the other roles of each run. Runs with another simulator or judge are not on one
-    scale and have strips of their own.
+    `company` names the models in the other roles of each run. Runs with another simulator or judge or other items are
+    not on one scale and have strips of their own.
     """
     others = company or {}
-    groups = grouped(((one.instrument, one.task, one.measure, others.get(one.run, "")), one) for one in lines)
+    groups = grouped(
+        ((one.instrument, one.task, one.measure, one.item_set, others.get(one.run, "")), one) for one in lines
+    )
     by_name = {card.name: card for card in cards}
-    tasks = {name: len({(task, others) for of, task, _, others in groups if of == name}) for name in by_name}
+    tasks = {name: len({(task, *apart) for of, task, _, *apart in groups if of == name}) for name in by_name}
     return tuple(
         _strip(
             sorted(members, key=_best_first),
             subjects,
             by_name[key[0]],
             tasks[key[0]],
-            key[3] if sum(other[:3] == key[:3] for other in groups) > 1 else "",
+            key[4] if sum(other[:4] == key[:4] for other in groups) > 1 else "",
         )
         for key, members in groups.items()
     )
@@ -217,19 +220,15 @@ def _strip(members: Sequence[ProfileLine], subjects: Sequence[str], card: Card, 
 
     dots = tuple(
         StripDot(
-            line.subject,
-            subjects.index(line.subject),
-            place(line.value),
-            place(line.interval.low) if line.interval else None,
-            place(line.interval.high) if line.interval else None,
-            number(line.value, line.unit, interval=line.interval),
-            _around(line),
+            line.subject, subjects.index(line.subject), place(line.value),
+            place(line.interval.low) if line.interval else None, place(line.interval.high) if line.interval else None,
+            number(line.value, line.unit, interval=line.interval), _around(line),
             "stand-in" if other_stand_ins(line.stand_ins) or subject_stand_in(line.stand_ins) else "",
             _beside(line, len(counts) > 1),
         )
         for line in members
-    )
-    # a strip with official and bundled items may have more than one chance level; it then shows none
+    )  # fmt: skip
+    # runs of different parts of the items may have more than one chance level; the strip then shows none
     chance = first.chance if len({line.chance for line in members}) == 1 else None
     references = (("chance", chance), ("people", first.human))
     known_marks = [(name, place(value) or 0.0, value) for name, value in references if value is not None]
@@ -242,8 +241,8 @@ def _strip(members: Sequence[ProfileLine], subjects: Sequence[str], card: Card, 
     low_text = "" if any(mark.at < close for mark in marks) else number(low, first.unit, 0)
     high_text = "" if any(mark.at > 100 - close for mark in marks) else number(high, first.unit, 0)
     task = card.task_title(first.task) if tasks > 1 else ""
-    measure = first.measure_title + (f", {company}" if company else "")
-    measure += f", {counted(first.items, 'item')}" if len(counts) == 1 else ""
+    items = counted(first.items, first.item_set.removesuffix("s") or "item") if len(counts) == 1 else first.item_set
+    measure = ", ".join(part for part in (first.measure_title, company, items) if part)
     note = _without_intervals(members)
     return Strip(card.name, task, measure, low_text, high_text, first.better, dots, marks, note)
 

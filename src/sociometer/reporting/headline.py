@@ -44,19 +44,24 @@ def title_of(content: ReportContent) -> str:
 def findings_of(content: ReportContent) -> tuple[str, ...]:
     """The result in at most three sentences; the last one names what the numbers cannot show."""
     content = content.main
-    models = _models(content)
+    models, sets = _models(content), {line.item_set for line in content.profile}
     if len(models) == 1:
         found = _one_subject([line for line in content.profile if line.subject == models[0]])
     elif content.rankings:
         # a model alone among baselines wins no contest
         contests = [one for one in content.rankings if sum(each.subject in models for each in one.standings) > 1]
-        found = _many_subjects(contests or content.rankings, models)
+        contests = contests or list(content.rankings)
+        found = _many_subjects(contests, models)
+        sets = {contests[0].item_set} if len(contests) == 1 else sets
         if len(contests) == 1 < len(content.rankings):
-            found = [f"{contests[0].title}: {found[0]}", *found[1:]]
+            name = f"{contests[0].title}, {contests[0].item_set}".removesuffix(", ")
+            found = [f"{name}: {found[0]}", *found[1:]]
     elif content.comparisons:
         found = _two_subjects(content.comparisons)
     else:
-        found = ["No two subjects took the same task, so there is nothing to compare."]
+        found = ["No two subjects took the same task on the same items, so there is nothing to compare."]
+    if len(sets) == 1 and (items := sets.pop()) not in found[0]:
+        found[0] = f"on {items}, {found[0]}"
     found[1:1] = ends_sentences([line for line in content.profile if line.subject in models])
     caveat = _caveat(content)
     kept = [*found[: MOST_SENTENCES - len(caveat)], *caveat]
@@ -185,8 +190,8 @@ def _many_subjects(rankings: Sequence[Ranking], models: Container[str]) -> list[
         return _with_values(rankings[0])
     if len(rankings) == 2:
         one_instrument = rankings[0].instrument == rankings[1].instrument
-        names = [ranking.task_title if one_instrument else ranking.title for ranking in rankings]
-        return [f"{name}: {ranking.sentence}" for name, ranking in zip(names, rankings, strict=True)]
+        names = [one.task_title if one_instrument else f"{one.title}, {one.item_set}" for one in rankings]
+        return [f"{name.removesuffix(', ')}: {one.sentence}" for name, one in zip(names, rankings, strict=True)]
     ranked = [ranking for ranking in rankings if ranking.standings]
     told = [ranking for ranking in ranked if not ranking.too_few]
     leaders = (ranking.leaders[0] for ranking in told if len(ranking.leaders) == 1)

@@ -28,7 +28,7 @@ from sociometer.reporting.figures import strips
 from sociometer.reporting.headline import findings_of, headlines_of, title_of, troubles
 from sociometer.reporting.rankings import Ranking, company_of
 from sociometer.reporting.tables import TextCell, cells, heads, rows, without_empty_columns
-from sociometer.results.candidates import setting_words
+from sociometer.results.candidates import item_sets, setting_words
 from sociometer.results.export import of_people
 from sociometer.results.leaderboard import Standing
 from sociometer.results.summaries import measure_rows
@@ -48,8 +48,8 @@ _OFFERED = "window.vegaEmbed = vegaEmbed;"
 
 
 def rank_text(standing: Standing | None) -> str:
-    """The rank of a subject: “1”, or “1 to 3” if the items leave several ranks open."""
-    if standing is None:
+    """The rank of a subject: “1”, “1 to 3” if the items leave several ranks open, a dash if they are too few."""
+    if standing is None or standing.ranks.too_few:
         return "–"
     low, high = standing.ranks.low, standing.ranks.high
     if low is None or high is None or low == high:
@@ -57,7 +57,7 @@ def rank_text(standing: Standing | None) -> str:
     return f"{low:.0f} to {high:.0f}"
 
 
-def render(content: ReportContent, *, made: str, version: str, top: int = TOP) -> str:
+def render(content: ReportContent, *, made: str, version: str, top: int = TOP, left_out: Sequence[str] = ()) -> str:
     """The whole page; `made` is the date as text, and `top` the number of subjects that are not folded."""
     library, script, style = _library(), _source("report.js"), _source("report.css")
     charts = {
@@ -96,8 +96,9 @@ def render(content: ReportContent, *, made: str, version: str, top: int = TOP) -
             marked={mark.name for strip in shown if strip.instrument not in below for mark in strip.marks},
             numbers={chapter.card.name: all_numbers(chapter) for chapter in content.chapters},
             left_out={chapter.card.name: rows_left_out(chapter) for chapter in content.chapters},
-            troubles=troubles(content),
+            troubles=(*troubles(content), *(f"Left out: {why}." for why in left_out)),
             names=names,
+            item_sets=item_sets([result for chapter in content.chapters for result in chapter.results]),
             unranked=unranked_sentences(main.rankings, names),
             verdict=VERDICT,
             families=FAMILIES,
@@ -153,10 +154,10 @@ def rows_left_out(chapter: Chapter) -> int:
 
 def all_numbers(chapter: Chapter) -> list[list[TextCell]]:
     """Every measure of every result as a row of the table; of very many, only those of all items."""
-    whole = bool(rows_left_out(chapter))
+    whole, sets = bool(rows_left_out(chapter)), item_sets(chapter.results)
     found: list[list[TextCell]] = []
     for result in chapter.results:
-        task = chapter.card.task_title(result.task)
+        task = f"{chapter.card.task_title(result.task)}, {sets[result.run, result.task]}".removesuffix(", ")
         for row in measure_rows(result.summary, chapter.card, result.task):
             if not (whole and row.group):
                 texts = [(text, False) for text in (result.subject, task, row.card.title, row.group)]
@@ -263,10 +264,11 @@ def write_report(
     evidence: int | None = None,
     top: int = TOP,
     samples: Collection[str] = (),
+    left_out: Sequence[str] = (),
 ) -> Path:
-    """Write the page about these runs and return its path; a failure leaves no partial page."""
+    """Write the page about these runs, with why others are left out; a failure leaves no partial page."""
     content = gather(runs, terms=terms, evidence=evidence, samples=samples)
-    page = render(content, made=made, version=version, top=top)
+    page = render(content, made=made, version=version, top=top, left_out=left_out)
     with whole_file(path, private=any(map(of_people, runs))) as partial:
         partial.write_text(page, encoding="utf-8")
     return path

@@ -8,7 +8,7 @@ from sociometer.core.card import MeasureCard
 from sociometer.core.conversation import SUBJECT
 from sociometer.core.task import AnyRun
 from sociometer.core.words import counted, grouped, listed, spelled
-from sociometer.results.candidates import why_not_comparable
+from sociometer.results.candidates import item_sets, why_not_comparable
 from sociometer.results.leaderboard import Leaderboard, Standing, leaderboard, ranked_measure
 from sociometer.statistics.formatting import other_stand_ins
 from sociometer.statistics.intervals import MINIMUM_CLUSTERS
@@ -36,6 +36,8 @@ class Ranking(Struct, frozen=True):
     """What the independent parts of the task are."""
     leaders: tuple[str, ...] = ()
     """The models that no other model surely beats; empty if the items are too few."""
+    item_set: str = ""
+    """Whose items these are, in words; empty if all runs of the task have the bundled ones."""
 
     def of(self, subject: str) -> Standing | None:
         """The standing of a subject; None if it has no rank."""
@@ -48,10 +50,16 @@ class Ranking(Struct, frozen=True):
 
 
 def rankings(runs: Sequence[AnyRun]) -> tuple[Ranking, ...]:
-    """A ranking for each task that at least two subjects can be ranked on, or a note of why they cannot."""
+    """A ranking for each task and item set that at least two subjects took, or a note of why they cannot be ranked."""
     able = [run for run in runs if any(measure.value for measure in run.card.measures_of(run.task))]
-    groups = grouped(((run.card.name, run.task), run) for run in able)
-    return tuple(found for members in groups.values() if len(members) > 1 for found in _of_task(members))
+    sets = item_sets(able)
+    groups = grouped(((run.card.name, run.task, sets[run.run, run.task]), run) for run in able)
+    return tuple(
+        structs.replace(found, item_set=items, task_title=f"{found.task_title}, {items}".removesuffix(", "))
+        for (_, _, items), members in groups.items()
+        if len(members) > 1
+        for found in _of_task(members)
+    )
 
 
 def _of_task(members: Sequence[AnyRun]) -> Iterable[Ranking]:
@@ -133,19 +141,10 @@ def _made(
     standings = board.standings if board else ()
     clusters = standings[0].interval.clusters if standings else 0
     made = Ranking(
-        first.card.name,
-        first.card.short_title,
-        first.task,
-        first.card.task_title(first.task) + (f", {company}" if company else ""),
-        measure.title,
-        measure.unit,
-        standings,
-        unranked,
-        clusters,
-        "",
-        first.card.cluster_of(first.task),
-        _leaders(standings),
-    )
+        first.card.name, first.card.short_title, first.task,
+        first.card.task_title(first.task) + (f", {company}" if company else ""), measure.title, measure.unit,
+        standings, unranked, clusters, "", first.card.cluster_of(first.task), _leaders(standings),
+    )  # fmt: skip
     doubt = f"; {board.doubt}" if board and board.doubt and len(made.leaders) == 1 else ""
     return structs.replace(made, sentence=f"{_sentence(made)}{doubt}.")
 

@@ -59,6 +59,12 @@ def setting_words(value: SettingValue) -> str:
     return ", ".join(value) if isinstance(value, tuple) else str(value)
 
 
+def item_sets(runs: Sequence[AnyRun]) -> dict[tuple[str, str], str]:
+    """The name of the item set of each run and task: “official items”; empty where all have the bundled ones."""
+    apart = {(run.card.name, run.task) for run in runs if run.whose_items in ("official", "own")}
+    return {(one.run, one.task): f"{one.whose_items} items" * ((one.card.name, one.task) in apart) for one in runs}
+
+
 _USUAL = {"base": False, "answer": "reply"}
 """The way of answering of a run that does not name one."""
 

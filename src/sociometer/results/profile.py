@@ -8,6 +8,7 @@ from sociometer.core.card import MeasureCard
 from sociometer.core.measure import Case, Interval, Measure, Table
 from sociometer.core.task import AnyRun
 from sociometer.core.words import first_of, grouped, lowered
+from sociometer.results.candidates import item_sets
 from sociometer.results.ceiling import End, end_of
 from sociometer.results.measured import room_sentences
 from sociometer.statistics.distributions import normal_quantile
@@ -45,6 +46,8 @@ class ProfileLine(Struct, frozen=True):
     note: str = ""
     cases: tuple[Case, ...] = ()
     """The value with the failed episodes at the low and at the high end of the scale."""
+    item_set: str = ""
+    """Whose items it has, in words; empty if all runs of its task have the bundled ones."""
     end: End | None = None
     """The end of its test that it reaches: the top or chance."""
 
@@ -79,7 +82,7 @@ class ProfileLine(Struct, frozen=True):
 
 def profile_lines(runs: Sequence[AnyRun]) -> tuple[ProfileLine, ...]:
     """The primary measures of all runs, and their scores on a norm of people if they have one, in the order of runs."""
-    found = []
+    found, sets = [], item_sets(runs)
     for run in runs:
         card = run.card
         for known in card.measures_of(run.task):
@@ -91,7 +94,7 @@ def profile_lines(runs: Sequence[AnyRun]) -> tuple[ProfileLine, ...]:
                 card.name, card.title, run.task, run.run, run.subject, known.name, known.title, known.unit,
                 known.better, measure.value, measure.interval, chance, known.human, known.top,
                 measure.items, measure.unreadable, measure.errors, run.stand_ins, measure.note, measure.cases,
-                end_of(known, run.summary, chance),
+                sets[run.run, run.task], end_of(known, run.summary, chance),
             ))  # fmt: skip
     return tuple(found)
 

@@ -34,6 +34,8 @@ from sociometer.statistics.item_values import item_values
 from sociometer.store.records import RunStatus
 from sociometer.store.stored_run import StoredRun
 
+ADVICE = "Add --"
+"""A note that begins with this is advice for a terminal; pages leave it out."""
 _MOST_SUBJECTS_ABREAST = 4
 _A_SCREENFUL = 24
 _MANY_UNREADABLE = 0.2
@@ -49,6 +51,8 @@ class MeasureRow(Struct, frozen=True):
     failed: int | None
     """The number of failures; None if it is unknown."""
     chance: float | None
+    cluster: str
+    """What the independent parts of the task are, such as stories."""
 
     @property
     def group(self) -> str:
@@ -61,7 +65,8 @@ class MeasureRow(Struct, frozen=True):
 
     @property
     def interval(self) -> str:
-        return interval_text(self.measure.interval, self.card.unit)
+        count = self.measure.interval.clusters if self.measure.interval else 0
+        return interval_text(self.measure.interval, self.card.unit, f"too few ({counted(count, self.cluster)})")
 
     @property
     def estimate(self) -> str:
@@ -96,7 +101,7 @@ def measure_rows(summary: Summary, card: Card, task: str, *, elsewhere: bool = F
         chance = chance_of(known, card, summary, on_official=elsewhere)
         if measure.group:  # which may have other items
             chance = None if known.name in told_chances(summary) else sure_chance(known)
-        found.append(MeasureRow(task, measure, known, failed, chance))
+        found.append(MeasureRow(task, measure, known, failed, chance, card.cluster_of(task)))
     return found
 
 
@@ -201,7 +206,7 @@ def summary_table(run: StoredRun, task: str = "") -> Table:
         name=f"{run.id}/{task}" if task else run.id,
         title=f"{run.instrument} · {subject_of(run)}  ({run.reference})",
         columns=_COLUMNS,
-        rows=tuple(_row(line, run.definition.card.cluster_of(line.task)) for line in lines),
+        rows=tuple(_row(line) for line in lines),
         note=" ".join(note for note in dict.fromkeys(notes) if note not in _rules(run)),  # the finding has these
     )
     several = len({line.task for line in lines}) > 1
@@ -230,13 +235,12 @@ def repeats_notes(run: StoredRun, task: str = "") -> list[str]:
     return found
 
 
-def _row(line: MeasureRow, cluster: str) -> tuple[Cell, ...]:
-    measure, unit = line.measure, line.card.unit
-    few = f"too few ({counted(measure.interval.clusters, cluster)})" if measure.interval else ""
+def _row(line: MeasureRow) -> tuple[Cell, ...]:
+    measure = line.measure
     return (
         line.task, line.card.title, ", ".join(measure.group.values()).replace("_", " ") or "all", line.value,
-        interval_text(measure.interval, unit, too_few=few) or None, line.chance_text, measure.items, measure.unreadable,
-        line.failed, measure.note if measure.group else line.note,
+        line.interval or None, line.chance_text, measure.items, measure.unreadable, line.failed,
+        measure.note if measure.group else line.note,
     )  # fmt: skip
 
 

@@ -167,8 +167,8 @@ def tested_columns(comparison: Comparison) -> tuple[Column, ...]:
     """The other tests; equivalence appears only if a row has a margin."""
     rows = comparison.measures
     return (
-        Column("p", lambda row: p_text(row.paired.p_value)),
-        Column("p adjusted", lambda row: p_text(row.p_adjusted)),
+        Column("p", lambda row: None if row.verdict == "too few" else p_text(row.paired.p_value)),
+        Column("p adjusted", lambda row: None if row.verdict == "too few" else p_text(row.p_adjusted)),
         Column("effect", lambda row: None if row.paired.effect is None else round(row.paired.effect, 3)),
         *((Column("same within", _same),) if any(row.margin for row in rows) else ()),
         Column("items", lambda row: row.paired.items),

@@ -25,6 +25,7 @@ from sociometer.results.candidates import contamination_note, run_labels
 from sociometer.results.comparison import compare
 from sociometer.results.corrected import corrected_measures, correction_note, corrections
 from sociometer.results.groups import runs_of_people
+from sociometer.results.summaries import ADVICE
 from sociometer.results.verdicts import Comparison
 from sociometer.statistics.chart_theme import Mode
 from sociometer.statistics.formatting import chance_of, interval_text, number
@@ -33,7 +34,7 @@ from sociometer.store.place import StorePlace
 from sociometer.store.records import RunRecord, RunStatus
 from sociometer.store.runs import RunSearch
 from sociometer.store.store import Store
-from sociometer.store.stored_run import StoredRun, first_score, status_of
+from sociometer.store.stored_run import StoredRun, first_score, state_of, status_of
 from sociometer.web.guard import visitor_of
 from sociometer.web.rendering import owner_page, tongue
 
@@ -94,6 +95,8 @@ class RunRow(Struct, frozen=True):
     subject: str
     model: str
     status: str
+    state: str
+    """The status in words, with what a stopping rule did: “decided after 77 of 192”."""
     created: float
     done: int
     failed: int
@@ -108,6 +111,8 @@ class RunRow(Struct, frozen=True):
     measure: str = ""
     others: dict[str, str] = {}
     """The models in the other roles."""
+    items: str = ""
+    """Whose items it has, in words; empty for bundled and imported ones."""
 
     @property
     def finished(self) -> int:
@@ -119,14 +124,17 @@ def run_row(viewed: ViewedStore, store: Store, record: RunRecord) -> RunRow:
     """The current row of a run in the list."""
     totals = store.totals(record)
     done, failed, spent = totals.done, totals.failed, totals.spent
-    spec = model_label(record.manifest.config.subject)
+    spec, whose = model_label(record.manifest.config.subject), record.manifest.whose_items
+    status = status_of(store, record)
     return RunRow(
         id=record.id, name=record.name, instrument=record.instrument, subject=record.subject,
         model="" if spec == record.subject else spec,
-        status="imported" if record.manifest.imported else str(status_of(store, record)),
+        status="imported" if record.manifest.imported else str(status),
+        state=state_of(store, record) if status is RunStatus.FINISHED or record.manifest.imported else str(status),
         created=record.created, done=done, failed=failed, planned=record.manifest.episodes, requests=spent.requests,
         tokens=spent.input_tokens + spent.output_tokens, cost=_cost(spent.cost, spent.priced, spent.unpriced),
         others=record.manifest.other_roles,
+        items=f"{whose} items" if whose in ("official", "own") else "",
         **_score(viewed, store, record),
     )  # fmt: skip
 
@@ -283,7 +291,8 @@ def read_summary(viewed: ViewedStore, run: str, task: str) -> Summary:
         summary = stored.summary(task)
         by_people = (correction_note(one) for one in corrections(stored) if one.task == task)
         checked = contamination_note(stored, task)
-        return structs.replace(summary, notes=(*((checked,) if checked else ()), *summary.notes, *by_people))
+        own = (note for note in summary.notes if not note.startswith(ADVICE))
+        return structs.replace(summary, notes=(*((checked,) if checked else ()), *own, *by_people))
 
 
 def read_items(viewed: ViewedStore, run: str, task: str, shown: str, words: str, at: int) -> ItemList:

@@ -170,11 +170,15 @@ class Words:
         known = self._known.get(text, text)
         return known.format(**values) if values else known
 
+    def state(self, text: str) -> str:
+        """The status of a run in this language, with its numbers: “decided after 77 of 192”."""
+        return self(re.sub(r"\d+", "{}", text)).format(*re.findall(r"\d+", text))
+
     def bounds(self, text: str) -> str:
-        """An interval as it is written in this language: “4 to 49 %”, “too few (8 clusters)”."""
+        """An interval as it is written in this language: “4 to 49 %”, “too few (8 stories)”."""
         if self.language == ENGLISH or text in self._known:
             return self(text)
-        few = re.fullmatch(r"too few \((\d+) clusters?\)", text)
+        few = re.fullmatch(r"too few \((\d+) [^)]+\)", text)
         return self("too few ({count} clusters)", count=few[1]) if few else text.replace(" to ", self(" to "))
 
     def counted(self, count: int, one: str, many: str) -> str:

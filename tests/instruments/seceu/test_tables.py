@@ -1,5 +1,7 @@
 """The tables show both profiles of the best and worst stories, and how replies were read."""
 
+import pytest
+
 
 def test_the_worst_and_best_items_show_both_profiles(rehearse):
     summary = rehearse("baseline/random").summarise("feelings")
@@ -14,3 +16,9 @@ def test_the_rules_that_read_and_repaired_are_counted(rehearse):
     summary = rehearse("40, 30, 10, 20").summarise("feelings")
     table = next(table for table in summary.tables if table.name == "readings")
     assert table.rows == (("in order", "scaled", 40),)
+
+
+def test_a_distance_is_rounded_once_so_that_it_is_the_same_in_the_table_and_in_the_chart(rehearse):
+    summary = rehearse("baseline/random").summarise("feelings")
+    scores = [cell for row in summary.tables[0].rows for cell in row if isinstance(cell, float)]
+    assert scores[0] == pytest.approx(summary.measure("distance").value, abs=1e-9)

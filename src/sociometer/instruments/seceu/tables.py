@@ -44,7 +44,7 @@ def repairs_table(readings: Counter[str]) -> Table:
 def _plain_row(result: MethodResult) -> tuple[Cell, ...]:
     return (
         result.method,
-        round(result.score, 3),
+        result.score,
         _range(result.interval, 2) if result.readings else "",
         _rounded(result.evenness, 2),
         _nulls(result),
@@ -53,13 +53,13 @@ def _plain_row(result: MethodResult) -> tuple[Cell, ...]:
 
 def _normed_row(result: MethodResult, norm: Norm) -> tuple[Cell, ...]:
     if result.failed and result.readings:
-        return (result.method, round(result.score, 3), "FAILED", "", "", "", "", "", "", "", "", _nulls(result))
+        return (result.method, result.score, "FAILED", "", "", "", "", "", "", "", "", _nulls(result))
     eq, similarity = result.eq, result.similarity
     percent = None if eq is None else norm.percent_of_eq(eq)
     different = similarity is not None and similarity < norm.different_below
     return (
         result.method,
-        round(result.score, 3),
+        result.score,
         _rounded(eq, 1),
         _range(result.eq_interval, 1) if result.readings else "",
         band(eq) if eq is not None else "",
