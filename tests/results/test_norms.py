@@ -6,6 +6,7 @@ from contextlib import closing
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 import sociometer as sm
 from sociometer.cli.main import run_command
@@ -90,7 +91,7 @@ def test_a_run_shows_the_share_of_people_below_it(sesi, sesi_norm, tmp_path, cap
     assert found["percentile", ()].interval.low < share < found["percentile", ()].interval.high
     assert {("percentile", ("female",)), ("percentile", ("under 30",))} <= set(found)
     assert "surprises" in {table.name for table in run.summary().tables}
-    assert any("Norm: spring, 30 people; sex female (15)" in note for note in run.summary().notes)
+    assert any("Norm: spring, 30 people, 0 flagged; sex female (15)" in note for note in run.summary().notes)
     assert run_command(["show", run.id, *at]) == 0
     assert "Share of people with a worse score" in capsys.readouterr().out
     assert run_command(["report", run.id, "--to", str(tmp_path / "r.html"), *at]) == 0
@@ -163,6 +164,18 @@ def test_people_with_items_of_their_own_are_compared_on_those(tmp_path, capsys):
     assert norm["answered"] == 6 and sum(one["people"] for one in norm["items"].values()) == 16 * 6
     assert norm["mean"] == pytest.approx(np.mean([one["mean"] for one in norm["items"].values()]), abs=0.05)
     assert capsys.readouterr().out.count(" --item ") == len(names)
+
+
+def test_a_norm_says_how_many_of_its_people_are_flagged(tmp_path, capsys):
+    path = make_study(tmp_path / "s.db", "sesi", "ABCD", people=12, limit=3)
+    with closing(StudyBook(book_path(path))) as book:
+        book.change(structs.replace(book.study("spring"), attention=1, excludes_flagged=False))
+    norm, at = tmp_path / "norm.json", ["--store", str(path)]
+    assert run_command(["study", "norms", "spring", "--to", str(norm), *at]) == 0
+    assert f"wrote {norm}: 12 people, 12 flagged" in " ".join(capsys.readouterr().out.split())
+    words = ["run", "sesi", "--model", "baseline/random", "--norm", str(norm), "--limit", "3", *at]
+    assert run_command(words) == 0
+    assert "Norm: spring, 12 people, 12 flagged" in capsys.readouterr().out
 
 
 def test_too_few_people_make_no_norm(tmp_path, capsys):
