@@ -41,6 +41,11 @@ def test_hedging_is_said_to_pay_only_where_it_does(rehearse, norm_file, official
     assert not any("rewards hedging" in note for note in without)
 
 
+def test_a_distance_says_whose_answers_it_is_measured_from(rehearse, norm_file):
+    notes = " ".join(rehearse("baseline/even", norm=norm_file).summarise("feelings").notes)
+    assert "Distance to the mean answers of the norm's 300 people." in notes and "our own judgement" not in notes
+
+
 def test_a_person_is_placed_to_a_tenth_of_a_percent(people, norm):
     scores = sorted(
         (np.mean([np.linalg.norm(np.subtract(p.answers[s], norm.standards[s])) for s in SCENARIOS]) for p in people),

@@ -238,7 +238,7 @@ def _key_notes(even: MethodResult, norm: Norm | None) -> list[str]:
     """The source of the standard, and the score of an even allocation."""
     if norm is None:
         return [NOTES["own-key"], NOTES["even-distance"].format(score=even.score)]
-    said = [NOTES["norm"].format(name=norm.name, sample=norm.sample)]
+    said = [NOTES["norm"].format(name=norm.name, sample=norm.sample, people=norm.people)]
     if even.eq is not None:
         said.append(NOTES["rewards-hedging" if even.eq > EQ_MEAN else "even-eq"].format(eq=even.eq))
     if norm.error_of_measurement is not None:
