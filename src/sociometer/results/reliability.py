@@ -57,11 +57,10 @@ def task_reliability(candidates: Sequence[AnyRun], measure: str = "") -> TaskRel
     distinct = {one.name or one.subject: table for one, table in zip(found.kept, found.tables, strict=True)}
     table, families = shared.values.T, [family_from_name(one.subject) for one in found.kept]
     if first.people:
-        table, distinct = _by_person(found.tables[0]), {}
-        whole = table[~np.isnan(table).any(axis=1)]
-        if lost := len(table) - len(whole):
-            notes.append(f"{lost} of {len(table)} people did not answer every item and are left out")
-        table = whole
+        everyone, distinct = _by_person(found.tables[0]), {}
+        table = everyone[~np.isnan(everyone).any(axis=1)]
+        if lost := len(everyone) - len(table):
+            notes.append(f"{lost} of {len(everyone)} people did not answer every item and are left out")
     coefficients: tuple[Reliability, ...] = ()
     statistics: list[ItemStatistics] = []
     if len(shared.items) >= 2:

@@ -21,7 +21,6 @@ from sociometer.instruments.seceu.norm import (
     PUBLISHED_NORM,
     SHUFFLED,
     Norm,
-    band,
     distance,
     evenness,
     norm_of,
@@ -151,7 +150,8 @@ def _places(
     """EQ, percentiles and pattern similarity; a failed test has none."""
     failed = f"FAILED: {result.nulls:g} of {result.items} answers contain no allocation" if result.failed else ""
     eq = None if result.failed else result.eq
-    word = failed or _joined(way, beside_eq(result, even, norm))
+    without = failed or norm.unreliable
+    word = without or _joined(way, beside_eq(result, even, norm))
 
     def measure(name: str, value: float | None, interval: Interval | None, note: str, *cases: Case) -> Measure:
         counts = (result.items, result.items, mean.unreadable, mean.errors)
@@ -177,7 +177,7 @@ def _places(
         Case(place(one.value), norm.share_interval(one.value, far.value, far.interval))
         for one, far in zip(cases, reversed(mean.cases), strict=False)
     ]
-    yield measure("percentile", percent, around, failed or counted, *placed)
+    yield measure("percentile", percent, around, without or counted, *placed)
     similarity = None if result.failed else result.similarity
     yield measure(
         "similarity",
@@ -195,7 +195,7 @@ def _places(
 
 def beside_eq(result: MethodResult, even: MethodResult, norm: Norm) -> str:
     """Return the note for an EQ: its band, an even allocation's EQ, people's error, and the number of items."""
-    said = [f"'{band(result.eq)}' in the paper's terms"] if result.eq is not None else []
+    said = [f"'{result.band}' in the paper's terms"] if result.band else []
     if even.eq is not None:
         said.append(f"an even allocation earns {even.eq:.0f}")
     if norm.error_of_measurement is not None:
@@ -241,7 +241,9 @@ def _key_notes(even: MethodResult, norm: Norm | None) -> list[str]:
     said = [NOTES["norm"].format(name=norm.name, sample=norm.sample, people=norm.people)]
     if even.eq is not None:
         said.append(NOTES["rewards-hedging" if even.eq > EQ_MEAN else "even-eq"].format(eq=even.eq))
-    if norm.error_of_measurement is not None:
+    if norm.unreliable:
+        said.append(f"{norm.unreliable[0].upper()}{norm.unreliable[1:]}.")
+    elif norm.error_of_measurement is not None:
         said.append(NOTES["measurement"].format(error=norm.error_of_measurement))
     return said
 
