@@ -144,6 +144,20 @@ def test_the_command_that_is_printed_is_not_refused(tmp_path, capsys):
     assert found["eq"]["value"] and found["percentile"]["interval"]["method"].endswith("Wilson over people")
     assert run_command(["run", "seceu", "--model", "baseline/even", "--norm", str(norm), "--store", str(path)]) == 2
     assert "norm 'spring' has 12 items; 28 of the 40 chosen ones" in capsys.readouterr().err
+    create = [
+        "study",
+        "create",
+        "seceu",
+        "--name",
+        "next",
+        "--limit",
+        "12",
+        "--set",
+        f"norm={norm}",
+        "--shows",
+        "place",
+    ]
+    assert run_command([*create, "--store", str(path)]) == 0 and "--shows place" not in capsys.readouterr().out
 
 
 def test_people_with_items_of_their_own_are_compared_on_those(tmp_path, capsys):
