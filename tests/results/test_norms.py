@@ -1,8 +1,10 @@
 """A study becomes a norm: what the file holds, that a run can use it, and that nobody can be recognised in it."""
 
 import json
+import re
 import zlib
 from contextlib import closing
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -178,6 +180,36 @@ def test_people_with_items_of_their_own_are_compared_on_those(tmp_path, capsys):
     assert norm["answered"] == 6 and sum(one["people"] for one in norm["items"].values()) == 16 * 6
     assert norm["mean"] == pytest.approx(np.mean([one["mean"] for one in norm["items"].values()]), abs=0.05)
     assert capsys.readouterr().out.count(" --item ") == len(names)
+
+
+def test_the_commands_of_the_page_about_people_work_one_after_another(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SOCIOMETER_STORE", str(path := tmp_path / "s.db"))
+    page = (Path(__file__).parents[2] / "docs/how-to/people.md").read_text(encoding="utf-8")
+    shown = re.findall("^sociometer (.*?)(?: +#.*)?$", page.partition("## People as judges")[0], re.MULTILINE)
+    assert len(shown) == 10 and shown[0].startswith("study create seceu ")
+    for line in shown:
+        if line == "study open spring":  # people take it, instead of a server that waits for them
+            with closing(StudyBook(book_path(path))) as book:
+                for number in range(12):
+                    person, _ = book.join(book.study("spring"), {})
+
+                    def answer(messages, number=number):
+                        return POINTS[zlib.crc32(f"{number} {messages}".encode()) % len(POINTS)]
+
+                    named = {"label": "human", "name": f"spring.{person.id}", "fresh": True}
+                    book.set_run(person, sm.run("seceu", model=answer, store=path, **named).id)
+            continue
+        words = line.replace("openai/gpt-4o-mini", "baseline/even").replace("spring.PARTICIPANT", name_of(line, path))
+        assert run_command(words.split()) == 0, line
+        assert "cannot be compared" not in capsys.readouterr().out, line
+
+
+def name_of(line, path):
+    """The name of a participant's run, once there is one."""
+    if "PARTICIPANT" not in line:
+        return ""
+    return f"spring.{StudyBook(book_path(path)).participants('spring')[0].id}"
 
 
 def test_a_norm_says_how_many_of_its_people_are_flagged(tmp_path, capsys):
