@@ -269,13 +269,11 @@ def _change(name: str, store: StorePlace | None, as_json: bool, **given: Any) ->
         if study.talks and not study.imported and not (study.distress and study.contact):
             raise UsageError("people who talk with a model need --distress and --contact; they cannot be empty.")
         book.change(study)
-    about = {
-        "study": name,
-        "quota": study.quota,
-        "excludes_flagged": study.excludes_flagged,
-        **{one: getattr(study, one) for one in _TEXTS},
-    }
-    tell(as_json, about, f"Study {name} is changed; its quota is {study.quota}.")
+    about = {"study": name, **{one: getattr(study, one) for one in (*chosen, *_TEXTS)}}
+    flagged = "results leave out flagged people" if study.excludes_flagged else "results count flagged people"
+    told = {"quota": f"its quota is {study.quota}", "excludes_flagged": flagged}
+    said = "; ".join(told.get(field, f"its {field} is new") for field in changes)
+    tell(as_json, about, f"Study {name} is changed: {said}.")
 
 
 def _open(
