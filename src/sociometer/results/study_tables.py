@@ -93,7 +93,6 @@ def study_tables(
     people = {one.id: _person(whole, one, names) for one in whole.participants}
     tables["people"] += [{"person": name, **more, **person} for name, (person, more) in people.items()]
     asked = {names[question.name]: _declared(question) for question in whole.study.asked}
-    declared |= {("people", column): about for column, about in asked.items()}
     for taking, one in ((part, one) for part in parts.values() for one in part.participants):
         person, record = people[one.id][0], taking.record(one)
         if record is None:
@@ -103,7 +102,6 @@ def study_tables(
         places = {place: number for number, place in enumerate(times, 1)}
         for task in run.tasks:
             name = f"{run.instrument}_{task}"
-            declared |= {(name, column): about for column, about in asked.items()}
             for measure in run.definition.card.measures_of(task):
                 about: Row = {"title": measure.title, "unit": measure.unit, "better": measure.better}
                 about |= {"possible_lowest": measure.low, "possible_highest": measure.high}
@@ -123,7 +121,7 @@ def study_tables(
                     about = {"instrument": run.instrument, "task": task, "item": episode.item.id}
                     content = msgspec.json.encode(episode.item).decode()
                     tables["items"].append({**about, "cluster": episode.item.cluster, "content": content})
-    return tables, declared
+    return tables, declared | {(name, column): about for name in tables for column, about in asked.items()}
 
 
 def _person(taking: Taking, one: Participant, names: dict[str, str]) -> tuple[Row, Row]:
@@ -206,10 +204,6 @@ def _variable(column: str) -> str:
     return column.rstrip("_")
 
 
-def _is_short(value: str) -> bool:
-    return len(value) <= _LONGEST_VALUE
-
-
 def _slug(text: str) -> str:
     return re.sub(r"\W+", "_", text, flags=re.ASCII).strip("_").lower()
 
@@ -238,7 +232,7 @@ def _codebook(tables: dict[str, list[Row]], declared: dict[tuple[str, str], Row]
             values = sorted(set(map(str, known))) if listed else []
             said = _MEANINGS.get(column) or next(said for one, said in _PREFIXES.items() if column.startswith(one))
             title, yes_or_no = about.get("title"), column == "last" or column.startswith("flag_")
-            seen = " | ".join(values) if all(map(_is_short, values)) else None
+            seen = " | ".join(values) if all(len(one) <= _LONGEST_VALUE for one in values) else None
             yield {
                 "table": f"{name}.csv",
                 "column": _variable(column),

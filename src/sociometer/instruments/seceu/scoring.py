@@ -179,18 +179,10 @@ def _places(
     ]
     yield measure("percentile", percent, around, without or counted, *placed)
     similarity = None if result.failed else result.similarity
-    yield measure(
-        "similarity",
-        similarity,
-        result.similarity_interval if similarity is not None else None,
-        failed or mechanism(similarity, result.similarity_p, norm),
-    )
-    yield measure(
-        "similarity-percentile",
-        None if similarity is None else norm.percent_less_similar(similarity) / 100,
-        None,
-        failed,
-    )
+    around = result.similarity_interval if similarity is not None else None
+    yield measure("similarity", similarity, around, failed or mechanism(similarity, result.similarity_p, norm))
+    less = None if similarity is None else norm.percent_less_similar(similarity) / 100
+    yield measure("similarity-percentile", less, None, failed)
 
 
 def beside_eq(result: MethodResult, even: MethodResult, norm: Norm) -> str:

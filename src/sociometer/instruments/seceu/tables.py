@@ -42,13 +42,8 @@ def repairs_table(readings: Counter[str]) -> Table:
 
 
 def _plain_row(result: MethodResult) -> tuple[Cell, ...]:
-    return (
-        result.method,
-        round(result.score, 3),
-        _range(result.interval, 2) if result.readings else "",
-        _rounded(result.evenness, 2),
-        _nulls(result),
-    )
+    around = _range(result.interval, 2) if result.readings else ""
+    return result.method, round(result.score, 3), around, _rounded(result.evenness, 2), _nulls(result)
 
 
 def _normed_row(result: MethodResult, norm: Norm) -> tuple[Cell, ...]:
