@@ -145,7 +145,7 @@ def test_who_fails_the_checks_is_excluded_from_the_norm_which_knows_age_and_sex(
         said = capsys.readouterr()
     assert "1 excluded" in said.out
     found = json.loads(norm.read_text())["tasks"]["feelings"]
-    assert found["people"] == 12 and found["sample"] == "12 people", "groups of six are not told"
+    assert found["people"] == 12 and found["sample"] == "12 people, 0 flagged", "groups of six are not told"
     assert careless not in norm.read_text()
 
 
