@@ -48,12 +48,14 @@ def test_clustered_items_count_for_less_than_lone_ones():
         ({"roles": {"subject": "B", "simulator": "y"}}, "in the role simulator: x and y"),
         ({"norm": {"mean": 2.0}}, "different norms"),
         ({"texts": "changed"}, "differ in content under the same id"),
+        ({"texts": "changed", "settings": {"language": "zh"}}, "their languages differ: en and zh; give both runs"),
     ],
 )
 def test_what_is_not_comparable_is_refused_with_the_reason(other, reason):
     values = [0, 1] * 10
-    first = fake_run("A", values, roles={"subject": "A", "simulator": "x"}, norm={"mean": 1.0})
-    told = {"roles": {"subject": "B", "simulator": "x"}, "norm": {"mean": 1.0}, **other}
+    same = {"norm": {"mean": 1.0}, "settings": {"language": "en"}}
+    first = fake_run("A", values, roles={"subject": "A", "simulator": "x"}, **same)
+    told = {"roles": {"subject": "B", "simulator": "x"}, **same, **other}
     (found,) = compare([first, fake_run("B", values, **told)])
     assert reason in found.refused
     assert found.measures == ()

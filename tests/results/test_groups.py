@@ -1,5 +1,6 @@
 """A study as one subject: who counts, the interval over people and items, and a model's place among people."""
 
+import json
 import math
 import random
 import re
@@ -19,8 +20,10 @@ from sociometer.instruments import load
 from sociometer.results.comparison import compare
 from sociometer.results.groups import study_run
 from sociometer.results.leaderboard import leaderboard
+from sociometer.results.reliability import reliability_sentence, task_reliability
 from sociometer.statistics.item_values import ItemValue
 from sociometer.statistics.people import mean_over_people, place_among
+from sociometer.statistics.reliability import cronbach_alpha
 from sociometer.store.store import Store
 from sociometer.store.studies import Study, StudyBook, book_path
 
@@ -163,3 +166,33 @@ def test_failed_items_do_not_make_a_comparison_with_people_surer():
     model = fake_run("model", [None, *np.clip(people.mean(axis=1) + 0.2, 0, 1)[1:]], of=of)
     found = compare([crowd, model])[0].measures[0]
     assert (found.verdict, found.failed, found.with_failed) == ("cannot tell", 1, ())
+
+
+def test_the_reliability_of_a_study_is_that_over_its_people(studied, capsys):
+    where = ["--store", str(studied)]
+    assert run_command(["compare", "--reliability", "spring", *where, "--format", "json"]) == 0
+    (found,) = json.loads(capsys.readouterr().out)
+    (alpha,) = found["coefficients"]
+    assert (alpha["subjects"], alpha["items"], alpha["interval"]["method"]) == (PEOPLE, ITEMS, "Feldt")
+    assert alpha["value"] is not None and found["repeats"] == {}
+    assert run_command(["compare", "--reliability", "spring", *where]) == 0
+    assert f"over {PEOPLE} subjects" in (said := capsys.readouterr().out) and "epeat" not in said
+
+
+def test_the_reliability_of_people_leaves_out_who_did_not_answer_every_item():
+    draws = np.random.default_rng(2)
+    values = (draws.normal(size=(PEOPLE, 1)) + draws.normal(size=(PEOPLE, ITEMS)) > 0).astype(float)
+    episodes = [
+        structs.replace(episode, repeat=person)
+        for person, row in enumerate(values)
+        for episode in fake_run("people", list(row)).episodes()
+    ]
+    whole = structs.replace(fake_run("people", list(values[0])), walk=lambda: iter(episodes), people=PEOPLE)
+    found, expected = task_reliability([whole]), cronbach_alpha(values)
+    assert found.coefficients[0].value == pytest.approx(expected.value) and not found.notes
+    assert found.coefficients[0].interval.low == pytest.approx(expected.interval.low)
+    part = structs.replace(whole, walk=lambda: iter(episodes[1:]))
+    assert task_reliability([part]).coefficients[0].subjects == PEOPLE - 1
+    assert f"1 of {PEOPLE} people did not answer every item and are left out" in task_reliability([part]).notes
+    single = structs.replace(whole, walk=lambda: iter(episodes[:: ITEMS + 1]))
+    assert "too few distinct subjects: 0" in reliability_sentence(task_reliability([single]))

@@ -1,11 +1,14 @@
 """A study becomes a norm: what the file holds, that a run can use it, and that nobody can be recognised in it."""
 
 import json
+import re
 import zlib
 from contextlib import closing
+from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 import sociometer as sm
 from sociometer.cli.main import run_command
@@ -90,7 +93,7 @@ def test_a_run_shows_the_share_of_people_below_it(sesi, sesi_norm, tmp_path, cap
     assert found["percentile", ()].interval.low < share < found["percentile", ()].interval.high
     assert {("percentile", ("female",)), ("percentile", ("under 30",))} <= set(found)
     assert "surprises" in {table.name for table in run.summary().tables}
-    assert any("Norm: spring, 30 people; sex female (15)" in note for note in run.summary().notes)
+    assert any("Norm: spring, 30 people, 0 flagged; sex female (15)" in note for note in run.summary().notes)
     assert run_command(["show", run.id, *at]) == 0
     assert "Share of people with a worse score" in capsys.readouterr().out
     assert run_command(["report", run.id, "--to", str(tmp_path / "r.html"), *at]) == 0
@@ -143,6 +146,20 @@ def test_the_command_that_is_printed_is_not_refused(tmp_path, capsys):
     assert found["eq"]["value"] and found["percentile"]["interval"]["method"].endswith("Wilson over people")
     assert run_command(["run", "seceu", "--model", "baseline/even", "--norm", str(norm), "--store", str(path)]) == 2
     assert "norm 'spring' has 12 items; 28 of the 40 chosen ones" in capsys.readouterr().err
+    create = [
+        "study",
+        "create",
+        "seceu",
+        "--name",
+        "next",
+        "--limit",
+        "12",
+        "--set",
+        f"norm={norm}",
+        "--shows",
+        "place",
+    ]
+    assert run_command([*create, "--store", str(path)]) == 0 and "--shows place" not in capsys.readouterr().out
 
 
 def test_people_with_items_of_their_own_are_compared_on_those(tmp_path, capsys):
@@ -163,6 +180,48 @@ def test_people_with_items_of_their_own_are_compared_on_those(tmp_path, capsys):
     assert norm["answered"] == 6 and sum(one["people"] for one in norm["items"].values()) == 16 * 6
     assert norm["mean"] == pytest.approx(np.mean([one["mean"] for one in norm["items"].values()]), abs=0.05)
     assert capsys.readouterr().out.count(" --item ") == len(names)
+
+
+def test_the_commands_of_the_page_about_people_work_one_after_another(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SOCIOMETER_STORE", str(path := tmp_path / "s.db"))
+    page = (Path(__file__).parents[2] / "docs/how-to/people.md").read_text(encoding="utf-8")
+    shown = re.findall("^sociometer (.*?)(?: +#.*)?$", page.partition("## People as judges")[0], re.MULTILINE)
+    assert len(shown) == 10 and shown[0].startswith("study create seceu ")
+    for line in shown:
+        if line == "study open spring":  # people take it, instead of a server that waits for them
+            with closing(StudyBook(book_path(path))) as book:
+                for number in range(12):
+                    person, _ = book.join(book.study("spring"), {})
+
+                    def answer(messages, number=number):
+                        return POINTS[zlib.crc32(f"{number} {messages}".encode()) % len(POINTS)]
+
+                    named = {"label": "human", "name": f"spring.{person.id}", "fresh": True}
+                    book.set_run(person, sm.run("seceu", model=answer, store=path, **named).id)
+            continue
+        words = line.replace("openai/gpt-4o-mini", "baseline/even").replace("spring.PARTICIPANT", name_of(line, path))
+        assert run_command(words.split()) == 0, line
+        assert "cannot be compared" not in capsys.readouterr().out, line
+
+
+def name_of(line, path):
+    """The name of a participant's run, once there is one."""
+    if "PARTICIPANT" not in line:
+        return ""
+    return f"spring.{StudyBook(book_path(path)).participants('spring')[0].id}"
+
+
+def test_a_norm_says_how_many_of_its_people_are_flagged(tmp_path, capsys):
+    path = make_study(tmp_path / "s.db", "sesi", "ABCD", people=12, limit=3)
+    with closing(StudyBook(book_path(path))) as book:
+        book.change(structs.replace(book.study("spring"), attention=1, excludes_flagged=False))
+    norm, at = tmp_path / "norm.json", ["--store", str(path)]
+    assert run_command(["study", "norms", "spring", "--to", str(norm), *at]) == 0
+    assert f"wrote {norm}: 12 people, 12 flagged" in " ".join(capsys.readouterr().out.split())
+    words = ["run", "sesi", "--model", "baseline/random", "--norm", str(norm), "--limit", "3", *at]
+    assert run_command(words) == 0
+    assert "Norm: spring, 12 people, 12 flagged" in capsys.readouterr().out
 
 
 def test_too_few_people_make_no_norm(tmp_path, capsys):

@@ -120,3 +120,23 @@ def test_a_study_is_exported_to_a_folder_by_its_own_command(tmp_path, capsys):
         assert "sociometer study export spring --to FOLDER" in capsys.readouterr().err
         assert run_command(["study", "export", "spring", *at]) == 2
         assert "must be a folder" in capsys.readouterr().err
+
+
+def test_the_codebook_has_the_declared_types_ranges_choices_and_labels(tmp_path):
+    asks = ("age; number 18..99", "sex; choice female|male|other", "tired; scale 1..7 not at all|very")
+    options = ("seceu", "--limit", "3", *(word for one in asks for word in ("--ask", one)))
+    with OpenStudy(tmp_path / "s.db", *options) as opened:
+        said = {"about-0": "31", "about-1": "male", "about-2": "7"}
+        opened.person(points=(4, 3, 2, 1)).join(**said).answer_all()
+        codebook = exported(opened, tmp_path / "x")["codebook"].set_index(["table", "column"])
+    for table in ("people.csv", "seceu_feelings.csv"):
+        facts = ["type", "possible_lowest", "possible_highest", "lowest"]
+        age, sex, tired = (codebook.loc[(table, f"about_{name}")] for name in ("age", "sex", "tired"))
+        assert list(age[facts]) == ["number", 18, 99, 31] and list(tired[facts]) == ["number", 1, 7, 7]
+        assert (sex["type"], sex["values"]) == ("text", "female | male | other")
+        assert tired["values"] == "1 = not at all | 2 | 3 | 4 | 5 | 6 | 7 = very"
+    score = codebook.loc[("seceu_feelings.csv", "score_distance")]
+    assert (score["unit"], score["better"], score["possible_lowest"]) == ("number", "lower", 0)
+    assert score["possible_highest"] == pytest.approx(200**0.5)
+    points = [codebook.loc[("seceu_feelings.csv", f"read_points_{place}"), "meaning"] for place in (1, 2, 3, 4)]
+    assert "option 1 of the item, such as '" in points[0] and len(set(points)) == 4

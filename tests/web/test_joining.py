@@ -174,11 +174,24 @@ def test_questions_about_the_person_have_types_and_come_before_or_after(tmp_path
 
 
 @pytest.mark.parametrize("ask", ["Age; numbr", "Age; number 1", "Sex; choice one", "X; scale 1..99", "; required",
-                                 "Id; panel; after"])  # fmt: skip
+                                 "Id; panel; after", "Age; number 99..18", "Age; number; only 65..18"])  # fmt: skip
 def test_a_question_that_cannot_be_read_is_refused(ask, tmp_path, capsys):
     create = ["study", "create", "sesi", "--name", "spring", "--store", str(tmp_path / "s.db")]
     assert run_command([*create, "--ask", ask]) == 2
     assert f"--ask '{ask}'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("seceu",), "seceu has no people to compare with; give a norm: --set norm=FILE ("),
+        (("sesi",), "sesi has no people to compare with; only the score is shown."),
+    ],
+)
+def test_a_place_among_nobody_is_said_when_the_study_is_made(words, said, tmp_path, capsys):
+    create = ["study", "create", *words, "--name", "spring", "--store", str(tmp_path / "s.db"), "--shows", "place"]
+    assert run_command([*create, "--limit", "3"]) == 0
+    assert said in " ".join(capsys.readouterr().out.split())
 
 
 def test_in_a_lab_nothing_of_one_person_is_shown_to_the_next(tmp_path):

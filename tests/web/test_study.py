@@ -311,6 +311,23 @@ def test_the_minutes_are_said_at_creation_and_before_consent(tmp_path, capsys):
         assert 3 <= opened.study.minutes <= 12
 
 
+@pytest.mark.parametrize(
+    ("words", "kinds"),
+    [
+        (("seceu", "--attention", "1"), ("answer questions", "check that you read carefully")),
+        (("sesi",), ("answer questions",)),
+        (("egosocial", "--task", "numbers"), ("games",)),
+        (("socialeval", "--task", "goals", "--task", "abilities"), ("conversations", "answer questions")),
+    ],
+)
+def test_the_consent_says_what_the_study_has(words, kinds, tmp_path):
+    with OpenStudy(tmp_path / "s.db", *words, "--limit", "2") as opened:
+        text = opened.person().get(opened.link).text
+    every = ("answer questions", "games", "conversations", "check that you read carefully")
+    assert [kind for kind in every if kind in text] == [kind for kind in every if kind in kinds]
+    assert "trick" not in text
+
+
 def test_a_game_begins_with_a_round_that_does_not_count(tmp_path):
     with OpenStudy(tmp_path / "s.db", "egosocial", "--task", "numbers", "--limit", "1", "--set", "rounds=3") as opened:
         person, bars = opened.person().join(), []

@@ -145,7 +145,7 @@ def test_who_fails_the_checks_is_excluded_from_the_norm_which_knows_age_and_sex(
         said = capsys.readouterr()
     assert "1 excluded" in said.out
     found = json.loads(norm.read_text())["tasks"]["feelings"]
-    assert found["people"] == 12 and found["sample"] == "12 people", "groups of six are not told"
+    assert found["people"] == 12 and found["sample"] == "12 people, 0 flagged", "groups of six are not told"
     assert careless not in norm.read_text()
 
 
@@ -215,10 +215,13 @@ def test_people_who_answer_too_fast_are_flagged_in_every_result_and_one_switch_e
         page = plain(opened.owner().get("/owner").text)
         assert "flagged 2" in page and "excluded 0" in page and "results count them" in page
         assert run_command(["study", "change", "spring", "--exclude-flagged", *at]) == 0
+        assert "Study spring is changed: results leave out flagged people." in capsys.readouterr().out
         with pytest.raises(UsageError, match=r"nobody in study spring counts yet \(2 excluded\)"):
             sm.get_run("spring", store=opened.path)
         assert "excluded 2" in plain(opened.owner().get("/owner").text)
-        assert run_command(["study", "change", "spring", "--count-flagged", *at]) == 0
+        assert run_command(["study", "change", "spring", "--count-flagged", "--quota", "9", "--title", "T", *at]) == 0
+        said = "is changed: its title is new; its quota is 9; results count flagged people."
+        assert said in capsys.readouterr().out
         assert sm.get_run("spring", store=opened.path).people == 2
 
 

@@ -76,7 +76,9 @@ def _show_reliability(chosen: ChosenRuns, task: str, measure: str, display: Disp
     for test, runs in chosen.by_instrument.items():
         known = ranked_tasks(runs, task)
         with working(f"reliability of {test}"):
-            found += [task_reliability(candidates, measure) for candidates in known.values()]
+            for candidates in known.values():  # the people of a study are subjects of their own kind
+                kinds = grouped((one.subject if one.people else "", one) for one in candidates)
+                found += [task_reliability(same, measure) for same in kinds.values()]
     tables = [table for entry in found for table in reliability_tables(entry)]
     several = len(found) > _TASKS_IN_FULL
     display.show(

@@ -92,10 +92,12 @@ def _create(instruments: tuple[str, ...], name: str, store: StorePlace | None, a
         raise UsageError("two of the questions --ask have the same name.")
     path, seconds, told = _file(store).absolute(), 0.0, []
     counts: dict[str, dict[str, int]] = {}
+    alone: dict[str, None] = {}
     with open_engine(path) as engine:
         engine.check_name(name)
         for config in study.parts.values():
             plan = _playable(engine, study, config)
+            alone |= {_why_alone(plan): None} if study.shows == "place" else {}
             own = {task: min(study.sample or items.count, items.count) for task, items in plan.lists.items()}
             if talks:  # a person talks once with each of some models
                 counts, told = {config.instrument: {"talk": study.each}}, [f"{study.each} of {len(talks)} models"]
@@ -112,7 +114,19 @@ def _create(instruments: tuple[str, ...], name: str, store: StorePlace | None, a
         {"study": name, "items": counts, "quota": study.quota, "minutes": study.minutes},
         f"Study {name}: {'; '.join(told)} for each of at most {study.quota:,} participants, in about {study.minutes}"
         f" minutes. Open it with: {hint('study open', name)}",
+        *filter(None, alone),
     )
+
+
+def _why_alone(plan: ReadPlan) -> str:
+    """Why participants do not see their place among people, and what to type; empty if they see it."""
+    card, norms = plan.instrument.card, plan.described().norms
+    known = any(one.value and one.human is not None for task in norms for one in card.measures_of(task))
+    able = [task.name for task in plan.tasks if task.of_people is not None]
+    if known or any(norms[task] for task in able):
+        return ""
+    how = f"give a norm: --set norm=FILE ('{hint('study norms STUDY --to FILE')}' makes one)"
+    return f"--shows place: {card.name} has no people to compare with; {how if able else 'only the score is shown'}."
 
 
 def _with_whom(cards: Sequence[Card], given: Mapping[str, Any]) -> tuple[str, ...]:
@@ -255,13 +269,11 @@ def _change(name: str, store: StorePlace | None, as_json: bool, **given: Any) ->
         if study.talks and not study.imported and not (study.distress and study.contact):
             raise UsageError("people who talk with a model need --distress and --contact; they cannot be empty.")
         book.change(study)
-    about = {
-        "study": name,
-        "quota": study.quota,
-        "excludes_flagged": study.excludes_flagged,
-        **{one: getattr(study, one) for one in _TEXTS},
-    }
-    tell(as_json, about, f"Study {name} is changed; its quota is {study.quota}.")
+    about = {"study": name, **{one: getattr(study, one) for one in (*chosen, *_TEXTS)}}
+    flagged = "results leave out flagged people" if study.excludes_flagged else "results count flagged people"
+    told = {"quota": f"its quota is {study.quota}", "excludes_flagged": flagged}
+    said = "; ".join(told.get(field, f"its {field} is new") for field in changes)
+    tell(as_json, about, f"Study {name} is changed: {said}.")
 
 
 def _open(
@@ -278,16 +290,9 @@ def _open(
     place = Place(host, port, public_url)
     stop = "Press Ctrl-C to close the study. Answers are stored, and you can open it again."
     tell = link_teller("participants", who_can_open(place) + stop, as_json)
-    serve_study(
-        _file(store).absolute(),
-        name,
-        load,
-        place,
-        tell,
-        confirmed=[pair for one in roles for pair in _pairs("--role", (one,)).items()],
-        per_address=per_address,
-        lab=lab,
-    )
+    confirmed = [pair for one in roles for pair in _pairs("--role", (one,)).items()]
+    path = _file(store).absolute()
+    serve_study(path, name, load, place, tell, confirmed=confirmed, per_address=per_address, lab=lab)
     return int(ExitCode.OK)
 
 

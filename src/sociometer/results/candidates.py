@@ -106,6 +106,9 @@ def why_not_comparable(
     if not shared:
         return "they share no scored item"
     changed = [name for name in shared if items[0][name].content != items[1][name].content]
+    spoken = [run.settings.get("language") for run in (one, two)]
+    if changed and spoken[0] != spoken[1]:
+        return f"their languages differ: {spoken[0]} and {spoken[1]}; give both runs the same --language"
     if changed:
         return f"{len(changed)} items differ in content under the same id, such as {changed[0]!r}"
     return ""

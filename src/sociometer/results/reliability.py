@@ -11,6 +11,7 @@ from sociometer.core.task import AnyRun
 from sociometer.core.words import first_of
 from sociometer.results.leaderboard import comparable
 from sociometer.statistics.formatting import estimate, interval_text, number
+from sociometer.statistics.intervals import Floats
 from sociometer.statistics.item_values import ItemValue
 from sociometer.statistics.model_kinds import family_from_name
 from sociometer.statistics.reliability import (
@@ -47,13 +48,19 @@ class TaskReliability(Struct, frozen=True):
 def task_reliability(candidates: Sequence[AnyRun], measure: str = "") -> TaskReliability:
     """Reliability of one measure, from those runs of one task that can be compared with the first.
 
-    Only the first run of each subject counts. A run that would halve the shared items is left out.
+    Only the first run of each subject counts. A run that would halve the shared items is left out. If the first is a
+    study, its people are the subjects.
     """
     found = comparable(candidates, measure, what="used for reliability", once=True)
     shared, notes = found.shared, [*found.left_out, *found.differing]
     first = found.kept[0]
     distinct = {one.name or one.subject: table for one, table in zip(found.kept, found.tables, strict=True)}
-    table = shared.values.T
+    table, families = shared.values.T, [family_from_name(one.subject) for one in found.kept]
+    if first.people:
+        everyone, distinct = _by_person(found.tables[0]), {}
+        table = everyone[~np.isnan(everyone).any(axis=1)]
+        if lost := len(everyone) - len(table):
+            notes.append(f"{lost} of {len(everyone)} people did not answer every item and are left out")
     coefficients: tuple[Reliability, ...] = ()
     statistics: list[ItemStatistics] = []
     if len(shared.items) >= 2:
@@ -61,11 +68,11 @@ def task_reliability(candidates: Sequence[AnyRun], measure: str = "") -> TaskRel
         if len(lengths) < 2:
             notes.append("the shared items belong to one story, so that its parts cannot be compared")
         else:
-            alpha = cronbach_alpha(parts, lengths, families=[family_from_name(one.subject) for one in found.kept])
+            alpha = cronbach_alpha(parts, lengths, families=None if first.people else families)
             coefficients = (structs.replace(alpha, items=len(shared.items)),)
         if 1 < len(lengths) < len(shared.items):
             notes.append(f"the {len(shared.items)} items of {len(lengths)} stories count as {len(lengths)} parts")
-        statistics = item_statistics(table, shared.items, top=_top(found.card))
+        statistics = item_statistics(table, shared.items, top=_top(found.card)) if len(table) else []
     else:
         notes.append("the runs share fewer than two scored items")
     repeats = {who: again for who, values in distinct.items() if (again := repeats_of(values)) is not None}
@@ -73,13 +80,20 @@ def task_reliability(candidates: Sequence[AnyRun], measure: str = "") -> TaskRel
         first.card.name,
         first.task,
         found.card.name,
-        tuple(distinct),
+        tuple(distinct) or (first.subject,),
         coefficients,
         repeats,
         tuple(statistics),
         tuple(items_to_look_at(statistics)),
         tuple(notes),
     )
+
+
+def _by_person(items: Mapping[str, ItemValue]) -> Floats:
+    """The values of people × items of a study; NaN where somebody has none."""
+    columns = [dict(zip(one.of, one.repeats, strict=True)) for one in items.values()]
+    people = sorted({person for column in columns for person in column})
+    return np.array([[column.get(person, np.nan) for column in columns] for person in people])
 
 
 def _top(card: MeasureCard) -> float | None:

@@ -16,6 +16,7 @@ from sociometer.core.sheets import whole_file, write_sheet
 from sociometer.core.task import Episode
 from sociometer.core.words import grouped
 from sociometer.results.groups import Taking, takings
+from sociometer.store.person_questions import PersonQuestion
 from sociometer.store.store import Store
 from sociometer.store.stored_run import StoredRun
 from sociometer.store.studies import Participant, Timing, flags, reasons, role_of_people, study_books
@@ -27,6 +28,7 @@ _MOST_VALUES = 12
 """A column with more different texts has no list of values in the codebook."""
 _LONGEST, _LONGEST_VALUE = 64, 40
 _YES_OR_NO = "0 = no | 1 = yes"
+_NUMBER = re.compile(r"-?\d+(\.\d+)?")
 _LINE_END = re.compile(r"\r\n|[\r\n\u2028\u2029]")
 _MEANINGS = {
     "person": "participant; the same in every table",
@@ -58,7 +60,7 @@ _MEANINGS = {
 }
 _PREFIXES = {
     "condition_": "group of the item",
-    "read_": "answer as read; places count from 0, in the order of items.csv",
+    "read_": "answer as read; a value that is a place in items.csv counts from 0, a number in a column's name from 1",
     "score_": "score of the item",
     "about_": "asked about the person",
 }
@@ -68,8 +70,8 @@ def write_study(store: Store, study: str, load: Callable[[str], Instrument], fol
     """Writes the tables of a study to a folder, readable by its owner only; returns the number of rows of each."""
     if folder.is_file() or folder.suffix in (".csv", ".jsonl"):
         raise UsageError(f"--to '{folder}' must be a folder: there is a file for each task, and a codebook.")
-    tables, titles = study_tables(store, study, load)
-    tables["codebook"] = list(_codebook(tables, titles))
+    tables, declared = study_tables(store, study, load)
+    tables["codebook"] = list(_codebook(tables, declared))
     for name, rows in tables.items():
         columns = _columns(rows)
         cells = ([_cell(row.get(column)) for column in columns] for row in rows)
@@ -80,9 +82,9 @@ def write_study(store: Store, study: str, load: Callable[[str], Instrument], fol
 
 def study_tables(
     store: Store, study: str, load: Callable[[str], Instrument]
-) -> tuple[dict[str, list[Row]], dict[tuple[str, str], str]]:
-    """The rows of each table, and what columns of scores and of questions about people mean."""
-    parts, titles = takings(store, study), dict[tuple[str, str], str]()
+) -> tuple[dict[str, list[Row]], dict[tuple[str, str], Row]]:
+    """The rows of each table, and what the codebook says about columns of scores and of questions about people."""
+    parts, declared = takings(store, study), dict[tuple[str, str], Row]()
     tables: dict[str, list[Row]] = {"people": [], "items": []}
     shown: set[tuple[str, str]] = set()
     for book in study_books(store.path):
@@ -90,7 +92,7 @@ def study_tables(
     names = _about_columns(whole.study.questions)
     people = {one.id: _person(whole, one, names) for one in whole.participants}
     tables["people"] += [{"person": name, **more, **person} for name, (person, more) in people.items()]
-    titles |= {("people", column): question for question, column in names.items()}
+    asked = {names[question.name]: _declared(question) for question in whole.study.asked}
     for taking, one in ((part, one) for part in parts.values() for one in part.participants):
         person, record = people[one.id][0], taking.record(one)
         if record is None:
@@ -100,9 +102,10 @@ def study_tables(
         places = {place: number for number, place in enumerate(times, 1)}
         for task in run.tasks:
             name = f"{run.instrument}_{task}"
-            titles |= {(name, column): question for question, column in names.items()}
             for measure in run.definition.card.measures_of(task):
-                titles.setdefault((name, f"score_{_slug(measure.value)}"), measure.title)
+                about: Row = {"title": measure.title, "unit": measure.unit, "better": measure.better}
+                about |= {"possible_lowest": measure.low, "possible_highest": measure.high}
+                declared.setdefault((name, f"score_{_slug(measure.value)}"), about)
             for episode in run.episodes(task):
                 place = (task, episode.item.id)
                 head = {"person": one.id, "item": episode.item.id, "position": places.get(place)}
@@ -111,10 +114,14 @@ def study_tables(
                 tables.setdefault(name, []).extend({**head, **answer, **person} for answer in answers)
                 if place not in shown:
                     shown.add(place)
+                    for nth, option in enumerate(getattr(episode.item, "options", ()), 1):
+                        title = f"option {nth} of the item, such as '{option}' in {episode.item.id}"
+                        for column in (f"read_points_{nth}", f"read_written_{nth}"):
+                            declared.setdefault((name, column), {"title": title})
                     about = {"instrument": run.instrument, "task": task, "item": episode.item.id}
                     content = msgspec.json.encode(episode.item).decode()
                     tables["items"].append({**about, "cluster": episode.item.cluster, "content": content})
-    return tables, titles
+    return tables, declared | {(name, column): about for name in tables for column, about in asked.items()}
 
 
 def _person(taking: Taking, one: Participant, names: dict[str, str]) -> tuple[Row, Row]:
@@ -166,6 +173,21 @@ def _flat(name: str, value: Any) -> Iterator[tuple[str, Any]]:
         yield name, msgspec.json.encode(value).decode() if isinstance(value, list | tuple) else value
 
 
+def _declared(question: PersonQuestion) -> Row:
+    """What the owner of a study declared about a question: its type, range and choices, with the labels of a scale."""
+    codes, labels = zip(*question.options, strict=True) if question.options else ((), ())
+    number = question.kind == "number" or (bool(codes) and all(map(_NUMBER.fullmatch, codes)))
+    low, high = (codes[0], codes[-1]) if number and codes else (question.low, question.high)
+    texts = (label.removeprefix(code).strip() for code, label in zip(codes, labels, strict=True))
+    return {
+        "title": question.name,
+        "type": "number" if number else "text" if codes else None,
+        "values": " | ".join(f"{code} = {text}" if text else code for code, text in zip(codes, texts, strict=True)),
+        "possible_lowest": low,
+        "possible_highest": high,
+    }
+
+
 def _about_columns(questions: Iterable[str]) -> dict[str, str]:
     """A column for each question about people, whose name every program takes."""
     found: dict[str, str] = {}
@@ -199,24 +221,26 @@ def _columns(rows: list[Row]) -> list[str]:
     return sorted(found, key=lambda column: max((ranks[one] for one in ranks if column.startswith(one)), default=0))
 
 
-def _codebook(tables: dict[str, list[Row]], titles: dict[tuple[str, str], str]) -> Iterator[Row]:
+def _codebook(tables: dict[str, list[Row]], declared: dict[tuple[str, str], Row]) -> Iterator[Row]:
     """A row for each column of each table."""
     for name, rows in tables.items():
         for column in _columns(rows):
             known = [cell for row in rows if (cell := row.get(column)) not in (None, "")]
-            text = any(isinstance(cell, str) for cell in known)
-            listed = text and len(set(known)) <= _MOST_VALUES and column not in ("person", "joined")
+            about = declared.get((name, column), {})
+            kind = about.get("type") or ("text" if any(isinstance(cell, str) for cell in known) else "number")
+            listed = kind == "text" and len(set(known)) <= _MOST_VALUES and column not in ("person", "joined")
             values = sorted(set(map(str, known))) if listed else []
             said = _MEANINGS.get(column) or next(said for one, said in _PREFIXES.items() if column.startswith(one))
-            short = all(len(value) <= _LONGEST_VALUE for value in values)
-            title, yes_or_no = titles.get((name, column)), column == "last" or column.startswith("flag_")
+            title, yes_or_no = about.get("title"), column == "last" or column.startswith("flag_")
+            seen = " | ".join(values) if all(len(one) <= _LONGEST_VALUE for one in values) else None
             yield {
                 "table": f"{name}.csv",
                 "column": _variable(column),
                 "meaning": f"{said}: {title}" if title else said,
-                "type": ("text" if text else "number") if known else "empty",
-                "values": _YES_OR_NO if yes_or_no else " | ".join(values) if short else None,
-                "lowest": min(known) if known and not text else None,
-                "highest": max(known) if known and not text else None,
+                "type": kind if known or about.get("type") else "empty",
+                "values": _YES_OR_NO if yes_or_no else about.get("values") or seen,
+                **{fact: about.get(fact) for fact in ("unit", "better", "possible_lowest", "possible_highest")},
+                "lowest": min(known, key=float) if known and kind == "number" else None,
+                "highest": max(known, key=float) if known and kind == "number" else None,
                 "empty": len(rows) - len(known),
             }

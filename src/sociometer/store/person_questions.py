@@ -49,6 +49,8 @@ def person_question(written: str) -> PersonQuestion:
     for word, _, rest in (part.partition(" ") for part in parts):
         ends = _RANGE.match(rest)
         low, high = (float(ends[1]), float(ends[2])) if ends else (None, None)
+        if low is not None and high is not None and low > high:
+            raise UsageError(f"--ask '{written}': a range begins with its lowest number, not '{rest}'.")
         if word in ("hidden", "panel", "text") and not rest:
             given |= {"kind": word, "required": given.get("required", False) or word != "text"}
         elif word in ("required", "after") and not rest:

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import re
 import secrets
-from collections.abc import AsyncIterator, Callable, Collection, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -133,7 +133,16 @@ def _welcome(
     filled = {"code": "", "ticket": secrets.token_urlsafe(32), "items": request.app[SEATS].count(study), **context}
     given = {field.name: said.get(field.label, said.get(field.name, "")) for field in fields}
     problem = "link incomplete" if missing else problem
+    filled["kinds"] = dict.fromkeys(_kinds(request))
     return study_page(request, "study_welcome.html", problem, status, fields=fields, given=given, **filled)
+
+
+def _kinds(request: web.Request) -> Iterator[str]:
+    """What the tasks of the study are to people, for the consent text."""
+    for config in request.app[STUDY].parts.values():
+        texts, card = request.app[TEXTS][config.instrument], request.app[CARDS][config.instrument]
+        for task in config.tasks or card.default_tasks(official=config.official):
+            yield "games" if task in texts.practice else "conversations" if task in texts.ended else "texts"
 
 
 async def _admit(request: web.Request, participant: Participant, to: str) -> web.Response:

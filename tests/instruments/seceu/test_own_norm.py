@@ -41,6 +41,31 @@ def test_hedging_is_said_to_pay_only_where_it_does(rehearse, norm_file, official
     assert not any("rewards hedging" in note for note in without)
 
 
+def test_a_distance_says_whose_answers_it_is_measured_from(rehearse, norm_file):
+    notes = " ".join(rehearse("baseline/even", norm=norm_file).summarise("feelings").notes)
+    assert "Distance to the mean answers of the norm's 300 people." in notes and "our own judgement" not in notes
+
+
+def test_people_whose_scores_are_noise_give_no_eq(rehearse, norm, tmp_path):
+    path = tmp_path / "noise.json"
+    path.write_bytes(msgspec.json.encode(msgspec.structs.replace(norm, alpha=-0.03)))
+    summary = rehearse("baseline/even", norm=str(path)).summarise("feelings")
+    for name in ("eq", "percentile"):
+        assert summary.measure(name).value is None and "no reliability (alpha -0.03)" in summary.measure(name).note
+    assert summary.measure("distance").value > 0
+    said = " ".join(summary.notes)
+    assert "No EQ or percentile: the scores of the norm's people" in said and "standard error of meas" not in said
+
+
+def test_an_eq_without_an_interval_has_no_word(rehearse, norm_file):
+    made = rehearse("baseline/oracle", norm=norm_file)
+    items = list(made.instrument.task("feelings").items(made.source()))
+    few, many = (made.summarise("feelings", items[:count]) for count in (6, 12))
+    assert few.measure("eq").interval.low is None and few.measure("eq").value > 115
+    assert "'expert'" not in few.measure("eq").note and "'expert'" in many.measure("eq").note
+    assert [table.rows[0][4] for table in (few.tables[0], many.tables[0])] == ["", "expert"]
+
+
 def test_a_person_is_placed_to_a_tenth_of_a_percent(people, norm):
     scores = sorted(
         (np.mean([np.linalg.norm(np.subtract(p.answers[s], norm.standards[s])) for s in SCENARIOS]) for p in people),

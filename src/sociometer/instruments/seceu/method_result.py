@@ -10,7 +10,7 @@ from msgspec import Struct
 from sociometer.core.measure import Interval
 from sociometer.core.words import grouped
 from sociometer.instruments.seceu.items import Scenario
-from sociometer.instruments.seceu.norm import Norm, distance, evenness
+from sociometer.instruments.seceu.norm import Norm, band, distance, evenness
 from sociometer.instruments.seceu.play import Allocated
 from sociometer.statistics.correlation import Correlation, pearson
 from sociometer.statistics.intervals import clustered_mean_interval
@@ -57,6 +57,12 @@ class MethodResult(Struct, frozen=True):
     def failed(self) -> bool:
         """Return whether a majority of the answers is null, which the paper calls a failed test."""
         return self.nulls > self.items / 2
+
+    @property
+    def band(self) -> str:
+        """Return the paper's word for the EQ; empty without one, and on too few items for an interval."""
+        known = self.eq_interval is not None and self.eq_interval.low is not None
+        return band(self.eq) if self.eq is not None and known else ""
 
     @property
     def pattern(self) -> dict[str, float]:
@@ -146,12 +152,8 @@ def _against_people(
     count that as chance.
     """
     if norm is None:
-        return (
-            None,
-            _not_negative(clustered_mean_interval([answer.distance for answer in answers], binary=False)),
-            None,
-            None,
-        )
+        around = clustered_mean_interval([answer.distance for answer in answers], binary=False)
+        return None, _not_negative(around), None, None
     people = [norm.template[answer.scenario] for answer in answers]
     gaps = [answer.distance - usual for answer, usual in zip(answers, people, strict=True)]
     gap = math.fsum(gaps) / len(gaps)
@@ -161,12 +163,8 @@ def _against_people(
     # The printed mean is rounded; on all items the paper's own formula holds, on some the gap stands in for it.
     eq = norm.eq(score) if whole else norm.eq(norm.mean + gap)
     slope = -15.0 / norm.deviation
-    return (
-        gap,
-        _not_negative(around.scaled(1.0, usual)),
-        eq,
-        norm.eq_interval(eq, around.scaled(slope, eq - slope * gap)),
-    )
+    placed = (None, None) if norm.unreliable else (eq, norm.eq_interval(eq, around.scaled(slope, eq - slope * gap)))
+    return gap, _not_negative(around.scaled(1.0, usual)), *placed
 
 
 def _not_negative(interval: Interval) -> Interval:

@@ -56,9 +56,16 @@ class Norm(Struct, frozen=True):
     """A digest of what people were asked in each story, if known."""
 
     @property
+    def unreliable(self) -> str:
+        """Return why the people's scores are only noise, so that nobody has an EQ among them; empty if they are not."""
+        if self.alpha is None or self.alpha > 0:
+            return ""
+        return f"no EQ or percentile: the scores of the norm's people have no reliability (alpha {self.alpha:.2f})"
+
+    @property
     def error_of_measurement(self) -> float | None:
         """Return the people's standard error of measurement, in EQ points."""
-        return None if self.alpha is None else standard_error_of_measurement(EQ_DEVIATION, self.alpha)
+        return standard_error_of_measurement(EQ_DEVIATION, self.alpha) if self.alpha and self.alpha > 0 else None
 
     @property
     def different_below(self) -> float:

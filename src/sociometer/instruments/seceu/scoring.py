@@ -21,7 +21,6 @@ from sociometer.instruments.seceu.norm import (
     PUBLISHED_NORM,
     SHUFFLED,
     Norm,
-    band,
     distance,
     evenness,
     norm_of,
@@ -151,7 +150,8 @@ def _places(
     """EQ, percentiles and pattern similarity; a failed test has none."""
     failed = f"FAILED: {result.nulls:g} of {result.items} answers contain no allocation" if result.failed else ""
     eq = None if result.failed else result.eq
-    word = failed or _joined(way, beside_eq(result, even, norm))
+    without = failed or norm.unreliable
+    word = without or _joined(way, beside_eq(result, even, norm))
 
     def measure(name: str, value: float | None, interval: Interval | None, note: str, *cases: Case) -> Measure:
         counts = (result.items, result.items, mean.unreadable, mean.errors)
@@ -177,25 +177,17 @@ def _places(
         Case(place(one.value), norm.share_interval(one.value, far.value, far.interval))
         for one, far in zip(cases, reversed(mean.cases), strict=False)
     ]
-    yield measure("percentile", percent, around, failed or counted, *placed)
+    yield measure("percentile", percent, around, without or counted, *placed)
     similarity = None if result.failed else result.similarity
-    yield measure(
-        "similarity",
-        similarity,
-        result.similarity_interval if similarity is not None else None,
-        failed or mechanism(similarity, result.similarity_p, norm),
-    )
-    yield measure(
-        "similarity-percentile",
-        None if similarity is None else norm.percent_less_similar(similarity) / 100,
-        None,
-        failed,
-    )
+    around = result.similarity_interval if similarity is not None else None
+    yield measure("similarity", similarity, around, failed or mechanism(similarity, result.similarity_p, norm))
+    less = None if similarity is None else norm.percent_less_similar(similarity) / 100
+    yield measure("similarity-percentile", less, None, failed)
 
 
 def beside_eq(result: MethodResult, even: MethodResult, norm: Norm) -> str:
     """Return the note for an EQ: its band, an even allocation's EQ, people's error, and the number of items."""
-    said = [f"'{band(result.eq)}' in the paper's terms"] if result.eq is not None else []
+    said = [f"'{result.band}' in the paper's terms"] if result.band else []
     if even.eq is not None:
         said.append(f"an even allocation earns {even.eq:.0f}")
     if norm.error_of_measurement is not None:
@@ -238,10 +230,12 @@ def _key_notes(even: MethodResult, norm: Norm | None) -> list[str]:
     """The source of the standard, and the score of an even allocation."""
     if norm is None:
         return [NOTES["own-key"], NOTES["even-distance"].format(score=even.score)]
-    said = [NOTES["norm"].format(name=norm.name, sample=norm.sample)]
+    said = [NOTES["norm"].format(name=norm.name, sample=norm.sample, people=norm.people)]
     if even.eq is not None:
         said.append(NOTES["rewards-hedging" if even.eq > EQ_MEAN else "even-eq"].format(eq=even.eq))
-    if norm.error_of_measurement is not None:
+    if norm.unreliable:
+        said.append(f"{norm.unreliable[0].upper()}{norm.unreliable[1:]}.")
+    elif norm.error_of_measurement is not None:
         said.append(NOTES["measurement"].format(error=norm.error_of_measurement))
     return said
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from sociometer.core.measure import Cell, Interval, Table
 from sociometer.instruments._tables import Tables
 from sociometer.instruments.seceu.method_result import Answered, MethodResult, by_place, silent
-from sociometer.instruments.seceu.norm import Norm, band
+from sociometer.instruments.seceu.norm import Norm
 from sociometer.instruments.seceu.prompting import DIFFERENT, PromptingMethods
 
 TABLES = Tables(Path(__file__).with_name("tables.toml"))
@@ -42,13 +42,8 @@ def repairs_table(readings: Counter[str]) -> Table:
 
 
 def _plain_row(result: MethodResult) -> tuple[Cell, ...]:
-    return (
-        result.method,
-        result.score,
-        _range(result.interval, 2) if result.readings else "",
-        _rounded(result.evenness, 2),
-        _nulls(result),
-    )
+    around = _range(result.interval, 2) if result.readings else ""
+    return result.method, result.score, around, _rounded(result.evenness, 2), _nulls(result)
 
 
 def _normed_row(result: MethodResult, norm: Norm) -> tuple[Cell, ...]:
@@ -62,7 +57,7 @@ def _normed_row(result: MethodResult, norm: Norm) -> tuple[Cell, ...]:
         result.score,
         _rounded(eq, 1),
         _range(result.eq_interval, 1) if result.readings else "",
-        band(eq) if eq is not None else "",
+        result.band,
         norm.percent_text(percent) if percent is not None else "",
         _rounded(similarity, 3),
         _rounded(result.similarity_p, 3),
