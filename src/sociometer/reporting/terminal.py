@@ -26,18 +26,24 @@ INTERVAL = "95 % interval"
 NOTE = "note"
 GAP = 2
 """Spaces between two columns."""
-WORD_WANTED, WORD_AT_LEAST = 24, 14
-"""A word of so many characters is not broken before details are left out, and before another column is."""
+LONG_NAME, LONG_HEAD = 30, 12
+"""A longer word, such as the name of a model, may break after a separator; in the head of a column sooner."""
+_SEPARATORS = (r"[^/#@:]*[/#@:]|[^/#@:]+", r"[^-_.,=]*[-_.,=]|[^-_.,=]+", f".{{1,{LONG_NAME}}}")
+"""Where a long word may break: what is still too long after the first breaks at the next."""
+_WIDE = r"\u2e80-\u9fff\uac00-\ud7ff\uf900-\ufaff\uff00-\uffef"
+_WORD = re.compile(rf"\s*(?:[{_WIDE}]|[^\s{_WIDE}]+)")
+"""A word, or a character of a script without spaces, such as Chinese."""
+_WIDE_AT_LEAST = 14
+_ROWS_WEIGHED = 100
+"""Rows whose lines are counted to find the widths of columns."""
 _GO_FIRST = (
     "adjusted for", "unreadable", "errors", "clusters", "source", "tokens", "requests", "cost", "settings",
     "started", "episodes",
 )  # fmt: skip
-_KEPT = (
-    "subject", "status", "verdict", "value", "difference", INTERVAL, "score", "rank", "rank, 95 %", "reason",
-    "next step",
-)  # fmt: skip
-_LEFT_OUT = (_GO_FIRST, (), ("chance", "items"), ("measure", "group"), _KEPT)
-"""The columns in the order in which they are left out; those without a place here are left out second."""
+_KEPT = ("subject", "status", INTERVAL, "rank", "rank, 95 %", "reason", "next step")
+_SCORES = ("score", "value", "difference", "verdict")
+_LEFT_OUT = (_GO_FIRST, (), ("chance", "items"), ("measure", "group"), _KEPT, _SCORES)
+"""The columns in the order in which they are left out; those without a place here second, scores never."""
 _SILENT_AT_ZERO = ("errors", "unreadable", "failed")
 _CONTROL = {code: f"\\x{code:02x}" for code in (*range(0x09), *range(0x0B, 0x20), *range(0x7F, 0xA0))}
 # Changes of direction, and what takes no room; the two joiners of Indic scripts and emoji stay.
@@ -170,35 +176,42 @@ def _footnotes(columns: Sequence[str], cells: Sequence[Sequence[str]]) -> list[s
 
 
 def fitted(text: TableText, width: int) -> TableText:
-    """The table within this width: long texts wrap, then columns are left out; numbers keep their lines."""
+    """The table within this width: texts wrap between words, then columns are left out; names and numbers stay whole.
+
+    The first column and the scores stay, even if they take more.
+    """
     while True:
-        detailed = any(head in _GO_FIRST for head in text.columns[1:])
-        narrow = _wrapped(text, width, WORD_WANTED if detailed else WORD_AT_LEAST)
-        if narrow.width <= width or len(text.columns) == 1:
+        narrow = _wrapped(text, width)
+        turn, place = min(
+            ((_turn(text.columns, place), -place) for place in range(1, len(text.columns))), default=(len(_LEFT_OUT), 0)
+        )
+        if narrow.width <= width or turn >= len(_LEFT_OUT) - 1:
             return narrow
-        least = _least(text.columns)
-        hidden = (*text.hidden_columns, text.columns[least])
-        kept = [place for place in range(len(text.columns)) if place != least]
+        hidden = (*text.hidden_columns, text.columns[-place])
+        kept = [other for other in range(len(text.columns)) if other != -place]
         text = structs.replace(text.only(kept), hidden_columns=hidden)
 
 
-def _least(columns: Sequence[str]) -> int:
-    """The column that is left out first, the last of its kind; the first column stays."""
-
-    def turn(place: int) -> tuple[int, int]:
-        return next((turn for turn, heads in enumerate(_LEFT_OUT) if columns[place] in heads), 1), -place
-
-    return min(range(1, len(columns)), key=turn)
+def _turn(columns: Sequence[str], place: int) -> int:
+    """When a column is left out; the two before a difference are the scores that it is between."""
+    if "difference" in columns[place + 1 : place + 3]:
+        return len(_LEFT_OUT) - 1
+    return next((turn for turn, heads in enumerate(_LEFT_OUT) if columns[place] in heads), 1)
 
 
-def _wrapped(text: TableText, width: int, word: int) -> TableText:
-    """The table with widths in which the texts take the fewest lines; words up to `word` characters stay whole."""
+def _wrapped(text: TableText, width: int, else_at_least: int = 1) -> TableText:
+    """The table with widths in which the texts take the fewest lines.
+
+    If the words do not fit, it is wider: each column has the width of its longest word, or `else_at_least`.
+    """
     excess, widths = text.width - width, list(text.widths)
     if excess <= 0:
         return text
     columns = [[head, *(row[place] for row in text.rows)] for place, head in enumerate(text.columns)]
-    lengths = [[*map(shown_width, column)] for column in columns]
-    least = [max(_unbroken(cell, word) for cell in column) if len(widths) > 1 else 1 for column in columns]
+    least = [max(_unbroken(head, LONG_HEAD), *map(_unbroken, cells)) for head, *cells in columns]
+    if sum(least) >= sum(widths) - excess:
+        return structs.replace(text, wrapped=tuple(map(min, widths, (max(else_at_least, each) for each in least))))
+    lengths = [[*map(shown_width, column[:_ROWS_WEIGHED])] for column in columns]
     lines = [[-(-length // widths[place]) for length in lengths[place]] for place in range(len(widths))]
 
     def taken(place: int) -> tuple[int, int]:
@@ -215,11 +228,36 @@ def _wrapped(text: TableText, width: int, word: int) -> TableText:
     return structs.replace(text, wrapped=tuple(widths))
 
 
-def _unbroken(cell: str, word: int) -> int:
+def _unbroken(cell: str, longest: int = LONG_NAME) -> int:
     """The width that a cell needs at least: that of a number with its interval, or of its longest word."""
     if _NUMBER.fullmatch(cell):
         return shown_width(cell)
-    return min(word, max((shown_width(part) for part in cell.split()), default=1))
+    first, *parts = _parts(cell, longest) or [""]
+    least = 1 if cell.isascii() else min(_WIDE_AT_LEAST, shown_width(cell))
+    return max(least, shown_width(first), *(shown_width(part.lstrip()) for part in (*parts, "")))
+
+
+def _parts(cell: str, longest: int) -> list[str]:
+    """The parts of a text that stay whole, each with the spaces before it: words, and parts of very long ones."""
+    parts = _WORD.findall(cell)
+    for separators in _SEPARATORS:
+        parts = [
+            smaller
+            for part in parts
+            for smaller in (re.findall(separators, part) if shown_width(part.strip()) > longest else [part])
+        ]
+    return parts
+
+
+def _folded(cell: str, width: int, longest: int = LONG_NAME) -> str:
+    """The text in lines of this width."""
+    lines = [""]
+    for part in [cell] if shown_width(cell) <= width else _parts(cell, longest):
+        if lines[-1] and shown_width(lines[-1] + part) > width:
+            lines.append(part.lstrip())
+        else:
+            lines[-1] += part
+    return "\n".join(lines)
 
 
 def shown_width(text: str) -> int:
@@ -380,17 +418,16 @@ def _print_text(text: TableText, everything: bool) -> TableText:
 
 def _drawn(text: TableText, everything: bool) -> TableText:
     console = rich_console.Console()
-    text = text if everything else fitted(text, console.width)
+    text = _wrapped(text, console.width, LONG_NAME) if everything else fitted(text, console.width)
     drawn = rich_table.Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold", expand=False)
     for column, right, width in zip(text.columns, text.right, text.widths, strict=True):
         drawn.add_column(
-            rich_text.Text(column), justify="right" if right else "left", overflow="fold",
-            width=width if text.wrapped else None,
+            rich_text.Text(_folded(column, width, LONG_HEAD)), justify="right" if right else "left", width=width,
         )  # fmt: skip
     for row in text.rows:
-        drawn.add_row(*map(rich_text.Text, row))
+        drawn.add_row(*(rich_text.Text(_folded(cell, width)) for cell, width in zip(row, text.widths, strict=True)))
     console.print(rich_text.Text(text.title, style="bold underline"))
-    console.print(drawn)
+    rich_console.Console(width=max(console.width, text.width + GAP)).print(drawn)
     for note in text.notes:
         console.print(rich_padding.Padding(rich_text.Text(note, style="dim"), (0, 0, 0, 2)))
     console.print()
