@@ -3,6 +3,7 @@
 import secrets
 import time
 from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime
 from difflib import get_close_matches
 from random import Random
 
@@ -13,7 +14,7 @@ from sociometer.core.config import RunConfig, model_label
 from sociometer.core.errors import StoreError, UsageError, hint, unknown
 from sociometer.core.measure import Summary
 from sociometer.core.task import Item
-from sociometer.core.words import first_of
+from sociometer.core.words import cell_text, first_of, grouped
 from sociometer.store.database import Connection, marks
 from sociometer.store.journal import spent_by
 from sociometer.store.records import Manifest, RunRecord, RunStatus, Totals
@@ -240,8 +241,9 @@ class Runs(StorePart):
         if len(fitting) == 1:
             return _whole(fitting[0])
         if fitting:
-            told = [f"{one.reference} ({one.subject} on {one.instrument})" for one in fitting]
-            raise UsageError(f"several runs fit '{reference}': {first_of(told, _MOST_NAMED)}; give one of them.")
+            raise UsageError(
+                f"several runs fit '{reference}': {first_of([*_told_apart(fitting)], _MOST_NAMED)}; give one of them."
+            )
         known = {word for run in self.all() for word in (run.id, run.name, run.subject) if word}
         named = known if len(known) <= _MOST_NAMED else get_close_matches(reference, known, n=1)
         raise unknown("run", reference, named, f"To see all: {hint('runs')}")
@@ -283,6 +285,25 @@ class Runs(StorePart):
                     yield _read_run(*row)
                 except Exception as error:
                     yield RunRecord(str(row[0]), "", "", RunStatus.DAMAGED, _NO_MANIFEST, 0.0, None, damage=str(error))
+
+
+def _told_apart(records: Sequence[RunRecord]) -> Iterator[str]:
+    """The runs, each with what not all of those of its instrument have in common, and its date."""
+    facts = grouped((one.instrument, fact) for one in records for fact in _facts(one))
+    for one in records:
+        alike = sum(other.instrument == one.instrument for other in records)
+        own = [fact for fact in _facts(one) if facts[one.instrument].count(fact) < alike]
+        made = datetime.fromtimestamp(one.created, UTC).strftime("%Y-%m-%d %H:%M")
+        yield f"{one.reference} ({', '.join((f'{one.subject} on {one.instrument}', *own, made))})"
+
+
+def _facts(record: RunRecord) -> list[str]:
+    """What a run was made with, in words."""
+    config = record.manifest.config
+    given = {**config.settings, "limit": config.limit or "none", "seed": config.seed}
+    items = f"{record.manifest.whose_items} items"
+    texts = {name: ", ".join(one) if isinstance(one, tuple) else cell_text(one) for name, one in given.items()}
+    return [items, *config.tasks, *(f"{name} {text}" for name, text in texts.items())]
 
 
 def _whole(record: RunRecord) -> RunRecord:
