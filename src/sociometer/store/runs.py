@@ -1,5 +1,6 @@
 """Runs: their settings, items, status and summaries."""
 
+import re
 import secrets
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -14,7 +15,7 @@ from sociometer.core.config import RunConfig, model_label
 from sociometer.core.errors import StoreError, UsageError, hint, unknown
 from sociometer.core.measure import Summary
 from sociometer.core.task import Item
-from sociometer.core.words import cell_text, first_of, grouped
+from sociometer.core.words import first_of
 from sociometer.store.database import Connection, marks
 from sociometer.store.journal import spent_by
 from sociometer.store.records import Manifest, RunRecord, RunStatus, Totals
@@ -224,8 +225,8 @@ class Runs(StorePart):
     def get(self, reference: str, instruments: Sequence[str] = ()) -> RunRecord:
         """The one run that a user means: its id, name, subject, or the start of its id; `last` is the newest run.
 
-        A subject is its label or its model, with or without the address. Runs that were made here come before copied
-        ones, whose names and times are somebody else's. If several fit, only those of `instruments` count.
+        A subject is its label or its model, with or without the address and the revision. Runs that were made here come
+        before copied ones, whose names and times are somebody else's. If several fit, those of `instruments` count.
         """
         if reference == "last":
             newest = self._first(f"ORDER BY {_OWN_FIRST}, created DESC LIMIT 1", ())
@@ -241,21 +242,23 @@ class Runs(StorePart):
         if len(fitting) == 1:
             return _whole(fitting[0])
         if fitting:
-            raise UsageError(
-                f"several runs fit '{reference}': {first_of([*_told_apart(fitting)], _MOST_NAMED)}; give one of them."
-            )
+            told = first_of([*_told_apart(fitting)], _MOST_NAMED)
+            raise UsageError(f"several runs fit '{reference}': {told}; give one of them.")
         known = {word for run in self.all() for word in (run.id, run.name, run.subject) if word}
         named = known if len(known) <= _MOST_NAMED else get_close_matches(reference, known, n=1)
         raise unknown("run", reference, named, f"To see all: {hint('runs')}")
 
     def _fitting(self, reference: str) -> list[RunRecord]:
-        """The runs of a subject, without steps of commands if there are others; else those whose id starts so."""
-        who = (reference, model_label(reference))
-        found = list(self._select("WHERE subject IN (?, ?) ORDER BY created", who))
+        """The runs of a subject, without steps of commands if there are others; else those whose id starts so.
+
+        A model without its revision fits if no subject has exactly this name.
+        """
+        model, like = model_label(reference), "LIKE lower(?) ESCAPE '\\' ORDER BY created"
+        start, bare = (re.sub(r"([\\%_])", r"\\\1", text) for text in (reference, model))
+        found = list(self._select("WHERE subject IN (?, ?) ORDER BY created", (reference, model)))
+        found = found or list(self._select(f"WHERE lower(subject) {like}", (f"{bare}#%",)))
         whole = [one for one in found if not (one.manifest.config.step_of or one.manifest.given_items)]
-        pattern = reference.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
-        by_id = "WHERE lower(id) LIKE lower(?) ESCAPE '\\' ORDER BY created"
-        return whole or found or list(self._select(by_id, (pattern,)))
+        return whole or found or list(self._select(f"WHERE lower(id) {like}", (f"{start}%",)))
 
     def add_item(self, run: str, task: str, position: int, item: Item) -> None:
         """Store an item as it was played."""
@@ -288,22 +291,14 @@ class Runs(StorePart):
 
 
 def _told_apart(records: Sequence[RunRecord]) -> Iterator[str]:
-    """The runs, each with what not all of those of its instrument have in common, and its date."""
-    facts = grouped((one.instrument, fact) for one in records for fact in _facts(one))
+    """The runs, each with its items, the settings that others of its instrument do not have, and its date."""
     for one in records:
-        alike = sum(other.instrument == one.instrument for other in records)
-        own = [fact for fact in _facts(one) if facts[one.instrument].count(fact) < alike]
+        config, items = one.manifest.config, f"{one.manifest.whose_items} items"
+        others = [other.manifest.config.settings for other in records if other.instrument == one.instrument]
+        given = {**config.settings, **({"limit": config.limit} if config.limit else {})}
+        own = [f"{name} {value}" for name, value in given.items() if any(each.get(name) != value for each in others)]
         made = datetime.fromtimestamp(one.created, UTC).strftime("%Y-%m-%d %H:%M")
-        yield f"{one.reference} ({', '.join((f'{one.subject} on {one.instrument}', *own, made))})"
-
-
-def _facts(record: RunRecord) -> list[str]:
-    """What a run was made with, in words."""
-    config = record.manifest.config
-    given = {**config.settings, "limit": config.limit or "none", "seed": config.seed}
-    items = f"{record.manifest.whose_items} items"
-    texts = {name: ", ".join(one) if isinstance(one, tuple) else cell_text(one) for name, one in given.items()}
-    return [items, *config.tasks, *(f"{name} {text}" for name, text in texts.items())]
+        yield f"{one.reference} ({', '.join((f'{one.subject} on {one.instrument}', items, *own, made))})"
 
 
 def _whole(record: RunRecord) -> RunRecord:
