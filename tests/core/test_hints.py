@@ -182,8 +182,15 @@ def test_a_run_is_found_by_its_subject_its_label_its_name_and_its_id(cli, openai
 )  # fmt: skip
 def test_a_bare_model_name_is_told_its_provider(cli, model, meant):
     Path("my.gguf").touch()
+    Path("weights").mkdir()
     code, _, err = cli("run", "sesi", "--model", model)
     assert code == 2 and f"did you mean '{meant}'?" in err
+
+
+@pytest.mark.parametrize("model", ["./nofolder", "/no/such/folder", "./no.gguf"])
+def test_a_model_in_a_folder_that_does_not_exist_is_told_so(cli, model):
+    code, _, err = cli("run", "sesi", "--model", model)
+    assert code == 2 and "there is no such file or folder" in err and "did you mean" not in err
 
 
 def test_help_is_a_command_and_instruments_can_be_listed(cli, capsys):

@@ -170,6 +170,7 @@ def _refusal(
     message, code, parameter = _explained(decoded, body)
     message = message[:_LONGEST_READ]
     detail = f"{where} returned status {status}: {shortened(message, key) or 'no explanation'}"
+    detail += "" if detail.endswith((".", "!", "?", "…")) else "."
     wait = retry_after(headers, decoded)
     busy = partial(MachineryError, detail, retryable=True, slow_down=True, retry_after_seconds=wait)
     match status:
