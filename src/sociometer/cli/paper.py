@@ -18,16 +18,7 @@ from sociometer.cli.options import (
     runs_argument,
     store_option,
 )
-from sociometer.cli.output import (
-    SCREEN,
-    Display,
-    Group,
-    TableCommand,
-    display_options,
-    option,
-    print_result,
-    print_text,
-)
+from sociometer.cli.output import Display, Group, TableCommand, display_options, option, print_result, print_text
 from sociometer.cli.project import with_project
 from sociometer.cli.run import exit_code, show_plan
 from sociometer.core.card import Card
@@ -67,7 +58,7 @@ def _reproduce(instruments: tuple[str, ...], data: str, display: Display) -> int
     tables = [table for one in found for table in (one.table(not display.wide), one.findings()) if table.rows]
     display.show(
         [structs.replace(table, note="") for table in tables],  # the finding says it
-        limits=[SCREEN] * len(tables),
+        limits=[len(table.rows) for table in tables],
         finding="\n".join(reproduction_sentence(one.instrument, one.figures) for one in found),
         notes=[
             *(missing_files_sentence(card_of(one.instrument), one.missing) for one in found if one.missing),

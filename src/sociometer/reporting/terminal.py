@@ -30,19 +30,15 @@ LONG_NAME, LONG_HEAD = 30, 12
 """A longer word, such as the name of a model, may break after a separator; in the head of a column sooner."""
 _SEPARATORS = (r"[^/#@:]*[/#@:]|[^/#@:]+", r"[^-_.,=]*[-_.,=]|[^-_.,=]+", f".{{1,{LONG_NAME}}}")
 """Where a long word may break: what is still too long after the first breaks at the next."""
-_WIDE = r"\u2e80-\u9fff\uac00-\ud7ff\uf900-\ufaff\uff00-\uffef"
-_WORD = re.compile(rf"\s*(?:[{_WIDE}]|[^\s{_WIDE}]+)")
+_WORD = re.compile(r"\s*(?:[\u2e80-\uffef]|[^\s\u2e80-\uffef]+)")
 """A word, or a character of a script without spaces, such as Chinese."""
-_WIDE_AT_LEAST = 14
-_ROWS_WEIGHED = 100
-"""Rows whose lines are counted to find the widths of columns."""
 _GO_FIRST = (
     "adjusted for", "unreadable", "errors", "clusters", "source", "tokens", "requests", "cost", "settings",
     "started", "episodes",
 )  # fmt: skip
 _KEPT = ("subject", "status", INTERVAL, "rank", "rank, 95 %", "reason", "next step")
 _SCORES = ("score", "value", "difference", "verdict")
-_LEFT_OUT = (_GO_FIRST, (), ("chance", "items"), ("measure", "group"), _KEPT, _SCORES)
+_LEFT_OUT = (_GO_FIRST, (), ("chance", "items"), ("measure", "group"), _KEPT)
 """The columns in the order in which they are left out; those without a place here second, scores never."""
 _SILENT_AT_ZERO = ("errors", "unreadable", "failed")
 _CONTROL = {code: f"\\x{code:02x}" for code in (*range(0x09), *range(0x0B, 0x20), *range(0x7F, 0xA0))}
@@ -108,12 +104,9 @@ def text_of(table: Table, *, everything: bool = False, most_rows: int | None = N
     notes = [table.note] if table.note else []
     kept = list(range(len(columns)))
     if not everything:
-        kept = [
-            place for place in kept if columns[place] not in hidden and not _says_nothing(columns[place], cells, place)
-        ]
-        if NOTE in columns:
-            notes += _footnotes(columns, cells)
-            kept = [place for place in kept if columns[place] != NOTE]
+        notes += _footnotes(columns, cells) if NOTE in columns else []
+        left = (*hidden, NOTE)
+        kept = [at for at in kept if columns[at] not in left and not _says_nothing(columns[at], cells, at)]
     text = TableText(
         harmless(table.title), tuple(columns), tuple(cells), tuple(right), tuple(map(harmless, notes)), tuple(hidden),
         len(table.rows) - len(rows),
@@ -176,42 +169,31 @@ def _footnotes(columns: Sequence[str], cells: Sequence[Sequence[str]]) -> list[s
 
 
 def fitted(text: TableText, width: int) -> TableText:
-    """The table within this width: texts wrap between words, then columns are left out; names and numbers stay whole.
-
-    The first column and the scores stay, even if they take more.
-    """
-    while True:
-        narrow = _wrapped(text, width)
-        turn, place = min(
-            ((_turn(text.columns, place), -place) for place in range(1, len(text.columns))), default=(len(_LEFT_OUT), 0)
-        )
-        if narrow.width <= width or turn >= len(_LEFT_OUT) - 1:
-            return narrow
-        hidden = (*text.hidden_columns, text.columns[-place])
-        kept = [other for other in range(len(text.columns)) if other != -place]
-        text = structs.replace(text.only(kept), hidden_columns=hidden)
+    """The table within this width: texts wrap between words, then columns are left out, never the first or scores."""
+    while (narrow := _wrapped(text, width)).width > width and (least := _least(text.columns)):
+        kept = [place for place in range(len(text.columns)) if place != least]
+        text = structs.replace(text.only(kept), hidden_columns=(*text.hidden_columns, text.columns[least]))
+    return narrow
 
 
-def _turn(columns: Sequence[str], place: int) -> int:
-    """When a column is left out; the two before a difference are the scores that it is between."""
-    if "difference" in columns[place + 1 : place + 3]:
-        return len(_LEFT_OUT) - 1
-    return next((turn for turn, heads in enumerate(_LEFT_OUT) if columns[place] in heads), 1)
+def _least(columns: Sequence[str]) -> int:
+    """The column that is left out first, the last of its kind; 0 if there is none."""
+    turns = {head: turn for turn, heads in enumerate(_LEFT_OUT) for head in heads}
+    compared = columns[: columns.index("difference")][-2:] if "difference" in columns else ()
+    able = [place for place, head in enumerate(columns) if place and head not in (*_SCORES, *compared)]
+    return min(able, key=lambda place: (turns.get(columns[place], 1), -place), default=0)
 
 
-def _wrapped(text: TableText, width: int, else_at_least: int = 1) -> TableText:
-    """The table with widths in which the texts take the fewest lines.
-
-    If the words do not fit, it is wider: each column has the width of its longest word, or `else_at_least`.
-    """
+def _wrapped(text: TableText, width: int, at_least: int = 1) -> TableText:
+    """The table with widths in which the texts take the fewest lines; wider (`at_least`) if its words do not fit."""
     excess, widths = text.width - width, list(text.widths)
     if excess <= 0:
         return text
     columns = [[head, *(row[place] for row in text.rows)] for place, head in enumerate(text.columns)]
-    least = [max(_unbroken(head, LONG_HEAD), *map(_unbroken, cells)) for head, *cells in columns]
+    least = [max([_unbroken(head, LONG_HEAD), *map(_unbroken, cells)]) for head, *cells in columns]
     if sum(least) >= sum(widths) - excess:
-        return structs.replace(text, wrapped=tuple(map(min, widths, (max(else_at_least, each) for each in least))))
-    lengths = [[*map(shown_width, column[:_ROWS_WEIGHED])] for column in columns]
+        return structs.replace(text, wrapped=tuple(map(min, widths, (max(at_least, each) for each in least))))
+    lengths = [[*map(shown_width, column[:100])] for column in columns]  # the first rows are enough
     lines = [[-(-length // widths[place]) for length in lengths[place]] for place in range(len(widths))]
 
     def taken(place: int) -> tuple[int, int]:
@@ -233,7 +215,7 @@ def _unbroken(cell: str, longest: int = LONG_NAME) -> int:
     if _NUMBER.fullmatch(cell):
         return shown_width(cell)
     first, *parts = _parts(cell, longest) or [""]
-    least = 1 if cell.isascii() else min(_WIDE_AT_LEAST, shown_width(cell))
+    least = 1 if cell.isascii() else min(LONG_HEAD, shown_width(cell))
     return max(least, shown_width(first), *(shown_width(part.lstrip()) for part in (*parts, "")))
 
 
@@ -241,11 +223,8 @@ def _parts(cell: str, longest: int) -> list[str]:
     """The parts of a text that stay whole, each with the spaces before it: words, and parts of very long ones."""
     parts = _WORD.findall(cell)
     for separators in _SEPARATORS:
-        parts = [
-            smaller
-            for part in parts
-            for smaller in (re.findall(separators, part) if shown_width(part.strip()) > longest else [part])
-        ]
+        broken = ([part] if shown_width(part) <= longest else re.findall(separators, part) for part in parts)
+        parts = [part for these in broken for part in these]
     return parts
 
 
@@ -396,18 +375,14 @@ def print_text(text: str, *, err: bool = False) -> None:
 
 def print_table(table: Table, *, piped: bool = True) -> None:
     """Prints one table in full; for short tables. Without `piped` it has aligned columns in a pipe too."""
-    if piped:
-        _print_text(text_of(table), everything=False)
-    else:
-        _drawn(text_of(table), everything=False)
+    (_print_text if piped else _drawn)(text_of(table), everything=False)
 
 
 def _print_text(text: TableText, everything: bool) -> TableText:
     """Prints a table, as tab-separated columns when piped; returns what was printed."""
     if not sys.stdout.isatty():
         print_line(f"# {text.title}")
-        print_line("\t".join(text.columns))
-        for row in text.rows:
+        for row in (text.columns, *text.rows):
             print_line("\t".join(row))
         for note in text.notes:
             print_line(f"# {note}")
@@ -427,7 +402,7 @@ def _drawn(text: TableText, everything: bool) -> TableText:
     for row in text.rows:
         drawn.add_row(*(rich_text.Text(_folded(cell, width)) for cell, width in zip(row, text.widths, strict=True)))
     console.print(rich_text.Text(text.title, style="bold underline"))
-    rich_console.Console(width=max(console.width, text.width + GAP)).print(drawn)
+    rich_console.Console(width=max(console.width, text.width)).print(drawn)
     for note in text.notes:
         console.print(rich_padding.Padding(rich_text.Text(note, style="dim"), (0, 0, 0, 2)))
     console.print()

@@ -22,10 +22,7 @@ def unexplained(figures: Iterable[PublishedFigure]) -> tuple[PublishedFigure, ..
 
 
 def reproduction_table(instrument: str, figures: Sequence[PublishedFigure], mismatches_only: bool = False) -> Table:
-    """The ledger: every claim and number of the paper with its one result, first those that do not hold.
-
-    With `mismatches_only`, what cannot be checked for the same reason is one row.
-    """
+    """The ledger: each claim and number with its result, or only those that do not hold, and why others are open."""
     shown = [figure for figure in figures if not figure.finding]
     if mismatches_only:
         unchecked = grouped(((one.reason, one.claim), one) for one in shown if state_of(one) == UNCHECKED)
@@ -51,9 +48,8 @@ def _joined(figures: Sequence[PublishedFigure]) -> PublishedFigure:
     """Figures with the same result and reason as one."""
     where = ", ".join(dict.fromkeys(one.where for one in figures))
     more = f" and {len(figures) - 1} more" if len(figures) > 1 else ""
-    return structs.replace(
-        figures[0], where=where, what=figures[0].what + more, printed=None, count=sum(one.count for one in figures)
-    )
+    count = sum(one.count for one in figures)
+    return structs.replace(figures[0], where=where, what=figures[0].what + more, printed=None, count=count)
 
 
 def findings_table(instrument: str, figures: Sequence[PublishedFigure]) -> Table:
