@@ -32,6 +32,7 @@ _MOST_INTERIM = 16
 _MOST_NAMED = 20
 _CONNECT_SECONDS = 30.0
 _AGENT = "sociometer"
+_IS_IT_RUNNING = "Is the server running? If it has another address, give it: vllm/NAME@URL."
 _SMALL = -1e9
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
@@ -86,9 +87,6 @@ class _Shared:
 
 
 _SHARED: WeakKeyDictionary[asyncio.AbstractEventLoop, _Shared] = WeakKeyDictionary()
-
-
-_IS_IT_RUNNING = "Is the server running? If it has another address, give it: vllm/NAME@URL."
 
 
 class _ListedModel(Struct):

@@ -182,8 +182,7 @@ def track(items: Sequence[Item], label: str, quiet: bool = False) -> Iterator[It
                 sys.stderr.flush()
             yield item
         return
-    bars = _bars()
-    with bars:
+    with _bars() as bars:
         task = bars.add_task(_short(label), total=len(items), info="", left="")
         for place, item in enumerate(items):
             bars.update(task, completed=place, info=f"{place} of {len(items)}")

@@ -143,9 +143,7 @@ def common_items(scored: Sequence[Collection[str]]) -> CommonItems:
     usual = {item for item, count in counts.items() if 2 * count > len(found)}
     short = {place: len(found[place] & usual) for place in everyone if 2 * len(found[place] & usual) <= len(usual)}
     kept = tuple(place for place in everyone if place not in short)
-    if not short or len(kept) < 2:
-        return CommonItems(everyone, {}, len(usual))
-    return CommonItems(kept, short, len(usual))
+    return CommonItems(kept, short, len(usual)) if len(kept) > 1 else CommonItems(everyone, {}, len(usual))
 
 
 def short_run_note(label: str, has: int, items: int) -> str:

@@ -249,10 +249,7 @@ class Runs(StorePart):
         raise unknown("run", reference, named, f"To see all: {hint('runs')}")
 
     def _fitting(self, reference: str) -> list[RunRecord]:
-        """The runs of a subject, without steps of commands if there are others; else those whose id starts so.
-
-        A model without its revision fits if no subject has exactly this name.
-        """
+        """The runs of a subject, else of a model at any revision, without steps of commands if possible; else by id."""
         model, like = model_label(reference), "LIKE lower(?) ESCAPE '\\' ORDER BY created"
         start, bare = (re.sub(r"([\\%_])", r"\\\1", text) for text in (reference, model))
         found = list(self._select("WHERE subject IN (?, ?) ORDER BY created", (reference, model)))
