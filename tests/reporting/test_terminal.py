@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 import sys
 
 import pytest
@@ -81,9 +82,9 @@ PAIR = Table(
 def _drawn(monkeypatch, capsys, width: int, table: Table, wide: bool = False) -> str:
     monkeypatch.setenv("COLUMNS", str(width))
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    monkeypatch.setenv("TERM", "dumb")
+    monkeypatch.setenv("TERM", "xterm")
     Display("wide" if wide else "table").show([table])
-    return capsys.readouterr().out
+    return re.sub(r"\x1b\[[0-9;]*m", "", capsys.readouterr().out)
 
 
 @pytest.mark.parametrize("width", [72, 80])
@@ -102,7 +103,8 @@ def test_words_and_names_that_one_types_stay_whole(monkeypatch, capsys, width, w
     rows = tuple((name, "baseline/random", "0.123", reason, reason) for name in names)
     shown = _drawn(monkeypatch, capsys, width, Table("t", "T", columns, rows), wide)
     words = shown.split()
-    assert all(words.count(name) == 1 for name in names)
+    assert all(words.count(name) == 1 for name in names) and "…" not in shown
+    assert wide or max(map(len, shown.splitlines())) <= width
     assert "Distance" in words and (words.count("baseline/random") == 4 or "name" in shown.split("Not shown:")[-1])
     if wide:
         assert " ".join(words).count("changed") == 8
