@@ -45,7 +45,9 @@ class Forked:
 
     def wait(self, timeout=None):
         """The exit code; several threads may wait."""
-        if not select.select([self._status], [], [], timeout)[0]:
+        told = select.poll()  # unlike `select`, for any number of open files
+        told.register(self._status, select.POLLIN | select.POLLHUP)
+        if not told.poll(None if timeout is None else 1000 * timeout):
             raise subprocess.TimeoutExpired(str(self.pid), timeout)
         with self._reading:
             if self.returncode is None:

@@ -464,6 +464,21 @@ def test_reproduce_shows_the_published_figures_and_their_reasons(capsys, officia
     assert "our own findings, which are no claims of the paper" in text
 
 
+def test_reproduce_shows_why_numbers_cannot_be_checked_and_counts_them_once(capsys, official_data):
+    command = ["paper", "reproduce", "seceu", "--data", str(official_data)]
+    assert run_command([*command, "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["figures"]["seceu"]
+    unchecked = [row for row in rows if row["result"] == "cannot be checked"]
+    assert run_command(command) == 0
+    text = capsys.readouterr().out
+    lines = [line for line in text.splitlines() if "\tcannot be checked\t" in line]
+    assert {line.split("\t")[-1] for line in lines} == {row["reason"] for row in unchecked}
+    numbers = sum(row.get("count", 1) for row in unchecked if not row.get("claim"))
+    told = sum(int(found[1]) for line in lines if (found := re.search(r"\((\d+) numbers\)", line)))
+    assert text.count(f"{numbers} cannot be checked.") == 1 and told == numbers
+    assert "Not shown" not in text
+
+
 def test_reproduce_says_which_official_files_were_not_found(capsys, monkeypatch, tmp_path):
     monkeypatch.setenv("SOCIOMETER_DATA", str(tmp_path / "empty"))
     assert run_command(["paper", "reproduce", "sage"]) == 0

@@ -410,6 +410,7 @@ def test_a_server_that_refuses_connections_is_said_at_once_and_leaves_no_run(cli
     code, _, err = cli("run", "sesi", "--model", "vllm/m@http://127.0.0.1:9/v1", "--limit", "2", "-o", "retries=0")
     assert code == 2
     assert "cannot reach http://127.0.0.1:9/v1: Connection refused. Is the server running?" in err
+    assert "If it has another address, give it: vllm/NAME@URL." in err
     assert json.loads(cli("runs", "--json")[1]) == []
 
 

@@ -93,6 +93,7 @@ def test_without_the_live_model_the_demo_says_what_it_leaves_out(tmp_path, recor
     words = ["demo", "--to", str(tmp_path / "d"), "--recording", str(recording), "--only", "sesi"]
     assert run_command([*words, "--model", "local/no-such-model"]) == 0
     out = capsys.readouterr().out
+    assert f"sociometershowRUN--store{tmp_path / 'd' / 'demo.db'}" in "".join(out.split())
     assert (
         "Left out: the part that local/no-such-model plays on this machine. Unknown local model 'no-such-model'" in out
     )

@@ -153,12 +153,21 @@ def test_a_run_is_found_by_its_subject_its_label_its_name_and_its_id(cli, openai
         cli("run", "sesi", "--model", "baseline/first", "--label", "spring", "--limit", "12", "--name", "one")[0] == 0
     )
     assert cli("run", "sesi", "--model", model, "--limit", "12", "--quiet")[0] == 0
-    said = {cli("compare", first, second)[1] for first in ("spring", "one") for second in ("vllm/ckpt-b#b", model)}
+    said = {
+        cli("compare", first, second)[1]
+        for first in ("spring", "one")
+        for second in ("vllm/ckpt-b", "vllm/ckpt-b#b", model)
+    }
     assert len(said) == 1
     assert cli("compare", "--profile", "one")[0] == 0
     assert cli("run", "seceu", "--model", "baseline/first", "--label", "spring", "--limit", "4")[0] == 0
     code, _, err = cli("show", "spring")
-    assert code == 2 and "several runs fit 'spring': one (spring on sesi), seceu-" in err
+    assert code == 2 and "several runs fit 'spring': one (spring on sesi, bundled items, limit 12, 20" in err
+    assert cli("run", "seceu", "--model", "baseline/first", "--label", "spring", "--limit", "8")[0] == 0
+    assert re.search(
+        r"seceu, bundled items, limit 4, 20[-0-9]+ [0-9:]+\), seceu-\w+ \(spring on seceu, bundled items, limit 8, 20",
+        cli("show", "spring")[2],
+    )
     assert cli("compare", "sesi", "spring", "vllm/ckpt-b#b")[0] == 0
     assert "did you mean 'spring'?" in cli("show", "sprin")[2]
 
@@ -173,8 +182,15 @@ def test_a_run_is_found_by_its_subject_its_label_its_name_and_its_id(cli, openai
 )  # fmt: skip
 def test_a_bare_model_name_is_told_its_provider(cli, model, meant):
     Path("my.gguf").touch()
+    Path("weights").mkdir()
     code, _, err = cli("run", "sesi", "--model", model)
     assert code == 2 and f"did you mean '{meant}'?" in err
+
+
+@pytest.mark.parametrize("model", ["./nofolder", "/no/such/folder", "./no.gguf"])
+def test_a_model_in_a_folder_that_does_not_exist_is_told_so(cli, model):
+    code, _, err = cli("run", "sesi", "--model", model)
+    assert code == 2 and "there is no such file or folder" in err and "did you mean" not in err
 
 
 def test_help_is_a_command_and_instruments_can_be_listed(cli, capsys):

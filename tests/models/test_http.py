@@ -228,7 +228,8 @@ def test_a_model_that_the_server_does_not_know_is_told_with_those_it_has(spec):
     missing = Fault(status=404, message="there is no model m")
     with Lister() as server:
         server.faults.append(missing)
-        assert "This server has: qwen3-8b, llama-3." in asyncio.run(once(server))
+        said = asyncio.run(once(server))
+        assert "This server has: qwen3-8b, llama-3." in said and "no model m. Check the model's name" in said
         assert server.last.path == "/v1/models"
         server.faults.extend([missing, missing])
         assert "This server has" not in asyncio.run(once(server))

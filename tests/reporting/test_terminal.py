@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 import sys
 
 import pytest
@@ -38,7 +39,7 @@ def test_what_tells_rows_apart_outlives_chance_and_items(tasks):
     columns = ("measure", "group", "value", "95 % interval", "chance", "items")
     groups = ("all", "concern", "empathy", "self-presentation")
     rows = tuple((*tasks, "Accuracy of answers", group, "29 %", "too few (7)", "25 %", 7) for group in groups)
-    text = fitted(text_of(Table("t", "T", (*(["task"] * len(tasks)), *columns), rows)), 50)
+    text = fitted(text_of(Table("t", "T", (*(["task"] * len(tasks)), *columns), rows)), 54)
     assert {"measure", "group", "value", "95 % interval"} <= set(text.columns)
     assert "items" in text.hidden_columns
 
@@ -64,6 +65,57 @@ def test_the_status_of_a_run_outlives_what_its_id_tells():
     text = fitted(text_of(Table("t", "T", columns, rows)), 80)
     assert {"run", "subject", "status", "score"} <= set(text.columns)
     assert subject in text.rows[0]
+
+
+OLD, NEW = "vllm/ckpt-1000#1000", "vllm/ckpt-2000#2000"
+PAIR = Table(
+    "pair",
+    f"sesi/questions: {NEW} against {OLD}",
+    ("measure", OLD, NEW, "difference", "verdict", "items"),
+    (
+        ("Accuracy of answers", "24 %", "33 %", "+8.3 [−12.5, 29.2]", "cannot tell", 240),
+        ("  dimension self-presentation", "24 %", "33 %", "+8.3 [−12.5, 29.2]", "cannot tell", 60),
+    ),
+)
+
+
+def _drawn(monkeypatch, capsys, width: int, table: Table, wide: bool = False) -> str:
+    monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    monkeypatch.setenv("TERM", "xterm")
+    Display("wide" if wide else "table").show([table])
+    return re.sub(r"\x1b\[[0-9;]*m", "", capsys.readouterr().out)
+
+
+@pytest.mark.parametrize("width", [72, 80])
+def test_both_scores_of_a_comparison_their_difference_and_the_verdict_stay(width):
+    text = fitted(text_of(PAIR), width)
+    assert text.columns[:5] == PAIR.columns[:5] and text.width <= width
+    assert {OLD, NEW} <= set(fitted(text_of(PAIR), 30).columns), "rather wider than the terminal"
+
+
+@pytest.mark.parametrize("width", [60, 80, 100])
+@pytest.mark.parametrize("wide", [False, True])
+def test_words_and_names_that_one_types_stay_whole(monkeypatch, capsys, width, wide):
+    names = ("vllm/ckpt-1000#1000", "local/smollm2-135m", "self-presentation", "egosocial-htf3z")
+    columns = ("subject", "name", "Distance to the key", "settings", "note on it")
+    reason = "a longer text that says which of the many settings were changed"
+    rows = tuple((name, "baseline/random", "0.123", reason, reason) for name in names)
+    shown = _drawn(monkeypatch, capsys, width, Table("t", "T", columns, rows), wide)
+    words = shown.split()
+    assert all(words.count(name) == 1 for name in names) and "…" not in shown
+    assert wide or max(map(len, shown.splitlines())) <= width
+    assert "Distance" in words and (words.count("baseline/random") == 4 or "name" in shown.split("Not shown:")[-1])
+    if wide:
+        assert " ".join(words).count("changed") == 8
+
+
+def test_a_very_long_name_breaks_only_after_a_separator(monkeypatch, capsys):
+    name = "vllm/Some-Organisation/a-checkpoint-of-a-run#step-2000@http://localhost:8000/v1"
+    text = "words " * 20
+    shown = _drawn(monkeypatch, capsys, 60, Table("t", "T", ("subject", "reason"), ((name, text),)))
+    first = [line.split()[0] for line in shown.splitlines()[2:] if line and not line.startswith(" ")]
+    assert "".join(first) == name and all(line[-1] in "/#@:" for line in first[:-1])
 
 
 def test_lines_on_standard_error_break_between_words(monkeypatch, capsys):

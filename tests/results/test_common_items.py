@@ -21,7 +21,12 @@ def test_several_short_runs_on_the_same_items_do_not_either():
 def test_a_run_that_lacks_fewer_than_half_stays():
     found = common_items([ALL, ALL, ALL[:31]])
     assert found.kept == (0, 1, 2)
-    assert found.items == 31
+
+
+def test_a_short_run_never_has_more_than_there_are():
+    each_without_a_quarter = [ALL[:start] + ALL[start + 15 :] for start in (0, 15, 30, 45)]
+    found = common_items([*each_without_a_quarter, ALL[:8]])
+    assert found.short == {4: 8} and found.items == 60
 
 
 def test_two_runs_are_always_compared():
@@ -36,4 +41,4 @@ def test_items_that_most_runs_lack_are_not_held_against_anybody():
 
 
 def test_the_note_says_how_many_items_are_missing():
-    assert short_run_note("m", 12, 60) == "m has 12 of the 60 items that the others share"
+    assert short_run_note("m", 12, 60) == "m has 12 of the 60 items that most runs have"

@@ -74,7 +74,7 @@ def test_the_note_names_the_first_few_of_many_runs_that_are_left_out():
 def test_a_short_run_is_left_out_without_a_stray_colon():
     runs = [fake_run(name, [0, 1] * 20) for name in "ABC"]
     note = leaderboard_table(leaderboard([*runs, fake_run("S", [1] * 6)])).note
-    assert note.endswith("Left out: S has 6 of the 40 items that the others share.")
+    assert note.endswith("Left out: S has 6 of the 40 items that most runs have.")
 
 
 def test_failed_items_that_could_change_the_first_are_told():

@@ -24,6 +24,7 @@ from sociometer.core.card import Card
 from sociometer.core.config import RunConfig, model_label
 from sociometer.core.conversation import SUBJECT, Exchange, Reply, Request
 from sociometer.core.errors import ExitCode, MachineryError, UsageError
+from sociometer.core.hints import use_store
 from sociometer.core.player import Player, WrappedPlayer
 from sociometer.core.sheets import folder_for
 from sociometer.core.version import __version__
@@ -198,6 +199,7 @@ def _demo(folder: Path, recording: str, model: str, live: bool, only: tuple[str,
     recordings = {f"recorded/{name}": load_recording(name) for name in names}
     folder_for(folder / "demo.db", within=folder)
     store, page = folder / "demo.db", folder / "report.html"
+    use_store(str(store), "--store", str(store))
     with open_engine(store) as engine:
         released = import_csv(
             engine, RELEASED, benchmark="SAGE dialogues", scale="0:100", origin=_SOURCE, about=_ABOUT, title=_SCORE

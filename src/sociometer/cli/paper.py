@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import click
-from msgspec import Struct, structs
+from msgspec import Struct, structs, to_builtins
 
 from sociometer.api import paper, reproduce
 from sociometer.cli.options import (
@@ -41,6 +41,7 @@ from sociometer.results.published import (
     replication_sentence,
     replication_table,
     reproduction_sentence,
+    state_of,
 )
 from sociometer.store.place import StorePlace
 from sociometer.store.records import RunStatus
@@ -52,10 +53,12 @@ def _reproduce(instruments: tuple[str, ...], data: str, display: Display) -> int
     able = [name for name in names if load(name).reproduce is not None]
     found = [reproduce(name, data=data) for name in track(able, "recomputing")]
     good = all(one.good for one in found)
-    figures = {one.instrument: one.figures for one in found}
+    figures = {one.instrument: [{**to_builtins(row), "result": state_of(row)} for row in one.figures] for one in found}
     missing = {one.instrument: one.missing for one in found}
+    tables = [table for one in found for table in (one.table(not display.wide), one.findings()) if table.rows]
     display.show(
-        [table for one in found for table in (one.table(not display.wide), one.findings()) if table.rows],
+        [structs.replace(table, note="") for table in tables],  # the finding says it
+        limits=[len(table.rows) for table in tables],
         finding="\n".join(reproduction_sentence(one.instrument, one.figures) for one in found),
         notes=[
             *(missing_files_sentence(card_of(one.instrument), one.missing) for one in found if one.missing),

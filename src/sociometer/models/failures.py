@@ -58,16 +58,10 @@ _OUR_NAMES = {
     "tool_choice": "JSON schema",
 }
 _STATUS_NAMES = {
-    "resource_exhausted": 429,
-    "rate_limit_error": 429,
-    "rate_limit_exceeded": 429,
-    "unavailable": 503,
-    "overloaded_error": 529,
-    "unauthenticated": 401,
-    "authentication_error": 401,
-    "permission_denied": 403,
-    "permission_error": 403,
-}
+    "resource_exhausted": 429, "rate_limit_error": 429, "rate_limit_exceeded": 429,
+    "unavailable": 503, "overloaded_error": 529,
+    "unauthenticated": 401, "authentication_error": 401, "permission_denied": 403, "permission_error": 403,
+}  # fmt: skip
 """The status of an error's name, for responses of status 200 that contain no number."""
 UNREADABLE = (msgspec.DecodeError, ValueError, RecursionError)
 """The exceptions of reading a server's JSON: not JSON, not the expected type, not UTF-8, nested too deeply."""
@@ -170,6 +164,7 @@ def _refusal(
     message, code, parameter = _explained(decoded, body)
     message = message[:_LONGEST_READ]
     detail = f"{where} returned status {status}: {shortened(message, key) or 'no explanation'}"
+    detail += "" if detail.endswith((".", "!", "?", "…")) else "."
     wait = retry_after(headers, decoded)
     busy = partial(MachineryError, detail, retryable=True, slow_down=True, retry_after_seconds=wait)
     match status:

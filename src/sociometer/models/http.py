@@ -32,6 +32,7 @@ _MOST_INTERIM = 16
 _MOST_NAMED = 20
 _CONNECT_SECONDS = 30.0
 _AGENT = "sociometer"
+_IS_IT_RUNNING = "Is the server running? If it has another address, give it: vllm/NAME@URL."
 _SMALL = -1e9
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
@@ -322,7 +323,7 @@ class Endpoint:
     def _timed_out(self, error: TimeoutError) -> MachineryError:
         if isinstance(error, aiohttp.ConnectionTimeoutError):
             waited = f"{self._timeout.sock_connect:g} s"
-            said = f"{self._base} did not accept a connection within {waited}. Is the server running?"
+            said = f"{self._base} did not accept a connection within {waited}. {_IS_IT_RUNNING}"
             return Unreachable(said, retryable=True)
         said = f"{self._base} did not answer within {self._timeout_seconds:g} s."
         return MachineryError(said, FailureKind.TIMEOUT, retryable=True)
@@ -334,7 +335,7 @@ class Endpoint:
             return MachineryError(said, FailureKind.CONNECTION, fatal=True)
         if isinstance(error, aiohttp.ClientConnectorError):
             why = failures.shortened(_reason(error.os_error), key)
-            return Unreachable(f"cannot reach {self._base}: {why}. Is the server running?", retryable=True)
+            return Unreachable(f"cannot reach {self._base}: {why}. {_IS_IT_RUNNING}", retryable=True)
         return MachineryError(f"{self._base} closed the connection: {said}", FailureKind.CONNECTION, retryable=True)
 
 

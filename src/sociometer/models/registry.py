@@ -86,6 +86,8 @@ def resolve(spec: str, options: ModelOptions | None = None) -> Player:
     if family in _installed():
         key = options.keys.key_of_another_package(options.role, options.base_url)
         return PlayerOfAnotherPackage(_provided(_installed()[family], _named(family, name), options), key)
+    if spec.strip().startswith((".", "/", "~")) and not Path(spec.strip()).expanduser().exists():
+        raise NotFound(f"unknown model '{spec}': there is no such file or folder. {_next_step()}")
     if meant := _meant(spec.strip()):
         raise NotFound(f"unknown model '{spec}'; did you mean '{meant}'? {_next_step()}")
     raise unknown("model", family, (*PRESETS, *_OTHERS, *_installed()), f"{_ELSEWHERE} {_next_step()}")

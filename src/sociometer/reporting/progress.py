@@ -37,7 +37,7 @@ _RUNS_TOLD = 8
 
 
 class ProgressDisplay:
-    """Bars on a terminal, a plain line now and then when piped, nothing when quiet; always on standard error."""
+    """Bars on a terminal, a plain line now and then when piped, problems only when quiet; always on standard error."""
 
     def __init__(self, quiet: bool = False) -> None:
         self._quiet = quiet
@@ -63,9 +63,9 @@ class ProgressDisplay:
         self._runs = runs
 
     def started(self, run: str, progress: Progress) -> None:
+        self._progress = progress
         if self._quiet:
             return
-        self._progress = progress
         if not progress.next_round and not self._live:
             sys.stderr.write(f"{run}  {progress.label}\n")
         if self._live:
@@ -83,13 +83,13 @@ class ProgressDisplay:
         self._ended += 1
         if not ending.kept:
             return
-        if self._quiet or self._progress is None:
-            if ending.status is RunStatus.FAILED:
-                sys.stderr.write(f"failed: {ending.reason}\n")
+        if self._progress is None:
+            sys.stderr.write(f"failed: {ending.reason}\n" * (ending.status is RunStatus.FAILED))
             return
         said = "\n".join(filter(None, (*self._progress.warnings, how_it_ended(self._progress, ending))))
         if self._bars is None:
-            sys.stderr.write(line(self._progress) + "\n" + (said + "\n" if said else ""))
+            told = (said,) if self._quiet else (line(self._progress), said)
+            sys.stderr.write("".join(f"{text}\n" for text in told if text))
             sys.stderr.flush()
             return
         if self._runs <= _RUNS_TOLD or said:
@@ -182,8 +182,7 @@ def track(items: Sequence[Item], label: str, quiet: bool = False) -> Iterator[It
                 sys.stderr.flush()
             yield item
         return
-    bars = _bars()
-    with bars:
+    with _bars() as bars:
         task = bars.add_task(_short(label), total=len(items), info="", left="")
         for place, item in enumerate(items):
             bars.update(task, completed=place, info=f"{place} of {len(items)}")

@@ -26,18 +26,20 @@ INTERVAL = "95 % interval"
 NOTE = "note"
 GAP = 2
 """Spaces between two columns."""
-WORD_WANTED, WORD_AT_LEAST = 24, 14
-"""A word of so many characters is not broken before details are left out, and before another column is."""
+LONG_NAME, LONG_HEAD = 30, 12
+"""A longer word, such as the name of a model, may break after a separator; in the head of a column sooner."""
+_SEPARATORS = (r"[^/#@:]*[/#@:]|[^/#@:]+", r"[^-_.,=]*[-_.,=]|[^-_.,=]+", f".{{1,{LONG_NAME}}}")
+"""Where a long word may break: what is still too long after the first breaks at the next."""
+_WORD = re.compile(r"\s*(?:[\u2e80-\uffef]|[^\s\u2e80-\uffef]+)")
+"""A word, or a character of a script without spaces, such as Chinese."""
 _GO_FIRST = (
     "adjusted for", "unreadable", "errors", "clusters", "source", "tokens", "requests", "cost", "settings",
     "started", "episodes",
 )  # fmt: skip
-_KEPT = (
-    "subject", "status", "verdict", "value", "difference", INTERVAL, "score", "rank", "rank, 95 %", "reason",
-    "next step",
-)  # fmt: skip
+_KEPT = ("subject", "status", INTERVAL, "rank", "rank, 95 %", "reason", "next step")
+_SCORES = ("score", "value", "difference", "verdict")
 _LEFT_OUT = (_GO_FIRST, (), ("chance", "items"), ("measure", "group"), _KEPT)
-"""The columns in the order in which they are left out; those without a place here are left out second."""
+"""The columns in the order in which they are left out; those without a place here second, scores never."""
 _SILENT_AT_ZERO = ("errors", "unreadable", "failed")
 _CONTROL = {code: f"\\x{code:02x}" for code in (*range(0x09), *range(0x0B, 0x20), *range(0x7F, 0xA0))}
 # Changes of direction, and what takes no room; the two joiners of Indic scripts and emoji stay.
@@ -102,12 +104,9 @@ def text_of(table: Table, *, everything: bool = False, most_rows: int | None = N
     notes = [table.note] if table.note else []
     kept = list(range(len(columns)))
     if not everything:
-        kept = [
-            place for place in kept if columns[place] not in hidden and not _says_nothing(columns[place], cells, place)
-        ]
-        if NOTE in columns:
-            notes += _footnotes(columns, cells)
-            kept = [place for place in kept if columns[place] != NOTE]
+        notes += _footnotes(columns, cells) if NOTE in columns else []
+        left = (*hidden, NOTE)
+        kept = [at for at in kept if columns[at] not in left and not _says_nothing(columns[at], cells, at)]
     text = TableText(
         harmless(table.title), tuple(columns), tuple(cells), tuple(right), tuple(map(harmless, notes)), tuple(hidden),
         len(table.rows) - len(rows),
@@ -170,35 +169,31 @@ def _footnotes(columns: Sequence[str], cells: Sequence[Sequence[str]]) -> list[s
 
 
 def fitted(text: TableText, width: int) -> TableText:
-    """The table within this width: long texts wrap, then columns are left out; numbers keep their lines."""
-    while True:
-        detailed = any(head in _GO_FIRST for head in text.columns[1:])
-        narrow = _wrapped(text, width, WORD_WANTED if detailed else WORD_AT_LEAST)
-        if narrow.width <= width or len(text.columns) == 1:
-            return narrow
-        least = _least(text.columns)
-        hidden = (*text.hidden_columns, text.columns[least])
+    """The table within this width: texts wrap between words, then columns are left out, never the first or scores."""
+    while (narrow := _wrapped(text, width)).width > width and (least := _least(text.columns)):
         kept = [place for place in range(len(text.columns)) if place != least]
-        text = structs.replace(text.only(kept), hidden_columns=hidden)
+        text = structs.replace(text.only(kept), hidden_columns=(*text.hidden_columns, text.columns[least]))
+    return narrow
 
 
 def _least(columns: Sequence[str]) -> int:
-    """The column that is left out first, the last of its kind; the first column stays."""
+    """The column that is left out first, the last of its kind; 0 if there is none."""
+    turns = {head: turn for turn, heads in enumerate(_LEFT_OUT) for head in heads}
+    compared = columns[: columns.index("difference")][-2:] if "difference" in columns else ()
+    able = [place for place, head in enumerate(columns) if place and head not in (*_SCORES, *compared)]
+    return min(able, key=lambda place: (turns.get(columns[place], 1), -place), default=0)
 
-    def turn(place: int) -> tuple[int, int]:
-        return next((turn for turn, heads in enumerate(_LEFT_OUT) if columns[place] in heads), 1), -place
 
-    return min(range(1, len(columns)), key=turn)
-
-
-def _wrapped(text: TableText, width: int, word: int) -> TableText:
-    """The table with widths in which the texts take the fewest lines; words up to `word` characters stay whole."""
+def _wrapped(text: TableText, width: int, at_least: int = 1) -> TableText:
+    """The table with widths in which the texts take the fewest lines; wider (`at_least`) if its words do not fit."""
     excess, widths = text.width - width, list(text.widths)
     if excess <= 0:
         return text
     columns = [[head, *(row[place] for row in text.rows)] for place, head in enumerate(text.columns)]
-    lengths = [[*map(shown_width, column)] for column in columns]
-    least = [max(_unbroken(cell, word) for cell in column) if len(widths) > 1 else 1 for column in columns]
+    least = [max([_unbroken(head, LONG_HEAD), *map(_unbroken, cells)]) for head, *cells in columns]
+    if sum(least) >= sum(widths) - excess:
+        return structs.replace(text, wrapped=tuple(map(min, widths, (max(at_least, each) for each in least))))
+    lengths = [[*map(shown_width, column[:100])] for column in columns]  # the first rows are enough
     lines = [[-(-length // widths[place]) for length in lengths[place]] for place in range(len(widths))]
 
     def taken(place: int) -> tuple[int, int]:
@@ -215,11 +210,33 @@ def _wrapped(text: TableText, width: int, word: int) -> TableText:
     return structs.replace(text, wrapped=tuple(widths))
 
 
-def _unbroken(cell: str, word: int) -> int:
+def _unbroken(cell: str, longest: int = LONG_NAME) -> int:
     """The width that a cell needs at least: that of a number with its interval, or of its longest word."""
     if _NUMBER.fullmatch(cell):
         return shown_width(cell)
-    return min(word, max((shown_width(part) for part in cell.split()), default=1))
+    first, *parts = _parts(cell, longest) or [""]
+    least = 1 if cell.isascii() else min(LONG_HEAD, shown_width(cell))
+    return max(least, shown_width(first), *(shown_width(part.lstrip()) for part in (*parts, "")))
+
+
+def _parts(cell: str, longest: int) -> list[str]:
+    """The parts of a text that stay whole, each with the spaces before it: words, and parts of very long ones."""
+    parts = _WORD.findall(cell)
+    for separators in _SEPARATORS:
+        broken = ([part] if shown_width(part) <= longest else re.findall(separators, part) for part in parts)
+        parts = [part for these in broken for part in these]
+    return parts
+
+
+def _folded(cell: str, width: int, longest: int = LONG_NAME) -> str:
+    """The text in lines of this width."""
+    lines = [""]
+    for part in [cell] if shown_width(cell) <= width else _parts(cell, longest):
+        if lines[-1] and shown_width(lines[-1] + part) > width:
+            lines.append(part.lstrip())
+        else:
+            lines[-1] += part
+    return "\n".join(lines)
 
 
 def shown_width(text: str) -> int:
@@ -365,25 +382,23 @@ def _print_text(text: TableText, everything: bool, *, piped: bool = True) -> Tab
     """Prints a table, in a pipe as tab-separated columns unless not `piped`; returns what was printed."""
     if piped and not sys.stdout.isatty():
         print_line(f"# {text.title}")
-        print_line("\t".join(text.columns))
-        for row in text.rows:
+        for row in (text.columns, *text.rows):
             print_line("\t".join(row))
         for note in text.notes:
             print_line(f"# {note}")
         print_line()
         return text
     console = rich_console.Console()
-    text = text if everything else fitted(text, console.width)
+    text = _wrapped(text, console.width, LONG_NAME) if everything else fitted(text, console.width)
     drawn = rich_table.Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold", expand=False)
-    for column, right, width in zip(text.columns, text.right, text.widths, strict=True):
-        drawn.add_column(
-            rich_text.Text(column), justify="right" if right else "left", overflow="fold",
-            width=width if text.wrapped else None,
-        )  # fmt: skip
+    for place, (column, right, width) in enumerate(zip(text.columns, text.right, text.widths, strict=True), 1):
+        head = rich_text.Text(_folded(column, width, LONG_HEAD))
+        own = max(1, width - GAP) if place == len(text.columns) else width  # Rich adds a gap after the last one too
+        drawn.add_column(head, justify="right" if right else "left", width=own)
     for row in text.rows:
-        drawn.add_row(*map(rich_text.Text, row))
+        drawn.add_row(*(rich_text.Text(_folded(cell, width)) for cell, width in zip(row, text.widths, strict=True)))
     console.print(rich_text.Text(text.title, style="bold underline"))
-    console.print(drawn)
+    rich_console.Console(width=max(console.width, text.width)).print(drawn)
     for note in text.notes:
         console.print(rich_padding.Padding(rich_text.Text(note, style="dim"), (0, 0, 0, 2)))
     console.print()

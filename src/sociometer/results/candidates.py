@@ -132,35 +132,32 @@ NO_SCORED_ITEM = "no scored item"
 
 
 class CommonItems(Struct, frozen=True):
-    """The runs to compare, by their place in the given order, and how many items the others have of those shared."""
+    """The runs to compare, by their place in the given order, and how many of the usual items the others have."""
 
     kept: tuple[int, ...]
     short: dict[int, int]
     items: int
-    """The number of items that all kept runs share."""
+    """The number of usual items: those that more than half of the runs have."""
 
 
 def common_items(scored: Sequence[Collection[str]]) -> CommonItems:
     """The runs whose items are compared together; `scored` are the scored items of each run.
 
-    An item counts as shared if more than half of the runs have it. A run with at most half of these items would halve
+    An item is usual if more than half of the runs have it. A run with at most half of these items would halve
     the comparison, so it is short and left out. Two runs are always compared with each other.
     """
     everyone = tuple(range(len(scored)))
     found = [set(items) for items in scored]
-    together = set[str].intersection(*found) if found else set()
     counts = Counter(item for items in found for item in items)
     usual = {item for item, count in counts.items() if 2 * count > len(found)}
     short = {place: len(found[place] & usual) for place in everyone if 2 * len(found[place] & usual) <= len(usual)}
     kept = tuple(place for place in everyone if place not in short)
-    if not short or len(kept) < 2:
-        return CommonItems(everyone, {}, len(together))
-    return CommonItems(kept, short, len(set[str].intersection(*(found[place] for place in kept))))
+    return CommonItems(kept, short, len(usual)) if len(kept) > 1 else CommonItems(everyone, {}, len(usual))
 
 
 def short_run_note(label: str, has: int, items: int) -> str:
     """Why a run is left out."""
-    return f"{label} has {has} of the {items} items that the others share"
+    return f"{label} has {has} of the {items} items that most runs have"
 
 
 def contamination_note(run: StoredRun, task: str = "") -> str:

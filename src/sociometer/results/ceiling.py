@@ -48,6 +48,8 @@ def end_of(known: MeasureCard, summary: Summary, chance: float | None) -> End | 
     measure, scale, best = summary.measure(known.name), known.scale, best_of(known, summary)
     if measure is None or measure.value is None or not known.value or scale is None or best is None:
         return None
+    if 0 < measure.items <= measure.unreadable:  # a score of no answers
+        return None
     span = scale[1] - scale[0]
     factor, shift = (1 / span, -scale[0] / span) if known.better == "higher" else (-1 / span, scale[1] / span)
     given = (Case(measure.value, measure.interval or Interval(None, None)), *measure.cases)

@@ -3,13 +3,13 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from sociometer.core.card import Card, MeasureCard
 from sociometer.core.hints import hint
 from sociometer.core.measure import Measure, PublishedFigure, Table
 from sociometer.core.paper import PrintedFigure, Replication
-from sociometer.core.words import plain_number
+from sociometer.core.words import grouped, plain_number
 from sociometer.statistics.formatting import interval_text, number
 from sociometer.store.stored_run import StoredRun
 
@@ -22,13 +22,16 @@ def unexplained(figures: Iterable[PublishedFigure]) -> tuple[PublishedFigure, ..
 
 
 def reproduction_table(instrument: str, figures: Sequence[PublishedFigure], mismatches_only: bool = False) -> Table:
-    """The ledger: every claim and number of the paper with its one result, first those that do not hold."""
-    shown = [figure for figure in figures if not (figure.finding or (mismatches_only and state_of(figure) == HOLDS))]
+    """The ledger: each claim and number with its result, or only those that do not hold, and why others are open."""
+    shown = [figure for figure in figures if not figure.finding]
+    if mismatches_only:
+        unchecked = grouped(((one.reason, one.claim), one) for one in shown if state_of(one) == UNCHECKED)
+        shown = [one for one in shown if state_of(one) == FAILS] + [_joined(same) for same in unchecked.values()]
     shown.sort(key=lambda figure: ((FAILS, UNCHECKED, HOLDS).index(state_of(figure)), not figure.claim))
     rows = tuple(
         (
             figure.where,
-            figure.what + (f" ({figure.count} numbers)" if figure.count > 1 else ""),
+            figure.what + (f" ({figure.count} {'claims' if figure.claim else 'numbers'})" if figure.count > 1 else ""),
             figure.printed,
             figure.recomputed,
             state_of(figure),
@@ -39,6 +42,15 @@ def reproduction_table(instrument: str, figures: Sequence[PublishedFigure], mism
     columns = ("where", "what", "printed", "recomputed", "result", "reason")
     title = f"{instrument}: the paper's claims and numbers"
     return Table(f"reproduce-{instrument}", title, columns, rows, counts_sentence(figures))
+
+
+def _joined(figures: Sequence[PublishedFigure]) -> PublishedFigure:
+    """Figures with the same result and reason as one."""
+    where = ", ".join(dict.fromkeys(one.where for one in figures))
+    more = f" and {len(figures) - 1} more" if len(figures) > 1 else ""
+    return structs.replace(
+        figures[0], where=where, what=figures[0].what + more, count=sum(one.count for one in figures)
+    )
 
 
 def findings_table(instrument: str, figures: Sequence[PublishedFigure]) -> Table:

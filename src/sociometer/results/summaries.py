@@ -138,21 +138,23 @@ def finding(run: StoredRun) -> str:
     parts = [f"{lowered(one.card.title)} {one.estimate}" + f" ({one.could})" * bool(one.could) for one in primary[:3]]
     more = f" and {len(primary) - 3} more" if len(primary) > 3 else ""
     chance = primary[0].chance_text
-    most = max(primary, key=lambda one: one.measure.unreadable).measure
-    unread = f", {counted(most.unreadable, 'unreadable reply', 'unreadable replies')}" * _is_many(run, most)
+    unread = _unread(run, max((one.measure for one in primary), key=lambda one: one.unreadable))
     beside = f", chance {chance}" if chance is not None and len(primary) == 1 else ""
     said = f"{subject_of(run)} on {run.instrument}: {', '.join(parts)}{more}{beside}; {_items(run, primary)}{unread}."
     return "\n".join([said, *_rules(run), *_ends(run)])
 
 
-def _is_many(run: StoredRun, measure: Measure) -> bool:
-    """Whether many of a model's answers are unreadable; an item can have several questions."""
+def _unread(run: StoredRun, measure: Measure) -> str:
+    """How many of a model's answers are unreadable, if many are; an item can have several questions."""
     role = run.manifest.roles.get(SUBJECT)
     if measure.unreadable <= _MANY_UNREADABLE * measure.items or (role and role.identity.stand_in):
-        return False
+        return ""
     scores = (episode.score for task in run.tasks for episode in run.view(task).episodes() if episode.score)
     asked = run.count_replies() - sum(score.replies.get(AGAIN, 0) for score in scores)
-    return measure.unreadable > _MANY_UNREADABLE * asked
+    if measure.unreadable >= asked:
+        return "; no reply could be read, so this score says nothing about the model"
+    many = measure.unreadable > _MANY_UNREADABLE * asked
+    return f", {counted(measure.unreadable, 'unreadable reply', 'unreadable replies')}" * many
 
 
 def _ends(run: StoredRun) -> list[str]:

@@ -1,8 +1,10 @@
 """Runs: their settings, items, status and summaries."""
 
+import re
 import secrets
 import time
 from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime
 from difflib import get_close_matches
 from random import Random
 
@@ -221,8 +223,8 @@ class Runs(StorePart):
     def get(self, reference: str, instruments: Sequence[str] = ()) -> RunRecord:
         """The one run that a user means: its id, name, subject, or the start of its id; `last` is the newest run.
 
-        A subject is its label or its model, with or without the address. Runs that were made here come before copied
-        ones, whose names and times are somebody else's. If several fit, only those of `instruments` count.
+        A subject is its label or its model, with or without the address and the revision. Runs that were made here come
+        before copied ones, whose names and times are somebody else's. If several fit, those of `instruments` count.
         """
         if reference == "last":
             newest = self._first(f"ORDER BY {_OWN_FIRST}, created DESC LIMIT 1", ())
@@ -238,19 +240,20 @@ class Runs(StorePart):
         if len(fitting) == 1:
             return _whole(fitting[0])
         if fitting:
-            told = [f"{one.reference} ({one.subject} on {one.instrument})" for one in fitting]
-            raise UsageError(f"several runs fit '{reference}': {first_of(told, _MOST_NAMED)}; give one of them.")
+            told = first_of([*_told_apart(fitting)], _MOST_NAMED)
+            raise UsageError(f"several runs fit '{reference}': {told}; give one of them.")
         known = {word for run in self.all() for word in (run.id, run.name, run.subject) if word}
         named = known if len(known) <= _MOST_NAMED else get_close_matches(reference, known, n=1)
         raise unknown("run", reference, named, f"To see all: {hint('runs')}")
 
     def _fitting(self, reference: str) -> list[RunRecord]:
-        """The runs of a subject, without steps of commands if there are others; else those whose id starts so."""
-        who = (reference, model_label(reference))
-        found = list(self._select("WHERE subject IN (?, ?) ORDER BY created", who))
+        """The runs of a subject, else of a model at any revision, without steps of commands if possible; else by id."""
+        model, like = model_label(reference), "LIKE lower(?) ESCAPE '\\' ORDER BY created"
+        start, bare = (re.sub(r"([\\%_])", r"\\\1", text) for text in (reference, model))
+        found = list(self._select("WHERE subject IN (?, ?) ORDER BY created", (reference, model)))
+        found = found or list(self._select(f"WHERE lower(subject) {like}", (f"{bare}#%",)))
         whole = [one for one in found if not (one.manifest.config.step_of or one.manifest.given_items)]
-        by_id = "WHERE lower(id) LIKE lower(?) ESCAPE '\\' ORDER BY created"
-        return whole or found or list(self._select(by_id, (f"{_literally(reference)}%",)))
+        return whole or found or list(self._select(f"WHERE lower(id) {like}", (f"{start}%",)))
 
     def add_item(self, run: str, task: str, position: int, item: Item) -> None:
         """Store an item as it was played."""
@@ -280,6 +283,17 @@ class Runs(StorePart):
                     yield _read_run(*row)
                 except Exception as error:
                     yield RunRecord(str(row[0]), "", "", RunStatus.DAMAGED, _NO_MANIFEST, 0.0, None, damage=str(error))
+
+
+def _told_apart(records: Sequence[RunRecord]) -> Iterator[str]:
+    """The runs, each with its items, the settings that others of its instrument do not have, and its date."""
+    for one in records:
+        config, items = one.manifest.config, f"{one.manifest.whose_items} items"
+        others = [other.manifest.config.settings for other in records if other.instrument == one.instrument]
+        given = {**config.settings, **({"limit": config.limit} if config.limit else {})}
+        own = [f"{name} {value}" for name, value in given.items() if any(each.get(name) != value for each in others)]
+        made = datetime.fromtimestamp(one.created, UTC).strftime("%Y-%m-%d %H:%M")
+        yield f"{one.reference} ({', '.join((f'{one.subject} on {one.instrument}', items, *own, made))})"
 
 
 def _whole(record: RunRecord) -> RunRecord:
