@@ -391,14 +391,14 @@ def _print_text(text: TableText, everything: bool, *, piped: bool = True) -> Tab
     console = rich_console.Console()
     text = _wrapped(text, console.width, LONG_NAME) if everything else fitted(text, console.width)
     drawn = rich_table.Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold", expand=False)
-    for place, (column, right, width) in enumerate(zip(text.columns, text.right, text.widths, strict=True), 1):
+    for column, right, width in zip(text.columns, text.right, text.widths, strict=True):
         head = rich_text.Text(_folded(column, width, LONG_HEAD))
-        own = max(1, width - GAP) if place == len(text.columns) else width  # Rich adds a gap after the last one too
-        drawn.add_column(head, justify="right" if right else "left", width=own)
+        drawn.add_column(head, justify="right" if right else "left", width=width)
     for row in text.rows:
         drawn.add_row(*(rich_text.Text(_folded(cell, width)) for cell, width in zip(row, text.widths, strict=True)))
     console.print(rich_text.Text(text.title, style="bold underline"))
-    rich_console.Console(width=max(console.width, text.width)).print(drawn)
+    # Rich counts a gap behind the last column too.
+    rich_console.Console(width=max(console.width, text.width + GAP)).print(drawn)
     for note in text.notes:
         console.print(rich_padding.Padding(rich_text.Text(note, style="dim"), (0, 0, 0, 2)))
     console.print()
