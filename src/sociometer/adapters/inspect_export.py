@@ -49,11 +49,12 @@ def export_log(run: StoredRun, to: Path, task: str = "") -> int:
         raise UsageError(
             f"a log has one task, and run {run.reference} has {', '.join(run.tasks)}; choose one with --task."
         )
+    stored = run.stored_episodes(run.task(task).name)
     log = _log(run, run.task(task).name)
     with whole_file(to, private=of_people(run)) as partial:
         write_eval_log(log, partial, format="eval")
     rows = len(log.samples or ())
-    run.require_whole(rows, run.task(task).name)
+    run.require_whole(rows, stored, run.task(task).name)
     return rows
 
 

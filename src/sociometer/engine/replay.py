@@ -99,7 +99,7 @@ def _rows_of(run: StoredRun) -> Iterator[BundledRow]:
         id=run.id, created=record.created, finished=record.finished, manifest=manifest, plan=plan_digest(manifest)
     )
     embeds = PlayedAgain(run) if _EMBEDDER in run.manifest.roles else None
-    rows = 0
+    rows, stored = 0, run.stored_episodes()
     for task in run.tasks:
         for episode in run.episodes(task):
             item, events = episode.item, run.transcript(episode.item.id, task, episode.repeat)
@@ -117,7 +117,7 @@ def _rows_of(run: StoredRun) -> Iterator[BundledRow]:
                 None if episode.failure is None else Failure(episode.failure.kind, ""),  # a message may have a path
             )
             rows += 1
-    run.require_whole(rows)
+    run.require_whole(rows, stored)
     for task in run.tasks:
         yield BundledSummary(task, run.summary(task))
 

@@ -72,9 +72,10 @@ def export_run(run: StoredRun, to: Path) -> int:
     writers = {".jsonl": _write_jsonl, ".csv": _write_csv, ".parquet": _write_parquet}
     if to.suffix not in writers:
         raise UsageError(f"cannot write '{to.name}'; the file must end in {', '.join(writers)} or .eval.")
+    stored = run.stored_episodes()  # before the rows: a run that is played stores more of them meanwhile
     with whole_file(to, private=of_people(run)) as partial:
         count = writers[to.suffix](run, partial)
-    run.require_whole(count)
+    run.require_whole(count, stored)
     return count
 
 

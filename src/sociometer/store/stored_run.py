@@ -255,10 +255,16 @@ class StoredRun:
         for name in (task,) if task else self.tasks:
             yield from self._store.episodes.walk(self.id, self.task(name), item, scored=scored)
 
-    def require_whole(self, rows: int, task: str = "") -> None:
-        """Raise a StoreError if an export of `rows` lacks episodes: they are not stored any more, or have no item."""
+    def stored_episodes(self, task: str = "") -> int:
+        """How many episodes of a task, or of all tasks, are in the store now."""
+        return sum(sum(self.repeats(name).values()) for name in ((task,) if task else self.tasks))
+
+    def require_whole(self, rows: int, stored: int, task: str = "") -> None:
+        """Raise a StoreError if an export of `rows` lacks episodes of the `stored` ones from before it.
+
+        These are not stored any more, or have no item.
+        """
         totals = self.record.totals if not task else None
-        stored = sum(sum(self.repeats(name).values()) for name in ((task,) if task else self.tasks))
         if (lost := max(stored, totals.done + totals.failed if totals else 0) - rows) > 0:
             raise StoreError(
                 f"{lost} episodes of run {self.reference} are damaged or missing, so the file has only {rows} rows."
