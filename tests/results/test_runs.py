@@ -72,7 +72,7 @@ def test_a_board_leaves_out_other_wordings_and_says_which_settings_differ(cli):
     play(cli, "seceu", "--model", "baseline/even", "--language", "zh")
     board = json.loads(cli("compare", "seceu", "--json")[1])[0]
     assert {s["subject"] for s in board["standings"]} == {"baseline/first", "baseline/last"}
-    assert any("baseline/even" in line and "differ in content" in line for line in board["left_out"])
+    assert any("baseline/even" in line and "languages differ" in line for line in board["left_out"])
     assert any("shuffle" in note for note in board["notes"])
 
 
