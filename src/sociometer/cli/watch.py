@@ -67,7 +67,7 @@ def _folder(where: str) -> Path:
 def find_files(where: str) -> Iterator[Found]:
     """The checkpoints in a folder: folders of weights and GGUF files; the last number in a name is its step.
 
-    In a path with `{step}`, that stands for the step, as in `checkpoints/global_step_{step}/huggingface`.
+    A path may have `{step}` in place of the step, as in `checkpoints/global_step_{step}/huggingface`.
     """
     folder = _folder(where)
     rest = str(Path(where).expanduser().relative_to(folder)) if STEP in where else STEP
@@ -82,7 +82,7 @@ def find_files(where: str) -> Iterator[Found]:
 
 
 def _named(pattern: str) -> re.Pattern[str]:
-    """The names that a pattern with `{step}` stands for; a second `{step}` is the same step."""
+    """Matches the names that fit a pattern with `{step}`; a second `{step}` is the same step."""
     first, second, *others = map(re.escape, pattern.split(STEP))
     return re.compile(r"\1".join((rf"{first}(\d+){second}", *others)))
 
@@ -117,7 +117,7 @@ class Watch:
         self._since: dict[Found, float] = {}
         self._left: set[Found] = set()
         self._read: ReadLists = {}
-        # A baseline stands for the checkpoints that are still to come: items, settings and the stored run must fit.
+        # There is no checkpoint yet, so a baseline is planned: items, settings and the stored run must fit.
         plan = engine.plan(self._config("baseline/random"), sends=False, read=self._read)
         if len(plan.tasks) > 1:
             raise UsageError(f"--watch needs one task; choose one of {', '.join(plan.config.tasks)} by --task.")

@@ -243,7 +243,7 @@ class _Names:
         return text, [terms for _, terms in sums if len(terms) == self.count]
 
     def sure_of_json(self, found: Sequence[tuple[float, ...]], text: str, said: str) -> AllocationReading:
-        """The points in JSON, unless they are a ranking or an example, or other points stand beside them."""
+        """The points in JSON, unless they are a ranking or an example, or the text has other points too."""
         final, start = found[-1], text.rfind(([*bracketed(text)] or [text])[-1])
         if self.ranked(final, text[: max(map(text.rfind, "]}"))]) or self._supposed(text, start):
             return _UNSURE

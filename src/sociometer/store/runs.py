@@ -59,7 +59,7 @@ class RunSearch(Struct, frozen=True):
 
 
 def _literally(text: str) -> str:
-    """A text in a pattern of LIKE in which no character stands for others."""
+    """A text with the wildcards of LIKE escaped."""
     return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
 
 
