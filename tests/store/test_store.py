@@ -1,5 +1,8 @@
 import asyncio
 import sqlite3
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
 import pytest
@@ -10,7 +13,7 @@ from sociometer.core.errors import StoreError
 from sociometer.core.measure import Summary
 from sociometer.core.task import Item, Score, Task
 from sociometer.store.records import Charge, JournalEntry, Manifest
-from sociometer.store.sqlite import RunLock, lock_path
+from sociometer.store.sqlite import RunLock, SqliteDatabase, lock_path
 from sociometer.store.store import Store
 from sociometer.store.texts import pack, unpack
 
@@ -181,3 +184,29 @@ def test_a_text_of_any_size_comes_back_as_it_was(size):
     body = ("Rivers run to the sea. 河流入海。" * size).encode()[:size]
     assert unpack(pack(body)) == body
     assert len(pack(body)) <= size + 1
+
+
+def test_threads_that_write_first_at_once_share_one_writer(tmp_path, monkeypatch):
+    """With two writers, closing ended one of them and waited for the other for ever."""
+    path = tmp_path / "s.db"
+    with Store(path) as made:
+        made.write(lambda _: None)  # so that opening it to read starts no writer
+    connect, all_ready = SqliteDatabase.connect, threading.Barrier(4)
+
+    def slowly(database, *, writable=True):
+        if writable:
+            time.sleep(0.2)
+        return connect(database, writable=writable)
+
+    monkeypatch.setattr(SqliteDatabase, "connect", slowly)
+    before = sum(thread.name == "store-writer" for thread in threading.enumerate())
+    store = Store(path)
+
+    def write(number):
+        all_ready.wait()
+        return store.write(lambda _: number)
+
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(write, range(4))) == [0, 1, 2, 3]
+    assert sum(thread.name == "store-writer" for thread in threading.enumerate()) == before + 1
+    store.close()

@@ -1,8 +1,8 @@
 """The store: a SQLite file or a PostgreSQL database, which several processes may use at once."""
 
+import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from functools import cached_property
 from typing import TypeVar
 
 from sociometer.store.database import Connection, Database
@@ -14,7 +14,7 @@ from sociometer.store.records import RunRecord, Totals
 from sociometer.store.runs import Runs
 from sociometer.store.searching import Search
 from sociometer.store.sqlite import SqliteDatabase
-from sociometer.store.texts import Parts, StoredTexts
+from sociometer.store.texts import StoredTexts
 from sociometer.store.writer import Transaction, WriterThread
 
 Value = TypeVar("Value")
@@ -29,13 +29,43 @@ def database_at(place: StorePlace) -> Database:
     return SqliteDatabase(place)
 
 
+class _OpenStore:
+    """Journal, runs and episodes over one writer and one reader."""
+
+    def __init__(self, store: "Store") -> None:
+        """Open the database; a store that does not exist yet is created."""
+        database, forget = store.database, store.forget
+        self.writer = WriterThread(database, forget, lambda: finish_withdrawals(database, forget))
+        if not database.is_current():
+            self.writer.start()
+        try:
+            self.reader = database.connect(writable=False)
+        except BaseException:
+            self.writer.close()
+            raise
+        parts = database, self.writer, self.reader, store.texts
+        self.journal = Journal(*parts)
+        self.runs = Runs(*parts, played=store.is_played)
+        self.episodes = Episodes(*parts, journal=self.journal)
+        self.search = Search(*parts, episodes=self.episodes)
+        self.batches = ProviderBatches(*parts)
+
+    def close(self) -> None:
+        """Write everything queued and close the connections."""
+        self.journal.close()
+        self.reader.close()
+        self.writer.close()
+
+
 class Store:
-    """Journal, runs and episodes over one writer and one reader; the store is opened or created on first use."""
+    """A store that several threads may use at once; it is opened or created on first use."""
 
     def __init__(self, path: StorePlace | str) -> None:
         self.path = parse_place(path)
         self.database = database_at(self.path)
-        self._texts = StoredTexts()
+        self.texts = StoredTexts()
+        self._open: _OpenStore | None = None
+        self._opening = threading.Lock()
 
     def __enter__(self) -> "Store":
         return self
@@ -43,52 +73,49 @@ class Store:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    @cached_property
+    @property
+    def _opened(self) -> _OpenStore:
+        if (found := self._open) is not None:
+            return found
+        with self._opening:
+            if self._open is None:
+                self._open = _OpenStore(self)
+            return self._open
+
+    @property
     def journal(self) -> Journal:
         """Every stored reply."""
-        return Journal(*self._parts)
+        return self._opened.journal
 
-    @cached_property
+    @property
     def runs(self) -> Runs:
         """The runs with their items and summaries."""
-        return Runs(*self._parts, played=self.is_played)
+        return self._opened.runs
 
-    @cached_property
+    @property
     def episodes(self) -> Episodes:
         """The episodes of all runs."""
-        return Episodes(*self._parts, journal=self.journal)
+        return self._opened.episodes
 
-    @cached_property
+    @property
     def search(self) -> Search:
         """Finds episodes by words."""
-        return Search(*self._parts, episodes=self.episodes)
+        return self._opened.search
 
-    @cached_property
+    @property
     def batches(self) -> ProviderBatches:
         """The batches that wait at a provider."""
-        return ProviderBatches(*self._parts)
-
-    @cached_property
-    def _parts(self) -> Parts:
-        """The open database; a store that does not exist yet is created."""
-        writer = WriterThread(self.database, self.forget, lambda: finish_withdrawals(self.database, self.forget))
-        if not self.database.is_current():
-            writer.start()
-        try:
-            return self.database, writer, self.database.connect(writable=False), self._texts
-        except BaseException:
-            writer.close()
-            raise
+        return self._opened.batches
 
     @property
     def reader(self) -> Connection:
         """The read-only connection."""
-        return self._parts[2]
+        return self._opened.reader
 
     @property
     def writer(self) -> WriterThread:
         """What writes to the store, one transaction after the other."""
-        return self._parts[1]
+        return self._opened.writer
 
     def hold(self, run: str) -> AbstractContextManager[object]:
         """Hold a run exclusively while the context lasts; a StoreError if it is being played."""
@@ -118,9 +145,9 @@ class Store:
 
     def forget(self) -> None:
         """Forget recent texts and models, which may have been deleted or never committed."""
-        self._texts.forget()
-        if "journal" in vars(self):
-            self.journal.forget()
+        self.texts.forget()
+        if self._open is not None:
+            self._open.journal.forget()
 
     def withdraw(self, participant: str) -> Erased:
         """Erase a participant of a study whose run is not being played."""
@@ -143,13 +170,9 @@ class Store:
 
     def close(self) -> None:
         """Write everything queued and close the file; the next use opens it again."""
-        if "_parts" not in vars(self):
-            return
-        try:
-            self.journal.close()
-            self.reader.close()
-            self.writer.close()
-        finally:
-            self._texts.forget()
-            for name in ("_parts", "journal", "runs", "episodes", "search", "batches"):
-                vars(self).pop(name, None)
+        opened, self._open = self._open, None
+        if opened is not None:
+            try:
+                opened.close()
+            finally:
+                self.texts.forget()

@@ -156,16 +156,17 @@ class WriterThread:
         self._queue: SimpleQueue[tuple[Operation, asyncio.Future[Any] | threading.Event | None] | None] = SimpleQueue()
         self._broken: StoreError | None = None
         self._thread: threading.Thread | None = None
+        self._starting = threading.Lock()
 
     def start(self) -> None:
-        """Open the store, update its schema and start to write."""
-        if self._thread is None:
-            self._on_start()
-            self._connection = self._database.connect()
-            self._thread = threading.Thread(
-                target=self._work, args=(self._connection,), name="store-writer", daemon=True
-            )
-            self._thread.start()
+        """Open the store, update its schema and start to write; of several threads that ask, one does it."""
+        with self._starting:
+            if self._thread is None:
+                self._on_start()
+                self._connection = self._database.connect()
+                thread = threading.Thread(target=self._work, args=(self._connection,), name="store-writer", daemon=True)
+                thread.start()
+                self._thread = thread
 
     @property
     def backlog(self) -> int:
