@@ -4,6 +4,7 @@ import contextlib
 import hashlib
 import os
 import sqlite3
+import time
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
@@ -46,7 +47,7 @@ class SqliteDatabase:
                 self._require_ours(connection)
                 if writable:
                     connection.execute(f"PRAGMA synchronous = {SYNCHRONOUS}")
-                    connection.execute("PRAGMA journal_mode = WAL")
+                    turn_on_wal(connection)
                     connection.execute("PRAGMA foreign_keys = ON")
                     self._create_tables(connection)
             except BaseException:
@@ -164,6 +165,19 @@ def open_file(path: Path, *, writable: bool) -> sqlite3.Connection:
     if not writable:
         connection.execute("PRAGMA query_only = ON")
     return connection
+
+
+def turn_on_wal(connection: sqlite3.Connection) -> None:
+    """Write ahead; SQLite itself does not wait for another process that turns this on at the same moment."""
+    ends = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > ends:
+                raise
+        time.sleep(0.01)
 
 
 def create_private(path: Path, *, may_be_link: bool = False) -> None:
