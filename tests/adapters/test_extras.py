@@ -91,5 +91,5 @@ def test_publishing_without_arrow_says_so(without, cli):
 
 def test_adapters_lists_the_other_tools(cli):
     found = {one["name"]: one for one in cli("list", "adapters", "--json")["adapters"]}
-    assert set(found) == {"inspect", "lm-eval", "verifiers", "mcp"}
+    assert set(found) == {"inspect", "lm-eval", "verifiers"}
     assert "pip install 'sociometer[NAME]'" in cli("list", "adapters")

@@ -155,7 +155,6 @@ _HOW = {
     "inspect": "inspect eval sociometer/INSTRUMENT; --model inspect/PROVIDER/NAME; import inspect; export --to FILE",
     "verifiers": "vf-eval sociometer-training --env.taskset.environment numbers: training environments",
     LM_EVAL: f"lm_eval --tasks sociometer_sesi --include_path $({hint('list adapters lm-eval')}); import lm-eval",
-    "mcp": f"{hint('mcp')}: commands as tools for coding agents",
 }
 
 

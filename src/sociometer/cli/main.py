@@ -38,7 +38,6 @@ GROUPS = {
         "export": "Write runs to a file or a folder for other tools.",
         "import": "Read runs from other tools' logs.",
         "store": "Copy a store; rescore, rename or delete runs in it.",
-        "mcp": "Serve the commands as tools for a coding agent.",
         "env": "Serve a training environment to trainers.",
     },
 }
