@@ -6,7 +6,6 @@ from pathlib import Path
 import click
 from msgspec import Struct
 
-from sociometer.adapters.every_eval_ever import RELATIONSHIPS, Publisher, export_record
 from sociometer.adapters.hugging_face import publish
 from sociometer.cli.options import json_option, open_stored, runs_argument, store_option
 from sociometer.cli.output import option, tell
@@ -30,7 +29,6 @@ class _Chosen(Struct, frozen=True):
     task: str = ""
     without_keys: bool = False
     key: str = ""
-    publisher: Publisher = Publisher("", "")
 
     @property
     def run(self) -> StoredRun:
@@ -65,13 +63,8 @@ def _bundle(chosen: _Chosen) -> tuple[object, list[str]]:
     return {"wrote": str(chosen.to), "root": root}, [f"wrote {chosen.to}", said, how]
 
 
-def _record(chosen: _Chosen) -> tuple[object, list[str]]:
-    files = export_record(chosen.run, chosen.to, chosen.publisher)
-    return {"wrote": [str(path) for path in files]}, [f"wrote {path}" for path in files]
-
-
 _FORMATS: dict[str, Callable[[_Chosen], tuple[object, list[str]]]] = {
-    "rows": _rows, "inspect": _inspect, "hugging-face": _hugging_face, "run": _bundle, "eee": _record,
+    "rows": _rows, "inspect": _inspect, "hugging-face": _hugging_face, "run": _bundle,
 }  # fmt: skip
 _ENDINGS = {".jsonl": "rows", ".csv": "rows", ".parquet": "rows", ".eval": "inspect", ENDING: "run"}
 
@@ -83,9 +76,6 @@ def _export(
     task: str,
     without_keys: bool,
     sign: str,
-    organization: str,
-    relationship: str | None,
-    model_id: str,
     store: StorePlace | None,
     as_json: bool,
 ) -> None:
@@ -102,15 +92,12 @@ def _export(
         raise UsageError("--without-keys works only with --as hugging-face.")
     if sign and kind != "run":
         raise UsageError(f"--sign works only with a file that ends in {ENDING}.")
-    if (organization or relationship or model_id) and kind != "eee":
-        raise UsageError("--organization, --relationship and --model-id work only with --as eee.")
     folder_for(to)
-    publisher = Publisher(organization, relationship or "", model_id)
     with open_stored(store) as engine, working(f"writing {to.name}"):
         for name in (name for book in study_books(engine.store.path) for name in book.names() if name in runs):
             raise UsageError(f"'{name}' is a study; to write it: {hint('study export', name, '--to', 'FOLDER')}")
         stored = [engine.stored(run) for run in dict.fromkeys(runs)]
-        value, lines = _FORMATS[kind](_Chosen(stored, to, task, without_keys, sign, publisher))
+        value, lines = _FORMATS[kind](_Chosen(stored, to, task, without_keys, sign))
     tell(as_json, value, *lines)
 
 
@@ -122,8 +109,7 @@ command = click.Command(
         option(
             "--to",
             "File to write: .jsonl, .csv or .parquet (one row per episode), .eval (an Inspect log),"
-            f" {ENDING} (a run that others can check); or a folder with --as hugging-face or --as eee (Every Eval"
-            " Ever).",
+            f" {ENDING} (a run that others can check); or a folder with --as hugging-face.",
             type=click.Path(path_type=Path),
             required=True,
         ),
@@ -133,11 +119,6 @@ command = click.Command(
             "--without-keys", "Leave out everything that reveals the right answers of held-out items.", is_flag=True
         ),
         option("--sign", f"SSH key that signs a {ENDING} file.", default="", metavar="KEY"),
-        option("--organization", "Organization that publishes the record (--as eee).", default="", metavar="NAME"),
-        option(
-            "--relationship", "Relation of the publisher to the model (--as eee).", type=click.Choice(RELATIONSHIPS)
-        ),
-        option("--model-id", "Public id of the model, if unknown (--as eee).", default="", metavar="OWNER/NAME"),
         store_option(),
         json_option(),
     ],
