@@ -672,7 +672,7 @@ def test_numbers_that_make_no_sense_are_refused(cli, words):
 @pytest.mark.parametrize(
     "words",
     [
-        (*PLAY, "--max-cost"), ("plan", "sesi", "--detect"), ("runs", "--watch", "--every"), ("compare", "--level"),
+        (*PLAY, "--max-cost"), ("plan", "sesi", "--detect"), ("compare", "--level"),
         ("study", "create", "sesi", "--name", "s", "--limit", "2", "--fastest"),
     ],
 )  # fmt: skip
