@@ -31,7 +31,6 @@ GROUPS = {
     "Set up, in and out": {
         "demo": "Rank released results, play every instrument, write a page.",
         "list": "List the instruments, models or other tools; describe one.",
-        "init": "Write sociometer.toml, the defaults of a project.",
         "get": "Fetch official data or a local model.",
         "check": "Check this machine, the store or an instrument.",
         "export": "Write runs to a file or a folder for other tools.",
