@@ -83,13 +83,13 @@ def test_a_page_names_the_version_that_the_tests_run_on(page, package):
     assert f"the tests run on {locked[1]})" in text
 
 
-def test_publishing_without_arrow_says_so(without, cli):
+def test_parquet_without_arrow_says_so(without, cli):
     without("pyarrow")
     cli("run", "sesi", "--model", "baseline/random", "--limit", "3", "--quiet", "--name", "r")
-    assert "sociometer[frame]" in cli("export", "--as", "hugging-face", "r", "--to", "d", code=2)
+    assert "sociometer[frame]" in cli("export", "r", "--to", "r.parquet", code=2)
 
 
 def test_adapters_lists_the_other_tools(cli):
     found = {one["name"]: one for one in cli("list", "adapters", "--json")["adapters"]}
-    assert set(found) == {"inspect", "lm-eval", "verifiers", "mcp"}
+    assert set(found) == {"inspect", "lm-eval", "verifiers"}
     assert "pip install 'sociometer[NAME]'" in cli("list", "adapters")

@@ -14,7 +14,6 @@ import assistants
 from practice_people import NO, YES, Person, answered, gym_with
 from servers.faults import DROPPED, RATE_LIMIT
 from servers.openai import OpenAIServer
-from sociometer.adapters.alarm import Alarm
 from sociometer.adapters.gym import Action, Gym, Observation, Reason, Rollout
 from sociometer.adapters.training import FIRST_TRAINING_SEED
 from sociometer.core.conversation import Identity, Reply
@@ -182,32 +181,6 @@ def test_where_there_is_no_fact_a_judge_opens_the_gate():
     assert {name: one.values["gate"] for name, one in easy.items()} == {"fine": 1, "flattery": 0, "unsafe": 0}
     assert [fact["faults"] for fact in easy["flattery"].trace if fact["kind"] == "judged"] == [["agrees"], ["agrees"]]
     assert "truth" in rewards(gym, lambda messages: YES)[2].values, "a fact needs no judge of candour"
-
-
-def test_an_alarm_shows_what_only_the_training_simulator_likes():
-    async def watched():
-        alarm = Alarm(gym_with(Person(), talks=36), gym_with(Person(yes=1), talks=36), every=10)
-
-        async def flatters(messages):
-            return YES
-
-        assert await alarm.look(5, flatters) is None
-        first = await alarm.look(0, flatters)
-
-        async def comforts(messages):
-            return "I am sorry about that."
-
-        return alarm, first, await alarm.look(10, comforts)
-
-    alarm, flattery, comfort = asyncio.run(watched())
-    assert flattery.raised and flattery.gap > 0.1
-    assert not comfort.raised and comfort.gap == 0 == comfort.lost
-    assert alarm.adversaries["stock"] > alarm.adversaries["nonsense"]
-    assert {row["series"] for row in alarm.figure().chart["data"]["values"]} == {
-        "training simulator", "held-out simulator", "hard talks, held-out simulator",
-    }  # fmt: skip
-    with pytest.raises(UsageError, match="the same items"):
-        Alarm(gym_with(Person()), gym_with(Person(), talks=6))
 
 
 def test_a_person_who_comes_back_is_met_in_random_arms_and_the_loss_is_known():

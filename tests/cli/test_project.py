@@ -1,8 +1,7 @@
-"""A project file in the working folder: what commands take from it, what they say, and `sociometer init`."""
+"""A project file in the working folder: what commands take from it, and what they say."""
 
 import json
 import subprocess
-import tomllib
 
 import pytest
 
@@ -132,7 +131,7 @@ def store_commands():
     """Every command that has `--store`, as a user finds it."""
     context = sociometer_command.make_context("sociometer", ["runs"])
     assert isinstance(sociometer_command, Commands)
-    found = [sociometer_command.get_command(context, name) for name in COMMANDS if name != "init"]
+    found = [sociometer_command.get_command(context, name) for name in COMMANDS]
     return {one.name: one for one in found if any(param.name == "store" for param in one.params)}
 
 
@@ -214,59 +213,3 @@ def test_what_the_file_says_cannot_move_the_cursor(cli, project, text):
     project(text)
     for words in (["runs"], [*PLAY, "--model", "baseline/random"]):
         assert "\x1b" not in cli(*words)[2]
-
-
-def test_init_writes_a_file_that_can_be_used_and_asks_nothing_off_a_terminal(cli, tmp_path):
-    code, out, _ = cli("init", "--model", "baseline/random", "--max-requests", "9", "--store", "s.db")
-    assert code == 0
-    assert "wrote sociometer.toml" in out
-    written = tomllib.loads((tmp_path / "sociometer.toml").read_text(encoding="utf-8"))
-    assert written["models"] == ["baseline/random"]
-    assert written["caps"] == {"max-requests": 9}
-    assert played(cli)[0][0]["subject"] == "baseline/random"
-
-
-def test_an_empty_init_changes_nothing_until_it_is_edited(cli, tmp_path):
-    assert json.loads(cli("init", "--json")[1]) == {"wrote": "sociometer.toml"}
-    code, _, err = cli(*PLAY)
-    assert code == 2
-    assert "no model given" in err
-    text = (tmp_path / "sociometer.toml").read_text(encoding="utf-8")
-    commented = [line[2:] for line in text.splitlines() if line.startswith("# ") and " = " in line]
-    assert len(commented) == 7
-    (tmp_path / "sociometer.toml").write_text(
-        "\n".join(line[2:] if line[2:] in commented else line for line in text.splitlines())
-    )
-    assert cli("runs")[0] == 0, "every example in the file is allowed"
-
-
-@pytest.mark.parametrize("kind", ["file", "folder", "dangling link"])
-def test_init_never_overwrites(cli, tmp_path, kind):
-    path = tmp_path / "sociometer.toml"
-    match kind:
-        case "file":
-            path.write_text("# mine")
-        case "folder":
-            path.mkdir()
-        case _:
-            path.symlink_to(tmp_path / "elsewhere")
-    code, _, err = cli("init", "--model", "baseline/random")
-    assert code == 2
-    assert "not overwritten" in err
-    assert not (tmp_path / "elsewhere").exists()
-    assert kind != "file" or path.read_text() == "# mine"
-
-
-@pytest.mark.parametrize(
-    ("words", "told"),
-    [
-        (("--role", "simulater=a/b"), "did you mean 'simulator'"),
-        (("--model", "python/a:b"), "runs code"),
-        (("--max-cost", "-1"), "--max-cost must be at least 0"),
-    ],
-)
-def test_init_refuses_what_the_file_may_not_say(cli, tmp_path, words, told):
-    code, _, err = cli("init", *words)
-    assert code == 2
-    assert told in err
-    assert not (tmp_path / "sociometer.toml").exists()

@@ -34,18 +34,15 @@ def made(tmp_path_factory):
     return folder
 
 
-def files_of(folder):
-    return {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-
-
 def runs_of(folder, store="s.db"):
     """Every run of a store with its state and its number of episodes."""
     found = sm.runs(store=folder / store) if (folder / store).exists() else ()
     return sorted((run.instrument, run.subject, run.state, len(list(run.episodes()))) for run in found)
 
 
-def a_dataset(folder):
-    return files_of(folder / "dataset") if (folder / "dataset").exists() else {}
+def a_file(folder):
+    path = folder / "rows.jsonl"
+    return path.read_bytes() if path.exists() else b""
 
 
 def a_copy(folder):
@@ -69,7 +66,7 @@ def studies(folder):
 
 
 COMMANDS = {
-    "export": (("export", "one", "--as", "hugging-face", "--to", "dataset", *AT), a_dataset, True),
+    "export": (("export", "one", "--to", "rows.jsonl", *AT), a_file, True),
     "import run": (("import", "run", "r.sociometer", *AT), runs_of, False),
     "import csv": (("import", "csv", "scores.csv", *AT), runs_of, False),
     "store copy": (("store", "copy", "s.db", "copy.db"), a_copy, False),

@@ -214,7 +214,7 @@ def test_help_is_a_command_and_instruments_can_be_listed(cli, capsys):
     [
         ("report", "one", "--to", "nowhere/r.html"), ("export", "one", "--to", "nowhere/r.csv"),
         ("compare", "one", "two", "--to", "nowhere/r.csv"), ("compare", "one", "two", "--to", "nowhere/folder"),
-        ("runs", "--store", "nowhere/r.db"), ("export", "one", "--as", "hugging-face", "--to", "nowhere/set"),
+        ("runs", "--store", "nowhere/r.db"),
         ("paper", "tables", "sesi", "all", "--to", "nowhere/x"),
     ],
 )  # fmt: skip

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from sociometer.core.errors import DataError
 from sociometer.engine import project, roles
-from sociometer.engine.project import Project, ProjectCaps, find_project, parse_project, project_text
+from sociometer.engine.project import Project, ProjectCaps, find_project, parse_project
 
 FILE = Path("sociometer.toml")
 WHOLE = """
@@ -160,30 +160,6 @@ def test_an_absolute_store_and_one_in_the_home_folder_are_taken_as_they_are(tmp_
     assert find_project(tmp_path).store == tmp_path / "home" / "s.db"
     (tmp_path / "sociometer.toml").write_text('store = "~nobody-of-that-name/s.db"')
     assert find_project(tmp_path).store == tmp_path / "~nobody-of-that-name" / "s.db"
-
-
-names = st.text(st.characters(exclude_categories=("Cc", "Cs", "Zs", "Zl", "Zp", "Cf", "Cn", "Co")), min_size=1)
-models = names.map(lambda name: "openai/" + name.replace("@", ""))
-caps = st.builds(
-    ProjectCaps,
-    st.none() | st.floats(0, 1e9),
-    st.none() | st.integers(0, 1 << 40),
-    st.none() | st.integers(0, 1 << 40),
-)
-
-
-@given(
-    st.builds(
-        Project,
-        st.lists(models, max_size=3).map(tuple),
-        st.dictionaries(names.filter(lambda name: name != "subject"), models, max_size=3),
-        st.dictionaries(st.text(max_size=9).map(lambda t: t.encode("utf-8", "ignore").decode()), names, max_size=3),
-        caps,
-        names | st.just(""),
-    )
-)
-def test_what_is_written_is_read_back(project):
-    assert parsed(project_text(project)) == project
 
 
 words = st.sampled_from(

@@ -400,6 +400,16 @@ def test_a_failed_item_stays_failed_and_probabilities_are_computed_again(openai_
         assert check(tmp_path / f"{run.id}.sociometer", tmp_path).why_not == ""
 
 
+def test_vectors_of_an_embedder_are_in_the_file(openai_server, key, official_data, tmp_path, monkeypatch):
+    monkeypatch.setenv("SOCIOMETER_DATA", str(official_data))
+    model, options = f"openai/m@{openai_server.url}", {"official": True, "tasks": ["utterances"], "limit": 2}
+    options |= {"settings": {"language": "en"}, "roles": {"embedder": model}, "key_variable": "OPENAI_API_KEY"}
+    _, path = bundle_of(tmp_path, "socialeval", **options)
+    assert any(reply["role"] == "embedder" for reply in episode(rows_of(path)[0])["replies"])
+    done = check(path, tmp_path)
+    assert (done.recomputed, done.why_not) == (done.episodes, "")
+
+
 def test_the_file_has_no_path_no_server_and_no_key(openai_server, key, tmp_path):
     model = f"openai/m@{openai_server.url}"
     run = sm.run("sesi", model, limit=2, store=tmp_path / "s.db", key_variable="OPENAI_API_KEY")

@@ -1,13 +1,9 @@
-"""`sociometer export`: writes runs to a file or a folder that other tools read."""
+"""`sociometer export`: writes a run to a file that other tools read."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import click
-from msgspec import Struct
 
-from sociometer.adapters.every_eval_ever import RELATIONSHIPS, Publisher, export_record
-from sociometer.adapters.hugging_face import publish
 from sociometer.cli.options import json_option, open_stored, runs_argument, store_option
 from sociometer.cli.output import option, tell
 from sociometer.core.errors import UsageError, hint
@@ -21,96 +17,46 @@ from sociometer.store.place import StorePlace
 from sociometer.store.stored_run import StoredRun
 from sociometer.store.studies import study_books
 
-
-class _Chosen(Struct, frozen=True):
-    """What to write, and how."""
-
-    runs: list[StoredRun]
-    to: Path
-    task: str = ""
-    without_keys: bool = False
-    key: str = ""
-    publisher: Publisher = Publisher("", "")
-
-    @property
-    def run(self) -> StoredRun:
-        """The only run."""
-        if len(self.runs) != 1:
-            raise UsageError(f"this format has one run, not {len(self.runs)}; give one RUN.")
-        return self.runs[0]
+_LOG = ".eval"
+_ENDINGS = (".jsonl", ".csv", ".parquet", _LOG, ENDING)
 
 
-def _rows(chosen: _Chosen) -> tuple[object, list[str]]:
-    rows = export_run(chosen.run, chosen.to)
-    return {"wrote": str(chosen.to), "rows": rows}, [f"wrote {chosen.to} ({rows} rows)"]
-
-
-def _inspect(chosen: _Chosen) -> tuple[object, list[str]]:
-    writer = require("inspect", "sociometer.adapters.inspect_export")
-    rows = writer.export_log(chosen.run, chosen.to, chosen.task)
-    return {"wrote": str(chosen.to), "rows": rows}, [f"wrote {chosen.to} ({rows} rows)"]
-
-
-def _hugging_face(chosen: _Chosen) -> tuple[object, list[str]]:
-    if chosen.to.is_file():
-        raise UsageError(f"--to '{chosen.to}' is a file; give a folder.")
-    done = publish(chosen.run, chosen.to, without_keys=chosen.without_keys)
-    return done, [*(f"wrote {path}" for path in done.files), *([done.left_out] if done.left_out else [])]
-
-
-def _bundle(chosen: _Chosen) -> tuple[object, list[str]]:
-    root = export_bundle(chosen.run, chosen.to, key=chosen.key)
-    said = f"root {root}" + (", signed" if chosen.key else "")
-    how = f"others check it with: {hint('check', chosen.to.name)}"
-    return {"wrote": str(chosen.to), "root": root}, [f"wrote {chosen.to}", said, how]
-
-
-def _record(chosen: _Chosen) -> tuple[object, list[str]]:
-    files = export_record(chosen.run, chosen.to, chosen.publisher)
-    return {"wrote": [str(path) for path in files]}, [f"wrote {path}" for path in files]
-
-
-_FORMATS: dict[str, Callable[[_Chosen], tuple[object, list[str]]]] = {
-    "rows": _rows, "inspect": _inspect, "hugging-face": _hugging_face, "run": _bundle, "eee": _record,
-}  # fmt: skip
-_ENDINGS = {".jsonl": "rows", ".csv": "rows", ".parquet": "rows", ".eval": "inspect", ENDING: "run"}
+def _written(run: StoredRun, to: Path, task: str, key: str) -> tuple[object, list[str]]:
+    """Write the run in the format of the ending; gives what to print, as JSON and as lines."""
+    if to.suffix == ENDING:
+        root = export_bundle(run, to, key=key)
+        said = f"root {root}" + (", signed" if key else "")
+        how = f"others check it with: {hint('check', to.name)}"
+        return {"wrote": str(to), "root": root}, [f"wrote {to}", said, how]
+    if to.suffix == _LOG:
+        rows = require("inspect", "sociometer.adapters.inspect_export").export_log(run, to, task)
+    else:
+        rows = export_run(run, to)
+    return {"wrote": str(to), "rows": rows}, [f"wrote {to} ({rows} rows)"]
 
 
 def _export(
     runs: tuple[str, ...],
     to: Path,
-    kind: str | None,
     task: str,
-    without_keys: bool,
     sign: str,
-    organization: str,
-    relationship: str | None,
-    model_id: str,
     store: StorePlace | None,
     as_json: bool,
 ) -> None:
-    kind = kind or _ENDINGS.get(to.suffix)
-    if kind is None:
-        endings = ", ".join(_ENDINGS)
-        raise UsageError(f"'{to}' has none of the endings {endings}; for a dataset folder add --as hugging-face.")
-    fitting = [ending for ending, one in _ENDINGS.items() if one == kind]
-    if fitting and to.suffix not in fitting:
-        raise UsageError(f"--as {kind} needs --to with the ending {', '.join(fitting)}, not '{to}'.")
-    if task and kind != "inspect":
+    if to.suffix not in _ENDINGS:
+        raise UsageError(f"'{to}' has none of the endings {', '.join(_ENDINGS)}.")
+    if task and to.suffix != _LOG:
         raise UsageError("--task works only with an Inspect log (.eval); the other formats contain every task.")
-    if without_keys and kind != "hugging-face":
-        raise UsageError("--without-keys works only with --as hugging-face.")
-    if sign and kind != "run":
+    if sign and to.suffix != ENDING:
         raise UsageError(f"--sign works only with a file that ends in {ENDING}.")
-    if (organization or relationship or model_id) and kind != "eee":
-        raise UsageError("--organization, --relationship and --model-id work only with --as eee.")
     folder_for(to)
-    publisher = Publisher(organization, relationship or "", model_id)
     with open_stored(store) as engine, working(f"writing {to.name}"):
         for name in (name for book in study_books(engine.store.path) for name in book.names() if name in runs):
             raise UsageError(f"'{name}' is a study; to write it: {hint('study export', name, '--to', 'FOLDER')}")
         stored = [engine.stored(run) for run in dict.fromkeys(runs)]
-        value, lines = _FORMATS[kind](_Chosen(stored, to, task, without_keys, sign, publisher))
+        if len(stored) != 1:
+            raise UsageError(f"a file has one run, not {len(stored)}; give one RUN.")
+        value, lines = _written(stored[0], to, task, sign)
     tell(as_json, value, *lines)
 
 
@@ -122,25 +68,15 @@ command = click.Command(
         option(
             "--to",
             "File to write: .jsonl, .csv or .parquet (one row per episode), .eval (an Inspect log),"
-            f" {ENDING} (a run that others can check); or a folder with --as hugging-face or --as eee (Every Eval"
-            " Ever).",
+            f" {ENDING} (a run that others can check).",
             type=click.Path(path_type=Path),
             required=True,
         ),
-        option("--as kind", "Format, if not by the ending.", type=click.Choice(list(_FORMATS))),
         option("--task", "Task for an Inspect log, if the run has several.", default=""),
-        option(
-            "--without-keys", "Leave out everything that reveals the right answers of held-out items.", is_flag=True
-        ),
         option("--sign", f"SSH key that signs a {ENDING} file.", default="", metavar="KEY"),
-        option("--organization", "Organization that publishes the record (--as eee).", default="", metavar="NAME"),
-        option(
-            "--relationship", "Relation of the publisher to the model (--as eee).", type=click.Choice(RELATIONSHIPS)
-        ),
-        option("--model-id", "Public id of the model, if unknown (--as eee).", default="", metavar="OWNER/NAME"),
         store_option(),
         json_option(),
     ],
     help="Write RUN to a file. JSON lines contain items, outcomes and transcripts; CSV and Parquet contain scores."
-    " Nothing is uploaded; official items are never in a dataset folder.",
+    " Nothing is uploaded.",
 )

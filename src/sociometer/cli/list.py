@@ -155,7 +155,6 @@ _HOW = {
     "inspect": "inspect eval sociometer/INSTRUMENT; --model inspect/PROVIDER/NAME; import inspect; export --to FILE",
     "verifiers": "vf-eval sociometer-training --env.taskset.environment numbers: training environments",
     LM_EVAL: f"lm_eval --tasks sociometer_sesi --include_path $({hint('list adapters lm-eval')}); import lm-eval",
-    "mcp": f"{hint('mcp')}: commands as tools for coding agents",
 }
 
 
@@ -171,15 +170,11 @@ def _list_adapters(display: Display) -> None:
     display.show([table], data={"adapters": named, "lm_eval_folder": _lm_eval_folder()})
 
 
-def _offered(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-    return [word for word in (*cards(), "instruments", "models", "adapters") if word.startswith(incomplete)]
-
-
 command = TableCommand(
     "list",
     callback=list_what,
     params=[
-        click.Argument(["what"], required=False, metavar="[INSTRUMENT|models|adapters]", shell_complete=_offered),
+        click.Argument(["what"], required=False, metavar="[INSTRUMENT|models|adapters]"),
         click.Argument(["name"], required=False, metavar=""),
         *display_options(),
     ],

@@ -7,7 +7,6 @@ from importlib import import_module
 from itertools import pairwise
 
 import click
-from click.shell_completion import CompletionItem
 
 from sociometer.core.errors import ExitCode, SociometerError, UsageError, unknown
 from sociometer.core.hints import called, hint
@@ -32,13 +31,11 @@ GROUPS = {
     "Set up, in and out": {
         "demo": "Rank released results, play every instrument, write a page.",
         "list": "List the instruments, models or other tools; describe one.",
-        "init": "Write sociometer.toml, the defaults of a project.",
         "get": "Fetch official data or a local model.",
         "check": "Check this machine, the store or an instrument.",
         "export": "Write runs to a file or a folder for other tools.",
         "import": "Read runs from other tools' logs.",
         "store": "Copy a store; rescore, rename or delete runs in it.",
-        "mcp": "Serve the commands as tools for a coding agent.",
         "env": "Serve a training environment to trainers.",
     },
 }
@@ -60,21 +57,14 @@ class Commands(click.Group):
                 return None
             from sociometer.cli.project import with_project
 
-            return _completing(with_project(command))
+            return with_project(command)
         if cmd_name in _instruments():
             from sociometer.cli.instrument import instrument_group
 
-            return _completing(instrument_group(cmd_name))
+            return instrument_group(cmd_name)
         if cmd_name == "watch":
             raise UsageError(f"unknown command 'watch'; see '{hint('run --watch')}' in '{hint('run --help-all')}'.")
         raise unknown("command", cmd_name, self.list_commands(ctx), f"Run '{hint('help')}' to see all.")
-
-    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """The commands that begin so, without loading them, and the options."""
-        found = [CompletionItem(name, help=COMMANDS.get(name)) for name in self.list_commands(ctx)]
-        return [one for one in found if one.value.startswith(incomplete)] + click.Command.shell_complete(
-            self, ctx, incomplete
-        )
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         for title, commands in GROUPS.items():
@@ -89,14 +79,6 @@ def _instruments() -> dict[str, str]:
     from sociometer.instruments import cards  # here, since most commands do not need the cards
 
     return {name: card.title for name, card in cards().items()}
-
-
-def _completing(command: click.Command) -> click.Command:
-    if "_SOCIOMETER_COMPLETE" not in os.environ:
-        return command
-    from sociometer.cli.completion import with_offers
-
-    return with_offers(command)
 
 
 @click.group(
@@ -116,10 +98,6 @@ def sociometer_command(ctx: click.Context) -> None:
 
 def main() -> None:
     """Run the command line and exit with the command's exit code."""
-    if "_SOCIOMETER_COMPLETE" in os.environ:
-        from sociometer.cli.completion import complete  # here, since other commands do not need what it offers
-
-        sys.exit(complete(sociometer_command))
     # A stream that is closed is replaced before a file is opened, which would get its number.
     sys.stdout, sys.stderr = (
         one or os.fdopen(os.open(os.devnull, os.O_WRONLY), "w") for one in (sys.stdout, sys.stderr)

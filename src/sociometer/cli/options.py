@@ -223,7 +223,7 @@ HELP_ALL = "sociometer.help-all"
 
 
 def _show_all(ctx: click.Context, param: click.Parameter, value: bool) -> None:
-    if value and not ctx.resilient_parsing:
+    if value:
         ctx.meta[HELP_ALL] = True
         click.echo(ctx.get_help())
         ctx.exit()
@@ -293,7 +293,6 @@ def setting_options(settings: tuple[Setting, ...]) -> list[click.Parameter]:
                     required=setting.required,
                     nargs=-1 if setting.many else 1,
                     metavar=setting.name.upper() + ("…" if setting.many else ""),
-                    shell_complete=_choices(setting),
                 )
             )
             continue
@@ -311,18 +310,10 @@ def setting_options(settings: tuple[Setting, ...]) -> list[click.Parameter]:
                 metavar=None if setting.kind == "flag" else _METAVARS[setting.kind],
                 required=setting.required,
                 help=text,
-                shell_complete=_choices(setting),
                 **flag,  # type: ignore[arg-type]
             )
         )
     return made
-
-
-def _choices(setting: Setting) -> Callable[[click.Context, click.Parameter, str], list[str]] | None:
-    """The completions of a setting."""
-    if not setting.choices:
-        return None
-    return lambda ctx, param, incomplete: [one for one in setting.choices if one.startswith(incomplete)]
 
 
 def chosen_settings(settings: tuple[Setting, ...], values: Mapping[str, Any]) -> dict[str, object]:

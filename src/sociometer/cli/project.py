@@ -36,7 +36,7 @@ def project_option() -> click.Option:
 def with_project(command: click.Command) -> click.Command:
     """The command with `--no-project` and the project's store, if it has `--store` and does not have them yet."""
     names = {param.name for param in command.params}
-    if command.name != "init" and "store" in names and "no_project" not in names and command.callback is not None:
+    if "store" in names and "no_project" not in names and command.callback is not None:
         command.params.append(project_option())
         command.callback = with_defaults(command.callback)
     return command

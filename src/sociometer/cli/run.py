@@ -9,7 +9,6 @@ import click
 from msgspec import structs
 
 from sociometer.adapters.tracking import check_trackers, log_scores
-from sociometer.cli.completion import with_offers
 from sociometer.cli.options import (
     HELP_ALL,
     PlayCommand,
@@ -55,13 +54,11 @@ class RunCommand(PlayCommand):
     """The options of this command that `run` does not have."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        if args and not args[0].startswith("-") and args[0] != "all" and not ctx.resilient_parsing:
+        if args and not args[0].startswith("-") and args[0] != "all":
             card_of(args[0])
         named = [cards()[word] for word in args if word in cards()]
         chosen = list(cards().values()) if "all" in args else named
         self.params = [*fixed_parameters(), *self.own, *setting_options(_merged(chosen))]
-        if ctx.resilient_parsing:
-            with_offers(self)
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:

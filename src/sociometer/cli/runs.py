@@ -1,16 +1,13 @@
 """`sociometer runs`: the runs in the store."""
 
 import sys
-import time
 from datetime import UTC, datetime
-from itertools import count
 
-import msgspec
 from msgspec import Struct
 
 from sociometer.cli.options import store_option, store_path
-from sociometer.cli.output import SCREEN, Display, Range, TableCommand, display_options, option, print_line, print_table
-from sociometer.core.errors import StoreError, UsageError, hint
+from sociometer.cli.output import SCREEN, Display, TableCommand, display_options
+from sociometer.core.errors import StoreError, hint
 from sociometer.core.measure import Table
 from sociometer.core.settings import without_folders
 from sociometer.instruments import cards
@@ -18,17 +15,13 @@ from sociometer.reporting.progress import cost_in_words
 from sociometer.statistics.formatting import estimate
 from sociometer.store.place import StorePlace
 from sociometer.store.records import RunRecord, RunStatus, Totals
-from sociometer.store.runs import RunSearch
 from sociometer.store.store import Store
 from sociometer.store.stored_run import first_score, state_of, status_of
 
 
-def show_runs(watch: bool, every: float, store: StorePlace | None, display: Display) -> None:
-    """Show the runs of a store, or with `watch` those in progress."""
+def show_runs(store: StorePlace | None, display: Display) -> None:
+    """Show the runs of a store."""
     path = store_path(store)
-    if watch:
-        watch_runs(path, every, display.as_json)
-        return
     most = SCREEN if sys.stdout.isatty() and display.format == "table" else None
     rows = _rows(path, most) if path.exists() else []
     table = Table(
@@ -115,75 +108,8 @@ command = TableCommand(
     "runs",
     callback=show_runs,
     params=[
-        option("--watch", "Show the runs in progress until Ctrl-C.", is_flag=True),
-        option("--every", "Seconds between updates with --watch.", type=Range(0.2), default=2.0),
         store_option(),
         *display_options(),
     ],
-    help="List the runs in the store, oldest first. --watch shows rate, spending and errors of the runs in progress.",
+    help="List the runs in the store, oldest first, with status, score, errors and spending.",
 )
-
-
-_MANY = 1_000
-
-
-class WatchedRun(Struct, frozen=True):
-    """A run in progress: what is done, how fast, and what it costs."""
-
-    run: str
-    subject: str
-    done: int
-    failed: int
-    planned: int
-    rate: float | None
-    """Episodes per second since the last update; None at the first."""
-    requests: int
-    tokens: int
-    cost: str
-
-
-def watch_runs(path: StorePlace, every: float, as_json: bool) -> None:
-    """Show the runs in progress until Ctrl-C or until none is left; with `as_json`, one line per update."""
-    if not path.exists():
-        raise UsageError(f"there is no store at {path}; start a run first.")
-    before: dict[str, tuple[float, int]] = {}
-    with Store(path) as store:
-        for number in count():
-            playing = store.runs.found(RunSearch(status=RunStatus.PLAYING, limit=_MANY))
-            looked = [_watched(store, record, before) for record in playing]
-            if as_json:
-                print_line(msgspec.json.encode(looked).decode())
-            else:
-                _print(looked, number)
-            sys.stdout.flush()
-            if not looked:
-                return
-            time.sleep(every)
-
-
-def _watched(store: Store, record: RunRecord, before: dict[str, tuple[float, int]]) -> WatchedRun:
-    """A run in progress; `before` has the time and the progress at the last update."""
-    totals, now, then = store.totals(record), time.monotonic(), before.get(record.id)
-    ended, spent = totals.done + totals.failed, totals.spent
-    before[record.id] = now, ended
-    return WatchedRun(
-        record.id, record.tested, totals.done, totals.failed, record.manifest.episodes,
-        round((ended - then[1]) / max(now - then[0], 1e-9), 2) if then else None, spent.requests,
-        spent.input_tokens + spent.output_tokens,
-        cost_in_words(spent.cost, spent.priced, spent.unpriced, spent.charged_cost),
-    )  # fmt: skip
-
-
-def _print(looked: list[WatchedRun], number: int) -> None:
-    if sys.stdout.isatty():
-        sys.stdout.write("\x1b[H\x1b[2J")
-    elif number:
-        print_line()
-    columns = ("run", "subject", "done", "errors", "per second", "requests", "tokens", "cost")
-    rows = tuple(
-        (one.run, one.subject, f"{one.done}/{one.planned}", one.failed, one.rate, one.requests, one.tokens,
-         one.cost)
-        for one in looked
-    )  # fmt: skip
-    note = "" if looked else "No run is in progress."
-    print_table(Table("runs", "Runs in progress", columns, rows, note=note))

@@ -7,7 +7,7 @@ from contextvars import ContextVar
 
 from msgspec import Struct
 
-_WITHOUT_STORE = (("get",), ("help",), ("init",), ("list",), ("paper", "reproduce"), ("store", "copy"))
+_WITHOUT_STORE = (("get",), ("help",), ("list",), ("paper", "reproduce"), ("store", "copy"))
 """The commands that work on no store, or name theirs."""
 _FUNCTIONS = {
     "runs": "runs", "list": "list_instruments", "list models": "list_models", "run": "run", "resume": "resume",

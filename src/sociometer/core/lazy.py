@@ -6,7 +6,7 @@ from typing import Any
 
 from sociometer.core.errors import UsageError
 
-PACKAGES = {"inspect": "inspect_ai", "lm-eval": "lm_eval", "frame": "pyarrow", "verifiers": "verifiers", "mcp": "mcp"}
+PACKAGES = {"inspect": "inspect_ai", "lm-eval": "lm_eval", "frame": "pyarrow", "verifiers": "verifiers"}
 """The module that each extra is for."""
 
 

@@ -12,7 +12,7 @@ from sociometer.core.language import later_languages
 
 _LARGEST = 1 << 20
 _PLACEHOLDER = re.compile(r"\{([a-z][a-z0-9_]*)\}")
-AUTHORS = "paper/"
+_AUTHORS = "paper/"
 """The folder of prompts in the authors' own words (`--wording paper`)."""
 
 
@@ -94,7 +94,7 @@ class Prompts:
         ours = self._ours
         for (language, name), text in self._replacing.items():
             if (language, name) not in ours:
-                if name.startswith(AUTHORS):  # a copy of an authors' prompt that this run does not use
+                if name.startswith(_AUTHORS):  # a copy of an authors' prompt that this run does not use
                     continue
                 known = ", ".join(sorted(f"{tongue}/{own}.md" for tongue, own in ours))
                 raise DataError(f"{language}/{name}.md does not match any prompt; known: {known}", override)

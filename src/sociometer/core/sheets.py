@@ -190,18 +190,6 @@ def whole_files(*paths: Path, within: Path) -> Iterator[list[Path]]:
         yield [staged.enter_context(whole_file(path, within=within)) for path in paths]
 
 
-@contextmanager
-def whole_folder(path: Path) -> Iterator[Path]:
-    """A folder that becomes `path`, which is new or empty, when its files are complete."""
-    try:
-        folder_for(path)
-        with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as name:
-            yield Path(name, path.name)
-            Path(name, path.name).replace(path)
-    except OSError as error:
-        raise UsageError(f"{path}: cannot be written ({error.strerror}).") from None
-
-
 def guard(cell: Cell) -> Cell:
     """Return the cell with an apostrophe before it if a spreadsheet would run its text as a formula.
 

@@ -1,7 +1,6 @@
 """`sociometer.toml`: the defaults of a project, read as untrusted input, and what they add to a command."""
 
 import hashlib
-import re
 import stat
 import tomllib
 from collections.abc import Collection, Iterable, Sequence
@@ -26,8 +25,6 @@ _LONGEST_LINE = 2_000
 """Python's TOML reader takes time that grows with the square of a dotted key's length."""
 _COMMAND_LINE_ONLY = {"python": "runs code", "scripted": "reads a file", "recorded": "reads a file"}
 """Models that the file must not name: what they read could be sent to a server that the file names."""
-_EXAMPLES = {"max-cost": "5.0", "max-requests": "10000", "max-tokens": "5000000"}
-_BARE = re.compile(r"[A-Za-z0-9_-]+")
 READER = "reader"
 """The role that every instrument can have; `engine/roles.py` has its card."""
 Server = tuple[str, str]
@@ -160,40 +157,6 @@ def _refuse_unsafe_model(spec: str) -> None:
         raise UsageError(f"'{name[:80]}' {what}, which a project file must not do; give it on the command line.")
     if "@" in address:
         raise UsageError(f"the address of '{name[:80]}' contains a user name or password; remove it.")
-
-
-def project_text(project: Project) -> str:
-    """The text of a project file; missing values appear as comments."""
-    models = ", ".join(map(_quoted, project.models))
-    caps = {field.encode_name: getattr(project.caps, field.name) for field in structs.fields(ProjectCaps)}
-    lines = [
-        "# Defaults for sociometer in this folder. Command-line options override them; --no-project ignores this file.",
-        "# A server named here receives a key only if the command line names it too.",
-        "",
-        f"models = [{models}]" if models else '# models = ["openai/gpt-4o-mini", "vllm/NAME@http://localhost:8000/v1"]',
-        f"store = {_quoted(project.store)}" if project.store else '# store = "results/sociometer.db"',
-        "",
-        "[roles]",
-        *(f"{_key(role)} = {_quoted(model)}" for role, model in project.roles.items()),
-        *([] if project.roles else ['# simulator = "deepseek/deepseek-chat"']),
-        "",
-        "[labels]",
-        *(f"{_key(model)} = {_quoted(label)}" for model, label in project.labels.items()),
-        *([] if project.labels else ['# "openai/gpt-4o-mini" = "GPT-4o mini"']),
-        "",
-        "[caps]",
-        *(f"{name} = {cap}" if cap is not None else f"# {name} = {_EXAMPLES[name]}" for name, cap in caps.items()),
-    ]
-    return "\n".join(lines) + "\n"
-
-
-def _key(name: str) -> str:
-    return name if _BARE.fullmatch(name) else _quoted(name)
-
-
-def _quoted(text: str) -> str:
-    # A JSON string is a TOML string, except that TOML allows no DEL in it.
-    return msgspec.json.encode(text).decode().replace("\x7f", "\\u007f")
 
 
 def roles_of(card: Card, tasks: Collection[str] | None = None) -> set[str]:

@@ -18,7 +18,6 @@ from sociometer.core.conversation import SUBJECT, Event, Exchange, Reply, Reques
 from sociometer.core.errors import DataError, FailureKind, MachineryError, UsageError, hint
 from sociometer.core.instrument import Instrument
 from sociometer.core.player import EVERY_ABILITY, Abilities, RulePlayer
-from sociometer.core.prompts import AUTHORS, Prompts
 from sociometer.core.session import DrawnRequest, RoleBinding
 from sociometer.core.sheets import whole_file
 from sociometer.core.stopping import StoppingRecord
@@ -98,14 +97,15 @@ def _rows_of(run: StoredRun) -> Iterator[BundledRow]:
     yield BundledRun(
         id=run.id, created=record.created, finished=record.finished, manifest=manifest, plan=plan_digest(manifest)
     )
-    embeds = PlayedAgain(run) if _EMBEDDER in run.manifest.roles else None
+    embeds = _EMBEDDER in run.manifest.roles
+    plan = _plan(run.manifest, run.definition, EVERY_ABILITY, ours=True) if embeds else None
     rows, stored = 0, run.stored_episodes()
     for task in run.tasks:
         for episode in run.episodes(task):
             item, events = episode.item, run.transcript(episode.item.id, task, episode.repeat)
             replies = _replies(events)
-            if embeds is not None and episode.outcome is not None:
-                replies += embeds.play(task, episode).found
+            if plan is not None and episode.outcome is not None:
+                replies += _vectors(run, plan, task, episode)
             yield BundledEpisode(
                 task,
                 item.id,
@@ -148,7 +148,6 @@ class _Replies:
         self._left: dict[tuple[str, str, str, str], deque[BundledReply]] = {}
         self._find = find
         self.found: list[BundledReply] = []
-        self.asked: list[Request] = []
         self.differs = ""
         self.unsaid = 0
         for one in replies:
@@ -160,7 +159,6 @@ class _Replies:
     ) -> tuple[Answer, bytes]:
         """The recorded reply to this request."""
         request, asked = drawn.request, asked_digest(drawn.request.messages)
-        self.asked.append(request)
         what = ("score" if request.continuations else "reply") if kind is Reply else "vectors"
         left = self._left.get((request.role, drawn.draw.branch, asked, what))
         answer: Any
@@ -217,43 +215,11 @@ def _plan(manifest: Manifest, instrument: Instrument, abilities: Abilities, *, o
     return make_plan(config, instrument, bindings=bindings)
 
 
-class PlayedAgain:
-    """Plays stored episodes of a run again with their replies, to tell what the store does not keep of a request."""
-
-    def __init__(self, run: StoredRun) -> None:
-        self._run = run
-        plan = _plan(run.manifest, run.definition, EVERY_ABILITY, ours=True)
-        self._prompts = _Heard(plan.prompts)
-        self._plan = structs.replace(plan, prompts=self._prompts)
-
-    def play(self, task: str, episode: Episode[Any, Any]) -> "_Replies":
-        """Play an episode; gives its requests, each with the format of its answer, and vectors from the journal."""
-        replies = _replies(self._run.transcript(episode.item.id, task, episode.repeat))
-        source = _Replies(replies, self._run.stored_vectors)
-        asyncio.run(play_episode(self._plan, self._run.task(task), episode.item, episode.repeat, source))
-        return source
-
-    def prompts(self, requests: Sequence[Request]) -> list[str]:
-        """The prompts that these requests were made of, with their placeholders; those of the authors are not ours."""
-        said = [message.content for request in requests for message in request.messages]
-        return [
-            prompt
-            for made, (name, prompt) in self._prompts.rendered.items()
-            if not name.startswith(AUTHORS) and any(made in one for one in said)
-        ]
-
-
-class _Heard(Prompts):
-    """Prompts that remember what was made of them."""
-
-    def __init__(self, prompts: Prompts) -> None:
-        vars(self).update(vars(prompts))
-        self.rendered: dict[str, tuple[str, str]] = {}
-
-    def render(self, name: str, language: str = "en", /, **values: object) -> str:
-        made = super().render(name, language, **values)
-        self.rendered[made] = name, self._texts[language, name]
-        return made
+def _vectors(run: StoredRun, plan: Plan, task: str, episode: Episode[Any, Any]) -> list[BundledReply]:
+    """The vectors of an episode, from the journal: the requests for them are known when it is played again."""
+    source = _Replies(_replies(run.transcript(episode.item.id, task, episode.repeat)), run.stored_vectors)
+    asyncio.run(play_episode(plan, run.task(task), episode.item, episode.repeat, source))
+    return source.found
 
 
 def check_bundle(

@@ -1,7 +1,7 @@
 """Readers who see only goal and choices: which choices keep the goal, and how often a walk by them reaches it."""
 
-from sociometer.instruments._blind.cues import take
 from sociometer.instruments.socialeval.worldtree import GOAL_FULL, end_level, horizon, reachable, solve
+from tools.cues import take
 
 
 def branches(tree):

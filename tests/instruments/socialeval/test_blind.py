@@ -6,9 +6,9 @@ from statistics import fmean
 
 import pytest
 
-from sociometer.instruments._blind.cues import readers, take
 from sociometer.instruments.socialeval.items import questions_of
 from tests.instruments.socialeval.blind_readers import answered, kept, reached, scripted
+from tools.cues import readers, take
 
 READERS = readers()
 CORPUS = Path(__file__).parents[2] / "corpus" / "blind" / "socialeval"

@@ -5,7 +5,6 @@ import json
 import pytest
 
 from sociometer.core.errors import DataError
-from sociometer.instruments._blind.cues import readers, take
 from sociometer.instruments.socialeval.abilities import ABILITIES
 from sociometer.instruments.socialeval.items import (
     BUNDLED,
@@ -18,6 +17,7 @@ from sociometer.instruments.socialeval.items import (
     tree_items,
 )
 from sociometer.instruments.socialeval.worldtree import ORIENTATIONS, solve
+from tools.cues import readers, take
 
 
 def test_bundled_are_seven_trees_one_for_each_orientation_in_both_languages(bundled):

@@ -1,1 +1,1 @@
-"""What can be answered without the situation: each model as its own control, and surface cues."""
+"""What can be answered without the situation: each model as its own control."""

@@ -26,7 +26,6 @@ from sociometer.instruments.sage.analyses.candour import Answer, JudgedTalk, jud
 from sociometer.instruments.sage.dialogue import Dialogue
 from sociometer.instruments.sage.items import Scenario, general_questions, read_built
 from sociometer.instruments.sage.json_reply import ask_json
-from sociometer.instruments.sage.passport import adversaries
 from sociometer.instruments.sage.person.emotion import CARDS, INTENTIONS, WORDS
 from sociometer.instruments.sage.person.rehearsal import refuse_rehearsal
 from sociometer.instruments.sage.person.talk import Talk, quote_mark, transcript
@@ -115,11 +114,6 @@ def drawn(seed: int, number: int, language: str) -> Practice:
         topic=made.get("topic", made.get("fact", "")), source="practice", number=number, tier=tier,
         details=(other, job), **closing,
     )  # fmt: skip
-
-
-def fixed_replies(scenario: Scenario) -> dict[str, str]:
-    """Replies that deserve no reward, by name: agreement, stock sympathy, and the held adversaries of the passport."""
-    return {**words_of(scenario.language)["fixed"], **adversaries(scenario, "held")}
 
 
 @cache

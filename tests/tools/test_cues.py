@@ -4,10 +4,9 @@ import random
 
 import pytest
 
-from sociometer.cli.main import run_command
-from sociometer.instruments._blind import cues
 from sociometer.instruments.sesi import items
 from sociometer.instruments.sesi.build.assembly import official_csv
+from tools import cues
 
 WORDS = ("harbour", "lamp", "ladder", "clock", "orchard", "letter", "ferry", "bakery", "copper", "sparrow", "meadow")
 
@@ -98,13 +97,14 @@ def test_official_options_that_begin_with_a_mark_are_never_the_key(official_data
 
 
 @pytest.mark.parametrize(("mark", "code"), [(PLANTED["most negations"], 1), (lambda text: text, 0)])
-def test_lint_fails_on_a_cue_and_says_what_was_tried_and_earned(tmp_path, monkeypatch, capsys, mark, code):
+def test_the_tool_fails_on_a_cue_and_says_what_was_tried_and_earned(tmp_path, capsys, mark, code):
     (tmp_path / "sesi.csv").write_text(official_csv(drawn(80, mark)), encoding="utf-8")
-    monkeypatch.setenv("SOCIOMETER_STORE", str(tmp_path / "store.db"))
-    assert run_command(["sesi", "lint", "--data", str(tmp_path)]) == code
+    with pytest.raises(SystemExit) as ended:
+        cues.command([str(tmp_path / "sesi.csv")])
+    assert ended.value.code == code
     said = capsys.readouterr().out
-    assert ("guessable: most negations earns" in said) == bool(code)
-    assert "not guessable" not in said and "readers that do not see the situation" in said
+    assert ("too good" in said) == bool(code)
+    assert "most negations" in said and "Readers that see question and options only" in said
 
 
 def _fields(item):

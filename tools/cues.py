@@ -1,31 +1,41 @@
-"""Readers that follow surface cues of the options: one cue at a time, and classifiers trained on other items."""
+"""What readers earn who follow surface cues of the options: one cue at a time, and classifiers trained on other items.
+
+For whoever writes items: python tools/cues.py [--language zh] [FILE.csv, as the authors of SESI released theirs]
+Exits with code 1 if a reader finds more keys than luck does. 'run sesi --blind' measures a model in the same place.
+"""
 
 import hashlib
 import re
+import sys
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
+import click
 import numpy as np
 import numpy.typing as npt
 from msgspec import Struct
 
 from sociometer.core.measure import Cell, Table
-from sociometer.instruments._tables import Tables
+from sociometer.instruments.sesi.items import ENGLISH, bundled, read_official
+from sociometer.reporting.terminal import print_table
 from sociometer.statistics.paired import holm
 
 LEVEL = 0.05
-"""`lint` fails if a reader without the situation finds more keys than luck does, at this level."""
+"""A reader without the situation is too good if it finds more keys than luck does, at this level."""
 FEWEST_ITEMS = 40
 """With fewer items a classifier has too little training data, and its accuracy means nothing."""
 STRUCTURE, WORDS = CLASSIFIERS = ("a classifier of all cues", "a classifier of the options' words")
 _FOLDS, _SHUFFLES = 10, 5
 _WORD = re.compile(r"[a-z']+|\d+|[一-鿿]")
 _NAME = re.compile(r"(?<=[a-z,;] )[A-Z][a-zé]+")
-_FOLDER = Path(__file__).parent / "words"
-_TABLES = Tables(Path(__file__).with_name("tables.toml"))
+_FOLDER = Path(__file__).parent / "cue_words"
+_NOTE = (
+    "Readers that see question and options only. Too good: more keys than luck finds, p < .05 (exact, one-sided, Holm"
+    " over the cues and over the classifiers)."
+)
 
 Floats = npt.NDArray[np.float64]
 Cue = Callable[[str, Sequence[str]], list[float]]
@@ -43,7 +53,7 @@ class Shown(Struct, frozen=True):
 
 
 class Tried(Struct, frozen=True):
-    """What a reader earned; `too_good` says whether `lint` fails on it."""
+    """What a reader earned; `too_good` says whether it is more than luck."""
 
     reader: str
     accuracy: float
@@ -172,7 +182,9 @@ def tried_table(found: Sequence[Tried], items: Sequence[Shown]) -> Table:
     rows: list[tuple[Cell, ...]] = [("a random option", chance_of(items), None, "")]
     ranked = sorted(found, key=lambda one: -one.accuracy)
     rows += [(one.reader, one.accuracy, one.p_value, "too good" if one.too_good else "") for one in ranked]
-    return _TABLES("baselines", rows, items=len(items), folds=_FOLDS, shuffles=_SHUFFLES, fewest=FEWEST_ITEMS)
+    columns, units = ("reader", "accuracy", "p (Holm)", "verdict"), {"accuracy": "share", "p (Holm)": "p"}
+    title = f"Tried without the situation on {len(items)} items"
+    return Table("baselines", title, columns, tuple(rows), _NOTE, units=units)
 
 
 def structure(items: Sequence[Shown]) -> Floats:
@@ -238,3 +250,19 @@ def _folds(names: Sequence[Hashable], shuffle: int) -> npt.NDArray[np.int_]:
     order = sorted(set(names), key=lambda name: hashlib.sha256(f"{shuffle}/{name}".encode()).digest())
     fold = {name: place % _FOLDS for place, name in enumerate(order)}
     return np.array([fold[name] for name in names])
+
+
+@click.command()
+@click.argument("file", required=False, type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@click.option("--language", default=ENGLISH, help="Language of the bundled items, without FILE.")
+def command(file: Path | None, language: str) -> None:
+    """What readers earn without the situations on the items of FILE, or on the bundled items of SESI."""
+    found = list(read_official(file) if file else bundled(language))
+    shown = [Shown(one.question, one.options, one.answer, one.cluster or one.id, one.ability) for one in found]
+    earned = tried(shown)
+    print_table(tried_table(earned, shown))
+    sys.exit(any(one.too_good for one in earned))
+
+
+if __name__ == "__main__":
+    command()
