@@ -52,6 +52,22 @@ def examples(*arguments):
     return subprocess.CompletedProcess(arguments, running.returncode, *said)
 
 
+def test_the_pages_of_commands_and_python_are_in_step(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "scripts")
+    import reference
+
+    for name, text in reference.pages().items():
+        assert (ROOT / name).read_text(encoding="utf-8") == text, "to rewrite it: python scripts/reference.py --write"
+
+
+def test_the_page_of_python_describes_every_public_name(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "scripts")
+    import reference
+
+    described = {entry.partition(":")[0].rpartition(".")[2] for names in reference.PYTHON.values() for entry in names}
+    assert set(sm.__all__) <= described
+
+
 def test_the_readme_and_the_tutorial_have_examples():
     assert {"README.md", "README.zh.md", "docs/tutorial.md", "docs/how-to/ci-gate.md"} <= set(having("```console\n"))
 
@@ -77,7 +93,7 @@ def test_a_page_that_shows_something_else_is_found_and_rewritten(tmp_path):
     assert examples(page).returncode == 0
 
 
-@pytest.mark.parametrize("name", [name for name in having("```python\n") if name != "docs/reference/python.md"])
+@pytest.mark.parametrize("name", having("```python\n"))
 def test_the_python_of_a_page_runs(name, tmp_path, monkeypatch):
     text = (ROOT / name).read_text(encoding="utf-8")
     for title, code in TITLED.findall(text):
