@@ -2,9 +2,9 @@
 
     python docs/pretend_people.py STUDY NUMBER
 
-Opens the study on this machine, lets NUMBER of them take it, and closes it. They share out points near the key of SECEU's
-bundled stories, each with more or less noise, and take any answer to other questions. Use a store of its own for it
-(SOCIOMETER_STORE): their answers are no data.
+Opens the study on this machine, lets NUMBER of them take it, and closes it. They share out points near the key of
+SECEU's bundled stories, each with more or less noise, and take any answer to other questions. Use a store of its own
+for it (SOCIOMETER_STORE): their answers are no data.
 """
 
 import json
