@@ -72,12 +72,14 @@ def test_the_readme_and_the_tutorial_have_examples():
     assert {"README.md", "README.zh.md", "docs/tutorial.md", "docs/how-to/ci-gate.md"} <= set(having("```console\n"))
 
 
-# The Chinese README has the commands of the English one; a study of 24 people takes twenty seconds.
-SLOW = {"README.zh.md": pytest.mark.slow, "docs/tutorial-people.md": pytest.mark.slow}
+# The Chinese README has the commands of the English one; a study of 24 people and a paper's tables take many seconds.
+SLOW = dict.fromkeys(("README.zh.md", "docs/tutorial-people.md", "docs/how-to/paper.md"), pytest.mark.slow)
 
 
 @pytest.mark.parametrize("name", [pytest.param(one, marks=SLOW.get(one, ())) for one in having("```console\n")])
-def test_the_commands_of_a_page_print_what_the_page_shows(name):
+def test_the_commands_of_a_page_print_what_the_page_shows(name, request):
+    if any("--official" in block for block in blocks(ROOT / name, "console")):
+        request.getfixturevalue("official_data")
     run = examples(ROOT / name)
     assert run.returncode == 0, f"{run.stdout}{run.stderr}\nto rewrite it: python scripts/examples.py --write {name}"
 
