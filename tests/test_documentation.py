@@ -68,6 +68,24 @@ def test_the_page_of_python_describes_every_public_name(monkeypatch):
     assert set(sm.__all__) <= described
 
 
+def headings(page):
+    """The anchors that a forge gives to the headings of a page."""
+    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    titles = (re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", title) for title in re.findall(r"^#+ (.*)$", text, re.MULTILINE))
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+@pytest.mark.parametrize("name", [*NAMES, "CONTRIBUTING.md"])
+def test_the_links_of_a_page_lead_somewhere_in_a_checkout(name):
+    page = ROOT / name
+    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    for link in re.findall(r"\]\((?!https?:)([^)\s]+)\)", text):
+        path, _, anchor = link.partition("#")
+        target = (page.parent / path).resolve() if path else page
+        assert target.exists(), link
+        assert not anchor or anchor in headings(target), link
+
+
 def test_the_readme_and_the_tutorial_have_examples():
     assert {"README.md", "README.zh.md", "docs/tutorial.md", "docs/how-to/ci-gate.md"} <= set(having("```console\n"))
 
