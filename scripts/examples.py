@@ -2,7 +2,8 @@
 
 An example is a block marked `console`: a line that begins with `$ ` is a command, and the lines below it are its output
 on a terminal of 100 columns. All examples of a page run in one empty folder with a store of its own. A block with a
-title (```python title="agent.py") is first written to that file. Ids of runs, digests of plans and dates may differ.
+title (```python title="agent.py") is first written to that file, and a script that the page links to is copied with its
+path. Ids of runs, digests of plans, dates and the version may differ.
 
     python scripts/examples.py PAGE...            exit 1 if a page shows something else
     python scripts/examples.py --write PAGE...    put the output into the pages
@@ -15,6 +16,7 @@ import os
 import pty
 import re
 import shlex
+import shutil
 import struct
 import sys
 import tempfile
@@ -28,10 +30,13 @@ from sociometer.cli.main import main as main_of_sociometer
 COLUMNS, ROWS = 100, 50
 BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FILE = re.compile(r'^```\w+ title="([\w.-]+)"\n(.*?)^```$', re.MULTILINE | re.DOTALL)
+SCRIPT = re.compile(r"\]\(([\w./-]+\.py)\)")
+ROOT = Path(__file__).resolve().parent.parent
 VARIES = (
     (re.compile(r"\b(egosocial|sage|seceu|sesi|socialeval)-[a-z0-9]{5}\b"), r"\1-xxxxx"),
     (re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d"), "YYYY-MM-DD hh:mm"),
     (re.compile(r"\bplan [0-9a-f]{64}\b"), "plan of 64 digits"),
+    (re.compile(r"\bSociometer \d+\.\d+\.\d+\b"), "Sociometer x.y.z"),
 )
 
 
@@ -44,7 +49,7 @@ def main() -> int:
     wrong = 0
     for page in options.pages:
         shown = page.read_text(encoding="utf-8")
-        found = with_output(shown)
+        found = with_output(shown, page.resolve().parent)
         if options.write:
             page.write_text(found, encoding="utf-8")
         else:
@@ -56,12 +61,16 @@ def main() -> int:
     return 1 if wrong else 0
 
 
-def with_output(page: str) -> str:
-    """The page with the output of its examples as they run now."""
+def with_output(page: str, place: Path) -> str:
+    """The page in the folder `place` with the output of its examples as they run now."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for title, text in FILE.findall(page):
             (folder / title).write_text(text, encoding="utf-8")
+        for link in SCRIPT.findall(page):
+            copy = folder / (place / link).resolve().relative_to(ROOT)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(place / link, copy)
         return BLOCK.sub(lambda block: f"```console\n{run_block(block.group(1), folder)}```", page)
 
 

@@ -52,16 +52,52 @@ def examples(*arguments):
     return subprocess.CompletedProcess(arguments, running.returncode, *said)
 
 
+def test_the_pages_of_commands_and_python_are_in_step(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "scripts")
+    import reference
+
+    for name, text in reference.pages().items():
+        assert (ROOT / name).read_text(encoding="utf-8") == text, "to rewrite it: python scripts/reference.py --write"
+
+
+def test_the_page_of_python_describes_every_public_name(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "scripts")
+    import reference
+
+    described = {entry.partition(":")[0].rpartition(".")[2] for names in reference.PYTHON.values() for entry in names}
+    assert set(sm.__all__) <= described
+
+
+def headings(page):
+    """The anchors that a forge gives to the headings of a page."""
+    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    titles = (re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", title) for title in re.findall(r"^#+ (.*)$", text, re.MULTILINE))
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+@pytest.mark.parametrize("name", [*NAMES, "CONTRIBUTING.md"])
+def test_the_links_of_a_page_lead_somewhere_in_a_checkout(name):
+    page = ROOT / name
+    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    for link in re.findall(r"\]\((?!https?:)([^)\s]+)\)", text):
+        path, _, anchor = link.partition("#")
+        target = (page.parent / path).resolve() if path else page
+        assert target.exists(), link
+        assert not anchor or anchor in headings(target), link
+
+
 def test_the_readme_and_the_tutorial_have_examples():
     assert {"README.md", "README.zh.md", "docs/tutorial.md", "docs/how-to/ci-gate.md"} <= set(having("```console\n"))
 
 
-# The Chinese README has the commands of the English one.
-TWICE = {"README.zh.md": pytest.mark.slow}
+# The Chinese README has the commands of the English one; a study of 24 people and a paper's tables take many seconds.
+SLOW = dict.fromkeys(("README.zh.md", "docs/tutorial-people.md", "docs/how-to/paper.md"), pytest.mark.slow)
 
 
-@pytest.mark.parametrize("name", [pytest.param(one, marks=TWICE.get(one, ())) for one in having("```console\n")])
-def test_the_commands_of_a_page_print_what_the_page_shows(name):
+@pytest.mark.parametrize("name", [pytest.param(one, marks=SLOW.get(one, ())) for one in having("```console\n")])
+def test_the_commands_of_a_page_print_what_the_page_shows(name, request):
+    if any("--official" in block for block in blocks(ROOT / name, "console")):
+        request.getfixturevalue("official_data")
     run = examples(ROOT / name)
     assert run.returncode == 0, f"{run.stdout}{run.stderr}\nto rewrite it: python scripts/examples.py --write {name}"
 
@@ -77,7 +113,7 @@ def test_a_page_that_shows_something_else_is_found_and_rewritten(tmp_path):
     assert examples(page).returncode == 0
 
 
-@pytest.mark.parametrize("name", [name for name in having("```python\n") if name != "docs/reference/python.md"])
+@pytest.mark.parametrize("name", having("```python\n"))
 def test_the_python_of_a_page_runs(name, tmp_path, monkeypatch):
     text = (ROOT / name).read_text(encoding="utf-8")
     for title, code in TITLED.findall(text):

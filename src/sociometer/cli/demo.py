@@ -44,7 +44,10 @@ from sociometer.statistics.intervals import MINIMUM_CLUSTERS
 from sociometer.store.stored_run import StoredRun
 
 ORACLE, GUESSER = "baseline/oracle", "baseline/random"
-_PLAYERS = "They are small and no measurement. The oracle knows the key, random guesses."
+_PLAYERS = (
+    "They are small and no measurement. The oracle knows the key, random guesses. 'By hand' is a capable language model"
+    " without an API, which wrote its answers into a file: after thinking (careful) or at first glance (hasty)."
+)
 EMBEDDED = "local/smollm2-135m"
 RELEASED = Path(__file__).parent / "released" / "sage-feelings.csv"
 _SOURCE = (

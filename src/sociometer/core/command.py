@@ -129,8 +129,7 @@ class CommandContext(Protocol):
         """The estimated requests, tokens and cost of playing the items with every subject; sends nothing."""
 
     def run(self, reference: str, task: str = "") -> Run:
-        """The stored run with this id, name, subject or start of an id; `last` is the newest of this"
-        " instrument and task."""
+        """The stored run with this id, name, subject or start of an id; `last` is the newest of this task."""
 
     def keep(
         self,

@@ -1,0 +1,241 @@
+"""Writes the help of all commands and the text on Python names into docs/reference, so that a checkout has them.
+
+    python scripts/reference.py             exit 1 if a page is out of step
+    python scripts/reference.py --write     put the texts into the pages
+
+The text of a page above MARK is written by hand. A test compares the rest with what this script gives.
+"""
+
+import argparse
+import ast
+import re
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import click
+
+from sociometer.cli.main import sociometer_command
+from sociometer.cli.options import HELP_ALL
+from sociometer.engine.run_options import OPTIONS, as_python
+
+ROOT = Path(__file__).parent.parent
+MARK = "<!-- below: written by scripts/reference.py -->\n"
+COLUMNS = 100
+OPTION = re.compile(r"\n  (-\S*)[^\n]*(?:\n {8,}\S[^\n]*)*")
+"""An option in a help text, with its first word and the lines that continue it."""
+EVERYWHERE = {"--store", "--json", "--format", "--quiet", "--no-project", "--help", "-h,"}
+"""The first words of options that many commands share; the page explains them once."""
+
+PYTHON = {
+    "Run": (
+        "api.run",
+        "api.arun",
+        "api.rank",
+        "api.RankedRuns",
+        "api.resume",
+        "engine.run_options.RunOptions",
+        "engine.progress.RunEvent",
+    ),
+    "Read stored runs": (
+        "api.runs",
+        "api.get_run",
+        "store.stored_run.StoredRun: subject status settings summary episodes transcript failures rescore manifest",
+        "results.export.frame",
+        "api.figures",
+        "core.measure.Figure: save",
+    ),
+    "Compare and report": (
+        "api.choose",
+        "results.choice.ChosenRuns: runs notes left_out",
+        "api.compare",
+        "results.runs.Comparisons",
+        "results.runs.Rankings: boards unranked verdict",
+        "api.report",
+        "api.paper",
+    ),
+    "Instruments and models": ("api.list_instruments", "api.list_models", "core.conversation.Reply"),
+    "Published figures": ("api.reproduce", "api.Reproduction"),
+    "Errors": tuple(
+        f"core.errors.{name}"
+        for name in (
+            *("SociometerError", "UsageError", "NotFound", "NeverAnswered", "DataError", "StoreError", "Busy"),
+            *("MachineryError", "Stopped", "ExitCode"),
+        )
+    ),
+    "For authors of instruments": ("core.command.CommandContext",),
+}
+"""The names of each section, below `sociometer`; after a colon the members, if not all of them are described."""
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def main() -> int:
+    """Checks or rewrites the pages; the exit code says whether they are in step."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--write", action="store_true", help="put the texts into the pages")
+    write = parser.parse_args().write
+    behind = [name for name in pages() if (ROOT / name).read_text(encoding="utf-8") != pages()[name]]
+    for name in behind:
+        if write:
+            (ROOT / name).write_text(pages()[name], encoding="utf-8")
+        sys.stdout.write(f"{name}: {'written' if write else 'out of step: python scripts/reference.py --write'}\n")
+    return 0 if write else int(bool(behind))
+
+
+@cache
+def pages() -> dict[str, str]:
+    """The pages as they should be, by their path."""
+    texts = {"docs/reference/commands.md": commands(), "docs/reference/python.md": python()}
+    return {name: _by_hand(name) + MARK + text for name, text in texts.items()}
+
+
+def _by_hand(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8").split(MARK)[0]
+
+
+def commands() -> str:
+    """A table of all commands, and a section with the help of each."""
+    group = sociometer_command
+    context = click.Context(group, info_name="sociometer", terminal_width=COLUMNS)
+    known = list(_leaves(group, context))
+    rows = [
+        f"| [`{name}`](#{_anchor(name)}) | {_cell(command.get_short_help_str(200))} |" for name, command, _ in known
+    ]
+    parts = ["\n## All commands\n\n| command | what it does |\n| --- | --- |\n" + "\n".join(rows) + "\n"]
+    for name, command, inner in known:
+        parts.append(f"\n## {name}\n\n```text\n{_help(command, inner)}\n```\n")
+    return "".join(parts)
+
+
+def _leaves(
+    group: click.Group, context: click.Context, before: str = ""
+) -> Iterator[tuple[str, click.Command, click.Context]]:
+    for word in group.list_commands(context):
+        command = group.get_command(context, word)
+        if command is None or command.hidden:
+            continue
+        inner = click.Context(command, info_name=word, parent=context, terminal_width=COLUMNS)
+        if isinstance(command, click.Group):
+            yield from _leaves(command, inner, f"{before}{word} ")
+        else:
+            yield f"{before}{word}", command, inner
+
+
+def _help(command: click.Command, context: click.Context) -> str:
+    """The help of a command; that of `run` with every option, which the others share."""
+    if context.command_path == "sociometer run":
+        context = click.Context(command, info_name="sociometer run", terminal_width=COLUMNS)
+        context.meta[HELP_ALL] = True
+    return OPTION.sub(lambda one: "" if one[1] in EVERYWHERE else one[0], command.get_help(context)).strip()
+
+
+def python() -> str:
+    """A section for each group of names."""
+    parts = []
+    for title, names in PYTHON.items():
+        parts.append(f"\n## {title}\n")
+        parts += [_described(name) for name in names]
+    return "".join(parts)
+
+
+def _described(entry: str) -> str:
+    name, _, chosen = entry.partition(": ")
+    module, _, name = name.rpartition(".")
+    source, node = _definition(module, name)
+    if isinstance(node, ast.ClassDef):
+        return _class(source, node, chosen.split())
+    return f"\n### {name}\n\n{_signature(source, node)}\n{_docstring(node)}"
+
+
+@cache
+def _module(name: str) -> tuple[str, ast.Module]:
+    source = (ROOT / "src/sociometer" / f"{name.replace('.', '/')}.py").read_text(encoding="utf-8")
+    return source, ast.parse(source)
+
+
+def _definition(module: str, name: str) -> tuple[str, ast.ClassDef | Function]:
+    source, tree = _module(module)
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and node.name == name:
+            return source, node
+    raise SystemExit(f"sociometer.{module} has no {name}: change PYTHON in scripts/reference.py.")
+
+
+def _class(source: str, node: ast.ClassDef, chosen: list[str]) -> str:
+    bases = ", ".join(ast.unparse(base) for base in node.bases if ast.unparse(base) not in ("Struct", "Protocol"))
+    parts = [f"\n### {node.name}\n\n`class {node.name}{f'({bases})' if bases else ''}`\n\n{_docstring(node)}"]
+    rows, methods = [], []
+    for member, after in zip(node.body, [*node.body[1:], None], strict=True):
+        if isinstance(member, ast.AnnAssign) and isinstance(member.target, ast.Name):
+            rows.append(
+                (member.target.id, ast.unparse(member.annotation), _text(after) or _option(node, member.target.id))
+            )
+        elif isinstance(member, ast.Assign) and isinstance(member.value, ast.Constant) and node.name == "ExitCode":
+            rows.append((ast.unparse(member.targets[0]), "", str(member.value.value)))
+        elif isinstance(member, Function) and not member.name.startswith("_"):
+            if any(isinstance(one, ast.Name) and one.id == "property" for one in member.decorator_list):
+                returns = ast.unparse(member.returns) if member.returns else ""
+                rows.append((member.name, returns, " ".join((ast.get_docstring(member) or "").split())))
+            else:
+                methods.append(member)
+    rows = [row for row in rows if (row[0] in chosen if chosen else "ClassVar" not in row[1] and row[0][0] != "_")]
+    if rows:
+        head = (
+            "\n| name | value |\n| --- | --- |\n"
+            if node.name == "ExitCode"
+            else "\n| field | type | meaning |\n| --- | --- | --- |\n"
+        )
+        cells = [[f"`{one}`", _code(kind), _cell(text)] for one, kind, text in rows]
+        shown = [row[:1] + row[2:] if node.name == "ExitCode" else row for row in cells]
+        parts.append(head + "".join(f"| {' | '.join(row)} |\n" for row in shown))
+    parts += [
+        f"\n#### {node.name}.{method.name}\n\n{_signature(source, method)}\n{_docstring(method)}"
+        for method in methods
+        if not chosen or method.name in chosen
+    ]
+    return "".join(parts)
+
+
+def _option(node: ast.ClassDef, name: str) -> str:
+    """The help of an option of `run`, in the words of Python."""
+    text = next((one.help for one in OPTIONS if one.name == name), "") if node.name == "RunOptions" else ""
+    return re.sub(r"; repeat for several(?: roles)?\b", "", as_python(text))
+
+
+def _signature(source: str, node: Function) -> str:
+    """The lines of the source from `def` to the body."""
+    lines = source.splitlines()[node.lineno - 1 : node.body[0].lineno - 1]
+    indent = len(lines[0]) - len(lines[0].lstrip())
+    text = "\n".join(line[indent:] for line in lines)
+    return f"```py\n{text.rstrip().removesuffix(':')}\n```\n"
+
+
+def _docstring(node: ast.ClassDef | Function) -> str:
+    text = ast.get_docstring(node) or ""
+    return f"{text}\n" if text else ""
+
+
+def _text(node: ast.stmt | None) -> str:
+    """The text below a field, in one line."""
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+        return " ".join(node.value.value.split())
+    return ""
+
+
+def _code(text: str) -> str:
+    return f"`{text}`".replace("|", r"\|") if text else ""
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", r"\|").replace("<", "&lt;")
+
+
+def _anchor(title: str) -> str:
+    """The anchor that forges and the site give to a heading."""
+    return re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
