@@ -105,6 +105,33 @@ def test_a_killed_run_is_found_among_the_stopped_ones(stored, tmp_path):
         assert store.runs.count(RunSearch(status="playing")) == 0
 
 
+def test_a_run_that_ended_early_says_why_wherever_its_status_is(tmp_path, openai_server, capsys):
+    path = tmp_path / "s.db"
+    model = f"openai/m@{openai_server.url}"
+    capped = sm.run("sesi", model=model, limit=12, max_requests=3, store=path)
+    killed = sm.run("sesi", model="baseline/first", limit=12, store=path)
+    with Store(path) as store:
+        store.runs.set_status(killed.id, RunStatus.PLAYING)
+        store.flush()
+    assert run_command(["runs", "--store", str(path)]) == 0
+    assert f"{capped.id} ended early: --max-requests 3 is reached." in capsys.readouterr().out
+    assert run_command(["show", capped.id, "--store", str(path)]) == 0
+    assert "(--max-requests 3 is reached): its scores cover only" in " ".join(capsys.readouterr().out.split())
+    assert run_command(["report", capped.id, "--store", str(path), "--to", str(tmp_path / "r.html")]) == 0
+    assert "is stopped (--max-requests 3 is reached); the numbers" in (tmp_path / "r.html").read_text("utf-8")
+    with Served(view_application(ViewedStore(path, load, cards()))) as running:
+        client = Client(running.url)
+        client.post("/enter", {"token": running.app[TOKENS].make()})
+        listed = plain(client.get("/").text)
+        assert "stopped --max-requests 3 is reached" in listed and "stopped its process was killed" in listed
+        page = plain(client.get(f"/run/{capped.id}/").text)
+        assert f"It ended early: --max-requests 3 is reached. To continue it: sociometer resume {capped.id}" in page
+        assert "--max-requests MORE" in page
+        with Store(path) as store:
+            store.runs.set_status(capped.id, RunStatus.STOPPED, why="<b>{hostile} {0}</b>")
+        assert "&lt;b&gt;{hostile} {0}&lt;/b&gt;" in client.get("/").text
+
+
 def test_a_run_shows_its_numbers_items_and_figures(owner, stored):
     run = runs_of(stored, "sesi")[0]
     text = owner.get(f"/run/{run}/").text

@@ -20,7 +20,10 @@ from sociometer.store.place import StorePlace
 from sociometer.store.records import RunRecord, RunStatus, Totals
 from sociometer.store.runs import RunSearch
 from sociometer.store.store import Store
-from sociometer.store.stored_run import first_score, state_of, status_of
+from sociometer.store.stored_run import first_score, state_of, status_of, why_ended
+
+_MOST_REASONS = 3
+"""The most runs whose reason to end early is told below the table."""
 
 
 def show_runs(watch: bool, every: float, store: StorePlace | None, display: Display) -> None:
@@ -36,7 +39,7 @@ def show_runs(watch: bool, every: float, store: StorePlace | None, display: Disp
         f"Runs in {path}",
         (
             "run", "name", "instrument", "subject", "status", "score", "episodes", "errors", "settings", "started",
-            "cost", "requests", "tokens",
+            "cost", "requests", "tokens", "reason",
         ),
         tuple(
             (
@@ -44,19 +47,21 @@ def show_runs(watch: bool, every: float, store: StorePlace | None, display: Disp
                 row.totals.done, row.totals.failed, _settings(row.record),
                 datetime.fromtimestamp(row.record.created, UTC).strftime("%Y-%m-%d %H:%M"),
                 cost_in_words(spent.cost, spent.priced, spent.unpriced) if spent.requests else None,
-                spent.requests, spent.input_tokens + spent.output_tokens,
+                spent.requests, spent.input_tokens + spent.output_tokens, row.why,
             )
             for row in (rows if most is None else rows[-most:])
             for spent in (row.totals.spent,)
         ),
         note="" if rows else f"There are no runs yet. Start one with: {hint('run INSTRUMENT --model MODEL')}",
-        details=("requests", "tokens"),
+        details=("requests", "tokens", "reason"),
     )  # fmt: skip
     left = len(rows) - len(table.rows)
     notes = [f"Showing the newest {SCREEN} of {len(rows)} runs; add --format wide to see the rest."] if left else []
+    ended = [f"{row.record.reference} ended early: {row.why}." for row in rows if row.why and row.status != "playing"]
+    notes += ended[-_MOST_REASONS:]
     data = [
         {"run": row.record.id, "name": row.record.name, "instrument": row.record.instrument,
-         "subject": row.record.tested, "status": row.status, "state": row.state, "created": row.record.created,
+         "subject": row.record.tested, "status": row.status, "state": row.state, "why": row.why, "created": row.record.created,
          "done": row.totals.done, "errors": row.totals.failed, "spent": row.totals.spent, "score": row.score}
         for row in rows
     ]  # fmt: skip
@@ -87,6 +92,7 @@ class _Row(Struct, frozen=True):
     status: RunStatus
     state: str
     totals: Totals
+    why: str
     score: str = ""
 
 
@@ -96,7 +102,7 @@ def _rows(path: StorePlace, most: int | None) -> list[_Row]:
         records = list(opened.runs.all())
         first = 0 if most is None else len(records) - most
         return [
-            _Row(one, status_of(opened, one), state_of(opened, one), opened.totals(one),
+            _Row(one, status_of(opened, one), state_of(opened, one), opened.totals(one), why_ended(opened, one),
                  _score(opened, one) if place >= first else "")
             for place, one in enumerate(records)
         ]  # fmt: skip

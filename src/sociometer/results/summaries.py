@@ -326,7 +326,8 @@ def caveats(run: StoredRun) -> list[str]:
     """The caveats that must appear next to the scores of a run."""
     found = []
     if run.status is not RunStatus.FINISHED:
-        found.append(f"{run.reference} is {run.state}: its scores cover only the items played so far.")
+        why = f" ({run.why_ended})" if run.why_ended else ""
+        found.append(f"{run.reference} is {run.state}{why}: its scores cover only the items played so far.")
     if is_paper(run.manifest.config.settings):
         found.append("Asked in the authors' own words (--wording paper).")
     beside = other_stand_ins(run.stand_ins)
@@ -351,6 +352,7 @@ def run_json(run: StoredRun) -> dict[str, Any]:
         "version": run.version,
         "subject": run.subject,
         "status": run.status,
+        "why_ended": run.why_ended,
         "stand_ins": run.stand_ins,
         "contamination": contamination_note(run),
         "failures": run.failures(),

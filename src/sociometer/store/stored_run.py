@@ -116,6 +116,11 @@ class StoredRun:
         return state_of(self._store, self.record)
 
     @property
+    def why_ended(self) -> str:
+        """Why the run ended before all items were played: `--max-requests 40 is reached`; empty if it did not."""
+        return why_ended(self._store, self.record)
+
+    @property
     def settings(self) -> Settings:
         """The settings of the run for tables and pages, with how the subject answered; paths without their folders."""
         config = self.manifest.config
@@ -235,6 +240,7 @@ class StoredRun:
             version=self.version,
             created=self.created,
             status=self.status,
+            why_ended=self.why_ended,
             whose_items=self.manifest.whose_items,
             as_in_paper=self.manifest.config.official,
             baseline=SUBJECT in self.manifest.roles and self.manifest.roles[SUBJECT].identity.wire == "baseline",
@@ -420,6 +426,13 @@ def state_of(store: Store, record: RunRecord) -> str:
     if status is RunStatus.FINISHED:
         return _early(store, record) or status
     return f"{status}, {100 * store.totals(record).done // planned} %" if planned else status
+
+
+def why_ended(store: Store, record: RunRecord) -> str:
+    """Why a run ended before all items were played; empty if it did not, or if nobody knows."""
+    if record.status is RunStatus.PLAYING and not store.is_played(record.id):
+        return "its process was killed"
+    return record.totals.why.rstrip(".") if record.totals else ""
 
 
 def _early(store: Store, record: RunRecord) -> str:

@@ -2,6 +2,7 @@
 
 import asyncio
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, get_args
@@ -34,7 +35,8 @@ from sociometer.store.place import StorePlace
 from sociometer.store.records import RunRecord, RunStatus
 from sociometer.store.runs import RunSearch
 from sociometer.store.store import Store
-from sociometer.store.stored_run import StoredRun, first_score, state_of, status_of
+from sociometer.store.stored_run import StoredRun, first_score, state_of, status_of, why_ended
+from sociometer.store.studies import PERSON
 from sociometer.web.guard import visitor_of
 from sociometer.web.rendering import owner_page, tongue
 
@@ -97,6 +99,8 @@ class RunRow(Struct, frozen=True):
     status: str
     state: str
     """The status in words, with what a stopping rule did: “decided after 77 of 192”."""
+    why: str
+    """Why it ended before all items were played."""
     created: float
     done: int
     failed: int
@@ -131,7 +135,7 @@ def run_row(viewed: ViewedStore, store: Store, record: RunRecord) -> RunRow:
         model="" if spec == record.subject else spec,
         status="imported" if record.manifest.imported else str(status),
         state=state_of(store, record) if status is RunStatus.FINISHED or record.manifest.imported else str(status),
-        created=record.created, done=done, failed=failed, planned=record.manifest.episodes, requests=spent.requests,
+        why=why_ended(store, record), created=record.created, done=done, failed=failed, planned=record.manifest.episodes, requests=spent.requests,
         tokens=spent.input_tokens + spent.output_tokens, cost=_cost(spent.cost, spent.priced, spent.unpriced),
         others=record.manifest.other_roles,
         items=f"{whose} items" if whose in ("official", "own") else "",
@@ -266,6 +270,14 @@ class RunHead(Struct, frozen=True):
     settings: dict[str, Any]
     stand_ins: tuple[str, ...]
     failures: dict[str, int]
+
+    @property
+    def resume(self) -> str:
+        """What to type to continue a run that ended early; empty for a person's, who comes back with a code."""
+        cap = re.search(r"--max-[a-z]+", self.row.why)
+        more = (cap[0], "MORE") if cap else ()
+        command = self.record.manifest.config.resume_command(self.record.reference, *more)
+        return command if self.row.why and self.record.manifest.config.subject != PERSON else ""
 
     def task(self, wanted: str) -> str:
         """The task that a link names, or the first."""
