@@ -3,6 +3,7 @@
 import sys
 import time
 from datetime import UTC, datetime
+from functools import partial
 from itertools import count
 
 import msgspec
@@ -12,9 +13,9 @@ from sociometer.cli.options import store_option, store_path
 from sociometer.cli.output import SCREEN, Display, Range, TableCommand, display_options, option, print_line, print_table
 from sociometer.core.errors import StoreError, UsageError, hint
 from sociometer.core.measure import Table
-from sociometer.core.settings import without_folders
 from sociometer.instruments import cards
 from sociometer.reporting.progress import cost_in_words
+from sociometer.results.summaries import other_settings, other_tasks
 from sociometer.statistics.formatting import estimate
 from sociometer.store.place import StorePlace
 from sociometer.store.records import RunRecord, RunStatus, Totals
@@ -61,8 +62,9 @@ def show_runs(watch: bool, every: float, store: StorePlace | None, display: Disp
     notes += ended[-_MOST_REASONS:]
     data = [
         {"run": row.record.id, "name": row.record.name, "instrument": row.record.instrument,
-         "subject": row.record.tested, "status": row.status, "state": row.state, "why": row.why, "created": row.record.created,
-         "done": row.totals.done, "errors": row.totals.failed, "spent": row.totals.spent, "score": row.score}
+         "subject": row.record.tested, "status": row.status, "state": row.state, "why": row.why,
+         "created": row.record.created, "done": row.totals.done, "errors": row.totals.failed,
+         "spent": row.totals.spent, "score": row.score}
         for row in rows
     ]  # fmt: skip
     display.show([table], notes=notes, limits=[len(rows)], data=data)
@@ -70,16 +72,10 @@ def show_runs(watch: bool, every: float, store: StorePlace | None, display: Disp
 
 def _settings(record: RunRecord) -> str:
     """How a run differs from the instrument's default test: other tasks, other settings, a sample, other items."""
-    config = record.manifest.config
     card = record.manifest.card or cards().get(record.instrument)
     if card is None:
         return "instrument not installed"
-    said = [] if set(config.tasks) == set(card.default_tasks(official=config.official)) else list(config.tasks)
-    shown = without_folders(card.setting, config.settings)
-    for setting in card.setting:
-        if not setting.is_default(config.settings.get(setting.name)):
-            said.append(f"{setting.name} {', '.join(shown.texts(setting.name))}")
-    said += [f"limit {config.limit}"] if config.limit else []
+    said = [*other_tasks(record, card), *other_settings(record, card)]
     said += [f"{role} {label}" for role, label in record.manifest.other_roles.items()]
     whose = record.manifest.whose_items
     return ", ".join([*said, *([f"{whose} items"] if whose != "bundled" else [])])
@@ -111,7 +107,7 @@ def _rows(path: StorePlace, most: int | None) -> list[_Row]:
 def _score(store: Store, record: RunRecord) -> str:
     card = record.manifest.card or cards().get(record.instrument)
     try:
-        found = first_score(store, record, card) if card and record.subject else None
+        found = first_score(partial(store.runs.summary, record.id), record, card) if card and record.subject else None
     except StoreError:
         return "damaged"
     return estimate(found[1].value, found[0].unit, found[1].interval) if found else ""

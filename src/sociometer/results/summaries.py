@@ -10,7 +10,7 @@ from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import by_role, hint
 from sociometer.core.measure import Cell, Measure, Summary, Table
 from sociometer.core.reply_kind import AGAIN
-from sociometer.core.settings import is_paper
+from sociometer.core.settings import is_paper, without_folders
 from sociometer.core.words import cell_text, counted, first_of, lowered
 from sociometer.results.candidates import contamination_note, run_labels
 from sociometer.results.ceiling import End, end_of
@@ -31,7 +31,7 @@ from sociometer.statistics.formatting import (
     told_chances,
 )
 from sociometer.statistics.item_values import item_values
-from sociometer.store.records import RunStatus
+from sociometer.store.records import RunRecord, RunStatus
 from sociometer.store.stored_run import StoredRun
 
 ADVICE = "Add --"
@@ -320,6 +320,21 @@ def _counts(lines: Sequence[MeasureRow]) -> tuple[Cell, ...]:
     items = {line.measure.items for line in lines}
     count: Cell = items.pop() if len(items) == 1 else f"{min(items)} to {max(items)}"
     return count, sum(line.measure.unreadable for line in lines), sum(line.failed or 0 for line in lines)
+
+
+def other_tasks(record: RunRecord, card: Card) -> list[str]:
+    """The tasks of a run that are not those that `run` plays by default; empty if they are."""
+    config = record.manifest.config
+    return [] if set(config.tasks) == set(card.default_tasks(official=config.official)) else list(config.tasks)
+
+
+def other_settings(record: RunRecord, card: Card) -> list[str]:
+    """The settings of a run that are not the default, and its sample of the items, in words."""
+    config = record.manifest.config
+    shown = without_folders(card.setting, config.settings)
+    other = [one.name for one in card.setting if not one.is_default(config.settings.get(one.name))]
+    said = [f"{name} {', '.join(shown.texts(name))}" for name in other]
+    return said + ([f"limit {config.limit}"] if config.limit else [])
 
 
 def caveats(run: StoredRun) -> list[str]:

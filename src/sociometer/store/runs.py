@@ -164,7 +164,7 @@ class Runs(StorePart):
         self._writer.flush()
 
     def set_status(self, run: str, status: RunStatus, *, at: float | None = None, why: str = "") -> None:
-        """Store the status of a run, and if it ends its totals and `why`; a run that is continued loses its summaries."""
+        """Store the status of a run, and if it ends its totals and `why`; a continued run loses its summaries."""
         finished = (at or time.time()) if status is RunStatus.FINISHED else None
 
         def update(batch: Transaction) -> None:

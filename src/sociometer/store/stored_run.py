@@ -447,10 +447,12 @@ def _early(store: Store, record: RunRecord) -> str:
     return "" if used == planned else f"{'undecided' if open_ones else 'decided'} after {used} of {planned}"
 
 
-def first_score(store: Store, record: RunRecord, card: Card) -> tuple[MeasureCard, Measure, Summary] | None:
-    """The first primary measure with a stored value, and the summary that it is from."""
+def first_score(
+    summary_of: Callable[[str], Summary | None], record: RunRecord, card: Card
+) -> tuple[MeasureCard, Measure, Summary] | None:
+    """The first primary measure with a value, and the summary that it is from; `summary_of` gives that of a task."""
     for task in record.manifest.config.tasks:
-        if summary := store.runs.summary(record.id, task):
+        if summary := summary_of(task):
             for known in card.measures_of(task) or past_measures(task, summary):
                 found = summary.measure(known.name)
                 if known.primary and found is not None and found.value is not None:
