@@ -15,7 +15,7 @@ from sociometer.core.errors import StoreError, UsageError, hint
 from sociometer.core.measure import Table
 from sociometer.instruments import cards
 from sociometer.reporting.progress import cost_in_words
-from sociometer.results.summaries import other_settings, other_tasks
+from sociometer.results.summaries import other_options
 from sociometer.statistics.formatting import estimate
 from sociometer.store.place import StorePlace
 from sociometer.store.records import RunRecord, RunStatus, Totals
@@ -75,8 +75,7 @@ def _settings(record: RunRecord) -> str:
     card = record.manifest.card or cards().get(record.instrument)
     if card is None:
         return "instrument not installed"
-    said = [*other_tasks(record, card), *other_settings(record, card)]
-    said += [f"{role} {label}" for role, label in record.manifest.other_roles.items()]
+    said = other_options(record, card) + [f"{role} {label}" for role, label in record.manifest.other_roles.items()]
     whose = record.manifest.whose_items
     return ", ".join([*said, *([f"{whose} items"] if whose != "bundled" else [])])
 

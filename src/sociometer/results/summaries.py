@@ -1,6 +1,6 @@
 """A run in sentences, tables and JSON: its measures, what they come from, and the caveats next to them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -322,19 +322,17 @@ def _counts(lines: Sequence[MeasureRow]) -> tuple[Cell, ...]:
     return count, sum(line.measure.unreadable for line in lines), sum(line.failed or 0 for line in lines)
 
 
-def other_tasks(record: RunRecord, card: Card) -> list[str]:
-    """The tasks of a run that are not those that `run` plays by default; empty if they are."""
+def other_options(record: RunRecord, card: Card, task_text: Callable[[str], str] = str) -> list[str]:
+    """The tasks and settings of a run that are not the default, and its sample of the items, in words."""
     config = record.manifest.config
-    return [] if set(config.tasks) == set(card.default_tasks(official=config.official)) else list(config.tasks)
-
-
-def other_settings(record: RunRecord, card: Card) -> list[str]:
-    """The settings of a run that are not the default, and its sample of the items, in words."""
-    config = record.manifest.config
+    usual = set(config.tasks) == set(card.default_tasks(official=config.official))
     shown = without_folders(card.setting, config.settings)
     other = [one.name for one in card.setting if not one.is_default(config.settings.get(one.name))]
-    said = [f"{name} {', '.join(shown.texts(name))}" for name in other]
-    return said + ([f"limit {config.limit}"] if config.limit else [])
+    said = [
+        *([] if usual else map(task_text, config.tasks)),
+        *(f"{one} {', '.join(shown.texts(one))}" for one in other),
+    ]
+    return [*said, f"limit {config.limit}"] if config.limit else said
 
 
 def caveats(run: StoredRun) -> list[str]:

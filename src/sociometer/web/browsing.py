@@ -18,7 +18,7 @@ from sociometer.core.instrument import Instrument
 from sociometer.core.language import ENGLISH
 from sociometer.core.measure import Figure, Summary
 from sociometer.core.task import Episode, Score
-from sociometer.core.words import grouped, lowered, texts_in_item
+from sociometer.core.words import grouped, texts_in_item
 from sociometer.reporting.evidence import TranscriptLine, beside, transcript_lines
 from sociometer.reporting.figures import run_figures
 from sociometer.reporting.plot import drawn
@@ -27,7 +27,7 @@ from sociometer.results.comparison import compare
 from sociometer.results.corrected import correction_note, corrections
 from sociometer.results.groups import PeopleRun, runs_of_people, study_run
 from sociometer.results.runs import candidates
-from sociometer.results.summaries import ADVICE, other_settings, other_tasks
+from sociometer.results.summaries import ADVICE, other_options
 from sociometer.results.verdicts import Comparison
 from sociometer.statistics.chart_theme import Mode
 from sociometer.statistics.formatting import chance_of, interval_text, number
@@ -64,7 +64,7 @@ class ViewedStore:
         self.cards = dict(cards)
         self._load_card = load
         self._load = lru_cache(maxsize=None)(load)
-        self.studies: dict[str, tuple[State, dict[str, Any]]] = {}
+        self.studies: dict[str, tuple[State, RunRow]] = {}
         """What the list shows of each study, with the state in which it was computed."""
 
     def opened(self) -> Store:
@@ -139,12 +139,14 @@ class RunRow(Struct, frozen=True):
         return self.done + self.failed
 
 
-def run_row(viewed: ViewedStore, store: Store, record: RunRecord) -> RunRow:
+def run_row(
+    viewed: ViewedStore, store: Store, record: RunRecord, summary_of: Callable[[str], Summary | None] | None = None
+) -> RunRow:
     """The current row of a run in the list."""
     totals = store.totals(record)
     done, failed, spent = totals.done, totals.failed, totals.spent
     spec, whose = model_label(record.manifest.config.subject), record.manifest.whose_items
-    status = status_of(store, record)
+    status, card = status_of(store, record), record.manifest.card or viewed.cards.get(record.instrument)
     return RunRow(
         id=record.id, name=record.name, instrument=record.instrument, subject=record.tested,
         model="" if spec in (record.subject, "") else spec,
@@ -155,19 +157,12 @@ def run_row(viewed: ViewedStore, store: Store, record: RunRecord) -> RunRow:
         tokens=spent.input_tokens + spent.output_tokens, cost=_cost(spent.cost, spent.priced, spent.unpriced),
         others=record.manifest.other_roles if record.subject else {},
         items=f"{whose} items" if whose in ("official", "own") else "",
-        options=_options(viewed, record), **_score(viewed, partial(store.runs.summary, record.id), record),
+        options=tuple(other_options(record, card, card.task_title)) if card else (),
+        **_score(card, summary_of or partial(store.runs.summary, record.id), record),
     )  # fmt: skip
 
 
-def _options(viewed: ViewedStore, record: RunRecord) -> tuple[str, ...]:
-    card = record.manifest.card or viewed.cards.get(record.instrument)
-    if card is None:
-        return ()
-    return (*(card.task_title(task) for task in other_tasks(record, card)), *other_settings(record, card))
-
-
-def _score(viewed: ViewedStore, summary_of: Callable[[str], Summary | None], record: RunRecord) -> dict[str, str]:
-    card = record.manifest.card or viewed.cards.get(record.instrument)
+def _score(card: Card | None, summary_of: Callable[[str], Summary | None], record: RunRecord) -> dict[str, str]:
     try:
         found = first_score(summary_of, record, card) if card and record.status is not RunStatus.PLAYING else None
     except StoreError:
@@ -201,15 +196,8 @@ class StudyRow(Struct, frozen=True):
     finished: int
     people: list[RunRow]
     """The newest of them."""
-    flagged: int = 0
-    excluded: int = 0
-    score: str = ""
-    """The mean over the people who count, of the first primary measure; empty if nobody counts yet."""
-    bounds: str = ""
-    """Its interval, over people and items."""
-    chance: str = ""
-    measure: str = ""
-    better: str = ""
+    whole: RunRow | None = None
+    """Those who count, as one subject, with their mean; None if nobody counts yet."""
 
 
 def find_runs(viewed: ViewedStore, search: RunSearch, counted: RunSearch) -> tuple[list[RunRow], int, list[StudyRow]]:
@@ -231,21 +219,20 @@ def find_runs(viewed: ViewedStore, search: RunSearch, counted: RunSearch) -> tup
 def _study_row(viewed: ViewedStore, store: Store, name: str, members: list[RunRecord]) -> StudyRow:
     finished = sum(record.status is RunStatus.FINISHED for record in members)
     shown = [run_row(viewed, store, record) for record in members[:ROWS]]
-    return StudyRow(name, members[0].instrument, len(members), finished, shown, **_people(viewed, store, name))
+    return StudyRow(name, members[0].instrument, len(members), finished, shown, _people(viewed, store, name))
 
 
-def _people(viewed: ViewedStore, store: Store, name: str) -> dict[str, Any]:
-    """The numbers of a study as `compare` has them, computed again only if more was answered."""
+def _people(viewed: ViewedStore, store: Store, name: str) -> RunRow | None:
+    """A study with the numbers of `compare`, computed again only if more was answered."""
     try:
         run = viewed.people(store, name)
     except UsageError:  # nobody counts yet
-        return {}
+        return None
     if run is None:
-        return {}
+        return None
     state = (run.subject, *((one, store.episodes.counts(one)) for one in run.members))
-    if viewed.studies.get(name, (None,))[0] != state:
-        found = {"flagged": run.flagged, "excluded": run.excluded, **_score(viewed, run.summary, run.record)}
-        viewed.studies[name] = state, found
+    if name not in viewed.studies or viewed.studies[name][0] != state:
+        viewed.studies[name] = state, run_row(viewed, store, run.record, run.summary)
     return viewed.studies[name][1]
 
 
@@ -493,15 +480,10 @@ class PairedList(Struct, frozen=True):
 
 
 def read_play(viewed: ViewedStore, run: str, task: str, item: str, repeat: int) -> ItemPlayed | str:
-    """One play of an item in a run, or why there is none; of the people of a study, what they gave on average."""
+    """One play of an item in a run, or why there is none."""
     with viewed.opened() as store:
         if people := viewed.people(store, run):
-            measure = people.definition.card.primary_of(task)
-            given = [value_of(one.score, measure) for one in people.episodes(task, item)]
-            known = [value for value in given if value is not None]
-            mean = number(sum(known) / len(known) if known else None, measure.unit if measure else "number")
-            title = f" ({lowered(measure.title)})" if measure else ""
-            return f"{len(known)} people of the study {run} answered this item: {mean} on average{title}."
+            return f"{people.people} people: the page of each of them has their answer."
     try:
         return read_item(viewed, run, task, item, repeat)
     except UsageError as error:
