@@ -9,10 +9,17 @@ from sociometer.core.card import MeasureCard
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Interval, Measure, PublishedFigure, Summary
 from sociometer.results.comparison import compare
-from sociometer.results.leaderboard import leaderboard, leaderboard_sentence, leaderboard_table
+from sociometer.results.leaderboard import (
+    leaderboard,
+    leaderboard_sentence,
+    leaderboard_table,
+    overview_table,
+    raw_ranks,
+)
 from sociometer.results.profile import profile_lines
 from sociometer.results.published import reproduction_table, unexplained
 from sociometer.results.reliability import task_reliability
+from sociometer.results.runs import Rankings
 
 
 def test_a_leaderboard_ranks_on_shared_items_with_ranges():
@@ -24,6 +31,17 @@ def test_a_leaderboard_ranks_on_shared_items_with_ranges():
     table = leaderboard_table(board)
     assert table.rows[0][3] == "88 %"
     assert table.rows[2][1] == "3 to 3"
+
+
+def test_too_few_items_have_no_rank_in_any_table_or_sentence():
+    few = leaderboard([fake_run(name, row) for name, row in {"A": [1] * 5, "B": [0] * 5}.items()])
+    table = leaderboard_table(few)
+    assert [row[:3] for row in table.rows] == [(None, "too few", "A"), (None, "too few", "B")]
+    assert table.note.startswith("Too few independent items to rank: at least 10 are needed.")
+    assert leaderboard_sentence(few).endswith("5 shared items are too few to rank the 2 subjects.")
+    assert overview_table([few]).rows[0][1:5] == ("too few", None, "too few", None)
+    assert [row[4] for row in raw_ranks([few]).rows] == [None, None]
+    assert Rankings((few,) * 4).verdict == "No task has two subjects and enough items to rank them."
 
 
 def test_a_score_without_variation_has_no_bounds_on_a_leaderboard():

@@ -25,7 +25,7 @@ import sociometer as sm
 from sociometer.cli.main import run_command
 from sociometer.instruments import card_texts, cards, load
 from sociometer.results.export import rows
-from sociometer.statistics.formatting import number
+from sociometer.statistics.formatting import interval_text, number
 from sociometer.store.copying import copy_store
 from sociometer.store.records import RunStatus
 from sociometer.store.runs import RunSearch
@@ -105,6 +105,33 @@ def test_a_killed_run_is_found_among_the_stopped_ones(stored, tmp_path):
         assert store.runs.count(RunSearch(status="playing")) == 0
 
 
+def test_a_run_that_ended_early_says_why_wherever_its_status_is(tmp_path, openai_server, capsys):
+    path = tmp_path / "s.db"
+    model = f"openai/m@{openai_server.url}"
+    capped = sm.run("sesi", model=model, limit=12, max_requests=3, store=path)
+    killed = sm.run("sesi", model="baseline/first", limit=12, store=path)
+    with Store(path) as store:
+        store.runs.set_status(killed.id, RunStatus.PLAYING)
+        store.flush()
+    assert run_command(["runs", "--store", str(path)]) == 0
+    assert f"{capped.id} ended early: --max-requests 3 is reached." in capsys.readouterr().out
+    assert run_command(["show", capped.id, "--store", str(path)]) == 0
+    assert "(--max-requests 3 is reached): its scores cover only" in " ".join(capsys.readouterr().out.split())
+    assert run_command(["report", capped.id, "--store", str(path), "--to", str(tmp_path / "r.html")]) == 0
+    assert "is stopped (--max-requests 3 is reached); the numbers" in (tmp_path / "r.html").read_text("utf-8")
+    with Served(view_application(ViewedStore(path, load, cards()))) as running:
+        client = Client(running.url)
+        client.post("/enter", {"token": running.app[TOKENS].make()})
+        listed = plain(client.get("/").text)
+        assert "stopped --max-requests 3 is reached" in listed and "stopped its process was killed" in listed
+        page = plain(client.get(f"/run/{capped.id}/").text)
+        assert f"It ended early: --max-requests 3 is reached. To continue it: sociometer resume {capped.id}" in page
+        assert "--max-requests MORE" in page
+        with Store(path) as store:
+            store.runs.set_status(capped.id, RunStatus.STOPPED, why="<b>{hostile} {0}</b>")
+        assert "&lt;b&gt;{hostile} {0}&lt;/b&gt;" in client.get("/").text
+
+
 def test_a_run_shows_its_numbers_items_and_figures(owner, stored):
     run = runs_of(stored, "sesi")[0]
     text = owner.get(f"/run/{run}/").text
@@ -138,6 +165,60 @@ def test_an_item_marks_the_right_and_the_picked_option_and_names_no_label_of_an_
     assert "picked: " not in owner.get(f"/run/{random}/").text
 
 
+@pytest.fixture(scope="module")
+def studied(tmp_path_factory):
+    """A store with a model and a study of twelve people: one always gives the same answer, one leaves."""
+    path = tmp_path_factory.mktemp("studied") / "s.db"
+    sm.run("seceu", model="baseline/random", limit=12, name="guesser", store=path)
+    with OpenStudy(path, "seceu", "--limit", "12", "--fastest", "0") as opened:
+        for place in range(12):
+            person = opened.person()
+            ways = [(4, 3, 2, 1)] if place == 1 else [(1, 2, 3, 4), (4, 3, 2, 1), (2, 2, 3, 3)]
+            person.join()
+            for number in range(4 if place == 0 else 12):
+                person.points = ways[(place + number) % len(ways)]
+                person.answer()
+    return path
+
+
+def test_the_row_of_a_study_has_the_numbers_of_compare(studied):
+    people = sm.get_run("spring", store=studied)
+    shown = people.summary().measure("distance")
+    with Served(view_application(ViewedStore(studied, load, cards()))) as running:
+        client = Client(running.url)
+        client.post("/enter", {"token": running.app[TOKENS].make()})
+        row = plain(client.get("/").text.split('<tr class="study">')[1].split("</tr>")[0])
+    assert people.subject == "people (spring, n = 11, 1 flagged, 1 excluded)"
+    assert people.subject in row and "over people and items" in row
+    assert f"{number(shown.value, 'number', interval=shown.interval)} {interval_text(shown.interval, 'number')}" in row
+    assert "chance 5; lower is better" in row
+
+
+def test_a_study_and_a_model_are_side_by_side_with_the_verdict_of_compare(studied):
+    verdict = sm.compare("spring", "guesser", store=studied).comparisons[0]
+    with Served(view_application(ViewedStore(studied, load, cards()))) as running:
+        client = Client(running.url)
+        client.post("/enter", {"token": running.app[TOKENS].make()})
+        assert 'type="checkbox" name="run" value="spring"' in client.get("/").text
+        text = client.get("/side-by-side?run=guesser&run=spring").text
+        assert verdict.sentence in plain(text) and "share 12 items" in plain(text)
+        page = plain(client.get(links(text, "/side-by-side/item?")[0]).text)
+    assert "11 people: the page of each of them has their answer." in page and "asked of subject" in page
+
+
+def test_a_passport_says_what_it_is_and_whose(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    path = tmp_path / "s.db"
+    command = ["sage", "passport", "--role", "simulator=baseline/random", "--turns", "0"]
+    assert run_command([*command, "--to", str(tmp_path / "p.md"), "--store", str(path)]) == 0
+    with Served(view_application(ViewedStore(path, load, cards()))) as running:
+        client = Client(running.url)
+        client.post("/enter", {"token": running.app[TOKENS].make()})
+        listed = plain(client.get("/").text)
+    assert "(nobody)" not in listed and "Passport of a simulator" in listed
+    assert re.search(r"baseline/random sage-\w+ SAGE", listed)
+
+
 def test_the_people_of_a_study_are_one_row_with_each_of_them_inside(tmp_path):
     path = tmp_path / "s.db"
     sm.run("seceu", model="baseline/even", limit=4, store=path)
@@ -152,7 +233,8 @@ def test_the_people_of_a_study_are_one_row_with_each_of_them_inside(tmp_path):
         client.post("/enter", {"token": running.app[TOKENS].make()})
         text = client.get("/").text
         assert text.count('<tr class="study">') == 1 and text.count("<tr data-run=") == 1
-        assert f"People of the study spring {cards()['seceu'].title} · 2 people, 2 finished" in plain(text)
+        assert f"People of the study spring people (spring, n = 2, 2 flagged) {cards()['seceu'].title}" in plain(text)
+        assert "2 people, 2 finished" in plain(text)
         assert {f"/run/{run}/" for run in runs} <= set(links(text, "/run/"))
         assert "1 run" in plain(text) and json.loads(client.get("/states").text)["count"] == 1
         assert client.get("/?q=spring.").text.count("<tr data-run=") == len(runs)

@@ -9,14 +9,17 @@ from sociometer.cli.options import store_option, store_path
 from sociometer.cli.output import SCREEN, Display, TableCommand, display_options
 from sociometer.core.errors import StoreError, hint
 from sociometer.core.measure import Table
-from sociometer.core.settings import without_folders
 from sociometer.instruments import cards
 from sociometer.reporting.progress import cost_in_words
+from sociometer.results.summaries import other_options
 from sociometer.statistics.formatting import estimate
 from sociometer.store.place import StorePlace
 from sociometer.store.records import RunRecord, RunStatus, Totals
 from sociometer.store.store import Store
-from sociometer.store.stored_run import first_score, state_of, status_of
+from sociometer.store.stored_run import first_score, state_of, status_of, why_ended
+
+_MOST_REASONS = 3
+"""The most runs whose reason to end early is told below the table."""
 
 
 def show_runs(store: StorePlace | None, display: Display) -> None:
@@ -29,7 +32,7 @@ def show_runs(store: StorePlace | None, display: Display) -> None:
         f"Runs in {path}",
         (
             "run", "name", "instrument", "subject", "status", "score", "episodes", "errors", "settings", "started",
-            "cost", "requests", "tokens",
+            "cost", "requests", "tokens", "reason",
         ),
         tuple(
             (
@@ -37,20 +40,23 @@ def show_runs(store: StorePlace | None, display: Display) -> None:
                 row.totals.done, row.totals.failed, _settings(row.record),
                 datetime.fromtimestamp(row.record.created, UTC).strftime("%Y-%m-%d %H:%M"),
                 cost_in_words(spent.cost, spent.priced, spent.unpriced) if spent.requests else None,
-                spent.requests, spent.input_tokens + spent.output_tokens,
+                spent.requests, spent.input_tokens + spent.output_tokens, row.why,
             )
             for row in (rows if most is None else rows[-most:])
             for spent in (row.totals.spent,)
         ),
         note="" if rows else f"There are no runs yet. Start one with: {hint('run INSTRUMENT --model MODEL')}",
-        details=("requests", "tokens"),
+        details=("requests", "tokens", "reason"),
     )  # fmt: skip
     left = len(rows) - len(table.rows)
     notes = [f"Showing the newest {SCREEN} of {len(rows)} runs; add --format wide to see the rest."] if left else []
+    ended = [f"{row.record.reference} ended early: {row.why}." for row in rows if row.why and row.status != "playing"]
+    notes += ended[-_MOST_REASONS:]
     data = [
         {"run": row.record.id, "name": row.record.name, "instrument": row.record.instrument,
-         "subject": row.record.tested, "status": row.status, "state": row.state, "created": row.record.created,
-         "done": row.totals.done, "errors": row.totals.failed, "spent": row.totals.spent, "score": row.score}
+         "subject": row.record.tested, "status": row.status, "state": row.state, "why": row.why,
+         "created": row.record.created, "done": row.totals.done, "errors": row.totals.failed,
+         "spent": row.totals.spent, "score": row.score}
         for row in rows
     ]  # fmt: skip
     display.show([table], notes=notes, limits=[len(rows)], data=data)
@@ -58,17 +64,10 @@ def show_runs(store: StorePlace | None, display: Display) -> None:
 
 def _settings(record: RunRecord) -> str:
     """How a run differs from the instrument's default test: other tasks, other settings, a sample, other items."""
-    config = record.manifest.config
     card = record.manifest.card or cards().get(record.instrument)
     if card is None:
         return "instrument not installed"
-    said = [] if set(config.tasks) == set(card.default_tasks(official=config.official)) else list(config.tasks)
-    shown = without_folders(card.setting, config.settings)
-    for setting in card.setting:
-        if not setting.is_default(config.settings.get(setting.name)):
-            said.append(f"{setting.name} {', '.join(shown.texts(setting.name))}")
-    said += [f"limit {config.limit}"] if config.limit else []
-    said += [f"{role} {label}" for role, label in record.manifest.other_roles.items()]
+    said = other_options(record, card) + [f"{role} {label}" for role, label in record.manifest.other_roles.items()]
     whose = record.manifest.whose_items
     return ", ".join([*said, *([f"{whose} items"] if whose != "bundled" else [])])
 
@@ -80,6 +79,7 @@ class _Row(Struct, frozen=True):
     status: RunStatus
     state: str
     totals: Totals
+    why: str
     score: str = ""
 
 
@@ -89,7 +89,7 @@ def _rows(path: StorePlace, most: int | None) -> list[_Row]:
         records = list(opened.runs.all())
         first = 0 if most is None else len(records) - most
         return [
-            _Row(one, status_of(opened, one), state_of(opened, one), opened.totals(one),
+            _Row(one, status_of(opened, one), state_of(opened, one), opened.totals(one), why_ended(opened, one),
                  _score(opened, one) if place >= first else "")
             for place, one in enumerate(records)
         ]  # fmt: skip
@@ -98,7 +98,7 @@ def _rows(path: StorePlace, most: int | None) -> list[_Row]:
 def _score(store: Store, record: RunRecord) -> str:
     card = record.manifest.card or cards().get(record.instrument)
     try:
-        found = first_score(store, record, card) if card and record.subject else None
+        found = first_score(partial(store.runs.summary, record.id), record, card) if card and record.subject else None
     except StoreError:
         return "damaged"
     return estimate(found[1].value, found[0].unit, found[1].interval) if found else ""

@@ -187,6 +187,8 @@ class RunView(Struct, Generic[ItemT, OutcomeT], frozen=True):
     """The version of the instrument that made the run; empty means the version of the card."""
     created: str = ""
     status: str = "finished"
+    why_ended: str = ""
+    """Why it ended before all items were played; empty if it did not, or if nobody knows."""
     whose_items: WhoseItems = "bundled"
     as_in_paper: bool = False
     """Whether its scores are those of the first replies, as for items that were played as the paper's."""

@@ -299,7 +299,8 @@ class Engine:
                 self.listener.ended(record.id, ending)
             # After the summaries, so that a run that is killed before has none that could be out of date.
             with contextlib.suppress(StoreError):
-                self.store.runs.set_status(record.id, status or ending.status)
+                why = f"only shard {plan.config.shard} was played" if status else ending.reason
+                self.store.runs.set_status(record.id, status or ending.status, why=why)
         await _in_thread(self.store.flush)
         return PlayedRun(self.stored(record.id), ending, progress)
 

@@ -257,10 +257,11 @@ def troubles(content: ReportContent) -> tuple[str, ...]:
 
 
 def _unfinished(chapter: Chapter) -> Iterator[str]:
-    kinds = dict.fromkeys((result.status, result.subject) for result in chapter.results if result.status != "finished")
-    for status, who in grouped(kinds).items():
+    ended = (result for result in chapter.results if result.status != "finished")
+    kinds = dict.fromkeys(((result.status, result.why_ended), result.subject) for result in ended)
+    for (status, why), who in grouped(kinds).items():
         runs, are = ("run", "is") if len(who) == 1 else ("runs", "are")
-        said = f"the {runs} of {listed(who, NAMED)} {are} {status}"
+        said = f"the {runs} of {listed(who, NAMED)} {are} {status}" + (f" ({why})" if why else "")
         yield f"{chapter.card.short_title}: {said}; the numbers are provisional."
 
 

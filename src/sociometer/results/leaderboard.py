@@ -29,7 +29,7 @@ from sociometer.statistics.formatting import (
     number,
     other_stand_ins,
 )
-from sociometer.statistics.intervals import clustered_mean_interval
+from sociometer.statistics.intervals import MINIMUM_CLUSTERS, clustered_mean_interval
 from sociometer.statistics.item_values import (
     ItemValue,
     RunItems,
@@ -83,6 +83,11 @@ class Leaderboard(Struct, frozen=True):
     def where(self) -> str:
         """The instrument and the task, for titles."""
         return f"{self.instrument}/{self.task}"
+
+    @property
+    def too_few(self) -> bool:
+        """Whether there are too few independent items to rank anybody."""
+        return any(one.ranks.too_few for one in self.standings)
 
 
 class Comparable(Struct, frozen=True):
@@ -307,14 +312,16 @@ def ranked_measure(candidate: AnyRun, name: str = "") -> MeasureCard:
 def leaderboard_table(board: Leaderboard) -> Table:
     """The leaderboard as a table."""
     shown = board.standings
-    digits = min((found for s in shown if (found := decimals(board.unit, s.interval)) is not None), default=None)
+    needed = [found for one in shown if (found := decimals(board.unit, one.interval)) is not None]
+    signed = any(one.interval.low is not None and one.interval.low < 0 for one in shown)
+    digits = (max if signed else min)(needed, default=None)  # no bound may seem to be on the other side of zero
     sign = 1.0 if board.better == "lower" else -1.0
     rows = [_row(one, board.unit, digits) for one in sorted(shown, key=lambda one: sign * one.value)]
     said = [f"Left out: {left_out_text(board)}."] if board.left_out else []
     said += [f"{'; '.join(note.removesuffix('.') for note in board.notes)}."] if board.notes else []
-    note = " ".join(
-        ["All ranges of ranks hold together with 95 %; they follow from item-by-item comparisons of all pairs.", *said]
-    )
+    ranges = "All ranges of ranks hold together with 95 %; they follow from item-by-item comparisons of all pairs."
+    few = f"Too few independent items to rank: at least {MINIMUM_CLUSTERS} are needed."
+    note = " ".join([few if board.too_few else ranges, *said])
     return Table(
         f"leaderboard-{board.instrument}-{board.task}",
         board.where + ("" if board.chance is None else f" (chance {number(board.chance, board.unit)})"),
@@ -325,7 +332,14 @@ def leaderboard_table(board: Leaderboard) -> Table:
 def _row(one: Standing, unit: str, digits: int | None) -> tuple[Cell, ...]:
     ranks = bounds_text(one.ranks, lambda low, high: f"{low:.0f} to {high:.0f}", too_few="too few")
     interval = interval_text(one.interval, unit, "too few", digits)
-    return one.rank, ranks, one.subject, number(one.value, unit, digits), interval, one.items
+    return (
+        None if one.ranks.too_few else one.rank,
+        ranks,
+        one.subject,
+        number(one.value, unit, digits),
+        interval,
+        one.items,
+    )
 
 
 def left_out_text(board: Leaderboard) -> str:
@@ -344,7 +358,7 @@ def overview_table(boards: Sequence[Leaderboard]) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for board in boards:
         best = [(one.subject, estimate(one.value, board.unit, one.interval)) for one in board.standings[:2]]
-        (first, value), (second, its) = (*best, (None, None))[:2]
+        (first, value), (second, its) = (*best, (None, None))[:2] if not board.too_few else (("too few", None),) * 2
         rows.append((board.where, first, value, second, its, len(board.standings), board.standings[0].items))
     columns = ("task", "first", "value", "second", "its value", "subjects", "items")
     left = [f"{board.instrument}/{board.task}: {left_out_text(board)}." for board in boards if board.left_out]
@@ -362,8 +376,8 @@ def raw_ranks(boards: Sequence[Leaderboard]) -> Table:
     for board in boards:
         what = (board.instrument, board.task, board.measure, board.unit)
         rows += [
-            (*what, one.rank, one.ranks.low, one.ranks.high, one.subject, one.value, one.interval.low,
-             one.interval.high, one.items, "; ".join(one.beats))
+            (*what, None if board.too_few else one.rank, one.ranks.low, one.ranks.high, one.subject, one.value,
+             one.interval.low, one.interval.high, one.items, "; ".join(one.beats))
             for one in board.standings
         ]  # fmt: skip
     return Table("leaderboard", "Leaderboard", columns, tuple(rows))
@@ -375,9 +389,9 @@ def leaderboard_sentence(board: Leaderboard) -> str:
     where = f"{board.instrument}/{board.task}, {lowered(board.title)}"
     if len(board.standings) < 2:
         return f"{where}: only {first.subject} can be ranked."
+    if board.too_few:
+        return f"{where}: {first.items} shared items are too few to rank the {len(board.standings)} subjects."
     lead = f"{where}: {first.subject} is first of {len(board.standings)} on {first.items} shared items"
-    if first.ranks.too_few:
-        return f"{lead}; too few items to distinguish the ranks."
     doubt = f"; {board.doubt}" if board.doubt else ""
     rivals = [one.subject for one in board.standings[1:] if one.ranks.low is not None and one.ranks.low <= 1]
     if not rivals:

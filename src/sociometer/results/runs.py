@@ -135,9 +135,9 @@ class Rankings(Struct, frozen=True):
         """Who is first: one sentence for each task, or one for all if there are many."""
         if not self.several:
             return "\n".join(map(leaderboard_sentence, self.boards))
-        contested = [board for board in self.boards if len(board.standings) > 1]
+        contested = [board for board in self.boards if len(board.standings) > 1 and not board.too_few]
         if not contested:
-            return "No task has two subjects that can be ranked."
+            return "No task has two subjects and enough items to rank them."
         counts = Counter(board.standings[0].subject for board in contested).most_common()
         said = [f"{subject} on {count} of {len(contested)} tasks" for subject, count in counts]
         return f"First: {', '.join(said[:4])}{' …' if len(said) > 4 else ''}."

@@ -1,6 +1,6 @@
 """A run in sentences, tables and JSON: its measures, what they come from, and the caveats next to them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -10,7 +10,7 @@ from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import by_role, hint
 from sociometer.core.measure import Cell, Measure, Summary, Table
 from sociometer.core.reply_kind import AGAIN
-from sociometer.core.settings import is_paper
+from sociometer.core.settings import is_paper, without_folders
 from sociometer.core.words import cell_text, counted, first_of, lowered
 from sociometer.results.candidates import contamination_note, run_labels
 from sociometer.results.ceiling import End, end_of
@@ -31,7 +31,7 @@ from sociometer.statistics.formatting import (
     told_chances,
 )
 from sociometer.statistics.item_values import item_values
-from sociometer.store.records import RunStatus
+from sociometer.store.records import RunRecord, RunStatus
 from sociometer.store.stored_run import StoredRun
 
 ADVICE = "Add --"
@@ -322,11 +322,25 @@ def _counts(lines: Sequence[MeasureRow]) -> tuple[Cell, ...]:
     return count, sum(line.measure.unreadable for line in lines), sum(line.failed or 0 for line in lines)
 
 
+def other_options(record: RunRecord, card: Card, task_text: Callable[[str], str] = str) -> list[str]:
+    """The tasks and settings of a run that are not the default, and its sample of the items, in words."""
+    config = record.manifest.config
+    usual = set(config.tasks) == set(card.default_tasks(official=config.official))
+    shown = without_folders(card.setting, config.settings)
+    other = [one.name for one in card.setting if not one.is_default(config.settings.get(one.name))]
+    said = [
+        *([] if usual else map(task_text, config.tasks)),
+        *(f"{one} {', '.join(shown.texts(one))}" for one in other),
+    ]
+    return [*said, f"limit {config.limit}"] if config.limit else said
+
+
 def caveats(run: StoredRun) -> list[str]:
     """The caveats that must appear next to the scores of a run."""
     found = []
     if run.status is not RunStatus.FINISHED:
-        found.append(f"{run.reference} is {run.state}: its scores cover only the items played so far.")
+        why = f" ({run.why_ended})" if run.why_ended else ""
+        found.append(f"{run.reference} is {run.state}{why}: its scores cover only the items played so far.")
     if is_paper(run.manifest.config.settings):
         found.append("Asked in the authors' own words (--wording paper).")
     beside = other_stand_ins(run.stand_ins)
@@ -351,6 +365,7 @@ def run_json(run: StoredRun) -> dict[str, Any]:
         "version": run.version,
         "subject": run.subject,
         "status": run.status,
+        "why_ended": run.why_ended,
         "stand_ins": run.stand_ins,
         "contamination": contamination_note(run),
         "failures": run.failures(),

@@ -27,7 +27,7 @@ def decimals(unit: str, interval: Interval | None) -> int | None:
     """The decimals that an interval is worth in its unit; None if there is none, or if it has no width.
 
     Too few clusters for an interval are worth one decimal less than usual. A bound has enough decimals to differ from
-    the values that it must stay apart from.
+    the values that it must stay apart from, and from zero if the value could be on either side of it.
     """
     scale, usual = scale_and_digits(unit)
     if interval is None or interval.method == NO_VARIATION:
@@ -38,8 +38,10 @@ def decimals(unit: str, interval: Interval | None) -> int | None:
     if not math.isfinite(width) or width <= 0:
         return None
     digits = min(max(0, 1 - math.floor(math.log10(width))), usual + 1)
-    pairs = [(end * scale, mark * scale) for end in (interval.low, interval.high) for mark in interval.apart]
-    while digits < usual + 3 and any(end != mark and round(end, digits) == round(mark, digits) for end, mark in pairs):
+    marks = {*interval.apart, *((0.0,) if unit != "share" or interval.low < 0 else ())}
+    pairs = [(end * scale, mark * scale) for end in (interval.low, interval.high) for mark in marks]
+    pairs = [(end, mark) for end, mark in pairs if not math.isclose(end, mark, abs_tol=1e-9)]
+    while digits < usual + 3 and any(round(end, digits) == round(mark, digits) for end, mark in pairs):
         digits += 1
     return digits
 

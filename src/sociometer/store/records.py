@@ -127,12 +127,14 @@ class Spent(Struct):
         return self.requests, tokens, self.cost + self.charged_cost
 
 
-class Totals(Struct, frozen=True):
+class Totals(Struct, frozen=True, omit_defaults=True):
     """The counts and the spending of a run, stored when it ends, so that a list of runs need not add them up again."""
 
     done: int
     failed: int
     spent: Spent
+    why: str = ""
+    """Why the run ended before all items were played; empty if it did not, or in stores of earlier versions."""
 
 
 class RunRecord(Struct, frozen=True):

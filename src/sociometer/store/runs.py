@@ -163,14 +163,14 @@ class Runs(StorePart):
         self._writer.queue(delete)
         self._writer.flush()
 
-    def set_status(self, run: str, status: RunStatus, *, at: float | None = None) -> None:
-        """Store the status of a run, and its totals if it ends; deletes the summaries of a run that is continued."""
+    def set_status(self, run: str, status: RunStatus, *, at: float | None = None, why: str = "") -> None:
+        """Store the status of a run, and if it ends its totals and `why`; a continued run loses its summaries."""
         finished = (at or time.time()) if status is RunStatus.FINISHED else None
 
         def update(batch: Transaction) -> None:
             ended = status is not RunStatus.PLAYING
             place = (run, "totals", str(status), finished)
-            totals = seal(_encode(_totals(batch.connection, run)), *place) if ended else None
+            totals = seal(_encode(_totals(batch.connection, run, why)), *place) if ended else None
             query = "UPDATE run SET status = ?, finished = ?, totals = ? WHERE id = ?"
             batch.execute(query, (status, finished, totals, run))
             if not ended:
@@ -326,6 +326,6 @@ def _read_run(
     return RunRecord(run, instrument, subject, RunStatus(status), manifest, created, finished, name, totals, origin)
 
 
-def _totals(connection: Connection, run: str) -> Totals:
+def _totals(connection: Connection, run: str, why: str) -> Totals:
     row = connection.execute(COUNT, (run,)).fetchone()
-    return Totals(int(row[0]), int(row[1]), spent_by(connection, run))
+    return Totals(int(row[0]), int(row[1]), spent_by(connection, run), why)

@@ -116,6 +116,11 @@ class StoredRun:
         return state_of(self._store, self.record)
 
     @property
+    def why_ended(self) -> str:
+        """Why the run ended before all items were played: `--max-requests 40 is reached`; empty if it did not."""
+        return why_ended(self._store, self.record)
+
+    @property
     def settings(self) -> Settings:
         """The settings of the run for tables and pages, with how the subject answered; paths without their folders."""
         config = self.manifest.config
@@ -235,6 +240,7 @@ class StoredRun:
             version=self.version,
             created=self.created,
             status=self.status,
+            why_ended=self.why_ended,
             whose_items=self.manifest.whose_items,
             as_in_paper=self.manifest.config.official,
             baseline=SUBJECT in self.manifest.roles and self.manifest.roles[SUBJECT].identity.wire == "baseline",
@@ -422,6 +428,13 @@ def state_of(store: Store, record: RunRecord) -> str:
     return f"{status}, {100 * store.totals(record).done // planned} %" if planned else status
 
 
+def why_ended(store: Store, record: RunRecord) -> str:
+    """Why a run ended before all items were played; empty if it did not, or if nobody knows."""
+    if record.status is RunStatus.PLAYING and not store.is_played(record.id):
+        return "its process was killed"
+    return record.totals.why.rstrip(".") if record.totals else ""
+
+
 def _early(store: Store, record: RunRecord) -> str:
     """After how many items the stopping rule ended a run, and how; empty if it played all, or if this is damaged."""
     tasks = record.manifest.config.tasks if record.manifest.config.until else ()
@@ -434,10 +447,12 @@ def _early(store: Store, record: RunRecord) -> str:
     return "" if used == planned else f"{'undecided' if open_ones else 'decided'} after {used} of {planned}"
 
 
-def first_score(store: Store, record: RunRecord, card: Card) -> tuple[MeasureCard, Measure, Summary] | None:
-    """The first primary measure with a stored value, and the summary that it is from."""
+def first_score(
+    summary_of: Callable[[str], Summary | None], record: RunRecord, card: Card
+) -> tuple[MeasureCard, Measure, Summary] | None:
+    """The first primary measure with a value, and the summary that it is from; `summary_of` gives that of a task."""
     for task in record.manifest.config.tasks:
-        if summary := store.runs.summary(record.id, task):
+        if summary := summary_of(task):
             for known in card.measures_of(task) or past_measures(task, summary):
                 found = summary.measure(known.name)
                 if known.primary and found is not None and found.value is not None:

@@ -2,8 +2,9 @@
 
 import asyncio
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, get_args
 
 import msgspec
@@ -23,9 +24,10 @@ from sociometer.reporting.figures import run_figures
 from sociometer.reporting.plot import drawn
 from sociometer.results.candidates import contamination_note, run_labels
 from sociometer.results.comparison import compare
-from sociometer.results.corrected import corrected_measures, correction_note, corrections
-from sociometer.results.groups import runs_of_people
-from sociometer.results.summaries import ADVICE
+from sociometer.results.corrected import correction_note, corrections
+from sociometer.results.groups import PeopleRun, runs_of_people, study_run
+from sociometer.results.runs import candidates
+from sociometer.results.summaries import ADVICE, other_options
 from sociometer.results.verdicts import Comparison
 from sociometer.statistics.chart_theme import Mode
 from sociometer.statistics.formatting import chance_of, interval_text, number
@@ -34,7 +36,8 @@ from sociometer.store.place import StorePlace
 from sociometer.store.records import RunRecord, RunStatus
 from sociometer.store.runs import RunSearch
 from sociometer.store.store import Store
-from sociometer.store.stored_run import StoredRun, first_score, state_of, status_of
+from sociometer.store.stored_run import StoredRun, first_score, state_of, status_of, why_ended
+from sociometer.store.studies import PERSON
 from sociometer.web.guard import visitor_of
 from sociometer.web.rendering import owner_page, tongue
 
@@ -61,6 +64,8 @@ class ViewedStore:
         self.cards = dict(cards)
         self._load_card = load
         self._load = lru_cache(maxsize=None)(load)
+        self.studies: dict[str, tuple[State, RunRow]] = {}
+        """What the list shows of each study, with the state in which it was computed."""
 
     def opened(self) -> Store:
         """The store, for reading."""
@@ -69,6 +74,14 @@ class ViewedStore:
     def run(self, store: Store, run: str) -> StoredRun:
         record = store.runs.get(run)
         return StoredRun(store, record, self.instrument_of(record))
+
+    def people(self, store: Store, study: str) -> PeopleRun | None:
+        """The people of a study who count, as one run; None if there is no such study."""
+        return study_run(store, study, self._load)
+
+    def side(self, store: Store, name: str) -> StoredRun:
+        """A run, or the people of a study."""
+        return self.people(store, name) or self.run(store, name)
 
     def instrument_of(self, record: RunRecord) -> Instrument:
         """The instrument of a run; an imported benchmark brings its own card and cannot be loaded by name."""
@@ -97,6 +110,8 @@ class RunRow(Struct, frozen=True):
     status: str
     state: str
     """The status in words, with what a stopping rule did: “decided after 77 of 192”."""
+    why: str
+    """Why it ended before all items were played."""
     created: float
     done: int
     failed: int
@@ -109,10 +124,14 @@ class RunRow(Struct, frozen=True):
     bounds: str = ""
     chance: str = ""
     measure: str = ""
+    better: str = ""
+    """Which direction of the measure is better."""
     others: dict[str, str] = {}
     """The models in the other roles."""
     items: str = ""
     """Whose items it has, in words; empty for bundled and imported ones."""
+    options: tuple[str, ...] = ()
+    """The titles of its tasks and its settings, if they are not the default."""
 
     @property
     def finished(self) -> int:
@@ -120,29 +139,32 @@ class RunRow(Struct, frozen=True):
         return self.done + self.failed
 
 
-def run_row(viewed: ViewedStore, store: Store, record: RunRecord) -> RunRow:
+def run_row(
+    viewed: ViewedStore, store: Store, record: RunRecord, summary_of: Callable[[str], Summary | None] | None = None
+) -> RunRow:
     """The current row of a run in the list."""
     totals = store.totals(record)
     done, failed, spent = totals.done, totals.failed, totals.spent
     spec, whose = model_label(record.manifest.config.subject), record.manifest.whose_items
-    status = status_of(store, record)
+    status, card = status_of(store, record), record.manifest.card or viewed.cards.get(record.instrument)
     return RunRow(
-        id=record.id, name=record.name, instrument=record.instrument, subject=record.subject,
-        model="" if spec == record.subject else spec,
+        id=record.id, name=record.name, instrument=record.instrument, subject=record.tested,
+        model="" if spec in (record.subject, "") else spec,
         status="imported" if record.manifest.imported else str(status),
         state=state_of(store, record) if status is RunStatus.FINISHED or record.manifest.imported else str(status),
-        created=record.created, done=done, failed=failed, planned=record.manifest.episodes, requests=spent.requests,
+        why=why_ended(store, record), created=record.created, done=done, failed=failed,
+        planned=record.manifest.episodes, requests=spent.requests,
         tokens=spent.input_tokens + spent.output_tokens, cost=_cost(spent.cost, spent.priced, spent.unpriced),
-        others=record.manifest.other_roles,
+        others=record.manifest.other_roles if record.subject else {},
         items=f"{whose} items" if whose in ("official", "own") else "",
-        **_score(viewed, store, record),
+        options=tuple(other_options(record, card, card.task_title)) if card else (),
+        **_score(card, summary_of or partial(store.runs.summary, record.id), record),
     )  # fmt: skip
 
 
-def _score(viewed: ViewedStore, store: Store, record: RunRecord) -> dict[str, str]:
-    card = record.manifest.card or viewed.cards.get(record.instrument)
+def _score(card: Card | None, summary_of: Callable[[str], Summary | None], record: RunRecord) -> dict[str, str]:
     try:
-        found = first_score(store, record, card) if card and record.status is not RunStatus.PLAYING else None
+        found = first_score(summary_of, record, card) if card and record.status is not RunStatus.PLAYING else None
     except StoreError:
         return {"score": "damaged"}
     if card is None or found is None:
@@ -151,6 +173,7 @@ def _score(viewed: ViewedStore, store: Store, record: RunRecord) -> dict[str, st
     chance = chance_of(known, card, summary, on_official=record.manifest.whose_items != "bundled")
     return {
         "measure": known.title,
+        "better": known.better,
         "score": number(measure.value, known.unit, interval=measure.interval),
         "bounds": interval_text(measure.interval, known.unit, "too few items for an interval"),
         "chance": "" if chance is None else number(chance, known.unit),
@@ -173,6 +196,8 @@ class StudyRow(Struct, frozen=True):
     finished: int
     people: list[RunRow]
     """The newest of them."""
+    whole: RunRow | None = None
+    """Those who count, as one subject, with their mean; None if nobody counts yet."""
 
 
 def find_runs(viewed: ViewedStore, search: RunSearch, counted: RunSearch) -> tuple[list[RunRow], int, list[StudyRow]]:
@@ -194,7 +219,21 @@ def find_runs(viewed: ViewedStore, search: RunSearch, counted: RunSearch) -> tup
 def _study_row(viewed: ViewedStore, store: Store, name: str, members: list[RunRecord]) -> StudyRow:
     finished = sum(record.status is RunStatus.FINISHED for record in members)
     shown = [run_row(viewed, store, record) for record in members[:ROWS]]
-    return StudyRow(name, members[0].instrument, len(members), finished, shown)
+    return StudyRow(name, members[0].instrument, len(members), finished, shown, _people(viewed, store, name))
+
+
+def _people(viewed: ViewedStore, store: Store, name: str) -> RunRow | None:
+    """A study with the numbers of `compare`, computed again only if more was answered."""
+    try:
+        run = viewed.people(store, name)
+    except UsageError:  # nobody counts yet
+        return None
+    if run is None:
+        return None
+    state = (run.subject, *((one, store.episodes.counts(one)) for one in run.members))
+    if name not in viewed.studies or viewed.studies[name][0] != state:
+        viewed.studies[name] = state, run_row(viewed, store, run.record, run.summary)
+    return viewed.studies[name][1]
 
 
 def page_number(request: web.Request) -> int:
@@ -266,6 +305,14 @@ class RunHead(Struct, frozen=True):
     settings: dict[str, Any]
     stand_ins: tuple[str, ...]
     failures: dict[str, int]
+
+    @property
+    def resume(self) -> str:
+        """What to type to continue a run that ended early; empty for a person's, who comes back with a code."""
+        cap = re.search(r"--max-[a-z]+", self.row.why)
+        more = (cap[0], "MORE") if cap else ()
+        command = self.record.manifest.config.resume_command(self.record.reference, *more)
+        return command if self.row.why and self.record.manifest.config.subject != PERSON else ""
 
     def task(self, wanted: str) -> str:
         """The task that a link names, or the first."""
@@ -434,6 +481,9 @@ class PairedList(Struct, frozen=True):
 
 def read_play(viewed: ViewedStore, run: str, task: str, item: str, repeat: int) -> ItemPlayed | str:
     """One play of an item in a run, or why there is none."""
+    with viewed.opened() as store:
+        if people := viewed.people(store, run):
+            return f"{people.people} people: the page of each of them has their answer."
     try:
         return read_item(viewed, run, task, item, repeat)
     except UsageError as error:
@@ -445,8 +495,9 @@ def read_sides(viewed: ViewedStore, given: Sequence[str], task: str) -> Sides:
     if not 2 <= len(set(given)) <= MOST_RUNS:
         raise UsageError(f"side by side needs 2 to {MOST_RUNS} runs, not {len(set(given))}; choose them in the list.")
     with viewed.opened() as store:
-        # The oldest first, as in `compare OLD NEW`; the list has the newest first.
-        runs = sorted((viewed.run(store, run) for run in dict.fromkeys(given)), key=lambda run: run.record.created)
+        # People first, then the oldest, as in `compare STUDY OLD NEW`; the list has the newest first.
+        runs = [viewed.side(store, run) for run in dict.fromkeys(given)]
+        runs.sort(key=lambda run: (not run.people, run.record.created))
         first = runs[0]
         other = next((run for run in runs if run.instrument != first.instrument), None)
         if other is not None:
@@ -470,18 +521,15 @@ def read_sides(viewed: ViewedStore, given: Sequence[str], task: str) -> Sides:
 def read_verdicts(viewed: ViewedStore, sides: Sides) -> tuple[Comparison, ...]:
     """The verdict of `compare` on the runs, each against the first."""
     with viewed.opened() as store:
-        compared = []
-        for label, run in zip(sides.labels, (viewed.run(store, run) for run in sides.runs), strict=True):
-            made = run.task(sides.task).headline(run.view(sides.task))
-            compared.append(structs.replace(made, subject=label, corrected=corrected_measures(run, sides.task)))
-        return compare(compared)
+        return compare(candidates([viewed.side(store, run) for run in sides.runs], sides.task))
 
 
 def read_pairs(viewed: ViewedStore, sides: Sides, order: str, words: str, at: int) -> PairedList:
     """One page of the items that the first two runs have, with the words, in this order."""
     start, wanted = ITEMS * (at - 1), words.lower().split()
     with viewed.opened() as store:
-        tables = [_values(store.episodes.scored(run, sides.task), sides.measure) for run in sides.runs]
+        runs = [viewed.side(store, run) for run in sides.runs]
+        tables = [_values(run, store, sides) for run in runs]
         items = [item for item in tables[0] if item in tables[1] and all(word in item.lower() for word in wanted)]
         sign = -1.0 if sides.measure is not None and sides.measure.better == "lower" else 1.0
         leads = {item: sign * _lead(tables[0][item], tables[1][item]) for item in items}
@@ -489,7 +537,8 @@ def read_pairs(viewed: ViewedStore, sides: Sides, order: str, words: str, at: in
             weight = {"first": -1.0, "second": 1.0}
             items.sort(key=lambda item: weight[order] * leads[item] if order in weight else -abs(leads[item]))
         shown = items[start : start + ITEMS]
-        bodies = store.episodes.items(sides.runs[0], sides.task, shown)
+        played = next((run.id for run in runs if not run.people), "")
+        bodies = store.episodes.items(played, sides.task, shown)
     found = list(leads.values())
     ahead = sum(lead > 0 for lead in found), sum(lead < 0 for lead in found), found.count(0)
     values = {item: [value_text(table.get(item), sides.measure, sides.card) for table in tables] for item in shown}
@@ -502,11 +551,15 @@ def _lead(first: float | None, second: float | None) -> float:
     return 0.0 if first is None or second is None else first - second
 
 
-def _values(episodes: Iterable[ScoredEpisode], measure: MeasureCard | None) -> dict[str, float | None]:
-    """The mean over repeats of each item; None if no repeat has a value."""
+def _values(run: StoredRun, store: Store, sides: Sides) -> dict[str, float | None]:
+    """The mean over repeats, or over people, of each item; None if none of them has a value."""
     found: dict[str, list[float]] = {}
-    for one in episodes:
-        values = found.setdefault(one.item, [])
-        if (value := value_of(one.score, measure)) is not None:
+    if run.people:
+        scored = ((one.item.id, one.score) for one in run.episodes(sides.task))
+    else:
+        scored = ((one.item, one.score) for one in store.episodes.scored(run.id, sides.task))
+    for item, score in scored:
+        values = found.setdefault(item, [])
+        if (value := value_of(score, sides.measure)) is not None:
             values.append(value)
     return {item: sum(values) / len(values) if values else None for item, values in found.items()}
