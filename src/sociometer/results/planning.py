@@ -164,5 +164,5 @@ def detection_sentence(spread: Spread, measure: MeasureCard, items: int, repeats
     once, often = (f"{spread.items(wanted, repeats):,} items" for repeats in (REPEATS[0], REPEATS[-1]))
     here = f"the {items} items here {times} have {100 * spread.power(wanted, items, repeats):.0f} %"
     size = f"{detect:g}" + (" points" if measure.unit in ("share", "points") else "")
-    needed = f"To detect {size}: {once} once, or {often} {REPEATS[-1]} times; {here}"
-    return f"{needed} ({power_terms(spread.told)})."
+    needed = f"To detect {size} with {100 * POWER:.0f} % power: {once} once, or {often} {REPEATS[-1]} times; {here}"
+    return f"{needed} (paired by item, {spread.told})."
