@@ -314,7 +314,9 @@ def test_runs_comparisons_and_reproductions_are_there(store, tmp_path):
     with pytest.raises(UsageError, match="needs two different runs"):
         sm.compare(first)
     assert sm.report([first, second], tmp_path / "page.html").exists()
-    assert sm.reproduce("seceu").good
+    again = sm.reproduce("seceu")
+    assert again.good and repr(again) == str(again) and len(str(again).splitlines()) > 5
+    assert "do not hold" in str(again).splitlines()[0] and "PublishedFigure" not in str(again)
     assert sm.figures(first)["abilities"].chart
 
 

@@ -41,7 +41,7 @@ from sociometer.models.registry import ModelEntry, describe
 from sociometer.reporting.figures import run_figures
 from sociometer.reporting.progress import ProgressDisplay
 from sociometer.results.choice import ChosenRuns, choose_by_words, find_run
-from sociometer.results.published import findings_table, reproduction_table, unexplained
+from sociometer.results.published import findings_table, reproduction_sentence, reproduction_table, unexplained
 from sociometer.results.runs import Comparisons, compare_runs
 from sociometer.results.stopping import Race, stopping_rule
 from sociometer.results.summaries import caveats, finding
@@ -375,6 +375,19 @@ class Reproduction(Struct, frozen=True):
     def findings(self) -> Table:
         """Our own findings about the data, which are no claims of the paper."""
         return findings_table(self.instrument, self.figures)
+
+    def __str__(self) -> str:
+        """How many claims hold, and those that do not or cannot be checked, one to a line."""
+        shown = self.table(mismatches_only=True)
+        texts = []
+        for where, what, printed, recomputed, result, reason in shown.rows:
+            values = [f"printed {printed}"] * bool(printed) + [f"recomputed {recomputed}"] * bool(recomputed)
+            texts.append(f"{where}, {what}: {'; '.join([str(result), *values])}. {reason or ''}".strip())
+        missing = [f"Official files that were not found: {', '.join(self.missing)}."] if self.missing else []
+        return "\n".join([reproduction_sentence(self.instrument, self.figures), *texts, *missing])
+
+    def __repr__(self) -> str:
+        return str(self)
 
     def _repr_html_(self) -> str:
         """How a notebook shows the reproduction."""

@@ -78,8 +78,8 @@ def test_a_refused_comparison_does_not_pass_the_gate(tmp_path, capsys):
         drawn = ["--limit", "1", "--seed", seed, "--store", path, "--json"]
         assert run_command(["run", "sesi", "--model", "baseline/oracle", *drawn]) == 0
         pair.append(json.loads(capsys.readouterr().out)[0]["run"])
-    assert run_command(["compare", *pair, "--store", path]) == 0
-    assert "cannot be compared: they share no scored item" in capsys.readouterr().out
+    assert run_command(["compare", *pair, "--store", path]) == 2
+    assert "cannot be compared: they share no scored item" in capsys.readouterr().err
     assert run_command(["compare", *pair, "--store", path, "--fail-if", "worse"]) == 1
     assert "on sesi/questions: they share no scored item" in capsys.readouterr().err
 
@@ -91,7 +91,7 @@ def test_a_gate_passes_only_what_it_can_see(tmp_path, capsys):
         assert run_command(["run", "sesi", *drawn]) == 0
     gate = ["compare", "main", "change", "--store", path]
     assert run_command([*gate, "--fail-if", "worse"]) == 0
-    assert "Smallest loss that would have been seen with 80 % power" in capsys.readouterr().err
+    assert "that would have been seen (80 % power, paired by item, spread of these runs): " in capsys.readouterr().err
     assert run_command([*gate, "--fail-unless", "no-worse", "--margin", "3"]) == 1
     assert "do not rule out a loss of 3 points" in capsys.readouterr().err
     assert run_command([*gate, "--fail-unless", "no-worse", "--margin", "30"]) == 0
@@ -332,8 +332,11 @@ def test_reliability_says_how_many_items_it_shows_and_that_nothing_varied(tmp_pa
 
 def test_a_later_smaller_run_does_not_take_the_place_of_a_fuller_one(tmp_path, capsys):
     path = str(tmp_path / "two.db")
-    for limit in ("30", "5"):
-        assert run_command(["run", "sesi", "--model", "baseline/first", "--limit", limit, "--store", path]) == 0
+    for model, limit in (("first", "30"), ("first", "5"), ("last", "30")):
+        if model == "last":
+            assert run_command(["compare", "sesi", "--store", path]) == 2
+            assert "only baseline/first can be ranked" in " ".join(capsys.readouterr().err.split())
+        assert run_command(["run", "sesi", "--model", f"baseline/{model}", "--limit", limit, "--store", path]) == 0
     capsys.readouterr()
     assert run_command(["compare", "sesi", "--store", path, "--json"]) == 0
     captured = capsys.readouterr()

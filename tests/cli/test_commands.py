@@ -356,6 +356,25 @@ def test_an_export_with_an_unknown_ending_is_refused(cli, tmp_path):
     assert not list(tmp_path.glob("x*"))
 
 
+def test_a_ledger_is_written_to_the_file_that_was_typed_and_a_missing_folder_is_refused_first(cli, tmp_path):
+    code, out, err = cli("paper", "reproduce", "seceu", "egosocial", "--to", str(tmp_path / "missing" / "led.csv"))
+    assert (code, out) == (2, "") and "there is no folder" in err
+    cli("paper", "reproduce", "seceu", "egosocial", "--to", str(tmp_path / "led.csv"))
+    assert [path.name for path in tmp_path.glob("led*")] == ["led.csv"]
+    written = (tmp_path / "led.csv").read_text(encoding="utf-8")
+    assert written.startswith("instrument,where,what,") and "\negosocial," in written and "our finding" in written
+
+
+def test_an_import_says_what_it_is_and_that_it_was_checked(cli, tmp_path):
+    cli(*PLAY)
+    file, store = tmp_path / "x.sociometer", ("--store", str(tmp_path / "other.db"))
+    assert cli("export", "last", "--to", str(file))[0] == 0
+    code, _, err = cli("import", "run", str(file), *store)
+    assert code == 0 and "episodes recomputed from their replies, all numbers agree; root " in err and "unsigned" in err
+    (tmp_path / "scores.csv").write_text("item,subject,score\n1,a,1\n2,a,0\n", encoding="utf-8")
+    assert "scores.csv: scores-" in cli("import", "csv", str(tmp_path / "scores.csv"), *store)[2]
+
+
 def test_a_file_of_signers_that_does_not_exist_is_refused(cli, tmp_path):
     cli(*PLAY)
     assert cli("export", "last", "--to", str(tmp_path / "x.sociometer"))[0] == 0

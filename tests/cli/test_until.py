@@ -87,7 +87,9 @@ def test_plan_says_what_a_difference_takes(play, tmp_path):
     assert "To detect 10 points with 80 % power: 152 items once" in " ".join(printed.out.split())
     assert "assuming that two answers differ on 20 % of the items" in " ".join(printed.out.split())
     _, printed = play("run", *models("random"), "--dry-run", "--limit", "60")
-    assert "60 items once detect a difference of" in " ".join(printed.out.split())
+    assert "points or more (80 % power, paired by item, assuming that two answers differ on" in " ".join(
+        printed.out.split()
+    )
     for function in (says_a, says_b):
         sm.run("sesi", function, store=tmp_path / "s.db", label=function.__name__)
     _, printed = play("plan", *models("random"), "--detect", "10", "--json")

@@ -1,9 +1,11 @@
 """Which runs stand for their subjects when none is named."""
 
+import shlex
 import shutil
 
 import pytest
 
+import sociometer as sm
 from sociometer.cli.main import run_command
 from sociometer.core.config import RunConfig
 from sociometer.core.conversation import Identity
@@ -44,6 +46,40 @@ def test_a_stand_in_beside_the_subject_is_chosen_last():
 def test_of_equals_the_kind_played_last_and_of_its_runs_the_fullest_are_chosen():
     standing = (run("a", "v3", 9, 1), run("a", "4o", 5, 2), run("a", "4o", 7, 3))
     assert [one.items for one in _fullest(standing, one_kind=True)] == [7]
+
+
+def test_runs_on_the_same_items_are_compared_and_the_command_for_the_others_is_shown(tmp_path, capsys, official_data):
+    store = ["--store", str(tmp_path / "s.db"), "--quiet"]
+    models = ("baseline/random", "baseline/first")
+    asked = [word for model in models for word in ("--model", model)]
+    for items in (["--official", "--data", str(official_data)], ["--shuffle"]):  # the bundled ones are newer
+        assert run_command(["run", "seceu", *items, *asked, *store]) == 0
+    assert run_command(["run", "seceu", "--model", "baseline/last", *store]) == 0
+    capsys.readouterr()
+    for words in (["seceu", *models], models):
+        assert run_command(["compare", *words, *store[:2]]) == 0
+        out, err = capsys.readouterr()
+        assert "seceu/feelings, official items" in out and "EQ" in out
+        assert "(40 official items)" in err and "runs on bundled items are left out" in err
+    others = shlex.split(err.rpartition("To compare those: sociometer ")[2])
+    assert run_command(others) == 0
+    assert "official" not in "".join(capsys.readouterr())
+    assert run_command(["compare", models[0], "baseline/last", *store[:2]]) == 0
+    out, err = capsys.readouterr()
+    assert "official" not in out + err and "(40 bundled items)" in err
+    bundled = [word for word in others if word.startswith("seceu-")]
+    official = [one.id for one in sm.runs(store=tmp_path / "s.db") if one.official]
+    for shown in ([], ["--json"]):
+        assert run_command(["compare", official[0], bundled[1], *store[:2], *shown]) == 2
+        assert "cannot be compared: they were scored on different norms (official and bundled items)" in " ".join(
+            "".join(capsys.readouterr()).split()
+        )
+
+
+def test_a_run_with_usual_settings_goes_before_a_newer_one_with_others(tmp_path):
+    runs = [sm.run("seceu", "baseline/first", settings={"shuffle": one}, limit=4, store=tmp_path / "s.db")
+            for one in (False, True)]  # fmt: skip
+    assert [one.id for one in sm.choose("seceu", store=tmp_path / "s.db").runs] == [runs[0].id]
 
 
 def test_a_set_of_ones_own_in_the_official_layout_is_not_called_official(tmp_path, official_data):

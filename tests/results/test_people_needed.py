@@ -54,7 +54,7 @@ def test_a_mean_needs_people_by_their_spread():
 def test_the_source_of_the_spread_is_shown():
     assert "1 logit" in needed(percent=50, width=20).source
     seceu = people_needed(card_of("seceu").primary_of("feelings"), ITEMS, percent=50, width=20)
-    assert (seceu.spread, seceu.source) == (pytest.approx(0.822), "the people of the paper")
+    assert (seceu.spread, seceu.source) == (pytest.approx(0.822), "the people of the paper on all its items")
 
 
 def test_the_error_of_a_model_stays_however_many_people_come():

@@ -9,7 +9,10 @@ from sociometer.cli.main import run_command
 from sociometer.engine.recordings import matching
 from sociometer.instruments import load
 from sociometer.models.recorded import load_recording
-from sociometer.results.planning import Spread, _pair, at_top_before
+from sociometer.results.comparison import compare
+from sociometer.results.planning import Spread, _pair, at_top_before, detection_sentence
+from sociometer.results.runs import Comparisons, _could_see
+from sociometer.statistics.formatting import amount
 from sociometer.statistics.item_values import item_values
 from sociometer.statistics.paired import item_differences
 
@@ -27,6 +30,20 @@ def test_runs_that_are_alike_do_not_promise_the_impossible():
     assert [spread.items(size, 1) for size in (0.05, 0.1)] == [157, 78]
     assert spread.items(0.05, 5) == 157, "repeats do not go below the floor"
     assert spread.power(0.05, 69, 1) == pytest.approx(0.13, abs=0.005)
+
+
+@pytest.mark.parametrize("of", [{}, {"unit": "points", "high": 10.0}])
+def test_a_plan_a_comparison_and_a_gate_detect_the_same_on_the_same_items(of):
+    test = card(**of)
+    rows = ([1, 0, 1, 1] * 30, [1, 1, 0, 1] * 30) if not of else ([3, 5.5, 8, 2] * 30, [4, 5, 7, 3] * 30)
+    runs = [fake_run(name, row, of=test) for name, row in zip("AB", rows, strict=True)]
+    (compared,) = compare(runs)
+    planned = _pair(test.measure[0], *(item_values(run, "correct") for run in runs))
+    detected = compared.primary_rows[0].detectable
+    assert planned.detectable(120, 1) == pytest.approx(detected, rel=0.01)
+    size = amount(detected, test.measure[0].unit, interval=compared.primary_rows[0].paired.interval)
+    said = [_could_see(Comparisons((compared,))), detection_sentence(planned, test.measure[0], 120, 1, None)]
+    assert all("80 % power, paired by item, " in one for one in said) and f": {size} on tact/questions" in said[0]
 
 
 @pytest.mark.parametrize(("difference", "discordant", "items"), [(0.05, 0.05, 157), (0.1, 0.2, 152), (0.1, 0.3, 230)])

@@ -59,11 +59,10 @@ def test_of_several_ways_of_prompting_the_one_a_run_is_known_by_is_compared(cli)
 def test_a_failed_test_is_neither_ranked_nor_better(cli):
     refused = play(cli, "seceu", "--model", "baseline/refuse")
     poor = play(cli, "seceu", "--model", "baseline/first")
-    out = cli("compare", refused, poor)[1]
-    assert "FAILED" in out
-    board = json.loads(cli("compare", "seceu", "--json")[1])[0]
-    assert [s["subject"] for s in board["standings"]] == ["baseline/first"]
-    assert any("baseline/refuse: FAILED" in line for line in board["left_out"])
+    code, _, err = cli("compare", refused, poor)
+    assert code == 2 and "FAILED" in err
+    code, out, err = cli("compare", "seceu")
+    assert code == 2 and not out and "only baseline/first can be ranked" in err and "baseline/refuse: FAILED" in err
 
 
 def test_a_board_leaves_out_other_wordings_and_says_which_settings_differ(cli):

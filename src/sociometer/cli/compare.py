@@ -22,7 +22,7 @@ from sociometer.results.comparison_tables import (
     verdict_sentences,
 )
 from sociometer.results.groups import study_run
-from sociometer.results.leaderboard import leaderboard_table, overview_table, raw_ranks
+from sociometer.results.leaderboard import leaderboard_table, left_out_text, overview_table, raw_ranks
 from sociometer.results.profile import profile_of
 from sociometer.results.reliability import (
     coefficients_table,
@@ -56,6 +56,10 @@ def _show_profile(engine: Engine, subject: str, display: Display) -> None:
 def show_ranking(chosen: ChosenRuns, task: str, measure: str, display: Display) -> None:
     """Print where the subjects of several runs stand on the items they share, with an interval for each rank."""
     found = rank_runs(chosen, task, measure, track)
+    if not any(len(board.standings) > 1 for board in found.boards):
+        left = [f"Left out: {left_out_text(board)}." for board in found.boards if board.left_out]
+        needed = f"A ranking needs two subjects with runs on the same items; '{hint('runs')}' lists the stored runs."
+        raise UsageError(" ".join(filter(None, (found.verdict, *found.unranked, *left, needed))))
     tables = [leaderboard_table(board) for board in found.boards]
     display.show(
         [overview_table(found.boards)] if found.several else tables,
@@ -142,6 +146,8 @@ def _compare(
             found_gate = gate(runs, task, terms, no_worse=bool(fail_unless)) if gated else None
             compared = found_gate.compared if found_gate else compare_runs(runs, task, terms)
     found = (*compared, *compared.lacking)
+    if found_gate is None and not any(one.measures for one in compared):
+        raise UsageError("\n".join(dict.fromkeys(map(str, compared))))
     if display.as_json:
         display.json(found)
     else:

@@ -1,5 +1,6 @@
 """`sociometer import run|inspect|lm-eval|csv FILE…`: others' runs, and runs of any benchmark from other tools' logs."""
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from sociometer.engine.engine import Engine
 from sociometer.engine.replay import check_bundle
 from sociometer.instruments import load
 from sociometer.results.summaries import run_json, summary_table
-from sociometer.store.bundle import ENDING, BundleError, read_bundle
+from sociometer.store.bundle import ENDING, BundleError, read_bundle, signer_of
 from sociometer.store.place import StorePlace
 from sociometer.store.records import RunStatus
 from sociometer.store.stored_run import StoredRun
@@ -43,7 +44,11 @@ def format_command(name: str) -> click.Command:
             damaged: list[DataError] = []
             for file in found:
                 try:
-                    runs += _READERS[name](engine, file, options)
+                    read = _READERS[name](engine, file, options)
+                    runs += read
+                    if name != "run":
+                        told = (f"{one.reference} ({one.subject} on {one.instrument})" for one in read)
+                        print_text(f"Imported from {file}: {', '.join(told)}.", err=True)
                 except DataError as error:
                     if len(found) == 1:
                         raise
@@ -109,10 +114,18 @@ def _bundle(engine: Engine, file: Path, options: dict[str, Any]) -> list[StoredR
         engine.check_name(name, option="--name")
     named = structs.replace(manifest, config=structs.replace(manifest.config, name=name))
     bundle = structs.replace(bundle, run=structs.replace(bundle.run, manifest=named))
+    signer = signer_of(bundle) if shutil.which("ssh-keygen") else ""
     done = check_bundle(bundle, load, engine.store, f"{file.name} {bundle.root}", stopping_rule)
     if done.why_not:
         raise BundleError(f"{file}: its numbers cannot be recomputed here, so it is not imported: {done.why_not}")
-    return [engine.stored(bundle.run.id)]
+    unsigned = "signature not checked (there is no ssh-keygen)" if bundle.signature else "unsigned"
+    whose = f"signed by {signer}" if signer else unsigned
+    stored = engine.stored(bundle.run.id)
+    print_text(
+        f"Imported {stored.reference} ({stored.subject} on {stored.instrument}): {done.recomputed} of {done.episodes}"
+        f" episodes recomputed from their replies, all numbers agree; root {bundle.root[:12]}…, {whose}.", err=True
+    )  # fmt: skip
+    return [stored]
 
 
 def _inspect(engine: Engine, file: Path, options: dict[str, Any]) -> list[StoredRun]:

@@ -13,6 +13,7 @@ from msgspec import structs
 from sociometer.core.errors import ExitCode, UsageError, unknown
 from sociometer.core.instrument import Result
 from sociometer.core.measure import Table
+from sociometer.core.sheets import folder_for
 from sociometer.reporting.terminal import SCREEN, Display, print_json, print_line, print_table, print_text
 
 __all__ = [
@@ -72,6 +73,8 @@ class TableCommand(click.Command):
         if to is not None and not fits:
             kind, what = ("json", "a .json file") if as_json else (chosen, "a .csv file or a folder")
             raise UsageError(f"--format {kind} cannot be written to '{to}'; give --to {what}.")
+        if to is not None:
+            folder_for(Path(to))
         ctx.params["display"] = Display("json" if as_json else chosen or "table", None if to is None else Path(to))
         return super().invoke(ctx)
 

@@ -36,6 +36,7 @@ from sociometer.reporting.progress import ProgressDisplay, track, working
 from sociometer.results.choice import choose_for_paper
 from sociometer.results.published import (
     ReplicatedFigure,
+    ledger_table,
     missing_files_sentence,
     replicated_figures,
     replication_sentence,
@@ -64,7 +65,7 @@ def _reproduce(instruments: tuple[str, ...], data: str, display: Display) -> int
             *(missing_files_sentence(card_of(one.instrument), one.missing) for one in found if one.missing),
             *([] if display.wide else ["Add --format wide to see what holds."]),
         ],
-        files=[table for one in found for table in (one.table(), one.findings())],
+        files=[ledger_table({one.instrument: one.figures for one in found})],
         data={"reproduced": good, "figures": figures, "not_found": missing},
     )
     return int(ExitCode.OK if good else ExitCode.GATE_FAILED)

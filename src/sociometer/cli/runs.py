@@ -2,6 +2,7 @@
 
 import sys
 from datetime import UTC, datetime
+from functools import partial
 
 from msgspec import Struct
 

@@ -388,9 +388,10 @@ def _plan(
     print_table(found.table)
     said = f"{found.percentile} people for ± {width:g} at the {percentile:g}th percentile"
     said += f", {found.mean} for a mean within ± {mean_width:g}" if found.mean is not None else ""
+    fewer = " Fewer items spread people more." if limit and spread is None and measure.human_deviation else ""
     tell(
         as_json, found, f"{instrument}, {lowered(measure.title)} of {task}, {len(items)} items: {said} (95 %).",
-        f"Spread of people's scores: SD {number(found.spread, 'points')} ({found.source}). Change it with --spread.",
+        f"Spread of people's scores: SD {number(found.spread, 'points')} ({found.source}).{fewer} Change: --spread.",
         "A model's percentile also has the error of the model over the items, which more people do not reduce.",
     )  # fmt: skip
 

@@ -103,6 +103,11 @@ class MeasureCard(Struct, frozen=True, forbid_unknown_fields=True):
                 msgspec.structs.force_setattr(self, end, None)
 
     @property
+    def on_norm(self) -> bool:
+        """Whether it is a score on a norm of people (such as an EQ with mean 100)."""
+        return self.unit == "points" and self.human is not None
+
+    @property
     def scale(self) -> tuple[float, float] | None:
         """The lowest and the highest possible value; None if one is unknown."""
         return None if self.low is None or self.high is None else (self.low, self.high)

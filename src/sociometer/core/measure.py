@@ -13,6 +13,9 @@ from sociometer.core.words import cell_text
 
 Cell = str | int | float | bool | None
 
+POSITION_BIAS = "Position bias: "
+"""The beginning of the note on a subject that nearly always picks one letter."""
+
 
 class Interval(Struct, frozen=True, omit_defaults=True):
     """A confidence interval, or (without bounds) the statement that there are too few clusters for one."""

@@ -12,7 +12,7 @@ from sociometer.core.stopping import Look
 from sociometer.core.task import AnyRun
 from sociometer.core.words import counted, grouped, listed
 from sociometer.results.checkpoints import checkpoint_curve
-from sociometer.results.profile import ProfileLine, on_norm
+from sociometer.results.profile import ProfileLine
 from sociometer.statistics.chart_parts import ReferenceLine
 from sociometer.statistics.chart_theme import Spec
 from sociometer.statistics.charts import CurvePoint, Dot, curve_chart, dots_of, interval_chart
@@ -278,7 +278,7 @@ def _scale(members: Sequence[ProfileLine], known: MeasureCard) -> tuple[float, f
 
     The second applies if the card has no range, and for a norm of people, because its ends are far from all values.
     """
-    if known.low is not None and known.high is not None and known.high > known.low and not on_norm(known):
+    if known.low is not None and known.high is not None and known.high > known.low and not known.on_norm:
         return known.low, known.high
     seen = [value for line in members for value in (line.value, line.chance, line.human, line.top) if value is not None]
     seen += [
@@ -286,6 +286,6 @@ def _scale(members: Sequence[ProfileLine], known: MeasureCard) -> tuple[float, f
     ]
     low, high = (min(seen), max(seen)) if seen else (0.0, 1.0)
     space = (high - low) * 0.08 or abs(high) * 0.1 or 1.0
-    if on_norm(known):
+    if known.on_norm:
         return low - space, high + space
     return known.low if known.low is not None else low - space, known.high if known.high is not None else high + space

@@ -324,7 +324,7 @@ class Display(Struct, frozen=True):
             print_line(f"wrote {path}")
 
     def written(self, tables: Sequence[Table]) -> list[Path]:
-        """The CSV files of the tables: the file itself for one, a file for each next to it for several."""
+        """The CSV files of the tables: the file itself for the first, a file next to it for each other."""
         if self.to is None or self.to.suffix.lower() == ".json":
             return []
         folder = self.to.suffix.lower() != ".csv"
@@ -332,7 +332,7 @@ class Display(Struct, frozen=True):
         for table in tables:
             name = "".join(letter if letter.isalnum() else "-" for letter in table.name)
             path = self.to / f"{name}.csv" if folder else self.to
-            if len(tables) > 1 and not folder:
+            if paths and not folder:
                 path = path.with_name(f"{path.stem}-{name}{path.suffix}")
             count = sum(known.stem.startswith(path.stem) for known in paths)
             path = path.with_stem(f"{path.stem}-{count + 1}") if path in paths else path

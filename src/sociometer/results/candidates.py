@@ -11,6 +11,7 @@ from sociometer.core.conversation import SUBJECT
 from sociometer.core.settings import SettingValue
 from sociometer.core.task import SERIES, TASK, AnyRun
 from sociometer.core.words import grouped, in_one_line
+from sociometer.statistics.formatting import estimate
 from sociometer.statistics.item_values import ItemValue
 from sociometer.store.stored_run import StoredRun
 
@@ -59,10 +60,26 @@ def setting_words(value: SettingValue) -> str:
     return ", ".join(value) if isinstance(value, tuple) else str(value)
 
 
+def item_set(run: AnyRun) -> str:
+    """Whose items a run has, for a title: “official items”; empty for bundled and imported ones."""
+    return f"{run.whose_items} items" if run.whose_items in ("official", "own") else ""
+
+
 def item_sets(runs: Sequence[AnyRun]) -> dict[tuple[str, str], str]:
     """The name of the item set of each run and task: “official items”; empty where all have the bundled ones."""
-    apart = {(run.card.name, run.task) for run in runs if run.whose_items in ("official", "own")}
+    apart = {(run.card.name, run.task) for run in runs if item_set(run)}
     return {(one.run, one.task): f"{one.whose_items} items" * ((one.card.name, one.task) in apart) for one in runs}
+
+
+def norm_scores(runs: Sequence[AnyRun]) -> dict[str, tuple[str, ...]]:
+    """The scores of runs on a norm of people with their intervals, by title: those that each of the runs has."""
+    found = {}
+    for card in runs[0].card.measures_of(runs[0].task):
+        measures = [run.summary.measure(card.name) for run in runs] if card.on_norm else []
+        told = tuple(estimate(one.value, card.unit, one.interval) for one in measures if one and one.value is not None)
+        if len(told) == len(runs):
+            found[card.title] = told
+    return found
 
 
 _USUAL = {"base": False, "answer": "reply"}
@@ -99,10 +116,13 @@ def why_not_comparable(
     if ways[0] != ways[1] and any(task.tools for task in one.card.task if task.name == one.task):
         return f"their subjects use tools in different ways ({ways[0]} and {ways[1]}); give both -o tools=told"
     if _digest(one.norm) != _digest(two.norm):
-        return "they were scored on different norms"
+        apart = f" ({one.whose_items} and {two.whose_items} items)" * (one.whose_items != two.whose_items)
+        return f"they were scored on different norms{apart}"
     if items is None:
         return ""
     shared = [name for name in items[0] if name in items[1]]
+    if not shared and one.whose_items != two.whose_items:
+        return f"one has {one.whose_items} items and the other {two.whose_items} ones; measure both on the same items"
     if not shared:
         return "they share no scored item"
     changed = [name for name in shared if items[0][name].content != items[1][name].content]

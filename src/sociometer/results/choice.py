@@ -1,6 +1,7 @@
 """Which stored runs a comparison, a report or a paper is about: the named ones, or those that `all` means."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from difflib import get_close_matches
 
 import msgspec
@@ -10,7 +11,7 @@ from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import NotFound, UsageError, hint, unknown
 from sociometer.core.instrument import Instrument
 from sociometer.core.settings import is_paper
-from sociometer.core.words import first_of, grouped
+from sociometer.core.words import first_of, grouped, listed
 from sociometer.results.candidates import common_items, short_run_note
 from sociometer.results.groups import groups_of, runs_of_people, study_run
 from sociometer.store.records import RunRecord, RunStatus
@@ -74,10 +75,10 @@ def choose_runs(
 ) -> ChosenRuns:
     """The named runs; without names or with `all`, every subject's run with the most items on every instrument.
 
-    Items are those of the instrument's default test; among runs with equally many, the newest counts. Runs on official
-    and on bundled items, with different models in the other roles, or in different wordings are of different kinds. The
-    kind that most subjects have is preferred; `one_kind` leaves out subjects without a run of it. For one `subject`,
-    all kinds are returned.
+    Items are those of the instrument's default test; among runs with equally many, one without special settings, then
+    the newest counts. Runs on official and on bundled items, with different models in the other roles, or in different
+    wordings are of different kinds. The kind that most subjects have is preferred, then official items; `one_kind`
+    leaves out subjects without a run of it. For one `subject`, all kinds are returned.
     """
     if references and not means_all(references):
         mine = [instrument] if instrument else []
@@ -92,19 +93,27 @@ def choose_runs(
     if not fullest:
         what = f" of {instrument}" if instrument else ""
         who = f" with subject '{subject}'" if subject else ""
-        raise UsageError(f"the store has no run{what}{who}. Start one with: {hint('run INSTRUMENT --model MODEL')}")
+        start = hint("run", instrument or "INSTRUMENT", "--model", "MODEL")
+        raise UsageError(f"the store has no run{what}{who}. Start one with: {start}")
     left_out = _left_out(fullest, standing, [one for one in records if subject in ("", one.subject)])
-    return ChosenRuns(tuple(one.run for one in fullest), tuple(_notes(fullest, standing)), tuple(left_out))
+    notes = _notes(fullest, standing, one_kind=one_kind)
+    return ChosenRuns(tuple(one.run for one in fullest), tuple(notes), tuple(left_out))
 
 
 def choose_by_words(
     store: Store, load: Load, installed: Collection[str], words: Sequence[StoredRun | str], *, one_kind: bool = False
 ) -> ChosenRuns:
-    """The runs that instrument names, runs, their references or `all` mean; no words mean all."""
+    """The runs that instrument names, runs, their references or `all` mean; no words mean all.
+
+    Of subjects with several runs, those on the same items are chosen, if all have some.
+    """
     imported = {one.instrument for one in _records(store) if one.manifest.card is not None}
     instruments = [word for word in words if isinstance(word, str) and (word in installed or word in imported)]
     references = [word for word in words if word not in instruments]
     if references and not means_all(references):
+        several = [_fitting(store, load, word, instruments) for word in references]
+        if len(several) > 1 and any(len(each) > 1 for each in several) and (alike := _alike(several)):
+            return alike
         found = [_run_or_instrument(store, load, installed, word, instruments) for word in references]
         named = _named(found, instruments)
         return ChosenRuns(tuple(run for runs in named.by_instrument.values() for run in runs))
@@ -194,6 +203,33 @@ def _run_or_instrument(
         raise
 
 
+def _fitting(store: Store, load: Load, word: StoredRun | str, instruments: Sequence[str]) -> list[StoredRun]:
+    """The runs that a word can mean; none if it means no run, or the people of a study."""
+    if isinstance(word, StoredRun):
+        return [word]
+    with suppress(UsageError):
+        if people := study_run(store, word, load):
+            return [people]
+        known = [one for one in store.runs.fitting(word, instruments) if not one.damage]
+        return [_opened(store, load, one) for one in known if one.subject]
+    return []
+
+
+def _alike(several: Sequence[Sequence[StoredRun]]) -> ChosenRuns | None:
+    """For each word its fullest run of the kind that all words have, on each instrument; None if they share no kind."""
+    words = [[one for run in runs if (one := _standing(run)) is not None] for runs in several]
+    shared = set.intersection(*({(one.run.instrument, one.kind) for one in word} for word in words))
+    chosen: list[_Standing] = []
+    for instrument in dict.fromkeys(one.run.instrument for one in words[0]):
+        able = [[one for one in word if (one.run.instrument, one.kind) in shared and one.run.instrument == instrument]
+                for word in words]  # fmt: skip
+        if all(able):
+            first = _first_kind([one for word in able for one in word])
+            chosen += [max((one for one in word if one.kind == first), key=_fullness) for word in able]
+    every = [one for word in words for one in word]
+    return ChosenRuns(tuple(one.run for one in chosen), tuple(_notes(chosen, every, one_kind=True))) if chosen else None
+
+
 class _Kind(Struct, frozen=True):
     """What comparable runs have in common: the origin of the items, the models in the other roles, the wording."""
 
@@ -226,7 +262,7 @@ def _standing(run: StoredRun) -> _Standing | None:
 
 
 def _fullest(standing: Sequence[_Standing], *, one_kind: bool, each_kind: bool = False) -> list[_Standing]:
-    """For each instrument and subject the run with the most items, the newest among equals, oldest subject first.
+    """For each instrument and subject the run with the most items (`_fullness` among equals), oldest subject first.
 
     With `each_kind`, one for each kind.
     """
@@ -236,18 +272,26 @@ def _fullest(standing: Sequence[_Standing], *, one_kind: bool, each_kind: bool =
         first = _first_kind([one for one in standing if one.run.instrument == instrument])
         of_kind = [one for one in members if one.kind == first]
         if of_kind or not one_kind:
-            found.append(max(of_kind or members, key=lambda one: (one.items, one.run.record.created)))
+            found.append(max(of_kind or members, key=_fullness))
     return found
 
 
-def _first_kind(standing: Sequence[_Standing]) -> _Kind:
-    """The kind that most subjects have, then the newest; kinds with a stand-in in another role come last."""
+def _fullness(one: _Standing) -> tuple[int, bool, float]:
+    """What decides among the runs of a subject: items, then usual settings, then the time."""
+    given = one.run.manifest.config.settings
+    usual = all(each.is_default(given.get(each.name)) for each in one.run.definition.card.setting)
+    return one.items, usual, one.run.record.created
 
-    def weight(kind: _Kind) -> tuple[bool, int, float]:
+
+def _first_kind(standing: Sequence[_Standing]) -> _Kind:
+    """The kind that most subjects have, then official items, then the newest; with a stand-in elsewhere last."""
+
+    def weight(kind: _Kind) -> tuple[bool, int, bool, float]:
         of_kind = [one.run.record for one in standing if one.kind == kind]
         roles = of_kind[0].manifest.roles
         real = not any(who.identity.stand_in for role, who in roles.items() if role != SUBJECT)
-        return real, len({record.subject for record in of_kind}), max(record.created for record in of_kind)
+        subjects, newest = {record.subject for record in of_kind}, max(record.created for record in of_kind)
+        return real, len(subjects), kind.whose == "official", newest
 
     return max(dict.fromkeys(one.kind for one in standing), key=weight)
 
@@ -257,8 +301,8 @@ def _kind(record: RunRecord) -> _Kind:
     return _Kind(record.manifest.whose_items, company, is_paper(record.manifest.config.settings))
 
 
-def _notes(chosen: Sequence[_Standing], standing: Sequence[_Standing]) -> Iterator[str]:
-    """One sentence per instrument: the chosen runs, their items, and the subjects that are left out."""
+def _notes(chosen: Sequence[_Standing], standing: Sequence[_Standing], *, one_kind: bool) -> Iterator[str]:
+    """For each instrument: the chosen runs, their items, what is left out, and how to compare runs on other items."""
     for instrument in dict.fromkeys(one.run.instrument for one in chosen):
         mine = [one for one in chosen if one.run.instrument == instrument]
         told = [f"{one.run.subject} {one.run.id} ({one.items} {one.kind.whose} items)" for one in mine]
@@ -266,6 +310,15 @@ def _notes(chosen: Sequence[_Standing], standing: Sequence[_Standing]) -> Iterat
         left = sorted(others - {one.run.subject for one in mine})
         also = f"; left out, because their runs have other items, roles or wording: {', '.join(left)}" if left else ""
         yield f"{instrument}: using each subject's run with the most items: {first_of(told, _MOST_TOLD)}{also}."
+        whose = {one.kind.whose for one in mine}
+        others_of = grouped((one.kind, one) for one in standing if one.run.instrument == instrument and one_kind)
+        for kind, members in others_of.items():
+            runs = [one.run.reference for one in _fullest(members, one_kind=True)]
+            if kind.whose not in whose and 1 < len(runs) <= _MOST_TOLD:
+                yield (
+                    f"{instrument}: compared on {listed(sorted(whose))} items; runs on {kind.whose} items are left out."
+                    f" To compare those: {hint('compare', *runs)}"
+                )
 
 
 def _left_out(

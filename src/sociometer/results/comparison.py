@@ -11,7 +11,7 @@ from sociometer.core.errors import UsageError, hint
 from sociometer.core.measure import Interval
 from sociometer.core.task import AnyRun
 from sociometer.core.words import grouped
-from sociometer.results.candidates import differing_settings, why_not_comparable
+from sociometer.results.candidates import differing_settings, item_set, norm_scores, why_not_comparable
 from sociometer.results.ceiling import end_of
 from sociometer.results.verdicts import ComparedMeasure, Comparison, Terms, UncorrectedDifference, decide
 from sociometer.results.wording import place_sentence, sentence_of
@@ -104,10 +104,12 @@ def _against_first(
     start = _Side(first, read_items(first, names))
     pairs = [_pair(start, _Side(second, read_items(second, names)), measures) for second in members[1:]]
     decided = iter(decide([row for pair in pairs for row in pair.rows], terms, margins))
-    return [
-        _between(first, second.subject, tuple(islice(decided, len(pair.rows))), pair.notes, pair.refused)
-        for second, pair in zip(members[1:], pairs, strict=True)
-    ]
+    found = []
+    for second, pair in zip(members[1:], pairs, strict=True):
+        made = _between(first, second.subject, tuple(islice(decided, len(pair.rows))), pair.notes, pair.refused)
+        both = {} if pair.refused else norm_scores((first, second))
+        found.append(structs.replace(made, item_set=item_set(first), norm_scores=both))
+    return found
 
 
 class _Side(Struct, frozen=True):

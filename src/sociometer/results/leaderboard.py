@@ -15,6 +15,8 @@ from sociometer.results.candidates import (
     NO_SCORED_ITEM,
     common_items,
     differing_settings,
+    item_set,
+    norm_scores,
     short_run_note,
     why_not_comparable,
 )
@@ -76,6 +78,8 @@ class Leaderboard(Struct, frozen=True):
     notes: tuple[str, ...] = ()
     better: str = "higher"
     chance: float | None = None
+    item_set: str = ""
+    """Whose items they have, such as “official items”; empty for bundled ones."""
     doubt: str = ""
     """What failed items could change about who is first; empty if nothing."""
 
@@ -188,12 +192,14 @@ def leaderboard(candidates: Sequence[AnyRun], measure: str = "") -> Leaderboard:
     notes += _not_counted(found)
     whole = all(len(table) == len(shared.items) for table in tables)
     standings, said = by_people(standings, kept, card, whole=whole)
+    for title, told in norm_scores(kept).items():
+        notes.append(f"{title}: {', '.join(f'{run.subject} {one}' for run, one in zip(kept, told, strict=True))}")
     notes += [*said, *_among_people(kept, tables, card), *found.differing]
     chance = common_chance(card, [candidate.summary for candidate in kept])
     doubt = _doubt(ranks, rank(), count, card) if failed else ""
     return Leaderboard(
         first.card.name, first.task, card.name, card.title, card.unit, tuple(standings), tuple(found.left_out),
-        tuple(dict.fromkeys(notes)), card.better, chance, doubt,
+        tuple(dict.fromkeys(notes)), card.better, chance, item_set(first), doubt,
     )  # fmt: skip
 
 
@@ -324,7 +330,8 @@ def leaderboard_table(board: Leaderboard) -> Table:
     note = " ".join([few if board.too_few else ranges, *said])
     return Table(
         f"leaderboard-{board.instrument}-{board.task}",
-        board.where + ("" if board.chance is None else f" (chance {number(board.chance, board.unit)})"),
+        ", ".join(filter(None, (board.where, board.item_set)))
+        + ("" if board.chance is None else f" (chance {number(board.chance, board.unit)})"),
         ("rank", "rank, 95 %", "subject", board.title, "95 % interval", "items"), tuple(rows), note,
     )  # fmt: skip
 

@@ -70,7 +70,7 @@ def people_needed(
     columns = ("people", "± of a percentile", "± of a model's percentile", "± of the mean")
     units = {**dict.fromkeys(columns[1:], "points"), columns[3]: "number" if card.unit == "number" else "points"}
     rows = tuple((n, of_score(n), fmean(half(n, error) for error in errors), of_mean(n)) for n in SIZES)
-    source = CONVENTION if stated is None else "the people of the paper" if spread is None else "given"
+    source = CONVENTION if stated is None else "the people of the paper on all its items" if spread is None else "given"
     return PeopleNeeded(
         _fewest(of_score, width), None if mean_width is None else _fewest(of_mean, mean_width), deviation, source,
         Table("people", f"Intervals at the {percent:g}th percentile", columns, rows, units=units),

@@ -15,6 +15,7 @@ from sociometer.core.words import lowered
 from sociometer.results.comparison import shared_differences
 from sociometer.results.measured import room_sentences
 from sociometer.results.summaries import ends_of
+from sociometer.results.wording import power_terms
 from sociometer.statistics import power as powers
 from sociometer.statistics.formatting import amount, scale_and_digits
 from sociometer.statistics.item_values import ItemValue, item_values, shared_items
@@ -97,14 +98,14 @@ def spread_of(instrument: Instrument, task: str, digest: str, stored: Iterable[S
     if pairs:
         return Spread(
             median(pair.stable for pair in pairs), median(pair.chance for pair in pairs),
-            median(pair.design_effect for pair in pairs), f"as between {len(tables)} stored runs",
+            median(pair.design_effect for pair in pairs), f"spread as between {len(tables)} stored runs",
             all(pair.binary for pair in pairs),
         )  # fmt: skip
     low, high = (measure.low, measure.high) if measure.low is not None and measure.high is not None else (0.0, 1.0)
     square = _DISCORDANT * (high - low) ** 2
     told = "assuming that two answers differ on 20 % of the items, half of it by chance, and independent items"
     if measure.unit != "share":
-        told = "assuming a mean squared difference of a fifth of the scale's, half of it by chance, independent items"
+        told = "assuming a mean squared difference of a fifth of the scale's, half by chance, and independent items"
     return Spread(square * (1 - _BY_CHANCE), square * _BY_CHANCE, 1.0, told, measure.unit == "share")
 
 
@@ -158,10 +159,10 @@ def detection_sentence(spread: Spread, measure: MeasureCard, items: int, repeats
     times = "once" if repeats == 1 else f"{repeats} times"
     if detect is None:
         size = amount(spread.detectable(items, repeats), measure.unit)
-        return f"{items} items {times} detect a difference of {size} with {100 * POWER:.0f} % power, {spread.told}."
+        return f"{items} items {times} detect {size} or more ({power_terms(spread.told)})."
     wanted = size_to_detect(measure, detect)
     once, often = (f"{spread.items(wanted, repeats):,} items" for repeats in (REPEATS[0], REPEATS[-1]))
     here = f"the {items} items here {times} have {100 * spread.power(wanted, items, repeats):.0f} %"
     size = f"{detect:g}" + (" points" if measure.unit in ("share", "points") else "")
-    power = f"{100 * POWER:.0f} % power"
-    return f"To detect {size} with {power}: {once} once, or {often} {REPEATS[-1]} times; {here}, {spread.told}."
+    needed = f"To detect {size} with {100 * POWER:.0f} % power: {once} once, or {often} {REPEATS[-1]} times; {here}"
+    return f"{needed} (paired by item, {spread.told})."

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 from msgspec import Struct, structs
 
-from sociometer.core.card import MeasureCard
 from sociometer.core.measure import Case, Interval, Measure, Table
 from sociometer.core.task import AnyRun
 from sociometer.core.words import first_of, grouped, lowered
@@ -87,7 +86,7 @@ def profile_lines(runs: Sequence[AnyRun]) -> tuple[ProfileLine, ...]:
         card = run.card
         for known in card.measures_of(run.task):
             measure = run.summary.measure(known.name)
-            if measure is None or not (known.primary or (on_norm(known) and measure.value is not None)):
+            if measure is None or not (known.primary or (known.on_norm and measure.value is not None)):
                 continue
             chance = chance_of(known, card, run.summary, on_official=run.whose_items != "bundled")
             found.append(ProfileLine(
@@ -97,11 +96,6 @@ def profile_lines(runs: Sequence[AnyRun]) -> tuple[ProfileLine, ...]:
                 sets[run.run, run.task], end_of(known, run.summary, chance),
             ))  # fmt: skip
     return tuple(found)
-
-
-def on_norm(known: MeasureCard) -> bool:
-    """Whether a measure is a score on a norm of people (such as an EQ with mean 100)."""
-    return known.unit == "points" and known.human is not None
 
 
 class Profile(Struct, frozen=True):

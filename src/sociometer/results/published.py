@@ -1,7 +1,7 @@
 """Published figures next to ours: recomputed from released data, or replicated by a run."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct, structs
 
@@ -58,6 +58,20 @@ def findings_table(instrument: str, figures: Sequence[PublishedFigure]) -> Table
     rows = tuple((one.where, one.what, one.recomputed, one.reason) for one in figures if one.finding)
     title = f"{instrument}: our own findings, which are no claims of the paper"
     return Table(f"findings-{instrument}", title, ("where", "what", "found", "reason"), rows)
+
+
+def ledger_table(papers: Mapping[str, Sequence[PublishedFigure]]) -> Table:
+    """The ledgers of several instruments and our own findings in one table, for a file."""
+    rows = [
+        (name, *row)
+        for name, figures in papers.items()
+        for row in (
+            *reproduction_table(name, figures).rows,
+            *((where, what, None, found, OURS, why) for where, what, found, why in findings_table(name, figures).rows),
+        )
+    ]
+    columns = ("instrument", "where", "what", "printed", "recomputed", "result", "reason")
+    return Table("reproduce", "The papers' claims and numbers", columns, tuple(rows))
 
 
 def reproduction_sentence(instrument: str, figures: Sequence[PublishedFigure]) -> str:

@@ -16,7 +16,7 @@ from sociometer.results.comparison import compare, not_compared
 from sociometer.results.corrected import corrected_measures, correction_note, corrections
 from sociometer.results.leaderboard import Leaderboard, leaderboard, leaderboard_sentence, leaderboard_table
 from sociometer.results.verdicts import ComparedMeasure, Comparison, Terms
-from sociometer.results.wording import comparison_table
+from sociometer.results.wording import comparison_table, power_terms
 from sociometer.statistics.formatting import amount, hidden_stand_in
 from sociometer.store.stored_run import StoredRun
 
@@ -244,9 +244,10 @@ def _rules_out(row: ComparedMeasure) -> bool:
 def _could_see(compared: Comparisons) -> str:
     """The smallest loss that would have been seen on each task, in a sentence."""
     found = [
-        f"{amount(row.detectable, row.unit, interval=row.paired.interval)} on {one.where}"
+        f"{amount(row.detectable, row.unit, interval=row.paired.interval)} on {one.where} ({row.paired.items} items)"
         for one in compared
         for row in one.primary_rows
         if row.detectable is not None
     ]
-    return f"Smallest loss that would have been seen with 80 % power: {first_of(found, 6)}." if found else ""
+    terms = power_terms("spread of these runs")
+    return f"Smallest loss that would have been seen ({terms}): {first_of(found, 6)}." if found else ""

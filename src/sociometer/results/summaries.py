@@ -8,7 +8,7 @@ from msgspec import Struct
 from sociometer.core.card import Card, MeasureCard
 from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import by_role, hint
-from sociometer.core.measure import Cell, Measure, Summary, Table
+from sociometer.core.measure import POSITION_BIAS, Cell, Measure, Summary, Table
 from sociometer.core.reply_kind import AGAIN
 from sociometer.core.settings import is_paper, without_folders
 from sociometer.core.words import cell_text, counted, first_of, lowered
@@ -135,13 +135,15 @@ def finding(run: StoredRun) -> str:
     if not primary:
         said = f"no overall score; {_items(run, known)}" if known else "no result"
         return f"{subject_of(run)} on {run.instrument}: {said}."
-    parts = [f"{lowered(one.card.title)} {one.estimate}" + f" ({one.could})" * bool(one.could) for one in primary[:3]]
+    normed = [line for line in overall if line.card.on_norm and line not in primary]
+    told = [*primary[:3], *normed]
+    parts = [f"{lowered(one.card.title)} {one.estimate}" + f" ({one.could})" * bool(one.could) for one in told]
     more = f" and {len(primary) - 3} more" if len(primary) > 3 else ""
     chance = primary[0].chance_text
     unread = _unread(run, max((one.measure for one in primary), key=lambda one: one.unreadable))
     beside = f", chance {chance}" if chance is not None and len(primary) == 1 else ""
     said = f"{subject_of(run)} on {run.instrument}: {', '.join(parts)}{more}{beside}; {_items(run, primary)}{unread}."
-    return "\n".join([said, *_rules(run), *_ends(run)])
+    return "\n".join([said, *_rules(run), *_biases(run), *_ends(run)])
 
 
 def _unread(run: StoredRun, measure: Measure) -> str:
@@ -189,6 +191,12 @@ def _rules(run: StoredRun) -> list[str]:
     return [f"{rule[:1].upper()}{rule[1:]}." for rule in rules]
 
 
+def _biases(run: StoredRun) -> list[str]:
+    """For each task on which the subject nearly always picks one letter, a sentence."""
+    notes = (note for task in run.tasks for note in run.summary(task).notes)
+    return [note for note in notes if note.startswith(POSITION_BIAS)]
+
+
 def first_rows(run: StoredRun) -> int:
     """How many rows of the summary are shown first: the measures overall, and one way of grouping the primary one."""
     lines = lines_of(run)
@@ -203,13 +211,14 @@ def summary_table(run: StoredRun, task: str = "") -> Table:
     """The measures of a run, or of one of its tasks, in the order of importance."""
     lines = lines_of(run, task)
     own = [note for name in ((task,) if task else run.tasks) for note in run.summary(name).notes]
+    in_finding = (*_rules(run), *_biases(run))
     notes = [*caveats(run), *repeats_notes(run, task), *own]
     table = Table(
         name=f"{run.id}/{task}" if task else run.id,
         title=f"{run.instrument} · {subject_of(run)}  ({run.reference})",
         columns=_COLUMNS,
         rows=tuple(_row(line) for line in lines),
-        note=" ".join(note for note in dict.fromkeys(notes) if note not in _rules(run)),  # the finding has these
+        note=" ".join(note for note in dict.fromkeys(notes) if note not in in_finding),
     )
     several = len({line.task for line in lines}) > 1
     return table if several else table.only(range(1, len(_COLUMNS)))
@@ -269,7 +278,7 @@ def raw_measures(runs: Sequence[StoredRun]) -> Table:
 def joint_table(runs: Sequence[StoredRun]) -> Table:
     """The main measures of several runs in one table: subjects next to each other, or below if they are many."""
     every = [(run, line) for run in runs for line in lines_of(run) if not line.measure.group]
-    lines = [(run, line) for run, line in every if line.card.primary or line.card.joint]
+    lines = [(run, line) for run, line in every if line.card.primary or line.card.joint or line.card.on_norm]
     names = run_labels(runs)
     subjects = list(dict.fromkeys(names[run.id] for run in runs))
     failed = {

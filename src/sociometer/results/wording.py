@@ -98,7 +98,12 @@ def _would(row: ComparedMeasure) -> str:
     if row.detectable is None:
         return ""
     size = amount(row.detectable, row.unit, interval=row.paired.interval)
-    return f". {counted(row.paired.items, 'item')} detect {size} or more"
+    return f". {counted(row.paired.items, 'item')} detect {size} or more ({power_terms('spread of these runs')})"
+
+
+def power_terms(spread: str) -> str:
+    """What a detectable difference assumes, in the same words in `plan`, in a comparison and at a gate."""
+    return f"80 % power, paired by item, {spread}"
 
 
 def _groups(rows: Sequence[ComparedMeasure]) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from msgspec import Struct
 
-from sociometer.core.measure import Case, Measure
+from sociometer.core.measure import POSITION_BIAS, Case, Measure
 from sociometer.core.task import Item, RunView
 from sociometer.statistics.distributions import chi_square_above
 from sociometer.statistics.intervals import Floats, Integers, clustered_mean_interval, is_binary, item_means
@@ -209,6 +209,17 @@ class PositionBias(Struct, frozen=True):
     p_value: float
     most: int
     """The position with the largest excess over its expected count, from 0."""
+
+    @property
+    def warning(self) -> str:
+        """A sentence if most picks are at one position, far more than right answers; empty if not."""
+        count, keyed, total = self.picked[self.most], self.keyed[self.most], sum(self.picked)
+        if self.p_value >= 0.001 or 2 * count <= total or count < 1.5 * keyed:
+            return ""
+        return (
+            f"{POSITION_BIAS}picked {chr(65 + self.most)} in {count} of {total} answers, where it is right in {keyed}:"
+            " the order of the options decides more than what they say."
+        )
 
 
 def position_bias(picks: Sequence[int], keys: Sequence[int], options: Sequence[int] | int) -> PositionBias:

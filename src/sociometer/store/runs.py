@@ -221,7 +221,15 @@ class Runs(StorePart):
         return tuple(run for (run,) in marked if self._is_played(run))
 
     def get(self, reference: str, instruments: Sequence[str] = ()) -> RunRecord:
-        """The one run that a user means: its id, name, subject, or the start of its id; `last` is the newest run.
+        """The one run that a user means; an error that lists them if several fit."""
+        fitting = self.fitting(reference, instruments)
+        if len(fitting) == 1:
+            return _whole(fitting[0])
+        told = first_of([*_told_apart(fitting)], _MOST_NAMED)
+        raise UsageError(f"several runs fit '{reference}': {told}; give one of them.")
+
+    def fitting(self, reference: str, instruments: Sequence[str] = ()) -> list[RunRecord]:
+        """The runs that a user may mean by an id, a name, a subject, or the start of an id; `last` is the newest run.
 
         A subject is its label or its model, with or without the address and the revision. Runs that were made here come
         before copied ones, whose names and times are somebody else's. If several fit, those of `instruments` count.
@@ -230,18 +238,14 @@ class Runs(StorePart):
             newest = self._first(f"ORDER BY {_OWN_FIRST}, created DESC LIMIT 1", ())
             if newest is None:
                 raise UsageError(f"the store has no runs yet; start one: {hint('run INSTRUMENT --model MODEL')}")
-            return newest
+            return [newest]
         query = f"WHERE id = ? OR (name = ? AND name <> '') ORDER BY {_OWN_FIRST}, created DESC LIMIT 1"
         exact = self._first(query, (reference, reference))
         if exact is not None:
-            return exact
+            return [exact]
         found = self._fitting(reference) if reference else []
-        fitting = [one for one in found if one.instrument in instruments] or found
-        if len(fitting) == 1:
-            return _whole(fitting[0])
-        if fitting:
-            told = first_of([*_told_apart(fitting)], _MOST_NAMED)
-            raise UsageError(f"several runs fit '{reference}': {told}; give one of them.")
+        if fitting := [one for one in found if one.instrument in instruments] or found:
+            return fitting
         known = {word for run in self.all() for word in (run.id, run.name, run.subject) if word}
         named = known if len(known) <= _MOST_NAMED else get_close_matches(reference, known, n=1)
         raise unknown("run", reference, named, f"To see all: {hint('runs')}")

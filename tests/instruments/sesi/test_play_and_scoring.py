@@ -149,8 +149,11 @@ def test_accuracy_comes_overall_by_ability_and_by_category_with_intervals():
 
 
 def test_position_bias_and_kinds_of_options_are_shown():
-    tables = {table.name: table for table in rehearse("baseline/first").summarise("questions", FOUND).tables}
+    summary = rehearse("baseline/first").summarise("questions", FOUND)
+    tables = {table.name: table for table in summary.tables}
     assert tables["positions"].rows[0][:2] == ("A", len(FOUND))
+    assert f"picked A in {len(FOUND)} of {len(FOUND)} answers" in summary.notes[-1]
+    assert not any("Position bias" in note for note in rehearse("baseline/oracle").summarise("questions", FOUND).notes)
     assert "p < .001" in tables["positions"].note
     assert sum(row[1] for row in tables["kinds"].rows) == len(FOUND)
 

@@ -97,7 +97,9 @@ def summarise(run: RunView[Question, ChoiceAnswer]) -> Summary:
     series: dict[str, Any] = {}
     if counts.orders > 1:
         series[CHANCE] = {"accuracy": chance, "pairs": chance**2, BLIND: chance, "trapped": chance}
-    more = (_positions(counts), _kinds(counts))
+    positions, warning = _positions(counts)
+    notes += [warning] if warning else []
+    more = (positions, _kinds(counts))
     return Summary(tuple(measures), (*tables, *(table for table in more if table is not None)), tuple(notes), series)
 
 
@@ -141,12 +143,13 @@ class _Counts:
         self.orders = max(self.orders, len(answer.votes))
 
 
-def _positions(counts: _Counts) -> Table | None:
+def _positions(counts: _Counts) -> tuple[Table | None, str]:
+    """Picks and keys by position, and a warning if nearly all picks are at one."""
     if not counts.picked:
-        return None
+        return None, ""
     bias = position_bias(counts.picked, counts.keyed, 4)
     rows = ((label, bias.picked[place], bias.keyed[place]) for place, label in enumerate("ABCD"))
-    return TABLES("positions", rows, p=p_phrase(bias.p_value))
+    return TABLES("positions", rows, p=p_phrase(bias.p_value)), bias.warning
 
 
 _MEANINGS = {

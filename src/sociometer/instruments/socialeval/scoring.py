@@ -239,11 +239,7 @@ def _bias(votes: Iterable[Vote]) -> tuple[Table, str]:
         (chr(65 + place), bias.picked[place], bias.keyed[place], round(bias.expected[place], 1))
         for place in range(len(bias.picked))
     )
-    share = bias.picked[bias.most] / len(picks)
-    note = ""
-    if bias.p_value < 0.001 and share > 0.5:
-        note = f"Position bias: {share:.0%} of the answers are {chr(65 + bias.most)}, wherever the right one is."
-    return TABLES("position", rows, test=f"χ² test of even picks: {p_phrase(bias.p_value)}"), note
+    return TABLES("position", rows, test=f"χ² test of even picks: {p_phrase(bias.p_value)}"), bias.warning
 
 
 def score_utterance(item: Crossroads, outcome: Utterance) -> Score:
