@@ -136,10 +136,10 @@ def test_a_run_says_what_its_end_means(tmp_path):
 
 @pytest.mark.parametrize(("items", "power"), [(40, False), (100, False), (400, True)])
 def test_a_true_difference_near_the_top_is_called_a_ceiling_only_where_the_items_cannot_show_it(items, power):
-    """99 against 94 % right, 60 pairs of runs: 5 points."""
+    """99 against 94 % right, 30 pairs of runs: 5 points."""
     rng = np.random.default_rng(items)
     found = []
-    for _ in range(60):
+    for _ in range(30):
         one, two = (played(name, (rng.random(items) < share) * 1.0) for name, share in (("A", 0.99), ("B", 0.94)))
         found.append(compare([one, two])[0].measures[0])
     ceiling = np.mean([row.verdict == "both at the top" for row in found])

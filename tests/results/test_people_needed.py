@@ -45,20 +45,20 @@ def test_the_plan_agrees_with_simulated_studies(people):
 
 
 def test_a_mean_needs_people_by_their_spread():
-    narrow = needed(percent=50, width=5, mean_width=2, spread=10)
+    narrow = needed(percent=50, width=20, mean_width=2, spread=10)
     assert (narrow.spread, narrow.source) == (pytest.approx(10), "given")
     assert narrow.mean == pytest.approx((1.96 * 10 / 2) ** 2, rel=0.05)
-    assert needed(percent=50, width=5, mean_width=2, spread=20).mean > 3.5 * narrow.mean
+    assert needed(percent=50, width=20, mean_width=2, spread=20).mean > 3.5 * narrow.mean
 
 
 def test_the_source_of_the_spread_is_shown():
-    assert "1 logit" in needed(percent=50, width=20).source
+    assert "1 logit" in needed(percent=50, width=5).source
     seceu = people_needed(card_of("seceu").primary_of("feelings"), ITEMS, percent=50, width=20)
     assert (seceu.spread, seceu.source) == (pytest.approx(0.822), "the people of the paper on all its items")
 
 
 def test_the_error_of_a_model_stays_however_many_people_come():
-    rows = needed(percent=50, width=20).table.rows
+    rows = needed(percent=50, width=5).table.rows
     assert rows[-1][0] == SIZES[-1] and rows[-1][2] > 3 * rows[-1][1]
 
 

@@ -65,7 +65,7 @@ def test_the_interval_covers_the_truth_and_the_mean_has_no_bias(kind, judge):
 
 
 def test_clusters_widen_the_interval_and_keep_its_coverage():
-    rng, covered, narrow, trials = np.random.default_rng(5), 0, 0, 500
+    rng, covered, narrow, trials = np.random.default_rng(5), 0, 0, 200
     for _ in range(trials):
         shared = np.repeat(rng.normal(0, 1, 60), 4)
         truth = shared + rng.normal(0, 0.5, 240)
@@ -79,7 +79,7 @@ def test_clusters_widen_the_interval_and_keep_its_coverage():
         covered += found.interval.low <= 0 <= found.interval.high
         alone = corrected_mean([Judged(one.id, one.judge, one.label) for one in episodes])
         narrow += alone.interval.low <= 0 <= alone.interval.high
-    assert abs(covered / trials - 0.95) <= 0.025
+    assert abs(covered / trials - 0.95) <= 0.04
     assert narrow / trials < 0.85
 
 

@@ -94,9 +94,9 @@ def test_the_last_look_too_has_a_verdict_only_if_failed_items_cannot_change_it()
 def test_a_drift_is_found_as_often_by_chance_as_its_p_value_says():
     rng = np.random.default_rng(3)
     values = rng.choice([-1.0, 0.0, 1.0], 60, p=[0.1, 0.6, 0.3])
-    found = [drift(rng.permutation(values), "equivalent") < 0.1 for _ in range(2000)]
-    assert np.mean(found) == pytest.approx(0.1, abs=0.02)
-    assert np.mean([drift(rng.permutation(values), "better") < 0.1 for _ in range(500)]) < 0.1
+    found = [drift(rng.permutation(values), "equivalent") < 0.1 for _ in range(700)]
+    assert np.mean(found) == pytest.approx(0.1, abs=0.03)
+    assert np.mean([drift(rng.permutation(values), "better") < 0.1 for _ in range(300)]) < 0.15
 
 
 def test_only_a_drift_against_the_verdict_counts():

@@ -114,13 +114,13 @@ def test_a_constant_changes_no_component():
 
 def test_intervals_of_components_cover_about_as_often_as_they_say():
     generator, hits = np.random.default_rng(11), dict.fromkeys(TRUE, 0)
-    for _ in range(30):
+    for _ in range(15):
         scores, facets = simulated(generator, {"subject": 7, "scenario": 20, "simulator": 3}, repeats=2)
         made = variance_components(scores, facets, draws=100)
         for one in made.components:
             hits[one.facets] += one.interval.low <= TRUE[one.facets] <= one.interval.high
-    # 95 % would be 28 of 30; the components of three simulators are far from exact.
-    assert min(hits.values()) >= 24, hits
+    # 95 % would be 14 of 15; the components of three simulators are far from exact.
+    assert min(hits.values()) >= 12, hits
 
 
 def test_the_same_scores_give_the_same_intervals():

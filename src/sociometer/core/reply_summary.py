@@ -11,20 +11,31 @@ from sociometer.core.reply_kind import AGAIN, THEN, ReplyKind
 from sociometer.core.task import AnyRun, Episode, Score, Task
 
 AFTER_ASKING = "after asking what was meant"
+_SHORT = 500
+"""Up to so many episodes of a run are kept while its summary is made: most summaries walk through them often."""
 _KINDS = tuple(kind.value for kind in ReplyKind if kind is not ReplyKind.ANSWERED)
 
 
 def summarised(task: Task[Any, Any], view: AnyRun) -> Summary:
     """The task's summary with the counts of replies without an answer, and the numbers without the second question."""
     passes: list[Counter[str]] = []
+    short: list[Episode[Any, Any]] = []
 
     def walk() -> Iterator[Episode[Any, Any]]:
+        if short:
+            yield from short
+            return
         counts: Counter[str] = Counter()
+        read: list[Episode[Any, Any]] = []
         for episode in (_replies_view(task, view, first=True) if view.as_in_paper else view).walk():
             if episode.score is not None:
                 counts.update(episode.score.replies)
+            if len(read) <= _SHORT:
+                read.append(episode)
             yield episode
         passes.append(counts)
+        if len(read) <= _SHORT:
+            short[:] = read
 
     # Replies are counted while the summary walks through the run: another pass over a long run would take time.
     summary = task.summarise(structs.replace(view, walk=walk))

@@ -4,6 +4,7 @@ import math
 import os
 import tomllib
 from datetime import date
+from functools import cache
 from pathlib import Path
 
 import msgspec
@@ -69,7 +70,12 @@ def user_file() -> Path:
 
 def read_prices() -> Prices:
     """The bundled prices, overridden by the user's own."""
-    return {**_read(_BUNDLED), **(_read(user_file()) if user_file().exists() else {})}
+    return {**_bundled(), **(_read(user_file()) if user_file().exists() else {})}
+
+
+@cache
+def _bundled() -> Prices:
+    return _read(_BUNDLED)
 
 
 def _read(path: Path) -> Prices:

@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import SequenceMatcher
+from functools import lru_cache
 from itertools import zip_longest
 from random import Random
 from typing import Any, Literal
@@ -64,6 +65,7 @@ def halves(text: str, length: int) -> tuple[str, str]:
     return glue.join(parts[:middle]), glue.join(parts[middle:])
 
 
+@lru_cache(maxsize=4096)
 def length_of(text: str) -> int:
     """The length of a text in words, or in characters where it is Chinese."""
     return len(_parts(text))

@@ -11,9 +11,9 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
-from functools import lru_cache
+from functools import cache, cached_property, lru_cache
 from html import unescape
-from itertools import islice, permutations, product
+from itertools import groupby, islice, permutations, product
 from typing import Any
 
 import msgspec
@@ -153,6 +153,21 @@ def _bound(runs: Sequence[list[int]], numbers: Sequence[tuple[float, bool]]) -> 
     return [given for given, _ in ways]
 
 
+@cache
+def _lists(count: int, language: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """As many points as options, in their order: numbered, and in a list."""
+    said = read_rules("allocation", language)
+    points, label = f"({_NUMBER}){said.find('points_end').pattern}", said.find("label").pattern
+    numbered = (label.replace("LABEL", f"(?:{at + 1}|{chr(97 + at)})") + points for at in range(count))
+    numbered = (entry + said.find("remark").pattern for entry in numbered)
+    listed = rf"(?<![\w.]){points}{said.find('next').pattern}{points}"
+    again = rf"(?:\2|{said.either('and_number')}){points}"
+    return (
+        re.compile(said.find("between").pattern.join(numbered), re.IGNORECASE),
+        re.compile(listed + again * (count - 2), re.IGNORECASE),
+    )
+
+
 class _Names:
     """The names of the options, as replies spell them."""
 
@@ -162,7 +177,10 @@ class _Names:
         spelled = sorted(((word, at) for at, word in enumerate(self._folded) if word), key=lambda pair: -len(pair[0]))
         self._places = dict(reversed(spelled))
         parts = [r"[\W_]{1,3}".join(map(re.escape, word.split())) for word, _ in spelled]
-        bounded = [part if not part.isascii() else rf"(?<![A-Za-z]){part}(?![A-Za-z])" for part in parts]
+        bounded = (
+            "|".join(group) if not bounds else rf"(?<![A-Za-z])(?:{'|'.join(group)})(?![A-Za-z])"
+            for bounds, group in groupby(parts, str.isascii)
+        )
         self._pattern = re.compile("|".join(bounded) or r"(?!)", re.IGNORECASE)
         # "Frustration" for "frustrated": the same word without its ending, where no other option is like it.
         self._words = {word: at for word, at in spelled if word.isascii() and word.isalpha() and len(word) > 2}
@@ -174,25 +192,31 @@ class _Names:
         }
         stems = [(self._stem(one), at) for word, at in self._words.items() for one in (word, kin.get(word, word))]
         self._stems = {stem: at for stem, at in stems if {place for other, place in stems if other == stem} == {at}}
-        name, said = f"({self._pattern.pattern})", self._rules
-        points, label = f"({_NUMBER}){said.find('points_end').pattern}", said.find("label").pattern
-        numbered = (label.replace("LABEL", f"(?:{at + 1}|{chr(97 + at)})") + points for at in range(self.count))
-        numbered = (entry + said.find("remark").pattern for entry in numbered)
-        self._numbered = re.compile(said.find("between").pattern.join(numbered), re.IGNORECASE)
-        listed = rf"(?<![\w.]){points}{said.find('next').pattern}{points}"
-        again = rf"(?:\2|{said.either('and_number')}){points}"
-        self._listed = re.compile(listed + again * (self.count - 2), re.IGNORECASE)
-        zero, number = said.either("zero"), rf"(?<![\w.]){_NUMBER}"
-        self._tokens = re.compile(
-            rf"(?P<name>{self._pattern.pattern})|(?P<others>{said.either('others')})|(?P<zero>{zero})|(?P<each>{said.either('each')})"
+        self._numbered, self._listed = _lists(self.count, language)
+
+    # What a reply does not need is not compiled: patterns with the names of an item cost more than reading with them.
+    @cached_property
+    def _tokens(self) -> re.Pattern[str]:
+        """Names, “the others”, “nothing”, “each” and numbers, in their order."""
+        said = self._rules
+        return re.compile(
+            rf"(?P<name>{self._pattern.pattern})|(?P<others>{said.either('others')})|(?P<zero>{said.either('zero')})"
+            rf"|(?P<each>{said.either('each')})"
             rf"|(?P<number>{_NUMBER})(?P<apiece>\s?(?:{said.either('unit')})?\s?(?:{said.either('apiece')}))?",
             re.IGNORECASE,
         )
-        # "3 signs of joy": a number before another plural counts something else.
-        self._counts = re.compile(
-            rf"{number} (?!{self._pattern.pattern}|{said.either('no_noun')})[a-z]{{2,}}s\b", re.IGNORECASE
-        )
-        self._pairs = (
+
+    @cached_property
+    def _counts(self) -> re.Pattern[str]:
+        """ "3 signs of joy": a number before another plural counts something else."""
+        noun = rf"(?!{self._pattern.pattern}|{self._rules.either('no_noun')})[a-z]{{2,}}s\b"
+        return re.compile(rf"(?<![\w.]){_NUMBER} {noun}", re.IGNORECASE)
+
+    @cached_property
+    def _pairs(self) -> tuple[re.Pattern[str], re.Pattern[str]]:
+        """A name before its number, and behind it."""
+        name, said = f"({self._pattern.pattern})", self._rules
+        return (
             re.compile(
                 rf"{name}(?:[^\w\n+-]{{0,20}}| - | ?-?-> ?)(?:{said.either('gets')})?\s?({_NUMBER})"
                 r"(?![\d.]*\d|[^\S\n]?[A-Za-z]{0,1}\d|\s?\?)",
@@ -203,6 +227,13 @@ class _Names:
                 re.IGNORECASE,
             ),
         )
+
+    @cached_property
+    def _entries(self) -> tuple[re.Pattern[str], re.Pattern[str]]:
+        """The numbers of all entries of a list of the names, in their order, and each of them."""
+        labels = [rf"[(\[]?\b{at + 1}[.)\]、:]+\s?(?={self._pattern.pattern})" for at in range(self.count)]
+        joined = (r"[\s\S]{0,400}?".join(labels), "|".join(labels))
+        return re.compile(joined[0], re.IGNORECASE), re.compile(joined[1], re.IGNORECASE)
 
     def _has(self, rule: str, text: str) -> bool:
         """Whether a rule is found in a text besides the names."""
@@ -232,9 +263,8 @@ class _Names:
 
     def _added(self, text: str) -> tuple[str, list[list[float]]]:
         """The text without entry numbers and with right sums as their results; the sums of all options' points."""
-        labels = [rf"[(\[]?\b{at + 1}[.)\]、:]+\s?(?={self._pattern.pattern})" for at in range(self.count)]
-        if re.search(r"[\s\S]{0,400}?".join(labels), text, re.IGNORECASE):
-            text = re.sub("|".join(labels), " ", text, flags=re.IGNORECASE)
+        if re.search(rf"\b{self.count}[.)\]、:]", text) and self._entries[0].search(text):
+            text = self._entries[1].sub(" ", text)
         sums = [(one, [*map(float, _NUMBERS.findall(one[1].replace("+", " ")))]) for one in _SUM.finditer(text)]
         for one, terms in sums:
             whole = len(terms) == self.count and len(self._named(text)) == self.count

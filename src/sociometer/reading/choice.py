@@ -8,7 +8,7 @@ a comparison, a condition or a question nearby: not sure. What is not sure is as
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import msgspec
 
@@ -104,8 +104,11 @@ class _Reader:
         self._marks = {label: at for at, label in enumerate(labels)} | {f"\ue000{at}": at for at in range(len(labels))}
         known = [at for at, text in enumerate(self._texts) if len(text) > 2 and self._texts.count(text) == 1]
         self._longest_first = sorted(known, key=lambda at: -len(self._texts[at]))
+
+    @cached_property
+    def _spelled(self) -> re.Pattern[str]:
         spelled = "|".join(f"({re.escape(self._texts[at])})" for at in self._longest_first) or "(?!)"
-        self._spelled = re.compile(rf"(?<![A-Za-z0-9])(?:{spelled})(?![A-Za-z0-9])", re.IGNORECASE)
+        return re.compile(rf"(?<![A-Za-z0-9])(?:{spelled})(?![A-Za-z0-9])", re.IGNORECASE)
 
     def read(self, said: str, *, cut_off: bool) -> ChoiceReading:
         """The option, by the first rule that is sure."""

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cache, partial
 from statistics import fmean
 
 import numpy as np
@@ -58,7 +58,7 @@ def people_needed(
 
     def half(people: int, error: float) -> float:
         curve = curve_of(lots.choice(scores, people), lower_is_better=lower)
-        found = place_interval(partial(share_worse, curve), people, at, Interval(at - error, at + error))
+        found = place_interval(cache(partial(share_worse, curve)), people, at, Interval(at - error, at + error))
         return 50 * ((found.high or 0.0) - (found.low or 0.0))
 
     def of_score(people: int) -> float:

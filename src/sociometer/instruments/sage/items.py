@@ -99,8 +99,16 @@ def known_scenarios(source: Source, language: str) -> Iterator[Scenario]:
 
 def bundled(language: str) -> Iterator[Scenario]:
     """The bundled scenarios in a language, by intention; a scenario and its translations share a cluster."""
-    for intention in INTENTIONS:
-        yield from _entries(BUNDLED / language / f"{intention}.toml", Scenario, language, intention=intention)
+    yield from _bundled(language)
+
+
+@lru_cache(maxsize=4)
+def _bundled(language: str) -> tuple[Scenario, ...]:
+    return tuple(
+        scenario
+        for intention in INTENTIONS
+        for scenario in _entries(BUNDLED / language / f"{intention}.toml", Scenario, language, intention=intention)
+    )
 
 
 def _entries(path: Path, made: type[ScenarioT], language: str, **facts: str) -> Iterator[ScenarioT]:

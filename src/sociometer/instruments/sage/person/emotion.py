@@ -1,7 +1,8 @@
 """The emotion protocol: hidden intentions, how a feeling changes, when a dialogue ends, and leaks."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import combinations
 from pathlib import Path
 from statistics import fmean
@@ -10,7 +11,7 @@ from typing import Literal, get_args
 from msgspec import Struct
 
 from sociometer.core.errors import DataError
-from sociometer.core.language import ENGLISH, language_of, texts_in, written_in
+from sociometer.core.language import ENGLISH, Language, language_of, texts_in, written_in
 from sociometer.reading import read_rules
 
 WORDS, RULES = (Path(__file__).parents[1] / name for name in ("words", "rules"))
@@ -123,19 +124,24 @@ def find_leak(words: str, hidden: str, intention: str, language: str = ENGLISH) 
 
 
 def _quotes(words: str, hidden: str) -> bool:
+    language, hidden_runs = _hidden_runs(hidden)
+    return not hidden_runs.isdisjoint(_runs(words, language))
+
+
+@lru_cache(maxsize=256)
+def _hidden_runs(hidden: str) -> tuple[Language, frozenset[tuple[str, ...]]]:
+    """The language of a hidden intention and its runs of words; each utterance of a talk is compared with them."""
     language = language_of(written_in(hidden))
-    if not language.space:
-        return _shares_run(language.own_letters(words), language.own_letters(hidden), _CHARACTERS_IN_A_ROW)
-    return _shares_run(_lower_words(words), _lower_words(hidden), _WORDS_IN_A_ROW)
+    return language, frozenset(_runs(hidden, language))
 
 
-def _lower_words(text: str) -> list[str]:
-    return [word.lower() for word in _LEAK_WORD.findall(text)]
-
-
-def _shares_run(said: list[str], kept: list[str], length: int) -> bool:
-    runs = {tuple(kept[start : start + length]) for start in range(len(kept) - length + 1)}
-    return any(tuple(said[start : start + length]) in runs for start in range(len(said) - length + 1))
+def _runs(text: str, language: Language) -> Iterator[tuple[str, ...]]:
+    """The runs of words of a text that are long enough for a quote; of characters where no spaces are written."""
+    if language.space:
+        parts, length = [word.lower() for word in _LEAK_WORD.findall(text)], _WORDS_IN_A_ROW
+    else:
+        parts, length = language.own_letters(text), _CHARACTERS_IN_A_ROW
+    return zip(*(parts[start:] for start in range(length)), strict=False)
 
 
 Intention = Literal["balance", "advice", "motives", "growth", "praise", "listening", "empathy", "blameless"]
