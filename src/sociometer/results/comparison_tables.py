@@ -52,7 +52,7 @@ def verdict_sentences(compared: Sequence[Comparison]) -> str:
 def pair_table(comparison: Comparison) -> Table:
     """Two subjects on one task: both values, the difference with its interval, and the verdict on each measure."""
     measures = ordered(comparison).measures
-    rows = [(_what(row), *_values(row), row.verdict, row.paired.items) for row in measures]
+    rows: list[tuple[Cell, ...]] = [(_what(row), *_values(row), row.verdict, row.paired.items) for row in measures]
     below = len(comparison.primary_rows)
     rows[below:below] = [(title, *both, None, None, None) for title, both in comparison.norm_scores.items()]
     chance = [row for row in comparison.measures if row.primary and not row.group and row.chance is not None]

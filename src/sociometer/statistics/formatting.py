@@ -27,7 +27,7 @@ def decimals(unit: str, interval: Interval | None) -> int | None:
     """The decimals that an interval is worth in its unit; None if there is none, or if it has no width.
 
     Too few clusters for an interval are worth one decimal less than usual. A bound has enough decimals to differ from
-    the values that it must stay apart from, and from zero if the value could be on either side of it.
+    the values that it must stay apart from.
     """
     scale, usual = scale_and_digits(unit)
     if interval is None or interval.method == NO_VARIATION:
@@ -38,10 +38,8 @@ def decimals(unit: str, interval: Interval | None) -> int | None:
     if not math.isfinite(width) or width <= 0:
         return None
     digits = min(max(0, 1 - math.floor(math.log10(width))), usual + 1)
-    marks = {*interval.apart, *((0.0,) if unit != "share" or interval.low < 0 else ())}
-    pairs = [(end * scale, mark * scale) for end in (interval.low, interval.high) for mark in marks]
-    pairs = [(end, mark) for end, mark in pairs if not math.isclose(end, mark, abs_tol=1e-9)]
-    while digits < usual + 3 and any(round(end, digits) == round(mark, digits) for end, mark in pairs):
+    pairs = [(end * scale, mark * scale) for end in (interval.low, interval.high) for mark in interval.apart]
+    while digits < usual + 3 and any(end != mark and round(end, digits) == round(mark, digits) for end, mark in pairs):
         digits += 1
     return digits
 
@@ -97,6 +95,12 @@ def bounds_text(
     return text(interval.low, interval.high)
 
 
+def _bound(value: float, digits: int) -> str:
+    """A bound as text: “−0.00” is below zero."""
+    text = plain_number(value, digits)
+    return text if text.startswith("−") or value > -_NOTHING else f"−{text}"
+
+
 def interval_text(interval: Interval | None, unit: str, too_few: str = "", digits: int | None = None) -> str:
     """An interval as “low to high”, a share with one percent sign; empty if there is none."""
     if interval is None:
@@ -106,7 +110,7 @@ def interval_text(interval: Interval | None, unit: str, too_few: str = "", digit
     places = decimals(unit, interval) if digits is None else digits
 
     def bounds(low: float, high: float) -> str:
-        ends = (plain_number(end * scale, usual if places is None else places) for end in (low, high))
+        ends = (_bound(end * scale, usual if places is None else places) for end in (low, high))
         return " to ".join(ends) + (" %" if unit == "share" else "")
 
     return bounds_text(interval, bounds, too_few=few)
@@ -119,7 +123,7 @@ def bracketed_interval(interval: Interval, unit: str, reverse: bool = False) -> 
 
     def bounds(low: float, high: float) -> str:
         low, high = (-high, -low) if reverse else (low, high)
-        ends = (plain_number(end * scale, usual if digits is None else digits) for end in (low, high))
+        ends = (_bound(end * scale, usual if digits is None else digits) for end in (low, high))
         return f"[{', '.join(ends)}]"
 
     return bounds_text(interval, bounds, too_few="[too few clusters]", same=f"[{SAME_ON_EVERY_ITEM}]")
@@ -147,6 +151,8 @@ def failed_range(errors: int, cases: Sequence[Case], unit: str) -> str:
     return f"{interval_text(Interval(low, high), unit)} with the {errors} failed"
 
 
+_NOTHING = 1e-9
+"""Less than this is an error of rounding."""
 CHANCE = "chance"
 """The series in which a summary can give chance levels of exactly what was played, by measure; None: unknown."""
 
