@@ -9,7 +9,9 @@ import pytest
 from fake_stored_runs import CARD, FOLDER, HOSTILE, INSTRUMENT, TASKS, VALUES, FakeStoredRun, changed, given
 from msgspec import structs
 
+import sociometer as sm
 from fake_runs import summarised_run
+from sociometer.cli.main import run_command
 from sociometer.core.card import MeasureCard, TaskCard
 from sociometer.core.errors import UsageError
 from sociometer.core.instrument import Instrument
@@ -412,10 +414,25 @@ def test_strips_place_values_on_the_card_scale(content):
     assert [mark.name for mark in strip.marks] == ["chance", "people"]
     assert strip.marks[0].at == 25
     best, middle = strip.dots[:2]
-    assert best.beside == "39 items, 1 unreadable, 1 error"
-    assert (middle.at, middle.text, middle.range_text) == (50, "50 %", "[35, 65]")
+    assert (best.beside, best.range_text[-9:]) == ("1 unreadable, 1 failed", " 39 items")
+    assert (middle.at, middle.text, middle.range_text) == (50, "50 %", "[35, 65] 40 items")
     assert middle.caveat == "stand-in"
     assert strip.high_text == "", "the name of people at 90 % needs the room"
+
+
+def test_a_reader_is_told_who_the_subjects_are_whose_the_items_and_what_chance_is(tmp_path):
+    store, page = tmp_path / "s.db", tmp_path / "page.html"
+    for model in ("baseline/random", "baseline/refuse", "recorded/by-hand-careful"):
+        sm.run("sesi", model=model, limit=40, store=store)
+    assert run_command(["report", "--store", str(store), "--to", str(page)]) == 0
+    text = " ".join(re.sub(r"<[^>]*>", " ", page.read_text(encoding="utf-8")).split())
+    assert "baseline/random : a random answer; all have the same probability." in text
+    assert "recorded/by-hand-careful : replies of Language model by hand, careful, recorded on 2026-11-16; a" in text
+    assert "dashed lines are chance, what random answers earn on average." in text
+    assert "All items are bundled with Sociometer and are not those of the papers" in text
+    assert "baseline/refuse most of its answers cannot be read" in text
+    assert "Accuracy; higher is better" in text
+    assert re.search(r"95 % interval chance items unreadable failed note .*? 25 % 40 0 0", text)
 
 
 def test_two_runs_of_one_subject_are_told_apart():
@@ -477,11 +494,11 @@ def test_the_days_of_the_runs_are_told_in_words(days, words):
 def test_the_front_says_when_it_was_measured_and_the_foot_when_the_page_was_made(tmp_path):
     out = write_report(given()[:1], tmp_path / "page.html", made="9 March 2027", version="9.9")
     text = out.read_text(encoding="utf-8")
-    assert "Measured on 2 January 2026. Dots are scores" in " ".join(text.split())
+    assert "Measured on 2 January 2026. Marks are scores" in " ".join(text.split())
     assert text.count("9 March 2027") == 1
     undated = [changed(given()[0], created="")]
     out = write_report(undated, tmp_path / "page.html", made="9 March 2027", version="9.9")
-    assert '<p class="lead">Dots are scores' in out.read_text(encoding="utf-8")
+    assert '<p class="lead">Marks are scores' in out.read_text(encoding="utf-8")
 
 
 def test_the_numbers_behind_a_comparison_are_all_on_the_page(tmp_path):

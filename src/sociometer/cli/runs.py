@@ -19,9 +19,6 @@ from sociometer.store.records import RunRecord, RunStatus, Totals
 from sociometer.store.store import Store
 from sociometer.store.stored_run import first_score, state_of, status_of, why_ended
 
-_MOST_REASONS = 3
-"""The most runs whose reason to end early is told below the table."""
-
 
 def show_runs(store: StorePlace | None, display: Display) -> None:
     """Show the runs of a store."""
@@ -52,7 +49,7 @@ def show_runs(store: StorePlace | None, display: Display) -> None:
     left = len(rows) - len(table.rows)
     notes = [f"Showing the newest {SCREEN} of {len(rows)} runs; add --format wide to see the rest."] if left else []
     ended = [f"{row.record.reference} ended early: {row.why}." for row in rows if row.why and row.status != "playing"]
-    notes += ended[-_MOST_REASONS:]
+    notes += ended[-3:]
     data = [
         {"run": row.record.id, "name": row.record.name, "instrument": row.record.instrument,
          "subject": row.record.tested, "status": row.status, "state": row.state, "why": row.why,

@@ -11,6 +11,7 @@ from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Figure
 from sociometer.core.task import AnyRun
 from sociometer.core.words import grouped
+from sociometer.models.registry import describe
 from sociometer.reporting.evidence import KINDS, EpisodeShown, evidence_of, kinds_shown, transcripts_each
 from sociometer.reporting.figures import checkpoint_figures, evidence_figure, measures_figure, profile_figure
 from sociometer.reporting.rankings import Ranking, rankings
@@ -62,6 +63,8 @@ class ReportContent(Struct, frozen=True):
     rankings: tuple[Ranking, ...]
     """Three subjects or more, task by task."""
     evidence: tuple[EpisodeShown, ...]
+    about: dict[str, str] = {}
+    """What a subject is that is no model, or a recording of one, by its label."""
 
     @property
     def when(self) -> str:
@@ -144,6 +147,7 @@ def gather(
             compared.append(structs.replace(headline, corrected=by_people.measures))
             shown += evidence_of(run, task, view.subject, episodes, each=each, shown_kinds=kinds)
     subjects = tuple(dict.fromkeys(result.subject for result in results))
+    known = {one.spec: one.help for one in describe() if one.spec.startswith(("baseline/", "recorded/"))}
     # The last one counts: that of a run with tasks of an earlier version, which the others lack.
     instruments = {run.instrument: run.definition for run in sorted(runs, key=lambda run: len(run.definition.tasks))}
     chapters = tuple(
@@ -163,6 +167,7 @@ def gather(
         _comparisons(compared, terms) if len(subjects) == 2 or (terms and terms.margin) else (),
         rankings(compared) if len(subjects) > 2 else (),
         tuple(shown),
+        {names[run.id]: known[spec] for run in runs if (spec := run.manifest.config.subject) in known},
     )
 
 

@@ -222,9 +222,10 @@ def _strip(members: Sequence[ProfileLine], subjects: Sequence[str], card: Card, 
         StripDot(
             line.subject, subjects.index(line.subject), place(line.value),
             place(line.interval.low) if line.interval else None, place(line.interval.high) if line.interval else None,
-            number(line.value, line.unit, interval=line.interval), _around(line),
-            "stand-in" if other_stand_ins(line.stand_ins) or subject_stand_in(line.stand_ins) else "",
-            _beside(line, len(counts) > 1),
+            number(line.value, line.unit, interval=line.interval),
+            _around(line) + f" {counted(line.items, 'item')}" * (len(counts) > 1),
+            "stand-in" if other_stand_ins(line.stand_ins) or subject_stand_in(line.stand_ins) else
+            "most of its answers cannot be read" if 2 * line.unreadable > line.items else "", _beside(line),
         )
         for line in members
     )  # fmt: skip
@@ -267,9 +268,8 @@ def _without_intervals(members: Sequence[ProfileLine]) -> str:
     return f"No interval for {names}: fewer than {MINIMUM_CLUSTERS} independent items."
 
 
-def _beside(line: ProfileLine, items: bool) -> str:
-    counts = ((line.items * items, "items"), (line.unreadable, "unreadable"),
-              (line.errors, "error" if line.errors == 1 else "errors"))  # fmt: skip
+def _beside(line: ProfileLine) -> str:
+    counts = ((line.unreadable, "unreadable"), (line.errors, "failed"))
     return ", ".join(f"{count} {what}" for count, what in counts if count)
 
 

@@ -35,7 +35,7 @@ from sociometer.results.summaries import measure_rows
 from sociometer.results.verdicts import Terms
 from sociometer.results.wording import FAMILIES, VERDICT, observed_columns, tested_columns
 from sociometer.statistics.chart_theme import CATEGORIES, contained, shape_of, theme
-from sociometer.statistics.formatting import estimate
+from sociometer.statistics.formatting import estimate, number
 from sociometer.store.stored_run import StoredRun
 
 TOP = 40
@@ -92,7 +92,7 @@ def render(content: ReportContent, *, made: str, version: str, top: int = TOP, l
             strips=shown,
             silent=below - {line.instrument for line in content.profile if line.value is not None},
             top=top,
-            ordered=best_first(main) if len(main.subjects) > top else main.subjects,
+            ordered=best_first(main),
             marked={mark.name for strip in shown if strip.instrument not in below for mark in strip.marks},
             numbers={chapter.card.name: all_numbers(chapter) for chapter in content.chapters},
             left_out={chapter.card.name: rows_left_out(chapter) for chapter in content.chapters},
@@ -100,6 +100,7 @@ def render(content: ReportContent, *, made: str, version: str, top: int = TOP, l
             names=names,
             item_sets=item_sets([result for chapter in content.chapters for result in chapter.results]),
             unranked=unranked_sentences(main.rankings, names),
+            own_items={one.whose_items for each in main.chapters for one in each.results} == {"bundled"},
             verdict=VERDICT,
             families=FAMILIES,
             colours=CATEGORIES,
@@ -158,10 +159,11 @@ def all_numbers(chapter: Chapter) -> list[list[TextCell]]:
     found: list[list[TextCell]] = []
     for result in chapter.results:
         task = f"{chapter.card.task_title(result.task)}, {sets[result.run, result.task]}".removesuffix(", ")
-        for row in measure_rows(result.summary, chapter.card, result.task):
+        for row in measure_rows(result.summary, chapter.card, result.task, elsewhere=result.whose_items != "bundled"):
             if not (whole and row.group):
                 texts = [(text, False) for text in (result.subject, task, row.card.title, row.group)]
-                counts = [(text, True) for text in (str(row.measure.items), str(row.measure.unreadable), row.errors)]
+                found_counts = (str(row.measure.items), str(row.measure.unreadable), row.errors)
+                counts = [(text, True) for text in (number(row.chance, row.card.unit), *found_counts)]
                 found.append([*texts, (row.value, True), (row.interval, False), *counts, (row.note, False)])
     return found
 

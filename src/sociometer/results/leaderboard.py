@@ -318,9 +318,8 @@ def ranked_measure(candidate: AnyRun, name: str = "") -> MeasureCard:
 def leaderboard_table(board: Leaderboard) -> Table:
     """The leaderboard as a table."""
     shown = board.standings
-    needed = [found for one in shown if (found := decimals(board.unit, one.interval)) is not None]
-    signed = any(one.interval.low is not None and one.interval.low < 0 for one in shown)
-    digits = (max if signed else min)(needed, default=None)  # no bound may seem to be on the other side of zero
+    pick = max if any((one.interval.low or 0.0) < 0 for one in shown) else min  # no bound may hide its side of zero
+    digits = pick((found for s in shown if (found := decimals(board.unit, s.interval)) is not None), default=None)
     sign = 1.0 if board.better == "lower" else -1.0
     rows = [_row(one, board.unit, digits) for one in sorted(shown, key=lambda one: sign * one.value)]
     said = [f"Left out: {left_out_text(board)}."] if board.left_out else []

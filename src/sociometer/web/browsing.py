@@ -4,6 +4,7 @@ import asyncio
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import lru_cache, partial
 from typing import Any, get_args
 
@@ -23,9 +24,10 @@ from sociometer.reporting.evidence import TranscriptLine, beside, transcript_lin
 from sociometer.reporting.figures import run_figures
 from sociometer.reporting.plot import drawn
 from sociometer.results.candidates import contamination_note, run_labels
+from sociometer.results.choice import find_run
 from sociometer.results.comparison import compare
 from sociometer.results.corrected import correction_note, corrections
-from sociometer.results.groups import PeopleRun, runs_of_people, study_run
+from sociometer.results.groups import runs_of_people, study_run
 from sociometer.results.runs import candidates
 from sociometer.results.summaries import ADVICE, other_options
 from sociometer.results.verdicts import Comparison
@@ -62,10 +64,9 @@ class ViewedStore:
     def __init__(self, path: StorePlace, load: Callable[..., Instrument], cards: Mapping[str, Card]) -> None:
         self.path = path
         self.cards = dict(cards)
-        self._load_card = load
+        self.load = load
         self._load = lru_cache(maxsize=None)(load)
         self.studies: dict[str, tuple[State, RunRow]] = {}
-        """What the list shows of each study, with the state in which it was computed."""
 
     def opened(self) -> Store:
         """The store, for reading."""
@@ -75,18 +76,10 @@ class ViewedStore:
         record = store.runs.get(run)
         return StoredRun(store, record, self.instrument_of(record))
 
-    def people(self, store: Store, study: str) -> PeopleRun | None:
-        """The people of a study who count, as one run; None if there is no such study."""
-        return study_run(store, study, self._load)
-
-    def side(self, store: Store, name: str) -> StoredRun:
-        """A run, or the people of a study."""
-        return self.people(store, name) or self.run(store, name)
-
     def instrument_of(self, record: RunRecord) -> Instrument:
         """The instrument of a run; an imported benchmark brings its own card and cannot be loaded by name."""
         card = record.manifest.card
-        return self._load(record.instrument) if card is None else self._load_card(record.instrument, card)
+        return self._load(record.instrument) if card is None else self.load(record.instrument, card)
 
 
 VIEWED = web.AppKey("viewed", ViewedStore)
@@ -224,16 +217,13 @@ def _study_row(viewed: ViewedStore, store: Store, name: str, members: list[RunRe
 
 def _people(viewed: ViewedStore, store: Store, name: str) -> RunRow | None:
     """A study with the numbers of `compare`, computed again only if more was answered."""
-    try:
-        run = viewed.people(store, name)
-    except UsageError:  # nobody counts yet
-        return None
-    if run is None:
-        return None
-    state = (run.subject, *((one, store.episodes.counts(one)) for one in run.members))
-    if name not in viewed.studies or viewed.studies[name][0] != state:
-        viewed.studies[name] = state, run_row(viewed, store, run.record, run.summary)
-    return viewed.studies[name][1]
+    with suppress(UsageError):  # nobody counts yet
+        if run := study_run(store, name, viewed.load):
+            state = (run.subject, *((one, store.episodes.counts(one)) for one in run.members))
+            if name not in viewed.studies or viewed.studies[name][0] != state:
+                viewed.studies[name] = state, run_row(viewed, store, run.record, run.summary)
+            return viewed.studies[name][1]
+    return None
 
 
 def page_number(request: web.Request) -> int:
@@ -482,7 +472,7 @@ class PairedList(Struct, frozen=True):
 def read_play(viewed: ViewedStore, run: str, task: str, item: str, repeat: int) -> ItemPlayed | str:
     """One play of an item in a run, or why there is none."""
     with viewed.opened() as store:
-        if people := viewed.people(store, run):
+        if people := study_run(store, run, viewed.load):
             return f"{people.people} people: the page of each of them has their answer."
     try:
         return read_item(viewed, run, task, item, repeat)
@@ -496,7 +486,7 @@ def read_sides(viewed: ViewedStore, given: Sequence[str], task: str) -> Sides:
         raise UsageError(f"side by side needs 2 to {MOST_RUNS} runs, not {len(set(given))}; choose them in the list.")
     with viewed.opened() as store:
         # People first, then the oldest, as in `compare STUDY OLD NEW`; the list has the newest first.
-        runs = [viewed.side(store, run) for run in dict.fromkeys(given)]
+        runs = [find_run(store, viewed.load, run) for run in dict.fromkeys(given)]
         runs.sort(key=lambda run: (not run.people, run.record.created))
         first = runs[0]
         other = next((run for run in runs if run.instrument != first.instrument), None)
@@ -521,14 +511,14 @@ def read_sides(viewed: ViewedStore, given: Sequence[str], task: str) -> Sides:
 def read_verdicts(viewed: ViewedStore, sides: Sides) -> tuple[Comparison, ...]:
     """The verdict of `compare` on the runs, each against the first."""
     with viewed.opened() as store:
-        return compare(candidates([viewed.side(store, run) for run in sides.runs], sides.task))
+        return compare(candidates([find_run(store, viewed.load, run) for run in sides.runs], sides.task))
 
 
 def read_pairs(viewed: ViewedStore, sides: Sides, order: str, words: str, at: int) -> PairedList:
     """One page of the items that the first two runs have, with the words, in this order."""
     start, wanted = ITEMS * (at - 1), words.lower().split()
     with viewed.opened() as store:
-        runs = [viewed.side(store, run) for run in sides.runs]
+        runs = [find_run(store, viewed.load, run) for run in sides.runs]
         tables = [_values(run, store, sides) for run in runs]
         items = [item for item in tables[0] if item in tables[1] and all(word in item.lower() for word in wanted)]
         sign = -1.0 if sides.measure is not None and sides.measure.better == "lower" else 1.0

@@ -17,7 +17,7 @@ from sociometer.reporting.plot import drawn
 from sociometer.results.export import export_run
 from sociometer.results.summaries import measure_rows
 from sociometer.results.wording import comparison_table
-from sociometer.statistics.formatting import group_text
+from sociometer.statistics.formatting import group_text, number
 from sociometer.store.place import StorePlace
 from sociometer.store.records import RunStatus
 from sociometer.store.runs import RunSearch
@@ -105,8 +105,10 @@ async def run_page(request: web.Request) -> web.StreamResponse:
         request, "run.html", head=head, task=task, group_text=_group_text, shown=shown, orders=SHOWN, words=words,
         number=at, tasks=[(name, head.card.task_title(name)) for name in head.record.manifest.config.tasks],
         summary=later(lambda: browsing.read_summary(viewed, run, task)),
+        chance=lambda line: number(line.chance, line.card.unit),
         measures=lambda summary: sorted(
-            measure_rows(summary, head.card, task), key=lambda row: bool(row.group or not row.card.primary)
+            measure_rows(summary, head.card, task, elsewhere=head.record.manifest.whose_items != "bundled"),
+            key=lambda row: bool(row.group or not row.card.primary)
         ),
         figures=later(lambda: browsing.figures_of(viewed, run)[0]),
         items=later(lambda: browsing.read_items(viewed, run, task, shown, words, at)),
