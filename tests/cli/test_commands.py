@@ -356,6 +356,32 @@ def test_an_export_with_an_unknown_ending_is_refused(cli, tmp_path):
     assert not list(tmp_path.glob("x*"))
 
 
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("run", "Usage: sociometer run INSTRUMENT…|all --model MODEL. For more: sociometer help run"),
+        ("show", "Missing argument 'RUN'. Usage: sociometer show RUN [ITEM]. 'sociometer runs' lists the runs."),
+        ("export last", "Missing option '--to'. Usage: sociometer export RUN… --to PATH."),
+        ("runs nope", "Usage: sociometer runs. For more: sociometer help runs"),
+        ("run sesi --model baseline/first --limit abc", "'abc' is not a whole number. For more: sociometer help run"),
+        ("get", "'sociometer get' needs one of its commands: data, model. For more: sociometer help get"),
+        ("list model", "did you mean 'models'?"),
+        ("check absent.sociometer", "there is no file 'absent.sociometer'; 'sociometer export RUN --to absent.soc"),
+        ("import csv absent.csv", "there is no such file or folder 'absent.csv'; 'import csv' reads *.csv."),
+    ],
+)
+def test_a_wrong_call_says_what_is_wrong_and_what_to_type(cli, words, told):
+    code, out, err = cli(*words.split())
+    assert (code, out) == (2, "") and told in err
+
+
+def test_an_empty_list_of_runs_is_one_line_and_a_run_without_a_score_says_why(cli):
+    assert len(cli("runs")[1].splitlines()) == 1 and json.loads(cli("runs", "--json")[1]) == []
+    out = cli("run", "sage", "--model", "baseline/first", "--limit", "1", "--quiet")[1]
+    assert out.startswith("baseline/first on sage: no result (rehearsal: no simulator, no score).")
+    assert "they have: dialogue." in cli("compare", "sage", "--task", "foo")[2]
+
+
 def test_a_ledger_is_written_to_the_file_that_was_typed_and_a_missing_folder_is_refused_first(cli, tmp_path):
     code, out, err = cli("paper", "reproduce", "seceu", "egosocial", "--to", str(tmp_path / "missing" / "led.csv"))
     assert (code, out) == (2, "") and "there is no folder" in err
@@ -525,7 +551,7 @@ def test_a_message_gives_the_reason(cli, tmp_path, monkeypatch, words, told):
 
 
 def test_without_a_store_there_are_no_runs_and_none_is_made(cli, tmp_path):
-    assert "There are no runs yet" in cli("runs")[1]
+    assert "There are no runs in " in cli("runs")[1]
     assert json.loads(cli("runs", "--json")[1]) == []
     assert list(tmp_path.iterdir()) == []
 

@@ -175,6 +175,8 @@ def _store(runs: tuple[str, ...], store: StorePlace | None, display: Display) ->
 
 def _bundle(path: Path, signers: str, display: Display) -> int:
     """Whether the numbers of a run follow from its replies, and who signed them."""
+    if not path.exists():
+        raise UsageError(f"there is no file '{path}'; '{hint('export', 'RUN', '--to', str(path))}' writes one.")
     with tempfile.TemporaryDirectory() as folder, Store(Path(folder) / "check.db") as store, working("checking"):
         bundle = read_bundle(path)
         signer = signer_of(bundle, signers)

@@ -80,6 +80,10 @@ def _found(name: str, given: tuple[Path, ...]) -> list[Path]:
     found: list[Path] = []
     for path in given:
         _, *patterns = FORMATS[name]
+        if not path.exists():
+            raise UsageError(
+                f"there is no such file or folder '{path}'; 'import {name}' reads {' or '.join(patterns)}."
+            )
         inside = sorted(one for like in patterns for one in path.rglob(like)) if path.is_dir() else [path]
         if not inside:
             raise UsageError(f"the folder '{path}' has no {' or '.join(patterns)}; give a file or another folder.")

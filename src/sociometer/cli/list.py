@@ -8,7 +8,7 @@ import click
 import sociometer.adapters
 from sociometer.cli.output import Display, TableCommand, display_options, print_line
 from sociometer.core.card import Card, TaskCard
-from sociometer.core.errors import UsageError, hint
+from sociometer.core.errors import UsageError, hint, unknown
 from sociometer.core.lazy import PACKAGES
 from sociometer.core.measure import Cell, Table
 from sociometer.instruments import card_of, cards
@@ -31,6 +31,8 @@ def list_what(what: str | None, name: str | None, display: Display) -> None:
         _list_models(display)
     elif what == "adapters":
         _list_adapters(display)
+    elif what in ("model", "adapter"):
+        raise unknown("word for 'list'", what, ("models", "adapters"))
     elif what not in (None, "instruments"):
         show_card(card_of(what), display)
     else:

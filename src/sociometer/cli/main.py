@@ -133,7 +133,7 @@ def _run(arguments: list[str]) -> int:
     except click.exceptions.Exit as exit_:
         return exit_.exit_code
     except click.ClickException as error:
-        return _tell(arguments, error.format_message(), int(ExitCode.USAGE))
+        return _tell(arguments, _click_message(error), int(ExitCode.USAGE))
     except (KeyboardInterrupt, click.Abort):
         return _tell(arguments, "interrupted", int(ExitCode.INTERRUPTED))
     except (OSError, UnicodeError) as error:
@@ -146,6 +146,31 @@ def _run(arguments: list[str]) -> int:
         sys.excepthook(type(error), error, error.__traceback__)
         told = f"internal error: {type(error).__name__}: {error}. Please report it with the lines above."
         return _tell(arguments, told, int(ExitCode.INTERNAL))
+
+
+_PLAINER = {"a valid integer range": "a whole number", "a valid integer": "a whole number", "a valid float": "a number"}
+
+
+def _click_message(error: click.ClickException) -> str:
+    """What is wrong with the words of a command, how it is called, and where its options are described."""
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    if context is None:
+        return error.format_message()
+    path = context.command_path
+    more = f"For more: {hint('help', *path.split()[1:])}"
+    if isinstance(error, click.exceptions.NoArgsIsHelpError) and isinstance(context.command, click.Group):
+        return f"'{path}' needs one of its commands: {', '.join(context.command.list_commands(context))}. {more}"
+    said = error.format_message().rstrip(".")
+    for technical, plain in _PLAINER.items():
+        said = said.replace(technical, plain)
+    if isinstance(error, click.MissingParameter) or said.startswith("Got unexpected"):
+        pieces = [one for one in context.command.collect_usage_pieces(context) if one != "[OPTIONS]"]
+        needed = [one for one in context.command.params if isinstance(one, click.Option) and one.required]
+        options = [f"{one.opts[0]} {one.make_metavar(context)}" for one in needed]
+        options += ["--model MODEL"] * any(one.opts[0] == "--model" for one in context.command.params)
+        runs = f" '{hint('runs')}' lists the runs." * any(one.startswith(("RUN", "[RUN")) for one in pieces)
+        return f"{said}. Usage: {' '.join([path, *pieces, *options])}.{runs} {more}"
+    return f"{said}{'' if said.endswith(')') else '.'} {more}"
 
 
 def _quiet_end() -> int:

@@ -11,7 +11,7 @@ from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import NotFound, UsageError, hint, unknown
 from sociometer.core.instrument import Instrument
 from sociometer.core.settings import is_paper
-from sociometer.core.words import first_of, grouped, listed
+from sociometer.core.words import counted, first_of, grouped, listed
 from sociometer.results.candidates import common_items, short_run_note
 from sociometer.results.groups import groups_of, runs_of_people, study_run
 from sociometer.store.records import RunRecord, RunStatus
@@ -305,7 +305,7 @@ def _notes(chosen: Sequence[_Standing], standing: Sequence[_Standing], *, one_ki
     """For each instrument: the chosen runs, their items, what is left out, and how to compare runs on other items."""
     for instrument in dict.fromkeys(one.run.instrument for one in chosen):
         mine = [one for one in chosen if one.run.instrument == instrument]
-        told = [f"{one.run.subject} {one.run.id} ({one.items} {one.kind.whose} items)" for one in mine]
+        told = [f"{one.run.subject} {one.run.id} ({counted(one.items, f'{one.kind.whose} item')})" for one in mine]
         others = {one.run.subject for one in standing if one.run.instrument == instrument}
         left = sorted(others - {one.run.subject for one in mine})
         also = f"; left out, because their runs have other items, roles or wording: {', '.join(left)}" if left else ""

@@ -45,9 +45,8 @@ def candidates(runs: Sequence[StoredRun], task: str = "") -> list[AnyRun]:
                     )
                 )
     if task and not found:
-        raise UsageError(
-            f"none of the runs has a task '{task}' with measures; '{hint('list INSTRUMENT')}' lists the tasks."
-        )
+        tasks = dict.fromkeys(one for run in runs for one in run.tasks if run.definition.card.measures_of(one))
+        raise UsageError(f"none of the runs has a task '{task}' with measures; they have: {', '.join(tasks)}.")
     return found
 
 

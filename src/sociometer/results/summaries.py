@@ -133,7 +133,8 @@ def finding(run: StoredRun) -> str:
     overall = [line for line in known if not line.measure.group]
     primary = [line for line in overall if line.card.primary] or overall[:1]
     if not primary:
-        said = f"no overall score; {_items(run, known)}" if known else "no result"
+        why = next((f" ({line.note})" for line in lines_of(run) if line.note), "")
+        said = f"no overall score; {_items(run, known)}" if known else f"no result{why}"
         return f"{subject_of(run)} on {run.instrument}: {said}."
     normed = [line for line in overall if line.card.on_norm and line not in primary]
     told = [*primary[:3], *normed]
