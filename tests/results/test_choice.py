@@ -18,32 +18,39 @@ from sociometer.store.store import Store
 from sociometer.store.stored_run import StoredRun
 
 
-def run(subject, simulator, items, created, *, stand_in=False):
-    roles = {
-        "subject": RoleRecord(subject, Identity("openai", subject), subject),
-        "simulator": RoleRecord(simulator, Identity("openai", simulator, stand_in=stand_in), simulator),
-    }
-    config = RunConfig(instrument="sage", subject=subject, tasks=("dialogues",), official=True)
-    manifest = Manifest(config, "1", roles, {}, "", {}, {}, "", "", "", imported=True)
-    record = RunRecord(f"{subject}-{simulator}", "sage", subject, RunStatus.FINISHED, manifest, created, created)
-    return _Standing(StoredRun(Store("none.db"), record, load("sage")), _kind(record), items)
+@pytest.fixture
+def run(tmp_path):
+    """Makes runs of a store that has none."""
+
+    def made(subject, simulator, items, created, *, stand_in=False):
+        roles = {
+            "subject": RoleRecord(subject, Identity("openai", subject), subject),
+            "simulator": RoleRecord(simulator, Identity("openai", simulator, stand_in=stand_in), simulator),
+        }
+        config = RunConfig(instrument="sage", subject=subject, tasks=("dialogues",), official=True)
+        manifest = Manifest(config, "1", roles, {}, "", {}, {}, "", "", "", imported=True)
+        record = RunRecord(f"{subject}-{simulator}", "sage", subject, RunStatus.FINISHED, manifest, created, created)
+        return _Standing(StoredRun(store, record, load("sage")), _kind(record), items)
+
+    with Store(tmp_path / "none.db") as store:
+        yield made
 
 
 def chosen(*standing):
     return [one.run.id for one in _fullest(standing, one_kind=True)]
 
 
-def test_the_company_that_most_subjects_share_goes_before_a_fuller_run():
+def test_the_company_that_most_subjects_share_goes_before_a_fuller_run(run):
     standing = (run("a", "v3", 90, 1), run("a", "4o", 100, 9), run("b", "v3", 100, 2), run("c", "v3", 100, 3))
     assert chosen(*standing) == ["a-v3", "b-v3", "c-v3"]
 
 
-def test_a_stand_in_beside_the_subject_is_chosen_last():
+def test_a_stand_in_beside_the_subject_is_chosen_last(run):
     standing = (run("a", "rule", 9, 1, stand_in=True), run("b", "rule", 9, 2, stand_in=True), run("a", "v3", 3, 0))
     assert chosen(*standing) == ["a-v3"]
 
 
-def test_of_equals_the_kind_played_last_and_of_its_runs_the_fullest_are_chosen():
+def test_of_equals_the_kind_played_last_and_of_its_runs_the_fullest_are_chosen(run):
     standing = (run("a", "v3", 9, 1), run("a", "4o", 5, 2), run("a", "4o", 7, 3))
     assert [one.items for one in _fullest(standing, one_kind=True)] == [7]
 

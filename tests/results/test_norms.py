@@ -61,15 +61,16 @@ def test_the_file_has_what_a_norm_needs_and_no_person(sesi, sesi_norm):
     item = next(iter(norm["items"].values()))
     assert item["people"] == PEOPLE and len(item["content"]) == 32
     assert sum(item["options"].values()) == pytest.approx(1, abs=0.001)
-    book = StudyBook(book_path(sesi))
-    for one in book.participants("spring"):
-        assert one.id not in text and one.run not in text and one.about["id"] not in text
+    with closing(StudyBook(book_path(sesi))) as book:
+        for one in book.participants("spring"):
+            assert one.id not in text and one.run not in text and one.about["id"] not in text
     assert "panel" not in text
 
 
 def test_the_curve_is_that_of_the_people(sesi, sesi_norm):
     norm = json.loads(sesi_norm.read_text())["tasks"]["questions"]
-    runs = [one.run for one in StudyBook(book_path(sesi)).participants("spring")]
+    with closing(StudyBook(book_path(sesi))) as book:
+        runs = [one.run for one in book.participants("spring")]
     scores = np.array([sm.get_run(run, store=sesi).summary().measure("accuracy").value for run in runs])
     assert norm["mean"] == pytest.approx(scores.mean()) and norm["deviation"] == pytest.approx(scores.std(ddof=1))
     for score, share, error in norm["curve"]:
@@ -209,7 +210,8 @@ def name_of(line, path):
     """The name of a participant's run, once there is one."""
     if "PARTICIPANT" not in line:
         return ""
-    return f"spring.{StudyBook(book_path(path)).participants('spring')[0].id}"
+    with closing(StudyBook(book_path(path))) as book:
+        return f"spring.{book.participants('spring')[0].id}"
 
 
 def test_a_norm_says_how_many_of_its_people_are_flagged(tmp_path, capsys):

@@ -133,7 +133,7 @@ def test_the_stated_power_of_the_verdict_is_within_three_points():
 
 def test_p_belongs_to_the_interval_next_to_it():
     rng = np.random.default_rng(11)
-    for trial in range(150):
+    for trial in range(80):
         items = int(rng.integers(12, 45))
         runs = [fake_run(name, (rng.random(items) < share) * 1) for name, share in (("A", 0.7), ("B", 0.5), ("C", 0.4))]
         for one in compare(runs[: 2 + trial % 2]):
@@ -144,7 +144,7 @@ def test_p_belongs_to_the_interval_next_to_it():
 def test_compare_and_the_ranking_agree_on_two_runs_with_repeats():
     """Both call answers right or wrong from single answers, not from the means of items."""
     rng = np.random.default_rng(5)
-    for _ in range(400):
+    for _ in range(150):
         runs = [fake_run(name, (rng.random(36) < share) * 1, repeats=3) for name, share in (("A", 0.4), ("B", 0.65))]
         (found,) = compare(runs)
         first = leaderboard(runs).standings[0]

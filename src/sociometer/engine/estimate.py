@@ -10,7 +10,7 @@ from msgspec import Struct, structs
 from sociometer.core.conversation import SUBJECT, Exchange, Reply, Request, Usage
 from sociometer.core.errors import MachineryError
 from sociometer.core.player import EVERY_ABILITY, Player, RulePlayer
-from sociometer.core.task import Item, Task
+from sociometer.core.task import Item, Score, Task
 from sociometer.engine.batches.batches import batch_endpoints
 from sociometer.engine.plan import Plan, ReadPlan, sample
 from sociometer.engine.prices import price_of
@@ -186,6 +186,7 @@ async def rehearse(
     # A stand-in is told of tools in words, so that their definitions are among what it reads.
     config = structs.replace(plan.config, tools="told") if plan.config.tools else plan.config
     rehearsed = structs.replace(plan, bindings=bindings, config=config)
+    task = structs.replace(task, score=lambda item, outcome: Score(values={}))  # scores are not looked at
     asked: list[list[Exchange]] = []
     for item in items:
         played = await play_episode(rehearsed, task, item)

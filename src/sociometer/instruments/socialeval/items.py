@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any, get_args
 
@@ -402,8 +403,14 @@ class Crossroads(Item, frozen=True, kw_only=True, omit_defaults=True):
 
 def trees(source: Source) -> list[Tree]:
     """The trees of the settings: bundled, or official if requested."""
-    found = [tree for path in tree_files(source) for tree in read_tree_file(path)]
+    found = (tree for path in tree_files(source) for tree in read_tree_file(path)) if source.official else _bundled()
     return [tree for tree in found if wanted(tree.language, source)]
+
+
+@cache
+def _bundled() -> tuple[Tree, ...]:
+    """The bundled trees; read once, because a run reads its items several times."""
+    return tuple(tree for path in sorted(BUNDLED.glob("*.json")) for tree in read_tree_file(path))
 
 
 def wanted(language: str, source: Source) -> bool:
@@ -413,12 +420,10 @@ def wanted(language: str, source: Source) -> bool:
 
 
 def tree_files(source: Source) -> list[Path]:
-    """The files that contain the trees; the merged list replaces all others if it exists.
+    """The official files that contain the trees; the merged list replaces all others if it exists.
 
-    Official trees may be in any folder: the release or a part of it in either layout, or trees of your own.
+    They may be in any folder: the release or a part of it in either layout, or trees of your own.
     """
-    if not source.official:
-        return sorted(BUNDLED.glob("*.json"))
     merged = source.find(MERGED_TREES) or source.find(f"worldtree_data/{Path(MERGED_TREES).name}")
     if merged is not None and merged.is_file():
         return [merged]

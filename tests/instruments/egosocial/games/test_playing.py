@@ -73,7 +73,7 @@ def test_a_retry_that_succeeds_is_a_fault_and_not_unreadable(script, play):
 
 @pytest.mark.parametrize("player", ["first", "random", "oracle"])
 def test_the_four_habits_of_holdem_are_all_its_decisions(player, baseline, rehearsal):
-    summary = rehearsal(baseline(player), matches=16, hands=3).summarise("holdem")
+    summary = rehearsal(baseline(player), matches=6, hands=3).summarise("holdem")
     habits = [summary.measure(f"{name}_rate").value for name in ("raise", "call", "check", "fold")]
     assert sum(habits) == pytest.approx(1)
     assert habits[2] > 0
