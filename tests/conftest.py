@@ -21,6 +21,7 @@ from databases import fresh_database, start_server
 from servers.anthropic import AnthropicServer
 from servers.openai import OpenAIServer
 from sociometer.engine.replies import RetryPolicy
+from sociometer.store.store import Store
 
 # On a busy machine a test that takes a millisecond may wait for its core longer than Hypothesis's deadline of 200 ms.
 settings.register_profile("few", deadline=None, max_examples=25)
@@ -77,6 +78,30 @@ def careless():
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr("sociometer.store.sqlite.SYNCHRONOUS", "OFF")
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def opened():
+    """The stores that Python has opened: it keeps each open for as long as the process lives."""
+    stores = {}
+
+    def opened_at(place):
+        if place not in stores:
+            stores[place] = Store(place)
+        return stores[place]
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("sociometer.api._opened", opened_at)
+        yield stores
+
+
+@pytest.fixture(scope="module", autouse=True)
+def closed(opened):
+    """A module's stores are closed after it; one that a later module reads from opens again by itself."""
+    yield
+    while opened:
+        _, store = opened.popitem()
+        store.close()
 
 
 @pytest.fixture

@@ -5,16 +5,14 @@ import json
 import os
 import re
 import signal
-import subprocess
-import sys
 from contextlib import asynccontextmanager
-from pathlib import Path
 
 import aiohttp
 import msgspec
 import pytest
 from aiohttp import web
 
+import forked
 from practice_people import YES, Person, answered, gym_with
 from servers.faults import DROPPED, RATE_LIMIT
 from servers.openai import OpenAIServer
@@ -301,26 +299,21 @@ def test_a_held_out_simulator_hears_every_talk_and_says_what_only_the_first_like
     assert lines[-1].startswith("Alarm, the gap has grown")
 
 
-SERVE = (sys.executable, "-m", "sociometer", "env", "serve", "practice", "--role", f"simulator={SIMULATOR}")
+SERVE = ("-m", "sociometer", "env", "serve", "practice", "--role", f"simulator={SIMULATOR}")
 
 
 @pytest.fixture
 def serve(tmp_path, monkeypatch):
     """Starts the command in a process of its own; gives it and its first lines."""
     started = []
-    variables = {
-        **os.environ,
-        "PYTHONPATH": str(Path(__file__).parents[1]),
-        "XDG_DATA_HOME": str(tmp_path),
-        "TOKEN": "open sesame",
-    }
+    variables = {**os.environ, "XDG_DATA_HOME": str(tmp_path), "TOKEN": "open sesame"}
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
 
     def start(*words):
-        process = subprocess.Popen(
-            [*SERVE, "--port", "0", "--turns", "2", *words], env=variables, text=True, cwd=tmp_path,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        )  # fmt: skip
+        process = forked.start(
+            [*SERVE, "--port", "0", "--turns", "2", *words], env=variables, stdout=forked.PIPE, stderr=forked.PIPE
+        )
         started.append(process)
         return process, process.stdout.readline()
 

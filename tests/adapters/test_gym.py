@@ -112,7 +112,7 @@ def test_a_step_says_what_happened_and_the_traces_of_policy_and_person_are_apart
 
 
 @pytest.mark.parametrize(
-    ("name", "settings"), [("numbers", {"rounds": 2}), ("stories", {}), ("practice", {"turns": 2})]
+    ("name", "settings"), [("numbers", {"rounds": 2}), ("stories", {"stories": 2}), ("practice", {"turns": 2})]
 )
 def test_training_and_test_ask_the_policy_with_the_same_request(name, settings, server):
     """The same items as a run of the instrument plays them, with its own defaults."""

@@ -6,14 +6,13 @@ import re
 import shlex
 import signal
 import socket
-import subprocess
-import sys
 import time
 from collections import Counter
 from types import SimpleNamespace
 
 import pytest
 
+import forked
 import sociometer as sm
 from servers.faults import UNKNOWN_MODEL, slow
 from servers.openai import OpenAIServer
@@ -28,7 +27,7 @@ from sociometer.web.browsing import ViewedStore, figures_of
 from tiny_gguf import make_tiny_gguf
 
 QUICK = "from sociometer.cli import main, watch; watch.SETTLED_SECONDS, watch.POLL_SECONDS = 0.3, 0.05; "
-STEPS = [1000 * nth for nth in range(1, 11)]
+STEPS = [1000 * nth for nth in range(1, 7)]
 
 
 @pytest.fixture
@@ -48,8 +47,8 @@ def when_idle(monkeypatch):
 
 def start(*words):
     """The command in a process of its own, which waits less for files to settle."""
-    command = [sys.executable, "-c", f"{QUICK}raise SystemExit(main.run_command({[*map(str, words)]!r}))"]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    program = f"{QUICK}raise SystemExit(main.run_command({[*map(str, words)]!r}))"
+    return forked.start(["-c", program], stdout=forked.PIPE, stderr=forked.PIPE)
 
 
 def kill_in(process, store, step, episodes):
@@ -70,22 +69,22 @@ def by_step(store):
     return {run.manifest.config.until.checkpoint.step: run for run in sm.runs(store=store) if run.manifest.config.until}
 
 
-def test_ten_files_are_each_evaluated_once_though_the_watch_is_killed_twice(tmp_path):
+def test_files_are_each_evaluated_once_though_the_watch_is_killed_twice(tmp_path):
     pytest.importorskip("xllamacpp", reason="the extra 'local' is not installed")
     store, folder = tmp_path / "s.db", tmp_path / "checkpoints"
     folder.mkdir()
-    common = ("-o", "answer=probability", "--limit", "6", "--store", store, "--quiet", "--no-project")
+    common = ("-o", "answer=probability", "--limit", "2", "--store", store, "--quiet", "--no-project")
     base = make_tiny_gguf(tmp_path / "base.gguf", 99)
-    sm.run("sesi", f"local/{base}", answer="probability", limit=6, name="base", store=store)
-    words = ("run", "sesi", "--watch", folder, "--against", "base", "--watch-steps", "10", *common)
-    for step in STEPS[:4]:
+    sm.run("sesi", f"local/{base}", answer="probability", limit=2, name="base", store=store)
+    words = ("run", "sesi", "--watch", folder, "--against", "base", "--watch-steps", "6", *common)
+    for step in STEPS[:3]:
         make_tiny_gguf(folder / f"step-{step}.gguf", step)
     (folder / "step-1500.gguf").write_bytes((folder / "step-1000.gguf").read_bytes()[:20_000])
-    kill_in(start(*words), store, 2000, 3)
-    for step in STEPS[4:]:
+    kill_in(start(*words), store, 2000, 1)
+    for step in STEPS[3:]:
         make_tiny_gguf(folder / f"step-{step}.gguf", step)
     (folder / "step-1000.gguf").unlink()  # evaluated, so a trainer may delete it
-    kill_in(start(*words), store, 6000, 3)
+    kill_in(start(*words), store, 4000, 1)
     out, err = start(*words, "--json").communicate(timeout=300)
     curve = json.loads(out)
     assert [one["step"] for one in curve["steps"]] == STEPS
@@ -94,9 +93,9 @@ def test_ten_files_are_each_evaluated_once_though_the_watch_is_killed_twice(tmp_
     assert sorted(runs) == STEPS
     assert {run.status for run in runs.values()} == {"finished"}
     # Each of the runs has each of its items once, and a reply to each of its requests is stored once.
-    assert {len(list(run.episodes())) for run in runs.values()} == {6}
+    assert {len(list(run.episodes())) for run in runs.values()} == {2}
     assert {run.count_replies() for run in runs.values()} == {runs[1000].count_replies()}
-    assert len({run.revision for run in runs.values()}) == 10
+    assert len({run.revision for run in runs.values()}) == len(STEPS)
 
 
 class Aliases(OpenAIServer):
@@ -132,21 +131,21 @@ def served(tmp_path):
         yield server
 
 
-def words_of(server, store, *more):
+def words_of(server, store, *more, steps=10):
     return (
         "run", "sesi", "--watch", f"vllm/lora-{{step}}@{server.url}", "--against", "base", "--limit", "60",
-        "--store", store, "--no-project", "-o", "in-flight=2", "--watch-steps", "10", *more,
+        "--store", store, "--no-project", "-o", "in-flight=2", "--watch-steps", steps, *more,
     )  # fmt: skip
 
 
-def test_ten_served_names_are_each_asked_once_though_the_watch_is_killed_twice(served, tmp_path):
+def test_served_names_are_each_asked_once_though_the_watch_is_killed_twice(served, tmp_path):
     store = tmp_path / "s.db"
-    served.names += [f"lora-{step}" for step in STEPS[:5]] + ["lora-1500", "lora-x"]
+    served.names += [f"lora-{step}" for step in STEPS[:3]] + ["lora-1500", "lora-x"]
     served.broken.add("lora-1500")
-    kill_in(start(*words_of(served, store)), store, 2000, 5)
-    served.names += [f"lora-{step}" for step in STEPS[5:]]
-    kill_in(start(*words_of(served, store)), store, 3000, 5)
-    out, err = start(*words_of(served, store, "--json")).communicate(timeout=300)
+    kill_in(start(*words_of(served, store, steps=6)), store, 2000, 5)
+    served.names += [f"lora-{step}" for step in STEPS[3:]]
+    kill_in(start(*words_of(served, store, steps=6)), store, 3000, 5)
+    out, err = start(*words_of(served, store, "--json", steps=6)).communicate(timeout=300)
     curve = json.loads(out)
     assert [one["step"] for one in curve["steps"]] == STEPS
     assert "step 1500 (vllm/lora-1500@" in err and "does not exist" in err
@@ -161,7 +160,7 @@ def test_ten_served_names_are_each_asked_once_though_the_watch_is_killed_twice(s
     again = sum(count - 1 for count in asked.values())
     assert again <= 2 * 2, "only what was in flight when it was killed is asked again"
     count = len(served.received)
-    assert run_command([str(word) for word in words_of(served, store, "--quiet")]) == 0
+    assert run_command([str(word) for word in words_of(served, store, "--quiet", steps=6)]) == 0
     assert not [one for one in served.received[count:] if one.path.endswith("/completions")]
 
 
@@ -212,9 +211,7 @@ def test_a_comparison_of_a_checkpoint_has_the_interval_of_the_watch(served, tmp_
 def test_a_watch_ends_after_the_announced_checkpoints_and_keeps_their_number(served, tmp_path, when_idle, capsys):
     store = tmp_path / "s.db"
     served.names += ["lora-4000", "lora-5000", "lora-6000"]
-    two = [*words_of(served, store, "--quiet")]
-    two[two.index("10")] = "2"
-    assert run_command([*map(str, two)]) == 0
+    assert run_command([*map(str, words_of(served, store, "--quiet", steps=2))]) == 0
     assert sorted(by_step(store)) == [4000, 5000]
     assert run_command([*map(str, words_of(served, store, "--quiet"))]) == 2
     assert "was watched before with --watch-steps 2" in capsys.readouterr().err

@@ -68,15 +68,17 @@ def test_no_kind_is_compared_with_a_text():
     """Whoever wants to know one kind of failure uses its class."""
     for path in sorted(SOURCE.rglob("*.py")):
         text = path.read_text("utf-8")
-        for node in ast.walk(ast.parse(text if "kind" in text else "")):
+        for node in ast.walk(ast.parse(text if ".kind" in text else "")):
             if isinstance(node, ast.Compare) and isinstance(node.left, ast.Attribute) and node.left.attr == "kind":
                 texts = [one.value for one in node.comparators if isinstance(one, ast.Constant)]
                 assert not STORED.intersection(texts), f"{path}:{node.lineno}"
 
 
 def test_no_instrument_catches_a_failed_request():
+    too_wide = {"MachineryError", "SociometerError", "Exception"}
     for path in (SOURCE / "instruments").rglob("*.py"):
-        caught = [node.type for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        text = path.read_text("utf-8")
+        caught = [node.type for node in ast.walk(ast.parse(text if any(name in text for name in too_wide) else ""))
                   if isinstance(node, ast.ExceptHandler) and node.type is not None]  # fmt: skip
         names = {name.id for kind in caught for name in ast.walk(kind) if isinstance(name, ast.Name)}
-        assert not names & {"MachineryError", "SociometerError", "Exception"}, path
+        assert not names & too_wide, path

@@ -18,6 +18,7 @@ from sociometer.models.local import chat_body, chat_template, threads_of
 from sociometer.models.openai import read_completion
 from sociometer.models.presets import ModelOptions
 from sociometer.models.registry import resolve
+from tiny_gguf import make_tiny_gguf
 
 MOOD = Schema(
     {
@@ -32,27 +33,45 @@ HELLO = (user("Say hello."),)
 
 @pytest.fixture(scope="module")
 def heard(embedded_model):
-    """One conversation with the model, in one event loop; the tests below look at its parts."""
+    """What the embedded model says; one conversation in one event loop, the tests below look at its parts."""
 
-    async def all_of_it():
-        player = resolve("local/smollm2-135m")
-        await player.open()
-        try:
-            ask = player.answer
-            drawn = Sampling(temperature=1.0, seed=7, max_tokens=4)
-            return {
-                "identity": player.identity,
-                "greedy": await ask(Request("s", HELLO, sampling=Sampling(temperature=0, max_tokens=4, logprobs=2))),
-                "seeded": await ask(Request("s", HELLO, sampling=drawn)),
-                "together": await asyncio.gather(*(ask(Request("s", HELLO, sampling=drawn)) for _ in range(2))),
-                "schema": await ask(Request("s", HELLO, MOOD, Sampling(temperature=0, max_tokens=40))),
-                "too long": await failed(ask(Request("s", (user("word " * 9000),)))),
-                "vectors": await player.embed(["Ada is glad.", "Ada is happy.", "The tax form is due in May."]),
-            }
-        finally:
-            await player.close()
+    async def all_of_it(player):
+        return {
+            "identity": player.identity,
+            "greedy": await player.answer(
+                Request("s", HELLO, sampling=Sampling(temperature=0, max_tokens=4, logprobs=2))
+            ),
+            "vectors": await player.embed(["Ada is glad.", "Ada is happy.", "The tax form is due in May."]),
+        }
 
-    return asyncio.run(all_of_it())
+    return told_by("smollm2-135m", all_of_it)
+
+
+@pytest.fixture(scope="module")
+def heard_from_tiny(tmp_path_factory):
+    """What a very small model says: most that llama.cpp does is the same for any weights."""
+    pytest.importorskip("xllamacpp", reason="the extra 'local' is not installed")
+
+    async def all_of_it(player):
+        ask = player.answer
+        drawn, other = (Sampling(temperature=1.0, seed=seed, max_tokens=12) for seed in (7, 8))
+        return {
+            "seeded": await ask(Request("s", HELLO, sampling=drawn)),
+            "other": await ask(Request("s", HELLO, sampling=other)),
+            "together": await asyncio.gather(*(ask(Request("s", HELLO, sampling=drawn)) for _ in range(2))),
+            "schema": await ask(Request("s", HELLO, MOOD, Sampling(temperature=0, max_tokens=40))),
+            "too long": await failed(ask(Request("s", (user("word " * 9000),)))),
+        }
+
+    return told_by(make_tiny_gguf(tmp_path_factory.mktemp("tiny") / "tiny.gguf"), all_of_it)
+
+
+def told_by(model, conversation):
+    async def told():
+        async with resolve(f"local/{model}") as player:
+            return await conversation(player)
+
+    return asyncio.run(told())
 
 
 async def failed(answer):
@@ -76,18 +95,20 @@ def test_a_reply_has_usage_and_log_probabilities(heard):
     assert all(len(token.top) == 2 and token.logprob == token.top[0][1] for token in reply.logprobs)
 
 
-def test_the_same_seed_gives_the_same_reply_alone_and_in_a_crowd(heard):
-    assert len({reply.text for reply in (heard["seeded"], *heard["together"])}) == 1
+def test_the_same_seed_gives_the_same_reply_alone_and_in_a_crowd(heard_from_tiny):
+    said = {reply.text for reply in (heard_from_tiny["seeded"], *heard_from_tiny["together"])}
+    assert len(said) == 1
+    assert heard_from_tiny["other"].text not in said
 
 
-def test_a_schema_is_kept_to(heard):
-    filled = json.loads(heard["schema"].text)
+def test_a_schema_is_kept_to(heard_from_tiny):
+    filled = json.loads(heard_from_tiny["schema"].text)
     assert filled["mood"] in ("glad", "sad")
     assert 0 <= filled["points"] <= 9
 
 
-def test_what_is_too_long_for_it_is_an_error_not_an_answer(heard):
-    assert heard["too long"].kind == "context too long"
+def test_what_is_too_long_for_it_is_an_error_not_an_answer(heard_from_tiny):
+    assert heard_from_tiny["too long"].kind == "context too long"
 
 
 def test_texts_of_like_meaning_have_like_vectors(heard):
@@ -195,9 +216,10 @@ def test_a_busy_machine_gets_half_the_threads(monkeypatch):
     assert threads_of() == 0
 
 
-def test_a_wrong_number_of_layers_is_told(embedded_model, tmp_path, monkeypatch):
+def test_a_wrong_number_of_layers_is_told(tmp_path, monkeypatch):
+    pytest.importorskip("xllamacpp", reason="the extra 'local' is not installed")
     monkeypatch.setenv("SOCIOMETER_GPU_LAYERS", "all")
-    copy = shutil.copy(embedded_model, tmp_path / "mine.gguf")  # the file itself may be loaded already
+    copy = make_tiny_gguf(tmp_path / "mine.gguf")
 
     async def ask():
         player = resolve(f"local/{copy}")
