@@ -9,17 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from sociometer.cli.options import store_option, store_path
-from sociometer.cli.output import (
-    SCREEN,
-    Display,
-    Range,
-    TableCommand,
-    display_options,
-    option,
-    print_line,
-    print_table,
-    print_text,
-)
+from sociometer.cli.output import SCREEN, Display, Range, TableCommand, display_options, option, print_line, print_table
 from sociometer.core.errors import StoreError, UsageError, hint
 from sociometer.core.measure import Table
 from sociometer.core.settings import without_folders
@@ -62,9 +52,8 @@ def show_runs(watch: bool, every: float, store: StorePlace | None, display: Disp
         note="" if rows else f"There are no runs in {path} yet. Start one with: {hint('run INSTRUMENT --model MODEL')}",
         details=("requests", "tokens"),
     )  # fmt: skip
-    if not rows and display.format == "table" and display.to is None:
-        print_text(table.note)
-        return
+    if not rows and display == Display():
+        return print_line(table.note)
     left = len(rows) - len(table.rows)
     notes = [f"Showing the newest {SCREEN} of {len(rows)} runs; add --format wide to see the rest."] if left else []
     data = [

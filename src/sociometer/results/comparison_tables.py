@@ -51,14 +51,14 @@ def verdict_sentences(compared: Sequence[Comparison]) -> str:
 
 def pair_table(comparison: Comparison) -> Table:
     """Two subjects on one task: both values, the difference with its interval, and the verdict on each measure."""
-    measures = ordered(comparison).measures
-    rows = [(_what(row), *_values(row), row.verdict, row.paired.items) for row in measures]
+    rows: list[tuple[Cell, ...]] = [
+        (_what(row), *_values(row), row.verdict, row.paired.items) for row in ordered(comparison).measures
+    ]
     below = len(comparison.primary_rows)
     rows[below:below] = [(title, *both, None, None, None) for title, both in comparison.norm_scores.items()]
     chance = [row for row in comparison.measures if row.primary and not row.group and row.chance is not None]
     beside = f" (chance {number(chance[0].chance, chance[0].unit)})" if chance else ""
-    where = ", ".join(filter(None, (comparison.where, comparison.item_set)))
-    title = f"{where}: {comparison.second} against {comparison.first}{beside}"
+    title = f"{comparison.where}: {comparison.second} against {comparison.first}{beside}"
     columns = ("measure", comparison.first, comparison.second, "difference", "verdict", "items")
     return Table(f"compare-{comparison.task}", title, columns, tuple(rows), _note(comparison))
 

@@ -16,7 +16,7 @@ from sociometer.results.comparison import compare, not_compared
 from sociometer.results.corrected import corrected_measures, correction_note, corrections
 from sociometer.results.leaderboard import Leaderboard, leaderboard, leaderboard_sentence, leaderboard_table
 from sociometer.results.verdicts import ComparedMeasure, Comparison, Terms
-from sociometer.results.wording import comparison_table, power_terms
+from sociometer.results.wording import POWER_TERMS, comparison_table
 from sociometer.statistics.formatting import amount, hidden_stand_in
 from sociometer.store.stored_run import StoredRun
 
@@ -248,5 +248,5 @@ def _could_see(compared: Comparisons) -> str:
         for row in one.primary_rows
         if row.detectable is not None
     ]
-    terms = power_terms("spread of these runs")
+    terms = f"{POWER_TERMS}, spread of these runs"
     return f"Smallest loss that would have been seen ({terms}): {first_of(found, 6)}." if found else ""
