@@ -180,7 +180,7 @@ def leaderboard(candidates: Sequence[AnyRun], measure: str = "") -> Leaderboard:
         ranges = one.subject, one.rank, one.interval, one.mean
         standings.append(Standing(*ranges, interval, len(shared.items), one.beats))
     first = kept[0]
-    notes = [f"{first.whose_items} items"] if first.whose_items == "official" else []
+    notes = [f"Ranked on {first.whose_items} items"] if first.whose_items == "official" else []
     notes += [f"{candidate.subject}: {candidate.note}" for candidate in kept if candidate.note]
     notes += _not_counted(found)
     whole = all(len(table) == len(shared.items) for table in tables)
