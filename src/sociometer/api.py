@@ -30,6 +30,7 @@ from sociometer.core.sheets import read_rows
 from sociometer.core.source import Source
 from sociometer.core.stopping import PAUSED, RANKED
 from sociometer.core.version import __version__
+from sociometer.core.words import cell_text
 from sociometer.engine.data import data_folders
 from sociometer.engine.engine import Engine, Listener, PlayedRun
 from sociometer.engine.plan import ItemList, ReadPlan
@@ -378,16 +379,11 @@ class Reproduction(Struct, frozen=True):
 
     def __str__(self) -> str:
         """How many claims hold, and those that do not or cannot be checked, one to a line."""
-        shown = self.table(mismatches_only=True)
-        texts = []
-        for where, what, printed, recomputed, result, reason in shown.rows:
-            values = [f"printed {printed}"] * bool(printed) + [f"recomputed {recomputed}"] * bool(recomputed)
-            texts.append(f"{where}, {what}: {'; '.join([str(result), *values])}. {reason or ''}".strip())
-        missing = [f"Official files that were not found: {', '.join(self.missing)}."] if self.missing else []
-        return "\n".join([reproduction_sentence(self.instrument, self.figures), *texts, *missing])
+        rows = (row for table in (self.table(mismatches_only=True), self.findings()) for row in table.rows)
+        lines = (" | ".join(cell_text(cell) for cell in row) for row in rows)
+        return "\n".join([reproduction_sentence(self.instrument, self.figures), *lines])
 
-    def __repr__(self) -> str:
-        return str(self)
+    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         """How a notebook shows the reproduction."""

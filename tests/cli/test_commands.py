@@ -363,11 +363,11 @@ def test_an_export_with_an_unknown_ending_is_refused(cli, tmp_path):
         ("show", "Missing argument 'RUN'. Usage: sociometer show RUN [ITEM]. 'sociometer runs' lists the runs."),
         ("export last", "Missing option '--to'. Usage: sociometer export RUN… --to PATH."),
         ("runs nope", "Usage: sociometer runs. For more: sociometer help runs"),
-        ("run sesi --model baseline/first --limit abc", "'abc' is not a whole number. For more: sociometer help run"),
+        ("run sesi --model baseline/first --limit abc", "'abc' is not a number. For more: sociometer help run"),
         ("get", "'sociometer get' needs one of its commands: data, model. For more: sociometer help get"),
         ("list model", "did you mean 'models'?"),
         ("check absent.sociometer", "there is no file 'absent.sociometer'; 'sociometer export RUN --to absent.soc"),
-        ("import csv absent.csv", "there is no such file or folder 'absent.csv'; 'import csv' reads *.csv."),
+        ("import csv absent.csv", "there is no such file or folder 'absent.csv'; give *.csv."),
     ],
 )
 def test_a_wrong_call_says_what_is_wrong_and_what_to_type(cli, words, told):
@@ -397,8 +397,6 @@ def test_an_import_says_what_it_is_and_that_it_was_checked(cli, tmp_path):
     assert cli("export", "last", "--to", str(file))[0] == 0
     code, _, err = cli("import", "run", str(file), *store)
     assert code == 0 and "episodes recomputed from their replies, all numbers agree; root " in err and "unsigned" in err
-    (tmp_path / "scores.csv").write_text("item,subject,score\n1,a,1\n2,a,0\n", encoding="utf-8")
-    assert "scores.csv: scores-" in cli("import", "csv", str(tmp_path / "scores.csv"), *store)[2]
 
 
 def test_a_file_of_signers_that_does_not_exist_is_refused(cli, tmp_path):

@@ -44,11 +44,7 @@ def format_command(name: str) -> click.Command:
             damaged: list[DataError] = []
             for file in found:
                 try:
-                    read = _READERS[name](engine, file, options)
-                    runs += read
-                    if name != "run":
-                        told = (f"{one.reference} ({one.subject} on {one.instrument})" for one in read)
-                        print_text(f"Imported from {file}: {', '.join(told)}.", err=True)
+                    runs += _READERS[name](engine, file, options)
                 except DataError as error:
                     if len(found) == 1:
                         raise
@@ -81,9 +77,7 @@ def _found(name: str, given: tuple[Path, ...]) -> list[Path]:
     for path in given:
         _, *patterns = FORMATS[name]
         if not path.exists():
-            raise UsageError(
-                f"there is no such file or folder '{path}'; 'import {name}' reads {' or '.join(patterns)}."
-            )
+            raise UsageError(f"there is no such file or folder '{path}'; give {' or '.join(patterns)}.")
         inside = sorted(one for like in patterns for one in path.rglob(like)) if path.is_dir() else [path]
         if not inside:
             raise UsageError(f"the folder '{path}' has no {' or '.join(patterns)}; give a file or another folder.")
@@ -122,14 +116,10 @@ def _bundle(engine: Engine, file: Path, options: dict[str, Any]) -> list[StoredR
     done = check_bundle(bundle, load, engine.store, f"{file.name} {bundle.root}", stopping_rule)
     if done.why_not:
         raise BundleError(f"{file}: its numbers cannot be recomputed here, so it is not imported: {done.why_not}")
-    unsigned = "signature not checked (there is no ssh-keygen)" if bundle.signature else "unsigned"
-    whose = f"signed by {signer}" if signer else unsigned
-    stored = engine.stored(bundle.run.id)
-    print_text(
-        f"Imported {stored.reference} ({stored.subject} on {stored.instrument}): {done.recomputed} of {done.episodes}"
-        f" episodes recomputed from their replies, all numbers agree; root {bundle.root[:12]}…, {whose}.", err=True
-    )  # fmt: skip
-    return [stored]
+    whose = f"signed by {signer}" if signer else "signature not checked" if bundle.signature else "unsigned"
+    checked = f"{done.recomputed} of {done.episodes} episodes recomputed from their replies, all numbers agree"
+    print_text(f"Imported {bundle.run.id}: {checked}; root {bundle.root[:12]}…, {whose}.", err=True)
+    return [engine.stored(bundle.run.id)]
 
 
 def _inspect(engine: Engine, file: Path, options: dict[str, Any]) -> list[StoredRun]:

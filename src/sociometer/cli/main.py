@@ -2,6 +2,7 @@
 
 import io
 import os
+import re
 import sys
 from importlib import import_module
 from itertools import pairwise
@@ -148,29 +149,21 @@ def _run(arguments: list[str]) -> int:
         return _tell(arguments, told, int(ExitCode.INTERNAL))
 
 
-_PLAINER = {"a valid integer range": "a whole number", "a valid integer": "a whole number", "a valid float": "a number"}
-
-
 def _click_message(error: click.ClickException) -> str:
     """What is wrong with the words of a command, how it is called, and where its options are described."""
-    context = error.ctx if isinstance(error, click.UsageError) else None
-    if context is None:
-        return error.format_message()
-    path = context.command_path
-    more = f"For more: {hint('help', *path.split()[1:])}"
-    if isinstance(error, click.exceptions.NoArgsIsHelpError) and isinstance(context.command, click.Group):
-        return f"'{path}' needs one of its commands: {', '.join(context.command.list_commands(context))}. {more}"
-    said = error.format_message().rstrip(".")
-    for technical, plain in _PLAINER.items():
-        said = said.replace(technical, plain)
-    if isinstance(error, click.MissingParameter) or said.startswith("Got unexpected"):
-        pieces = [one for one in context.command.collect_usage_pieces(context) if one != "[OPTIONS]"]
-        needed = [one for one in context.command.params if isinstance(one, click.Option) and one.required]
-        options = [f"{one.opts[0]} {one.make_metavar(context)}" for one in needed]
-        options += ["--model MODEL"] * any(one.opts[0] == "--model" for one in context.command.params)
-        runs = f" '{hint('runs')}' lists the runs." * any(one.startswith(("RUN", "[RUN")) for one in pieces)
-        return f"{said}. Usage: {' '.join([path, *pieces, *options])}.{runs} {more}"
-    return f"{said}{'' if said.endswith(')') else '.'} {more}"
+    said = re.sub("a valid (integer range|integer|float)", "a number", error.format_message().rstrip("."))
+    if not isinstance(error, click.UsageError) or (context := error.ctx) is None:
+        return said
+    command, path, more = context.command, context.command_path, hint("help", *context.command_path.split()[1:])
+    if isinstance(error, click.exceptions.NoArgsIsHelpError) and isinstance(command, click.Group):
+        said = f"'{path}' needs one of its commands: {', '.join(command.list_commands(context))}"
+    elif isinstance(error, click.MissingParameter) or said.startswith("Got unexpected"):
+        pieces = [one for one in command.collect_usage_pieces(context) if one != "[OPTIONS]"]
+        options = [f"{one.opts[0]} {one.make_metavar(context)}" for one in command.params
+                   if isinstance(one, click.Option) and (one.required or one.opts[0] == "--model")]  # fmt: skip
+        said += f". Usage: {' '.join([path, *pieces, *options])}"
+        said += f". '{hint('runs')}' lists the runs" * any(one.startswith(("RUN", "[RUN")) for one in pieces)
+    return f"{said}{'' if said.endswith(')') else '.'} For more: {more}"
 
 
 def _quiet_end() -> int:

@@ -7,7 +7,7 @@ from functools import partial
 from msgspec import Struct
 
 from sociometer.cli.options import store_option, store_path
-from sociometer.cli.output import SCREEN, Display, TableCommand, display_options, print_text
+from sociometer.cli.output import SCREEN, Display, TableCommand, display_options, print_line
 from sociometer.core.errors import StoreError, hint
 from sociometer.core.measure import Table
 from sociometer.instruments import cards
@@ -46,9 +46,8 @@ def show_runs(store: StorePlace | None, display: Display) -> None:
         note="" if rows else f"There are no runs in {path} yet. Start one with: {hint('run INSTRUMENT --model MODEL')}",
         details=("requests", "tokens", "reason"),
     )  # fmt: skip
-    if not rows and display.format == "table" and display.to is None:
-        print_text(table.note)
-        return
+    if not rows and display == Display():
+        return print_line(table.note)
     left = len(rows) - len(table.rows)
     notes = [f"Showing the newest {SCREEN} of {len(rows)} runs; add --format wide to see the rest."] if left else []
     ended = [f"{row.record.reference} ended early: {row.why}." for row in rows if row.why and row.status != "playing"]

@@ -60,14 +60,9 @@ def setting_words(value: SettingValue) -> str:
     return ", ".join(value) if isinstance(value, tuple) else str(value)
 
 
-def item_set(run: AnyRun) -> str:
-    """Whose items a run has, for a title: “official items”; empty for bundled and imported ones."""
-    return f"{run.whose_items} items" if run.whose_items in ("official", "own") else ""
-
-
 def item_sets(runs: Sequence[AnyRun]) -> dict[tuple[str, str], str]:
     """The name of the item set of each run and task: “official items”; empty where all have the bundled ones."""
-    apart = {(run.card.name, run.task) for run in runs if item_set(run)}
+    apart = {(run.card.name, run.task) for run in runs if run.whose_items in ("official", "own")}
     return {(one.run, one.task): f"{one.whose_items} items" * ((one.card.name, one.task) in apart) for one in runs}
 
 
@@ -103,6 +98,8 @@ def why_not_comparable(
             f"they come from versions {one.made_by} and {two.made_by} of {one.card.name}; "
             "measure one of them again with the other's version of the package"
         )
+    if {one.whose_items, two.whose_items} == {"official", "bundled"}:
+        return "one has official items and the other bundled ones; measure both on the same items"
     others = sorted({*one.roles, *two.roles} - {SUBJECT})
     for role in others:
         first, second = one.roles.get(role, "no model"), two.roles.get(role, "no model")
@@ -116,13 +113,10 @@ def why_not_comparable(
     if ways[0] != ways[1] and any(task.tools for task in one.card.task if task.name == one.task):
         return f"their subjects use tools in different ways ({ways[0]} and {ways[1]}); give both -o tools=told"
     if _digest(one.norm) != _digest(two.norm):
-        apart = f" ({one.whose_items} and {two.whose_items} items)" * (one.whose_items != two.whose_items)
-        return f"they were scored on different norms{apart}"
+        return "they were scored on different norms"
     if items is None:
         return ""
     shared = [name for name in items[0] if name in items[1]]
-    if not shared and one.whose_items != two.whose_items:
-        return f"one has {one.whose_items} items and the other {two.whose_items} ones; measure both on the same items"
     if not shared:
         return "they share no scored item"
     changed = [name for name in shared if items[0][name].content != items[1][name].content]

@@ -1,7 +1,6 @@
 """Which stored runs a comparison, a report or a paper is about: the named ones, or those that `all` means."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import suppress
 from difflib import get_close_matches
 
 import msgspec
@@ -15,6 +14,7 @@ from sociometer.core.words import counted, first_of, grouped, listed
 from sociometer.results.candidates import common_items, short_run_note
 from sociometer.results.groups import groups_of, runs_of_people, study_run
 from sociometer.store.records import RunRecord, RunStatus
+from sociometer.store.runs import SeveralRuns
 from sociometer.store.store import Store
 from sociometer.store.stored_run import StoredRun
 
@@ -75,10 +75,10 @@ def choose_runs(
 ) -> ChosenRuns:
     """The named runs; without names or with `all`, every subject's run with the most items on every instrument.
 
-    Items are those of the instrument's default test; among runs with equally many, one without special settings, then
-    the newest counts. Runs on official and on bundled items, with different models in the other roles, or in different
-    wordings are of different kinds. The kind that most subjects have is preferred, then official items; `one_kind`
-    leaves out subjects without a run of it. For one `subject`, all kinds are returned.
+    Items are those of the instrument's default test; among runs with equally many, the newest counts. Runs on official
+    and on bundled items, with different models in the other roles, or in different wordings are of different kinds. The
+    kind that most subjects have is preferred, then official items; `one_kind` leaves out subjects without a run of it.
+    For one `subject`, all kinds are returned.
     """
     if references and not means_all(references):
         mine = [instrument] if instrument else []
@@ -103,19 +103,17 @@ def choose_runs(
 def choose_by_words(
     store: Store, load: Load, installed: Collection[str], words: Sequence[StoredRun | str], *, one_kind: bool = False
 ) -> ChosenRuns:
-    """The runs that instrument names, runs, their references or `all` mean; no words mean all.
-
-    Of subjects with several runs, those on the same items are chosen, if all have some.
-    """
+    """The runs that instruments, references or `all` (also no words) mean; of several, those on the same items."""
     imported = {one.instrument for one in _records(store) if one.manifest.card is not None}
     instruments = [word for word in words if isinstance(word, str) and (word in installed or word in imported)]
     references = [word for word in words if word not in instruments]
     if references and not means_all(references):
-        several = [_fitting(store, load, word, instruments) for word in references]
-        if len(several) > 1 and any(len(each) > 1 for each in several) and (alike := _alike(several)):
+        several = [_fitting(store, load, installed, word, instruments) for word in references]
+        if any(len(each) != 1 for each in several) and len(several) > 1 and (alike := _alike(several)):
             return alike
-        found = [_run_or_instrument(store, load, installed, word, instruments) for word in references]
-        named = _named(found, instruments)
+        for word in (word for word, each in zip(references, several, strict=True) if len(each) != 1):
+            find_run(store, load, str(word), instruments)  # says which runs fit
+        named = _named([each[0] for each in several], instruments)
         return ChosenRuns(tuple(run for runs in named.by_instrument.values() for run in runs))
     names = dict.fromkeys(instruments or [""])
     chosen = [choose_runs(store, load, instrument=name, one_kind=one_kind) for name in names]
@@ -189,45 +187,34 @@ def _named(runs: Sequence[StoredRun], instruments: Sequence[str]) -> ChosenRuns:
     return ChosenRuns(tuple({run.id: run for run in runs}.values()))
 
 
-def _run_or_instrument(
+def _fitting(
     store: Store, load: Load, installed: Collection[str], word: StoredRun | str, instruments: Sequence[str]
-) -> StoredRun:
-    """The run with this reference; for an unknown word the error suggests runs or instruments."""
+) -> list[StoredRun]:
+    """The runs that a word can mean; for an unknown word the error suggests runs or instruments."""
     if isinstance(word, StoredRun):
-        return word
+        return [word]
     try:
-        return find_run(store, load, word, instruments)
+        return [find_run(store, load, word, instruments)]
+    except SeveralRuns as error:
+        return [_opened(store, load, one) for one in error.args[1] if one.subject]
     except NotFound:
         if get_close_matches(word, installed, n=1):
             raise unknown("instrument", word, installed) from None
         raise
 
 
-def _fitting(store: Store, load: Load, word: StoredRun | str, instruments: Sequence[str]) -> list[StoredRun]:
-    """The runs that a word can mean; none if it means no run, or the people of a study."""
-    if isinstance(word, StoredRun):
-        return [word]
-    with suppress(UsageError):
-        if people := study_run(store, word, load):
-            return [people]
-        known = [one for one in store.runs.fitting(word, instruments) if not one.damage]
-        return [_opened(store, load, one) for one in known if one.subject]
-    return []
-
-
 def _alike(several: Sequence[Sequence[StoredRun]]) -> ChosenRuns | None:
     """For each word its fullest run of the kind that all words have, on each instrument; None if they share no kind."""
     words = [[one for run in runs if (one := _standing(run)) is not None] for runs in several]
-    shared = set.intersection(*({(one.run.instrument, one.kind) for one in word} for word in words))
     chosen: list[_Standing] = []
     for instrument in dict.fromkeys(one.run.instrument for one in words[0]):
-        able = [[one for one in word if (one.run.instrument, one.kind) in shared and one.run.instrument == instrument]
-                for word in words]  # fmt: skip
-        if all(able):
-            first = _first_kind([one for word in able for one in word])
-            chosen += [max((one for one in word if one.kind == first), key=_fullness) for word in able]
-    every = [one for word in words for one in word]
-    return ChosenRuns(tuple(one.run for one in chosen), tuple(_notes(chosen, every, one_kind=True))) if chosen else None
+        able = [[one for one in word if one.run.instrument == instrument] for word in words]
+        shared = set.intersection(*({one.kind for one in word} for word in able))
+        if shared:
+            first = _first_kind([one for word in able for one in word if one.kind in shared])
+            chosen += [_fullest([one for one in word if one.kind == first], one_kind=True)[-1] for word in able]
+    notes = _notes(chosen, [one for word in words for one in word], one_kind=True)
+    return ChosenRuns(tuple(one.run for one in chosen), tuple(notes)) if chosen else None
 
 
 class _Kind(Struct, frozen=True):
@@ -262,7 +249,7 @@ def _standing(run: StoredRun) -> _Standing | None:
 
 
 def _fullest(standing: Sequence[_Standing], *, one_kind: bool, each_kind: bool = False) -> list[_Standing]:
-    """For each instrument and subject the run with the most items (`_fullness` among equals), oldest subject first.
+    """For each instrument and subject the run with the most items (the newest among equals), oldest subject first.
 
     With `each_kind`, one for each kind.
     """
@@ -272,15 +259,8 @@ def _fullest(standing: Sequence[_Standing], *, one_kind: bool, each_kind: bool =
         first = _first_kind([one for one in standing if one.run.instrument == instrument])
         of_kind = [one for one in members if one.kind == first]
         if of_kind or not one_kind:
-            found.append(max(of_kind or members, key=_fullness))
+            found.append(max(of_kind or members, key=lambda one: (one.items, one.run.record.created)))
     return found
-
-
-def _fullness(one: _Standing) -> tuple[int, bool, float]:
-    """What decides among the runs of a subject: items, then usual settings, then the time."""
-    given = one.run.manifest.config.settings
-    usual = all(each.is_default(given.get(each.name)) for each in one.run.definition.card.setting)
-    return one.items, usual, one.run.record.created
 
 
 def _first_kind(standing: Sequence[_Standing]) -> _Kind:
@@ -290,8 +270,8 @@ def _first_kind(standing: Sequence[_Standing]) -> _Kind:
         of_kind = [one.run.record for one in standing if one.kind == kind]
         roles = of_kind[0].manifest.roles
         real = not any(who.identity.stand_in for role, who in roles.items() if role != SUBJECT)
-        subjects, newest = {record.subject for record in of_kind}, max(record.created for record in of_kind)
-        return real, len(subjects), kind.whose == "official", newest
+        subjects = len({record.subject for record in of_kind})
+        return real, subjects, kind.whose == "official", max(record.created for record in of_kind)
 
     return max(dict.fromkeys(one.kind for one in standing), key=weight)
 
@@ -310,15 +290,13 @@ def _notes(chosen: Sequence[_Standing], standing: Sequence[_Standing], *, one_ki
         left = sorted(others - {one.run.subject for one in mine})
         also = f"; left out, because their runs have other items, roles or wording: {', '.join(left)}" if left else ""
         yield f"{instrument}: using each subject's run with the most items: {first_of(told, _MOST_TOLD)}{also}."
-        whose = {one.kind.whose for one in mine}
-        others_of = grouped((one.kind, one) for one in standing if one.run.instrument == instrument and one_kind)
-        for kind, members in others_of.items():
+        whose = listed(sorted({one.kind.whose for one in mine}))
+        able = (one for one in standing if one_kind and one.run.instrument == instrument)
+        for other, members in grouped((one.kind.whose, one) for one in able).items():
             runs = [one.run.reference for one in _fullest(members, one_kind=True)]
-            if kind.whose not in whose and 1 < len(runs) <= _MOST_TOLD:
-                yield (
-                    f"{instrument}: compared on {listed(sorted(whose))} items; runs on {kind.whose} items are left out."
-                    f" To compare those: {hint('compare', *runs)}"
-                )
+            if other not in whose and 1 < len(runs) <= _MOST_TOLD:
+                said = f"compared on {whose} items; runs on {other} items are left out. To compare those:"
+                yield f"{instrument}: {said} {hint('compare', *runs)}"
 
 
 def _left_out(

@@ -11,7 +11,7 @@ from sociometer.core.errors import UsageError, hint
 from sociometer.core.measure import Interval
 from sociometer.core.task import AnyRun
 from sociometer.core.words import grouped
-from sociometer.results.candidates import differing_settings, item_set, norm_scores, why_not_comparable
+from sociometer.results.candidates import differing_settings, norm_scores, why_not_comparable
 from sociometer.results.ceiling import end_of
 from sociometer.results.verdicts import ComparedMeasure, Comparison, Terms, UncorrectedDifference, decide
 from sociometer.results.wording import place_sentence, sentence_of
@@ -107,8 +107,7 @@ def _against_first(
     found = []
     for second, pair in zip(members[1:], pairs, strict=True):
         made = _between(first, second.subject, tuple(islice(decided, len(pair.rows))), pair.notes, pair.refused)
-        both = {} if pair.refused else norm_scores((first, second))
-        found.append(structs.replace(made, item_set=item_set(first), norm_scores=both))
+        found.append(made if pair.refused else structs.replace(made, norm_scores=norm_scores((first, second))))
     return found
 
 
@@ -133,7 +132,8 @@ def _pair(first: _Side, second: _Side, measures: Sequence[MeasureCard]) -> _Pair
     if refused or not measures:
         return _Pair(refused=refused or "this task has no measure that is a mean over items")
     rows: list[UncorrectedDifference] = []
-    notes = [f"{side.subject}: {side.note}" for side in (one, two) if side.note]
+    notes = [f"both have {one.whose_items} items"] if one.whose_items == "official" else []
+    notes += [f"{side.subject}: {side.note}" for side in (one, two) if side.note]
     notes += [f"settings differ in {text}" for text in differing_settings(one, two)]
     for measure in measures:
         tables = first.items.tables[measure.value], second.items.tables[measure.value]

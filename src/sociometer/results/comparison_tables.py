@@ -57,8 +57,7 @@ def pair_table(comparison: Comparison) -> Table:
     rows[below:below] = [(title, *both, None, None, None) for title, both in comparison.norm_scores.items()]
     chance = [row for row in comparison.measures if row.primary and not row.group and row.chance is not None]
     beside = f" (chance {number(chance[0].chance, chance[0].unit)})" if chance else ""
-    where = ", ".join(filter(None, (comparison.where, comparison.item_set)))
-    title = f"{where}: {comparison.second} against {comparison.first}{beside}"
+    title = f"{comparison.where}: {comparison.second} against {comparison.first}{beside}"
     columns = ("measure", comparison.first, comparison.second, "difference", "verdict", "items")
     return Table(f"compare-{comparison.task}", title, columns, tuple(rows), _note(comparison))
 

@@ -15,7 +15,6 @@ from sociometer.results.candidates import (
     NO_SCORED_ITEM,
     common_items,
     differing_settings,
-    item_set,
     norm_scores,
     short_run_note,
     why_not_comparable,
@@ -78,8 +77,6 @@ class Leaderboard(Struct, frozen=True):
     notes: tuple[str, ...] = ()
     better: str = "higher"
     chance: float | None = None
-    item_set: str = ""
-    """Whose items they have, such as “official items”; empty for bundled ones."""
     doubt: str = ""
     """What failed items could change about who is first; empty if nothing."""
 
@@ -188,7 +185,8 @@ def leaderboard(candidates: Sequence[AnyRun], measure: str = "") -> Leaderboard:
         ranges = one.subject, one.rank, one.interval, one.mean
         standings.append(Standing(*ranges, interval, len(shared.items), one.beats))
     first = kept[0]
-    notes = [f"{candidate.subject}: {candidate.note}" for candidate in kept if candidate.note]
+    notes = [f"Ranked on {first.whose_items} items"] if first.whose_items == "official" else []
+    notes += [f"{candidate.subject}: {candidate.note}" for candidate in kept if candidate.note]
     notes += _not_counted(found)
     whole = all(len(table) == len(shared.items) for table in tables)
     standings, said = by_people(standings, kept, card, whole=whole)
@@ -199,7 +197,7 @@ def leaderboard(candidates: Sequence[AnyRun], measure: str = "") -> Leaderboard:
     doubt = _doubt(ranks, rank(), count, card) if failed else ""
     return Leaderboard(
         first.card.name, first.task, card.name, card.title, card.unit, tuple(standings), tuple(found.left_out),
-        tuple(dict.fromkeys(notes)), card.better, chance, item_set(first), doubt,
+        tuple(dict.fromkeys(notes)), card.better, chance, doubt,
     )  # fmt: skip
 
 
@@ -329,8 +327,7 @@ def leaderboard_table(board: Leaderboard) -> Table:
     note = " ".join([few if board.too_few else ranges, *said])
     return Table(
         f"leaderboard-{board.instrument}-{board.task}",
-        ", ".join(filter(None, (board.where, board.item_set)))
-        + ("" if board.chance is None else f" (chance {number(board.chance, board.unit)})"),
+        board.where + ("" if board.chance is None else f" (chance {number(board.chance, board.unit)})"),
         ("rank", "rank, 95 %", "subject", board.title, "95 % interval", "items"), tuple(rows), note,
     )  # fmt: skip
 

@@ -15,7 +15,7 @@ from sociometer.core.words import lowered
 from sociometer.results.comparison import shared_differences
 from sociometer.results.measured import room_sentences
 from sociometer.results.summaries import ends_of
-from sociometer.results.wording import power_terms
+from sociometer.results.wording import POWER_TERMS
 from sociometer.statistics import power as powers
 from sociometer.statistics.formatting import amount, scale_and_digits
 from sociometer.statistics.item_values import ItemValue, item_values, shared_items
@@ -159,7 +159,7 @@ def detection_sentence(spread: Spread, measure: MeasureCard, items: int, repeats
     times = "once" if repeats == 1 else f"{repeats} times"
     if detect is None:
         size = amount(spread.detectable(items, repeats), measure.unit)
-        return f"{items} items {times} detect {size} or more ({power_terms(spread.told)})."
+        return f"{items} items {times} detect {size} or more ({POWER_TERMS}, {spread.told})."
     wanted = size_to_detect(measure, detect)
     once, often = (f"{spread.items(wanted, repeats):,} items" for repeats in (REPEATS[0], REPEATS[-1]))
     here = f"the {items} items here {times} have {100 * spread.power(wanted, items, repeats):.0f} %"

@@ -7,7 +7,7 @@ from msgspec import Struct, structs
 
 from sociometer.core.card import Card, MeasureCard
 from sociometer.core.hints import hint
-from sociometer.core.measure import Measure, PublishedFigure, Table
+from sociometer.core.measure import Cell, Measure, PublishedFigure, Table
 from sociometer.core.paper import PrintedFigure, Replication
 from sociometer.core.words import grouped, plain_number
 from sociometer.statistics.formatting import interval_text, number
@@ -62,14 +62,10 @@ def findings_table(instrument: str, figures: Sequence[PublishedFigure]) -> Table
 
 def ledger_table(papers: Mapping[str, Sequence[PublishedFigure]]) -> Table:
     """The ledgers of several instruments and our own findings in one table, for a file."""
-    rows = [
-        (name, *row)
-        for name, figures in papers.items()
-        for row in (
-            *reproduction_table(name, figures).rows,
-            *((where, what, None, found, OURS, why) for where, what, found, why in findings_table(name, figures).rows),
-        )
-    ]
+    rows: list[tuple[Cell, ...]] = []
+    for name, figures in papers.items():
+        rows += [(name, *row) for row in reproduction_table(name, figures).rows]
+        rows += [(name, *row[:2], None, row[2], OURS, row[3]) for row in findings_table(name, figures).rows]
     columns = ("instrument", "where", "what", "printed", "recomputed", "result", "reason")
     return Table("reproduce", "The papers' claims and numbers", columns, tuple(rows))
 

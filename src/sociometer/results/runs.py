@@ -16,7 +16,7 @@ from sociometer.results.comparison import compare, not_compared
 from sociometer.results.corrected import corrected_measures, correction_note, corrections
 from sociometer.results.leaderboard import Leaderboard, leaderboard, leaderboard_sentence, leaderboard_table
 from sociometer.results.verdicts import ComparedMeasure, Comparison, Terms
-from sociometer.results.wording import comparison_table, power_terms
+from sociometer.results.wording import POWER_TERMS, comparison_table
 from sociometer.statistics.formatting import amount, hidden_stand_in
 from sociometer.store.stored_run import StoredRun
 
@@ -205,7 +205,7 @@ def gate(runs: Sequence[StoredRun], task: str, terms: Terms, *, no_worse: bool) 
         compared = compare_runs(runs, task, terms)
     failures = [failure for one in (*compared, *compared.lacking) if (failure := _failure(one, no_worse))]
     return Gate(compared, tuple(failures) or (() if any(compared) else ("the runs have no task in common",)),
-                _could_see(compared))  # fmt: skip
+                _could_see(compared, 1 if no_worse else tasks))  # fmt: skip
 
 
 def _failure(one: Comparison, no_worse: bool) -> str:
@@ -240,13 +240,13 @@ def _rules_out(row: ComparedMeasure) -> bool:
     )
 
 
-def _could_see(compared: Comparisons) -> str:
-    """The smallest loss that would have been seen on each task, in a sentence."""
+def _could_see(compared: Comparisons, sharing: int = 1) -> str:
+    """The smallest loss that would have been seen on each of the tasks that share an error rate, in a sentence."""
     found = [
         f"{amount(row.detectable, row.unit, interval=row.paired.interval)} on {one.where} ({row.paired.items} items)"
         for one in compared
         for row in one.primary_rows
         if row.detectable is not None
     ]
-    terms = power_terms("spread of these runs")
+    terms = f"{POWER_TERMS}, spread of these runs" + f", one error rate for {sharing} tasks" * (sharing > 1)
     return f"Smallest loss that would have been seen ({terms}): {first_of(found, 6)}." if found else ""

@@ -136,15 +136,14 @@ def finding(run: StoredRun) -> str:
         why = next((f" ({line.note})" for line in lines_of(run) if line.note), "")
         said = f"no overall score; {_items(run, known)}" if known else f"no result{why}"
         return f"{subject_of(run)} on {run.instrument}: {said}."
-    normed = [line for line in overall if line.card.on_norm and line not in primary]
-    told = [*primary[:3], *normed]
+    told = [*primary[:3], *(line for line in overall if line.card.on_norm and not line.card.primary)]
     parts = [f"{lowered(one.card.title)} {one.estimate}" + f" ({one.could})" * bool(one.could) for one in told]
     more = f" and {len(primary) - 3} more" if len(primary) > 3 else ""
     chance = primary[0].chance_text
     unread = _unread(run, max((one.measure for one in primary), key=lambda one: one.unreadable))
     beside = f", chance {chance}" if chance is not None and len(primary) == 1 else ""
     said = f"{subject_of(run)} on {run.instrument}: {', '.join(parts)}{more}{beside}; {_items(run, primary)}{unread}."
-    return "\n".join([said, *_rules(run), *_biases(run), *_ends(run)])
+    return "\n".join([said, *_rules(run), *_ends(run)])
 
 
 def _unread(run: StoredRun, measure: Measure) -> str:
@@ -187,15 +186,10 @@ def _items(run: StoredRun, lines: Sequence[MeasureRow]) -> str:
 
 
 def _rules(run: StoredRun) -> list[str]:
-    """What ended the tasks of a run, in a sentence each."""
+    """What ended the tasks of a run, in a sentence each; and on which of them nearly all picks are one letter."""
     rules = [str(rule) for task in run.tasks if (rule := run.stopping(task))] if run.manifest.config.until else []
-    return [f"{rule[:1].upper()}{rule[1:]}." for rule in rules]
-
-
-def _biases(run: StoredRun) -> list[str]:
-    """For each task on which the subject nearly always picks one letter, a sentence."""
-    notes = (note for task in run.tasks for note in run.summary(task).notes)
-    return [note for note in notes if note.startswith(POSITION_BIAS)]
+    bias = [note for task in run.tasks for note in run.summary(task).notes if note.startswith(POSITION_BIAS)]
+    return [*(f"{rule[:1].upper()}{rule[1:]}." for rule in rules), *bias]
 
 
 def first_rows(run: StoredRun) -> int:
@@ -212,14 +206,13 @@ def summary_table(run: StoredRun, task: str = "") -> Table:
     """The measures of a run, or of one of its tasks, in the order of importance."""
     lines = lines_of(run, task)
     own = [note for name in ((task,) if task else run.tasks) for note in run.summary(name).notes]
-    in_finding = (*_rules(run), *_biases(run))
     notes = [*caveats(run), *repeats_notes(run, task), *own]
     table = Table(
         name=f"{run.id}/{task}" if task else run.id,
         title=f"{run.instrument} · {subject_of(run)}  ({run.reference})",
         columns=_COLUMNS,
         rows=tuple(_row(line) for line in lines),
-        note=" ".join(note for note in dict.fromkeys(notes) if note not in in_finding),
+        note=" ".join(note for note in dict.fromkeys(notes) if note not in _rules(run)),  # the finding has these
     )
     several = len({line.task for line in lines}) > 1
     return table if several else table.only(range(1, len(_COLUMNS)))

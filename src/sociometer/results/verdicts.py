@@ -119,8 +119,6 @@ class Comparison(Struct, frozen=True):
     refused: str = ""
     cluster: str = "independent item"
     """What the independent parts of the task are: stories, trees, pairs."""
-    item_set: str = ""
-    """Whose items both have, such as “official items”; empty for bundled ones."""
     norm_scores: dict[str, tuple[str, ...]] = {}
     """The scores of both on a norm of people, with their intervals, by title: an EQ."""
 

@@ -18,6 +18,8 @@ FAMILIES = (
     "family, the other measures are a second one, and every way of grouping one measure is another. Tasks and "
     "instruments are separate families."
 )
+POWER_TERMS = "80 % power, paired by item"
+"""What every detectable difference assumes; the spread follows."""
 
 
 def overall_sentence(comparison: Comparison) -> str:
@@ -98,12 +100,7 @@ def _would(row: ComparedMeasure) -> str:
     if row.detectable is None:
         return ""
     size = amount(row.detectable, row.unit, interval=row.paired.interval)
-    return f". {counted(row.paired.items, 'item')} detect {size} or more ({power_terms('spread of these runs')})"
-
-
-def power_terms(spread: str) -> str:
-    """What a detectable difference assumes, in the same words in `plan`, in a comparison and at a gate."""
-    return f"80 % power, paired by item, {spread}"
+    return f". {counted(row.paired.items, 'item')} detect {size} or more ({POWER_TERMS}, spread of these runs)"
 
 
 def _groups(rows: Sequence[ComparedMeasure]) -> list[str]:

@@ -214,12 +214,9 @@ class PositionBias(Struct, frozen=True):
     def warning(self) -> str:
         """A sentence if most picks are at one position, far more than right answers; empty if not."""
         count, keyed, total = self.picked[self.most], self.keyed[self.most], sum(self.picked)
-        if self.p_value >= 0.001 or 2 * count <= total or count < 1.5 * keyed:
-            return ""
-        return (
-            f"{POSITION_BIAS}picked {chr(65 + self.most)} in {count} of {total} answers, where it is right in {keyed}:"
-            " the order of the options decides more than what they say."
-        )
+        told = f"picked {chr(65 + self.most)} in {count} of {total} answers, where it is right in {keyed}"
+        sure = self.p_value < 0.001 and 2 * count > total and count > 1.5 * keyed
+        return f"{POSITION_BIAS}{told}: the order of the options decides more than what they say." if sure else ""
 
 
 def position_bias(picks: Sequence[int], keys: Sequence[int], options: Sequence[int] | int) -> PositionBias:

@@ -24,6 +24,13 @@ from sociometer.store.texts import Parts, StorePart, read_sealed, seal
 from sociometer.store.writer import ITEM, SUMMARY, Transaction
 
 
+class SeveralRuns(UsageError):
+    """A reference that several runs (the second argument) fit."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
 class RunSearch(Struct, frozen=True):
     """A search among runs; an empty field matches everything."""
 
@@ -221,15 +228,7 @@ class Runs(StorePart):
         return tuple(run for (run,) in marked if self._is_played(run))
 
     def get(self, reference: str, instruments: Sequence[str] = ()) -> RunRecord:
-        """The one run that a user means; an error that lists them if several fit."""
-        fitting = self.fitting(reference, instruments)
-        if len(fitting) == 1:
-            return _whole(fitting[0])
-        told = first_of([*_told_apart(fitting)], _MOST_NAMED)
-        raise UsageError(f"several runs fit '{reference}': {told}; give one of them.")
-
-    def fitting(self, reference: str, instruments: Sequence[str] = ()) -> list[RunRecord]:
-        """The runs that a user may mean by an id, a name, a subject, or the start of an id; `last` is the newest run.
+        """The one run that a user means: its id, name, subject, or the start of its id; `last` is the newest run.
 
         A subject is its label or its model, with or without the address and the revision. Runs that were made here come
         before copied ones, whose names and times are somebody else's. If several fit, those of `instruments` count.
@@ -238,14 +237,18 @@ class Runs(StorePart):
             newest = self._first(f"ORDER BY {_OWN_FIRST}, created DESC LIMIT 1", ())
             if newest is None:
                 raise UsageError(f"the store has no runs yet; start one: {hint('run INSTRUMENT --model MODEL')}")
-            return [newest]
+            return newest
         query = f"WHERE id = ? OR (name = ? AND name <> '') ORDER BY {_OWN_FIRST}, created DESC LIMIT 1"
         exact = self._first(query, (reference, reference))
         if exact is not None:
-            return [exact]
+            return exact
         found = self._fitting(reference) if reference else []
-        if fitting := [one for one in found if one.instrument in instruments] or found:
-            return fitting
+        fitting = [one for one in found if one.instrument in instruments] or found
+        if len(fitting) == 1:
+            return _whole(fitting[0])
+        if fitting:
+            told = first_of([*_told_apart(fitting)], _MOST_NAMED)
+            raise SeveralRuns(f"several runs fit '{reference}': {told}; give one of them.", fitting)
         known = {word for run in self.all() for word in (run.id, run.name, run.subject) if word}
         named = known if len(known) <= _MOST_NAMED else get_close_matches(reference, known, n=1)
         raise unknown("run", reference, named, f"To see all: {hint('runs')}")
