@@ -124,7 +124,8 @@ def _against_references(line: ProfileLine) -> list[str]:
     if line.interval is None or line.interval.low is None:
         return [f"{score} ({', '.join(f'{name} {number(at, line.unit)}' for name, at in known)}){could}"]
     said = listed([f"{_AGAINST[line.against(at)]} {name} ({number(at, line.unit)})" for name, at in known])
-    return [score + could, f"with them, that is {said}"] if line.errors else [f"{score}, {said}"]
+    with_failed = [score + could, f"with the {line.errors} failed included, that is {said}"]
+    return with_failed if line.errors else [f"{score}, {said}"]
 
 
 _AGAINST = {1: "better than", -1: "worse than", 0: "not clearly different from"}
