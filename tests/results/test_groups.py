@@ -100,6 +100,14 @@ def test_a_study_is_one_subject_without_those_who_are_excluded(studied, capsys):
     assert "better than 12 of 12 people" in said and "100 %" in said
 
 
+def test_a_study_is_shown_as_its_people_and_not_item_by_item(studied, capsys):
+    assert run_command(["show", "spring", "--store", str(studied)]) == 0
+    assert "people (spring" in capsys.readouterr().out
+    for more in ("--items", "x"):
+        assert run_command(["show", "spring", more, "--store", str(studied)]) == 2
+        assert "sociometer study export spring --to FOLDER" in capsys.readouterr().err
+
+
 def test_no_single_participant_is_people(studied, capsys):
     at = ["--store", str(studied)]
     assert run_command(["compare", "sesi", *at]) == 0

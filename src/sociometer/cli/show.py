@@ -13,9 +13,12 @@ from sociometer.core.conversation import SUBJECT, Exchange
 from sociometer.core.errors import UsageError, hint, unknown
 from sociometer.core.measure import Cell, Table
 from sociometer.core.task import Episode
+from sociometer.instruments import load
 from sociometer.reporting.chat import print_chat, record_text, score_text, transcript_lines, turns
 from sociometer.reporting.evidence import beside
 from sociometer.results import summaries
+from sociometer.results.choice import find_run
+from sociometer.results.groups import PeopleRun
 from sociometer.statistics.formatting import number
 from sociometer.store.place import StorePlace
 from sociometer.store.stored_run import StoredRun
@@ -63,7 +66,10 @@ def _show(
     if item is not None and (display.format == "csv" or (display.to and not display.as_json)):
         raise UsageError("an ITEM is shown as a transcript, which is no table; to write it, give --to FILE.json.")
     with open_stored(store) as engine:
-        stored = engine.stored(run)
+        stored = find_run(engine.store, load, run)
+        if isinstance(stored, PeopleRun) and (items or item):
+            answers = hint("study export", run.partition("/")[0], "--to", "FOLDER")
+            raise UsageError(f"'{run}' is a study; to see its answers: {answers}")
         if items:
             _show_items(stored, [stored.task(task).name] if task else stored.tasks, display)
         elif item is None:
