@@ -174,4 +174,4 @@ def test_a_csv_file_has_every_row_and_plain_numbers(tmp_path, capsys):
     assert rows[1][2] == "0.123456"
     assert f"wrote {path}" in capsys.readouterr().out
     Display(to=path).show([WIDE], more=[WIDE])
-    assert sorted(each.name for each in tmp_path.iterdir()) == ["out-wide-2.csv", "out-wide.csv", "out.csv"]
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["out-wide.csv", "out.csv"]
