@@ -8,7 +8,7 @@ import pytest
 
 from sociometer.instruments.socialeval.worldtree import departure, end_level, horizon, regret, solve
 
-WALKS = 5_000
+WALKS = 20_000
 
 
 def test_a_tree_worked_by_hand(draw, at):
@@ -63,7 +63,7 @@ def test_departure_names_the_first_step_that_gave_the_goal_up(draw, at):
 
 
 def simulated_levels(tree):
-    """The levels that 5,000 uniformly random walks end at, all walked side by side."""
+    """The levels that 20,000 uniformly random walks end at, all walked side by side."""
     rng = np.random.default_rng(zlib.crc32(tree.id.encode()))
     row = {node.id: i for i, node in enumerate(tree.nodes)}
     lost = len(tree.nodes)
