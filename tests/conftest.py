@@ -6,6 +6,7 @@ import sys
 import tracemalloc
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import settings
@@ -62,6 +63,14 @@ def untidy():
     gc.set_threshold(20_000, 10, 10)
     yield
     gc.collect()  # while what is said about it is still captured
+
+
+@pytest.fixture(scope="session", autouse=True)
+def forgetful():
+    """Weights that go take no garbage with them: looking through all that is loaded here takes most of a second."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("sociometer.models.in_process.gc", SimpleNamespace(unfreeze=list, collect=list))
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)

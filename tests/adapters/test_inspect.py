@@ -1,10 +1,8 @@
 """Inspect runs our instruments, and its own commands score, dump and read what we write; no network, real package."""
 
 import contextlib
-import gc
 import json
 import math
-import warnings
 import zipfile
 from functools import cache
 from itertools import count
@@ -25,6 +23,7 @@ import sociometer as sm
 from sociometer.adapters import inspect_tasks
 from sociometer.cli.main import run_command
 from sociometer.instruments import cards, load
+from untidy import left_open
 
 # Inspect itself calls tenacity with a parameter that tenacity deprecates.
 pytestmark = pytest.mark.filterwarnings("ignore:The 'initial' parameter is deprecated:DeprecationWarning")
@@ -39,10 +38,8 @@ def newest(folder):
 
 def evaluate(task, folder, **options):
     """The log of an evaluation by Inspect in this process."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ResourceWarning)  # Inspect leaves streams open
+    with left_open():
         (log,) = inspect_ai.eval(task, log_dir=str(folder), display="none", **options)
-        gc.collect()
     assert log.status == "success", log.error
     return newest(folder)
 

@@ -1,8 +1,6 @@
 """A model is asked the same through every door: the bodies that reach a server are compared."""
 
-import gc
 import json
-import warnings
 from importlib.metadata import PackageNotFoundError, version
 
 import pytest
@@ -13,6 +11,7 @@ import inspect_ai
 
 import sociometer as sm
 from servers.faults import Fault
+from untidy import left_open
 
 # Inspect itself calls tenacity with a parameter that tenacity deprecates.
 pytestmark = pytest.mark.filterwarnings("ignore:The 'initial' parameter is deprecated:DeprecationWarning")
@@ -59,11 +58,9 @@ def test_inspect_sends_what_run_sends(bodies, ours, openai_server, tmp_path, mon
         need_openai()
     monkeypatch.setenv("OWN_API_KEY", "x")
     options = {"model": model, "model_base_url": openai_server.url, "log_dir": str(tmp_path), "display": "none"}
-    options["task_args"] = {"task": "numbers", "rounds": 2}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ResourceWarning)  # Inspect leaves streams open
+    options |= {"task_args": {"task": "numbers", "rounds": 2}}
+    with left_open():
         sent = bodies(lambda: inspect_ai.eval("sociometer/egosocial", **options))
-        gc.collect()
     assert sent == ours
 
 

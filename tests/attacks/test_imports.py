@@ -1,7 +1,6 @@
 """Tables and logs made to hurt: `import` reads them or says in one sentence why not, and damages no store."""
 
 import copy
-import gc
 import json
 import warnings
 from pathlib import Path
@@ -11,6 +10,7 @@ import pytest
 from sociometer.cli.main import run_command
 from sociometer.core.errors import DataError
 from sociometer.core.sheets import stream_rows
+from untidy import left_open
 
 SAMPLE = {"doc_id": 0, "doc": {"q": "x"}, "metrics": ["acc"], "acc": 1.0, "resps": [["a"]], "filtered_resps": ["a"]}
 LOG = "samples_t_2025-01-01T00-00-00.jsonl"
@@ -95,13 +95,12 @@ def logs(tmp_path_factory):
     other = inspect.Task(dataset=[Sample(input=f"q{n}", target="a", id=f"s{n}") for n in range(3)], scorer=exact())
     how = {"model": "sociometer/baseline/random", "log_dir": str(folder), "log_format": "json", "display": "none"}
     found = {}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # Inspect leaves streams open
+    with left_open():
+        warnings.simplefilter("ignore")
         for name, task in (("theirs", other), ("ours", "sociometer/sesi")):
             (made,) = inspect.eval(task, limit=3, **how)
             assert made.status == "success", made.error
             found[name] = json.loads(Path(made.location.removeprefix("file://")).read_text(encoding="utf-8"))
-        gc.collect()
     return found
 
 

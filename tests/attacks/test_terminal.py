@@ -1,11 +1,10 @@
 """What a model writes cannot deceive the reader of a terminal, and bad options end in one sentence."""
 
 import os
-import subprocess
-import sys
 
 import pytest
 
+import forked
 from servers.faults import Fault
 from sociometer.cli.main import run_command
 
@@ -32,10 +31,11 @@ def test_a_port_that_cannot_be_is_a_usage_error(port, capsys):
 
 def one_sentence(arguments, **environment):
     """What a command that fails writes, in a process of its own: libraries write past `capsys`."""
-    words = [sys.executable, "-m", "sociometer", "run", "sesi", "--limit", "1", "--quiet", "--no-project", *arguments]
-    ended = subprocess.run(words, capture_output=True, text=True, env=os.environ | environment, check=False)
-    lines = ended.stderr.strip().splitlines()
-    assert (ended.returncode, len(lines)) == (2, 1), ended.stderr
+    words = ["-m", "sociometer", "run", "sesi", "--limit", "1", "--quiet", "--no-project", *arguments]
+    ended = forked.start(words, stdout=forked.PIPE, stderr=forked.PIPE, env=os.environ | environment)
+    _, said = ended.communicate()
+    lines = said.strip().splitlines()
+    assert (ended.returncode, len(lines)) == (2, 1), said
     return lines[0]
 
 

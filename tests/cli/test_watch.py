@@ -6,6 +6,8 @@ import re
 import shlex
 import signal
 import socket
+import subprocess
+import sys
 import time
 from collections import Counter
 from types import SimpleNamespace
@@ -47,8 +49,11 @@ def when_idle(monkeypatch):
 
 def start(*words):
     """The command in a process of its own, which waits less for files to settle."""
-    program = f"{QUICK}raise SystemExit(main.run_command({[*map(str, words)]!r}))"
-    return forked.start(["-c", program], stdout=forked.PIPE, stderr=forked.PIPE)
+    return forked.start(["-c", program_of(words)], stdout=forked.PIPE, stderr=forked.PIPE)
+
+
+def program_of(words):
+    return f"{QUICK}raise SystemExit(main.run_command({[*map(str, words)]!r}))"
 
 
 def kill_in(process, store, step, episodes):
@@ -358,7 +363,9 @@ def test_ctrl_c_ends_a_watch_that_waits(tmp_path):
     folder, store = tmp_path / "checkpoints", tmp_path / "s.db"
     folder.mkdir()
     sm.run("sesi", "baseline/random", limit=4, name="base", store=store)
-    process = start("run", "sesi", "--watch", folder, "--against", "base", "--limit", "4", "--store", store)
+    words = ("run", "sesi", "--watch", folder, "--against", "base", "--limit", "4", "--store", store)
+    program, pipe = [sys.executable, "-c", program_of(words)], subprocess.PIPE
+    process = subprocess.Popen(program, stdout=pipe, stderr=pipe, text=True)
     assert process.stderr.readline().startswith("Watching ")
     os.kill(process.pid, signal.SIGINT)
     out, _ = process.communicate(timeout=60)

@@ -4,7 +4,6 @@ import re
 import sys
 from pathlib import Path
 
-import pandas
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "web"))
@@ -20,6 +19,8 @@ LONG = "about_which_of_the_following_statements_about"
 
 def exported(opened, folder):
     assert run_command(["study", "export", "spring", "--to", str(folder), "--store", str(opened.path)]) == 0
+    import pandas  # here, since it takes long to load
+
     return {file.stem: pandas.read_csv(file) for file in folder.iterdir()}
 
 

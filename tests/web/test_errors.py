@@ -2,8 +2,6 @@
 
 import json
 import re
-import subprocess
-import sys
 from contextlib import closing
 from urllib.parse import urlsplit
 
@@ -96,21 +94,10 @@ def test_the_terminal_of_an_open_study_has_what_guests_do_not_read(tmp_path):
     """A real server and a real second process that holds the run."""
     store = tmp_path / "s.db"
     assert run_command(["study", "create", "sesi", "--limit", "2", "--name", "spring", "--store", str(store)]) == 0
-    command = [
-        sys.executable,
-        "-m",
-        "sociometer.cli.main",
-        "study",
-        "open",
-        "spring",
-        "--store",
-        str(store),
-        "--port",
-        "0",
-    ]
+    command = ["-m", "sociometer.cli.main", "study", "open", "spring", "--store", store, "--port", "0", "--json"]
     hold = "import sys; from sociometer.store.store import Store\nwith Store(sys.argv[1]).hold(sys.argv[2]): "
     hold += "print(1, flush=True); sys.stdin.read()"
-    server = subprocess.Popen([*command, "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    server = forked.start(command, stdout=forked.PIPE, stderr=forked.PIPE)
     try:
         link = urlsplit(json.loads(server.stdout.readline())["link"])
         person = Person(f"http://{link.netloc}", link.path).join()

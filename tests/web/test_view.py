@@ -4,8 +4,6 @@ import gzip
 import json
 import re
 import sqlite3
-import subprocess
-import sys
 import threading
 import time
 from contextlib import closing
@@ -341,8 +339,8 @@ def test_progress_arrives_while_a_run_is_played(owner, stored, openai_server):
 
 
 def test_the_command_prints_a_link_that_opens_the_pages(stored):
-    command = [sys.executable, "-m", "sociometer.cli.main", "view", "--store", str(stored), "--port", "0", "--json"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    command = ["-m", "sociometer.cli.main", "view", "--store", stored, "--port", "0", "--json"]
+    process = forked.start(command, stdout=forked.PIPE)
     try:
         link = json.loads(process.stdout.readline())["link"]
         client = Client(link.partition("/enter")[0])

@@ -1,8 +1,10 @@
 """Writes a figure to a file for a paper: SVG, PDF or PNG from the same specification as the page; a table as CSV."""
 
+import json
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from itertools import chain, count
 from pathlib import Path
 
@@ -34,11 +36,17 @@ def drawn(figure: Figure, kind: str, *, mode: Mode = "light", width: int = WIDTH
         raise UsageError(f"figure '{figure.name}' is {what}; write it as {endings}, not as .{kind}.")
     if figure.table is not None:
         return write_sheet(figure.table.columns, figure.table.rows, guard_formulas=True).encode()
-    svg = str(vl_convert.vegalite_to_svg(themed(figure.chart or {}, mode, width)))
+    svg = _svg(json.dumps(themed(figure.chart or {}, mode, width)))
     if kind == "svg":
         return svg.encode()
     picture: bytes = vl_convert.svg_to_pdf(svg) if kind == "pdf" else vl_convert.svg_to_png(svg, scale=2.0)
     return picture
+
+
+@lru_cache(maxsize=32)
+def _svg(chart: str) -> str:
+    """The picture of a chart; cached, because a paper has it in two formats and a page shows it again."""
+    return str(vl_convert.vegalite_to_svg(chart))
 
 
 def find_figure(figures: Mapping[str, Figure], name: str) -> Figure:

@@ -3,7 +3,6 @@
 import random
 
 import pytest
-from pokerkit import Automation, FixedLimitTexasHoldem, Mode
 
 from sociometer.instruments.egosocial.games import cards
 from sociometer.instruments.egosocial.games.game import IllegalMove
@@ -106,6 +105,8 @@ def test_no_chip_is_made_or_lost_and_nobody_loses_more_than_was_put_in():
 
 
 def pokerkit_state(deal):
+    from pokerkit import Automation, FixedLimitTexasHoldem, Mode  # here, since it takes long to load
+
     automations = [
         Automation.ANTE_POSTING,
         Automation.BET_COLLECTION,

@@ -4,7 +4,6 @@ import itertools
 
 import numpy as np
 import pytest
-from pokerkit import StandardHighHand
 
 from sociometer.instruments.egosocial.games import cards
 from sociometer.instruments.egosocial.games.holdem.strength import strengths
@@ -82,6 +81,8 @@ def test_absent_cards_do_not_count():
 
 
 def test_random_hands_rank_as_pokerkit_ranks_them():
+    from pokerkit import StandardHighHand  # here, since it takes long to load
+
     ours = strengths(random_hands(1500)).tolist()
     hands = random_hands(1500).tolist()
     theirs = [
