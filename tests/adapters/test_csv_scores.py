@@ -108,7 +108,7 @@ def test_a_bad_row_is_named_and_nothing_is_stored(cli, tmp_path, row, said):
 def test_a_file_without_the_columns_or_without_rows_is_refused(cli, tmp_path):
     assert "columns missing: score" in cli("import", "csv", table(tmp_path / "t.csv", ["1,2"], "item,subject"), code=2)
     assert "the file has no rows" in cli("import", "csv", table(tmp_path / "t.csv", []), code=2)
-    assert "cannot be read" in cli("import", "csv", tmp_path / "absent.csv", code=2)
+    assert "there is no such file" in cli("import", "csv", tmp_path / "absent.csv", code=2)
 
 
 @pytest.mark.slow

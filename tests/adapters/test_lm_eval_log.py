@@ -79,7 +79,7 @@ def test_the_same_ids_with_other_documents_are_not_compared(cli, tmp_path):
     for line in lines:
         line["doc"] = {"question": "Something else?"}
     (two,) = cli("import", "lm-eval", write(tmp_path, "t", lines), "--subject", "two", "--json")
-    assert "items differ in content under the same id" in cli("compare", one["run"], two["run"])
+    assert "items differ in content under the same id" in cli("compare", one["run"], two["run"], code=2)
 
 
 @pytest.mark.parametrize(

@@ -170,7 +170,7 @@ def keep_own(
             f"{file}: made with {config.instrument} version {manifest.instrument_version}, this is {version}; evaluate"
             " it again with this version."
         )
-    subject = RoleRecord(config.subject, Identity("imported", config.subject), config.subject)
+    subject = RoleRecord(config.subject, Identity("logged", config.subject), config.subject)
     manifest = structs.replace(
         manifest,
         config=structs.replace(config, label=config.subject),
