@@ -348,6 +348,17 @@ def test_an_exported_csv_holds_no_formula(cli, tmp_path):
     assert all(float(number) >= 0 for number in numbers)
 
 
+@pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
+def test_several_runs_or_all_are_exported_to_one_table(cli, tmp_path, ending):
+    cli(*PLAY, "--name", "one", "--label", "one")
+    cli("run", "sesi", "--model", "baseline/oracle", "--limit", "5", "--name", "two")
+    for words, count in ((("one", "two"), 17), (("all",), 17), (("two", "two"), 5)):
+        code, out, _ = cli("export", *words, "--to", str(tmp_path / f"x.{ending}"), "--json")
+        assert code == 0 and json.loads(out)["rows"] == count
+    code, _, err = cli("export", "one", "two", "--to", str(tmp_path / "x.sociometer"))
+    assert code == 2 and "has one run, not 2" in err
+
+
 def test_an_export_with_an_unknown_ending_is_refused(cli, tmp_path):
     cli(*PLAY)
     code, _, err = cli("export", "last", "--to", str(tmp_path / "x.xlsx"))

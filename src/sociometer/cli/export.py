@@ -1,17 +1,20 @@
-"""`sociometer export`: writes a run to a file that other tools read."""
+"""`sociometer export`: writes runs to a file that other tools read."""
 
 from pathlib import Path
 
 import click
 
-from sociometer.cli.options import json_option, open_stored, runs_argument, store_option
+from sociometer.cli.options import json_option, open_stored, runs_argument, store_option, told
 from sociometer.cli.output import option, tell
 from sociometer.core.errors import UsageError, hint
 from sociometer.core.lazy import require
 from sociometer.core.sheets import folder_for
 from sociometer.engine.replay import export_bundle
+from sociometer.instruments import load
 from sociometer.reporting.progress import working
-from sociometer.results.export import export_run
+from sociometer.results.choice import choose_runs, means_all
+from sociometer.results.export import export_runs
+from sociometer.results.groups import PeopleRun
 from sociometer.store.bundle import ENDING
 from sociometer.store.place import StorePlace
 from sociometer.store.stored_run import StoredRun
@@ -21,8 +24,11 @@ _LOG = ".eval"
 _ENDINGS = (".jsonl", ".csv", ".parquet", _LOG, ENDING)
 
 
-def _written(run: StoredRun, to: Path, task: str, key: str) -> tuple[object, list[str]]:
-    """Write the run in the format of the ending; gives what to print, as JSON and as lines."""
+def _written(runs: list[StoredRun], to: Path, task: str, key: str) -> tuple[object, list[str]]:
+    """Write the runs in the format of the ending; gives what to print, as JSON and as lines."""
+    run = runs[0]
+    if to.suffix in (_LOG, ENDING) and len(runs) > 1:
+        raise UsageError(f"a file that ends in {to.suffix} has one run, not {len(runs)}; give one RUN.")
     if to.suffix == ENDING:
         root = export_bundle(run, to, key=key)
         said = f"root {root}" + (", signed" if key else "")
@@ -31,7 +37,7 @@ def _written(run: StoredRun, to: Path, task: str, key: str) -> tuple[object, lis
     if to.suffix == _LOG:
         rows = require("inspect", "sociometer.adapters.inspect_export").export_log(run, to, task)
     else:
-        rows = export_run(run, to)
+        rows = export_runs(runs, to)
     return {"wrote": str(to), "rows": rows}, [f"wrote {to} ({rows} rows)"]
 
 
@@ -53,10 +59,11 @@ def _export(
     with open_stored(store) as engine, working(f"writing {to.name}"):
         for name in (name for book in study_books(engine.store.path) for name in book.names() if name in runs):
             raise UsageError(f"'{name}' is a study; to write it: {hint('study export', name, '--to', 'FOLDER')}")
-        stored = [engine.stored(run) for run in dict.fromkeys(runs)]
-        if len(stored) != 1:
-            raise UsageError(f"a file has one run, not {len(stored)}; give one RUN.")
-        value, lines = _written(stored[0], to, task, sign)
+        if means_all(runs):
+            found = [one for one in told(choose_runs(engine.store, load)).runs if not isinstance(one, PeopleRun)]
+        else:
+            found = [engine.stored(run) for run in dict.fromkeys(runs)]
+        value, lines = _written(found, to, task, sign)
     tell(as_json, value, *lines)
 
 
@@ -77,6 +84,6 @@ command = click.Command(
         store_option(),
         json_option(),
     ],
-    help="Write RUN to a file. JSON lines contain items, outcomes and transcripts; CSV and Parquet contain scores."
-    " Nothing is uploaded.",
+    help="Write RUN…, or the run of each subject ('all'), to a file. JSON lines have items, outcomes and transcripts;"
+    " CSV and Parquet have scores. Nothing is uploaded.",
 )

@@ -34,7 +34,7 @@ GROUPS = {
         "list": "List the instruments, models or other tools; describe one.",
         "get": "Fetch official data or a local model.",
         "check": "Check this machine, the store or an instrument.",
-        "export": "Write runs to a file or a folder for other tools.",
+        "export": "Write runs to a file for other tools.",
         "import": "Read runs from other tools' logs.",
         "store": "Copy a store; rescore, rename or delete runs in it.",
         "env": "Serve a training environment to trainers.",

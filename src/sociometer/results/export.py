@@ -1,7 +1,8 @@
 """The episodes of a run as rows, as a frame and as a file: JSON lines with everything, CSV and Parquet with scores."""
 
 import csv
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal
@@ -64,19 +65,21 @@ def write_table(table: Any, path: Path) -> None:
     require("frame", "pyarrow.parquet").write_table(table, path)
 
 
-def export_run(run: StoredRun, to: Path) -> int:
+def export_runs(runs: Sequence[StoredRun], to: Path) -> int:
     """Write the file completely or not at all, and return the number of rows.
 
-    If episodes of the run cannot be read, the file has the others, and a StoreError says so.
+    If episodes of a run cannot be read, the file has the others, and a StoreError says so.
     """
     writers = {".jsonl": _write_jsonl, ".csv": _write_csv, ".parquet": _write_parquet}
     if to.suffix not in writers:
         raise UsageError(f"cannot write '{to.name}'; the file must end in {', '.join(writers)} or .eval.")
-    stored = run.stored_episodes()  # before the rows: a run that is played stores more of them meanwhile
-    with whole_file(to, private=of_people(run)) as partial:
-        count = writers[to.suffix](run, partial)
-    run.require_whole(count, stored)
-    return count
+    # Before the rows: a run that is played stores more of them meanwhile.
+    stored = [run.stored_episodes() for run in runs]
+    with whole_file(to, private=any(of_people(run) for run in runs)) as partial:
+        written = writers[to.suffix](runs, partial)
+    for run, expected in zip(runs, stored, strict=True):
+        run.require_whole(written[run.id], expected)
+    return written.total()
 
 
 def of_people(run: StoredRun) -> bool:
@@ -84,34 +87,33 @@ def of_people(run: StoredRun) -> bool:
     return any(one.identity.wire == "human" for one in run.manifest.roles.values())
 
 
-def _write_jsonl(run: StoredRun, path: Path) -> int:
+def _write_jsonl(runs: Sequence[StoredRun], path: Path) -> Counter[str]:
     encode = msgspec.json.Encoder().encode
-    count = 0
+    written: Counter[str] = Counter()
     with path.open("wb") as stream:
-        for task in run.tasks:
-            for episode in run.episodes(task):
-                events = run.transcript(episode.item.id, task, episode.repeat)
-                stream.write(
-                    encode({"run": run.id, "version": run.version, "task": task, "episode": episode, "events": events})
-                    + b"\n"
-                )
-                count += 1
-    return count
+        for run in runs:
+            for task in run.tasks:
+                for episode in run.episodes(task):
+                    events = run.transcript(episode.item.id, task, episode.repeat)
+                    line = {"run": run.id, "version": run.version, "task": task, "episode": episode, "events": events}
+                    stream.write(encode(line) + b"\n")
+                    written[run.id] += 1
+    return written
 
 
-def _write_csv(run: StoredRun, path: Path) -> int:
-    columns = dict.fromkeys(name for row in rows(run) for name in row)
-    count = 0
+def _write_csv(runs: Sequence[StoredRun], path: Path) -> Counter[str]:
+    columns = dict.fromkeys(name for run in runs for row in rows(run) for name in row)
+    written: Counter[str] = Counter()
     with path.open("w", encoding="utf-8", newline="") as stream:
         writer = csv.writer(stream)
         writer.writerow(map(guard, columns))
-        for row in rows(run):
+        for row in (row for run in runs for row in rows(run)):
             writer.writerow([guard(row.get(name)) for name in columns])
-            count += 1
-    return count
+            written[row["run"]] += 1
+    return written
 
 
-def _write_parquet(run: StoredRun, path: Path) -> int:
-    table = arrow_table(rows(run))
-    write_table(table, path)
-    return len(table)
+def _write_parquet(runs: Sequence[StoredRun], path: Path) -> Counter[str]:
+    found = [row for run in runs for row in rows(run)]
+    write_table(arrow_table(found), path)
+    return Counter(row["run"] for row in found)

@@ -14,7 +14,7 @@ from sociometer.core.card import Card
 from sociometer.core.errors import UsageError, hint, unknown
 from sociometer.core.instrument import Instrument
 from sociometer.reporting.plot import drawn
-from sociometer.results.export import export_run
+from sociometer.results.export import export_runs
 from sociometer.results.summaries import measure_rows
 from sociometer.results.wording import comparison_table
 from sociometer.statistics.formatting import group_text, number
@@ -128,7 +128,7 @@ async def download(request: web.Request) -> web.StreamResponse:
     def make() -> tuple[str, bytes]:
         with viewed.opened() as store, TemporaryDirectory() as folder:
             stored, path = viewed.run(store, run), Path(folder) / f"run.{ending}"
-            export_run(stored, path)
+            export_runs([stored], path)
             return stored.id, path.read_bytes()
 
     named, body = await asyncio.to_thread(make)
