@@ -434,6 +434,19 @@ def test_piped_output_is_plain_columns_and_a_closed_pipe_is_no_error(tmp_path):
     assert "Traceback" not in done.stderr
 
 
+def test_a_closed_pipe_does_not_change_the_exit_code(tmp_path):
+    """`compare --fail-if worse | head -1` passed a model that is worse."""
+    at = f"--store {tmp_path / 's.db'}"
+    call = f"{sys.executable} -m sociometer.cli.main"
+    script = f"""
+      {call} run sesi --model baseline/oracle --name good --limit 30 --quiet {at} >/dev/null
+      {call} run sesi --model baseline/random --name bad --limit 30 --quiet {at} | true
+      {call} compare good bad --fail-if worse {at} | sed -n 1q
+      exit ${{PIPESTATUS[0]}}"""
+    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=False)
+    assert done.returncode == 1 and "Gate: baseline/random is worse" in done.stderr, done
+
+
 @pytest.mark.parametrize("buffered", [True, False])
 @pytest.mark.parametrize(("words", "code"), [("list > /dev/full", 2), ("list --json > /dev/full", 2), ("runs >&-", 0)])
 def test_a_standard_output_that_cannot_be_written_is_no_traceback(tmp_path, words, code, buffered):

@@ -6,6 +6,7 @@ import re
 import sys
 from importlib import import_module
 from itertools import pairwise
+from typing import Any
 
 import click
 
@@ -97,6 +98,17 @@ def sociometer_command(ctx: click.Context) -> None:
         click.echo(ctx.get_help())
 
 
+class _Pipe(io.FileIO):
+    """Standard output: what is written after its reader (head, less) has left is dropped, and the command goes on."""
+
+    def write(self, data: Any, /) -> int:
+        try:
+            return super().write(data)
+        except BrokenPipeError:
+            _quiet_end()
+            return len(data)
+
+
 def main() -> None:
     """Run the command line and exit with the command's exit code."""
     # A stream that is closed is replaced before a file is opened, which would get its number.
@@ -106,6 +118,9 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
+    if isinstance(usual := sys.__stdout__, io.TextIOWrapper) and not usual.isatty():
+        pipe = io.BufferedWriter(_Pipe(usual.fileno(), "w", closefd=False))
+        sys.stdout = io.TextIOWrapper(pipe, usual.encoding, "replace", write_through=usual.write_through)
     code = run_command(sys.argv[1:])
     if code in (ExitCode.INTERRUPTED, ExitCode.STOPPED):
         # A local model may still be generating in a thread that cannot be interrupted; all results are on disk by now.

@@ -214,7 +214,9 @@ def _failure(one: Comparison, no_worse: bool) -> str:
     if one.undecided:
         return f"{where}: {one.undecided}"
     if not no_worse:
-        return one.sentence if one.worse else ""
+        clear = any(row.verdict == "worse" for row in one.primary_rows)
+        hidden = "" if clear else f"{where}: with the failed items at their worst it is worse. "
+        return f"{hidden}{one.sentence}" if one.worse else ""
     open_rows = [row for row in one.primary_rows if not _rules_out(row)]
     said = ", ".join(
         f"a loss of {amount(row.margin, row.unit)} on {lowered(row.title)}" for row in open_rows if row.margin
