@@ -157,11 +157,15 @@ def test_a_cell_without_a_unit_is_short(cell, shown):
     assert cell_text(cell) == shown
 
 
-def test_the_rest_is_said_and_shown_with_all(capsys):
+def test_the_rest_is_said_and_shown_with_all(capsys, monkeypatch):
     Display().show([WIDE], finding="It is so.", more=[WIDE])
-    brief = capsys.readouterr().out
-    assert brief.startswith("It is so.\n\n# A table")
-    assert "Not shown: 16 rows; 1 table. To see everything, add --format wide." in brief
+    piped = capsys.readouterr().out
+    assert piped.startswith("It is so.\n\n# A table") and piped.count("somebody/") == 40
+    assert "Not shown: 1 table. To see everything, add --format wide." in piped
+    with monkeypatch.context() as terminal:
+        terminal.setattr(sys.stdout, "isatty", lambda: True)
+        Display().show([WIDE], more=[WIDE])
+    assert "Not shown: 16 rows; 1 table" in capsys.readouterr().out
     Display("wide").show([WIDE], more=[WIDE])
     assert capsys.readouterr().out.count("somebody/") == 80
 

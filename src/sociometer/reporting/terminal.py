@@ -292,8 +292,8 @@ class Display(Struct, frozen=True):
     ) -> None:
         """First the finding, then the tables, then notes, then where the rest is; `more` is shown with `wide`.
 
-        `limits` are the maximum rows of each table, and `files` the tables of CSV files, if they are different. As
-        JSON, only `data` is shown.
+        `limits` are the maximum rows of each table on a terminal, and `files` the tables of CSV files, if they are
+        different. As JSON, only `data` is shown.
         """
         if self.as_json:
             self.json(data)
@@ -309,7 +309,7 @@ class Display(Struct, frozen=True):
             print_line()
         shown = [*first, *rest] if self.wide else first
         each = max(LEAST_ROWS, SCREEN // max(1, len(shown)))
-        most = limits or [each] * len(first)
+        most = (limits or [each] * len(first)) if sys.stdout.isatty() else [None] * len(first)
         texts = [
             text_of(table, everything=self.wide, most_rows=rows)
             for table, rows in zip(shown, [*most, *([None] * len(rest))], strict=False)

@@ -298,11 +298,11 @@ class RunHead(Struct, frozen=True):
 
     @property
     def resume(self) -> str:
-        """What to type to continue a run that ended early; empty for a person's, who comes back with a code."""
+        """What to type to continue a run or to retry what failed; empty for a person's, who comes back with a code."""
         cap = re.search(r"--max-[a-z]+", self.row.why)
         more = (cap[0], "MORE") if cap else ()
         command = self.record.manifest.config.resume_command(self.record.reference, *more)
-        return command if self.row.why and self.record.manifest.config.subject != PERSON else ""
+        return command if (self.row.why or self.failures) and self.record.manifest.config.subject != PERSON else ""
 
     def task(self, wanted: str) -> str:
         """The task that a link names, or the first."""
