@@ -134,9 +134,16 @@ def test_three_subjects_or_more_are_ranked_together_and_not_in_pairs_with_the_fi
     (ranking,) = found.rankings
     assert [standing.subject for standing in ranking.standings] == ["b", "c", "a"]
     assert ranking.sentence == "b is clearly first."
-    assert ranking.unranked == {"d": "scored 4 of 40 items"}, "one that failed on most items does not cost the others"
-    assert unranked_sentences(found.rankings, {"tact": "Tact"}) == ("d: scored 4 of 40 items, on Tact.",)
+    few = "has 4 of the 40 items that most runs have"
+    assert ranking.unranked == {"d": few}, "one that failed on most items does not cost the others"
+    assert unranked_sentences(found.rankings, {"tact": "Tact"}) == (f"d: {few}, on Tact.",)
     assert gather(runs, terms=Terms(margin=0.1), evidence=0).comparisons != ()
+
+
+def test_one_full_run_among_short_ones_is_ranked_with_them_as_by_compare():
+    short = [0.0] * 12
+    (ranking,) = gather(_measured("abcd", a=[1.0] * 40, b=short, c=short, d=short), evidence=0).rankings
+    assert ranking.sentence == "a is clearly first." and not ranking.unranked
 
 
 def test_subjects_after_the_best_are_folded_in_panels_and_rankings(tmp_path):

@@ -8,15 +8,13 @@ from sociometer.core.card import MeasureCard
 from sociometer.core.conversation import SUBJECT
 from sociometer.core.task import AnyRun
 from sociometer.core.words import counted, grouped, listed, spelled
-from sociometer.results.candidates import item_sets, why_not_comparable
+from sociometer.results.candidates import NO_SCORED_ITEM, item_sets, why_not_comparable
 from sociometer.results.leaderboard import Leaderboard, Standing, leaderboard, ranked_measure
 from sociometer.statistics.formatting import other_stand_ins
 from sociometer.statistics.intervals import MINIMUM_CLUSTERS
 
 _BASELINE = "baseline/"
 _NAMED = 3
-LEAST_SHARE = 0.5
-"""A subject that scored a smaller share of the items than this, compared with the fullest one, is not ranked."""
 
 
 class Ranking(Struct, frozen=True):
@@ -65,13 +63,7 @@ def rankings(runs: Sequence[AnyRun]) -> tuple[Ranking, ...]:
 def _of_task(members: Sequence[AnyRun]) -> Iterable[Ranking]:
     first = members[0]
     measure = ranked_measure(first)
-    found = [run.summary.measure(measure.name) for run in members]
-    items = [one.items if one is not None else 0 for one in found]
-    unranked = {
-        one.subject: reason
-        for one, count in zip(members, items, strict=True)
-        if (reason := _why_not(one, count, max(items)))
-    }
+    unranked = {one.subject: reason for one in members if (reason := _why_not(one, measure))}
     groups = _comparable([one for one in members if one.subject not in unranked])
     several = [group for group in groups if len(group) > 1]
     for group in several:
@@ -88,13 +80,12 @@ def _of_task(members: Sequence[AnyRun]) -> Iterable[Ranking]:
         yield _made(first, measure, None, unranked)
 
 
-def _why_not(candidate: AnyRun, items: int, fullest: int) -> str:
-    """Why a subject has no rank; empty if it has one."""
+def _why_not(candidate: AnyRun, measure: MeasureCard) -> str:
+    """Why a subject has no rank whatever the others scored; empty if it may have one."""
     if used := other_stand_ins(candidate.stand_ins):
         return f"played with a stand-in, {', '.join(used)}"
-    if candidate.failed:
-        return candidate.failed
-    return f"scored {items} of {fullest} items" if items < LEAST_SHARE * fullest or not items else ""
+    found = candidate.summary.measure(measure.name)
+    return candidate.failed or ("" if found and found.items else NO_SCORED_ITEM)
 
 
 def _comparable(candidates: Sequence[AnyRun]) -> list[list[AnyRun]]:
