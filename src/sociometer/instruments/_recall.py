@@ -43,8 +43,6 @@ LEAST_RUN = 6
 """Words; shorter runs occur in any fluent continuation and do not count."""
 LEAST_RUN_CHINESE = 10
 """Characters."""
-_BEGINNING = 80
-"""Characters; a reply that declines says so here, and a story may have such words later."""
 
 
 def tokens(text: str) -> tuple[str, ...]:
@@ -236,8 +234,8 @@ def contrasts(run: RunView[RecallItem, Any]) -> list[Contrast]:
 
 def _declined(text: str, item: RecallItem, score: Score) -> bool:
     """Whether a completion begins by declining; one that contains a part of the true text does not."""
-    beginning = text[:_BEGINNING].replace("’", "'")
-    found = read_rules("choice", item.language).search("refusal", beginning)
+    # Only at the beginning: people in a story say such words too.
+    found = read_rules("choice", item.language).search("refusal", text[:80].replace("’", "'"))
     return found is not None and not score.values["completion"]
 
 
@@ -294,8 +292,7 @@ def evidence_table(found: Sequence[Contrast]) -> Table:
         )
         for one in found
     ]  # fmt: skip
-    powered = any(one.detectable is not None for one in found)
-    note = "Detectable (80 % power): the share of public items known by heart." if powered else ""
+    note = "Detectable (80 % power): the share of public items known by heart." if any(row[-1] for row in rows) else ""
     return Table(
         "recall", "Public against unseen items",
         ("question", "pairs", "public", "unseen", "difference", "95 % interval", "p", "detectable"), tuple(rows),
@@ -326,10 +323,9 @@ def verdict(found: Sequence[Contrast]) -> str:
 
 def blind_notes(found: Sequence[Contrast]) -> list[str]:
     """The questions that could find nothing, because most replies contain no answer."""
-    also = {"completion": " (empty, declined, or the same for several texts)", "order": ""}
     return [
-        f"{TITLES[one.asked].capitalize()}: {one.unreadable} of {2 * one.pairs} replies contain no answer"
-        f"{also[one.asked]}, so nothing could be found."
+        f"{TITLES[one.asked].capitalize()}: {one.unreadable} of {2 * one.pairs} replies contain no answer, so nothing"
+        " could be found."
         for one in found
         if one.blind
     ]

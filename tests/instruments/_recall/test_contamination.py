@@ -104,7 +104,7 @@ def test_a_subject_that_refuses_everything_leaves_the_question_open(cli, openai_
     openai_server.say = lambda body: "I would rather not say."
     found, _, said = examine(cli, "seceu", "--official", "--pairs", "12")
     assert not found and "cannot tell" in said["finding"] and "no sign" not in said["finding"]
-    assert any("24 of 24 replies contain no answer (empty, declined" in note for note in said["notes"])
+    assert any("Second half, word for word: 24 of 24 replies contain no answer" in note for note in said["notes"])
     assert not any("count in the score" in note for note in said["notes"]), "there is no score"
 
 
@@ -133,7 +133,9 @@ def test_the_verdict_appears_next_to_the_scores_on_the_same_items_only(cli, open
     assert "recalls public items better" in cli("show", official, model=False)[1]
     assert "recalls public items better" in json.loads(cli("show", official, "--json", model=False)[1])["contamination"]
     assert "Contamination" not in cli("show", bundled, model=False)[1], "these are other items"
-    assert "recalls public items better" in cli("compare", "sesi", official, model=False)[1]
+    baseline = ("--official", "--limit", "12", "--model", "baseline/first", "--quiet", "--json")
+    other = json.loads(cli("run", "sesi", *baseline, model=False)[1])[0]["run"]
+    assert "recalls public items better" in cli("compare", official, other, model=False)[1]
     page = tmp_path / "page.html"
     assert cli("report", official, "--to", str(page), model=False)[0] == 0
     assert "recalls public items better" in page.read_text(encoding="utf-8")
