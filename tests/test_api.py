@@ -217,7 +217,7 @@ def test_the_choice_says_which_runs_are_left_out_and_why(three_subjects):
     ]  # fmt: skip
     (left,) = chosen.left_out
     assert (left.run, left.subject, left.instrument) == (short.id, "baseline/random", "sesi")
-    assert "another run of the subject has more than 4 items" in left.why
+    assert left.why == f"run {chosen.runs[0].id} of the subject has more items (12 instead of 4)"
     assert str(left) in sm.compare("sesi", store=three_subjects).ranking().boards[0].left_out
 
 

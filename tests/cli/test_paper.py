@@ -157,6 +157,14 @@ def test_facts_about_models_fill_the_columns_that_no_run_has(call, tmp_path):
     assert (tmp_path / "pack" / "fig-4.svg").exists()
 
 
+def test_facts_that_are_about_no_run_are_an_error(call, tmp_path):
+    facts = tmp_path / "models.csv"
+    facts.write_text("model,family\nfoo,x\nbar,y\n", encoding="utf-8")
+    code, text = call("paper", "tables", "seceu", "all", "--to", str(tmp_path / "pack"), "--models", str(facts))
+    assert code == 2 and "no facts about baseline/random" in text and "but about foo, bar" in text
+    assert not (tmp_path / "pack").exists()
+
+
 def test_a_model_that_appears_twice_in_the_facts_is_named_by_line(call, tmp_path):
     facts = tmp_path / "models.csv"
     facts.write_text("model,family\na,x\na,y\n", encoding="utf-8")
@@ -229,7 +237,7 @@ def test_claims_of_the_paper_are_tested_on_the_runs(tmp_path, official_data):
     found = rows(tmp_path / "p" / "claims.csv")
     below = next(row for row in found if row["Claim"] == "every model is below the average person at goals")
     assert below["Rows of the paper"] == "8 of 8" and below["Your rows"] == "1 of 1"
-    assert below["Result in your runs"] == "holds"
+    assert below["Result in your runs"] == "no model, only baselines"
     assert not [row for row in found if "Qwen" in row["Claim"]], "no run is of the models that it names"
 
 
@@ -240,8 +248,12 @@ def test_without_run_only_official_items_are_taken_and_named(call, tmp_path, off
     for words in ([], ["--official", "--data", str(official_data)]):
         assert run_command(["run", "seceu", "--model", "baseline/even", "--quiet", *words, *store]) == 0
     capsys.readouterr()
+    check = ["seceu", "contamination", "--official", "--data", str(official_data), "--pairs", "1", "--quiet"]
+    assert run_command([*check, "--model", "baseline/random", *store]) == 0
+    capsys.readouterr()
     assert run_command(["paper", "tables", "seceu", "--to", str(tmp_path / "two"), *store]) == 0
     said = capsys.readouterr().err
+    assert "baseline/random" not in said, "a check for contamination is no subject of the paper"
     assert "seceu: using baseline/even seceu-" in said and "left out, on bundled items: 1 runs." in said
     shown = rows(tmp_path / "two" / "table-1.csv")
     assert len(shown) == 1 and "not the paper's items" not in shown[0]["remarks"]
@@ -252,4 +264,6 @@ def test_the_direct_prompt_is_replicated_in_our_words_and_marked(tmp_path, offic
     assert run_command([*words, "--store", str(tmp_path / "runs.db"), "--json"]) in (0, 1)
     found = json.loads(capsys.readouterr().out)
     assert not found["not_played"]
+    assert run_command([*words, "--store", str(tmp_path / "runs.db")]) in (0, 1)
+    assert "earns an EQ of 122" in " ".join(capsys.readouterr().out.split()), "a figure within is no proof of reading"
     assert {figure["about"] for figure in found["figures"]} == {"direct, not the authors' wording"}

@@ -3,6 +3,7 @@
 import pytest
 
 from sociometer.core.paper import (
+    BASELINE,
     Claim,
     Estimate,
     PaperColumn,
@@ -53,6 +54,15 @@ def test_a_claim_is_tested_on_the_rows_of_runs_and_the_people_that_the_paper_pri
     assert found("every | ToMi: First | > | ToMi: Third", where=both, published=False).text == "0 of 1; not mine"
     assert found("every | ToMi: First | < | Human Performance", where=both, published=False).text == "1 of 1"
     assert found("A | ToMi: First | > | others", where=both, published=False) is None, "no run is of that model"
+
+
+def test_a_claim_about_models_is_not_tested_on_baselines():
+    baseline = PaperRow(("rule", Estimate(70.0), Estimate(80.0)), remarks=(BASELINE,))
+    both = part(PaperRow(("mine", Estimate(90.0), Estimate(80.0))), baseline, *PRINTED.table.rows)
+    mixed = found("most | ToMi: First | > | ToMi: Third", where=both, published=False)
+    assert (mixed.text, mixed.holds, mixed.only_baselines) == ("1 of 1", True, False)
+    alone = part(baseline, *PRINTED.table.rows)
+    assert found("most | ToMi: First | > | ToMi: Third", where=alone, published=False).only_baselines
 
 
 def test_each_line_of_a_ledger_has_one_result():

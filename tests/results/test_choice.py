@@ -12,7 +12,7 @@ from sociometer.core.conversation import Identity
 from sociometer.instruments import load
 from sociometer.instruments.sesi.items import OFFICIAL
 from sociometer.instruments.socialeval.items import BUNDLED
-from sociometer.results.choice import _fullest, _kind, _Standing
+from sociometer.results.choice import _fullest, _kind, _Standing, _why_not_chosen
 from sociometer.store.records import Manifest, RoleRecord, RunRecord, RunStatus
 from sociometer.store.store import Store
 from sociometer.store.stored_run import StoredRun
@@ -53,6 +53,15 @@ def test_a_stand_in_beside_the_subject_is_chosen_last(run):
 def test_of_equals_the_kind_played_last_and_of_its_runs_the_fullest_are_chosen(run):
     standing = (run("a", "v3", 9, 1), run("a", "4o", 5, 2), run("a", "4o", 7, 3))
     assert [one.items for one in _fullest(standing, one_kind=True)] == [7]
+
+
+def test_a_run_that_is_left_out_is_told_which_run_was_chosen_instead(run):
+    short, chosen_run, same = run("a", "v3", 5, 1), run("a", "v3", 9, 2), run("a", "v3", 9, 0)
+    assert _why_not_chosen(short, [chosen_run]) == "run a-v3 of the subject has more items (9 instead of 5)"
+    assert _why_not_chosen(same, [chosen_run]) == "run a-v3 of the subject has as many items (9) and is newer"
+    other, company = run("a", "4o", 12, 1), run("b", "4o", 12, 1)
+    said = "run a-v3 of the subject has the items, roles and wording that most subjects have"
+    assert _why_not_chosen(other, [chosen_run, company]) == said
 
 
 def test_runs_on_the_same_items_are_compared_and_the_command_for_the_others_is_shown(tmp_path, capsys, official_data):

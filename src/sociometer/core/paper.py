@@ -15,6 +15,7 @@ from sociometer.core.task import AnyRun
 from sociometer.core.words import first_of
 
 NOT_THE_PAPERS = "not the paper's items"
+BASELINE = "a baseline, not a model"
 PUBLISHED = "printed in the paper"
 """The remark on rows that a paper prints; they are written only if the user asks for them."""
 
@@ -98,7 +99,7 @@ def remarks_on(run: AnyRun) -> tuple[str, ...]:
     """The remarks to show next to the numbers of a run."""
     said = [f"stand-in for a real model: {name}" for name in run.stand_ins]
     if run.baseline:
-        said.append("a baseline, not a model")
+        said.append(BASELINE)
     if run.whose_items == "runs":
         said.append("items from earlier runs")
     elif not run.official:
@@ -158,11 +159,12 @@ class Claim(Struct, frozen=True):
 
 
 class Verdict(Struct, frozen=True):
-    """How many of the rows that a claim is about agree with it, which do not, and whether the claim holds."""
+    """How many rows agree with a claim, which do not, and whether it holds; baselines count only without models."""
 
     agree: int
     against: tuple[str, ...]
     holds: bool
+    only_baselines: bool = False
 
     @property
     def text(self) -> str:
@@ -199,6 +201,7 @@ def verdict_on(claim: Claim, parts: Sequence[PaperPart], *, published: bool) -> 
         return None
     rows = [(name, row) for row in table.rows for name in _row_names(row)[:1]]
     models = [(name, row) for name, row in rows if row.published == published and not name.startswith("Human")]
+    models = [one for one in models if BASELINE not in one[1].remarks] or models
     named = {name: row for row in sorted(table.rows, key=lambda row: row.published == published)
              for name in _row_names(row) if row.published == published or name.startswith("Human")}  # fmt: skip
     everyone = who in ("every", "most")
@@ -216,7 +219,8 @@ def verdict_on(claim: Claim, parts: Sequence[PaperPart], *, published: bool) -> 
             against += [] if right else [name]
     if not agree and not against:
         return None
-    return Verdict(agree, tuple(against), agree > len(against) if who == "most" else not against)
+    holds = agree > len(against) if who == "most" else not against
+    return Verdict(agree, tuple(against), holds, all(BASELINE in row.remarks for _, row in about))
 
 
 def _pairs(

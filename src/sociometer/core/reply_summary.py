@@ -8,7 +8,7 @@ from msgspec import structs
 
 from sociometer.core.measure import Summary, Table
 from sociometer.core.reply_kind import AGAIN, THEN, ReplyKind
-from sociometer.core.task import AnyRun, Episode, Score, Task
+from sociometer.core.task import TASK, AnyRun, Episode, Score, Task
 
 AFTER_ASKING = "after asking what was meant"
 _SHORT = 500
@@ -54,7 +54,8 @@ def _with_counts(
     rows = sorted(counts.items(), key=lambda entry: (entry[0] in (AGAIN, THEN), -entry[1]))
     table = Table("replies", "Replies without an answer", ("kind", "replies"), tuple(rows))
     kinds = [f"{count} {kind}" for kind, count in rows if kind.startswith(_KINDS)]
-    notes = [f"First replies without an answer: {', '.join(kinds)}; all of them count in the score."] if kinds else []
+    counted = "." if task.name == TASK else "; all of them count in the score."
+    notes = [f"First replies without an answer: {', '.join(kinds)}{counted}"] if kinds else []
     if counts[AGAIN]:
         summary, effect = _effect(summary, task, view, shares)
         notes.append(f"{counts[AGAIN]} asked again, {counts[THEN]} then answered. {effect}")

@@ -1,4 +1,4 @@
-"""Checks whether a subject knows published items by heart, with matched pairs of public and unseen items.
+"""Checks whether a subject knows published items by heart, with pairs of public and unseen items.
 
 The task `recall`: complete the second half of an item, and recall the order of its options. Both are tested together
 (Holm). An order must beat both chance and the unseen items. Answers are not asked for: a gap in the score would be no
@@ -30,7 +30,7 @@ from sociometer.core.settings import Settings
 from sociometer.core.source import Source
 from sociometer.core.task import SERIES, TASK, Item, RunView, Score, Task
 from sociometer.core.words import grouped
-from sociometer.reading import arrange, render_options, shared_prompt, shuffled
+from sociometer.reading import arrange, read_rules, render_options, shared_prompt, shuffled
 from sociometer.statistics.distributions import binomial_below
 from sociometer.statistics.formatting import bracketed_interval, number, signed_amount
 from sociometer.statistics.measures import grouped_measures
@@ -177,7 +177,7 @@ class Contrast(Struct, frozen=True):
     detectable: float | None
     """The share of public items known by heart that would have been found."""
     unreadable: int = 0
-    """Replies without an answer, of twice as many as there are pairs."""
+    """Replies without an answer, of twice as many as there are pairs; for completion also declined or repeated ones."""
 
     @property
     def blind(self) -> bool:
@@ -214,16 +214,29 @@ def contrasts(run: RunView[RecallItem, Any]) -> list[Contrast]:
     """Each question that has pairs with both values."""
     values: dict[str, dict[str, dict[str, float]]] = {asked: {} for asked in ASKED}
     options, unreadable = 0, Counter[str]()
-    for item, _, score in run.scored():
+    replies: dict[tuple[str, ...], set[str]] = {}
+    for item, outcome, score in run.scored():
         options = max(options, len(item.options))
         unreadable[item.asked] += score.unreadable
+        if item.asked == "completion" and not score.unreadable:
+            words = () if _declined(outcome.text, item, score) else tokens(outcome.text)
+            replies.setdefault(words, set()).add(item.id)
         if item.asked in values and item.asked in score.values:
             values[item.asked].setdefault(item.cluster, {})[item.origin] = score.values[item.asked]
+    # A text that follows several different beginnings continues none of them.
+    unreadable["completion"] += sum(len(items) for words, items in replies.items() if len(items) > 1 or not words)
     chance = 1 / math.factorial(options) if options else None
     made = {asked: _contrast(asked, pairs, chance, unreadable[asked]) for asked, pairs in values.items()}
     known = [one for one in made.values() if one is not None]
     corrected = holm([one.p_value for one in known])
     return [structs.replace(one, p_value=float(p_value)) for one, p_value in zip(known, corrected, strict=True)]
+
+
+def _declined(text: str, item: RecallItem, score: Score) -> bool:
+    """Whether a completion begins by declining; one that contains a part of the true text does not."""
+    # Only at the beginning: people in a story say such words too.
+    found = read_rules("choice", item.language).search("refusal", text[:80].replace("’", "'"))
+    return found is not None and not score.values["completion"]
 
 
 def _contrast(
@@ -273,15 +286,17 @@ def evidence_table(found: Sequence[Contrast]) -> Table:
     rows: list[tuple[Cell, ...]] = [
         (
             TITLES[one.asked], one.pairs, number(one.public, "share"), number(one.unseen, "share"),
-            signed_amount(one.difference, "share"), bracketed_interval(one.interval, "share"), one.p_value,
+            signed_amount(one.difference, "share"),
+            "too few pairs" if one.interval.too_few else bracketed_interval(one.interval, "share"), one.p_value,
             None if one.detectable is None else number(one.detectable, "share"),
         )
         for one in found
     ]  # fmt: skip
+    note = "Detectable (80 % power): the share of public items known by heart." if any(row[-1] for row in rows) else ""
     return Table(
-        "recall", "Public against matched unseen items",
+        "recall", "Public against unseen items",
         ("question", "pairs", "public", "unseen", "difference", "95 % interval", "p", "detectable"), tuple(rows),
-        "Detectable (80 % power): the share of public items known by heart.", {"p": "p"},
+        note, {"p": "p"},
     )  # fmt: skip
 
 
@@ -354,14 +369,15 @@ def examine(context: CommandContext, options: Settings, recalled: ToRecall) -> R
 def _matching(pairs: Sequence[Pair]) -> str:
     words = "words" if language_of(pairs[0].public.language).space else "characters"
     abilities = {pair.public.ability for pair in pairs} - {""}
-    same = f"by ability ({len(abilities)}) and length" if abilities else "by length"
+    same = f" of the same ability ({len(abilities)} abilities)" if abilities else ""
     public, unseen = (
         sum(length_of(passage.text) for passage in side) / len(pairs)
         for side in ([pair.public for pair in pairs], [pair.unseen for pair in pairs])
     )
     return (
-        f"{len(pairs)} pairs, matched {same}: public texts have {public:.0f} {words} on average, unseen ones"
-        f" {unseen:.0f}; for completion, both of a pair are cut to the shorter one."
+        f"{len(pairs)} pairs: each unseen text has the public one{same} that is nearest in length. Public texts have"
+        f" {public:.0f} {words} on average, unseen ones {unseen:.0f}. For completion both of a pair are cut to the"
+        " shorter one; for the order they are shown whole. Pairs are matched in nothing else."
     )
 
 

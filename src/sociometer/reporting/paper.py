@@ -189,8 +189,12 @@ _BOUNDS = (("low", "high"), ("y_low", "y_high"))
 
 
 def marked(chart: Spec, title: str, remarks: Sequence[str]) -> Spec:
-    """The chart with remarks above it."""
-    return _headed(chart, title, [part for remark in remarks for part in wrap(remark, LETTERS)])
+    """The chart with its own title, or else the given one, and the remarks in small letters below it."""
+    own = chart.get("title")
+    head: dict[str, Any] = dict(own) if isinstance(own, dict) else {"text": own or wrap(title, LETTERS)}
+    below = [*_remark_lines(head.get("subtitle")), *(part for remark in remarks for part in wrap(remark, LETTERS))]
+    look = {"anchor": "start", "fontSize": 12, "subtitleFontSize": 10, "subtitlePadding": 4, "offset": 14}
+    return {**chart, "title": {**look, **head, "anchor": "start", "subtitle": below}}
 
 
 def without_intervals(chart: Spec) -> str:
@@ -205,15 +209,6 @@ def without_intervals(chart: Spec) -> str:
             return ""
         return f"Shown without an interval: {first_of(bare, MOST_NAMES)}."
     return "No intervals are shown."
-
-
-def _headed(chart: Spec, title: str, said: Sequence[str]) -> Spec:
-    """The chart with its own title, or else the given one, and the remarks in small letters below it."""
-    own = chart.get("title")
-    head: dict[str, Any] = dict(own) if isinstance(own, dict) else {"text": own or wrap(title, LETTERS)}
-    below = [*_remark_lines(head.get("subtitle")), *said]
-    look = {"anchor": "start", "fontSize": 12, "subtitleFontSize": 10, "subtitlePadding": 4, "offset": 14}
-    return {**chart, "title": {**look, **head, "anchor": "start", "subtitle": below}}
 
 
 def _remark_lines(text: object) -> list[str]:
@@ -317,7 +312,11 @@ def write_pack(
     folder_for(folder)
     before = _earlier_files(folder)
     runs = paper_runs(given)
-    every = instrument.paper(PaperInput(runs, models or {}))
+    known = PaperInput(runs, models or {})
+    if models and not any(map(known.facts, runs)):
+        names = first_of(list(dict.fromkeys(run.name for run in runs if run.name)), MOST_NAMES)
+        raise UsageError(f"the models file has no facts about {names}, but about {first_of(list(models), MOST_NAMES)}.")
+    every = instrument.paper(known)
     parts = [_chosen(part, published) for part in every]
     if not any(part.filled for part in parts):
         reasons = " ".join(f"{part.label}: {part.missing}" for part in parts if part.missing)
@@ -372,7 +371,7 @@ def claims_part(instrument: Instrument, parts: Sequence[PaperPart]) -> list[Pape
         mine = verdict_on(claim, parts, published=False) if claim.test else None
         if mine is not None:
             theirs = verdict_on(claim, parts, published=True)
-            result = "holds" if mine.holds else "does not hold"
+            result = "no model, only baselines" if mine.only_baselines else "holds" if mine.holds else "does not hold"
             cells = (claim.where, claim.what, theirs.text if theirs else None, mine.text, result)
             rows.append(PaperRow(cells, remarks=tuple(remarks[claim.test.partition("|")[0].strip()])))
     columns = ("Where", "Claim", "Rows of the paper", "Your rows", "Result in your runs")

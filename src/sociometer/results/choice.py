@@ -10,6 +10,7 @@ from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import NotFound, UsageError, hint, unknown
 from sociometer.core.instrument import Instrument
 from sociometer.core.settings import is_paper
+from sociometer.core.task import TASK
 from sociometer.core.words import counted, first_of, grouped, listed
 from sociometer.results.candidates import common_items, short_run_note
 from sociometer.results.groups import groups_of, runs_of_people, study_run
@@ -134,6 +135,8 @@ def choose_for_paper(store: Store, load: Load, instrument: str, references: Sequ
         if record.instrument != instrument or record.manifest.card is not None or not (record.subject or analysis):
             continue
         run, config = _opened(store, load, record), record.manifest.config
+        if config.tasks == (TASK,):  # a check for contamination has no score
+            continue
         roles = tuple(sorted((role, who.label) for role, who in record.manifest.roles.items()))
         settings = tuple(sorted(config.settings.items()))
         # Analyses of different runs of a subject differ in their items only.
@@ -304,20 +307,28 @@ def _left_out(
 ) -> Iterator[LeftOut]:
     """Every other run of the chosen instruments, and why it was not chosen."""
     ids, able = {one.run.id for one in chosen}, {one.run.id: one for one in standing}
-    kinds = grouped((one.run.instrument, one.kind) for one in chosen)
+    taken = grouped((one.run.instrument, one) for one in chosen)
     for record in records:
-        if record.id not in ids and record.instrument in kinds:
-            why = _why_not_chosen(able.get(record.id), kinds[record.instrument])
+        if record.id not in ids and record.instrument in taken:
+            why = _why_not_chosen(able.get(record.id), taken[record.instrument])
             yield LeftOut(record.id, record.subject, record.instrument, record.manifest.config.tasks, why)
 
 
-def _why_not_chosen(one: _Standing | None, kinds: Collection[_Kind]) -> str:
+def _why_not_chosen(one: _Standing | None, chosen: Sequence[_Standing]) -> str:
     if one is None:
         return "not a complete run of the unaltered test"
+    kinds = {other.kind for other in chosen}
     if one.kind.whose not in {kind.whose for kind in kinds}:
         return f"{one.kind.whose} items"
     if one.kind.in_authors_words not in {kind.in_authors_words for kind in kinds}:
         return "another wording (--wording)"
     if one.kind not in kinds:
         return f"other roles ({', '.join(one.kind.company) or 'none'})"
-    return f"another run of the subject has more than {one.items} items, or the same number and is newer"
+    mine = [other for other in chosen if other.run.subject == one.run.subject]
+    other = max(mine, key=lambda other: other.kind == one.kind)
+    has = f"more items ({other.items} instead of {one.items})"
+    if other.kind != one.kind:
+        has = "the items, roles and wording that most subjects have"
+    elif other.items == one.items:
+        has = f"as many items ({one.items}) and is newer"
+    return f"run {other.run.id} of the subject has {has}"

@@ -100,6 +100,28 @@ def test_a_subject_that_says_nothing_leaves_the_question_open(cli, openai_server
     assert not found and "cannot tell" in said["finding"]
 
 
+def test_a_subject_that_refuses_everything_leaves_the_question_open(cli, openai_server, public):
+    openai_server.say = lambda body: "I would rather not say."
+    found, _, said = examine(cli, "seceu", "--official", "--pairs", "12")
+    assert not found and "cannot tell" in said["finding"] and "no sign" not in said["finding"]
+    assert any("Second half, word for word: 24 of 24 replies contain no answer" in note for note in said["notes"])
+    assert not any("count in the score" in note for note in said["notes"]), "there is no score"
+
+
+def test_few_pairs_are_called_pairs_and_nothing_is_explained_that_is_not_shown(cli, openai_server, public):
+    openai_server.say = Subject([])
+    _, table, said = examine(cli, "seceu", "--official", "--pairs", "8")
+    assert table["order of the options"][5] == "too few pairs"
+    assert not said["tables"][0].get("note")
+
+
+def test_the_lengths_of_pairs_are_not_called_matched(cli, openai_server, public):
+    openai_server.say = Subject([])
+    said = examine(cli, "sesi", "--official", "--pairs", "12")[2]
+    note = next(note for note in said["notes"] if note.startswith("12 pairs"))
+    assert "matched by" not in note and "nearest in length" in note and "shown whole" in note
+
+
 def test_the_verdict_appears_next_to_the_scores_on_the_same_items_only(cli, openai_server, public, tmp_path):
     openai_server.say = Subject(public["sesi"])
     official, bundled = (
@@ -111,7 +133,9 @@ def test_the_verdict_appears_next_to_the_scores_on_the_same_items_only(cli, open
     assert "recalls public items better" in cli("show", official, model=False)[1]
     assert "recalls public items better" in json.loads(cli("show", official, "--json", model=False)[1])["contamination"]
     assert "Contamination" not in cli("show", bundled, model=False)[1], "these are other items"
-    assert "recalls public items better" in cli("compare", "sesi", official, model=False)[1]
+    baseline = ("--official", "--limit", "12", "--model", "baseline/first", "--quiet", "--json")
+    other = json.loads(cli("run", "sesi", *baseline, model=False)[1])[0]["run"]
+    assert "recalls public items better" in cli("compare", official, other, model=False)[1]
     page = tmp_path / "page.html"
     assert cli("report", official, "--to", str(page), model=False)[0] == 0
     assert "recalls public items better" in page.read_text(encoding="utf-8")

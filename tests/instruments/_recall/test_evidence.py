@@ -8,6 +8,7 @@ from sociometer.core.settings import Settings
 from sociometer.core.task import Episode, RunView, Score
 from sociometer.instruments._recall import (
     Passage,
+    Recalled,
     RecallItem,
     contrasts,
     halves,
@@ -69,8 +70,8 @@ def test_pairs_share_their_ability_and_are_near_in_length():
     assert cut == {28, 10}, "both of a pair are cut to the shorter one"
 
 
-def view(values):
-    """A run with these (asked, public, unseen) values, one pair each."""
+def view(values, say=lambda number, origin: f"continuation {number} of the {origin} text"):
+    """A run with these (asked, public, unseen) values, one pair each; `say` gives the text of a completion."""
     episodes = []
     for number, (asked, *both) in enumerate(values):
         for origin, value in zip(("public", "unseen"), both, strict=True):
@@ -79,7 +80,7 @@ def view(values):
                 options=("a", "b", "c", "d") if asked == "order" else (),
             )  # fmt: skip
             score = Score(values={asked: value}, facets={"items": origin})
-            episodes.append(Episode(item, 0, item, score, None))
+            episodes.append(Episode(item, 0, Recalled(text=say(number, origin)), score, None))
     return RunView(episodes.__iter__, Settings({}))
 
 
@@ -93,6 +94,34 @@ def test_an_order_must_beat_the_unseen_items_too():
 
 def test_nine_pairs_are_too_few():
     assert "too few" in verdict(contrasts(view([("completion", 0.0, 0.0)] * 9)))
+
+
+@pytest.mark.parametrize(
+    "say",
+    [
+        lambda number, origin: "I would rather not say.",
+        lambda number, origin: f"I’m sorry, but I can't recite text {number} ({origin}).",
+        lambda number, origin: f"Sorry! As an AI, I have not seen story {number}, which is {origin}.",
+        lambda number, origin: "ABCD"[number % 4],
+        lambda number, origin: "…",
+    ],
+)
+def test_completions_that_decline_or_repeat_one_text_tell_nothing(say):
+    found = contrasts(view([("completion", 0.0, 0.0)] * 40, say))
+    assert found[0].blind and found[0].unreadable == 80 and found[0].detectable is None
+    assert "cannot tell" in verdict(found)
+
+
+def test_a_story_in_which_somebody_is_sorry_is_a_completion():
+    said = 'waited at the door for a long while, until at last Anna opened it and looked at all of them. "I\'m sorry"'
+    found = contrasts(view([("completion", 0.0, 0.0)] * 40, lambda number, origin: f"{origin} {number} {said}"))
+    assert not found[0].blind and found[0].unreadable == 0
+
+
+def test_what_is_known_by_heart_is_found_though_the_rest_is_declined():
+    known = [("completion", 1.0, 0.0)] * 12 + [("completion", 0.0, 0.0)] * 28
+    found = contrasts(view(known, lambda number, origin: "I cannot." if number > 11 else f"{number} {origin}"))
+    assert found[0].found and "recalls public items" in verdict(found)
 
 
 def test_more_pairs_find_less():

@@ -85,6 +85,13 @@ def test_a_percentile_and_its_interval_lie_between_nothing_and_all(rehearse, off
     assert math.copysign(1, measure.interval.low) == 1
 
 
+def test_the_share_with_a_less_typical_pattern_has_the_interval_of_the_similarity(rehearse, official_data):
+    summary = rehearse("baseline/even", official_data).summarise("feelings")
+    measure = summary.measure("similarity-percentile")
+    assert measure.value == pytest.approx(0.01)
+    assert (measure.interval.low, measure.interval.high) == pytest.approx((0.01, 0.115), abs=0.001)
+
+
 def test_a_run_without_scores_is_summarised_without_numbers(rehearse):
     summary = rehearse("baseline/even").summarise("feelings", [])
     assert summary.measure("distance").value is None

@@ -24,6 +24,7 @@ from sociometer.instruments.seceu.norm import (
     distance,
     evenness,
     norm_of,
+    through_curve,
 )
 from sociometer.instruments.seceu.play import Allocated
 from sociometer.instruments.seceu.prompting import DIFFERENT, PromptingMethods, compare_methods
@@ -182,7 +183,8 @@ def _places(
     around = result.similarity_interval if similarity is not None else None
     yield measure("similarity", similarity, around, failed or mechanism(similarity, result.similarity_p, norm))
     less = None if similarity is None else norm.percent_less_similar(similarity) / 100
-    yield measure("similarity-percentile", less, None, failed)
+    curve = through_curve(around, norm.percent_less_similar)
+    yield measure("similarity-percentile", less, curve.scaled(0.01) if curve is not None else None, failed)
 
 
 def beside_eq(result: MethodResult, even: MethodResult, norm: Norm) -> str:
