@@ -3,7 +3,7 @@
 An example is a block marked `console`: a line that begins with `$ ` is a command, and the lines below it are its output
 on a terminal of 100 columns. All examples of a page run in one empty folder with a store of its own. A block with a
 title (```python title="agent.py") is first written to that file, and a script that the page links to is copied with its
-path. Ids of runs, digests of plans, dates and the version may differ.
+path. Ids of runs, digests, keys, dates and the version may differ.
 
     python scripts/examples.py PAGE...            exit 1 if a page shows something else
     python scripts/examples.py --write PAGE...    put the output into the pages
@@ -35,7 +35,8 @@ ROOT = Path(__file__).resolve().parent.parent
 VARIES = (
     (re.compile(r"\b(egosocial|sage|seceu|sesi|socialeval)-[a-z0-9]{5}\b"), r"\1-xxxxx"),
     (re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d"), "YYYY-MM-DD hh:mm"),
-    (re.compile(r"\bplan [0-9a-f]{64}\b"), "plan of 64 digits"),
+    (re.compile(r"\b(plan|root)(\W+)[0-9a-f]{64}\b"), r"\1\2 of 64 digits"),
+    (re.compile(r"\bSHA256:[\w+/]{43}"), "SHA256:43 letters"),
     (re.compile(r"\bSociometer \d+\.\d+\.\d+\b"), "Sociometer x.y.z"),
 )
 

@@ -14,6 +14,7 @@ INSTRUMENTS = sorted((ROOT / "src/sociometer/instruments").glob("[!_]*/README.md
 PAGES = {
     "contributing.md": ROOT / "CONTRIBUTING.md",
     "changelog.md": ROOT / "CHANGELOG.md",
+    "CITATION.cff": ROOT / "CITATION.cff",
     **{f"instruments/{readme.parent.name}.md": readme for readme in INSTRUMENTS},
 }
 """The file that each page shows."""
@@ -30,5 +31,6 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     """The text of a page, with its links rewritten for its place on the site."""
     up = "../" * (len(PurePosixPath(page.file.src_uri).parts) - 1)
     text = re.sub(r"\]\((?:\.\./)*docs/", f"]({up}", markdown)
+    text = re.sub(r"\]\((?:\.\./)*CITATION\.cff", f"]({up}CITATION.cff", text)
     text = re.sub(r"\]\((?:\.\./)*src/sociometer/instruments/(\w+)/README\.md", rf"]({up}instruments/\1.md", text)
     return re.sub(r"\]\((?:\.\./)*(CONTRIBUTING|CHANGELOG)\.md", lambda link: f"]({up}{link[1].lower()}.md", text)
