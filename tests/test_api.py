@@ -284,6 +284,15 @@ def test_a_cap_stops_a_run_that_can_be_resumed(store, openai_server):
     assert len(openai_server.received) == 4
 
 
+def test_a_report_takes_names_and_runs(store, tmp_path):
+    one = sm.run("sesi", model="baseline/random", limit=3, store=store, name="one")
+    sm.run("sesi", model="baseline/first", limit=3, store=store, name="two")
+    page = sm.report(["two", one], tmp_path / "page.html", store=store).read_text(encoding="utf-8")
+    assert "baseline/random" in page and "baseline/first" in page
+    with pytest.raises(sm.SociometerError, match="unknown run 'twoo'; did you mean 'two'"):
+        sm.report(["twoo"], tmp_path / "page.html", store=store)
+
+
 def test_frames_come_from_one_arrow_table(store):
     run = sm.run("sesi", model="baseline/random", limit=5, store=store)
     pandas = sm.frame(run)

@@ -286,7 +286,7 @@ def figures(run: StoredRun) -> dict[str, Figure]:
 
 @_calling()
 def report(
-    reported: Sequence[StoredRun],
+    reported: Sequence[StoredRun | str],
     path: str | Path,
     *,
     figure: str = "",
@@ -295,9 +295,11 @@ def report(
     level: float = 0.95,
     top: int = 40,
     left_out: Sequence[str] = (),
+    store: str | Path | None = None,
 ) -> Path:
     """Write one self-contained page about runs; with `figure`, one of its figures (.svg, .pdf or .png; a table: .csv).
 
+    The runs are those of `choose`.
     `evidence` is the number of transcripts of each kind for each run and task: by default four, fewer for many runs.
     Subjects after the `top` best of a panel or ranking are folded; `left_out` says why others are not there.
     """
@@ -305,11 +307,12 @@ def report(
     from sociometer.reporting.page import write_report
     from sociometer.reporting.plot import find_figure, write_figure
 
+    runs = choose(*reported, store=store).runs if reported else ()
     if figure:
-        return write_figure(find_figure(gather(reported, evidence=0).figures(), figure), Path(path))
+        return write_figure(find_figure(gather(runs, evidence=0).figures(), figure), Path(path))
     now = datetime.now(UTC)
     return write_report(
-        reported,
+        runs,
         Path(path),
         made=f"{now.day} {now:%B %Y}",
         version=__version__,

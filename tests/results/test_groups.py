@@ -80,8 +80,9 @@ def studied(tmp_path_factory):
         def answer(messages, number=number):
             return "ABCD"[zlib.crc32(f"{number} {messages}".encode()) % 4]
 
-        made = sm.run("sesi", model=answer, limit=ITEMS, settings={"orders": 1}, label="human", fresh=True, store=path)
         person, _ = book.join(study, {"age": str(20 + number), "sex": lots.choice("fm")})
+        options = {"settings": {"orders": 1}, "label": "human", "name": f"spring.{person.id}"}
+        made = sm.run("sesi", model=answer, limit=ITEMS, fresh=True, store=path, **options)
         book.set_run(person, made.id)
         book.add_check(person.id, 0, number < PEOPLE)
     book.close()
@@ -106,6 +107,18 @@ def test_a_study_is_shown_as_its_people_and_not_item_by_item(studied, capsys):
     for more in ("--items", "x"):
         assert run_command(["show", "spring", more, "--store", str(studied)]) == 2
         assert "sociometer study export spring --to FOLDER" in capsys.readouterr().err
+
+
+def test_a_mistyped_study_is_named_and_a_frame_of_it_has_a_column_for_the_person(studied, capsys):
+    assert run_command(["compare", "sprng", "last", "--store", str(studied)]) == 2
+    assert "unknown run 'sprng'; did you mean 'spring'? To see all studies: sociometer study list" in (
+        capsys.readouterr().err
+    )
+    frame = sm.frame(sm.get_run("spring", store=studied))
+    with closing(sqlite3.connect(book_path(studied))) as book:
+        people = {name for (name,) in book.execute("SELECT id FROM participant")}
+    assert set(frame["person"]) < people and len(set(frame["person"])) == PEOPLE
+    assert "person" not in sm.frame(sm.get_run(store=studied))
 
 
 def test_no_single_participant_is_people(studied, capsys):

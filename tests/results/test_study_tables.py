@@ -1,5 +1,6 @@
 """The export of a study opens in other programs and has what people were asked, what they answered, and when."""
 
+import json
 import re
 import sys
 from pathlib import Path
@@ -104,6 +105,24 @@ def test_people_and_items_have_tables_and_every_column_a_line_in_the_codebook(ta
     assert codebook["meaning"].notna().all()
     meaning = codebook.set_index(["table", "column"])["meaning"]
     assert meaning["people.csv", "about_2"].endswith(": 性别")
+
+
+def test_people_have_their_results_and_median_time_and_items_a_column_for_each_part(tables):
+    people, items, answers = tables["people"], tables["items"], tables["seceu_feelings"]
+    means = answers.groupby("person")["score_distance"].mean()
+    assert list(people["result_seceu_feelings_distance"]) == pytest.approx([means[one] for one in people["person"]])
+    medians = answers.groupby("person")["seconds_server"].median()  # no browser measured the time on the screen
+    assert list(people["seconds_median"]) == pytest.approx([medians[one] for one in people["person"]], abs=1e-3)
+    for _, item in items.iterrows():
+        whole = json.loads(item["content"])
+        assert item["item_story"] == whole["story"]
+        assert [item[f"item_option_{place}"] for place in (1, 2, 3, 4)] == whole["options"]
+        assert [item[f"item_key_{place}"] for place in (1, 2, 3, 4)] == whole["standard"]
+    meaning = tables["codebook"].set_index(["table", "column"])["meaning"]["seceu_feelings.csv"]
+    assert meaning["read_points_1"].startswith("points that are scored, after a repair: option 1")
+    assert meaning["read_written_1"].startswith("points as given, before a repair")
+    assert meaning["read_order_2"] == "option shown at this place, counted in items.csv from 0"
+    assert meaning["condition_context"].endswith(": context")
 
 
 def test_a_talk_has_a_row_for_each_answer_and_one_score(tmp_path):

@@ -18,6 +18,7 @@ from sociometer.store.records import RunRecord, RunStatus
 from sociometer.store.runs import SeveralRuns
 from sociometer.store.store import Store
 from sociometer.store.stored_run import StoredRun
+from sociometer.store.studies import study_books
 
 EVERY = "all"
 Load = Callable[..., Instrument]
@@ -62,7 +63,13 @@ def find_run(store: Store, load: Load, reference: str, instruments: Sequence[str
     """The run that `Runs.get` finds; the people of the study with this name."""
     if not store.path.exists():
         raise UsageError(f"there is no run '{reference}': there is no store at {store.path}.")
-    return study_run(store, reference, load) or _opened(store, load, store.runs.get(reference, instruments))
+    try:
+        return study_run(store, reference, load) or _opened(store, load, store.runs.get(reference, instruments))
+    except NotFound:
+        studies = [name for book in study_books(store.path) for name in book.names()]
+        if get_close_matches(reference, studies, n=1):
+            raise unknown("run", reference, studies, f"To see all studies: {hint('study list')}") from None
+        raise
 
 
 def choose_runs(

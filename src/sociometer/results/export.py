@@ -18,7 +18,8 @@ from sociometer.store.stored_run import StoredRun
 def rows(run: StoredRun, task: str = "") -> Iterator[dict[str, Any]]:
     """One flat row per episode of a task (default: all): item, repeat, failure, facets and scores.
 
-    Of a run with a stopping rule, `counted` says whether the rule saw the item; the numbers come from such items.
+    Of a study, `person` is the participant, as in `study export`. Of a run with a stopping rule, `counted` says whether
+    the rule saw the item; the numbers come from such items.
     """
     early = run.manifest.config.until is not None
     for name in (task,) if task else run.tasks:
@@ -30,6 +31,8 @@ def rows(run: StoredRun, task: str = "") -> Iterator[dict[str, Any]]:
                 "task": name, "item": item.id, "cluster": item.cluster or item.id, "repeat": episode.repeat,
                 "failure": failure.kind if failure else None, "unreadable": score.unreadable if score else None,
             }  # fmt: skip
+            if person := run.person_of(episode):
+                row["person"] = person
             if early:
                 row["counted"] = item.id in seen
             if score:

@@ -176,6 +176,9 @@ class PeopleRun(StoredRun):
     def people(self) -> int:
         return 0 if self._talks else len(self._members)
 
+    def person_of(self, episode: Episode[Any, Any]) -> str:
+        return str(episode.item.id) if self._talks else self._person(self._members[episode.repeat])
+
     def _person(self, member: StoredRun) -> str:
         """The participant of a run; none has a dot."""
         return member.record.name.rpartition(".")[2]

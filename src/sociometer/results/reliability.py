@@ -137,9 +137,9 @@ def coefficients_table(found: TaskReliability) -> Table:
 
 def raw_items(found: Sequence[TaskReliability]) -> Table:
     """The statistics of every item of some tests, for a file."""
-    columns = ("instrument", "task", "measure", "item", "difficulty", "discrimination", "concerns")
+    columns = ("instrument", "task", "measure", "item", "mean", "difficulty", "discrimination", "concerns")
     rows = tuple(
-        (one.instrument, one.task, one.measure, i.item, i.difficulty, i.discrimination, "; ".join(i.concerns))
+        (one.instrument, one.task, one.measure, i.item, i.mean, i.difficulty, i.discrimination, "; ".join(i.concerns))
         for one in found
         for i in one.items
     )
@@ -165,10 +165,11 @@ def reliability_tables(found: TaskReliability) -> Iterator[Table]:
         title, units = f"Repeatability of {found.where}", {"equal pairs": "share"}
         yield Table("repeatability", title, heads, again, " ".join(said), units=units)
     if found.look_at:
-        flagged = tuple((i.item, i.difficulty, i.discrimination, "; ".join(i.concerns)) for i in found.look_at)
-        names = ("item", "difficulty", "discrimination", "why")
+        known = "mean" if found.items[0].difficulty is None else "difficulty"
+        flagged = tuple((i.item, getattr(i, known), i.discrimination, "; ".join(i.concerns)) for i in found.look_at)
+        names = ("item", known, "discrimination", "why")
         note = (
             f"{len(found.look_at)} items to look at, of {len(found.items)} in all; "
-            "--to FILE.csv gives the difficulty and discrimination of every item."
+            f"--to FILE.csv gives the {known} and discrimination of every item."
         )
         yield Table("items", f"Items to look at in {found.where}", names, flagged, note)

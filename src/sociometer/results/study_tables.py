@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from hashlib import blake2b
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import msgspec
@@ -27,8 +28,10 @@ _MOST_PARTS = 6
 _MOST_VALUES = 12
 """A column with more different texts has no list of values in the codebook."""
 _LONGEST, _LONGEST_VALUE = 64, 40
+_ITEM_NAMES = {"options": "option", "standard": "key", "answer": "key"}
 _YES_OR_NO = "0 = no | 1 = yes"
 _NUMBER = re.compile(r"-?\d+(\.\d+)?")
+_READ = re.compile(r"^(read_).*?([a-z]+)(_\d+)*$")
 _LINE_END = re.compile(r"\r\n|[\r\n\u2028\u2029]")
 _MEANINGS = {
     "person": "participant; the same in every table",
@@ -37,7 +40,13 @@ _MEANINGS = {
     "task": "task of the instrument",
     "item": "item; items.csv has its text",
     "cluster": "what the item shares with others, such as a story",
-    "content": "the item as played, with its key, as JSON",
+    "content": "the whole item as played, with its key, as JSON",
+    "read_points": "points that are scored, after a repair",
+    "read_written": "points as given, before a repair",
+    "read_order": "option shown at this place, counted in items.csv from 0",
+    "read_picked": "chosen option, counted in items.csv from 0",
+    "read_rule": "rule that read the answer, or why none could",
+    "read_repair": "how points with another sum were changed",
     "position": "place of the item among those of this person, from 1",
     "question": "number of the question within the item, from 1",
     "asked": "what the person read since their last answer, without the options of the form",
@@ -51,6 +60,7 @@ _MEANINGS = {
     "joined": "when the person joined (UTC)",
     "status": "state of the participation",
     "items": "items answered",
+    "seconds_median": "median seconds for a question",
     "planned": "items to answer",
     "checks_failed": "attention checks failed or skipped",
     "flag_speed": "1 if the median time for a question is under the limit of the study",
@@ -59,9 +69,11 @@ _MEANINGS = {
     "excluded": "why results leave this person out; empty if they count",
 }
 _PREFIXES = {
-    "condition_": "group of the item",
+    "condition_": "group of the item or of the answer",
+    "item_": "part of the item; a place among the options counts from 0",
+    "result_": "the person's result over the items that they answered",
     "read_": "answer as read; a value that is a place in items.csv counts from 0, a number in a column's name from 1",
-    "score_": "score of the item",
+    "score_": "score of the item, empty if it has none",
     "about_": "asked about the person",
 }
 
@@ -85,13 +97,13 @@ def study_tables(
 ) -> tuple[dict[str, list[Row]], dict[tuple[str, str], Row]]:
     """The rows of each table, and what the codebook says about columns of scores and of questions about people."""
     parts, declared = takings(store, study), dict[tuple[str, str], Row]()
-    tables: dict[str, list[Row]] = {"people": [], "items": []}
     shown: set[tuple[str, str]] = set()
     for book in study_books(store.path):
         whole = Taking(book.study(study), book, store)
     names = _about_columns(whole.study.questions)
     people = {one.id: _person(whole, one, names) for one in whole.participants}
-    tables["people"] += [{"person": name, **more, **person} for name, (person, more) in people.items()]
+    listed = {name: {"person": name, **more, **person} for name, (person, more) in people.items()}
+    tables: dict[str, list[Row]] = {"people": [*listed.values()], "items": []}
     asked = {names[question.name]: _declared(question) for question in whole.study.asked}
     for taking, one in ((part, one) for part in parts.values() for one in part.participants):
         person, record = people[one.id][0], taking.record(one)
@@ -102,10 +114,15 @@ def study_tables(
         places = {place: number for number, place in enumerate(times, 1)}
         for task in run.tasks:
             name = f"{run.instrument}_{task}"
+            results = {found.name: found.value for found in run.made_summary(task).measures if not found.group}
             for measure in run.definition.card.measures_of(task):
                 about: Row = {"title": measure.title, "unit": measure.unit, "better": measure.better}
                 about |= {"possible_lowest": measure.low, "possible_highest": measure.high}
                 declared.setdefault((name, f"score_{_slug(measure.value)}"), about)
+                if (measure.primary or measure.on_norm) and measure.name in results:
+                    column = f"result_{name}_{_slug(measure.name)}"
+                    declared.setdefault(("people", column), about)
+                    listed[one.id][column] = results[measure.name]
             for episode in run.episodes(task):
                 place = (task, episode.item.id)
                 head = {"person": one.id, "item": episode.item.id, "position": places.get(place)}
@@ -119,8 +136,8 @@ def study_tables(
                         for column in (f"read_points_{nth}", f"read_written_{nth}"):
                             declared.setdefault((name, column), {"title": title})
                     about = {"instrument": run.instrument, "task": task, "item": episode.item.id}
-                    content = msgspec.json.encode(episode.item).decode()
-                    tables["items"].append({**about, "cluster": episode.item.cluster, "content": content})
+                    about |= {"cluster": episode.item.cluster, **dict(_item(msgspec.to_builtins(episode.item)))}
+                    tables["items"].append({**about, "content": msgspec.json.encode(episode.item).decode()})
     return tables, declared | {(name, column): about for name in tables for column, about in asked.items()}
 
 
@@ -130,7 +147,8 @@ def _person(taking: Taking, one: Participant, names: dict[str, str]) -> tuple[Ro
     about = {column: one.about.get(question) for question, column in names.items()}
     joined = datetime.fromtimestamp(one.joined, UTC).strftime("%Y-%m-%d %H:%M:%S")
     excluded = "; ".join(map(str, reasons(taking.study, facts)))
-    more = {"joined": joined, "status": status, "items": facts.done, "planned": facts.planned}
+    more: Row = {"joined": joined, "status": status, "items": facts.done, "planned": facts.planned}
+    more["seconds_median"] = round(median(facts.seconds), 3) if facts.seconds else None
     flagged = {f"flag_{kind}": int(kind in flags(taking.study, facts)) for kind in ("speed", "line", "checks")}
     return {"checks_failed": facts.failed_checks, **flagged, "excluded": excluded, **about}, more
 
@@ -159,6 +177,14 @@ def _answers(run: StoredRun, task: str, episode: Episode[Any, Any], times: list[
             row["unreadable"] = score.unreadable if score else None
             row["failure"] = episode.failure and episode.failure.kind
         yield row
+
+
+def _item(parts: Row) -> Iterator[tuple[str, Any]]:
+    """The plain parts of an item as cells, its options and key by these names; the rest is in its JSON only."""
+    for name, value in parts.items():
+        each = value if isinstance(value, list | tuple) else [value]
+        if name not in ("id", "cluster") and not any(isinstance(part, list | tuple | dict) for part in each):
+            yield from _flat(f"item_{_ITEM_NAMES.get(name, _slug(name))}", value)
 
 
 def _flat(name: str, value: Any) -> Iterator[tuple[str, Any]]:
@@ -230,8 +256,10 @@ def _codebook(tables: dict[str, list[Row]], declared: dict[tuple[str, str], Row]
             kind = about.get("type") or ("text" if any(isinstance(cell, str) for cell in known) else "number")
             listed = kind == "text" and len(set(known)) <= _MOST_VALUES and column not in ("person", "joined")
             values = sorted(set(map(str, known))) if listed else []
-            said = _MEANINGS.get(column) or next(said for one, said in _PREFIXES.items() if column.startswith(one))
-            title, yes_or_no = about.get("title"), column == "last" or column.startswith("flag_")
+            prefix = next((one for one in _PREFIXES if column.startswith(one)), "")
+            said = _MEANINGS.get(_READ.sub(r"\1\2", column)) or _PREFIXES[prefix]
+            named = column.removeprefix(prefix).replace("_", " ") if prefix in ("condition_", "item_") else None
+            title, yes_or_no = about.get("title") or named, column == "last" or column.startswith("flag_")
             seen = " | ".join(values) if all(len(one) <= _LONGEST_VALUE for one in values) else None
             yield {
                 "table": f"{name}.csv",

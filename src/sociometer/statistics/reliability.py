@@ -147,6 +147,7 @@ class ItemStatistics(Struct, frozen=True):
     """One item over subjects; `concerns` are the reasons to check it."""
 
     item: str
+    mean: float
     difficulty: float | None
     discrimination: float | None
     subjects: int
@@ -164,7 +165,7 @@ def item_statistics(table: ArrayLike, items: Sequence[str], *, top: float | None
     if scores.shape[1] != len(items):
         raise ValueError(f"{scores.shape[1]} columns but {len(items)} item names")
     subjects = scores.shape[0]
-    means = scores.mean(axis=0) / top if top else None
+    means = scores.mean(axis=0)
     rest = scores.sum(axis=1, keepdims=True) - scores
     correlations = row_correlations(scores.T, rest.T)
     reversed_items = _reversed(correlations, subjects)
@@ -172,10 +173,11 @@ def item_statistics(table: ArrayLike, items: Sequence[str], *, top: float | None
     for index, item in enumerate(items):
         r = float(correlations[index])
         known = subjects >= MINIMUM_SUBJECTS_OF_ITEMS and not np.isnan(r)
-        mean = None if means is None else float(means[index])
-        discrimination = r if known else None
-        concerns = _concerns(mean, discrimination, subjects, index in reversed_items)
-        found.append(ItemStatistics(item, None if mean is None else 1 - mean, discrimination, subjects, concerns))
+        mean, discrimination = float(means[index]), r if known else None
+        share = mean / top if top else None
+        concerns = _concerns(share, discrimination, subjects, index in reversed_items)
+        difficulty = None if share is None else 1 - share
+        found.append(ItemStatistics(item, mean, difficulty, discrimination, subjects, concerns))
     return found
 
 

@@ -1,6 +1,10 @@
 """The result of one prompting method: EQ, intervals and failed tests, worked against the norm."""
 
 import pytest
+from msgspec import structs
+
+from sociometer.statistics.item_values import item_values
+from sociometer.statistics.people import mean_over_people
 
 
 def test_even_allocation_earns_an_eq_of_112_on_the_official_norm(rehearse, official_data):
@@ -56,3 +60,25 @@ def test_the_interval_is_of_the_difference_from_people(rehearse, official_data):
 def test_repeats_are_averaged_and_count_as_one_item(rehearse):
     summary = rehearse("baseline/random").summarise("feelings", repeats=3)
     assert summary.measure("distance").items == 40
+
+
+def test_people_have_one_interval_over_people_and_items_and_all_their_answers_are_counted(rehearse, official_data):
+    for data in (None, official_data):
+        made = rehearse("baseline/random", data)
+        run = structs.replace(made.play_all("feelings", repeats=12), people=12)
+        summary = made.instrument.task("feelings").summarise(run)
+        row = next(table for table in summary.tables if table.name == "results").rows[0]
+        usual = run.norm["template"] if data else {}
+        values = {
+            name: structs.replace(one, repeats=tuple(each - usual.get(name, 0) for each in one.repeats))
+            for name, one in item_values(run, "distance").items()
+        }
+        found = mean_over_people(values).interval
+        assert row[-1] == "0 of 480"
+        if data:
+            wide = (found.high - found.low) * 15 / 0.822
+            around = summary.measure("eq").interval
+            assert row[3] == f"{around.low:.1f} to {around.high:.1f}"
+            assert wide < around.high - around.low < 1.2 * wide  # the rest is the error of the norm's people
+        else:
+            assert row[2] == f"{found.low:.2f} to {found.high:.2f}"

@@ -75,8 +75,11 @@ def test_one_deviation_below_the_mean_similarity_is_another_mechanism():
     assert NORM.different_below == 0.033
 
 
-def test_the_peoples_standard_error_of_measurement_is_3_7_points():
-    assert NORM.error_of_measurement == pytest.approx(3.67, abs=0.01)
+def test_the_peoples_standard_error_of_measurement_is_3_7_points_and_more_on_fewer_items():
+    """On 12 of 40 items, Spearman-Brown: alpha 0.825, and an EQ spreads by 15 √(0.94 + 0.06 · 40 / 12) = 16.0."""
+    norm = published_norm([(4.0, 3.0, 2.0, 1.0)] * 40, [2.0] * 40, [str(number) for number in range(40)])
+    assert norm.error_of_measurement(40) == pytest.approx(3.67, abs=0.01)
+    assert norm.error_of_measurement(12) == pytest.approx(16.02 * math.sqrt(1 - 0.8246), abs=0.02)
 
 
 def test_evenness_runs_from_one_feeling_to_all_alike():

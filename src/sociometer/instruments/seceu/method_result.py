@@ -1,7 +1,7 @@
 """The result of a subject with one prompting method, and of answers given without reading on the same items."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 import numpy as np
@@ -14,6 +14,8 @@ from sociometer.instruments.seceu.norm import Norm, band, distance, evenness
 from sociometer.instruments.seceu.play import Allocated
 from sociometer.statistics.correlation import Correlation, pearson
 from sociometer.statistics.intervals import clustered_mean_interval
+from sociometer.statistics.item_values import ItemValue
+from sociometer.statistics.people import mean_over_people
 
 EVEN, UNREAD, SILENT = COMPARED = ("even allocation", "4, 3, 2, 1 unread", "no answer")
 BY_PLACE = (4.0, 3.0, 2.0, 1.0)
@@ -49,14 +51,15 @@ class MethodResult(Struct, frozen=True):
     similarity_interval: Interval | None
     evenness: float | None
     standard_evenness: float
-    nulls: float
+    nulls: int
     items: int
+    replies: int
     readings: tuple[str, ...] = ()
 
     @property
     def failed(self) -> bool:
         """Return whether a majority of the answers is null, which the paper calls a failed test."""
-        return self.nulls > self.items / 2
+        return self.nulls > self.replies / 2
 
     @property
     def band(self) -> str:
@@ -70,14 +73,22 @@ class MethodResult(Struct, frozen=True):
         return {answer.scenario: answer.distance for answer in self.answers}
 
 
-def result_of(method: str, answers: Sequence[tuple[Scenario, Allocated]], norm: Norm | None) -> MethodResult:
-    """Return the result of the answers with one prompting method; repeats of an item are averaged."""
+def result_of(
+    method: str,
+    answers: Sequence[tuple[Scenario, Allocated]],
+    norm: Norm | None,
+    of_people: Mapping[str, ItemValue] | None = None,
+) -> MethodResult:
+    """Return the result of the answers with one prompting method; repeats of an item are averaged.
+
+    With the distances `of_people` on each item, the repeats are people, and the intervals are over people and items.
+    """
     repeats = grouped((item.scenario, (item, outcome)) for item, outcome in answers)
     averaged = tuple(_average(group) for group in repeats.values())
-    nulls = sum(sum(not any(outcome.points) for _, outcome in group) / len(group) for group in repeats.values())
+    nulls = sum(not any(outcome.points) for _, outcome in answers)
     readings = tuple(f"{outcome.rule} / {outcome.repair}" for _, outcome in answers)
     evens = [even for _, outcome in answers if (even := evenness(outcome.points)) is not None]
-    return _result(method, averaged, norm, nulls, readings, _mean(evens))
+    return _result(method, averaged, norm, nulls, readings, _mean(evens), of_people)
 
 
 def hedger(result: MethodResult, norm: Norm | None) -> MethodResult:
@@ -117,11 +128,12 @@ def _result(
     nulls: float,
     readings: tuple[str, ...],
     even: float | None,
+    of_people: Mapping[str, ItemValue] | None = None,
 ) -> MethodResult:
     distances = [answer.distance for answer in answers]
     score = math.fsum(distances) / len(distances)
     standard_even = [value for answer in answers if (value := evenness(answer.standard)) is not None]
-    gap, interval, eq, eq_interval = _against_people(answers, score, norm)
+    gap, interval, eq, eq_interval = _against_people(answers, score, norm, of_people)
     pattern = _pattern(answers, norm)
     return MethodResult(
         method=method,
@@ -138,12 +150,13 @@ def _result(
         standard_evenness=_mean(standard_even) or 0.0,
         nulls=nulls,
         items=len(answers),
+        replies=len(readings) or len(answers),
         readings=readings,
     )
 
 
 def _against_people(
-    answers: Sequence[Answered], score: float, norm: Norm | None
+    answers: Sequence[Answered], score: float, norm: Norm | None, of_people: Mapping[str, ItemValue] | None
 ) -> tuple[float | None, Interval, float | None, Interval | None]:
     """The gap to people, and its intervals from a bootstrap over items.
 
@@ -151,20 +164,28 @@ def _against_people(
     differences from people on each item: hard items are hard for both, and resampling distances alone would
     count that as chance.
     """
+    template = norm.template if norm is not None else {}
+    if of_people:
+        around = mean_over_people({name: _less(one, template) for name, one in of_people.items()}).interval
+    else:
+        gaps = [answer.distance - template.get(answer.scenario, 0.0) for answer in answers]
+        around = clustered_mean_interval(gaps, binary=False)
     if norm is None:
-        around = clustered_mean_interval([answer.distance for answer in answers], binary=False)
         return None, _not_negative(around), None, None
-    people = [norm.template[answer.scenario] for answer in answers]
-    gaps = [answer.distance - usual for answer, usual in zip(answers, people, strict=True)]
-    gap = math.fsum(gaps) / len(gaps)
-    usual = math.fsum(people) / len(people)
+    usual = math.fsum(norm.template[answer.scenario] for answer in answers) / len(answers)
+    gap = score - usual
     whole = len(answers) == len(norm.standards)
-    around = clustered_mean_interval(gaps, binary=False)
     # The printed mean is rounded; on all items the paper's own formula holds, on some the gap stands in for it.
     eq = norm.eq(score) if whole else norm.eq(norm.mean + gap)
     slope = -15.0 / norm.deviation
     placed = (None, None) if norm.unreliable else (eq, norm.eq_interval(eq, around.scaled(slope, eq - slope * gap)))
     return gap, _not_negative(around.scaled(1.0, usual)), *placed
+
+
+def _less(one: ItemValue, template: Mapping[str, float]) -> ItemValue:
+    """The distances on one item without the usual one of the norm's people."""
+    usual = template.get(one.item.partition("@")[0], 0.0)
+    return msgspec.structs.replace(one, repeats=tuple(value - usual for value in one.repeats))
 
 
 def _not_negative(interval: Interval) -> Interval:

@@ -11,6 +11,7 @@ from sociometer.instruments.seceu.items import Scenario, prompting_methods
 from sociometer.instruments.seceu.method_result import MethodResult, result_of
 from sociometer.instruments.seceu.norm import Norm, norm_of
 from sociometer.instruments.seceu.play import Allocated
+from sociometer.statistics.item_values import item_values
 
 DIRECT = "direct"
 TOO_FEW = "too few stories are shared by all prompting methods to name the best one"
@@ -105,8 +106,10 @@ def choose_headline(results: Sequence[MethodResult], first: str, *, best: bool, 
 def _results(view: View, norm: Norm | None) -> Iterator[MethodResult]:
     """The subject's result with each prompting method, in the order they were played."""
     methods = grouped((item.prompting, (item, outcome)) for item, outcome, _ in view.scored())
+    people = item_values(view, "distance") if view.people else {}
     for method, answers in methods.items():
-        yield result_of(method, answers, norm)
+        of_people = {name: one for name, one in people.items() if one.facets.get("prompting", "") == method}
+        yield result_of(method, answers, norm, of_people)
 
 
 def _by_scenario(run: View) -> View:

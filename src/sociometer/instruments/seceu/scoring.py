@@ -149,7 +149,7 @@ def _places(
     result: MethodResult, even: MethodResult, norm: Norm, group: dict[str, str], mean: Measure, way: str = ""
 ) -> Iterator[Measure]:
     """EQ, percentiles and pattern similarity; a failed test has none."""
-    failed = f"FAILED: {result.nulls:g} of {result.items} answers contain no allocation" if result.failed else ""
+    failed = f"FAILED: {result.nulls} of {result.replies} answers contain no allocation" if result.failed else ""
     eq = None if result.failed else result.eq
     without = failed or norm.unreliable
     word = without or _joined(way, beside_eq(result, even, norm))
@@ -192,8 +192,8 @@ def beside_eq(result: MethodResult, even: MethodResult, norm: Norm) -> str:
     said = [f"'{result.band}' in the paper's terms"] if result.band else []
     if even.eq is not None:
         said.append(f"an even allocation earns {even.eq:.0f}")
-    if norm.error_of_measurement is not None:
-        said.append(f"people's standard error of measurement {norm.error_of_measurement:.1f}")
+    if (error := norm.error_of_measurement(result.items)) is not None:
+        said.append(f"people's standard error of measurement {error:.1f}")
     if result.items < len(norm.standards):
         said.append(f"estimated on {result.items} of {len(norm.standards)} items")
     return "; ".join(said)
@@ -225,7 +225,7 @@ def notes(
     said += _place_note(run, even, norm)
     said += _method_notes(methods)
     failed = [result for result in methods.results if result.failed]
-    return said + [NOTES["failed"].format(method=one.method, nulls=one.nulls, items=one.items) for one in failed]
+    return said + [NOTES["failed"].format(method=one.method, nulls=one.nulls, replies=one.replies) for one in failed]
 
 
 def _key_notes(even: MethodResult, norm: Norm | None) -> list[str]:
@@ -237,8 +237,8 @@ def _key_notes(even: MethodResult, norm: Norm | None) -> list[str]:
         said.append(NOTES["rewards-hedging" if even.eq > EQ_MEAN else "even-eq"].format(eq=even.eq))
     if norm.unreliable:
         said.append(f"{norm.unreliable[0].upper()}{norm.unreliable[1:]}.")
-    elif norm.error_of_measurement is not None:
-        said.append(NOTES["measurement"].format(error=norm.error_of_measurement))
+    elif (error := norm.error_of_measurement(even.items)) is not None:
+        said.append(NOTES["measurement"].format(error=error))
     return said
 
 

@@ -78,7 +78,7 @@ def _item_row(answer: Answered, norm: Norm | None) -> tuple[Cell, ...]:
 
 
 def _nulls(result: MethodResult) -> str:
-    return f"{result.nulls:g} of {result.items}"
+    return f"{result.nulls} of {result.replies}"
 
 
 def _range(interval: Interval | None, digits: int) -> str:
