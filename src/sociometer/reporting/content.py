@@ -14,7 +14,7 @@ from sociometer.core.words import grouped
 from sociometer.models.registry import describe
 from sociometer.reporting.evidence import KINDS, EpisodeShown, evidence_of, kinds_shown, transcripts_each
 from sociometer.reporting.figures import checkpoint_figures, evidence_figure, measures_figure, profile_figure
-from sociometer.reporting.rankings import Ranking, rankings
+from sociometer.reporting.rankings import Ranking, is_baseline, rankings
 from sociometer.results.candidates import contamination_note, item_sets, run_labels, who
 from sociometer.results.comparison import compare
 from sociometer.results.profile import ProfileLine, profile_lines
@@ -25,6 +25,8 @@ from sociometer.statistics.chart_theme import with_subjects
 from sociometer.statistics.formatting import other_stand_ins
 from sociometer.store.stored_run import StoredRun
 
+CONTAMINATION = "Contamination: "
+"""How a note with the verdict of a check begins."""
 _KEPT_EPISODES = 50_000
 """How many episodes are kept in memory for rankings and comparisons; those of further runs are read again."""
 
@@ -196,7 +198,7 @@ def _chapter(
         for figure in figures
         if _has_content(figure)
     )
-    return Chapter(instrument.card, tuple(runs), shown, tuple(_notes(runs)))
+    return Chapter(instrument.card, tuple(runs), shown, tuple(chapter_notes(runs)))
 
 
 def _figures(instrument: Instrument, runs: Sequence[AnyRun]) -> Sequence[Figure]:
@@ -214,9 +216,17 @@ def _has_content(figure: Figure) -> bool:
     return figure.chart is None or figure.chart.get("data", {}).get("values") != []
 
 
-def _notes(results: Sequence[AnyRun]) -> Iterator[str]:
-    """Each caveat once; with subjects' names if it does not apply to all subjects of the same tasks."""
-    for note, of in grouped((note, result) for result in results for note in result.summary.notes).items():
+def chapter_notes(results: Sequence[AnyRun]) -> Iterator[str]:
+    """Each caveat once; with subjects' names if it does not apply to all subjects of the same tasks.
+
+    Those on contamination come first, and those on baselines alone last.
+    """
+    found = grouped((note, result) for result in results for note in result.summary.notes)
+
+    def place(entry: tuple[str, list[AnyRun]]) -> tuple[bool, bool]:
+        return all(is_baseline(result.subject) for result in entry[1]), not entry[0].startswith(CONTAMINATION)
+
+    for note, of in sorted(found.items(), key=place):
         tasks = {result.task for result in of}
         everyone = {result.subject for result in results if result.task in tasks}
         subjects = list(dict.fromkeys(result.subject for result in of))
