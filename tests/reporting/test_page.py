@@ -792,3 +792,22 @@ def test_what_cannot_be_drawn_is_refused_with_the_next_step(content):
     twice = {"a/x": Figure("x", "X", table=Table("x", "X", (), ())), "b/x": Figure("x", "X")}
     with pytest.raises(UsageError, match="several figures; give one of: a/x, b/x"):
         find_figure(twice, "x")
+
+
+def test_the_method_has_revision_sampling_intervals_and_what_to_cite(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "picker.py").write_text("def reply(messages):\n    return 'A'\n", encoding="utf-8")
+    store, page = ("--store", str(tmp_path / "s.db")), tmp_path / "page.html"
+    for baseline in ("random", "refuse"):
+        run_command(["run", "sesi", "--model", f"baseline/{baseline}", "--limit", "20", *store])
+    words = ["run", "sesi", "--model", "python/picker:reply", "--limit", "20", "-o", "temperature=0.5"]
+    assert run_command([*words, "--max-requests", "2", *store]) != 0
+    run_command(["report", "all", "--to", str(page), *store])
+    assert "20 items that most runs have; it ended early: --max-requests 2 is reached." in page.read_text("utf-8")
+    run_command([*words, "--name", "whole", *store])
+    run_command(["report", "all", "--to", str(page), *store])
+    text = page.read_text(encoding="utf-8").partition('id="method"')[2].partition("</section>")[0]
+    assert text.count("Model revision: ") == 1, "a baseline has none"
+    assert "Sampling: temperature 0.5, the rest as the instrument sets it." in text
+    assert "the wider of this interval and Hall" in text and "docs/reference/numbers.md" in text
+    assert "To cite: The Sociometer authors, Sociometer " in text and "arxiv.org/abs/2403.06591" in text

@@ -6,6 +6,7 @@ from datetime import date
 from msgspec import Struct, structs
 
 from sociometer.core.card import Card
+from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import UsageError, hint
 from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Figure
@@ -65,6 +66,8 @@ class ReportContent(Struct, frozen=True):
     rankings: tuple[Ranking, ...]
     """Three subjects or more, task by task."""
     evidence: tuple[EpisodeShown, ...]
+    asked: dict[str, str] = {}
+    """The revision and the sampling of each run's model in words; none of a baseline, a person or an import."""
     about: dict[str, str] = {}
     """What a subject is that is no model, or a recording of one, by its label."""
 
@@ -169,8 +172,19 @@ def gather(
         _comparisons(compared, terms) if len(subjects) == 2 or (terms and terms.margin) else (),
         rankings(compared) if len(subjects) > 2 else (),
         tuple(shown),
+        {run.id: said for run in runs if (said := how_asked(run))},
         {names[run.id]: known[spec] for run in runs if (spec := run.manifest.config.subject) in known},
     )
+
+
+def how_asked(run: StoredRun) -> str:
+    """The revision of the model of a run, and the sampling that its user chose; empty if no model was asked."""
+    if run.people or SUBJECT not in run.manifest.roles or is_baseline(run.subject) or run.manifest.imported:
+        return ""
+    given = structs.asdict(run.manifest.config.sampling).items()
+    chosen = [f"{name.replace('_', ' ')} {value}" for name, value in given if value not in (None, (), False)]
+    sampling = ", ".join(chosen) + (", the rest " if chosen else "") + "as the instrument sets it"
+    return f"Model revision: {run.revision or 'not given'}. Sampling: {sampling}."
 
 
 def days_in_words(moments: Iterable[str]) -> str:
