@@ -17,13 +17,14 @@ from sociometer.core.errors import UsageError
 from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Figure, Interval, Measure, Summary, Table
 from sociometer.core.words import cell_text, counted, listed, lowered, sentence
-from sociometer.reporting.content import days_in_words, gather
+from sociometer.reporting.content import chapter_notes, days_in_words, gather
 from sociometer.reporting.evidence import choose, transcript_lines
 from sociometer.reporting.figures import profile_figure, strips
 from sociometer.reporting.headline import findings_of, headlines_of, title_of, troubles
 from sociometer.reporting.page import (
     all_numbers,
     as_data_block,
+    notes_in_view,
     packed,
     rank_text,
     rows_left_out,
@@ -85,6 +86,9 @@ def test_failures_unreadable_replies_and_stand_ins_are_told(content):
     assert "plain: 1 reply could not be read; its score is that of an unreadable reply." in told
     assert "Tact test: the judge is a stand-in (tact/rules)" in told
     assert "is stopped; the numbers are provisional." in told
+    failed = structs.replace(content.chapters[0].results[0], status="failed", why_ended="no server", subject="a")
+    chapter = structs.replace(content.chapters[0], results=(failed,))
+    assert "the run of a failed (no server); the" in " ".join(troubles(structs.replace(content, chapters=(chapter,))))
 
 
 def test_troubles_of_many_subjects_are_one_sentence():
@@ -250,13 +254,78 @@ def test_the_finding_of_two_is_the_verdict_and_of_many_the_ranking():
 
 
 def test_the_finding_of_one_subject_on_several_measures_counts_them():
-    manners = Instrument(FOLDER, TASKS, card=structs.replace(CARD, name="manners"))
-    again = _measured("a", a=[1.0, 0.0, 0.0, 0.0] * 10)
-    again[0].definition, again[0].id = manners, "m0"
-    assert findings_of(gather([*_measured("a"), *again], evidence=0)) == (
-        "a is better than chance on 1 of 2 measures.",
-        "a is worse than people on 2 of 2 measures.",
+    runs = _measured("a")
+    for name in ("manners", "grace"):
+        (again,) = _measured("a", a=[1.0, 0.0, 0.0, 0.0] * 10)
+        again.definition, again.id = Instrument(FOLDER, TASKS, card=structs.replace(CARD, name=name, title=name)), name
+        runs.append(again)
+    assert findings_of(gather(runs, evidence=0)) == (
+        "a is better than chance on 1 of 3 measures.",
+        "a is worse than people on 3 of 3 measures.",
     )
+    assert findings_of(gather(runs[:2], evidence=0)) == (
+        "The accuracy of a on Tact test is 50 % [35, 65], better than chance (25 %) and worse than people (90 %).",
+        "The accuracy of a on manners is 25 % [14, 40], not clearly different from chance (25 %) and worse than people"
+        " (90 %).",
+    ), "two measures have a sentence each"
+
+
+NORMED = structs.replace(
+    INSTRUMENT.card,
+    measure=(
+        MeasureCard(
+            "questions", "gap", "Distance", "number", low=0.0, high=14.0, better="lower", top=0.0, primary=True
+        ),
+        MeasureCard("questions", "eq", "EQ", "points", low=-110.0, high=151.0, human=100.0),
+    ),
+)
+
+
+def _normed(subject, gap, eq):
+    found = (
+        Measure("gap", gap, interval=Interval(gap - 0.5, gap + 0.5)),
+        Measure("eq", eq, interval=Interval(eq - 9, eq + 9)),
+    )
+    return summarised_run(subject, "questions", subject, {}, Summary(found), card=NORMED)
+
+
+def test_the_finding_of_a_test_with_a_norm_is_the_score_on_the_norm(content):
+    lines = profile_lines([_normed("gpt", 1.6, 122.0)])
+    notes = ("Norm: 541 people.", "Writing 4, 3, 2, 1 without reading earns an EQ of 122: the first is the strongest.")
+    chapter = structs.replace(content.chapters[0], card=NORMED, results=(_normed("gpt", 1.6, 122.0),), notes=notes)
+    of = structs.replace(content, subjects=("gpt",), chapters=(chapter,), profile=lines, rankings=(), comparisons=())
+    assert findings_of(of) == (
+        "The EQ of gpt is 122 [113, 131], better than people (100).",
+        "Writing 4, 3, 2, 1 without reading earns an EQ of 122.",
+    )
+
+
+def test_the_axis_of_a_distance_ends_near_the_values_and_shows_chance():
+    card = structs.replace(NORMED, measure=(structs.replace(NORMED.measure[0], chance=5.0),))
+    ends = {}
+    for gap in (1.6, 9.0):
+        run = structs.replace(_normed("gpt", gap, 100.0), card=card)
+        (strip,) = strips(profile_lines([run]), ["gpt"], [card])
+        ends[gap] = strip.marks[0].at
+    assert ends == {1.6: pytest.approx(100 / 1.08, abs=0.1), 9.0: pytest.approx(100 * 5 / 14, abs=0.1)}
+
+
+def test_a_page_of_baselines_alone_names_no_winner():
+    names = ["baseline/oracle", "baseline/even", "baseline/random"]
+    found = findings_of(gather(_measured(names, **{names[0]: [1.0] * 40}), evidence=0))
+    assert found[0] == "No model was measured: baseline/oracle, baseline/even and baseline/random are baselines."
+    assert found[1].startswith("The accuracy is 100") and not any("first" in text for text in found)
+
+
+def test_verdicts_on_contamination_are_in_view_and_notes_on_baselines_come_last(content):
+    verdict = "Contamination: no sign that the subject knows the public items by heart."
+    results = [_normed("baseline/random", 4.6, 68.0), _normed("gpt", 1.6, 122.0)]
+    notes = (("Contamination: 8 pairs are too few.", "Norm."), ("Norm.", verdict + " Long." * 40))
+    told = [structs.replace(one, summary=structs.replace(one.summary, notes=said))
+            for one, said in zip(results, notes, strict=True)]  # fmt: skip
+    found = list(chapter_notes(told))
+    assert [note.partition(": ")[0] for note in found] == ["gpt", "Norm.", "baseline/random"]
+    assert notes_in_view(found) == (tuple(found), ())
 
 
 def test_better_than_chance_on_several_measures_has_one_error_rate():
@@ -730,3 +799,22 @@ def test_what_cannot_be_drawn_is_refused_with_the_next_step(content):
     twice = {"a/x": Figure("x", "X", table=Table("x", "X", (), ())), "b/x": Figure("x", "X")}
     with pytest.raises(UsageError, match="several figures; give one of: a/x, b/x"):
         find_figure(twice, "x")
+
+
+def test_the_method_has_revision_sampling_intervals_and_what_to_cite(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "picker.py").write_text("def reply(messages):\n    return 'A'\n", encoding="utf-8")
+    store, page = ("--store", str(tmp_path / "s.db")), tmp_path / "page.html"
+    for baseline in ("random", "refuse"):
+        run_command(["run", "sesi", "--model", f"baseline/{baseline}", "--limit", "20", *store])
+    words = ["run", "sesi", "--model", "python/picker:reply", "--limit", "20", "-o", "temperature=0.5"]
+    assert run_command([*words, "--max-requests", "2", *store]) != 0
+    run_command(["report", "all", "--to", str(page), *store])
+    assert "20 items that most runs have; it ended early: --max-requests 2 is reached." in page.read_text("utf-8")
+    run_command([*words, "--name", "whole", *store])
+    run_command(["report", "all", "--to", str(page), *store])
+    text = page.read_text(encoding="utf-8").partition('id="method"')[2].partition("</section>")[0]
+    assert text.count("Model revision: ") == 1, "a baseline has none"
+    assert "Sampling: temperature 0.5, the rest as the instrument sets it." in text
+    assert "the wider of this interval and Hall" in text and "docs/reference/numbers.md" in text
+    assert "To cite: The Sociometer authors, Sociometer " in text and "arxiv.org/abs/2403.06591" in text

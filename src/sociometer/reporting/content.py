@@ -6,6 +6,7 @@ from datetime import date
 from msgspec import Struct, structs
 
 from sociometer.core.card import Card
+from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import UsageError, hint
 from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Figure
@@ -14,7 +15,7 @@ from sociometer.core.words import grouped
 from sociometer.models.registry import describe
 from sociometer.reporting.evidence import KINDS, EpisodeShown, evidence_of, kinds_shown, transcripts_each
 from sociometer.reporting.figures import checkpoint_figures, evidence_figure, measures_figure, profile_figure
-from sociometer.reporting.rankings import Ranking, rankings
+from sociometer.reporting.rankings import Ranking, is_baseline, rankings
 from sociometer.results.candidates import contamination_note, item_sets, run_labels, who
 from sociometer.results.comparison import compare
 from sociometer.results.profile import ProfileLine, profile_lines
@@ -25,6 +26,8 @@ from sociometer.statistics.chart_theme import with_subjects
 from sociometer.statistics.formatting import other_stand_ins
 from sociometer.store.stored_run import StoredRun
 
+CONTAMINATION = "Contamination: "
+"""How a note with the verdict of a check begins."""
 _KEPT_EPISODES = 50_000
 """How many episodes are kept in memory for rankings and comparisons; those of further runs are read again."""
 
@@ -63,6 +66,8 @@ class ReportContent(Struct, frozen=True):
     rankings: tuple[Ranking, ...]
     """Three subjects or more, task by task."""
     evidence: tuple[EpisodeShown, ...]
+    asked: dict[str, str] = {}
+    """The revision and the sampling of each run's model in words; none of a baseline, a person or an import."""
     about: dict[str, str] = {}
     """What a subject is that is no model, or a recording of one, by its label."""
 
@@ -167,8 +172,19 @@ def gather(
         _comparisons(compared, terms) if len(subjects) == 2 or (terms and terms.margin) else (),
         rankings(compared) if len(subjects) > 2 else (),
         tuple(shown),
+        {run.id: said for run in runs if (said := how_asked(run))},
         {names[run.id]: known[spec] for run in runs if (spec := run.manifest.config.subject) in known},
     )
+
+
+def how_asked(run: StoredRun) -> str:
+    """The revision of the model of a run, and the sampling that its user chose; empty if no model was asked."""
+    if run.people or SUBJECT not in run.manifest.roles or is_baseline(run.subject) or run.manifest.imported:
+        return ""
+    given = structs.asdict(run.manifest.config.sampling).items()
+    chosen = [f"{name.replace('_', ' ')} {value}" for name, value in given if value not in (None, (), False)]
+    sampling = ", ".join(chosen) + (", the rest " if chosen else "") + "as the instrument sets it"
+    return f"Model revision: {run.revision or 'not given'}. Sampling: {sampling}."
 
 
 def days_in_words(moments: Iterable[str]) -> str:
@@ -196,7 +212,7 @@ def _chapter(
         for figure in figures
         if _has_content(figure)
     )
-    return Chapter(instrument.card, tuple(runs), shown, tuple(_notes(runs)))
+    return Chapter(instrument.card, tuple(runs), shown, tuple(chapter_notes(runs)))
 
 
 def _figures(instrument: Instrument, runs: Sequence[AnyRun]) -> Sequence[Figure]:
@@ -214,9 +230,17 @@ def _has_content(figure: Figure) -> bool:
     return figure.chart is None or figure.chart.get("data", {}).get("values") != []
 
 
-def _notes(results: Sequence[AnyRun]) -> Iterator[str]:
-    """Each caveat once; with subjects' names if it does not apply to all subjects of the same tasks."""
-    for note, of in grouped((note, result) for result in results for note in result.summary.notes).items():
+def chapter_notes(results: Sequence[AnyRun]) -> Iterator[str]:
+    """Each caveat once; with subjects' names if it does not apply to all subjects of the same tasks.
+
+    Those on contamination come first, and those on baselines alone last.
+    """
+    found = grouped((note, result) for result in results for note in result.summary.notes)
+
+    def place(entry: tuple[str, list[AnyRun]]) -> tuple[bool, bool]:
+        return all(is_baseline(result.subject) for result in entry[1]), not entry[0].startswith(CONTAMINATION)
+
+    for note, of in sorted(found.items(), key=place):
         tasks = {result.task for result in of}
         everyone = {result.subject for result in results if result.task in tasks}
         subjects = list(dict.fromkeys(result.subject for result in of))

@@ -274,18 +274,18 @@ def _beside(line: ProfileLine) -> str:
 
 
 def _scale(members: Sequence[ProfileLine], known: MeasureCard) -> tuple[float, float]:
-    """The range of the card, or the range of the values shown with some space around it.
+    """The range of the card, or of the values, chance and people with some space around them.
 
-    The second applies if the card has no range, and for a norm of people, because its ends are far from all values.
+    The second applies if the card has no range, for a norm of people, whose ends are far from all values, and for the
+    high end of a distance where all of them lie in its lower half.
     """
-    if known.low is not None and known.high is not None and known.high > known.low and not known.on_norm:
-        return known.low, known.high
     seen = [value for line in members for value in (line.value, line.chance, line.human, line.top) if value is not None]
     seen += [
         end for line in members if line.interval for end in (line.interval.low, line.interval.high) if end is not None
     ]
     low, high = (min(seen), max(seen)) if seen else (0.0, 1.0)
     space = (high - low) * 0.08 or abs(high) * 0.1 or 1.0
-    if known.on_norm:
-        return low - space, high + space
-    return known.low if known.low is not None else low - space, known.high if known.high is not None else high + space
+    first, last = (None, None) if known.on_norm else (known.low, known.high)
+    if known.better == "lower" and known.unit == "number" and first is not None and last is not None:
+        last = None if 2 * (high + space - first) < last - first else last
+    return low - space if first is None else first, high + space if last is None else last

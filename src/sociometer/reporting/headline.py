@@ -26,6 +26,8 @@ from sociometer.statistics.intervals import MINIMUM_CLUSTERS
 NAMED = 3
 """A title names at most this many subjects."""
 MOST_SENTENCES = 3
+UNREAD = " without reading earns "
+"""In the note on what an answer without reading earns."""
 NO_MODELS = ("baseline/", "scripted/", "python/", "human")
 
 
@@ -46,12 +48,12 @@ def findings_of(content: ReportContent) -> tuple[str, ...]:
     content = content.main
     models, sets = _models(content), {line.item_set for line in content.profile}
     if len(models) == 1:
-        found = _one_subject([line for line in content.profile if line.subject == models[0]])
+        found = _one_subject([line for line in content.profile if line.subject == models[0]], content)
     elif content.rankings:
         # a model alone among baselines wins no contest
         contests = [one for one in content.rankings if sum(each.subject in models for each in one.standings) > 1]
         contests = contests or list(content.rankings)
-        found = _many_subjects(contests, models)
+        found = _many_subjects(contests, models, content.profile)
         sets = {contests[0].item_set} if len(contests) == 1 else sets
         if len(contests) == 1 < len(content.rankings):
             name = f"{contests[0].title}, {contests[0].item_set}".removesuffix(", ")
@@ -62,7 +64,11 @@ def findings_of(content: ReportContent) -> tuple[str, ...]:
         found = ["No two subjects took the same task on the same items, so there is nothing to compare."]
     if len(sets) == 1 and (items := sets.pop()) not in found[0]:
         found[0] = f"on {items}, {found[0]}"
-    found[1:1] = ends_sentences([line for line in content.profile if line.subject in models])
+    if len(models) > 1:
+        found[1:1] = ends_sentences([line for line in content.profile if line.subject in models])
+    if all(map(is_baseline, models)):
+        what = "is a baseline" if len(models) == 1 else "are baselines"
+        found = [f"no model was measured: {listed(models, NAMED)} {what}", *(found[1:] or found)]
     caveat = _caveat(content)
     kept = [*found[: MOST_SENTENCES - len(caveat)], *caveat]
     return tuple(sentence(text, content.subjects) for text in kept)
@@ -78,7 +84,8 @@ def headlines_of(content: ReportContent) -> dict[str, str]:
             role, _, name = used[0].partition(": ")
             found[chapter.card.name] = f"A rehearsal: a stand-in ({name}) plays the {role}, so nothing is measured."
         elif chapter.sample or len(content.main.chapters) > 1:
-            found[chapter.card.name] = findings_of(own)[0]
+            said = findings_of(own)
+            found[chapter.card.name] = said[all(map(is_baseline, own.subjects)) and len(said) > 1]
     return found
 
 
@@ -90,12 +97,19 @@ def _models(content: ReportContent) -> Sequence[str]:
     return [subject for subject in others if subject not in standing_in] or others or content.subjects
 
 
-def _one_subject(lines: Sequence[ProfileLine]) -> list[str]:
-    scored = [line for line in lines if line.value is not None]
+def _one_subject(lines: Sequence[ProfileLine], content: ReportContent) -> list[str]:
+    """A sentence for each measure if they are two at most; else how many are better than chance, worse than people."""
+    normed = {(line.run, line.task) for line in lines if _on_norm(line) and line.value is not None}
+    told = (line for line in lines if line.value is not None)
+    scored = [line for line in told if _on_norm(line) or (line.run, line.task) not in normed]
     if not scored:
         return ["nothing was scored"]
-    if len(scored) == 1:
-        return _against_references(scored[0])
+    titles = {chapter.card.name: chapter.card.short_title for chapter in content.chapters}
+    on = {name: f" on {title}" * (len(titles) > 1) for name, title in titles.items()}
+    counts = Counter(name for line in scored for name in ("chance", "human") if getattr(line, name) is not None)
+    each = [text for line in scored for text in _against_references(line, on[line.instrument], counts)]
+    if len(scored) == 1 or len(each) < MOST_SENTENCES:
+        return each
     sure = [line for line in scored if line.interval is not None and line.interval.low is not None]
     who, found = scored[0].subject, []
     for word, sign, name in (("better than chance", 1, "chance"), ("worse than people", -1, "human")):
@@ -104,26 +118,35 @@ def _one_subject(lines: Sequence[ProfileLine]) -> list[str]:
         count = sum(line.against(at, many) == sign for line, at in known)
         unsure = sum(structs.replace(line, errors=0, cases=()).against(at, many) == sign for line, at in known) - count
         could = f"; failed episodes leave {counted(unsure, 'more', 'more')} open" if unsure > 0 else ""
-        if known:
+        if many == 1:
+            found += _against_references(known[0][0], on[known[0][0].instrument], {})
+        elif known:
             found.append(f"{who} is {word} on {count or 'none'} of {counted(len(known), 'measure')}{could}")
     if len(sure) < len(scored):
         found.append(_few([(line.measure_title, "independent item") for line in scored if line not in sure]))
     return found or [f"{who} was scored on {counted(len(scored), 'measure')}"]
 
 
-def _against_references(line: ProfileLine) -> list[str]:
-    """A score, compared with chance and people."""
-    known = [(name, at) for name, at in (("chance", line.chance), ("people", line.human)) if at is not None]
+def _on_norm(line: ProfileLine) -> bool:
+    """Whether it is a score on a norm of people, such as an EQ."""
+    return line.unit == "points" and line.human is not None
+
+
+def _against_references(line: ProfileLine, on: str, among: Mapping[str, int]) -> list[str]:
+    """A score, compared with chance and people; `among` counts the scores that are compared with each of them."""
+    references = (("chance", line.chance, "chance"), ("people", line.human, "human"))
+    known = [(name, at) for name, at, _ in references if at is not None]
+    many = {name: among.get(key, 1) for name, _, key in references}
     interval = line.interval and structs.replace(line.interval, apart=tuple(at for _, at in known))
     title, _, kind = lowered(line.measure_title).partition(", ")
-    score = f"the {title}{f' ({kind})' if kind else ''} of {line.subject} is"
+    score = f"the {title}{f' ({kind})' if kind else ''} of {line.subject}{on} is"
     score += f" {estimate(line.value, line.unit, interval)}"
     could = f", {line.with_failed}" if line.errors else ""
     if not known:
         return [score + could]
     if line.interval is None or line.interval.low is None:
         return [f"{score} ({', '.join(f'{name} {number(at, line.unit)}' for name, at in known)}){could}"]
-    said = listed([f"{_AGAINST[line.against(at)]} {name} ({number(at, line.unit)})" for name, at in known])
+    said = listed([f"{_AGAINST[line.against(at, many[name])]} {name} ({number(at, line.unit)})" for name, at in known])
     with_failed = [score + could, f"with the {line.errors} failed included, that is {said}"]
     return with_failed if line.errors else [f"{score}, {said}"]
 
@@ -134,7 +157,8 @@ _AGAINST = {1: "better than", -1: "worse than", 0: "not clearly different from"}
 def _two_subjects(comparisons: Sequence[Comparison]) -> list[str]:
     first, second = comparisons[0].first, comparisons[0].second
     if len(comparisons) == 1:
-        return _one_task(comparisons[0])
+        norm = comparisons[0].norm_scores.items()
+        return [*_one_task(comparisons[0]), *(_ends_sentence(name, values, (first, second)) for name, values in norm)]
     rows = [row for comparison in comparisons if (row := _overall(comparison)) is not None]
     verdicts = {
         verdict: [row for row in rows if row.verdict == verdict] for verdict in ("better", "worse", "equivalent")
@@ -186,9 +210,9 @@ def _overall(comparison: Comparison) -> ComparedMeasure | None:
     return next((row for row in rows if row.primary), rows[0] if rows else None)
 
 
-def _many_subjects(rankings: Sequence[Ranking], models: Container[str]) -> list[str]:
+def _many_subjects(rankings: Sequence[Ranking], models: Container[str], profile: Sequence[ProfileLine]) -> list[str]:
     if len(rankings) == 1:
-        return _with_values(rankings[0])
+        return _with_values(rankings[0], profile)
     if len(rankings) == 2:
         one_instrument = rankings[0].instrument == rankings[1].instrument
         names = [one.task_title if one_instrument else f"{one.title}, {one.item_set}" for one in rankings]
@@ -212,14 +236,25 @@ def _many_subjects(rankings: Sequence[Ranking], models: Container[str]) -> list[
     return found or ["no subject can be ranked"]
 
 
-def _with_values(ranking: Ranking) -> list[str]:
-    """The sentence of a ranking, and the values of the first and the last."""
+def _with_values(ranking: Ranking, profile: Sequence[ProfileLine]) -> list[str]:
+    """The sentence of a ranking, and the values of the first and the last, on a norm of people if there is one."""
     found = [ranking.sentence]
     if ranking.standings and not ranking.too_few:
-        best, worst = ranking.standings[0], ranking.standings[-1]
-        ends = [f"{estimate(end.value, ranking.unit, end.interval)} with {end.subject}" for end in (best, worst)]
-        found.append(f"the {lowered(ranking.measure)} is {ends[0]} and {ends[1]}")
+        ends, of = (ranking.standings[0], ranking.standings[-1]), (ranking.instrument, ranking.task, ranking.item_set)
+        lines = (line for line in profile if (line.instrument, line.task, line.item_set) == of and _on_norm(line))
+        norm = {line.subject: line for line in lines if line.value is not None}
+        title, names = ranking.measure, [end.subject for end in ends]
+        values = [estimate(end.value, ranking.unit, end.interval) for end in ends]
+        if all(name in norm for name in names):
+            title = norm[names[0]].measure_title
+            values = [estimate(norm[name].value, norm[name].unit, norm[name].interval) for name in names]
+        found.append(_ends_sentence(title, values, names))
     return found
+
+
+def _ends_sentence(title: str, values: Sequence[str], subjects: Sequence[str]) -> str:
+    """The values of two subjects."""
+    return f"the {lowered(title)} is {values[0]} with {subjects[0]} and {values[1]} with {subjects[1]}"
 
 
 def _few(tasks: Sequence[tuple[str, str]]) -> str:
@@ -237,7 +272,8 @@ def _caveat(content: ReportContent) -> list[str]:
         if any(other_stand_ins(result.stand_ins) for result in chapter.results)
     ]
     if not standing_in:
-        return []
+        notes = (note for chapter in content.chapters for note in chapter.notes if UNREAD in note)
+        return [note.partition(":")[0] for note in notes][:1] if len(content.chapters) == 1 else []
     was, its = ("was", "its") if len(standing_in) == 1 else ("were", "their")
     return [f"{listed(standing_in)} {was} played with a stand-in, so {its} scores are not a measurement"]
 
@@ -262,7 +298,8 @@ def _unfinished(chapter: Chapter) -> Iterator[str]:
     kinds = dict.fromkeys(((result.status, result.why_ended), result.subject) for result in ended)
     for (status, why), who in grouped(kinds).items():
         runs, are = ("run", "is") if len(who) == 1 else ("runs", "are")
-        said = f"the {runs} of {listed(who, NAMED)} {are} {status}" + (f" ({why})" if why else "")
+        ended = status if status == "failed" else f"{are} {status}"
+        said = f"the {runs} of {listed(who, NAMED)} {ended}" + (f" ({why})" if why else "")
         yield f"{chapter.card.short_title}: {said}; the numbers are provisional."
 
 

@@ -22,7 +22,7 @@ from sociometer.core.errors import UsageError
 from sociometer.core.sheets import whole_file
 from sociometer.core.task import AnyRun
 from sociometer.core.words import cell_text, counted, grouped, listed, sentence
-from sociometer.reporting.content import Chapter, ReportContent, gather
+from sociometer.reporting.content import CONTAMINATION, Chapter, ReportContent, gather
 from sociometer.reporting.evidence import KINDS
 from sociometer.reporting.figures import strips
 from sociometer.reporting.headline import findings_of, headlines_of, title_of, troubles
@@ -41,7 +41,7 @@ from sociometer.store.stored_run import StoredRun
 TOP = 40
 """The most subjects of a panel or ranking that are not folded."""
 LONGEST_NOTE = 180
-NOTES_IN_VIEW = 2
+NOTES_IN_VIEW = 5
 _MOST_ROWS = 3_000
 """With more rows than this, the table of a chapter has no groups of items: a browser becomes slow."""
 _OFFERED = "window.vegaEmbed = vegaEmbed;"
@@ -180,8 +180,8 @@ def _episode(shown: dict[str, Any]) -> dict[str, Any]:
 
 
 def notes_in_view(notes: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The notes of a chapter that are shown under its picture, at most two short ones, and the others."""
-    seen = tuple(note for note in notes if len(note) <= LONGEST_NOTE)[:NOTES_IN_VIEW]
+    """The notes of a chapter that are shown under its picture, a few short ones and verdicts, and the others."""
+    seen = tuple(note for note in notes if len(note) <= LONGEST_NOTE or CONTAMINATION in note)[:NOTES_IN_VIEW]
     return seen, tuple(note for note in notes if note not in seen)
 
 

@@ -176,7 +176,8 @@ def without_short(runs: Sequence[StoredRun]) -> tuple[list[StoredRun], list[str]
         common = common_items(scored)
         for place, has in common.short.items():
             run = members[place]
-            left[run.id] = short_run_note(f"{run.subject} on {run.instrument} ({run.id})", has, common.items)
+            why = f"; it ended early: {run.why_ended}" if run.why_ended else ""
+            left[run.id] = short_run_note(f"{run.subject} on {run.instrument} ({run.id})", has, common.items) + why
     return [run for run in runs if run.id not in left], list(left.values())
 
 
