@@ -58,6 +58,8 @@ PYTHON = {
         "results.verdicts.Comparison: where first second measures sentence notes refused worse primary_rows",
         "results.verdicts.ComparedMeasure: name group paired verdict p_adjusted detectable margin primary failed",
         "statistics.paired.PairedDifference: first second difference interval p_value effect items clusters",
+        "api.gate",
+        "results.runs.Gate",
         "results.runs.Rankings: boards unranked verdict",
         "api.report",
         "api.paper",

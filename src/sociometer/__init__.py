@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         choose,
         compare,
         figures,
+        gate,
         get_run,
         list_instruments,
         list_models,
@@ -37,13 +38,14 @@ if TYPE_CHECKING:
     from sociometer.engine.run_options import RunOptions
     from sociometer.results.choice import ChosenRuns
     from sociometer.results.export import frame
-    from sociometer.results.runs import Comparisons, Rankings
+    from sociometer.results.runs import Comparisons, Gate, Rankings
     from sociometer.store.stored_run import StoredRun
 
 __all__ = [
     "ChosenRuns",
     "CommandContext",
     "Comparisons",
+    "Gate",
     "RankedRuns",
     "Rankings",
     "Reply",
@@ -57,6 +59,7 @@ __all__ = [
     "compare",
     "figures",
     "frame",
+    "gate",
     "get_run",
     "list_instruments",
     "list_models",
@@ -73,6 +76,7 @@ _ELSEWHERE = {
     "ChosenRuns": "sociometer.results.choice",
     "CommandContext": "sociometer.core.command",
     "Comparisons": "sociometer.results.runs",
+    "Gate": "sociometer.results.runs",
     "Rankings": "sociometer.results.runs",
     "Reply": "sociometer.core.conversation",
     "RunEvent": "sociometer.engine.progress",

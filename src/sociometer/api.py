@@ -43,7 +43,8 @@ from sociometer.reporting.figures import run_figures
 from sociometer.reporting.progress import ProgressDisplay
 from sociometer.results.choice import ChosenRuns, choose_by_words, find_run
 from sociometer.results.published import findings_table, reproduction_sentence, reproduction_table, unexplained
-from sociometer.results.runs import Comparisons, compare_runs
+from sociometer.results.runs import Comparisons, Gate, compare_runs
+from sociometer.results.runs import gate as gate_of
 from sociometer.results.stopping import Race, stopping_rule
 from sociometer.results.summaries import caveats, finding
 from sociometer.results.verdicts import Terms
@@ -268,6 +269,21 @@ def compare(
     """
     chosen = choose(*compared, store=store) if compared else ChosenRuns(())
     return structs.replace(compare_runs(chosen.runs, task, Terms(level, margin)), chosen=chosen)
+
+
+@_calling()
+def gate(
+    *compared: StoredRun | str,
+    task: str = "",
+    margin: float | None = None,
+    level: float = 0.95,
+    store: str | Path | None = None,
+) -> Gate:
+    """Whether a build passes: no later run is, or with its failed items could be, worse than the first.
+
+    With a `margin`, the data must rule out a loss that large. What cannot be compared does not pass.
+    """
+    return gate_of(choose(*compared, store=store).runs, task, Terms(level, margin), no_worse=margin is not None)
 
 
 def _write_figure(figure: Figure, path: Path) -> Path:

@@ -184,6 +184,9 @@ class Gate(Struct, frozen=True):
     failures: tuple[str, ...]
     could_see: str
 
+    def __str__(self) -> str:
+        return "\n".join(filter(None, (*self.failures, self.could_see)))
+
     @property
     def holds(self) -> bool:
         """Whether the build passes."""
