@@ -93,8 +93,8 @@ def test_the_readme_and_the_tutorial_have_examples():
 
 
 # The Chinese README has the commands of the English one; a study of 24 people and a paper's tables take many seconds.
-LONG = ("README.zh.md", "docs/tutorial-people.md", "docs/tutorial-paper.md", "docs/how-to/paper.md")
-SLOW = dict.fromkeys(LONG, pytest.mark.slow)
+LONG = ("tutorial-people", "tutorial-paper", "how-to/paper", "how-to/replicate")
+SLOW = dict.fromkeys(("README.zh.md", *(f"docs/{one}.md" for one in LONG)), pytest.mark.slow)
 OFFICIAL = re.compile(r"--official|paper reproduce|paper replicate \w+ --model")
 
 
