@@ -76,7 +76,7 @@ class Client:
         try:
             connection.request(method, path, body, sent)
             answer = connection.getresponse()
-            got = Got(answer.status, answer.headers, answer.read().decode())
+            got = Got(answer.status, answer.headers, answer.read().decode(errors="replace"))
         finally:
             connection.close()
         if got.cookie:

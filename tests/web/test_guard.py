@@ -21,6 +21,7 @@ PAGES = (
     "/run/last/beside",
     "/run/last/download.csv",
     "/run/last/download.jsonl",
+    "/run/last/download.sociometer",
 )
 
 

@@ -68,6 +68,26 @@ def test_the_list_and_the_page_of_a_run_say_that_its_items_are_official(tmp_path
         assert '<span class="under">official items</span>' in owner.get("/").text
         page = owner.get(f"/run/{run.id}/").text
         assert "official items</span></h1>" in page and "Add --blind" not in page
+        assert "<dt>wording</dt>" not in page and "<dt>orders</dt>" not in page, "defaults are not shown"
+        item = owner.get(links(page, "/item?")[0]).text
+        assert '<th scope="col">right</th>' in item and '<th scope="col">kind</th>' not in item, "it would be empty"
+
+
+def test_a_check_of_contamination_is_its_verdict_in_the_list_and_no_score(tmp_path, official_data):
+    path = tmp_path / "s.db"
+    model = ["--model", "baseline/random", "--official", "--data", str(official_data), "--store", str(path)]
+    assert run_command(["seceu", "contamination", "--pairs", "3", *model]) == 0
+    assert run_command(["run", "seceu", "--limit", "3", "--name", "scored", *model]) == 0
+    with Served(view_application(ViewedStore(path, load, cards()))) as served:
+        owner = Client(served.url)
+        owner.post("/enter", {"token": served.app[TOKENS].make()})
+        check = next(run for run in sm.runs(store=path) if run.tasks == ("recall",))
+        (row,) = re.findall(rf'<tr data-run="{check.id}".*?</tr>', owner.get("/").text, flags=re.S)
+        assert "Contamination: 3 pairs are too few to tell" in row and " %" not in row
+        assert "download.sociometer" not in owner.get(f"/run/{check.id}/").text
+        got = owner.get(f"/side-by-side?run=scored&run={check.id}")
+        assert f"these runs have no task in common: scored has feelings; {check.id} has recall." in plain(got.text)
+        assert got.status == 400 and 'class="wordmark" href="/"' in got.text and "End session" in got.text
 
 
 def test_runs_side_by_side_that_cannot_be_compared_have_no_counts(tmp_path):
@@ -419,6 +439,9 @@ def test_items_have_words_and_neighbours_and_can_be_searched_and_downloaded(owne
     got = owner.get(f"/run/{run.id}/download.csv")
     assert len(got.text.splitlines()) == 13 and "attachment" in got.headers["Content-Disposition"]
     assert len(owner.get(f"/run/{run.id}/download.jsonl").text.splitlines()) == 12
+    checked = owner.get(f"/run/{run.id}/download.sociometer")
+    assert checked.status == 200 and checked.headers["Content-Disposition"].endswith('.sociometer"')
+    assert "download.sociometer" in owner.get(f"/run/{run.id}/").text
 
 
 def test_a_chinese_text_says_so():

@@ -142,6 +142,8 @@ def _against_references(line: ProfileLine, on: str, among: Mapping[str, int]) ->
     score = f"the {title}{f' ({kind})' if kind else ''} of {line.subject}{on} is"
     score += f" {estimate(line.value, line.unit, interval)}"
     could = f", {line.with_failed}" if line.errors else ""
+    if 2 * line.unreadable > line.items:
+        return [f"{line.unreadable} of {counted(line.items, 'answer')} of {line.subject}{on} cannot be read"]
     if not known:
         return [score + could]
     if line.interval is None or line.interval.low is None:
@@ -273,7 +275,7 @@ def _caveat(content: ReportContent) -> list[str]:
     ]
     if not standing_in:
         notes = (note for chapter in content.chapters for note in chapter.notes if UNREAD in note)
-        return [note.partition(":")[0] for note in notes][:1] if len(content.chapters) == 1 else []
+        return [note.partition(":")[0] for note in notes][:1] if len(content.chapters) < NAMED else []
     was, its = ("was", "its") if len(standing_in) == 1 else ("were", "their")
     return [f"{listed(standing_in)} {was} played with a stand-in, so {its} scores are not a measurement"]
 

@@ -18,7 +18,7 @@ from sociometer.core.errors import NotFound, StoreError, UsageError, unknown
 from sociometer.core.instrument import Instrument
 from sociometer.core.language import ENGLISH
 from sociometer.core.measure import Figure, Summary
-from sociometer.core.task import Episode, Score
+from sociometer.core.task import SERIES, TASK, Episode, Score
 from sociometer.core.words import grouped, texts_in_item
 from sociometer.reporting.evidence import TranscriptLine, beside, transcript_lines
 from sociometer.reporting.figures import run_figures
@@ -163,6 +163,8 @@ def _score(card: Card | None, summary_of: Callable[[str], Summary | None], recor
     if card is None or found is None:
         return {}
     known, measure, summary = found
+    if known.task == TASK:  # its numbers are no scores of the subject
+        return {"measure": str(summary.series[SERIES]["note"])} if SERIES in summary.series else {}
     chance = chance_of(known, card, summary, on_official=record.manifest.whose_items != "bundled")
     return {
         "measure": known.title,
@@ -316,8 +318,10 @@ def read_head(viewed: ViewedStore, run: str) -> RunHead:
     """The head of a run's page."""
     with viewed.opened() as store:
         stored = viewed.run(store, run)
-        settings = {name: value for name, value in stored.settings.items() if value not in (None, "", (), False)}
         card, row = stored.definition.card, run_row(viewed, store, stored.record)
+        usual = {one.name for one in card.setting if one.is_default(stored.manifest.config.settings.get(one.name))}
+        given = ((name, value) for name, value in stored.settings.items() if name not in usual)
+        settings = {name: value for name, value in given if value not in (None, "", (), False)}
         return RunHead(stored.record, row, card, settings, stored.stand_ins, stored.failures())
 
 
@@ -497,7 +501,8 @@ def read_sides(viewed: ViewedStore, given: Sequence[str], task: str) -> Sides:
             )
         shared = [known for known in first.tasks if all(known in run.tasks for run in runs)]
         if not shared:
-            raise UsageError("these runs have no task in common.")
+            tasks = (f"{run.reference} has {', '.join(run.tasks)}" for run in runs)
+            raise UsageError(f"these runs have no task in common: {'; '.join(tasks)}.")
         if task and task not in shared:
             raise unknown("task of these runs", task, shared)
         card, named = first.definition.card, run_labels(runs)

@@ -19,7 +19,7 @@ from sociometer.core.errors import SociometerError
 from sociometer.core.language import ENGLISH, language_of, languages, texts_in, written_in
 from sociometer.core.words import cell_text
 from sociometer.instruments import card_texts
-from sociometer.reporting.tables import rows
+from sociometer.reporting.tables import rows, without_empty_columns
 from sociometer.web.guard import (
     ADDRESS,
     ATTEMPTS,
@@ -125,6 +125,7 @@ def _environment() -> Environment:
     )
     environment.filters |= {
         "cell": cell_text,
+        "filled": without_empty_columns,
         "rows": rows,
         "moment": lambda seconds: datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "pretty": lambda value: msgspec.json.format(msgspec.json.encode(value, enc_hook=str), indent=2).decode(),

@@ -146,7 +146,9 @@ def _error_page(
         if status >= 500:
             said = visible(f"{request.method} {request.path}: {error if ours else 'internal error'}")
             _LOG.error("%s", said, exc_info=None if ours else error)
-    made = owner_page(request, "error.html", words, status=status, message=message, home=home, again=retry)
+    owner = None if guest else next((visitor for visitor in known if visitor.role == OWNER), None)
+    context = {"message": message, "home": home, "again": retry, "visitor": owner}
+    made = owner_page(request, "error.html", words, status=status, **context)
     made.headers.update({"Retry-After": retry} if retry else {})
     return made
 

@@ -13,11 +13,13 @@ from aiohttp import web
 from sociometer.core.card import Card
 from sociometer.core.errors import UsageError, hint, unknown
 from sociometer.core.instrument import Instrument
+from sociometer.engine.replay import export_bundle
 from sociometer.reporting.plot import drawn
 from sociometer.results.export import export_runs
 from sociometer.results.summaries import measure_rows
 from sociometer.results.wording import comparison_table
 from sociometer.statistics.formatting import group_text, number
+from sociometer.store.bundle import ENDING
 from sociometer.store.place import StorePlace
 from sociometer.store.records import RunStatus
 from sociometer.store.runs import RunSearch
@@ -27,7 +29,7 @@ from sociometer.web.rendering import Words, add_owner, later, words_for
 from sociometer.web.serving import Place, application, serve
 
 _INSIDE = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
-_DOWNLOADS = {"csv": "text/csv", "jsonl": "application/x-ndjson"}
+_DOWNLOADS = {"csv": "text/csv", "jsonl": "application/x-ndjson", "sociometer": "application/gzip"}
 ORDERS = {
     "first": "first run ahead of second", "second": "second run ahead of first", "difference": "largest difference",
     "": "order of items",
@@ -121,19 +123,23 @@ def _group_text(facets: Mapping[str, str]) -> str:
 
 @only(OWNER)
 async def download(request: web.Request) -> web.StreamResponse:
-    """The file that `sociometer export` writes of a run, as CSV or JSON lines."""
+    """The file that `sociometer export` writes of a run: CSV, JSON lines, or one that a stranger can check."""
     viewed, run = request.app[browsing.VIEWED], request.match_info["run"]
     ending = request.path.rpartition(".")[2]
 
     def make() -> tuple[str, bytes]:
         with viewed.opened() as store, TemporaryDirectory() as folder:
             stored, path = viewed.run(store, run), Path(folder) / f"run.{ending}"
-            export_runs([stored], path)
+            if path.suffix == ENDING:
+                export_bundle(stored, path)
+            else:
+                export_runs([stored], path)
             return stored.id, path.read_bytes()
 
     named, body = await asyncio.to_thread(make)
     headers = {"Content-Disposition": f'attachment; filename="{named}.{ending}"'}
-    return web.Response(body=body, content_type=_DOWNLOADS[ending], charset="utf-8", headers=headers)
+    charset = None if f".{ending}" == ENDING else "utf-8"
+    return web.Response(body=body, content_type=_DOWNLOADS[ending], charset=charset, headers=headers)
 
 
 @only(OWNER)
@@ -203,8 +209,8 @@ def view_application(viewed: browsing.ViewedStore) -> web.Application:
     app.router.add_get("/run/{run}/", run_page)
     app.router.add_get(r"/run/{run}/figure/{number:\d{1,4}}", figure_picture)
     app.router.add_get("/run/{run}/item", item_page)
-    app.router.add_get("/run/{run}/download.csv", download)
-    app.router.add_get("/run/{run}/download.jsonl", download)
+    for ending in _DOWNLOADS:
+        app.router.add_get(f"/run/{{run}}/download.{ending}", download)
     app.router.add_get("/run/{run}/beside", beside_picture)
     return app
 
