@@ -73,7 +73,7 @@ _PREFIXES = {
     "item_": "part of the item; a place among the options counts from 0",
     "result_": "the person's result over the items that they answered",
     "read_": "answer as read; a value that is a place in items.csv counts from 0, a number in a column's name from 1",
-    "score_": "score of the item, empty if it has none",
+    "score_": "score of the item (empty if it has none)",
     "about_": "asked about the person",
 }
 
