@@ -19,7 +19,7 @@ demo: $(VENV)/.installed
 
 # The picture in README.md, from the page of `make demo`.
 picture: $(VENV)/.installed
-	$(BIN)/sociometer demo --no-live --to $(DEMO)
+	$(BIN)/sociometer demo --to $(DEMO)
 	$(CHROMIUM) --headless=new --no-sandbox --disable-gpu --hide-scrollbars --window-size=1300,720 \
 	  --screenshot=docs/images/report.png file://$(abspath $(DEMO))/report.html
 

@@ -21,20 +21,16 @@ from sociometer.cli.output import option, print_json, print_table, print_text
 from sociometer.cli.run import command as run_command
 from sociometer.cli.run import configs_of, exit_code
 from sociometer.core.card import Card
-from sociometer.core.config import RunConfig, model_label
-from sociometer.core.conversation import SUBJECT, Exchange, Reply, Request
-from sociometer.core.errors import ExitCode, MachineryError, UsageError
+from sociometer.core.config import RunConfig
+from sociometer.core.conversation import SUBJECT, Exchange
+from sociometer.core.errors import ExitCode
 from sociometer.core.hints import use_store
-from sociometer.core.player import Player, WrappedPlayer
 from sociometer.core.sheets import folder_for
 from sociometer.core.version import __version__
-from sociometer.core.words import sentence
 from sociometer.engine.engine import Engine, PlayedRun
 from sociometer.engine.plan import ReadPlan
 from sociometer.engine.recordings import matching
 from sociometer.instruments import card_of, cards, load
-from sociometer.models.files import file_of, is_embedded, pull
-from sociometer.models.local import import_llama
 from sociometer.models.recorded import ModelRecording, bundled, load_recording
 from sociometer.reporting.page import write_report
 from sociometer.results.leaderboard import leaderboard, leaderboard_sentence, leaderboard_table
@@ -48,7 +44,6 @@ _PLAYERS = (
     "They are small and no measurement. The oracle knows the key, random guesses. 'By hand' is a capable language model"
     " without an API, which wrote its answers into a file: after thinking (careful) or at first glance (hasty)."
 )
-EMBEDDED = "local/smollm2-135m"
 RELEASED = Path(__file__).parent / "released" / "sage-feelings.csv"
 _SOURCE = (
     "the dialogues that the authors of SAGE released (Tencent/digitalhuman, MIT): six models talk with the authors'"
@@ -70,24 +65,6 @@ def sample_config(instrument: str, model: str, options: str = "", **changes: Any
     values = dict(run_command.make_context("run", words).params)
     values.update(detail_values(values.pop("details", ())))
     return structs.replace(configs_of(values.pop("instruments"), values)[0], **changes)
-
-
-class _Aloud(WrappedPlayer):
-    """A player whose dialogue is printed as it happens."""
-
-    def __init__(self, player: Player, say: Say, other: str) -> None:
-        """`other` is who talks to the player."""
-        super().__init__(player)
-        self._say, self.other = say, other
-        self.heard = 0
-
-    async def answer(self, request: Request) -> Reply:
-        """The player's reply; prints the message and the reply."""
-        _tell(self._say, self.other, request.messages[-1].content)
-        reply = await super().answer(request)
-        _tell(self._say, "model", reply.text)
-        self.heard += 1
-        return reply
 
 
 class _Demo:
@@ -120,21 +97,6 @@ class _Demo:
                     self._run(played, card, model, **same, label=_label(self._recordings[model]))
             for model in (ORACLE, GUESSER):
                 self._run(played, card, model, **same)
-        return self.code != ExitCode.INTERRUPTED
-
-    def play_live(self, card: Card, model: str) -> bool:
-        """Lets a model play the short live part of a sample, aloud; false if the user stopped it."""
-        config = sample_config(card.name, model, card.demo_live)
-        talks = _talks(card)
-        what = "talks with a simulated person" if talks else "answers a question"
-        self._say(f"{card.name}, live: {model_label(model)} {what}.")
-        plan = self._engine.plan(config)
-        subject = plan.bindings[SUBJECT]
-        aloud = _Aloud(subject.player, self._say, "person" if talks else "asked")
-        bindings = {**plan.bindings, SUBJECT: structs.replace(subject, player=aloud)}
-        run = self._play(structs.replace(plan, bindings=bindings)).run
-        if not aloud.heard:
-            _tell_transcript(self._say, run, aloud.other)
         return self.code != ExitCode.INTERRUPTED
 
     def _recorded_items(self, card: Card) -> dict[str, tuple[str, ...]]:
@@ -183,16 +145,7 @@ def _tell_transcript(say: Say, run: StoredRun, other: str) -> None:
                 _tell(say, "model", event.reply.text)
 
 
-def _fetch(model: str) -> None:
-    """Fetch the embedded model if it is used and not on this machine."""
-    family, _, name = model.partition("/")
-    if family == "local":
-        import_llama()
-    if family == "local" and is_embedded(name) and file_of(name) is None:
-        pull(name)
-
-
-def _demo(folder: Path, recording: str, model: str, live: bool, only: tuple[str, ...], as_json: bool) -> int:
+def _demo(folder: Path, recording: str, only: tuple[str, ...], as_json: bool) -> int:
     def say(text: str) -> None:
         print_text(text, err=as_json)
 
@@ -235,16 +188,6 @@ def _demo(folder: Path, recording: str, model: str, live: bool, only: tuple[str,
         say(f"Wrote the page in {time.monotonic() - begun:.0f} s: {page.resolve()}")
         if not as_json and can_show_pages():
             webbrowser.open(page.resolve().as_uri())
-        live_parts = sorted((card for card in chosen if card.demo_live), key=_talks) if live else []
-        try:
-            if live_parts:
-                _fetch(model)
-                say(f"\nNow {model_label(model)} plays on this machine. Ctrl-C stops it; the page is complete.")
-            for card in live_parts:
-                if not demo.play_live(card, model):
-                    return demo.code
-        except (UsageError, MachineryError) as error:
-            say(f"Left out: the part that {model_label(model)} plays on this machine. {sentence(str(error))}")
     if as_json:
         print_json({"released": board, "table": table, "finding": said, "page": str(page), "store": str(store)})
     else:
@@ -276,12 +219,9 @@ command = click.Command(
             default="demo",
         ),
         option("--recording", "Name or file (.jsonl.gz) of another recording.", default=""),
-        option("--model", "Model that plays live.", default=EMBEDDED),
-        option("--live/--no-live", "Let a model play live too.", default=True),
         option("--only", "Instrument to play; repeat for several [default: all].", multiple=True, metavar="INSTRUMENT"),
         json_option(),
     ],
     help="Rank six models by dialogues that the authors of SAGE released, play a sample of every instrument with a"
-    " recorded model, an oracle and a guesser, write the page, and let the embedded model answer a question and hold a"
-    " short dialogue live. It needs no key and no GPU.",
+    " recorded model, an oracle and a guesser, and write the page. It needs no key and no GPU.",
 )

@@ -212,8 +212,6 @@ class Card(Struct, frozen=True, forbid_unknown_fields=True):
     """The version whose random draws (deals, option orders) are used; empty means this one."""
     demo: str = "--limit 1"
     """The options of `run` with which `sociometer demo` plays a small sample; tools/record.py records it."""
-    demo_live: str = ""
-    """More options, with which the embedded model plays a short part of this sample live; empty for no live part."""
 
     def files(self, part: str = "") -> tuple[FileCard, ...]:
         """The official files that `get data` fetches, or those of a part that it fetches when asked."""
