@@ -314,8 +314,8 @@ def write_pack(
     runs = paper_runs(given)
     known = PaperInput(runs, models or {})
     if models and not any(map(known.facts, runs)):
-        names = first_of(list(dict.fromkeys(run.name for run in runs if run.name)), MOST_NAMES)
-        raise UsageError(f"the models file has no facts about {names}, but about {first_of(list(models), MOST_NAMES)}.")
+        ours = first_of(list(dict.fromkeys(run.name for run in runs if run.name)), MOST_NAMES)
+        raise UsageError(f"the models file has no facts about {ours}, but about {first_of(list(models), MOST_NAMES)}.")
     every = instrument.paper(known)
     parts = [_chosen(part, published) for part in every]
     if not any(part.filled for part in parts):

@@ -115,4 +115,4 @@ def test_boards_do_not_mix_wordings(tmp_path, capsys, released, monkeypatch):
     assert len(board["standings"]) == 2
     assert any("another wording" in line for line in board["left_out"])
     run_command(["compare", "ours", "theirs", *store])
-    assert "cannot be compared: they differ in the setting 'wording': reworded and paper" in capsys.readouterr().out
+    assert "cannot be compared: they differ in the setting 'wording': reworded and paper" in capsys.readouterr().err
