@@ -296,8 +296,8 @@ def _unfinished(chapter: Chapter) -> Iterator[str]:
     kinds = dict.fromkeys(((result.status, result.why_ended), result.subject) for result in ended)
     for (status, why), who in grouped(kinds).items():
         runs, are = ("run", "is") if len(who) == 1 else ("runs", "are")
-        ended = status if status == "failed" else f"{are} {status}"
-        said = f"the {runs} of {listed(who, NAMED)} {ended}" + (f" ({why})" if why else "")
+        state = status if status == "failed" else f"{are} {status}"
+        said = f"the {runs} of {listed(who, NAMED)} {state}" + (f" ({why})" if why else "")
         yield f"{chapter.card.short_title}: {said}; the numbers are provisional."
 
 
