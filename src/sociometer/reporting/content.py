@@ -231,10 +231,7 @@ def _has_content(figure: Figure) -> bool:
 
 
 def chapter_notes(results: Sequence[AnyRun]) -> Iterator[str]:
-    """Each caveat once; with subjects' names if it does not apply to all subjects of the same tasks.
-
-    Those on contamination come first, and those on baselines alone last.
-    """
+    """Each caveat once, with subjects' names if it is not of all; contamination first, baselines alone last."""
     found = grouped((note, result) for result in results for note in result.summary.notes)
 
     def place(entry: tuple[str, list[AnyRun]]) -> tuple[bool, bool]:

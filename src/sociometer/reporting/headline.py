@@ -26,8 +26,6 @@ from sociometer.statistics.intervals import MINIMUM_CLUSTERS
 NAMED = 3
 """A title names at most this many subjects."""
 MOST_SENTENCES = 3
-UNREAD = " without reading earns "
-"""In the note on what an answer without reading earns."""
 NO_MODELS = ("baseline/", "scripted/", "python/", "human")
 
 
@@ -64,8 +62,9 @@ def findings_of(content: ReportContent) -> tuple[str, ...]:
         found = ["No two subjects took the same task on the same items, so there is nothing to compare."]
     if len(sets) == 1 and (items := sets.pop()) not in found[0]:
         found[0] = f"on {items}, {found[0]}"
-    if len(models) > 1:
-        found[1:1] = ends_sentences([line for line in content.profile if line.subject in models])
+    ends = [line for line in content.profile if line.subject in models]
+    if len(models) > 1 or any(line.end and line.end.at == "top" for line in ends):
+        found[1:1] = ends_sentences(ends)
     if all(map(is_baseline, models)):
         what = "is a baseline" if len(models) == 1 else "are baselines"
         found = [f"no model was measured: {listed(models, NAMED)} {what}", *(found[1:] or found)]
@@ -106,8 +105,7 @@ def _one_subject(lines: Sequence[ProfileLine], content: ReportContent) -> list[s
         return ["nothing was scored"]
     titles = {chapter.card.name: chapter.card.short_title for chapter in content.chapters}
     on = {name: f" on {title}" * (len(titles) > 1) for name, title in titles.items()}
-    counts = Counter(name for line in scored for name in ("chance", "human") if getattr(line, name) is not None)
-    each = [text for line in scored for text in _against_references(line, on[line.instrument], counts)]
+    each = [text for line in scored for text in _against_references(line, on[line.instrument])]
     if len(scored) == 1 or len(each) < MOST_SENTENCES:
         return each
     sure = [line for line in scored if line.interval is not None and line.interval.low is not None]
@@ -119,7 +117,7 @@ def _one_subject(lines: Sequence[ProfileLine], content: ReportContent) -> list[s
         unsure = sum(structs.replace(line, errors=0, cases=()).against(at, many) == sign for line, at in known) - count
         could = f"; failed episodes leave {counted(unsure, 'more', 'more')} open" if unsure > 0 else ""
         if many == 1:
-            found += _against_references(known[0][0], on[known[0][0].instrument], {})
+            found += _against_references(known[0][0], on[known[0][0].instrument])
         elif known:
             found.append(f"{who} is {word} on {count or 'none'} of {counted(len(known), 'measure')}{could}")
     if len(sure) < len(scored):
@@ -132,11 +130,9 @@ def _on_norm(line: ProfileLine) -> bool:
     return line.unit == "points" and line.human is not None
 
 
-def _against_references(line: ProfileLine, on: str, among: Mapping[str, int]) -> list[str]:
-    """A score, compared with chance and people; `among` counts the scores that are compared with each of them."""
-    references = (("chance", line.chance, "chance"), ("people", line.human, "human"))
-    known = [(name, at) for name, at, _ in references if at is not None]
-    many = {name: among.get(key, 1) for name, _, key in references}
+def _against_references(line: ProfileLine, on: str) -> list[str]:
+    """A score, compared with chance and people."""
+    known = [(name, at) for name, at in (("chance", line.chance), ("people", line.human)) if at is not None]
     interval = line.interval and structs.replace(line.interval, apart=tuple(at for _, at in known))
     title, _, kind = lowered(line.measure_title).partition(", ")
     score = f"the {title}{f' ({kind})' if kind else ''} of {line.subject}{on} is"
@@ -148,7 +144,7 @@ def _against_references(line: ProfileLine, on: str, among: Mapping[str, int]) ->
         return [score + could]
     if line.interval is None or line.interval.low is None:
         return [f"{score} ({', '.join(f'{name} {number(at, line.unit)}' for name, at in known)}){could}"]
-    said = listed([f"{_AGAINST[line.against(at, many[name])]} {name} ({number(at, line.unit)})" for name, at in known])
+    said = listed([f"{_AGAINST[line.against(at)]} {name} ({number(at, line.unit)})" for name, at in known])
     with_failed = [score + could, f"with the {line.errors} failed included, that is {said}"]
     return with_failed if line.errors else [f"{score}, {said}"]
 
@@ -274,7 +270,7 @@ def _caveat(content: ReportContent) -> list[str]:
         if any(other_stand_ins(result.stand_ins) for result in chapter.results)
     ]
     if not standing_in:
-        notes = (note for chapter in content.chapters for note in chapter.notes if UNREAD in note)
+        notes = (note for chapter in content.chapters for note in chapter.notes if " without reading earns " in note)
         return [note.partition(":")[0] for note in notes][:1] if len(content.chapters) < NAMED else []
     was, its = ("was", "its") if len(standing_in) == 1 else ("were", "their")
     return [f"{listed(standing_in)} {was} played with a stand-in, so {its} scores are not a measurement"]
@@ -300,8 +296,8 @@ def _unfinished(chapter: Chapter) -> Iterator[str]:
     kinds = dict.fromkeys(((result.status, result.why_ended), result.subject) for result in ended)
     for (status, why), who in grouped(kinds).items():
         runs, are = ("run", "is") if len(who) == 1 else ("runs", "are")
-        ended = status if status == "failed" else f"{are} {status}"
-        said = f"the {runs} of {listed(who, NAMED)} {ended}" + (f" ({why})" if why else "")
+        state = status if status == "failed" else f"{are} {status}"
+        said = f"the {runs} of {listed(who, NAMED)} {state}" + (f" ({why})" if why else "")
         yield f"{chapter.card.short_title}: {said}; the numbers are provisional."
 
 
