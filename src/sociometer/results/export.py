@@ -11,6 +11,7 @@ import msgspec
 from sociometer.core.errors import UsageError, unknown
 from sociometer.core.lazy import require
 from sociometer.core.sheets import guard, whole_file
+from sociometer.results.groups import PeopleRun
 from sociometer.store.stored_run import StoredRun
 
 
@@ -30,8 +31,8 @@ def rows(run: StoredRun, task: str = "") -> Iterator[dict[str, Any]]:
                 "task": name, "item": item.id, "cluster": item.cluster or item.id, "repeat": episode.repeat,
                 "failure": failure.kind if failure else None, "unreadable": score.unreadable if score else None,
             }  # fmt: skip
-            if person := run.person_of(episode):
-                row["person"] = person
+            if isinstance(run, PeopleRun):
+                row["person"] = run.person_of(episode)
             if early:
                 row["counted"] = item.id in seen
             if score:
