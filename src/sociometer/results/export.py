@@ -18,8 +18,7 @@ from sociometer.store.stored_run import StoredRun
 def rows(run: StoredRun, task: str = "") -> Iterator[dict[str, Any]]:
     """One flat row per episode of a task (default: all): item, repeat, failure, facets and scores.
 
-    Of a study, `person` is the participant, as in `study export`. Of a run with a stopping rule, `counted` says whether
-    the rule saw the item; the numbers come from such items.
+    Of a study, `person` is the participant. With a stopping rule, `counted` says whether the numbers come from the item.
     """
     early = run.manifest.config.until is not None
     for name in (task,) if task else run.tasks:

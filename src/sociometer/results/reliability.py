@@ -171,6 +171,5 @@ def reliability_tables(found: TaskReliability) -> Iterator[Table]:
             f"{len(found.look_at)} items to look at, of {len(found.items)} in all; "
             f"--to FILE.csv gives the {known} and discrimination of every item."
         )
-        yield Table(
-            "items", f"Items to look at in {found.where}", ("item", known, "discrimination", "why"), flagged, note
-        )
+        title, names = f"Items to look at in {found.where}", ("item", known, "discrimination", "why")
+        yield Table("items", title, names, flagged, note)
