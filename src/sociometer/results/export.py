@@ -18,7 +18,7 @@ from sociometer.store.stored_run import StoredRun
 def rows(run: StoredRun, task: str = "") -> Iterator[dict[str, Any]]:
     """One flat row per episode of a task (default: all): item, repeat, failure, facets and scores.
 
-    Of a study, `person` is the participant. With a stopping rule, `counted` says whether the numbers come from the item.
+    Of a study, `person` is the participant; with a stopping rule, `counted` says if the numbers come from the item.
     """
     early = run.manifest.config.until is not None
     for name in (task,) if task else run.tasks:
