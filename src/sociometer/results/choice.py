@@ -67,9 +67,9 @@ def find_run(store: Store, load: Load, reference: str, instruments: Sequence[str
         return study_run(store, reference, load) or _opened(store, load, store.runs.get(reference, instruments))
     except NotFound:
         studies = [name for book in study_books(store.path) for name in book.names()]
-        if get_close_matches(reference, studies, n=1):
-            raise unknown("run", reference, studies, f"To see all studies: {hint('study list')}") from None
-        raise
+        if not get_close_matches(reference, studies, n=1):
+            raise
+        raise unknown("run", reference, studies, f"To see all studies: {hint('study list')}") from None
 
 
 def choose_runs(

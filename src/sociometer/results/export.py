@@ -12,14 +12,14 @@ import msgspec
 from sociometer.core.errors import UsageError, unknown
 from sociometer.core.lazy import require
 from sociometer.core.sheets import guard, whole_file
+from sociometer.results.groups import PeopleRun
 from sociometer.store.stored_run import StoredRun
 
 
 def rows(run: StoredRun, task: str = "") -> Iterator[dict[str, Any]]:
     """One flat row per episode of a task (default: all): item, repeat, failure, facets and scores.
 
-    Of a study, `person` is the participant, as in `study export`. Of a run with a stopping rule, `counted` says whether
-    the rule saw the item; the numbers come from such items.
+    Of a study, `person` is the participant; with a stopping rule, `counted` says if the numbers come from the item.
     """
     early = run.manifest.config.until is not None
     for name in (task,) if task else run.tasks:
@@ -31,8 +31,8 @@ def rows(run: StoredRun, task: str = "") -> Iterator[dict[str, Any]]:
                 "task": name, "item": item.id, "cluster": item.cluster or item.id, "repeat": episode.repeat,
                 "failure": failure.kind if failure else None, "unreadable": score.unreadable if score else None,
             }  # fmt: skip
-            if person := run.person_of(episode):
-                row["person"] = person
+            if isinstance(run, PeopleRun):
+                row["person"] = run.person_of(episode)
             if early:
                 row["counted"] = item.id in seen
             if score:

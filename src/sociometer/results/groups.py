@@ -177,6 +177,7 @@ class PeopleRun(StoredRun):
         return 0 if self._talks else len(self._members)
 
     def person_of(self, episode: Episode[Any, Any]) -> str:
+        """The participant whose episode this is."""
         return str(episode.item.id) if self._talks else self._person(self._members[episode.repeat])
 
     def _person(self, member: StoredRun) -> str:

@@ -167,9 +167,9 @@ def reliability_tables(found: TaskReliability) -> Iterator[Table]:
     if found.look_at:
         known = "mean" if found.items[0].difficulty is None else "difficulty"
         flagged = tuple((i.item, getattr(i, known), i.discrimination, "; ".join(i.concerns)) for i in found.look_at)
-        names = ("item", known, "discrimination", "why")
         note = (
             f"{len(found.look_at)} items to look at, of {len(found.items)} in all; "
             f"--to FILE.csv gives the {known} and discrimination of every item."
         )
-        yield Table("items", f"Items to look at in {found.where}", names, flagged, note)
+        title, names = f"Items to look at in {found.where}", ("item", known, "discrimination", "why")
+        yield Table("items", title, names, flagged, note)

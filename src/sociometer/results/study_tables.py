@@ -29,7 +29,6 @@ _MOST_VALUES = 12
 """A column with more different texts has no list of values in the codebook."""
 _LONGEST, _LONGEST_VALUE = 64, 40
 _ITEM_NAMES = {"options": "option", "standard": "key", "answer": "key"}
-_YES_OR_NO = "0 = no | 1 = yes"
 _NUMBER = re.compile(r"-?\d+(\.\d+)?")
 _READ = re.compile(r"^(read_).*?([a-z]+)(_\d+)*$")
 _LINE_END = re.compile(r"\r\n|[\r\n\u2028\u2029]")
@@ -132,9 +131,9 @@ def study_tables(
                 if place not in shown:
                     shown.add(place)
                     for nth, option in enumerate(getattr(episode.item, "options", ()), 1):
-                        title = f"option {nth} of the item, such as '{option}' in {episode.item.id}"
+                        said = {"title": f"option {nth} of the item, such as '{option}' in {episode.item.id}"}
                         for column in (f"read_points_{nth}", f"read_written_{nth}"):
-                            declared.setdefault((name, column), {"title": title})
+                            declared.setdefault((name, column), said)
                     about = {"instrument": run.instrument, "task": task, "item": episode.item.id}
                     about |= {"cluster": episode.item.cluster, **dict(_item(msgspec.to_builtins(episode.item)))}
                     tables["items"].append({**about, "content": msgspec.json.encode(episode.item).decode()})
@@ -266,7 +265,7 @@ def _codebook(tables: dict[str, list[Row]], declared: dict[tuple[str, str], Row]
                 "column": _variable(column),
                 "meaning": f"{said}: {title}" if title else said,
                 "type": kind if known or about.get("type") else "empty",
-                "values": _YES_OR_NO if yes_or_no else about.get("values") or seen,
+                "values": "0 = no | 1 = yes" if yes_or_no else about.get("values") or seen,
                 **{fact: about.get(fact) for fact in ("unit", "better", "possible_lowest", "possible_highest")},
                 "lowest": min(known, key=float) if known and kind == "number" else None,
                 "highest": max(known, key=float) if known and kind == "number" else None,

@@ -146,10 +146,6 @@ class StoredRun:
         """How many people are the subject together; 0 for a run of one subject."""
         return 0
 
-    def person_of(self, episode: Episode[Any, Any]) -> str:
-        """The participant of a study whose episode this is; empty for a run of one subject."""
-        return ""
-
     def finished(self, task: str) -> set[tuple[str, int]]:
         """The item ids and repeats of a task that have an outcome."""
         return self._store.episodes.finished(self.id, task)

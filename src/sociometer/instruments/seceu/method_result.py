@@ -17,9 +17,10 @@ from sociometer.statistics.intervals import clustered_mean_interval
 from sociometer.statistics.item_values import ItemValue
 from sociometer.statistics.people import mean_over_people
 
-EVEN, UNREAD, SILENT = COMPARED = ("even allocation", "4, 3, 2, 1 unread", "no answer")
-BY_PLACE = (4.0, 3.0, 2.0, 1.0)
-EVEN_SHARES = (2.5, 2.5, 2.5, 2.5)
+EVEN, UNREAD, SILENT = "even allocation", "4, 3, 2, 1 unread", "no answer"
+COMPARED = {EVEN: (2.5, 2.5, 2.5, 2.5), UNREAD: (4.0, 3.0, 2.0, 1.0), SILENT: (0.0, 0.0, 0.0, 0.0)}
+"""Points that one can give to every story without reading it."""
+Distances = Mapping[str, ItemValue]
 SMALLEST_PATTERN = 10
 SMALLEST_SPREAD = 0.05  # standard scores are printed to two decimals: less spread than this is their rounding
 
@@ -49,11 +50,11 @@ class MethodResult(Struct, frozen=True):
     similarity: float | None
     similarity_p: float | None
     similarity_interval: Interval | None
-    evenness: float | None
     standard_evenness: float
-    nulls: int
     items: int
-    replies: int
+    evenness: float | None = None
+    nulls: int = 0
+    replies: int = 0
     readings: tuple[str, ...] = ()
 
     @property
@@ -74,44 +75,27 @@ class MethodResult(Struct, frozen=True):
 
 
 def result_of(
-    method: str,
-    answers: Sequence[tuple[Scenario, Allocated]],
-    norm: Norm | None,
-    of_people: Mapping[str, ItemValue] | None = None,
+    method: str, answers: Sequence[tuple[Scenario, Allocated]], norm: Norm | None, people: Distances | None = None
 ) -> MethodResult:
-    """Return the result of the answers with one prompting method; repeats of an item are averaged.
-
-    With the distances `of_people` on each item, the repeats are people, and the intervals are over people and items.
-    """
+    """Return the result with one prompting method, over repeats; those of `people` have intervals over people too."""
     repeats = grouped((item.scenario, (item, outcome)) for item, outcome in answers)
-    averaged = tuple(_average(group) for group in repeats.values())
-    nulls = sum(not any(outcome.points) for _, outcome in answers)
-    readings = tuple(f"{outcome.rule} / {outcome.repair}" for _, outcome in answers)
-    evens = [even for _, outcome in answers if (even := evenness(outcome.points)) is not None]
-    return _result(method, averaged, norm, nulls, readings, _mean(evens), of_people)
+    return msgspec.structs.replace(
+        _result(method, tuple(_average(group) for group in repeats.values()), norm, people),
+        evenness=_mean([even for _, outcome in answers if (even := evenness(outcome.points)) is not None]),
+        nulls=sum(not any(outcome.points) for _, outcome in answers),
+        replies=len(answers),
+        readings=tuple(f"{outcome.rule} / {outcome.repair}" for _, outcome in answers),
+    )
 
 
-def hedger(result: MethodResult, norm: Norm | None) -> MethodResult:
-    """Return the result of an even allocation on the same scenarios."""
-    return _always(EVEN, EVEN_SHARES, result, norm)
-
-
-def by_place(result: MethodResult, norm: Norm | None) -> MethodResult:
-    """Return the result of writing 4, 3, 2, 1 down the list of options without reading."""
-    return _always(UNREAD, BY_PLACE, result, norm)
-
-
-def silent(result: MethodResult, norm: Norm | None) -> MethodResult:
-    """Return the result of giving no answer on the same scenarios."""
-    return _always(SILENT, (0.0,) * 4, result, norm)
-
-
-def _always(name: str, points: tuple[float, ...], result: MethodResult, norm: Norm | None) -> MethodResult:
-    """The result of the same points on every scenario."""
+def unread_result(name: str, result: MethodResult, norm: Norm | None) -> MethodResult:
+    """Return the result of the same points on every scenario of a result: those of this name in `COMPARED`."""
+    points = COMPARED[name]
     given = tuple(
         msgspec.structs.replace(one, points=points, distance=distance(points, one.standard)) for one in result.answers
     )
-    return _result(name, given, norm, 0 if any(points) else len(given), (), evenness(points))
+    found, nulls = _result(name, given, norm), 0 if any(points) else len(given)
+    return msgspec.structs.replace(found, evenness=evenness(points), nulls=nulls, replies=len(given))
 
 
 def _average(group: Sequence[tuple[Scenario, Allocated]]) -> Answered:
@@ -122,18 +106,12 @@ def _average(group: Sequence[tuple[Scenario, Allocated]]) -> Answered:
 
 
 def _result(
-    method: str,
-    answers: tuple[Answered, ...],
-    norm: Norm | None,
-    nulls: float,
-    readings: tuple[str, ...],
-    even: float | None,
-    of_people: Mapping[str, ItemValue] | None = None,
+    method: str, answers: tuple[Answered, ...], norm: Norm | None, people: Distances | None = None
 ) -> MethodResult:
     distances = [answer.distance for answer in answers]
     score = math.fsum(distances) / len(distances)
     standard_even = [value for answer in answers if (value := evenness(answer.standard)) is not None]
-    gap, interval, eq, eq_interval = _against_people(answers, score, norm, of_people)
+    gap, interval, eq, eq_interval = _against_people(answers, score, norm, people)
     pattern = _pattern(answers, norm)
     return MethodResult(
         method=method,
@@ -146,17 +124,13 @@ def _result(
         similarity=None if pattern is None else pattern.r,
         similarity_p=None if pattern is None else pattern.p_value,
         similarity_interval=None if pattern is None else pattern.interval,
-        evenness=even,
         standard_evenness=_mean(standard_even) or 0.0,
-        nulls=nulls,
         items=len(answers),
-        replies=len(readings) or len(answers),
-        readings=readings,
     )
 
 
 def _against_people(
-    answers: Sequence[Answered], score: float, norm: Norm | None, of_people: Mapping[str, ItemValue] | None
+    answers: Sequence[Answered], score: float, norm: Norm | None, people: Distances | None
 ) -> tuple[float | None, Interval, float | None, Interval | None]:
     """The gap to people, and its intervals from a bootstrap over items.
 
@@ -165,8 +139,8 @@ def _against_people(
     count that as chance.
     """
     template = norm.template if norm is not None else {}
-    if of_people:
-        around = mean_over_people({name: _less(one, template) for name, one in of_people.items()}).interval
+    if people:
+        around = mean_over_people({name: _less(one, template) for name, one in people.items()}).interval
     else:
         gaps = [answer.distance - template.get(answer.scenario, 0.0) for answer in answers]
         around = clustered_mean_interval(gaps, binary=False)

@@ -63,13 +63,9 @@ class Norm(Struct, frozen=True):
         return f"no EQ or percentile: the scores of the norm's people have no reliability (alpha {self.alpha:.2f})"
 
     def error_of_measurement(self, items: int) -> float | None:
-        """Return the people's standard error of measurement on so many of the items, in EQ points.
-
-        The error of a mean falls with the root of its items. 15 points stay the deviation of scores on all items.
-        """
-        if not self.alpha or self.alpha <= 0:
-            return None
-        return standard_error_of_measurement(EQ_DEVIATION, self.alpha) * math.sqrt(len(self.standards) / items)
+        """Return the people's standard error of measurement in EQ points, more for a mean over fewer of the items."""
+        deviation = EQ_DEVIATION * math.sqrt(len(self.standards) / items)
+        return standard_error_of_measurement(deviation, self.alpha) if self.alpha and self.alpha > 0 else None
 
     @property
     def different_below(self) -> float:

@@ -108,8 +108,8 @@ def _results(view: View, norm: Norm | None) -> Iterator[MethodResult]:
     methods = grouped((item.prompting, (item, outcome)) for item, outcome, _ in view.scored())
     people = item_values(view, "distance") if view.people else {}
     for method, answers in methods.items():
-        of_people = {name: one for name, one in people.items() if one.facets.get("prompting", "") == method}
-        yield result_of(method, answers, norm, of_people)
+        mine = {name: one for name, one in people.items() if one.facets.get("prompting", "") == method}
+        yield result_of(method, answers, norm, mine)
 
 
 def _by_scenario(run: View) -> View:

@@ -13,7 +13,7 @@ from sociometer.core.measure import Case, Interval, Measure, Summary
 from sociometer.core.reply_kind import count_replies
 from sociometer.core.task import RunView, Score
 from sociometer.instruments.seceu.items import TOTAL, Scenario
-from sociometer.instruments.seceu.method_result import MethodResult, by_place, hedger
+from sociometer.instruments.seceu.method_result import EVEN, UNREAD, MethodResult, unread_result
 from sociometer.instruments.seceu.norm import (
     EQ_DEVIATION,
     EQ_MEAN,
@@ -73,7 +73,7 @@ def summarise(run: RunView[Scenario, Allocated]) -> Summary:
     norm = norm_of(run.norm)
     methods = compare_methods(run, norm)
     first = methods.headline or next(iter(methods.results), None)
-    even = hedger(first, norm) if first is not None else None
+    even = unread_result(EVEN, first, norm) if first is not None else None
     measures = list(overall_measures(methods, even, norm))
     if len(methods.results) > 1:
         measures += [measure for result in methods.results for measure in method_measures(methods.view, result, norm)]
@@ -114,7 +114,7 @@ def overall_measures(methods: PromptingMethods, even: MethodResult | None, norm:
 
 def method_measures(run: RunView[Any, Any], result: MethodResult, norm: Norm | None) -> Iterator[Measure]:
     """Yield the measures of one prompting method."""
-    even = hedger(result, norm)
+    even = unread_result(EVEN, result, norm)
     group = {"prompting": result.method}
     mine = _mean_of(run, "distance", group)
     yield _around(mine, result, even)
@@ -258,7 +258,7 @@ def _order_notes(run: RunView[Scenario, Allocated], norm: Norm | None) -> list[s
 
 def _place_note(run: RunView[Scenario, Allocated], even: MethodResult, norm: Norm | None) -> list[str]:
     """A note if the order of the options reveals their strength and the options were shown in that order."""
-    unread = by_place(even, norm)
+    unread = unread_result(UNREAD, even, norm)
     if run.settings.flag("shuffle") or unread.score >= even.score:
         return []
     first = sum(answer.standard[0] == max(answer.standard) for answer in even.answers)
@@ -291,7 +291,7 @@ def series(
     """Return the data for figures beyond the measures."""
     if shown is None or even is None:
         return {}
-    unread = by_place(even, norm)
+    unread = unread_result(UNREAD, even, norm)
     made: dict[str, object] = {
         "prompting": shown.method,
         "patterns": {result.method: result.pattern for result in results},

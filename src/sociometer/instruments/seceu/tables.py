@@ -5,7 +5,7 @@ from pathlib import Path
 
 from sociometer.core.measure import Cell, Interval, Table
 from sociometer.instruments._tables import Tables
-from sociometer.instruments.seceu.method_result import Answered, MethodResult, by_place, silent
+from sociometer.instruments.seceu.method_result import SILENT, UNREAD, Answered, MethodResult, unread_result
 from sociometer.instruments.seceu.norm import Norm
 from sociometer.instruments.seceu.prompting import DIFFERENT, PromptingMethods
 
@@ -14,7 +14,7 @@ TABLES = Tables(Path(__file__).with_name("tables.toml"))
 
 def results_table(methods: PromptingMethods, even: MethodResult, norm: Norm | None) -> Table:
     """Return a row for each prompting method, then the scores of the baselines on the same items."""
-    lines = [*methods.results, even, by_place(even, norm), silent(even, norm)]
+    lines = [*methods.results, even, *(unread_result(name, even, norm) for name in (UNREAD, SILENT))]
     if norm is None:
         return TABLES("plain/results", map(_plain_row, lines), note="" if methods.comparable else DIFFERENT)
     return TABLES(
