@@ -118,7 +118,7 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
-    if isinstance(usual := sys.__stdout__, io.TextIOWrapper) and not usual.isatty():
+    if isinstance(usual := sys.stdout, io.TextIOWrapper) and usual is sys.__stdout__ and not usual.isatty():
         pipe = io.BufferedWriter(_Pipe(usual.fileno(), "w", closefd=False))
         sys.stdout = io.TextIOWrapper(pipe, usual.encoding, "replace", write_through=usual.write_through)
     code = run_command(sys.argv[1:])

@@ -236,7 +236,7 @@ def test_position_bias_counts_where_the_picked_option_stood():
     summary = scoring.summarise_answers(run_of(scoring.score_answer, pairs))
     assert summary.tables[0].rows[0] == ("A", 60, 0, 15.0)
     assert summary.tables[0].rows[3][2] == 60
-    assert any("100% of the answers are A" in note for note in summary.notes)
+    assert any(note.startswith("Position bias: picked A in 60 of 60 answers") for note in summary.notes)
 
 
 def test_a_run_without_a_readable_answer_has_a_summary():
