@@ -12,6 +12,7 @@ import click
 import msgspec
 import pytest
 
+import sociometer as sm
 from simulated_people import SCENARIOS, simulated_people
 from sociometer.cli.main import COMMANDS, run_command, sociometer_command
 from sociometer.cli.output import Number
@@ -436,13 +437,11 @@ def test_piped_output_is_plain_columns_and_a_closed_pipe_is_no_error(tmp_path):
 
 def test_a_closed_pipe_does_not_change_the_exit_code(tmp_path):
     """`compare --fail-if worse | head -1` passed a model that is worse."""
-    at = f"--store {tmp_path / 's.db'}"
-    call = f"{sys.executable} -m sociometer.cli.main"
-    script = f"""
-      {call} run sesi --model baseline/oracle --name good --limit 30 --quiet {at} >/dev/null
-      {call} run sesi --model baseline/random --name bad --limit 30 --quiet {at} | true
-      {call} compare good bad --fail-if worse {at} | sed -n 1q
-      exit ${{PIPESTATUS[0]}}"""
+    path = tmp_path / "s.db"
+    for model in ("oracle", "random"):
+        sm.run("sesi", model=f"baseline/{model}", limit=30, name=model, store=path)
+    call = f"{sys.executable} -m sociometer.cli.main compare oracle random --fail-if worse --store {path}"
+    script = f"{call} | sed -n 1q; exit ${{PIPESTATUS[0]}}"
     done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=False)
     assert done.returncode == 1 and "Gate: baseline/random is worse" in done.stderr, done
 

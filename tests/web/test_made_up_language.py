@@ -15,6 +15,7 @@ from person import Person, plain
 from serving import Client
 
 import sociometer
+from sociometer.cli.main import run_command
 
 PACKAGE = Path(sociometer.__file__).parent
 CODE = "qaa"
@@ -138,13 +139,13 @@ def test_a_model_is_asked_and_read_in_the_language(speak, tmp_path):
     assert {one["name"]: one["languages"] for one in listed}["seceu"] == ["en", CODE, "zh"]
 
 
-def test_a_run_in_another_language_is_the_same_run_as_before(speak, tmp_path):
+def test_a_run_in_another_language_is_the_same_run_as_before(speak, tmp_path, capsys):
     """It is continued, and its exported file is checked, on a machine that has one language more."""
     store, file = ["--store", str(tmp_path / "s.db")], str(tmp_path / "run.sociometer")
     command = ["run", "seceu", "--model", "baseline/even", "--limit", "2", "--language", "zh", *store, "--json"]
-    usual = [sys.executable, "-m", "sociometer"]
-    (before,) = json.loads(subprocess.run([*usual, *command], capture_output=True, check=True).stdout)
-    subprocess.run([*usual, "export", before["run"], "--to", file, *store], capture_output=True, check=True)
+    assert run_command(command) == 0
+    (before,) = json.loads(capsys.readouterr().out)
+    assert run_command(["export", before["run"], "--to", file, *store]) == 0
     (again,) = json.loads(said_by(speak("-m", "sociometer", *command)))
     assert again["run"] == before["run"]
     said_by(speak("-m", "sociometer", "check", file))
