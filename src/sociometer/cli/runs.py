@@ -101,7 +101,10 @@ def _score(store: Store, record: RunRecord) -> str:
         found = first_score(partial(store.runs.summary, record.id), record, card) if card and record.subject else None
     except StoreError:
         return "damaged"
-    return estimate(found[1].value, found[0].unit, found[1].interval) if found else ""
+    if not found:
+        return ""
+    said, unread = estimate(found[1].value, found[0].unit, found[1].interval), found[1].unreadable
+    return f"{said}, {unread} unreadable" if 2 * unread > found[1].items else said
 
 
 command = TableCommand(

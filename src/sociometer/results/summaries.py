@@ -6,7 +6,6 @@ from typing import Any
 from msgspec import Struct
 
 from sociometer.core.card import Card, MeasureCard
-from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import by_role, hint
 from sociometer.core.measure import POSITION_BIAS, Cell, Measure, Summary, Table
 from sociometer.core.reply_kind import AGAIN
@@ -148,8 +147,7 @@ def finding(run: StoredRun) -> str:
 
 def _unread(run: StoredRun, measure: Measure) -> str:
     """How many of a model's answers are unreadable, if many are; an item can have several questions."""
-    role = run.manifest.roles.get(SUBJECT)
-    if measure.unreadable <= _MANY_UNREADABLE * measure.items or (role and role.identity.stand_in):
+    if measure.unreadable <= _MANY_UNREADABLE * measure.items or run.manifest.config.subject.startswith("baseline/"):
         return ""
     scores = (episode.score for task in run.tasks for episode in run.view(task).episodes() if episode.score)
     asked = run.count_replies() - sum(score.replies.get(AGAIN, 0) for score in scores)

@@ -166,8 +166,9 @@ def _score(card: Card | None, summary_of: Callable[[str], Summary | None], recor
     if known.task == TASK:  # its numbers are no scores of the subject
         return {"measure": str(summary.series[SERIES]["note"])} if SERIES in summary.series else {}
     chance = chance_of(known, card, summary, on_official=record.manifest.whose_items != "bundled")
+    unread = f", {measure.unreadable} unreadable" if 2 * measure.unreadable > measure.items else ""
     return {
-        "measure": known.title,
+        "measure": known.title + unread,
         "better": known.better,
         "score": number(measure.value, known.unit, interval=measure.interval),
         "bounds": interval_text(measure.interval, known.unit, "too few items for an interval"),
