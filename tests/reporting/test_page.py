@@ -148,6 +148,8 @@ def test_one_full_run_among_short_ones_is_ranked_with_them_as_by_compare():
     short = [0.0] * 12
     (ranking,) = gather(_measured("abcd", a=[1.0] * 40, b=short, c=short, d=short), evidence=0).rankings
     assert ranking.sentence == "a is clearly first." and not ranking.unranked
+    content = gather(_measured("abcd", a=[1.0] * 40, b=short, c=short, d=short), evidence=0)
+    assert " on 12 shared items is " in findings_of(content)[1], "the chart has the score on all of its items"
 
 
 def test_subjects_after_the_best_are_folded_in_panels_and_rankings(tmp_path):

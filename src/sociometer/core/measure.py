@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from msgspec import Struct, structs
 
 from sociometer.core.stopping import StoppingRecord
-from sociometer.core.words import cell_text
+from sociometer.core.words import cell_text, plain_number
 
 Cell = str | int | float | bool | None
 
@@ -73,6 +73,13 @@ class Measure(Struct, frozen=True, omit_defaults=True):
     errors: int = 0
     note: str = ""
     cases: tuple[Case, ...] = ()
+
+    def __str__(self) -> str:
+        if self.value is None:
+            return f"{self.name}: no value"
+        ends = (self.interval.low, self.interval.high) if self.interval else ()
+        around = ", ".join(plain_number(end, 3) for end in ends if end is not None)
+        return f"{self.name} {plain_number(self.value, 3)}{f' [{around}]' if around else ''}, {self.items} items"
 
     def side(self, reference: float) -> int:
         """1 if the whole interval is above a reference value, −1 if it is below, in every case; else 0."""

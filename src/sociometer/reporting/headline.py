@@ -246,6 +246,9 @@ def _with_values(ranking: Ranking, profile: Sequence[ProfileLine]) -> list[str]:
         if all(name in norm for name in names):
             title = norm[names[0]].measure_title
             values = [estimate(norm[name].value, norm[name].unit, norm[name].interval) for name in names]
+        else:
+            mine = [line for line in profile if (line.instrument, line.task) == of[:2] and line.subject in names]
+            title += f" on {ends[0].items} shared items" * any(line.items > ends[0].items for line in mine)
         found.append(_ends_sentence(title, values, names))
     return found
 
