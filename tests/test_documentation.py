@@ -32,7 +32,7 @@ def test_the_example_of_contributing_runs(tmp_path, monkeypatch, capsys):
     (code,) = blocks(ROOT / "CONTRIBUTING.md", "python")
     monkeypatch.chdir(tmp_path)
     exec(code, {})
-    assert "value=1.0" in capsys.readouterr().out
+    assert "accuracy 1.000, 1 item\n" in capsys.readouterr().out
 
 
 def test_the_tables_of_contributing_name_files_that_are_there():

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from msgspec import Struct, structs
 
 from sociometer.core.stopping import StoppingRecord
-from sociometer.core.words import cell_text, plain_number
+from sociometer.core.words import cell_text, counted, plain_number
 
 Cell = str | int | float | bool | None
 
@@ -79,7 +79,7 @@ class Measure(Struct, frozen=True, omit_defaults=True):
             return f"{self.name}: no value"
         ends = (self.interval.low, self.interval.high) if self.interval else ()
         around = ", ".join(plain_number(end, 3) for end in ends if end is not None)
-        return f"{self.name} {plain_number(self.value, 3)}{f' [{around}]' if around else ''}, {self.items} items"
+        return f"{self.name} {plain_number(self.value, 3)}{f' [{around}]' if around else ''}, {counted(self.items, 'item')}"
 
     def side(self, reference: float) -> int:
         """1 if the whole interval is above a reference value, −1 if it is below, in every case; else 0."""
