@@ -78,8 +78,9 @@ class Measure(Struct, frozen=True, omit_defaults=True):
         if self.value is None:
             return f"{self.name}: no value"
         ends = (self.interval.low, self.interval.high) if self.interval else ()
-        around = ", ".join(plain_number(end, 3) for end in ends if end is not None)
-        return f"{self.name} {plain_number(self.value, 3)}{f' [{around}]' if around else ''}, {counted(self.items, 'item')}"
+        ends_text = ", ".join(plain_number(end, 3) for end in ends if end is not None)
+        said = f"{self.name} {plain_number(self.value, 3)}" + f" [{ends_text}]" * bool(ends_text)
+        return f"{said}, {counted(self.items, 'item')}"
 
     def side(self, reference: float) -> int:
         """1 if the whole interval is above a reference value, −1 if it is below, in every case; else 0."""
