@@ -45,11 +45,6 @@ def f_quantile(share: float, above: float, below: float) -> float:
     return float(special.fdtri(above, below, share))
 
 
-def chi_square_quantile(share: float, freedom: float) -> float:
-    """The value below which this share of a chi-square distribution lies."""
-    return float(special.chdtri(freedom, 1 - share))
-
-
 def chi_square_above(value: float, freedom: int) -> float:
     """The share of a chi-square distribution above a value; NaN without degrees of freedom.
 

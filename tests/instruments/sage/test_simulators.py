@@ -1,4 +1,4 @@
-"""Comparisons of simulators, on simulated dialogues with known components and on the released ones."""
+"""Comparisons of simulators, on simulated dialogues and on the released ones."""
 
 import warnings
 
@@ -7,7 +7,7 @@ import pytest
 
 from sociometer.instruments.sage import simulators
 from sociometer.instruments.sage.dialogue import simulator_of, subject_of
-from sociometer.instruments.sage.simulators import Played, components_of, cube
+from sociometer.instruments.sage.simulators import Played, cube
 
 
 def dialogues(rng, subjects, scenarios, simulators, interaction=4.0, noise=10.0, missing=0.0):
@@ -23,25 +23,6 @@ def dialogues(rng, subjects, scenarios, simulators, interaction=4.0, noise=10.0,
         for k in range(scenarios)
         if rng.random() >= missing
     ]  # fmt: skip
-
-
-def test_known_components_of_dialogues_are_recovered():
-    rng = np.random.default_rng(11)
-    found = [
-        components_of(dialogues(rng, [f"m{n}" for n in range(10)], 30, [f"s{n}" for n in range(6)], missing=0.25))
-        for _ in range(6)
-    ]
-    for facets, true in ((("subject",), 144), (("scenario",), 81), (("subject", "simulator"), 16), ((), 100)):
-        mean = np.mean([each.variance(*facets) for each in found])
-        assert mean == pytest.approx(true, rel=0.35), facets
-    assert np.mean([each.variance("subject", "scenario") for each in found]) < 5, "there is none"
-
-
-def test_one_subject_or_confounded_simulators_have_no_components():
-    rng = np.random.default_rng(1)
-    assert components_of(dialogues(rng, ["a"], 10, ["s", "t"])) is None
-    confounded = dialogues(rng, ["a"], 10, ["s"]) + dialogues(rng, ["b"], 10, ["t"])
-    assert components_of(confounded) is None
 
 
 def test_rank_agreement_needs_three_subjects_and_has_an_interval_over_scenarios():
@@ -63,10 +44,6 @@ def test_the_released_dialogues_under_two_simulators(released_talks):
     found = simulators.leniency("gpt-4o", scores["gpt-4o"], scores["deepseek-v3"])
     assert min(found.gaps.values()) == pytest.approx(11.68) and max(found.gaps.values()) == pytest.approx(28.05)
     assert found.difference.difference == pytest.approx(16.8, abs=0.1)
-    parts = components_of(rows)
-    assert all(one.interval.high <= 50**2 for one in parts.components)
-    assert parts.variance("subject") > parts.variance("simulator") > parts.variance("subject", "simulator")
-    assert parts.variance() / parts.total == pytest.approx(0.48, abs=0.02)
     [rho] = simulators.rank_agreements(cube(rows))
     assert rho.rho == 1 and rho.interval.low < 0.5, "four subjects agree, and could have disagreed"
 
@@ -80,7 +57,6 @@ def test_unbalanced_designs_are_handled_without_a_warning(kept):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         simulators.rank_agreements(table)
-        components_of(rows)
 
 
 def test_leniency_by_hand():

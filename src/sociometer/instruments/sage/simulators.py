@@ -1,22 +1,21 @@
-"""Simulators compared: rank agreement, leniency and variance components; their command."""
+"""Simulators compared: rank agreement and leniency; their command."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
-from math import sqrt
 from statistics import fmean
 
 import numpy as np
 from msgspec import Struct, structs
 from numpy.typing import NDArray
 
-from sociometer.core.command import CommandContext, Run
+from sociometer.core.command import CommandContext
 from sociometer.core.errors import UsageError
 from sociometer.core.instrument import Result
 from sociometer.core.measure import CLUSTER_BOOTSTRAP, Cell, Interval, Table
 from sociometer.core.settings import Settings
 from sociometer.instruments.sage import samples
 from sociometer.instruments.sage.leaderboard import ends
-from sociometer.statistics.formatting import estimate, number, stand_in_notes
+from sociometer.statistics.formatting import estimate, stand_in_notes
 from sociometer.statistics.intervals import (
     MINIMUM_CLUSTERS,
     Floats,
@@ -28,12 +27,8 @@ from sociometer.statistics.intervals import (
 )
 from sociometer.statistics.paired import PairedDifference, paired_difference
 from sociometer.statistics.ranking import rank_correlations
-from sociometer.statistics.variance_components import METHOD, Components, variance_components
 
 DRAWS = 4_000
-SUBJECT_FACET, SCENARIO_FACET, SIMULATOR_FACET = "subject", "scenario", "simulator"
-_SPAN = 100.0
-"""No two means on the scale of 0 to 100 differ by more."""
 _BySubject = Mapping[str, Mapping[str, float]]
 """Final emotions by subject and scenario."""
 
@@ -115,17 +110,6 @@ def cube(played: Iterable[Played]) -> Cube:
     return Cube(subjects, scenarios, simulators, tuple(clusters[name] for name in scenarios), cells)
 
 
-def components_of(played: Sequence[Played]) -> Components | None:
-    """The variance components of subject, scenario, simulator and their interactions; None without estimates."""
-    labels = {name: [getattr(row, name) for row in played] for name in (SUBJECT_FACET, SCENARIO_FACET, SIMULATOR_FACET)}
-    if len(set(labels[SUBJECT_FACET])) < 2 or len(set(labels[SCENARIO_FACET])) < 2:
-        return None
-    try:
-        return variance_components([row.final for row in played], labels, span=_SPAN)
-    except ValueError:
-        return None
-
-
 def rank_agreements(table: Cube) -> list[RankAgreement]:
     """Spearman's rho of every two simulators with an interval over scenarios; it needs three subjects."""
     found = []
@@ -181,7 +165,7 @@ def leniency(simulator: str, theirs: _BySubject, reference: _BySubject) -> Lenie
 
 
 def simulators(context: CommandContext, options: Settings) -> Result:
-    """Ranks, leniency, and the share of the variation that comes from the subjects, with intervals."""
+    """Rank agreement and leniency, with intervals."""
     runs = [context.run(reference) for reference in options.texts("runs")]
     scores: dict[str, dict[str, dict[str, float]]] = {}
     played: list[Played] = []
@@ -198,17 +182,11 @@ def simulators(context: CommandContext, options: Settings) -> Result:
     if base not in scores:
         raise UsageError(f"no run with the simulator '{base}'; there are: {', '.join(scores)}.")
     table = cube(played)
-    components = components_of(played)
     found = [leniency(name, theirs, scores[base]) for name, theirs in scores.items() if name != base]
     gaps = [each for each in found if each is not None]
-    tables = [_agreement(table), _leniency(gaps, base)]
-    if components is not None:
-        tables.append(_components(components))
-    said = _more_lenient(gaps, base)
-    if components is not None and components.levels[SIMULATOR_FACET] > 1:
-        share = number(components.variance(SUBJECT_FACET) / components.total, "share") if components.total else "none"
-        said.append(f"Of the variation between dialogues, {share} comes from the subjects alone.")
-    return Result(tables=tuple(tables), finding="\n".join(said), notes=tuple(_notes(runs, components)))
+    notes = stand_in_notes(run.view(samples.dialogue_task(run)) for run in runs)
+    tables = (_agreement(table), _leniency(gaps, base))
+    return Result(tables=tables, finding="\n".join(_more_lenient(gaps, base)), notes=tuple(notes))
 
 
 def _agreement(table: Cube) -> Table:
@@ -235,24 +213,6 @@ def _leniency(gaps: Sequence[Leniency], base: str) -> Table:
     return Table("leniency", f"Leniency compared with {base}", columns, tuple(rows), units=units)
 
 
-def _components(found: Components) -> Table:
-    rows = []
-    for one in sorted(found.components, key=lambda one: -one.variance):
-        bounds = (None if end is None else sqrt(end) for end in ends(one.interval))
-        share = one.variance / found.total if found.total else None
-        rows.append((one.name, one.levels, share, one.deviation, *bounds, one.variance))
-    merged = f" Without repeats, {', '.join(found.merged)} cannot be separated from it." if found.merged else ""
-    note = (
-        f"{METHOD} on {found.observations} dialogues: all effects random, missing cells allowed. The residual is the "
-        f"variation between repeats of one dialogue.{merged} Intervals are those of Williams and "
-        "Tukey, at most 50: no values from 0 to 100 vary more."
-    )
-    columns = ("component", "levels", "share", "points", "from", "to", "variance")
-    units = {"share": "share", "points": "points", "from": "points", "to": "points", "variance": "number"}
-    title = "Variance components of one dialogue's final emotion (standard deviations in points)"
-    return Table("components", title, columns, tuple(rows), note=note, units=units, details=("variance",))
-
-
 def _more_lenient(gaps: Sequence[Leniency], base: str) -> list[str]:
     """How much more lenient each simulator is than the reference, one sentence each."""
     said = []
@@ -262,17 +222,3 @@ def _more_lenient(gaps: Sequence[Leniency], base: str) -> list[str]:
         more = "more lenient" if gap > 0 else "stricter"
         said.append(f"{each.simulator} is {more} than {base} by {size} points on {each.dialogues} shared dialogues.")
     return said or [f"No other simulator shares dialogues with {base}."]
-
-
-def _notes(runs: Sequence[Run], found: Components | None) -> list[str]:
-    said = []
-    if found is None:
-        said.append("Variance components need two subjects on two shared scenarios, not confounded with simulators.")
-    elif found.levels[SIMULATOR_FACET] < 2:
-        said.append("With one simulator, its effect on a subject cannot be separated from the subject's own.")
-    elif found.levels[SIMULATOR_FACET] < 5 or found.levels[SUBJECT_FACET] < 5:
-        said.append(
-            f"{found.levels[SIMULATOR_FACET]} simulators and {found.levels[SUBJECT_FACET]} subjects say little about "
-            "simulators and subjects in general: see the intervals of the components."
-        )
-    return said + stand_in_notes(run.view(samples.dialogue_task(run)) for run in runs)
