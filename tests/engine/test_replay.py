@@ -4,7 +4,6 @@ import copy
 import gzip
 import hashlib
 import json
-import subprocess
 
 import msgspec
 import pytest
@@ -15,7 +14,7 @@ from servers.faults import Fault
 from sociometer.cli.main import run_command
 from sociometer.engine.replay import check_bundle, export_bundle
 from sociometer.instruments import load
-from sociometer.store.bundle import BundleError, Difference, plan_digest, read_bundle, signer_of
+from sociometer.store.bundle import BundleError, Difference, plan_digest, read_bundle
 from sociometer.store.records import Manifest
 from sociometer.store.store import Store
 
@@ -354,27 +353,6 @@ def test_an_imported_file_is_compared_like_any_run_and_never_twice(sesi, tmp_pat
     assert "'mine' is already used" in capsys.readouterr().err
     assert run_command(["import", "run", str(path), "--name", "theirs", *other]) == 0
     assert {one.record.name: one.id for one in sm.runs(store=other[1])}["theirs"] == run.id
-
-
-def test_the_signer_is_named_and_another_signature_is_caught(sesi, folder, tmp_path):
-    def key(name):
-        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", tmp_path / name], check=True)
-        return f"{name}@example.org {(tmp_path / f'{name}.pub').read_text()}"
-
-    (tmp_path / "signers").write_text(key("ann"))
-    (tmp_path / "others").write_text(key("bob"))
-    path = tmp_path / "signed.sociometer"
-    export_bundle(sesi[0], path, key=str(tmp_path / "ann"))
-    assert signer_of(read_bundle(path)).startswith("ED25519 key SHA256:")
-    assert signer_of(read_bundle(path), str(tmp_path / "signers")).startswith("ann@example.org (")
-    with pytest.raises(Difference, match="signature"):
-        signer_of(read_bundle(path), str(tmp_path / "others"))
-    rows, end = rows_of(path)
-    rows[0]["created"] += 1
-    root = json.loads(gzip.decompress(sealed(path, rows).read_bytes()).splitlines()[-1])
-    sealed(path, rows, {**root, "signature": end["signature"]})
-    with pytest.raises(Difference, match="signature"):
-        signer_of(read_bundle(path))
 
 
 def test_the_digest_of_the_plan_is_known_before_the_run_and_is_in_its_file(folder, tmp_path, capsys):

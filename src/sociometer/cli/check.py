@@ -12,7 +12,7 @@ import click
 from msgspec import Struct, structs
 
 from sociometer.cli.options import open_stored, stopping_rule, store_option, store_path
-from sociometer.cli.output import Display, TableCommand, display_options, option
+from sociometer.cli.output import Display, TableCommand, display_options
 from sociometer.core.card import Card
 from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import DataError, ExitCode, SociometerError, UsageError, hint
@@ -28,7 +28,7 @@ from sociometer.models.files import LOCAL_MODELS
 from sociometer.models.registry import describe
 from sociometer.reporting.progress import track, working
 from sociometer.statistics.formatting import number
-from sociometer.store.bundle import ENDING, read_bundle, signer_of
+from sociometer.store.bundle import ENDING, read_bundle
 from sociometer.store.place import StorePlace, StoreUrl
 from sociometer.store.store import Store
 from sociometer.store.verify import verify_file, verify_run
@@ -52,15 +52,11 @@ class Finding(Struct, frozen=True):
     needed: bool = False
 
 
-def _check(what: str | None, runs: tuple[str, ...], signers: str, store: StorePlace | None, display: Display) -> int:
+def _check(what: str | None, runs: tuple[str, ...], store: StorePlace | None, display: Display) -> int:
     if runs and what != "store":
         raise UsageError("only 'check store' takes runs.")
-    if signers and not Path(signers).is_file():
-        raise UsageError(f"--signers '{signers}' does not exist; give a file with the names of SSH keys.")
     if what is not None and what.endswith(ENDING):
-        return _bundle(Path(what), signers, display)
-    if signers:
-        raise UsageError(f"--signers works only with a FILE{ENDING}.")
+        return _bundle(Path(what), display)
     if what is None:
         return _machine(store, display)
     if what == "store":
@@ -173,16 +169,14 @@ def _store(runs: tuple[str, ...], store: StorePlace | None, display: Display) ->
     return int(ExitCode.GATE_FAILED if found else ExitCode.OK)
 
 
-def _bundle(path: Path, signers: str, display: Display) -> int:
-    """Whether the numbers of a run follow from its replies, and who signed them."""
+def _bundle(path: Path, display: Display) -> int:
+    """Whether the numbers of a run follow from its replies."""
     if not path.exists():
         raise UsageError(f"there is no file '{path}'; '{hint('export', 'RUN', '--to', str(path))}' writes one.")
     with tempfile.TemporaryDirectory() as folder, Store(Path(folder) / "check.db") as store, working("checking"):
         bundle = read_bundle(path)
-        signer = signer_of(bundle, signers)
         done = check_bundle(bundle, load, store, rules=stopping_rule)
     run, config = bundle.run, bundle.run.manifest.config
-    signed = f"signed by {signer}" if signer else "unsigned"
     finding = f"{run.id} ({config.subject_label} on {config.instrument}): {done.recomputed} of {done.episodes}"
     finding += " episodes recomputed from their replies"
     if not done.why_not:
@@ -192,9 +186,9 @@ def _bundle(path: Path, signers: str, display: Display) -> int:
     if config.until is not None and config.until.half_width is None and not done.why_not:
         notes.append("The run stopped early after comparisons with other runs; these are taken from the file.")
     notes += [f"Not recomputed: {done.why_not} All digests match."] if done.why_not else []
-    facts = {"file": path, "run": run.id, "plan": run.plan, "root": bundle.root, "signer": signer}
+    facts = {"file": path, "run": run.id, "plan": run.plan, "root": bundle.root}
     data = {**facts, **structs.asdict(done)}
-    display.show([], finding=f"{finding}; consistent, {signed}.", notes=notes, data=data)
+    display.show([], finding=f"{finding}; consistent.", notes=notes, data=data)
     return int(ExitCode.NOT_CHECKED if done.why_not else ExitCode.OK)
 
 
@@ -247,7 +241,6 @@ command = TableCommand(
     params=[
         click.Argument(["what"], required=False, metavar="[store|INSTRUMENT|FILE]"),
         click.Argument(["runs"], nargs=-1, metavar="[RUN…]"),
-        option("--signers", "Names of SSH keys, as ssh-keygen reads them.", default="", metavar="FILE"),
         store_option(),
         *display_options(),
     ],

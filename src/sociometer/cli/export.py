@@ -24,16 +24,15 @@ _LOG = ".eval"
 _ENDINGS = (".jsonl", ".csv", ".parquet", _LOG, ENDING)
 
 
-def _written(runs: list[StoredRun], to: Path, task: str, key: str) -> tuple[object, list[str]]:
+def _written(runs: list[StoredRun], to: Path, task: str) -> tuple[object, list[str]]:
     """Write the runs in the format of the ending; gives what to print, as JSON and as lines."""
     run = runs[0]
     if to.suffix in (_LOG, ENDING) and len(runs) > 1:
         raise UsageError(f"a file that ends in {to.suffix} has one run, not {len(runs)}; give one RUN.")
     if to.suffix == ENDING:
-        root = export_bundle(run, to, key=key)
-        said = f"root {root}" + (", signed" if key else "")
+        root = export_bundle(run, to)
         how = f"others check it with: {hint('check', to.name)}"
-        return {"wrote": str(to), "root": root}, [f"wrote {to}", said, how]
+        return {"wrote": str(to), "root": root}, [f"wrote {to}", f"root {root}", how]
     if to.suffix == _LOG:
         rows = require("inspect", "sociometer.adapters.inspect_export").export_log(run, to, task)
     else:
@@ -41,20 +40,11 @@ def _written(runs: list[StoredRun], to: Path, task: str, key: str) -> tuple[obje
     return {"wrote": str(to), "rows": rows}, [f"wrote {to} ({rows} rows)"]
 
 
-def _export(
-    runs: tuple[str, ...],
-    to: Path,
-    task: str,
-    sign: str,
-    store: StorePlace | None,
-    as_json: bool,
-) -> None:
+def _export(runs: tuple[str, ...], to: Path, task: str, store: StorePlace | None, as_json: bool) -> None:
     if to.suffix not in _ENDINGS:
         raise UsageError(f"'{to}' has none of the endings {', '.join(_ENDINGS)}.")
     if task and to.suffix != _LOG:
         raise UsageError("--task works only with an Inspect log (.eval); the other formats contain every task.")
-    if sign and to.suffix != ENDING:
-        raise UsageError(f"--sign works only with a file that ends in {ENDING}.")
     folder_for(to)
     with open_stored(store) as engine, working(f"writing {to.name}"):
         for name in (name for book in study_books(engine.store.path) for name in book.names() if name in runs):
@@ -63,7 +53,7 @@ def _export(
             found = [one for one in told(choose_runs(engine.store, load)).runs if not isinstance(one, PeopleRun)]
         else:
             found = [engine.stored(run) for run in dict.fromkeys(runs)]
-        value, lines = _written(found, to, task, sign)
+        value, lines = _written(found, to, task)
     tell(as_json, value, *lines)
 
 
@@ -80,7 +70,6 @@ command = click.Command(
             required=True,
         ),
         option("--task", "Task for an Inspect log, if the run has several.", default=""),
-        option("--sign", f"SSH key that signs a {ENDING} file.", default="", metavar="KEY"),
         store_option(),
         json_option(),
     ],

@@ -1,6 +1,5 @@
 """`sociometer import run|inspect|lm-eval|csv FILE…`: others' runs, and runs of any benchmark from other tools' logs."""
 
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ from sociometer.engine.engine import Engine
 from sociometer.engine.replay import check_bundle
 from sociometer.instruments import load
 from sociometer.results.summaries import run_json, summary_table
-from sociometer.store.bundle import ENDING, BundleError, read_bundle, signer_of
+from sociometer.store.bundle import ENDING, BundleError, read_bundle
 from sociometer.store.place import StorePlace
 from sociometer.store.records import RunStatus
 from sociometer.store.stored_run import StoredRun
@@ -112,13 +111,11 @@ def _bundle(engine: Engine, file: Path, options: dict[str, Any]) -> list[StoredR
         engine.check_name(name, option="--name")
     named = structs.replace(manifest, config=structs.replace(manifest.config, name=name))
     bundle = structs.replace(bundle, run=structs.replace(bundle.run, manifest=named))
-    signer = signer_of(bundle) if shutil.which("ssh-keygen") else ""
     done = check_bundle(bundle, load, engine.store, f"{file.name} {bundle.root}", stopping_rule)
     if done.why_not:
         raise BundleError(f"{file}: its numbers cannot be recomputed here, so it is not imported: {done.why_not}")
-    whose = f"signed by {signer}" if signer else "signature not checked" if bundle.signature else "unsigned"
     checked = f"{done.recomputed} of {done.episodes} episodes recomputed from their replies, all numbers agree"
-    print_text(f"Imported {bundle.run.id}: {checked}; root {bundle.root[:12]}…, {whose}.", err=True)
+    print_text(f"Imported {bundle.run.id}: {checked}; root {bundle.root[:12]}….", err=True)
     return [engine.stored(bundle.run.id)]
 
 

@@ -75,8 +75,8 @@ class Checked(Struct, frozen=True):
     """Replies of models that lack a sampling parameter of their request."""
 
 
-def export_bundle(run: StoredRun, to: Path, *, key: str = "") -> str:
-    """Write a finished run as one file and return its root digest, signed with an SSH key if one is given."""
+def export_bundle(run: StoredRun, to: Path) -> str:
+    """Write a finished run as one file and return its root digest."""
     if run.status is not RunStatus.FINISHED:
         raise UsageError(
             f"run {run.reference} is {run.state}; finish it first: {run.manifest.config.resume_command(run.reference)}"
@@ -89,7 +89,7 @@ def export_bundle(run: StoredRun, to: Path, *, key: str = "") -> str:
             f"run {run.reference} can be written as such a file only with the version that made it: {past}"
         )
     with whole_file(to) as partial:
-        return write_bundle(partial, _rows_of(run), key)
+        return write_bundle(partial, _rows_of(run))
 
 
 def _rows_of(run: StoredRun) -> Iterator[BundledRow]:

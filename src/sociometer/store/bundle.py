@@ -7,8 +7,6 @@ playing them again with the replies gives the others.
 
 import gzip
 import hashlib
-import subprocess
-import tempfile
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -27,7 +25,6 @@ from sociometer.store.records import Manifest
 ENDING = ".sociometer"
 FORMAT = "sociometer-run"
 SCHEMA = 1
-_NAMESPACE = "sociometer"
 _MOST_BYTES = 4 << 30
 _MOST_LINE = 64 << 20
 _MOST_ROWS = 2_000_000
@@ -109,11 +106,12 @@ class _Line(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class _End(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """The last line: the number of rows, the root digest, and the signature of the root digest."""
+    """The last line: the number of rows and the root digest."""
 
     rows: int
     root: str
     signature: str = ""
+    """Written by earlier versions; not read."""
 
 
 class _Head(Struct, frozen=True):
@@ -129,7 +127,6 @@ class Bundle(Struct, frozen=True):
     summaries: dict[str, Summary]
     episodes: int
     root: str
-    signature: str = ""
 
     def rows(self) -> Iterator[BundledEpisode]:
         """The episodes, read from the file again."""
@@ -172,8 +169,8 @@ def plan_digest(manifest: Manifest) -> str:
     return hashlib.sha256(plan_text(manifest).encode()).hexdigest()
 
 
-def write_bundle(path: Path, rows: Iterable[BundledRow], key: str = "") -> str:
-    """Write the rows and return the root digest, which is signed with `key`, a file with an SSH key."""
+def write_bundle(path: Path, rows: Iterable[BundledRow]) -> str:
+    """Write the rows and return the root digest."""
     digests: list[str] = []
     with path.open("wb") as raw, gzip.GzipFile(fileobj=raw, filename="", mode="wb", compresslevel=6, mtime=0) as stream:
         for row in rows:
@@ -181,7 +178,7 @@ def write_bundle(path: Path, rows: Iterable[BundledRow], key: str = "") -> str:
             digests.append(hashlib.sha256(body).hexdigest())
             stream.write(_encode(_Line(digests[-1], Raw(body))) + b"\n")
         root = digest(digests)
-        stream.write(_encode(_End(len(digests), root, _sign(root, key) if key else "")) + b"\n")
+        stream.write(_encode(_End(len(digests), root)) + b"\n")
     return root
 
 
@@ -205,7 +202,7 @@ def read_bundle(path: Path) -> Bundle:
             summaries[row.task] = row.summary
     if len(runs) != 1:
         raise Difference(path, f"it has {len(runs)} rows about a run instead of one.")
-    return Bundle(path, runs[0], summaries, episodes, end[0].root, end[0].signature)
+    return Bundle(path, runs[0], summaries, episodes, end[0].root)
 
 
 def _rows(path: Path, end: list[_End] | None = None) -> Iterator[BundledRow]:
@@ -280,48 +277,3 @@ def _refuse_foreign(path: Path, content: Raw) -> None:
 
 def _unreadable(path: Path, why: str) -> BundleError:
     return BundleError(f"{path}: is not a whole file of '{hint('export RUN --to', f'FILE{ENDING}')}': {why}.")
-
-
-def _sign(root: str, key: str) -> str:
-    """The signature of the root digest by an SSH key, made by ssh-keygen."""
-    with tempfile.TemporaryDirectory() as folder:
-        signed = Path(folder) / "root"
-        signed.write_text(root, encoding="ascii")
-        _keygen("sign", "-f", str(Path(key).expanduser()), "-n", _NAMESPACE, str(signed))
-        return signed.with_suffix(".sig").read_text(encoding="ascii")
-
-
-def signer_of(bundle: Bundle, signers: str = "") -> str:
-    """Who signed the file: the key, and its name in `signers`, a file of `ssh-keygen` with allowed signers.
-
-    A signature that does not match is a Difference; no signature is an empty text.
-    """
-    if not bundle.signature:
-        return ""
-    with tempfile.TemporaryDirectory() as folder:
-        signature = Path(folder) / "root.sig"
-        signature.write_text(bundle.signature, encoding="utf-8")
-        try:
-            checks = ("-n", _NAMESPACE, "-s", str(signature))
-            said = _keygen("check-novalidate", *checks, text=bundle.root)
-            key = said.partition(" with ")[2].strip() or said.strip()
-            if not signers:
-                return key
-            names = _keygen("find-principals", "-s", str(signature), "-f", signers).split()
-            if not names:
-                raise UsageError(f"'{signers}' has no name for this key.")
-            _keygen("verify", "-I", names[0], "-f", signers, *checks, text=bundle.root)
-        except UsageError as error:
-            raise Difference(bundle.path, f"its signature is not valid: {error}") from None
-    return f"{names[0]} ({key})"
-
-
-def _keygen(action: str, *options: str, text: str = "") -> str:
-    command = ["ssh-keygen", "-Y", action, *options]
-    try:
-        done = subprocess.run(command, input=text, capture_output=True, text=True, timeout=120, check=False)  # noqa: S603
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise UsageError(f"ssh-keygen could not be used ({error}).") from None
-    if done.returncode:
-        raise UsageError(f"ssh-keygen: {(done.stderr or done.stdout).strip() or 'failed'}")
-    return done.stdout
