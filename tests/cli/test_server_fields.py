@@ -49,10 +49,9 @@ def test_the_anthropic_format_gets_them_too(tmp_path):
 
 def test_a_role_gets_its_own(tmp_path):
     with OpenAIServer() as server, OpenAIServer() as other:
-        words = ("--role", f"reader=vllm/r@{other.url}#1", "-o", "reader.body.top_k=3", "-o", "body.min_p=0.1")
-        server.say = lambda body: "perhaps"
-        other.say = lambda body: '{"answer": "A"}'
-        play(server, tmp_path / "s.db", *words)
+        models = ("--model", f"vllm/m@{server.url}#1", "--role", f"simulator=vllm/r@{other.url}#1")
+        fields = ("-o", "simulator.body.top_k=3", "-o", "body.min_p=0.1")
+        run_command(["run", "sage", *models, *fields, "--limit", "1", "--store", str(tmp_path / "s.db"), "--quiet"])
     assert {one.body.get("top_k") for one in other.received} == {3}
     assert {one.body.get("min_p") for one in server.received} == {0.1}
     assert not any("min_p" in one.body for one in other.received)

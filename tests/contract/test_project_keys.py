@@ -72,15 +72,6 @@ def test_a_server_of_the_file_in_another_role_gets_no_key(server, project):
     assert SECRET not in sent(server)
 
 
-def test_a_reader_of_the_file_gets_no_key(server, project, tmp_path):
-    (tmp_path / "unreadable.txt").write_text("Hard to say.\n" * 50)
-    project(f'[roles]\nreader = "{server.model}"')
-    server.say = lambda body: '{"answer": "none"}'
-    run_command([*PLAY, "--model", "scripted/unreadable.txt"])
-    assert server.received
-    assert SECRET not in sent(server)
-
-
 def test_a_server_of_the_file_gets_no_key_from_an_instruments_own_command(openai_server, project):
     project(f'models = ["openai/m@{openai_server.url}"]')
     run_command(["sesi", "probe", "--factor", "gender", "--limit", "1", "--quiet", "-o", "retries=0"])

@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sociometer.core.errors import DataError
-from sociometer.engine import project, roles
 from sociometer.engine.project import Project, ProjectCaps, find_project, parse_project
 
 FILE = Path("sociometer.toml")
@@ -174,7 +173,3 @@ def test_any_content_is_a_project_or_an_error_that_names_the_file(body):
         assert isinstance(parsed(body), Project)
     except DataError as error:
         assert str(error).startswith("sociometer.toml")
-
-
-def test_the_role_of_the_reader_is_the_one_that_the_engine_knows():
-    assert roles.READER.name == project.READER

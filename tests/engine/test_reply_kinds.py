@@ -93,7 +93,7 @@ def test_unreadable_replies_stop_the_run_and_one_is_shown(tmp_path, capsys):
         assert f"stopped: {played['ending']['reason'].rstrip('.')}" in err
         assert "of the first 10 replies have no answer that can be read" in played["ending"]["reason"]
         assert "the weather in the mountains" in played["ending"]["reason"]
-        assert "--role reader=MODEL" in played["ending"]["reason"]
+        assert "add -o base" in played["ending"]["reason"]
         assert asked < 60
         assert run_command(["resume", "last", "--store", str(store), "--json", "--quiet"]) == 0
         assert json.loads(capsys.readouterr().out)[0]["ending"]["status"] == "finished"

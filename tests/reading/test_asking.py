@@ -3,7 +3,6 @@
 import asyncio
 
 import pytest
-from msgspec import structs
 
 from sociometer.core.conversation import Choice, Exchange, Identity, Message, Reply, Request, Sampling, user
 from sociometer.core.player import RulePlayer
@@ -12,7 +11,7 @@ from sociometer.core.reply_kind import Asked, ReplyKind, count_replies, cut_off,
 from sociometer.core.session import DirectReplies, Draw, RoleBinding, Session
 from sociometer.core.settings import Settings
 from sociometer.instruments import load
-from sociometer.reading import ask_choice, render_options, vote_counts, with_room
+from sociometer.reading import ask_choice, render_options, with_room
 from sociometer.reading.vote import ChoiceAnswer
 
 CHOICE = Choice(("stay", "go", "ask"))
@@ -31,9 +30,8 @@ class Talker(RulePlayer):
         return self.replies.pop(0)
 
 
-def session(talker: Talker, reader: Talker | None = None, **options) -> Session:
-    players = {"subject": talker} | ({"reader": reader} if reader else {})
-    bindings = {role: RoleBinding(player, role, role) for role, player in players.items()}
+def session(talker: Talker, **options) -> Session:
+    bindings = {"subject": RoleBinding(talker, "subject", "subject")}
     prompts: Prompts = load("sesi").prompts()
     return Session(DirectReplies(), bindings, Draw("sesi", "1", "questions", "i"), Settings({}), prompts, **options)
 
@@ -125,28 +123,3 @@ def test_own_forms_leave_room_for_reasons_and_official_ones_keep_the_papers_limi
     assert with_room(session(Talker()), paper).max_tokens == 1000
     assert with_room(session(Talker(), official=True), paper) == paper
     assert with_room(session(Talker()), Sampling(max_tokens=2048)).max_tokens == 2048
-
-
-def test_a_reader_model_reads_what_the_rules_cannot_and_is_marked():
-    reader = Talker('{"answer": "C"}')
-    found = vote(session(Talker("Hm.", "Hm, the last of the three, I suppose, or so."), reader, second_question=False))
-    assert (found.picked, found.rule) == (2, "reader model")
-    assert found.asked.kind is ReplyKind.UNREADABLE
-    assert "or so" not in reader.requests[0].messages[0].content
-    nobody = Talker('{"answer": "none"}')
-    assert vote(session(Talker("Hm."), nobody, second_question=False)).picked is None
-
-
-def test_the_agreement_of_the_reader_model_with_the_rules_is_counted():
-    reader = Talker(*['{"answer": "B"}'] * 60)
-    votes = []
-    for number in range(60):
-        on = session(Talker("Answer: B" if number % 2 else "Answer: A"), reader)
-        on._draw = structs.replace(on._draw, item=f"i{number}")
-        votes.append(vote(on))
-    counts = vote_counts(votes)
-    assert 1 <= counts["reader model agrees with the rules"] <= 12
-    assert 1 <= counts["reader model disagrees with the rules"] <= 12
-    assert "read by the reader model" not in counts
-    lost = vote(session(Talker("Hm."), Talker('{"answer": "C"}'), second_question=False))
-    assert vote_counts([lost]) == {"unreadable": 1, "read by the reader model": 1}

@@ -33,7 +33,6 @@ from sociometer.core.player import Player
 from sociometer.core.session import RoleBinding, ToolMode
 from sociometer.core.task import Item
 from sociometer.engine.plan import Plan, make_plan
-from sociometer.engine.roles import READER
 from sociometer.engine.run_options import make_config
 from sociometer.engine.runner import play_episode
 from sociometer.instruments import card_of, cards, load
@@ -167,8 +166,7 @@ def _bindings(instrument: Instrument, task: str) -> dict[str, RoleBinding]:
 
     A role that has neither is an error, because Inspect would use the evaluated model for it.
     """
-    optional = [role for role in (*instrument.card.role, READER) if role.name in model_roles()]
-    optional = [role for role in optional if role is READER or task in role.optional]
+    optional = [role for role in instrument.card.role if role.name in model_roles() and task in role.optional]
     asked = [*instrument.card.roles_of(task), *optional]
     return {role.name: _binding(instrument, role) for role in asked}
 

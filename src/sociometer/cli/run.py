@@ -32,7 +32,6 @@ from sociometer.core.words import grouped
 from sociometer.engine.engine import Engine, PlayedRun
 from sociometer.engine.estimate import RoleEstimate, estimate, how_estimated, longest_wait
 from sociometer.engine.plan import ReadPlan
-from sociometer.engine.roles import READER
 from sociometer.engine.run_options import CAPS_COVER, with_shared_rule
 from sociometer.instruments import card_of, cards
 from sociometer.reporting.progress import ProgressDisplay
@@ -101,7 +100,7 @@ def configs_of(instruments: tuple[str, ...], values: dict[str, Any]) -> list[Run
     for option in ("label", "name"):
         if values[option] and len(models) > 1:
             raise UsageError(f"--{option} works with a single --model, not with several.")
-    known_roles = {READER.name, *(role.name for name in names for role in card_of(name).role)}
+    known_roles = {role.name for name in names for role in card_of(name).role}
     for text in values["roles"]:
         if (role := text.partition("=")[0]) not in known_roles and "=" in text and role != "subject":
             raise unknown("role", role, known_roles)
@@ -112,7 +111,7 @@ def configs_of(instruments: tuple[str, ...], values: dict[str, Any]) -> list[Run
             given = dict(values)
             if len(names) > 1:
                 given["name"] = f"{values['name']}-{name}" if values["name"] else ""
-                known = {READER.name, *(role.name for role in card.role)}
+                known = {role.name for role in card.role}
                 given["roles"] = tuple(text for text in values["roles"] if text.partition("=")[0] in known)
             crossed = _crossed(given["roles"])
             if len(crossed) > 1 and values["name"]:

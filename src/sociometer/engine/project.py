@@ -25,8 +25,6 @@ _LONGEST_LINE = 2_000
 """Python's TOML reader takes time that grows with the square of a dotted key's length."""
 _COMMAND_LINE_ONLY = {"python": "runs code", "scripted": "reads a file", "recorded": "reads a file"}
 """Models that the file must not name: what they read could be sent to a server that the file names."""
-READER = "reader"
-"""The role that every instrument can have; `engine/roles.py` has its card."""
 Server = tuple[str, str]
 """A provider and the base URL of its server."""
 _Whole = Annotated[int, Meta(ge=0, lt=1 << 53)]
@@ -160,10 +158,10 @@ def _refuse_unsafe_model(spec: str) -> None:
 
 
 def roles_of(card: Card, tasks: Collection[str] | None = None) -> set[str]:
-    """The roles of an instrument, or of some of its tasks, and the reader that every instrument can have."""
+    """The roles of an instrument, or of some of its tasks."""
     names = [task.name for task in card.task if tasks is not None and task.name in tasks]
     asked = card.role if tasks is None else [role for name in names for role in card.roles_of(name)]
-    return {role.name for role in asked} | {READER}
+    return {role.name for role in asked}
 
 
 class Completed(Struct, frozen=True):

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping
 
-from sociometer.core.card import RoleCard
 from sociometer.core.config import RunConfig, model_label, split_spec
 from sociometer.core.conversation import SUBJECT, Sampling
 from sociometer.core.errors import UsageError, hint, unknown
@@ -14,8 +13,6 @@ from sociometer.models.keys import KeyPolicy
 from sociometer.models.on_ray import ON_RAY, pool_of
 from sociometer.models.presets import PRESETS, ModelOptions
 from sociometer.models.registry import resolve
-
-READER = RoleCard("reader", "the model that reads replies the rules cannot read; none by default")
 
 
 def bind_roles(
@@ -36,10 +33,8 @@ def bind_roles(
     keys = keys or KeyPolicy.of_command(config)
     tasks = tuple(tasks)
     needed = {role.name: role for task in tasks for role in card.roles_of(task)}
-    known = {*(role.name for role in card.role), READER.name}
+    known = {role.name for role in card.role}
     needed |= {role.name: role for role in card.role if role.name in config.roles and set(tasks) & set(role.optional)}
-    if READER.name in config.roles:
-        needed[READER.name] = READER
     for name in (*config.roles, *(keys.variables.keys() - {SUBJECT})):
         if name not in known:
             raise unknown(f"{card.name} role", name, known)

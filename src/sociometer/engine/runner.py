@@ -95,7 +95,7 @@ _ADVICE = {
     " --reasoning-parser openai_gptoss, SGLang --reasoning-parser gpt-oss, llama.cpp --jinja.",
     _CALL: "They are tool calls, and this test offers no tools; start the server without --enable-auto-tool-choice and"
     " --tool-call-parser (vLLM, SGLang).",
-    re.compile(""): "For a base model add -o base; for replies that only a model can read, --role reader=MODEL.",
+    re.compile(""): "For a base model add -o base.",
 }
 """What replies without an answer have in common, and what helps."""
 

@@ -16,7 +16,6 @@ from sociometer.reading.asking import Reading, ask, shared_prompt
 from sociometer.reading.choice import read_choice
 from sociometer.reading.order import arrange, original_index, unshuffled
 from sociometer.reading.probability import Chances, ask_chances, forecasts, most_likely
-from sociometer.reading.reader_model import READER_RULE, check_choice, model_choice
 
 
 def majority(picks: Iterable[int | None]) -> int | None:
@@ -42,8 +41,6 @@ class Vote(Struct, frozen=True, omit_defaults=True):
     rule: str
     """The rule that read the reply, or why none could."""
     asked: Asked = Asked()
-    checked: bool | None = None
-    """Whether the reader model agrees with the rules; None where it was not asked."""
     chances: Chances | None = None
     """The probabilities that it was read from; None where a reply was read."""
 
@@ -112,13 +109,7 @@ async def ask_choice(
         session, role, messages(choice), choice, lambda reply: choice_reading(reply, choice, language),
         lambda reading: shared_prompt(session, "again-choice", language), sampling=sampling, facts=noted,
     )  # fmt: skip
-    picked, rule = answer.value, answer.rule
-    if picked is None:
-        picked = await model_choice(session, choice, answer.text, language)
-        rule = rule if picked is None else READER_RULE
-        return Vote(order, original_index(picked, order), rule, answer.asked)
-    agrees = await check_choice(session, choice, answer.text, language, picked)
-    return Vote(order, original_index(picked, order), rule, answer.asked, agrees)
+    return Vote(order, original_index(answer.value, order), answer.rule, answer.asked)
 
 
 def by_probability(session: Session, role: str = SUBJECT) -> bool:
@@ -197,15 +188,8 @@ def check_key(key: int, options: Sequence[str]) -> None:
 
 
 def vote_counts(votes: Iterable[Vote]) -> dict[str, int]:
-    """Return the counts of replies for a score, with what a reader model read and whether it agrees with the rules."""
-    votes = tuple(votes)
-    counts = count_replies(vote.how for vote in votes)
-    read = {
-        "read by the reader model": sum(vote.rule == READER_RULE for vote in votes),
-        "reader model agrees with the rules": sum(vote.checked is True for vote in votes),
-        "reader model disagrees with the rules": sum(vote.checked is False for vote in votes),
-    }
-    return counts | {name: count for name, count in read.items() if count}
+    """Return the counts of replies for a score."""
+    return count_replies(vote.how for vote in votes)
 
 
 def score_choice(answer: ChoiceAnswer, key: int, **facets: str) -> Score:

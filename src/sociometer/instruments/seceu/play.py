@@ -17,11 +17,9 @@ from sociometer.core.settings import PAPER, Settings, is_paper
 from sociometer.core.source import AuthorsPrompt
 from sociometer.instruments.seceu.items import TOTAL, Scenario, prompting_methods, read_paragraphs
 from sociometer.reading import (
-    READER_RULE,
     Reading,
     arrange,
     ask,
-    model_points,
     read_allocation,
     repair,
     shared_prompt,
@@ -89,15 +87,11 @@ async def ask_points(item: Scenario, session: Session) -> Allocated:
         lambda reading: shared_prompt(session, "again-points", item.language, problem=reading.problem, total=TOTAL),
         sampling=CONTINUING if session.base else sampling,
     )  # fmt: skip
-    values, rule = answer.value, answer.rule
-    if values is None:
-        values = await model_points(session, answer_format, answer.text, item.language)
-        rule = rule if values is None else READER_RULE
-    repaired = repair(values, count, TOTAL)
+    repaired = repair(answer.value, count, TOTAL)
     if repaired.repair != "none":
         session.note("repaired", repair=repaired.repair)
-    written = None if values is None else undo(values, order)
-    return Allocated(undo(repaired.values, order), written, rule, repaired.repair, order, answer.asked)
+    written = None if answer.value is None else undo(answer.value, order)
+    return Allocated(undo(repaired.values, order), written, answer.rule, repaired.repair, order, answer.asked)
 
 
 def _prompt_name(item: Scenario, session: Session) -> str:
