@@ -1,4 +1,4 @@
-"""Checks of built items: lengths and tone of right and wrong answers, and flags on single items."""
+"""Checks of built items: lengths of right and wrong answers, and flags on single items."""
 
 import re
 from collections.abc import Sequence
@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 from msgspec import Struct
 
-from sociometer.core.errors import DataError
 from sociometer.core.language import read_texts
 from sociometer.core.lazy import lazy
 from sociometer.core.measure import Table
@@ -25,7 +24,6 @@ WORDS = read_texts(Path(__file__).with_name("words.toml"))
 NOT_NAMES = frozenset(WORDS["not_names"])
 _ROUNDING = 1e-9
 """A spread below this share of the values is only rounding."""
-DIMENSIONS = ("valence", "arousal", "dominance")
 SMALL = 0.1
 """The paper's bound on |Cohen's d|."""
 
@@ -45,23 +43,6 @@ def cohens_d(first: Sequence[float], second: Sequence[float]) -> float | None:
     pooled = sqrt(((one.size - 1) * one.var(ddof=1) + (two.size - 1) * two.var(ddof=1)) / (one.size + two.size - 2))
     size = float(np.abs(np.concatenate((one, two))).max())
     return float((one.mean() - two.mean()) / pooled) if pooled > _ROUNDING * size else None
-
-
-def read_lexicon(path: Path) -> dict[str, tuple[float, float, float]]:
-    """A lexicon in the NRC format: word, valence, arousal, dominance, tab-separated; a heading line is skipped."""
-    words: dict[str, tuple[float, float, float]] = {}
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except OSError as error:
-        raise DataError(f"the lexicon cannot be read ({error.strerror})", path) from None
-    for number, line in enumerate(lines, 1):
-        parts = line.split("\t")
-        if not line.strip() or (number == 1 and len(parts) > 1 and not _is_number(parts[1])):
-            continue
-        if len(parts) < 4 or not all(_is_number(part) for part in parts[1:4]):
-            raise DataError("a line must be: word, valence, arousal, dominance, separated by tabs", path, number)
-        words[parts[0].lower()] = (float(parts[1]), float(parts[2]), float(parts[3]))
-    return words
 
 
 def answer_lengths(items: Sequence[Question]) -> tuple[list[int], list[int]]:
@@ -91,22 +72,6 @@ def length_table(items: Sequence[Question]) -> Table:
     return Table("lengths", "Words of an answer", ("answers", "n", "mean", "deviation"), rows, note)
 
 
-def tone_table(items: Sequence[Question], lexicon: dict[str, tuple[float, float, float]]) -> Table:
-    """Valence, arousal and dominance of right answers against switched and reversed ones, |d| < .1 in the paper."""
-    groups: dict[str, list[tuple[float, float, float]]] = {"right": [], "switched": [], "reversed": []}
-    for item in items:
-        for kind, text in zip(item.kinds, item.options, strict=True):
-            if (tone := _tone(text, lexicon)) is not None:
-                groups[kind.partition(":")[0]].append(tone)
-    rows = []
-    for kind in ("switched", "reversed"):
-        for place, name in enumerate(DIMENSIONS):
-            d = cohens_d([tone[place] for tone in groups["right"]], [tone[place] for tone in groups[kind]])
-            rows.append((kind, name, d, None if d is None else abs(d) < SMALL, len(groups[kind])))
-    columns = ("answers", "dimension", "Cohen's d against right", f"|d| < {SMALL}", "n")
-    return Table("tone", "Tone of the answers", columns, tuple(rows))
-
-
 def flags(items: Sequence[Question]) -> list[Flag]:
     """Situations that are repeated, not three sentences long or in the first person; links, names, equal options."""
     found: list[Flag] = []
@@ -134,19 +99,3 @@ def flags(items: Sequence[Question]) -> list[Flag]:
 def _shingles(text: str) -> frozenset[str]:
     words = _PLAIN_WORD.findall(text.lower())
     return frozenset(" ".join(words[at : at + 3]) for at in range(max(1, len(words) - 2)))
-
-
-def _tone(text: str, lexicon: dict[str, tuple[float, float, float]]) -> tuple[float, float, float] | None:
-    known = [lexicon[word] for word in _PLAIN_WORD.findall(text.lower()) if word in lexicon]
-    if not known:
-        return None
-    valence, arousal, dominance = (sum(column) / len(known) for column in zip(*known, strict=True))
-    return valence, arousal, dominance
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True

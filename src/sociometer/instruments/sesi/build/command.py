@@ -10,7 +10,7 @@ from sociometer.core.measure import Table
 from sociometer.core.settings import Settings
 from sociometer.core.sheets import write_sheet
 from sociometer.instruments.sesi.build.assembly import Built, assemble, official_csv, provenance_lines
-from sociometer.instruments.sesi.build.checks import flags, length_table, read_lexicon, tone_table
+from sociometer.instruments.sesi.build.checks import flags, length_table
 from sociometer.instruments.sesi.build.composition import set_figures
 from sociometer.instruments.sesi.build.posts import DEMO, RawPost, Rejection, filter_posts, read_posts
 from sociometer.instruments.sesi.build.review import agreement, apply_decisions, read_decisions, review_sheet
@@ -71,8 +71,6 @@ def _write(
         length_table(items),
         Table("flags", "Items to check", ("item", "what"), tuple((flag.item, flag.what) for flag in flagged)),
     ]
-    if options.text("lexicon"):
-        tables.append(tone_table(items, read_lexicon(Path(options.text("lexicon")))))
     target = out / "review.csv"
     wrote = [
         context.write(out / "sesi.csv", official_csv(items), out),
