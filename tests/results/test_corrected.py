@@ -1,4 +1,4 @@
-"""Values corrected by people's labels in compare, leaderboard and report. The labels here are made up by a rule."""
+"""Values corrected by people's labels in compare and report. The labels here are made up by a rule."""
 
 import csv
 import json
@@ -85,18 +85,13 @@ def test_compare_uses_the_corrected_values_and_says_so(labelled):
     assert any("corrected by people's labels of 40 of 100 and 40 of 100 episodes" in note for note in compared.notes)
 
 
-def test_the_leaderboard_ranks_corrected_values_and_says_so(labelled, capsys):
+def test_a_ranking_has_the_values_of_the_judge_and_says_so(labelled, capsys):
     capsys.readouterr()
-    assert run_command(["compare", "sage", "--store", str(labelled)]) == 0
-    said = capsys.readouterr().out
-    assert "corrected by people's labels" in said
     assert run_command(["compare", "sage", "--json", "--store", str(labelled)]) == 0
     board = next(one for one in json.loads(capsys.readouterr().out) if one["task"] == "dialogue")
-    values = {run.subject: corrections(run)[0].corrected.value for run in sm.runs(store=labelled)}
-    assert [one["subject"] for one in board["standings"]] == sorted(values, key=values.get, reverse=True)
-    for one in board["standings"]:
-        assert one["value"] == pytest.approx(values[one["subject"]])
-    assert [one["rank"] for one in board["standings"]] == [1, 2]
+    assert "people's labels correct a comparison of two runs, not this ranking" in board["notes"]
+    first = next(one for one in board["standings"] if one["subject"] == "gpt-4.1")
+    assert first["value"] == pytest.approx(68.2, abs=0.1)
 
 
 def test_the_report_says_what_people_corrected(labelled, tmp_path):
@@ -150,21 +145,6 @@ def test_answers_to_the_same_question_are_compared_whatever_the_queue_is_called(
         label(run, store, f"queue-{number}", 12, options=["--question", "How is A?", "--seed", str(number)])
     compared = sm.compare(*runs).comparisons[0]
     assert any("corrected by people's labels of 12 of 14" in note for note in compared.notes)
-
-
-def test_the_leaderboard_does_not_mix_wordings_and_says_why(labelled, tmp_path, capsys):
-    store = tmp_path / "copy.db"
-    assert run_command(["store", "copy", str(labelled), str(store)]) == 0
-    label(
-        next(run for run in sm.runs(store=store) if run.subject == "gpt-4.1"), store, "another", 60,
-        options=["--question", "How content is A at the end, from 0 to 100?"],
-    )  # fmt: skip
-    capsys.readouterr()
-    assert run_command(["compare", "sage", "--json", "--store", str(store)]) == 0
-    board = next(one for one in json.loads(capsys.readouterr().out) if one["task"] == "dialogue")
-    assert any("people's labels are not used: people answered differently worded" in note for note in board["notes"])
-    first = next(one for one in board["standings"] if one["subject"] == "gpt-4.1")
-    assert first["value"] == pytest.approx(68.2, abs=0.1)
 
 
 def test_sycophancy_is_a_judged_measure_that_people_correct(tmp_path, capsys):

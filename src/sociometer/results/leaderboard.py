@@ -1,10 +1,9 @@
 """Leaderboard of one measure: subjects on their shared items, with intervals for scores and ranks."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import combinations
 
 import numpy as np
-from msgspec import Struct, structs
+from msgspec import Struct
 
 from sociometer.core.card import MeasureCard
 from sociometer.core.errors import UsageError
@@ -42,10 +41,8 @@ from sociometer.statistics.item_values import (
     shared_items,
     with_failed,
 )
-from sociometer.statistics.paired import influence_table, simultaneous
 from sociometer.statistics.people import mean_over_people
-from sociometer.statistics.prediction_powered import METHOD, corrected_difference, differently_asked
-from sociometer.statistics.ranking import FailedItems, Rank, rank_intervals, ranked
+from sociometer.statistics.ranking import FailedItems, Rank, rank_intervals
 from sociometer.statistics.sequential import earliest, nominal_level
 
 _MOST_NAMED = 4
@@ -188,11 +185,11 @@ def leaderboard(candidates: Sequence[AnyRun], measure: str = "") -> Leaderboard:
     notes = [f"Ranked on {first.whose_items} items"] if first.whose_items == "official" else []
     notes += [f"{candidate.subject}: {candidate.note}" for candidate in kept if candidate.note]
     notes += _not_counted(found)
-    whole = all(len(table) == len(shared.items) for table in tables)
-    standings, said = by_people(standings, kept, card, whole=whole)
+    if any(card.name in candidate.corrected for candidate in kept):
+        notes.append("people's labels correct a comparison of two runs, not this ranking")
     for title, told in norm_scores(kept).items():
         notes.append(f"{title}: {', '.join(f'{run.subject} {one}' for run, one in zip(kept, told, strict=True))}")
-    notes += [*said, *_among_people(kept, tables, card), *found.differing]
+    notes += [*_among_people(kept, tables, card), *found.differing]
     chance = common_chance(card, [candidate.summary for candidate in kept])
     doubt = _doubt(ranks, rank(), count, card) if failed else ""
     return Leaderboard(
@@ -255,50 +252,6 @@ def mean_interval(
     values, clusters, names = map(list, zip(*rows, strict=True)) if rows else ([], [], [])
     binary = None if card.unit == "share" else False
     return clustered_mean_interval(values, clusters, items=names, binary=binary, scale=card.scale)
-
-
-def by_people(
-    standings: list[Standing], kept: Sequence[AnyRun], card: MeasureCard, *, whole: bool
-) -> tuple[list[Standing], list[str]]:
-    """The standings on values that people's labels correct, where all subjects have them; and a note about it.
-
-    The range of a rank follows from the simultaneous comparisons of all pairs.
-    """
-    known = {one.subject: found for one in kept if (found := one.corrected.get(card.name)) is not None}
-    if not known:
-        return standings, []
-    if len(known) < len(kept) or not whole:
-        why = (
-            "not all runs have the same items" if len(known) == len(kept) else f"{len(known)} of {len(kept)} have them"
-        )
-        return standings, [f"people's labels are not used: {why}"]
-    if why := differently_asked(known.values()):
-        return standings, [f"people's labels are not used: {why}"]
-    sign = -1.0 if card.better == "lower" else 1.0
-    names = list(known)
-    pairs = list(combinations(names, 2))
-    apart = [corrected_difference(known[one], known[two]) for one, two in pairs]
-    shares = influence_table([known[name].shares for name in names])
-    columns = [shares[:, names.index(two)] - shares[:, names.index(one)] for one, two in pairs]
-    influence = np.stack(columns, axis=1) if columns else shares
-    shared = simultaneous(influence, [found.p_value for found in apart], shares.shape[0])
-    ahead = np.zeros((len(names), len(names)), dtype=bool)
-    for (one, two), between, p in zip(pairs, apart, shared.p_values, strict=True):
-        better, worse = (two, one) if sign * between.value > 0 else (one, two)
-        ahead[names.index(better), names.index(worse)] = p < 0.05
-    means = np.array([sign * known[name].value for name in names])
-    kind = Interval(None, None, 0.95, METHOD, shares.shape[0])
-    by_name = {standing.subject: standing for standing in standings}
-    made = [
-        structs.replace(
-            by_name[rank.subject], rank=rank.rank, ranks=rank.interval, value=known[rank.subject].value,
-            interval=known[rank.subject].interval, beats=rank.beats,
-        )
-        for rank in ranked(means, names, ahead, kind)
-    ]  # fmt: skip
-    labels = ", ".join(f"{name} {one.labels} of {one.episodes}" for name, one in known.items())
-    said = f"values are corrected by people's labels of a random part of the episodes ({labels})"
-    return made, [said]
 
 
 def ranked_measure(candidate: AnyRun, name: str = "") -> MeasureCard:

@@ -77,7 +77,7 @@ def rank_intervals(
     means = scores.mean(axis=0)
     codes, count = cluster_codes(clusters, scores.shape[0])
     if count < MINIMUM_CLUSTERS:
-        return ranked(means, subjects, None, too_few(count, level))
+        return _ranked(means, subjects, None, too_few(count, level))
     crowds = people or {}
     sums = np.stack([np.bincount(codes, weights=column, minlength=count) for column in (scores - means).T], axis=1)
     root: Floats = np.asarray(np.linalg.qr(sums, mode="r") if count > len(subjects) else sums) / scores.shape[0]
@@ -100,7 +100,7 @@ def rank_intervals(
             above[one, below] = bounds(one, below, failed.tables, codes)[0] > 0
     elif failed is not None:
         above[:] = False
-    return ranked(means, subjects, above, interval)
+    return _ranked(means, subjects, above, interval)
 
 
 def _bounds(
@@ -125,7 +125,7 @@ def _bounds(
     return low, high
 
 
-def ranked(means: Floats, subjects: Sequence[str], above: NDArray[np.bool_] | None, interval: Interval) -> list[Rank]:
+def _ranked(means: Floats, subjects: Sequence[str], above: NDArray[np.bool_] | None, interval: Interval) -> list[Rank]:
     """The ranks from who surely beats whom (rows beat columns); without it, ranks have `interval`, without bounds."""
     places = ranks(-means[None, :])[0].astype(int).tolist()
     found = []
