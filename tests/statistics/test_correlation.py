@@ -5,7 +5,6 @@ import pytest
 
 from sociometer.statistics.agreement import spearman
 from sociometer.statistics.correlation import correlation_contrast, few_families, leave_one_out, pearson
-from sociometer.statistics.model_kinds import Described, Properties, trend_rows
 
 # R: datasets::attitude, columns rating, complaints, advance.
 RATING = [43, 63, 71, 61, 81, 43, 58, 71, 72, 67, 64, 67, 69, 68, 77, 81, 74, 65, 65, 50, 50, 64, 53, 40, 63]
@@ -86,8 +85,3 @@ def test_few_points_get_an_exact_p():
     assert spearman([1, 2, 3, 4, 5], [1, 2, 3, 5, 4])[1] == pytest.approx(10 / 120)
     assert pearson([1, 2, 3], [1, 2, 3]).p_value == pytest.approx(2 / 6)
     assert spearman([1, 1, 1, 2], [1, 2, 3, 4])[2] == pytest.approx(12 / 24)
-
-
-def test_a_trend_says_the_smallest_p_that_is_possible():
-    models = [Described(value, Properties(size_billion=10.0**value)) for value in range(4)]
-    assert trend_rows(models) == [("log size", 4, 1.0, 0.083, 0.083)]

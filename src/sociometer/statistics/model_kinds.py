@@ -1,6 +1,5 @@
-"""Kinds of models: what a models file says about them, and a score contrasted by kind, size and launch date."""
+"""Kinds of models: what a models file says about them, and a test of two kinds."""
 
-import math
 import re
 from collections.abc import Mapping, Sequence
 from datetime import date
@@ -11,19 +10,11 @@ from msgspec import Struct
 
 from sociometer.core.errors import DataError
 from sociometer.core.lazy import lazy
-from sociometer.core.measure import Cell, Table
 from sociometer.core.sheets import read_rows
-from sociometer.core.words import grouped
-from sociometer.statistics.agreement import spearman
-from sociometer.statistics.correlation import EXACT_UP_TO
 
 stats = lazy("scipy.stats")
 
 KINDS = ("sft", "rlhf", "architecture", "access", "tuning", "family")
-FEWEST_MODELS = 4
-FEW = "There are few models, and models of one family are not independent: the contrasts are only descriptive."
-TRENDS = ("property", "models", "Spearman's rho", "p", "smallest possible p")
-EXACT = f"p: exact permutation test for up to {EXACT_UP_TO} models, otherwise by the t distribution."
 
 
 class Properties(Struct, frozen=True):
@@ -33,13 +24,6 @@ class Properties(Struct, frozen=True):
     launched: float | None = None
     """Date as a year with its fraction."""
     kinds: dict[str, str] = {}
-
-
-class Described(Struct, frozen=True):
-    """A model's score and its properties."""
-
-    value: float
-    properties: Properties
 
 
 def read_properties(path: Path) -> dict[str, Properties]:
@@ -65,38 +49,6 @@ def properties_of(row: Mapping[str, str], path: Path | None = None, line: int | 
         ) from None
 
 
-def kind_rows(models: Sequence[Described], digits: int) -> list[tuple[Cell, ...]]:
-    """The mean score of each kind of model: property, level, models, mean, and p of two levels."""
-    found: list[tuple[Cell, ...]] = []
-    for kind in KINDS:
-        known = ((model.properties.kinds.get(kind, ""), model.value) for model in models)
-        levels = grouped((level, value) for level, value in known if level)
-        p_value = permutation_p(list(levels.values()))
-        found += [
-            (kind, level, len(values), round(float(np.mean(values)), digits), p_value)
-            for level, values in sorted(levels.items())
-        ]
-    return found
-
-
-def trend_rows(models: Sequence[Described]) -> list[tuple[Cell, ...]]:
-    """The rank correlation of the score with size and launch date: property, models, rho, p, smallest possible p."""
-    sizes = [(math.log10(size), model.value) for model in models if (size := model.properties.size_billion) is not None]
-    dates = [(day, model.value) for model in models if (day := model.properties.launched) is not None]
-    found = (_trend("log size", sizes), _trend("launch date", dates))
-    return [trend for trend in found if trend is not None]
-
-
-def contrast_tables(models: Sequence[Described], unit: str, digits: int) -> list[Table]:
-    """Means by kind of model, and rank correlations with size and date."""
-    note = "p: permutation test over two groups; needs at least two models per group."
-    columns = ("property", "level", "models", f"mean {unit}", "p")
-    return [
-        Table("kinds", f"Mean {unit} by kind of model", columns, tuple(kind_rows(models, digits)), note),
-        Table("trends", f"{unit} by size and date", TRENDS, tuple(trend_rows(models)), EXACT),
-    ]
-
-
 def permutation_p(levels: Sequence[Sequence[float]]) -> float | None:
     """The p of a permutation test between two groups; None unless each has two models."""
     if len(levels) != 2 or min(len(level) for level in levels) < 2:
@@ -109,13 +61,6 @@ def permutation_p(levels: Sequence[Sequence[float]]) -> float | None:
         rng=np.random.default_rng(0),
     )
     return round(float(test.pvalue), 3)
-
-
-def _trend(name: str, points: Sequence[tuple[float, float]]) -> tuple[Cell, ...] | None:
-    if len(points) < FEWEST_MODELS or len({x for x, _ in points}) < 2 or len({y for _, y in points}) < 2:
-        return None
-    rho, p_value, smallest = spearman([x for x, _ in points], [y for _, y in points])
-    return (name, len(points), round(rho, 2), round(p_value, 3), None if smallest is None else round(smallest, 3))
 
 
 def _year(text: str) -> float:

@@ -1,4 +1,4 @@
-"""Analyses from the command line, on a store of their own."""
+"""Runs and files of models from the command line, on a store of their own."""
 
 import json
 
@@ -6,8 +6,8 @@ import pytest
 
 from sociometer.cli.main import main
 from sociometer.core.errors import DataError
-from sociometer.instruments.seceu.contrasts import Subject, analysis, published_subjects
-from sociometer.statistics.model_kinds import Properties, read_properties
+from sociometer.instruments.seceu.family_tree import published_subjects
+from sociometer.statistics.model_kinds import read_properties
 
 
 @pytest.fixture
@@ -26,60 +26,6 @@ def sociometer(tmp_path, monkeypatch, capsys):
         return int(code or 0), printed.out, printed.err
 
     return call
-
-
-def take_test(sociometer, subject="baseline/random", seed="0"):
-    code, out, _ = sociometer("run", "seceu", "--model", subject, "--seed", seed, "--json")
-    assert code == 0
-    return json.loads(out)
-
-
-def test_the_papers_models_are_contrasted_by_training(sociometer):
-    code, out, _ = sociometer("seceu", "analyse", "--published")
-    assert code == 0
-    assert "rlhf" in out
-    assert "106.8" in out
-
-
-def test_a_failed_test_is_left_out_by_name_and_moves_no_table(sociometer, tmp_path, official_data):
-    models = ("baseline/even", "baseline/first", "baseline/refuse")
-    runs = []
-    for model in models:
-        code, out, err = sociometer("run", "seceu", "--official", "--model", model, "--json")
-        assert code == 0, err
-        runs.append(json.loads(out)[0]["run"])
-    about = tmp_path / "models.csv"
-    about.write_text("model,sft\n" + "".join(f"{model},yes\n" for model in models))
-    code, out, err = sociometer("seceu", "analyse", *runs, "--models", str(about), "--json")
-    assert code == 0, err
-    found = json.loads(out)
-    assert any(note.startswith("baseline/refuse is left out: FAILED") for note in found["notes"])
-    kinds = next(table for table in found["tables"] if table["name"] == "kinds")
-    assert kinds["title"] == "Mean EQ by kind of model"
-    assert kinds["rows"][0][2] == 2
-
-
-def test_runs_that_stand_on_no_one_norm_are_contrasted_by_distance_and_this_is_said():
-    about = Properties(kinds={"sft": "yes"})
-    one = Subject("a", 110.0, 2.1, norm="x")
-    two = Subject("b", None, 2.5)
-    notes = analysis([one, two], [], {"a": about, "b": about}).notes
-    assert "The runs use different norms: contrasts compare distances, not EQs." in notes
-
-
-def test_a_script_is_named_as_no_model(sociometer, tmp_path):
-    script = tmp_path / "script.jsonl"
-    script.write_text(json.dumps({"match": ".", "reply": "4, 3, 2, 1"}) + "\n")
-    take_test(sociometer, f"scripted/{script}")
-    code, out, _ = sociometer("seceu", "analyse", "last", "--published", "--json")
-    assert code == 0
-    assert f"scripted/{script.name} is a script, not a model to be measured." in json.loads(out)["notes"]
-
-
-def test_analyse_needs_something_to_analyse(sociometer):
-    code, _, err = sociometer("seceu", "analyse")
-    assert code == 2
-    assert "--published" in err
 
 
 def test_fifteen_models_of_table_1_completed_the_test():

@@ -7,7 +7,7 @@ import vl_convert
 
 from fake_runs import summarised_run
 from sociometer.core.measure import Summary
-from sociometer.instruments.seceu.contrasts import published_subjects, tree_figures
+from sociometer.instruments.seceu.family_tree import published_subjects, tree_figures
 from sociometer.instruments.seceu.figures import beside, figures
 from sociometer.instruments.seceu.norm import eq_density, similarity_density
 from sociometer.statistics.chart_theme import themed

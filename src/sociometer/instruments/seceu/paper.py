@@ -19,7 +19,7 @@ from sociometer.core.paper import (
 from sociometer.core.task import AnyRun
 from sociometer.core.words import grouped
 from sociometer.instruments._paper import PaperParts
-from sociometer.instruments.seceu.contrasts import Subject, published_subjects, tree_figures
+from sociometer.instruments.seceu.family_tree import Subject, published_subjects, tree_figures
 from sociometer.instruments.seceu.figures import figures, spread_figure
 from sociometer.instruments.seceu.method_result import MethodResult
 from sociometer.instruments.seceu.norm import PUBLISHED, PUBLISHED_NORM, Norm, norm_of, published_rows, through_curve

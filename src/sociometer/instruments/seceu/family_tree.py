@@ -1,21 +1,16 @@
-"""Several subjects together: contrasts between kinds of models (Fig. 4)."""
+"""Several subjects together: the family tree of models (Fig. 4)."""
 
 import json
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
-import msgspec
 from msgspec import Struct
 
-from sociometer.core.command import Run
-from sociometer.core.instrument import Result
-from sociometer.core.measure import Figure, Table
+from sociometer.core.measure import Figure
 from sociometer.instruments.seceu.norm import PUBLISHED_NORM, published_rows
-from sociometer.instruments.seceu.prompting import headline_of
 from sociometer.statistics.chart_parts import inline, nominal, order_of
 from sociometer.statistics.chart_theme import Spec
-from sociometer.statistics.model_kinds import FEW, Described, Properties, contrast_tables, properties_of
+from sociometer.statistics.model_kinds import Properties, properties_of
 
 
 class Subject(Struct, frozen=True):
@@ -31,19 +26,6 @@ class Subject(Struct, frozen=True):
     """Why the test gives no usable number; empty if it does."""
 
 
-def subject_of(run: Run) -> Subject:
-    """Return a stored run as a subject."""
-    summary = run.summary("feelings")
-    measure, mean = summary.measure("eq"), summary.measure("distance")
-    return Subject(
-        run.subject,
-        None if measure is None else measure.value,
-        math.nan if mean is None or mean.value is None else mean.value,
-        norm=str(summary.series.get("norm", {}).get("name", "")),
-        failed=headline_of(run.view("feelings")).failed,
-    )
-
-
 def published_subjects(*, failed: bool = False) -> list[Subject]:
     """Return the models of Table 1 that completed the test; with `failed`, the others too."""
     return [
@@ -54,34 +36,6 @@ def published_subjects(*, failed: bool = False) -> list[Subject]:
         for row in published_rows("table_1")
         if row["eq"] or failed
     ]  # fmt: skip
-
-
-def analysis(subjects: Sequence[Subject], published: Sequence[Subject], properties: Mapping[str, Properties]) -> Result:
-    """Return contrasts over all subjects that have properties."""
-    notes = [f"{subject.name} is left out: {subject.failed}." for subject in subjects if subject.failed]
-    subjects = [subject for subject in subjects if not subject.failed]
-    known = [msgspec.structs.replace(subject, properties=properties.get(subject.name)) for subject in subjects]
-    missing = [subject.name for subject in known if subject.properties is None]
-    if properties and missing:
-        notes.append(f"Not in the models file, so excluded from the contrasts: {', '.join(missing)}.")
-    everyone = [*known, *published]
-    on_norm = len({subject.norm for subject in everyone}) == 1 and all(subject.eq is not None for subject in everyone)
-    if published and not on_norm:
-        notes.append("Runs without an EQ on the paper's norm are not compared with the paper's models.")
-        everyone = [subject for subject in everyone if subject.eq is not None and subject.norm == PUBLISHED_NORM]
-        on_norm = True
-    elif not on_norm and any(subject.norm for subject in everyone):
-        notes.append("The runs use different norms: contrasts compare distances, not EQs.")
-    described = [subject for subject in everyone if subject.properties is not None]
-    tables: list[Table] = []
-    figures: tuple[Figure, ...] = ()
-    if described:
-        models = [Described(_value(one, on_norm), one.properties) for one in described if one.properties is not None]
-        tables = contrast_tables(models, *(("EQ", 1) if on_norm else ("distance", 3)))
-        more = [one for one in published_subjects(failed=True) if one.failed] if published else []
-        figures = tree_figures([*described, *more], on_norm)
-        notes.append(FEW)
-    return Result(tables=tuple(tables), notes=tuple(notes), figures=figures)
 
 
 def _value(subject: Subject, on_norm: bool) -> float:
