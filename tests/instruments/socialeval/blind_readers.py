@@ -1,7 +1,8 @@
 """Readers who see only goal and choices: which choices keep the goal, and how often a walk by them reaches it."""
 
-from sociometer.instruments.socialeval.worldtree import GOAL_FULL, end_level, horizon, reachable, solve
+from sociometer.instruments.socialeval.worldtree import GOAL_FULL, end_level, horizon, solve
 from tools.cues import take
+from tools.lint_trees import reachable
 
 
 def branches(tree):

@@ -1,4 +1,4 @@
-"""Lint and sheets for reviewers from the command line, on a store of its own."""
+"""Sheets for reviewers from the command line, on a store of its own."""
 
 import csv
 import json
@@ -21,31 +21,6 @@ def cli(tmp_path, monkeypatch, capsys):
         return code, out, err
 
     return call
-
-
-def test_lint_passes_our_trees_and_fails_a_broken_one(cli, tmp_path):
-    assert cli("socialeval", "lint")[0] == 0
-    assert "No such option '--level'" in cli("socialeval", "lint", "--level", "99")[2]
-    broken = json.loads((BUNDLED / "[1,1]_en_night-market.json").read_text(encoding="utf-8"))
-    broken["interactive_plot"][0]["choices"][0]["cid"] = 99
-    (tmp_path / "broken.json").write_text(json.dumps(broken))
-    code, out, _ = cli("socialeval", "lint", "broken.json", "--json")
-    assert code == 1
-    tables = {table["name"]: table["rows"] for table in json.loads(out)["tables"]}
-    assert ["missing-target", "broken.json", 0, "a choice leads to 99"] in tables["findings"]
-
-
-def test_lint_refuses_what_is_not_there(cli):
-    code, _, err = cli("socialeval", "lint", "nowhere.json")
-    assert code == 2
-    assert "nowhere.json" in err
-
-
-def test_a_file_without_a_tree_is_refused_and_never_stands_for_our_own(cli, tmp_path):
-    (tmp_path / "empty.json").write_text("[]")
-    code, _, err = cli("socialeval", "lint", "empty.json")
-    assert code == 2
-    assert "contains no world tree" in err
 
 
 def rows_of(path):

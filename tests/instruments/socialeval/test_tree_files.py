@@ -16,7 +16,7 @@ from sociometer.instruments.socialeval.items import (
     tree_from,
     whole_numbers,
 )
-from sociometer.instruments.socialeval.worldtree import lint_tree
+from tools.lint_trees import lint_tree
 
 SINGLE = sorted(BUNDLED.glob("*.json"))
 

@@ -1,47 +1,17 @@
-"""The instrument's own commands: lint and sheet; inside has a folder of its own."""
+"""The instrument's own command for sheets; inside has a folder of its own."""
 
 from __future__ import annotations
 
-from collections import Counter
 from pathlib import Path
-
-from msgspec import structs
 
 from sociometer.core.command import CommandContext
 from sociometer.core.errors import UsageError, hint
 from sociometer.core.instrument import Result
-from sociometer.core.measure import Table
 from sociometer.core.settings import Settings
 from sociometer.core.sheets import write_sheet
 from sociometer.instruments.socialeval import items
 from sociometer.instruments.socialeval.inside.task import inside as inside
-from sociometer.instruments.socialeval.scoring import TABLES
-from sociometer.instruments.socialeval.worldtree import MEANINGS, Tree, lint_trees, pair_twins, solve
-
-
-def lint(context: CommandContext, options: Settings) -> Result:
-    """Every finding with file and node, and a count by kind; the exit code is 1 if there are any."""
-    files = options.texts("files")
-    trees = items.given_trees(files) if files else items.trees(context.source())
-    found = lint_trees(trees)
-    counts = Counter(finding.kind for finding in found)
-    tables = (
-        TABLES("findings", map(structs.astuple, found)),
-        TABLES("kinds", ((kind, counts[kind], MEANINGS[kind]) for kind in MEANINGS if counts[kind])),
-        _values(trees),
-    )
-    finding = f"{len(trees)} trees, {len(found) or 'no'} findings."
-    return Result(tables=tables if found else tables[2:], failed=bool(found), finding=finding)
-
-
-def _values(trees: list[Tree]) -> Table:
-    """The exact solution of every tree."""
-    rows = []
-    for tree in trees:
-        solution = solve(tree)
-        episodes = sum(bool(node.choices) for node in tree.nodes)
-        rows.append((tree.id, episodes, solution.random, solution.best_full))
-    return TABLES("values", rows)
+from sociometer.instruments.socialeval.worldtree import Tree, pair_twins
 
 
 def sheet(context: CommandContext, options: Settings) -> Result:

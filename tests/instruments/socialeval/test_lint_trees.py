@@ -1,23 +1,15 @@
 """Every kind of finding is made where it should be, and nowhere in our own trees."""
 
+import json
 from collections import Counter
 
 import msgspec
 import pytest
+from click.testing import CliRunner
 
-from sociometer.instruments.socialeval.items import question
-from sociometer.instruments.socialeval.worldtree import (
-    MEANINGS,
-    Line,
-    Person,
-    Question,
-    cyclic,
-    is_utterance,
-    lint_tree,
-    lint_trees,
-    pair_twins,
-    reachable,
-)
+from sociometer.instruments.socialeval.items import BUNDLED, question
+from sociometer.instruments.socialeval.worldtree import Line, Person, Question, is_utterance, pair_twins
+from tools.lint_trees import MEANINGS, command, cyclic, lint_tree, lint_trees, reachable
 
 
 def kinds(tree):
@@ -188,3 +180,13 @@ def test_findings_on_the_official_files_are_those_the_readme_lists(official):
     }
     assert set(counts) <= set(MEANINGS)
     assert len(pair_twins(official)) == 25
+
+
+def test_the_command_passes_our_trees_and_fails_a_broken_one(tmp_path):
+    assert CliRunner().invoke(command, [str(BUNDLED)]).output == "14 trees, no findings.\n"
+    broken = json.loads((BUNDLED / "[1,1]_en_night-market.json").read_text(encoding="utf-8"))
+    broken["interactive_plot"][0]["choices"][0]["cid"] = 99
+    (tmp_path / "broken.json").write_text(json.dumps(broken))
+    found = CliRunner().invoke(command, [str(tmp_path / "broken.json")])
+    assert found.exit_code == 1 and "1 trees, " in found.output
+    assert "a choice leads to 99" in found.output
