@@ -24,8 +24,6 @@ from sociometer.results.planning import Spread
 from sociometer.statistics.intervals import clustered_mean_interval
 from sociometer.statistics.paired import item_differences
 from sociometer.statistics.sequential import (
-    ANYTIME_SHARES,
-    SHARES,
     WIDTH_SHARES,
     SequentialLook,
     blocks,
@@ -61,12 +59,11 @@ def watched(
     failed: Array | None = None,
     margin: float | None = None,
     binary: bool = True,
-    anytime: bool = False,
     level: float = 0.95,
 ) -> tuple[SequentialLook, int]:
     """The rule on two subjects whose items are in the order of play: its last look, and the items it saw."""
     items = one.size
-    ends = blocks(items, ANYTIME_SHARES if anytime else SHARES)
+    ends = blocks(items)
     gone = np.zeros(items, bool) if failed is None else failed
     for nth, end in enumerate(ends):
         kept = ~gone[:end]
@@ -77,7 +74,7 @@ def watched(
             for value in (0.0, 1.0):
                 guess = np.where(gone[:end], value, two[:end])
                 extremes.append(item_differences(one[:end], guess, names, binary=binary))
-        times = (0.0, end / items) if anytime else tuple(count / items for count in ends[: nth + 1])
+        times = tuple(count / items for count in ends[: nth + 1])
         found = look(seen, times, margin=margin, extremes=extremes, level=level)
         if found.verdict:
             return found, end
@@ -93,7 +90,7 @@ def fixed(one: Array, two: Array, labels: Array | None = None, binary: bool = Tr
 def comparisons(rng: np.random.Generator, samples: int) -> Iterator[Row]:
     """False alarms, items used, power, coverage."""
     labels = np.repeat(np.arange(100), 5)
-    alarms, late, peeks = [], [], []
+    alarms, late = [], []
     for seed in range(samples):
         one, two = pair(rng, 0.0, clusters=100)
         order = np.array(order_of_play(ITEMS, seed))
@@ -101,16 +98,12 @@ def comparisons(rng: np.random.Generator, samples: int) -> Iterator[Row]:
         found, items = watched(one[order], two[order], labels[order], failed)
         alarms.append(found.verdict in ("better", "worse"))
         late.append((sent(rng.exponential(np.where(two[order] > 0, 1.0, 3.0)), items) - items) / ITEMS)
-        if len(peeks) < samples // 4:
-            found, _ = watched(one[order], two[order], labels[order], failed, anytime=True)
-            peeks.append(found.verdict in ("better", "worse"))
     data = "500 items, 100 clusters, 5 % errors, 32 in flight"
     yield "false alarms", data, float(np.mean(alarms)), 0.0, 0.06
-    yield "false alarms, --anytime", "the same, looking after every 5 items", float(np.mean(peeks)), 0.0, 0.06
     data = f"beyond those looked at, {IN_FLIGHT} in flight, wrong ones slow"
     yield "(share of items begun)", data, float(np.mean(late)), 0.0, 1.0
     for difference, most in ((0.0, 0.72), (0.02, 0.76), (0.05, 0.76), (0.10, 0.50)):
-        used, power, full, held, own, peeks = [], [], [], [], [], []
+        used, power, full, held, own = [], [], [], [], []
         draws = np.random.default_rng([2026, round(100 * difference)])
         for _ in range(5 * samples):  # more, because a loss of power is a small difference of two shares
             one, two = pair(draws, difference)
@@ -118,8 +111,6 @@ def comparisons(rng: np.random.Generator, samples: int) -> Iterator[Row]:
             used.append(items / ITEMS)
             power.append(found.verdict in ("better", "worse"))
             full.append(bool(fixed(one, two)))
-            if len(peeks) < samples // 4:
-                peeks.append(watched(one, two, anytime=True)[0].verdict in ("better", "worse"))
             held.append(holds(found.interval, difference))
             ends = tuple(end / ITEMS for end in blocks(ITEMS) if end <= items)
             level = nominal_level(ends)
@@ -128,7 +119,6 @@ def comparisons(rng: np.random.Generator, samples: int) -> Iterator[Row]:
         yield "share of items used", name, float(np.mean(used)), 0.0, most
         loss = float(np.mean(full)) - float(np.mean(power))
         yield "power lost", f"{name} (fixed test {np.mean(full):.2f})", loss, -1.0, 0.03
-        yield "(power with --anytime)", name, float(np.mean(peeks)), 0.0, 1.0
         yield "coverage, stopped", name, float(np.mean(held)), 0.94, 1.0
         yield "the score's own", name, float(np.mean(own)), 0.94, 1.0
     same = [watched(*pair(rng, 0.0, 0.05), margin=0.03)[0].verdict == "equivalent" for _ in range(samples)]
@@ -139,14 +129,12 @@ def comparisons(rng: np.random.Generator, samples: int) -> Iterator[Row]:
 
 def not_at_random(rng: np.random.Generator, samples: int) -> Iterator[Row]:
     """A subject that fails only where it would be wrong, at the last look too."""
-    for anytime in (False, True):
-        false = []
-        for _ in range(samples if not anytime else max(20, samples // 4)):
-            one, two = pair(rng, 0.0)
-            failed = (two == 0) & (rng.random(ITEMS) < 0.25)
-            false.append(watched(one, two, None, failed, anytime=anytime)[0].verdict in ("better", "worse"))
-        name = "false alarms, --anytime" if anytime else "false alarms"
-        yield name, "fails on a quarter of what it would get wrong", float(np.mean(false)), 0.0, 0.06
+    false = []
+    for _ in range(samples):
+        one, two = pair(rng, 0.0)
+        failed = (two == 0) & (rng.random(ITEMS) < 0.25)
+        false.append(watched(one, two, None, failed)[0].verdict in ("better", "worse"))
+    yield "false alarms", "fails on a quarter of what it would get wrong", float(np.mean(false)), 0.0, 0.06
 
 
 def checkpoints(rng: np.random.Generator, samples: int) -> Iterator[Row]:
@@ -177,35 +165,31 @@ def drifts(rng: np.random.Generator, samples: int) -> Iterator[Row]:
         "15 points down in the first 15 %, 3 up later": np.where(place < 0.15, -0.15, 0.15 * 0.15 / 0.85),
         **{f"no drift, {points} points": np.full(ITEMS, points / 100) for points in (0, 5, 10, 30)},
     }
-    for anytime in (False, True):
-        name = ", --anytime" * anytime
-        for data, tilt in shapes.items():
-            decided, warned = [], []
-            for _ in range(samples if not anytime else max(20, samples // 4)):
-                lost, changed = rng.random(ITEMS), rng.random(ITEMS)
-                one, two = (lost < 0.5) * 1.0, (np.where(changed < 0.8, lost, rng.random(ITEMS)) < 0.5 + tilt) * 1.0
-                found, items = watched(one, two, anytime=anytime)
-                decided.append(found.verdict in ("better", "worse"))
-                if decided[-1] and items < ITEMS:
-                    warned.append(drift(two[:items] - one[:items], found.verdict) < DRIFT)
-            steady = data.startswith("no drift")
-            yield f"(verdicts{name})", data, float(np.mean(decided)), 0.0, 1.0
-            share = float(np.mean(warned)) if warned else 0.0
-            what = "false warnings" if steady else "(warned of these)"
-            yield what + name, data, share, 0.0, 0.12 if steady else 1.0
+    for data, tilt in shapes.items():
+        decided, warned = [], []
+        for _ in range(samples):
+            lost, changed = rng.random(ITEMS), rng.random(ITEMS)
+            one, two = (lost < 0.5) * 1.0, (np.where(changed < 0.8, lost, rng.random(ITEMS)) < 0.5 + tilt) * 1.0
+            found, items = watched(one, two)
+            decided.append(found.verdict in ("better", "worse"))
+            if decided[-1] and items < ITEMS:
+                warned.append(drift(two[:items] - one[:items], found.verdict) < DRIFT)
+        steady = data.startswith("no drift")
+        yield "(verdicts)", data, float(np.mean(decided)), 0.0, 1.0
+        share = float(np.mean(warned)) if warned else 0.0
+        what = "false warnings" if steady else "(warned of these)"
+        yield what, data, share, 0.0, 0.12 if steady else 1.0
 
 
 def skewed(rng: np.random.Generator, samples: int) -> Iterator[Row]:
     """Skewed graded scores without a difference, of few and many items."""
     for items in (60, 200, ITEMS):
-        for anytime in (False, True):
-            false = []
-            for _ in range(samples if not anytime else max(20, samples // 4)):
-                one, two = rng.beta(1, 20, items), rng.beta(0.2, 4, items)
-                false.append(watched(one, two, binary=False, anytime=anytime)[0].verdict in ("better", "worse"))
-            name = "false alarms" + ", --anytime" * anytime
-            most = 0.08 if items == 60 else 0.065  # docs/reference/numbers.md names the 60 items as a miss
-            yield name, f"{items} differences of Beta(.2, 4) and Beta(1, 20)", float(np.mean(false)), 0.0, most
+        false = []
+        for _ in range(samples):
+            one, two = rng.beta(1, 20, items), rng.beta(0.2, 4, items)
+            false.append(watched(one, two, binary=False)[0].verdict in ("better", "worse"))
+        most = 0.08 if items == 60 else 0.065  # docs/reference/numbers.md names the 60 items as a miss
+        yield "false alarms", f"{items} differences of Beta(.2, 4) and Beta(1, 20)", float(np.mean(false)), 0.0, most
 
 
 def sent(seconds: Array, stop: int) -> int:

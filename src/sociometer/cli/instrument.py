@@ -111,7 +111,7 @@ _GROUPS: dict[SharedOptions, tuple[str, ...]] = {
     "seed": ("seed",),
     "repeats": ("repeats",),
 }  # fmt: skip
-_OF_RUN_ALONE = ("tasks", "name", "label", "shard", "until", "against", "margin", "anytime", "measure")
+_OF_RUN_ALONE = ("tasks", "name", "label", "shard", "until", "against", "margin", "measure")
 
 
 def _heeded(command: CommandCard) -> list[click.Parameter]:

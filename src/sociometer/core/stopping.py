@@ -35,8 +35,6 @@ class Until(Struct, frozen=True, omit_defaults=True):
     """How many models the command has, or how many checkpoints a watch has announced; they share one error rate."""
     checkpoint: Checkpoint | None = None
     """The step of a watched training that the run evaluates; None for any other run."""
-    anytime: bool = False
-    """Whether the verdict must hold whenever somebody looks, not only after the planned blocks."""
 
     def __post_init__(self) -> None:
         if self.goal not in (DECIDED, RANKED) and self.half_width is None:
@@ -47,8 +45,6 @@ class Until(Struct, frozen=True, omit_defaults=True):
             raise UsageError("--until decided needs --against RUN, and --against needs --until decided.")
         if self.margin is not None and (not self.against or not 0 < self.margin < math.inf):
             raise UsageError(f"--margin {self.margin:g} must be above 0 and needs --against RUN.")
-        if self.anytime and self.goal != DECIDED:
-            raise UsageError("--anytime needs --until decided.")
 
     @property
     def half_width(self) -> float | None:
@@ -89,8 +85,6 @@ class StoppingRecord(Struct, frozen=True, omit_defaults=True):
     against: str = ""
     spends: bool = True
     """Whether intervals must allow for the looks: not for a rule that looks only at a width."""
-    anytime: bool = False
-    """Whether intervals must hold at any time, not only at the looks."""
     comparisons: int = 1
     """How many comparisons share one error rate."""
     widen: float = 1.0
@@ -108,12 +102,7 @@ class StoppingRecord(Struct, frozen=True, omit_defaults=True):
 
     @property
     def times(self) -> tuple[float, ...]:
-        """The share of the items at each look so far; empty if intervals need not allow for them.
-
-        A share of 0 at the start means that somebody may have looked at any time before the last share.
-        """
-        if self.anytime and self.looks:
-            return 0.0, self.used / self.items
+        """The share of the items at each look so far; empty if intervals need not allow for them."""
         return tuple(look.items / self.items for look in self.looks) if self.spends else ()
 
     @property

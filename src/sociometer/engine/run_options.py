@@ -135,8 +135,6 @@ OPTIONS = (
     RunOption("against", "Stored run to compare with; stops when the comparison is decided.", default="",
               metavar="RUN"),
     RunOption("margin", "Smallest difference that matters, as the measure is shown; with --against.", float),
-    RunOption("anytime", "With --until decided: the verdict holds whenever you look at the run, not only after blocks"
-              " of items. Costs power: a difference must be about 8 % larger to be found as often.", bool, False),
     RunOption("measure", "Measure that --until looks at [default: the primary one].", default=""),
     RunOption("max_cost", f"Maximum cost in dollars, {CAPS_COVER}.", float),
     RunOption("max_requests", f"Maximum number of requests, {CAPS_COVER}.", int),
@@ -194,7 +192,6 @@ class RunOptions(TypedDict, total=False):
     until: str
     against: str | StoredRun
     margin: float | None
-    anytime: bool
     measure: str
     name: str
     label: str
@@ -212,9 +209,7 @@ def make_config(card: Card, model: str | Function, **options: Unpack[RunOptions]
     caps = Caps(**{name: take(name, None) for name in Caps.__struct_fields__})
     parameters = {_SAMPLING.get(name, name): take(name) for name in list(given) if _is_sampling(name)}
     sampling = Sampling(**{**parameters, "stop": tuple(parameters.get("stop", ()))})
-    until = _until(
-        take("until", ""), take("against", ""), take("margin", None), take("measure", ""), take("anytime", False)
-    )
+    until = _until(take("until", ""), take("against", ""), take("margin", None), take("measure", ""))
     data, prompts = (str(Path(path).absolute()) if (path := take(name, "")) else "" for name in ("data", "prompts"))
     return RunConfig(
         instrument=card.name,
@@ -255,12 +250,12 @@ def with_shared_rule(configs: Sequence[RunConfig]) -> list[RunConfig]:
     return [structs.replace(one, until=structs.replace(until, models=count)) for one in configs]
 
 
-def _until(goal: str, against: "str | StoredRun", margin: float | None, measure: str, anytime: bool) -> Until | None:
+def _until(goal: str, against: "str | StoredRun", margin: float | None, measure: str) -> Until | None:
     """The stopping rule that the options describe; None without one."""
     if goal:
         named = against if isinstance(against, str) else against.id
-        return Until(goal, against=named, margin=margin, measure=measure, anytime=anytime)
-    given = (("--against", against), ("--margin", margin is not None), ("--measure", measure), ("--anytime", anytime))
+        return Until(goal, against=named, margin=margin, measure=measure)
+    given = (("--against", against), ("--margin", margin is not None), ("--measure", measure))
     for option, value in given:
         if value:
             raise UsageError(f"{option} needs --until; to stop when a comparison is decided, add --until decided.")

@@ -19,8 +19,6 @@ from sociometer.statistics.formatting import amount, number, scale_and_digits
 from sociometer.statistics.intervals import clustered_mean_interval
 from sociometer.statistics.item_values import RunItems, read_items, shared_items, with_failed
 from sociometer.statistics.sequential import (
-    ANYTIME_SHARES,
-    SHARES,
     UNDECIDED,
     WIDTH_SHARES,
     blocks,
@@ -129,12 +127,11 @@ class DecidedRule:
         margin = self._margin(task)
         within = f", equivalent within {amount(margin, self._measures[task].unit)}" if margin else ""
         words = f"{title} against {self._reference.subject} until decided{within}"
-        words += ", valid at any time at the price of power" * self._until.anytime
         if self._until.checkpoint:
             words += f", with one error rate for all looks at {counted(self._until.models, 'announced checkpoint')}"
         return StoppingRecord(
-            words, self._measures[task].name, items, blocks(items, ANYTIME_SHARES if self._until.anytime else SHARES),
-            against=self._reference.id, comparisons=self._until.models, anytime=self._until.anytime,
+            words, self._measures[task].name, items, blocks(items),
+            against=self._reference.id, comparisons=self._until.models,
         )  # fmt: skip
 
     def look(self, so_far: StoppingRecord, task: str, view: AnyRun) -> StoppingRecord:

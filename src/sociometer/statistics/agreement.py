@@ -116,10 +116,10 @@ def intraclass(table: ArrayLike) -> float:
     return (between - within) / below if below else math.nan
 
 
-def spearman(first: ArrayLike, second: ArrayLike) -> tuple[float, float, float | None]:
-    """Spearman's rank correlation (mid-ranks for ties), its two-sided p, and the smallest p that is possible."""
+def spearman(first: ArrayLike, second: ArrayLike) -> tuple[float, float]:
+    """Spearman's rank correlation (mid-ranks for ties) and its two-sided p."""
     one, two = (stats.rankdata(np.asarray(values, dtype=np.float64)) for values in (first, second))
-    return float(np.corrcoef(one, two)[0, 1]), *correlation_p(one, two)
+    return float(np.corrcoef(one, two)[0, 1]), correlation_p(one, two)
 
 
 DRAWS = 1_000

@@ -1,4 +1,4 @@
-"""Correlations over few models, with interval, leave-one-out range and correction for unreliability."""
+"""Correlations over few models, with an interval and the model that carries them."""
 
 import functools
 import itertools
@@ -25,17 +25,12 @@ SWING = 0.15
 
 
 class Correlation(Struct, frozen=True):
-    """Pearson's r with its interval and its leave-one-out range.
-
-    `carried_by` names the point that changes r most, if the change is large.
-    """
+    """Pearson's r with its interval; `carried_by` names the point that changes r most, if the change is large."""
 
     r: float
     p_value: float
     interval: Interval
     n: int
-    lowest: float
-    highest: float
     carried_by: str = ""
 
 
@@ -50,7 +45,7 @@ def few_families(interval: Interval) -> str:
 def pearson(
     x: ArrayLike, y: ArrayLike, names: Sequence[str] | None = None, families: Sequence[Hashable] | None = None
 ) -> Correlation:
-    """Pearson's r, two-sided p (`correlation_p`), interval by Fisher's z, leave-one-out range.
+    """Pearson's r, two-sided p (`correlation_p`), interval by Fisher's z.
 
     z = atanh r, SE = 1/√(n − 3); assumes independent points that are approximately bivariate normal. Models of one
     family are not independent: with `families`, the interval is that of a jackknife of z over them. `carried_by`
@@ -67,7 +62,6 @@ def pearson(
     far = int(np.nanargmax(np.abs(without - r)))
     label = names[far] if names is not None else f"point {far + 1}"
     carried_by = label if abs(float(without[far]) - r) > SWING else ""
-    lowest, highest = float(np.nanmin(without)), float(np.nanmax(without))
 
     def fisher_z(kept: NDArray[np.bool_]) -> float:
         r = float(row_correlations(first[None, kept], second[None, kept])[0])
@@ -80,7 +74,7 @@ def pearson(
     else:
         z, half = fisher_z(first == first), normal_quantile(0.975) / math.sqrt(n - 3)
         interval = Interval(math.tanh(z - half), math.tanh(z + half), 0.95, "Fisher z", n)
-    return Correlation(r, correlation_p(first, second)[0], interval, n, lowest, highest, carried_by)
+    return Correlation(r, correlation_p(first, second), interval, n, carried_by)
 
 
 def leave_one_out(x: Floats, y: Floats) -> Floats:
@@ -118,8 +112,8 @@ def correlation_contrast(
     return *means(np.ones(values.shape[1], dtype=bool)), apart
 
 
-def correlation_p(x: Floats, y: Floats) -> tuple[float, float | None]:
-    """Two-sided p of Pearson's r, and the smallest p that these values allow (None where p is not exact).
+def correlation_p(x: Floats, y: Floats) -> float:
+    """Two-sided p of Pearson's r.
 
     Up to nine points, the share of all orders of `y` with a correlation at least as far from zero; otherwise by the t
     distribution. On ranks this is the test of Spearman's rho.
@@ -127,10 +121,9 @@ def correlation_p(x: Floats, y: Floats) -> tuple[float, float | None]:
     n = x.size
     if n > EXACT_UP_TO:
         r = float(np.clip(np.corrcoef(x, y)[0, 1], -1, 1))
-        return (0.0 if abs(r) >= 1 else 2 * t_below(-abs(r) * math.sqrt((n - 2) / (1 - r * r)), n - 2)), None
+        return 0.0 if abs(r) >= 1 else 2 * t_below(-abs(r) * math.sqrt((n - 2) / (1 - r * r)), n - 2)
     products = np.abs((y - y.mean())[_orders(n)] @ (x - x.mean()))
-    slack = 1e-9 * products.max()
-    return float(np.mean(products >= products[0] - slack)), float(np.mean(products >= products.max() - slack))
+    return float(np.mean(products >= products[0] - 1e-9 * products.max()))
 
 
 @functools.lru_cache(maxsize=2)

@@ -25,8 +25,6 @@ special = lazy("scipy.special")
 
 SHARES = (0.2, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 1.0)
 """The shares of the items after which a comparison is looked at."""
-ANYTIME_SHARES = tuple(share / 100 for share in range(1, 101))
-"""The same for a verdict that holds at any time."""
 WIDTH_SHARES = tuple(share / 20 for share in range(2, 21))
 """The shares of the items after which a width is looked at; looking often costs nothing there."""
 FEWEST = 30
@@ -83,17 +81,11 @@ def nominal_level(times: tuple[float, ...], level: float = 0.95) -> float:
     """The level at which the interval of the last look is made, so that those of all looks hold together at `level`.
 
     An interval made so is valid whatever the reason to stop was (a repeated confidence interval). Without looks, it is
-    the level itself. Times that start with 0 allow for a look at any time: the sum of a process without drift crosses
-    the normal quantile z of 1 − α/4 at any time before the end with probability α/2 (by reflection), and −z likewise.
+    the level itself.
     """
     if not times:
         return level
-    bound = _reflected(level) / math.sqrt(times[-1]) if times[0] == 0 else bounds(times, level)[-1]
-    return min(_HIGHEST, max(level, 2 * normal_below(bound) - 1))
-
-
-def _reflected(level: float) -> float:
-    return normal_quantile(1 - (1 - level) / 4)
+    return min(_HIGHEST, max(level, 2 * normal_below(bounds(times, level)[-1]) - 1))
 
 
 def earliest(looked: Iterable[tuple[float, ...]]) -> tuple[float, ...]:
@@ -167,7 +159,7 @@ def drift(differences: Floats, verdict: str) -> float:
     still = item_differences(np.zeros(later.size), later, binary=False).interval().low
     if float(np.ptp(differences)) == 0.0 or (verdict != "equivalent" and still is not None and still > 0):
         return 1.0
-    rho, p_value, _ = spearman(np.arange(differences.size), differences)
+    rho, p_value = spearman(np.arange(differences.size), differences)
     return p_value if verdict == "equivalent" else p_value / 2 if rho * mean < 0 else 1 - p_value / 2
 
 
@@ -185,7 +177,7 @@ def _futile(
     error = (interval.high - interval.low) / 2 / normal_quantile(0.5 + at / 2) * math.sqrt(time)
     spread = error * math.sqrt((1 - time) / time)
     later = (*times, *(share for share in SHARES if share > time))
-    needed = (_reflected(level) if times[0] == 0 else bounds(later, level)[-1]) * error
+    needed = bounds(later, level)[-1] * error
 
     def above(edge: float) -> float:
         return normal_below((mean - edge) / spread)

@@ -253,7 +253,7 @@ class StoredRun:
         if until is None or until.half_width is not None or (stopping and stopping.verdict):
             return stopping.times if stopping else ()
         played, planned = self.part(task) or (1, 1)
-        looked = (0.0,) if until.anytime else stopping.times if stopping else ()
+        looked = stopping.times if stopping else ()
         return (*looked, played / planned) if played / planned > max((0.0, *looked)) else looked
 
     def episodes(self, task: str = "", item: str | None = None, *, scored: bool = True) -> Iterator[Episode[Any, Any]]:

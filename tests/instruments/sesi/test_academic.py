@@ -34,7 +34,6 @@ def test_a_cell_that_one_model_carries_is_named():
     """Without davinci SI-DROP falls from .75 to .55."""
     pair = pairs()[frozenset(("DROP", "SESI"))]
     assert pair.note == "depends on davinci"
-    assert pair.correlation.lowest == pytest.approx(0.55, abs=0.005)
 
 
 def test_the_test_of_the_difference_says_that_thirteen_models_are_few():
