@@ -162,7 +162,6 @@ async def ask_votes(
     orders: Iterable[Sequence[int]],
     *,
     key: int | None = None,
-    role: str = SUBJECT,
     sampling: Sampling | None = None,
     language: str = "en",
     decide: Callable[[Iterable[int | None]], int | None] = majority,
@@ -171,11 +170,9 @@ async def ask_votes(
 
     Where probabilities are read, one vote is the mean over all rotations of the first order.
     """
-    orders = islice(orders, 1) if by_probability(session, role) else orders
+    orders = islice(orders, 1) if by_probability(session) else orders
     votes = [
-        await ask_choice(
-            session, messages, options, order=order, key=key, role=role, sampling=sampling, language=language
-        )
+        await ask_choice(session, messages, options, order=order, key=key, sampling=sampling, language=language)
         for order in orders
     ]
     return ChoiceAnswer(tuple(votes), decide(vote.picked for vote in votes))

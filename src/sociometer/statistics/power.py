@@ -51,9 +51,7 @@ def _smallest_shift(clusters: float, power: float, level: float) -> float:
     return _bisected(lambda shift: paired_power(shift, 1.0, clusters, level) >= power, high, 1e-13 * high)
 
 
-def items_needed(
-    margin: float, deviation: float, *, power: float = 0.8, level: float = 0.95, design_effect: float = 1.0
-) -> int:
+def items_needed(margin: float, deviation: float, *, power: float = 0.8, design_effect: float = 1.0) -> int:
     """The number of items needed to find a true difference of `margin` with the given power; at least two.
 
     `deviation` is the standard deviation of the item differences; `design_effect` is the number of clustered items
@@ -65,7 +63,7 @@ def items_needed(
         return 2
 
     def reached(items: int) -> bool:
-        return paired_power(margin, deviation / math.sqrt(items), items, level) >= power
+        return paired_power(margin, deviation / math.sqrt(items), items) >= power
 
     return math.ceil(round(_smallest(reached, 2, 4) * max(1.0, design_effect), 6))
 
@@ -96,19 +94,15 @@ def binary_power(items: int, gained: float, lost: float, level: float = 0.95) ->
     return float((weights * np.where(edge >= 0, chance, 0.0)).sum())
 
 
-def binary_items_needed(
-    difference: float, discordant: float, *, power: float = 0.8, level: float = 0.95, design_effect: float = 1.0
-) -> int:
+def binary_items_needed(difference: float, discordant: float, *, power: float = 0.8, design_effect: float = 1.0) -> int:
     """The number of right-or-wrong items that show a true difference with the power, from which on all do.
 
     `discordant` is the share on which the two differ, at least the difference. The exact power goes up and down from
     one number to the next, so the answer is where it has reached the power for good.
     """
     gained, lost = (discordant + difference) / 2, (discordant - difference) / 2
-    found = _smallest(lambda items: binary_power(items, gained, lost, level) >= power, 2, 4)
-    further = [
-        items for items in range(found, found + found // 5 + 5) if binary_power(items, gained, lost, level) < power
-    ]
+    found = _smallest(lambda items: binary_power(items, gained, lost) >= power, 2, 4)
+    further = [items for items in range(found, found + found // 5 + 5) if binary_power(items, gained, lost) < power]
     return math.ceil(round((further[-1] + 1 if further else found) * max(1.0, design_effect), 6))
 
 
