@@ -11,9 +11,12 @@ _WITHOUT_STORE = (("get",), ("help",), ("list",), ("paper", "reproduce"), ("stor
 """The commands that work on no store, or name theirs."""
 _FUNCTIONS = {
     "runs": "runs", "list": "list_instruments", "list models": "list_models", "run": "run", "resume": "resume",
-    "show": "get_run", "compare": "compare",
+    "show": "get_run", "compare": "compare", "check": "check",
 }  # fmt: skip
 """What does the same in Python, after `import sociometer as sm`."""
+
+
+_OF_A_STUDY = {"show": "people", "export": "export('FOLDER')", "norms": "norm('FILE')"}
 
 
 class _Caller(Struct, frozen=True):
@@ -58,6 +61,9 @@ def hint(first: str, *more: object) -> str:
     if caller.python and function:
         store = [f"store={caller.store!r}"] if caller.store and words[0] != "list" else []
         return f"sm.{function}({', '.join([*_arguments(words), *store])})"
+    if caller.python and words[0] == "study" and len(words) > 2 and words[1] in _OF_A_STUDY:
+        store = f", store={caller.store!r}" if caller.store else ""
+        return f"sm.study({words[2]!r}{store}).{_OF_A_STUDY[words[1]]}"
     where = () if any(words[: len(one)] == one for one in _WITHOUT_STORE) else caller.options
     return shlex.join(("sociometer", *words, *where))
 

@@ -48,6 +48,10 @@ class ModelEntry(Struct, frozen=True, omit_defaults=True):
     ready: bool | None = None
     base_url: str = ""
 
+    def __repr__(self) -> str:
+        state = {True: "ready", False: f"set {self.key_variable}" if self.key_variable else "not fetched"}
+        return f"<model {self.spec}: {self.help}, {state.get(self.ready, 'needs a server')}>"
+
 
 def resolve(spec: str, options: ModelOptions | None = None) -> Player:
     """The player for a model; raise a UsageError, before anything is sent, if there is none."""

@@ -9,6 +9,7 @@ from msgspec import Struct
 from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import NotFound, UsageError, hint, unknown
 from sociometer.core.instrument import Instrument
+from sociometer.core.measure import Shown
 from sociometer.core.settings import is_paper
 from sociometer.core.task import TASK
 from sociometer.core.words import counted, first_of, grouped, listed
@@ -40,7 +41,7 @@ class LeftOut(Struct, frozen=True):
         return f"{self.subject or 'no subject'} ({self.run}): {self.why}"
 
 
-class ChosenRuns(Struct, frozen=True):
+class ChosenRuns(Shown, frozen=True):
     """The runs that a user named, or one run for each subject and instrument."""
 
     runs: tuple[StoredRun, ...]
@@ -48,6 +49,12 @@ class ChosenRuns(Struct, frozen=True):
     """A sentence for each instrument: the chosen runs and the subjects without one; none if the runs were named."""
     left_out: tuple[LeftOut, ...] = ()
     """The other runs of the same instruments; none if the runs were named."""
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, (*map(repr, self.runs), *self.notes, *self.left_out)))
+
+    def __iter__(self) -> Iterator[StoredRun]:
+        return iter(self.runs)
 
     @property
     def by_instrument(self) -> dict[str, list[StoredRun]]:

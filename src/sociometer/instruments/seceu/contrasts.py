@@ -34,7 +34,7 @@ class Subject(Struct, frozen=True):
 def subject_of(run: Run) -> Subject:
     """Return a stored run as a subject."""
     summary = run.summary("feelings")
-    measure, mean = summary.measure("eq"), summary.measure("distance")
+    measure, mean = summary.find("eq"), summary.find("distance")
     return Subject(
         run.subject,
         None if measure is None else measure.value,
