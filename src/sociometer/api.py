@@ -230,7 +230,7 @@ def resume(
     `key_variable` names the environment variable with the subject's key, or with the key of each role. It is needed
     for servers other than the provider's own, because it is never taken from the store. `code` names again the
     functions (`python/MODULE:FUNCTION`) that the run asks; `headers` gives again those of `server_fields`, by the same
-    names (`header.X-Team`). Example: `sm.resume("last", max_requests=100)`
+    names (`header.X-Team`). Example: `sm.resume("old", max_requests=100)`
     """
     with _calling(progress) as listener:
         engine = _engine(store, listener)

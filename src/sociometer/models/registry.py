@@ -49,8 +49,8 @@ class ModelEntry(Struct, frozen=True, omit_defaults=True):
     base_url: str = ""
 
     def __repr__(self) -> str:
-        state = {True: "ready", False: f"set {self.key_variable}" if self.key_variable else "not fetched"}
-        return f"<model {self.spec}: {self.help}, {state.get(self.ready, 'needs a server')}>"
+        state = "" if self.ready is None else ", ready" if self.ready else f", not ready {self.key_variable}".rstrip()
+        return f"<model {self.spec}: {self.help}{state}>"
 
 
 def resolve(spec: str, options: ModelOptions | None = None) -> Player:

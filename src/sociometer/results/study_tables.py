@@ -145,10 +145,11 @@ def study_tables(store: Store, study: str, load: Callable[[str], Instrument]) ->
     """The people with their results, the items, the answers to each task, and a codebook of these tables."""
     tables, declared = _study_rows(store, study, load)
     tables["codebook"] = list(_codebook(tables, declared))
+    numbers = {column for (_, column), about in declared.items() if about.get("type") == "number"}
     found = {}
     for name, rows in tables.items():
         columns = _columns(rows)
-        cells = tuple(tuple(_cell(row.get(column)) for column in columns) for row in rows)
+        cells = tuple(tuple(_cell(row.get(column), column in numbers) for column in columns) for row in rows)
         found[name] = Table(name, f"Study {study}: {name}", tuple(map(_variable, columns)), cells)
     return found
 
@@ -295,8 +296,10 @@ def _slug(text: str) -> str:
     return re.sub(r"\W+", "_", text, flags=re.ASCII).strip("_").lower()
 
 
-def _cell(value: Any) -> Any:
-    """A cell on one line, since not every program reads a cell with several."""
+def _cell(value: Any, number: bool = False) -> Any:
+    """A cell on one line, since not every program reads a cell with several; the answer to a question for a number."""
+    if number and isinstance(value, str) and _NUMBER.fullmatch(value):
+        return float(value) if "." in value else int(value)
     return int(value) if isinstance(value, bool) else _LINE_END.sub(r"\\n", value) if isinstance(value, str) else value
 
 
