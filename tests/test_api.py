@@ -325,8 +325,9 @@ def test_whatever_takes_a_run_takes_its_name_its_subject_or_a_list(old_and_new, 
     assert sm.gate([old, "new"], store=old_and_new) and not sm.gate(new, old)
     assert sm.export([old, "new"], tmp_path / "x.csv", store=old_and_new).read_text().count("\n") == 61
     assert sm.report("old", tmp_path / "page.html", store=old_and_new).exists()
-    one, several = (sm.paper(given, tmp_path / "p", store=old_and_new) for given in (["old", new], "sesi"))
-    assert one.parts == several.parts
+    assert sm.paper(["old", new], tmp_path / "p", store=old_and_new).instrument == "sesi"
+    with pytest.raises(UsageError, match="no stored run has the official items of sesi"):
+        sm.paper("sesi", tmp_path / "p", store=old_and_new)
     assert sm.get_run(old) is old
 
 
@@ -373,7 +374,7 @@ def test_results_print_as_text(old_and_new, tmp_path):
     run = sm.get_run("new", store=old_and_new)
     shown = [
         sm.choose("sesi", store=old_and_new), sm.compare("old", "new", store=old_and_new), run.summary(),
-        sm.gate("old", "new", store=old_and_new), sm.paper("sesi", tmp_path, store=old_and_new), sm.check("seceu"),
+        sm.gate("old", "new", store=old_and_new), sm.paper("old", tmp_path, store=old_and_new), sm.check("seceu"),
         sm.compare("sesi", store=old_and_new).ranking(), sm.reliability("sesi", store=old_and_new),
         sm.list_models(), sm.list_instruments(), sm.figures(run), [*run.episodes()],
         run.transcript(next(run.episodes()).item.id), run.summary().measure("accuracy"),

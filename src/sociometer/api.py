@@ -472,10 +472,10 @@ def paper(
     published: bool = False,
     store: str | Path | None = None,
 ) -> "PaperPack":
-    """Write the tables and figures of an instrument's paper from runs, or from all runs of an instrument.
+    """Write the tables and figures of an instrument's paper from runs, or for its name from all that are official.
 
     `models` is a CSV file with a column `model` and facts that the paper shows next to the scores. `published` adds the
-    rows that the paper prints. Example: `sm.paper("sesi", "tables")`
+    rows that the paper prints. Example: `sm.paper(["old", "new"], "tables")`
     """
     from sociometer.reporting.paper import write_pack  # here, since only the files need vl_convert
 

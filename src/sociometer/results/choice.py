@@ -140,7 +140,9 @@ def choose_by_words(
 
 
 def choose_for_paper(store: Store, load: Load, instrument: str, references: Sequence[str] = ()) -> ChosenRuns:
-    """The named runs; without names or with `all`, the most complete run of each subject, task and setting."""
+    """The named runs; with `all`, the most complete run of each subject, task and setting; without names, of these the
+    runs of the official test and analyses of runs.
+    """
     if references and not means_all(references):
         return choose_runs(store, load, references, instrument=instrument)
     fullest: dict[tuple[object, ...], tuple[tuple[bool, int, float], StoredRun]] = {}
@@ -164,7 +166,18 @@ def choose_for_paper(store: Store, load: Load, instrument: str, references: Sequ
         raise UsageError(
             f"the store has no run of {instrument}. Start one with: {hint('run', instrument, '--model', 'MODEL')}"
         )
-    return ChosenRuns(tuple(run for _, run in fullest.values()))
+    every = tuple(run for _, run in fullest.values())
+    if references:
+        return ChosenRuns(every)
+    if not any(run.manifest.whose_items != "bundled" for run in every):
+        play = hint("run", instrument, "--official", "--model", "MODEL")
+        other = "name other runs, or give 'all'"
+        raise UsageError(f"no stored run has the official items of {instrument}: play them ('{play}'), {other}.")
+    kept = tuple(run for run in every if run.manifest.whose_items != "bundled" or run.manifest.given_items)
+    told = first_of([f"{run.subject or ', '.join(run.tasks)} {run.id}" for run in kept], 8)
+    left = len(every) - len(kept)
+    also = f"; left out, on bundled items: {left} runs." if left else "."
+    return ChosenRuns(kept, (f"{instrument}: using {told}{also}",))
 
 
 def means_all(references: Sequence[StoredRun | str]) -> bool:
