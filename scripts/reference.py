@@ -58,8 +58,8 @@ PYTHON = {
         "results.runs.Comparisons",
         "results.verdicts.Comparison: where first second value low high verdict measure measures sentence notes refused"
         " worse primary_rows",
-        "results.verdicts.ComparedMeasure: name group value low high verdict paired p_adjusted detectable margin primary"
-        " failed",
+        "results.verdicts.ComparedMeasure: name group value low high verdict paired p_adjusted detectable margin"
+        " primary failed",
         "statistics.paired.PairedDifference: first second difference interval p_value effect items clusters",
         "api.gate",
         "results.runs.Gate",
@@ -180,7 +180,8 @@ def _definition(module: str, name: str) -> tuple[str, ast.ClassDef | Function]:
 
 
 def _class(source: str, node: ast.ClassDef, chosen: list[str]) -> str:
-    bases = ", ".join(ast.unparse(base) for base in node.bases if ast.unparse(base) not in ("Struct", "Shown", "Protocol"))
+    named = map(ast.unparse, node.bases)
+    bases = ", ".join(base for base in named if base not in ("Struct", "Shown", "Protocol"))
     parts = [f"\n### {node.name}\n\n`class {node.name}{f'({bases})' if bases else ''}`\n\n{_docstring(node)}"]
     rows, methods = [], []
     for member, after in zip(node.body, [*node.body[1:], None], strict=True):
