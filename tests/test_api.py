@@ -363,6 +363,16 @@ def test_the_difference_of_a_task_is_one_step_away(old_and_new):
     assert task.measure("accuracy", ability="empathy").group == {"ability": "empathy"}
 
 
+def test_a_refused_comparison_has_no_difference_and_says_why(store):
+    first, second = (
+        sm.run("sesi", "baseline/random", items=[item], store=store) for item in ("sesi-emp-137", "sesi-emp-140")
+    )
+    (task,) = sm.compare(first, second)
+    assert task.verdict == "refused"
+    with pytest.raises(UsageError, match="cannot be compared"):
+        _ = task.value
+
+
 def test_of_several_runs_a_task_and_a_subject_name_a_comparison(three_subjects):
     found = sm.compare("sesi", store=three_subjects)
     with pytest.raises(NotFound, match=r'choose one of the comparisons \["sesi/questions", "baseline/oracle"\], \["'):

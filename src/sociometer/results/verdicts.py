@@ -145,8 +145,10 @@ class Comparison(Shown, frozen=True):
     def measure(self, name: str = "", **group: str) -> ComparedMeasure:
         """The difference on a measure (default: the primary one), overall or of a group; NotFound if there is none."""
         able = [row for row in self.measures if row.group == group and (row.name == name if name else row.primary)]
+        if self.refused:
+            raise UsageError(self.sentence)
         if not able:
-            raise unknown("compared measure", name, {row.name for row in self.measures}, self.refused)
+            raise unknown("compared measure", name, {row.name for row in self.measures})
         return able[0]
 
     @property
