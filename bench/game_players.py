@@ -95,7 +95,7 @@ def played(player: Player | str, task: str, seed: int, **settings: int) -> Summa
 
 def line(name: str, summary: Summary, measures: tuple[str, ...]) -> str:
     """Return one line of a table."""
-    found = [summary.measure(measure) for measure in measures]
+    found = [summary.find(measure) for measure in measures]
     cells = ["" if one is None or one.value is None else f"{one.value:.2f}" for one in found]
     return f"| {name} | {' | '.join(cells)} |"
 

@@ -43,10 +43,11 @@ PYTHON = {
         "api.get_run",
         "store.stored_run.StoredRun: subject status settings summary episodes transcript failures rescore manifest",
         "core.measure.Summary: measures measure tables",
+        "core.measure.Table: columns rows note records frame",
         "core.measure.Measure: name value group interval items clusters unreadable errors note cases",
         "core.measure.Interval: low high level method clusters",
         "core.task.Episode",
-        "results.export.frame",
+        "api.frame",
         "api.figures",
         "core.measure.Figure: save",
     ),
@@ -55,16 +56,22 @@ PYTHON = {
         "results.choice.ChosenRuns: runs notes left_out",
         "api.compare",
         "results.runs.Comparisons",
-        "results.verdicts.Comparison: where first second measures sentence notes refused worse primary_rows",
-        "results.verdicts.ComparedMeasure: name group paired verdict p_adjusted detectable margin primary failed",
+        "results.verdicts.Comparison: where first second value low high verdict measure measures sentence notes refused"
+        " worse primary_rows",
+        "results.verdicts.ComparedMeasure: name group value low high verdict paired p_adjusted detectable margin"
+        " primary failed",
         "statistics.paired.PairedDifference: first second difference interval p_value effect items clusters",
         "api.gate",
         "results.runs.Gate",
         "results.runs.Rankings: boards unranked verdict",
+        "api.reliability",
+        "results.reliability.Reliabilities",
         "api.report",
+        "api.export",
         "api.paper",
     ),
-    "Instruments and models": ("api.list_instruments", "api.list_models", "core.conversation.Reply"),
+    "Studies of people": ("api.study", "results.study_tables.StudyResults"),
+    "Instruments and models": ("api.list_instruments", "api.list_models", "api.check", "core.conversation.Reply"),
     "Published figures": ("api.reproduce", "api.Reproduction"),
     "Errors": tuple(
         f"core.errors.{name}"
@@ -173,7 +180,8 @@ def _definition(module: str, name: str) -> tuple[str, ast.ClassDef | Function]:
 
 
 def _class(source: str, node: ast.ClassDef, chosen: list[str]) -> str:
-    bases = ", ".join(ast.unparse(base) for base in node.bases if ast.unparse(base) not in ("Struct", "Protocol"))
+    named = map(ast.unparse, node.bases)
+    bases = ", ".join(base for base in named if base not in ("Struct", "Shown", "Protocol"))
     parts = [f"\n### {node.name}\n\n`class {node.name}{f'({bases})' if bases else ''}`\n\n{_docstring(node)}"]
     rows, methods = [], []
     for member, after in zip(node.body, [*node.body[1:], None], strict=True):

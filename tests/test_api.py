@@ -2,17 +2,20 @@
 
 import asyncio
 import inspect
+import re
 import subprocess
 import sys
 import threading
+from html import unescape
 
 import msgspec
 import pytest
 
 import sociometer as sm
+from results.test_norms import POINTS, make_study
 from simulated_people import SCENARIOS, simulated_people
 from sociometer.cli.main import run_command
-from sociometer.core.errors import NeverAnswered, SociometerError, UsageError
+from sociometer.core.errors import NeverAnswered, NotFound, SociometerError, UsageError
 from sociometer.instruments.seceu.norming import build_norm
 
 
@@ -34,6 +37,34 @@ def test_the_names_are_sorted_documented_and_there():
     assert set(sm.__all__) <= set(dir(sm))
     with pytest.raises(AttributeError, match="it has: ChosenRuns, CommandContext"):
         _ = sm.nothing
+
+
+EXAMPLE = re.compile(r"`((?:\[|bool\()?[^`]*\bsm\.\w+\([^`]*)`")
+
+
+def make_runs(folder):
+    """A store with two runs of SESI, and the people of a study with a model beside them."""
+    store = make_study(folder / "s.db", "seceu", POINTS, people=6, limit=4)
+    for name, model in (("old", "baseline/random"), ("new", "baseline/oracle")):
+        sm.run("sesi", model, limit=30, store=store, name=name)
+    sm.run("seceu", "baseline/random", limit=4, store=store, name="model")
+    return store
+
+
+@pytest.fixture(scope="module")
+def old_and_new(tmp_path_factory):
+    return make_runs(tmp_path_factory.mktemp("old-and-new"))
+
+
+def test_every_function_has_examples_that_run(tmp_path, monkeypatch):
+    monkeypatch.setenv("SOCIOMETER_STORE", str(make_runs(tmp_path)))
+    monkeypatch.chdir(tmp_path)
+    for name in (name for name in sm.__all__ if name.islower()):
+        examples = EXAMPLE.findall(" ".join(inspect.getdoc(getattr(sm, name)).split()))
+        assert any(f"sm.{name}(" in example for example in examples), name
+        for example in examples:
+            if "await" not in example:
+                assert eval(example, {"sm": sm}) is not None
 
 
 def test_importing_it_loads_neither_models_nor_statistics():
@@ -121,7 +152,8 @@ def test_a_function_that_sometimes_raises_plays_to_the_end(store):
 def test_print_shows_the_score_and_hints_are_python(store):
     run = sm.run("sesi", model=lambda messages: "A", limit=12, store=store, name="mine", max_requests=5)
     assert str(run).startswith("mine: ") and "accuracy " in str(run) and "is stopped, 41 %" in str(run)
-    assert 'Add settings={"blind": True}' in run._repr_html_() and "--blind" not in run._repr_html_()
+    assert 'Add settings={"blind": True}' in unescape(run._repr_html_()) and "--blind" not in run._repr_html_()
+    assert 'Add settings={"blind": True}' in str(run.summary())
     with pytest.raises(UsageError, match=r"^items and limit cannot be combined"):
         sm.run("sesi", "baseline/first", items=["x"], limit=3, store=store)
     with pytest.raises(UsageError) as raised:
@@ -284,6 +316,109 @@ def test_a_cap_stops_a_run_that_can_be_resumed(store, openai_server):
     assert len(openai_server.received) == 4
 
 
+def test_whatever_takes_a_run_takes_its_name_its_subject_or_a_list(old_and_new, tmp_path):
+    old, new = (sm.get_run(name, store=old_and_new) for name in ("old", "new"))
+    assert len(sm.frame("old", store=old_and_new)) == 30
+    assert set(sm.frame(["baseline/oracle", old], store=old_and_new)["subject"]) == {old.subject, new.subject}
+    assert sm.figures("new", store=old_and_new).keys() == sm.figures(new).keys()
+    assert sm.compare(["old", new], store=old_and_new).verdict == sm.compare(old, new).verdict
+    assert sm.gate([old, "new"], store=old_and_new) and not sm.gate(new, old)
+    assert sm.export([old, "new"], tmp_path / "x.csv", store=old_and_new).read_text().count("\n") == 61
+    assert sm.report("old", tmp_path / "page.html", store=old_and_new).exists()
+    assert sm.paper(["old", new], tmp_path / "p", store=old_and_new).instrument == "sesi"
+    with pytest.raises(UsageError, match="no stored run has the official items of sesi"):
+        sm.paper("sesi", tmp_path / "p", store=old_and_new)
+    assert sm.get_run(old) is old
+
+
+def test_a_subject_with_runs_of_two_instruments_is_told_the_call_that_picks_one(old_and_new):
+    with pytest.raises(UsageError, match="several runs fit 'baseline/random'") as raised:
+        sm.get_run("baseline/random", store=old_and_new)
+    call = re.search(r"such as (sm\.get_run\(.*\))\.$", str(raised.value))[1]
+    assert eval(call, {"sm": sm}).subject == "baseline/random"
+    assert sm.get_run("baseline/random", "sesi", store=old_and_new).record.name == "old"
+
+
+def test_an_unknown_measure_or_task_is_told_the_known_ones(old_and_new):
+    summary = sm.get_run("new", store=old_and_new).summary()
+    with pytest.raises(NotFound, match="unknown measure 'acuracy'; did you mean 'accuracy'"):
+        summary.measure("acuracy")
+    with pytest.raises(NotFound, match=r"'accuracy \(ability=empaty\)'; did you mean 'accuracy \(ability=empathy\)'"):
+        summary.measure("accuracy", ability="empaty")
+    found = sm.compare("old", "new", store=old_and_new)
+    with pytest.raises(NotFound, match=r'choose one of the comparisons \["sesi/questions"\], not .question'):
+        found["question"]
+    with pytest.raises(NotFound, match="did you mean 'accuracy'"):
+        found["questions"].measure("acuracy")
+
+
+def test_the_difference_of_a_task_is_one_step_away(old_and_new):
+    found = sm.compare("old", "new", store=old_and_new)
+    (task,) = found
+    row = task.primary_rows[0]
+    assert found["questions"] is found["sesi/questions"] is found[0] is task
+    assert (task.value, task.verdict) == (row.paired.difference, "better")
+    assert (task.low, task.high) == (row.paired.interval.low, row.paired.interval.high)
+    assert str(task.measure("accuracy")).endswith("30 items: better")
+    assert task.measure("accuracy", ability="empathy").group == {"ability": "empathy"}
+
+
+def test_a_refused_comparison_has_no_difference_and_says_why(store):
+    first, second = (
+        sm.run("sesi", "baseline/random", items=[item], store=store) for item in ("sesi-emp-137", "sesi-emp-140")
+    )
+    (task,) = sm.compare(first, second)
+    assert task.verdict == "refused"
+    with pytest.raises(UsageError, match="cannot be compared"):
+        _ = task.value
+
+
+def test_of_several_runs_a_task_and_a_subject_name_a_comparison(three_subjects):
+    found = sm.compare("sesi", store=three_subjects)
+    with pytest.raises(NotFound, match=r'choose one of the comparisons \["sesi/questions", "baseline/oracle"\], \["'):
+        found["questions"]
+    assert found["questions", "baseline/first"].second == "baseline/first"
+
+
+def test_results_print_as_text(old_and_new, tmp_path):
+    run = sm.get_run("new", store=old_and_new)
+    shown = [
+        sm.choose("sesi", store=old_and_new), sm.compare("old", "new", store=old_and_new), run.summary(),
+        sm.gate("old", "new", store=old_and_new), sm.paper("old", tmp_path, store=old_and_new), sm.check("seceu"),
+        sm.compare("sesi", store=old_and_new).ranking(), sm.reliability("sesi", store=old_and_new),
+        sm.list_models(), sm.list_instruments(), sm.figures(run), [*run.episodes()],
+        run.transcript(next(run.episodes()).item.id), run.summary().measure("accuracy"),
+        sm.study("spring", store=old_and_new), sm.study("spring", store=old_and_new).people,
+    ]  # fmt: skip
+    for one in shown:
+        assert not re.search(r"\b[A-Z]\w+\((\w+=|<)", f"{one} {one!r}"), one
+    assert str(shown[3]).startswith("The gate holds.")
+    assert "[baseline/oracle] " in str(shown[12]) and "[to subject] Below, a situation" in str(shown[12])
+
+
+def test_completion_offers_what_users_need(old_and_new):
+    offered = [name for name in dir(sm.get_run("new", store=old_and_new)) if not name.startswith("_")]
+    assert len(offered) <= 20 and {"summary", "episodes", "transcript", "subject"} <= set(offered)
+
+
+def test_rank_with_runs_is_told_what_ranks_runs(old_and_new):
+    for given in ([["old", "new"]], ["sesi", "baseline/random"], ["sesi"]):
+        with pytest.raises(UsageError, match=r"rank plays models.*sm\.compare\(…\)\.ranking\(\) ranks runs"):
+            sm.rank(*given, store=old_and_new)
+
+
+def test_a_notebook_shows_an_error_without_our_own_lines(store):
+    with pytest.raises(UsageError) as raised:
+        sm.run("sesy", "baseline/random", store=store)
+    assert raised.value._render_traceback_() == [f"NotFound: {raised.value}"]
+
+
+def test_a_command_in_an_error_stays_a_command(store):
+    with pytest.raises(NotFound, match="'sociometer study create INSTRUMENT --name NAME'"):
+        sm.study("spring", store=store)
+    assert not store.exists()
+
+
 def test_a_report_takes_names_and_runs(store, tmp_path):
     one = sm.run("sesi", model="baseline/random", limit=3, store=store, name="one")
     sm.run("sesi", model="baseline/first", limit=3, store=store, name="two")
@@ -360,7 +495,7 @@ def test_a_setting_given_as_an_option_is_told_where_it_goes(store):
 
 def test_results_can_be_printed(store, tmp_path):
     one, two = (sm.run("sesi", model=f"baseline/{name}", limit=20, store=store) for name in ("oracle", "random"))
-    assert str(one.summary()).startswith("accuracy: 1 [0.")
+    assert str(one.summary()).splitlines()[1].split()[:4] == ["accuracy", "all", "1", "0.77"]
     assert str(sm.compare(one, two)).startswith("baseline/random is worse than baseline/oracle: ")
     drawn = sm.report([one, two], tmp_path / "profile.svg", figure="profile")
     assert drawn.read_text(encoding="utf-8").startswith("<svg")

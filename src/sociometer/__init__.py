@@ -6,92 +6,42 @@ run = sm.run("sesi", model="openai/gpt-4o-mini", limit=20)
 run.summary()
 """
 
+# ruff: noqa: F405
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 from sociometer.core.version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from sociometer.api import (
-        RankedRuns,
-        Reproduction,
-        arun,
-        choose,
-        compare,
-        figures,
-        gate,
-        get_run,
-        list_instruments,
-        list_models,
-        paper,
-        rank,
-        report,
-        reproduce,
-        resume,
-        run,
-        runs,
-    )
+    from sociometer.api import *  # noqa: F403
     from sociometer.core.command import CommandContext
     from sociometer.core.conversation import Reply
     from sociometer.core.errors import SociometerError
     from sociometer.engine.progress import RunEvent
     from sociometer.engine.run_options import RunOptions
     from sociometer.results.choice import ChosenRuns
-    from sociometer.results.export import frame
     from sociometer.results.runs import Comparisons, Gate, Rankings
     from sociometer.store.stored_run import StoredRun
 
 __all__ = [
-    "ChosenRuns",
-    "CommandContext",
-    "Comparisons",
-    "Gate",
-    "RankedRuns",
-    "Rankings",
-    "Reply",
-    "Reproduction",
-    "RunEvent",
-    "RunOptions",
-    "SociometerError",
-    "StoredRun",
-    "arun",
-    "choose",
-    "compare",
-    "figures",
-    "frame",
-    "gate",
-    "get_run",
-    "list_instruments",
-    "list_models",
-    "paper",
-    "rank",
-    "report",
-    "reproduce",
-    "resume",
-    "run",
-    "runs",
-]
+    "ChosenRuns", "CommandContext", "Comparisons", "Gate", "RankedRuns", "Rankings", "Reply", "Reproduction",
+    "RunEvent", "RunOptions", "SociometerError", "StoredRun", "arun", "check", "choose", "compare", "export", "figures",
+    "frame", "gate", "get_run", "list_instruments", "list_models", "paper", "rank", "reliability", "report",
+    "reproduce", "resume", "run", "runs", "study",
+]  # fmt: skip
 
 _ELSEWHERE = {
-    "ChosenRuns": "sociometer.results.choice",
-    "CommandContext": "sociometer.core.command",
-    "Comparisons": "sociometer.results.runs",
-    "Gate": "sociometer.results.runs",
-    "Rankings": "sociometer.results.runs",
-    "Reply": "sociometer.core.conversation",
-    "RunEvent": "sociometer.engine.progress",
-    "RunOptions": "sociometer.engine.run_options",
-    "SociometerError": "sociometer.core.errors",
-    "StoredRun": "sociometer.store.stored_run",
-    "frame": "sociometer.results.export",
-}
+    "ChosenRuns": "results.choice", "CommandContext": "core.command", "Comparisons": "results.runs",
+    "Gate": "results.runs", "Rankings": "results.runs", "Reply": "core.conversation", "RunEvent": "engine.progress",
+    "RunOptions": "engine.run_options", "SociometerError": "core.errors", "StoredRun": "store.stored_run",
+}  # fmt: skip
 
 
 def __getattr__(name: str) -> object:
     """Imports a name on first use, so that commands start fast."""
     if name not in __all__:
         raise AttributeError(f"module 'sociometer' has no attribute '{name}'; it has: {', '.join(__all__)}")
-    return getattr(import_module(_ELSEWHERE.get(name, "sociometer.api")), name)
+    return getattr(import_module(f"sociometer.{_ELSEWHERE.get(name, 'api')}"), name)
 
 
 def __dir__() -> list[str]:

@@ -1,32 +1,36 @@
 """The Python API of `import sociometer`, which the commands use too.
 
+A run is given as a `StoredRun`, or by its id, name or subject as on the command line; several as a list or one by one.
 `store` is the file or the PostgreSQL address with runs and journal; the default is SOCIOMETER_STORE, then the file in
 the user's data folder. Nothing is printed unless `progress=True`.
 """
 
 import asyncio
 import atexit
+import re
 import warnings
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Unpack
 
-from msgspec import Struct, field, structs
+from msgspec import field, structs
 
 from sociometer.core.card import Card
 from sociometer.core.config import Caps, RunConfig
 from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import DataError, SociometerError, StopCause, UsageError
 from sociometer.core.hints import called, hint, in_python, use_store
-from sociometer.core.measure import Figure, PublishedFigure, Table
+from sociometer.core.lazy import require
+from sociometer.core.measure import Figure, PublishedFigure, Shown, Table
 from sociometer.core.paper import PaperInput, checked, ledger
 from sociometer.core.player import Player
 from sociometer.core.server_fields import server_fields
 from sociometer.core.settings import Settings
-from sociometer.core.sheets import read_rows
+from sociometer.core.sheets import folder_for, read_rows
 from sociometer.core.source import Source
 from sociometer.core.stopping import PAUSED, RANKED
 from sociometer.core.version import __version__
@@ -35,25 +39,38 @@ from sociometer.engine.data import data_folders
 from sociometer.engine.engine import Engine, Listener, PlayedRun
 from sociometer.engine.plan import ItemList, ReadPlan
 from sociometer.engine.progress import Callback
+from sociometer.engine.replay import export_bundle
 from sociometer.engine.run_options import RunOptions, as_python, make_config, model_spec, with_shared_rule
 from sociometer.instruments import card_of, cards, load
 from sociometer.models.python import Function, PythonPlayer
 from sociometer.models.registry import ModelEntry, describe
 from sociometer.reporting.figures import run_figures
 from sociometer.reporting.progress import ProgressDisplay
-from sociometer.results.choice import ChosenRuns, choose_by_words, find_run
+from sociometer.reporting.terminal import with_texts
+from sociometer.results.choice import ChosenRuns, choose_by_words, choose_for_paper, find_run
+from sociometer.results.export import Library, export_runs, frame_of
+from sociometer.results.groups import PeopleRun
 from sociometer.results.published import findings_table, reproduction_sentence, reproduction_table, unexplained
 from sociometer.results.runs import Comparisons, Gate, compare_runs
 from sociometer.results.runs import gate as gate_of
 from sociometer.results.stopping import Race, stopping_rule
 from sociometer.results.summaries import caveats, finding
 from sociometer.results.verdicts import Terms
+from sociometer.store.bundle import ENDING
 from sociometer.store.place import StorePlace, chosen_place
 from sociometer.store.store import Store
 from sociometer.store.stored_run import StoredRun
+from sociometer.store.verify import verify_run
 
 if TYPE_CHECKING:
     from sociometer.reporting.paper import PaperPack
+    from sociometer.results.reliability import Reliabilities
+    from sociometer.results.study_tables import StudyResults
+
+Run = StoredRun | str
+"""A run, or what finds it."""
+Runs = Run | Iterable[Run]
+_COMMAND = re.compile("('sociometer [^']+')")
 
 
 @contextmanager
@@ -69,14 +86,20 @@ def _calling(progress: bool = False) -> Iterator[ProgressDisplay | None]:
 
 
 def _spelled(text: str) -> str:
-    return as_python(text, (setting for card in cards().values() for setting in card.setting))
+    """The text with options as arguments of Python; a command in quotes stays as it is."""
+    known = [setting for card in cards().values() for setting in card.setting]
+    return "".join(part if part.startswith("'sociometer") else as_python(part, known) for part in _COMMAND.split(text))
 
 
 def _in_words(run: StoredRun) -> str:
     return _spelled("\n".join([f"{run.reference}: {finding(run)}", *caveats(run)]))
 
 
-StoredRun.in_words, StoredRun.spell = _in_words, _spelled
+def _texts(table: Table) -> Table:
+    return with_texts(structs.replace(table, note=_spelled(table.note)))
+
+
+StoredRun.in_words, Table.texts = _in_words, _texts
 
 
 def run(
@@ -93,6 +116,7 @@ def run(
     The model is a name as `sociometer list models` lists them, or a function of the messages. `options` are those of
     `RunOptions`. A run that a limit stopped is returned, too: its `status` says so, and `resume` with a higher limit
     continues it. `callback` is called when an item is done, when a stopping rule has looked, and at the end.
+    Example: `sm.run("sesi", model=lambda messages: "A", label="always A", limit=20)`
     """
     with _calling(progress) as listener:
         engine = _engine(store, listener, callback)
@@ -100,7 +124,7 @@ def run(
         return _played(engine.run(config, players=players))
 
 
-class RankedRuns(Struct, frozen=True):
+class RankedRuns(Shown, frozen=True):
     """Models that were played side by side until their order was decided."""
 
     runs: tuple[StoredRun, ...]
@@ -108,10 +132,14 @@ class RankedRuns(Struct, frozen=True):
     verdicts: tuple[str, ...]
     """Where each of them ended; empty for one that was stopped before."""
 
+    def __str__(self) -> str:
+        told = zip(self.runs, self.verdicts, strict=True)
+        return "\n".join(f"{run.subject}: {verdict or run.state} ({run.reference})" for run, verdict in told)
+
 
 def rank(
     instrument: str,
-    models: Sequence[str | Function],
+    models: Sequence[str | Function] = (),
     *,
     store: str | Path | None = None,
     progress: bool = False,
@@ -119,8 +147,12 @@ def rank(
 ) -> RankedRuns:
     """Plays several models on the same items, block by block, until they are ranked.
 
-    A model that is worse than another leaves, and its later items are not sent. `options` are those of `run`.
+    A model that is worse than another leaves, and its later items are not sent. `options` are those of `run`. Runs that
+    are stored already are ranked by `sm.compare("old", "new").ranking()`.
+    Example: `sm.rank("sesi", ["baseline/random", "baseline/oracle"])`
     """
+    if not isinstance(instrument, str) or isinstance(models, str) or not models:
+        raise UsageError("rank plays models, as in sm.rank('sesi', ['A', 'B']); sm.compare(…).ranking() ranks runs.")
     ranked: RunOptions = {**options, "until": RANKED}
     configs = with_shared_rule([_config(instrument, model, ranked) for model in models])
     with _calling(progress) as listener:
@@ -171,7 +203,7 @@ async def arun(
     callback: Callback | None = None,
     **options: Unpack[RunOptions],
 ) -> StoredRun:
-    """The same as `run`, on the caller's event loop."""
+    """The same as `run`, on the caller's event loop: `run = await sm.arun("sesi", model="baseline/random")`."""
     with _calling(progress) as listener:
         engine = _engine(store, listener, callback)
         config, players = _alone(_config(instrument, model, options)), _players(model, options)
@@ -198,7 +230,7 @@ def resume(
     `key_variable` names the environment variable with the subject's key, or with the key of each role. It is needed
     for servers other than the provider's own, because it is never taken from the store. `code` names again the
     functions (`python/MODULE:FUNCTION`) that the run asks; `headers` gives again those of `server_fields`, by the same
-    names (`header.X-Team`).
+    names (`header.X-Team`). Example: `sm.resume("old", max_requests=100)`
     """
     with _calling(progress) as listener:
         engine = _engine(store, listener)
@@ -212,16 +244,20 @@ def resume(
 
 
 @_calling()
-def get_run(reference: str = "last", *, store: str | Path | None = None) -> StoredRun:
+def get_run(reference: Run = "last", instrument: str = "", *, store: str | Path | None = None) -> StoredRun:
     """The stored run with this id, name, subject, or beginning of an id; `last` is the newest run.
 
-    The name of a study gives all people of the study who count, as one run.
+    The name of a study gives all people of the study who count, as one run. `instrument` chooses if a subject has runs
+    of several. Example: `sm.get_run("new", "sesi").summary().measure("accuracy").value`
     """
-    return find_run(_store(store), load, reference)
+    return reference if isinstance(reference, StoredRun) else find_run(_store(store), load, reference, [instrument])
 
 
 def runs(*, store: str | Path | None = None) -> list[StoredRun]:
-    """The runs in the store, oldest first; runs of instruments that are not installed are left out."""
+    """The runs in the store, oldest first; runs of instruments that are not installed are left out.
+
+    Example: `[run.subject for run in sm.runs() if run.instrument == "sesi"]`
+    """
     opened = _store(store)
     if not opened.path.exists():
         return []
@@ -230,31 +266,32 @@ def runs(*, store: str | Path | None = None) -> list[StoredRun]:
 
 
 def list_instruments() -> dict[str, Card]:
-    """The cards of all instruments, by name."""
+    """The cards of all instruments, by name: `sm.list_instruments()["sesi"].task`."""
     return dict(cards())
 
 
 def list_models() -> tuple[ModelEntry, ...]:
-    """The models that `run` accepts, and whether each can be used on this machine."""
+    """The models that `run` accepts, and whether each is ready: `[one for one in sm.list_models() if one.ready]`."""
     return describe()
 
 
 @_calling()
-def choose(*words: StoredRun | str, store: str | Path | None = None) -> ChosenRuns:
+def choose(*words: Runs, store: str | Path | None = None) -> ChosenRuns:
     """The runs that `sociometer compare` takes for these words: runs, ids, names, instruments, or `all`.
 
     An instrument and `all` mean each subject's run with the most items, of one kind for each instrument: the same
     origin of the items, models in other roles and wording. The result says which runs were left out, and why.
+    Example: `sm.choose("sesi").left_out`
     """
-    stored = tuple(one for one in words if isinstance(one, StoredRun))
-    if stored and len(stored) == len(words):
-        return ChosenRuns(stored)
-    return choose_by_words(_store(store), load, cards(), words, one_kind=True)
+    every = [one for word in words for one in ((word,) if isinstance(word, Run) else word)]
+    if words and all(isinstance(one, StoredRun) for one in every):
+        return ChosenRuns(tuple(one for one in every if isinstance(one, StoredRun)))
+    return choose_by_words(_store(store), load, cards(), every, one_kind=True)
 
 
 @_calling()
 def compare(
-    *compared: StoredRun | str,
+    *compared: Runs,
     task: str = "",
     margin: float | Mapping[str, float] | None = None,
     level: float = 0.95,
@@ -262,10 +299,10 @@ def compare(
 ) -> Comparisons:
     """Compares every run with the first, item by item; `ranking()` of the result ranks them.
 
-    The runs are those of `choose`: `compare("all").ranking()` is what `sociometer compare all` prints.
-
-    `margin` is the smallest difference that matters, as the measure is shown (3 is three points of a share): one number
-    for the primary measures, or one for each measure by its name.
+    The runs are those of `choose`: `compare("all").ranking()` is what `sociometer compare all` prints. A study is
+    compared by its name. `margin` is the smallest difference that matters, as the measure is shown (3 is three points
+    of a share): one number for the primary measures, or one for each measure by its name. Each task has `value`, `low`,
+    `high` and `verdict`. Example: `sm.compare("old", "new")["sesi/questions"].verdict`
     """
     chosen = choose(*compared, store=store) if compared else ChosenRuns(())
     return structs.replace(compare_runs(chosen.runs, task, Terms(level, margin)), chosen=chosen)
@@ -273,7 +310,7 @@ def compare(
 
 @_calling()
 def gate(
-    *compared: StoredRun | str,
+    *compared: Runs,
     task: str = "",
     margin: float | None = None,
     level: float = 0.95,
@@ -281,7 +318,8 @@ def gate(
 ) -> Gate:
     """Whether a build passes: no later run is, or with its failed items could be, worse than the first.
 
-    With a `margin`, the data must rule out a loss that large. What cannot be compared does not pass.
+    With a `margin`, the data must rule out a loss that large. What cannot be compared does not pass. The result is true
+    if it passes, and prints why it does not. Example: `bool(sm.gate("old", "new", margin=3))`
     """
     return gate_of(choose(*compared, store=store).runs, task, Terms(level, margin), no_worse=margin is not None)
 
@@ -295,14 +333,97 @@ def _write_figure(figure: Figure, path: Path) -> Path:
 Figure.writer = _write_figure
 
 
-def figures(run: StoredRun) -> dict[str, Figure]:
-    """The figures of a run, by name."""
-    return {figure.name: figure for figure in run_figures(run)}
+@_calling()
+def figures(run: Run, *, store: str | Path | None = None) -> dict[str, Figure]:
+    """The figures of a run, by name. Example: `sm.figures("new")["abilities"].save("abilities.svg")`"""
+    return {figure.name: figure for figure in run_figures(get_run(run, store=store))}
+
+
+@_calling()
+def frame(run: Runs, library: Library = "pandas", task: str = "", *, store: str | Path | None = None) -> Any:
+    """One row for each episode of one or several runs, as a pandas or Polars frame or as an Arrow table.
+
+    Example: `sm.frame(["old", "new"]).groupby("subject")["score.correct"].mean()`
+    """
+    return frame_of(choose(run, store=store).runs, library, task)
+
+
+@_calling()
+def reliability(*runs: Runs, task: str = "", measure: str = "", store: str | Path | None = None) -> "Reliabilities":
+    """Cronbach's alpha over models, or over the people of a study; repeatability; the statistics of items.
+
+    Example: `sm.reliability("old", "new").items.frame()`
+    """
+    from sociometer.results.reliability import reliabilities  # here, since it takes longer than all else to load
+
+    return reliabilities(choose(*runs, store=store), task, measure)
+
+
+@_calling()
+def export(runs: Runs, path: str | Path, *, task: str = "", store: str | Path | None = None) -> Path:
+    """Write runs to a file: .jsonl, .csv or .parquet, .eval (an Inspect log, of one `task`), .sociometer (to check).
+
+    Example: `sm.export(["old", "new"], "scores.csv")`
+    """
+    write_runs(choose(runs, store=store).runs, Path(path), task)
+    return Path(path)
+
+
+def write_runs(runs: Sequence[StoredRun], to: Path, task: str) -> dict[str, Any]:
+    """Write runs in the format of the ending of a file; gives the number of rows, or the root of a bundle."""
+    if to.suffix not in (endings := (".jsonl", ".csv", ".parquet", ".eval", ENDING)):
+        raise UsageError(f"'{to}' has none of the endings {', '.join(endings)}.")
+    if task and to.suffix != ".eval":
+        raise UsageError("--task works only with an Inspect log (.eval); the other formats contain every task.")
+    for run in (run for run in runs if isinstance(run, PeopleRun)):
+        raise UsageError(f"'{run.id}' is a study; to write it: {hint('study export', run.id, '--to', 'FOLDER')}")
+    if to.suffix in endings[3:] and len(runs) > 1:
+        raise UsageError(f"a file that ends in {to.suffix} has one run, not {len(runs)}; give one RUN.")
+    folder_for(to)
+    if to.suffix == ENDING:
+        return {"wrote": str(to), "root": export_bundle(runs[0], to)}
+    if to.suffix == ".eval":
+        log = require("inspect", "sociometer.adapters.inspect_export")
+        return {"wrote": str(to), "rows": log.export_log(runs[0], to, task)}
+    return {"wrote": str(to), "rows": export_runs(runs, to)}
+
+
+@_calling()
+def check(instrument: str) -> Table:
+    """Whether an instrument keeps its contract: it loads, and every task can be made, played and scored.
+
+    A row is a check; `ok` is empty where it needs more, such as a model. Example: `sm.check("sesi")`
+    """
+    card, definition = card_of(instrument), load(instrument)
+    rows: list[tuple[str, bool | None, str]] = [("loads", True, f"{card.title}, version {card.version}")]
+    with TemporaryDirectory() as folder, Store(Path(folder) / "check.db") as store:
+        engine = Engine(store, load)
+        for task in definition.tasks:
+            try:
+                played = engine.run(make_config(card, "baseline/first", tasks=(task,), limit=2, repeats=1))
+                done, failed = store.episodes.counts(played.run.id)
+                problems = [*verify_run(played.run)]
+                said = problems[0].what if problems else f"{done} items played and scored, {failed} failed"
+                rows.append((f"task {task}", done > 0 and not failed and not problems, said))
+            except (DataError, UsageError) as error:
+                lacking = any(not role.default and role.name != SUBJECT for role in card.roles_of(task))
+                breach = not lacking and (card.task_card(task).default or bool(getattr(error, "path", "")))
+                rows.append((f"task {task}", False if breach else None, f"{'' if breach else 'not checked: '}{error}"))
+    return Table("checks", f"Checks of {instrument}", ("what", "ok", "state"), tuple(rows))
+
+
+@_calling()
+def study(name: str, *, store: str | Path | None = None) -> "StudyResults":
+    """The people of a study: `sm.study("spring").frame()`; compared with a model: `sm.compare("spring", "model")`."""
+    from sociometer.results.study_tables import StudyResults  # here, since norms take long to load
+
+    engine = _engine(store)
+    return StudyResults(engine.store, name, load, partial(engine.plan, sends=False))
 
 
 @_calling()
 def report(
-    reported: Sequence[StoredRun | str],
+    reported: Runs,
     path: str | Path,
     *,
     figure: str = "",
@@ -318,12 +439,13 @@ def report(
     The runs are those of `choose`.
     `evidence` is the number of transcripts of each kind for each run and task: by default four, fewer for many runs.
     Subjects after the `top` best of a panel or ranking are folded; `left_out` says why others are not there.
+    Example: `sm.report(["old", "new"], "report.html")`
     """
     from sociometer.reporting.content import gather  # here, since only the page needs jinja2 and vl_convert
     from sociometer.reporting.page import write_report
     from sociometer.reporting.plot import find_figure, write_figure
 
-    runs = choose(*reported, store=store).runs if reported else ()
+    runs = choose(reported, store=store).runs if reported else ()
     if figure:
         return write_figure(find_figure(gather(runs, evidence=0).figures(), figure), Path(path))
     now = datetime.now(UTC)
@@ -341,23 +463,30 @@ def report(
 
 @_calling()
 def paper(
-    reported: Sequence[StoredRun], folder: str | Path, *, models: str | Path | None = None, published: bool = False
+    reported: Runs,
+    folder: str | Path,
+    *,
+    models: str | Path | None = None,
+    published: bool = False,
+    store: str | Path | None = None,
 ) -> "PaperPack":
-    """Write the tables and figures of an instrument's paper from runs of that instrument, with a text on each.
+    """Write the tables and figures of an instrument's paper from runs, or for its name from all that are official.
 
     `models` is a CSV file with a column `model` and facts that the paper shows next to the scores. `published` adds the
-    rows that the paper prints.
+    rows that the paper prints. Example: `sm.paper(["old", "new"], "tables")`
     """
     from sociometer.reporting.paper import write_pack  # here, since only the files need vl_convert
 
-    found = {run.instrument: run.definition for run in reported}
+    named = isinstance(reported, str) and reported in cards()
+    chosen = choose_for_paper(_store(store), load, str(reported)) if named else choose(reported, store=store)
+    found = {run.instrument: run.definition for run in chosen}
     if len(found) > 1:
         raise UsageError(f"the runs must be of one instrument, and these are of {', '.join(sorted(found))}.")
     if not found:
         raise UsageError(f"paper needs at least one run; '{hint('runs')}' lists the stored runs.")
     return write_pack(
         next(iter(found.values())),
-        reported,
+        chosen.runs,
         Path(folder),
         version=__version__,
         models=_model_facts(Path(models)) if models is not None else {},
@@ -376,7 +505,7 @@ def _model_facts(path: Path) -> dict[str, dict[str, str]]:
     return facts
 
 
-class Reproduction(Struct, frozen=True):
+class Reproduction(Shown, frozen=True):
     """Published figures next to their recomputed values; `missing` names the official files that were not found."""
 
     instrument: str
@@ -402,11 +531,8 @@ class Reproduction(Struct, frozen=True):
         lines = (" | ".join(cell_text(cell) for cell in row) for row in rows)
         return "\n".join([reproduction_sentence(self.instrument, self.figures), *lines])
 
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        """How a notebook shows the reproduction."""
-        return self.table()._repr_html_()
+    def _shown(self) -> list[Table]:
+        return [self.table()]
 
 
 class _SearchedSource(Source, frozen=True):
@@ -432,7 +558,7 @@ class _SearchedSource(Source, frozen=True):
 
 @_calling()
 def reproduce(instrument: str, *, data: str | Path = "") -> Reproduction:
-    """Recompute every published figure of an instrument that can be recomputed."""
+    """Recompute every published figure that can be recomputed: `sm.reproduce("seceu").table().frame()`."""
     card, found = card_of(instrument), load(instrument)
     settings = Settings.chosen(card.setting, {})
     source = _SearchedSource(settings, found.prompts(), card.name, True, data_folders(str(data)))

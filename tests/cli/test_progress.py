@@ -50,6 +50,20 @@ def play(display, runs, terminal=None):
         display.ended(f"sesi-{place}", Ending(RunStatus.FINISHED))
 
 
+def test_a_notebook_has_one_line_that_is_written_again(monkeypatch):
+    monkeypatch.setitem(sys.modules, "ipykernel", sys)
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    with ProgressDisplay() as display:
+        progress = Progress("sesi · model", Budget(Caps()), 4, done=2)
+        display.started("sesi-1", progress)
+        while "2/4 done" not in sys.stderr.getvalue():
+            time.sleep(0.01)
+        display.ended("sesi-1", Ending(RunStatus.FINISHED))
+    first, *lines = sys.stderr.getvalue().splitlines()
+    assert first == "sesi-1  sesi · model" and all("2/4 done" in line for line in lines)
+    assert sys.stderr.getvalue().count("\n") == 2
+
+
 def test_bars_of_the_run_and_of_all_runs(on_terminal):
     terminal = on_terminal()
     with ProgressDisplay() as display:

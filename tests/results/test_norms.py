@@ -67,6 +67,15 @@ def test_the_file_has_what_a_norm_needs_and_no_person(sesi, sesi_norm):
     assert "panel" not in text
 
 
+def test_a_norm_made_in_python_is_the_same_file_and_its_percentiles_are_shown(sesi, sesi_norm, tmp_path):
+    shown = sm.study("spring", store=sesi).norm(tmp_path / "norm.json")
+    assert (tmp_path / "norm.json").read_bytes() == sesi_norm.read_bytes()
+    assert shown.columns[0] == "people below (%)" and len(shown.frame()) == 7
+    assert "Cronbach's alpha" in str(sm.reliability("spring", store=sesi))
+    with pytest.raises(sm.SociometerError, match=r"study spring has no part 'spring\.x'"):
+        sm.study("spring", store=sesi).norm(part="spring.x")
+
+
 def test_the_curve_is_that_of_the_people(sesi, sesi_norm):
     norm = json.loads(sesi_norm.read_text())["tasks"]["questions"]
     with closing(StudyBook(book_path(sesi))) as book:

@@ -11,7 +11,9 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "web"))
 
 from open_study import OpenStudy
 
+import sociometer as sm
 from sociometer.cli.main import run_command
+from sociometer.core.errors import NotFound
 from sociometer.results.study_tables import _variable
 
 QUESTION = "Which of the following statements about yourself describes your mood?"
@@ -160,3 +162,23 @@ def test_the_codebook_has_the_declared_types_ranges_choices_and_labels(tmp_path)
     assert score["possible_highest"] == pytest.approx(200**0.5)
     points = [codebook.loc[("seceu_feelings.csv", f"read_points_{place}"), "meaning"] for place in (1, 2, 3, 4)]
     assert "option 1 of the item, such as '" in points[0] and len(set(points)) == 4
+
+
+def test_a_study_in_python_has_the_tables_of_its_export(tmp_path):
+    import pandas  # here, since it takes long to load
+
+    with OpenStudy(tmp_path / "s.db", "seceu", "--limit", "3", "--ask", "age; number 18..99") as opened:
+        opened.person(points=(4, 3, 2, 1)).join(**{"about-0": "31"}).answer_all()
+        written = exported(opened, tmp_path / "x")
+        study = sm.study("spring", store=opened.path)
+        assert study.frame()["about_age"].tolist() == [31] and list(study.people.columns) == list(study.frame())
+        for name, table in written.items():
+            made = study.frame(name)
+            assert list(made.columns) == list(table.columns) and len(made) == len(table)
+        again = study.export(tmp_path / "y")
+        assert all(pandas.read_csv(again / f"{name}.csv").equals(table) for name, table in written.items())
+        assert repr(study) == "<study spring: 1 people; tables: people, items, seceu_feelings, codebook>"
+        with pytest.raises(NotFound, match="unknown table 'peple'; did you mean 'people'"):
+            study.frame("peple")
+        with pytest.raises(sm.SociometerError, match=r"'spring' is a study; to write it: sm\.study\('spring', store="):
+            sm.export("spring", tmp_path / "x.csv", store=opened.path)

@@ -14,15 +14,12 @@ from msgspec import Struct, structs
 from sociometer.cli.options import open_stored, stopping_rule, store_option, store_path
 from sociometer.cli.output import Display, TableCommand, display_options
 from sociometer.core.card import Card
-from sociometer.core.conversation import SUBJECT
-from sociometer.core.errors import DataError, ExitCode, SociometerError, UsageError, hint
+from sociometer.core.errors import ExitCode, SociometerError, UsageError, hint
 from sociometer.core.measure import Table
 from sociometer.core.version import __version__
 from sociometer.engine.data import data_root
-from sociometer.engine.engine import Engine
 from sociometer.engine.prices import read_prices, user_file
 from sociometer.engine.replay import Checked, check_bundle
-from sociometer.engine.run_options import make_config
 from sociometer.instruments import card_of, cards, load
 from sociometer.models.files import LOCAL_MODELS
 from sociometer.models.registry import describe
@@ -209,29 +206,16 @@ def _what_replies_say(done: Checked, card: Card) -> Iterator[str]:
 
 def _instrument(name: str, display: Display) -> int:
     """Whether an instrument keeps its contract: it loads, and every task can be made, played and scored."""
-    card = card_of(name)
-    definition = load(name)
-    rows: list[tuple[str, bool | None, str]] = [("loads", True, f"{card.title}, version {card.version}")]
-    with tempfile.TemporaryDirectory() as folder, Store(Path(folder) / "check.db") as store:
-        engine = Engine(store, load)
-        for task in definition.tasks:
-            try:
-                played = engine.run(make_config(card, "baseline/first", tasks=(task,), limit=2, repeats=1))
-                done, failed = store.episodes.counts(played.run.id)
-                problems = [*verify_run(played.run)]
-                said = problems[0].what if problems else f"{done} items played and scored, {failed} failed"
-                rows.append((f"task {task}", done > 0 and not failed and not problems, said))
-            except (DataError, UsageError) as error:
-                lacking = any(not role.default and role.name != SUBJECT for role in card.roles_of(task))
-                breach = not lacking and (card.task_card(task).default or bool(getattr(error, "path", "")))
-                rows.append((f"task {task}", False if breach else None, f"{'' if breach else 'not checked: '}{error}"))
-    good = all(well is not False for _, well, _ in rows)
+    from sociometer.api import check  # here, since only this needs it
+
+    table = check(name)
+    good = all(row[1] is not False for row in table.rows)
     said = f"{name} keeps the contract of an instrument." if good else f"{name} does not keep the contract."
-    table = Table("checks", f"Checks of {name}", ("what", "ok", "state"), tuple(rows))
     play, other = hint("run", name, "--task", "TASK", "--model", "MODEL"), hint(name, "COMMAND")
-    notes = [f"To play what is not checked, use '{play}' or '{other}'."] if None in (row[1] for row in rows) else []
+    skipped = any(row[1] is None for row in table.rows)
+    notes = [f"To play what is not checked, use '{play}' or '{other}'."] * skipped
     data = {"instrument": name, "good": good, "checks": table.records()}
-    display.show([table], finding=said, notes=notes, limits=[len(rows)], data=data)
+    display.show([table], finding=said, notes=notes, limits=[len(table.rows)], data=data)
     return int(ExitCode.OK if good else ExitCode.GATE_FAILED)
 
 

@@ -24,14 +24,8 @@ from sociometer.results.comparison_tables import (
 from sociometer.results.groups import study_run
 from sociometer.results.leaderboard import leaderboard_table, left_out_text, overview_table, raw_ranks
 from sociometer.results.profile import profile_of
-from sociometer.results.reliability import (
-    coefficients_table,
-    raw_items,
-    reliability_sentence,
-    reliability_tables,
-    task_reliability,
-)
-from sociometer.results.runs import compare_runs, gate, rank_runs, ranked_tasks
+from sociometer.results.reliability import coefficients_table, reliabilities, reliability_tables
+from sociometer.results.runs import compare_runs, gate, rank_runs
 from sociometer.results.verdicts import Comparison, Terms
 from sociometer.results.wording import FAMILIES, comparison_table
 from sociometer.store.place import StorePlace
@@ -76,21 +70,16 @@ _TASKS_IN_FULL = 3
 
 def _show_reliability(chosen: ChosenRuns, task: str, measure: str, display: Display) -> None:
     """Print alpha and repeatability of the scores of runs."""
-    found = []
-    for test, runs in chosen.by_instrument.items():
-        known = ranked_tasks(runs, task)
-        with working(f"reliability of {test}"):
-            for candidates in known.values():  # the people of a study are subjects of their own kind
-                kinds = grouped((one.subject if one.people else "", one) for one in candidates)
-                found += [task_reliability(same, measure) for same in kinds.values()]
-    tables = [table for entry in found for table in reliability_tables(entry)]
-    several = len(found) > _TASKS_IN_FULL
+    with working(f"reliability of {', '.join(chosen.by_instrument)}"):
+        found = reliabilities(chosen, task, measure)
+    tables = [table for one in found.tasks for table in reliability_tables(one)]
+    several = len(found.tasks) > _TASKS_IN_FULL
     display.show(
         [] if several else tables,
-        finding="\n".join(map(reliability_sentence, found)),
+        finding=str(found),
         more=tables if several else (),
-        files=[raw_items(found), *map(coefficients_table, found)],
-        data=found,
+        files=[found.items, *map(coefficients_table, found.tasks)],
+        data=found.tasks,
     )
 
 
@@ -144,7 +133,7 @@ def _compare(
             return int(ExitCode.OK)
         with working("comparing runs"):
             found_gate = gate(runs, task, terms, no_worse=bool(fail_unless)) if gated else None
-            compared = found_gate.compared if found_gate else compare_runs(runs, task, terms)
+            compared = found_gate.compared if found_gate is not None else compare_runs(runs, task, terms)
     found = (*compared, *compared.lacking)
     if found_gate is None and not any(one.measures for one in compared):
         raise UsageError("\n".join(dict.fromkeys(map(str, compared))))

@@ -17,6 +17,7 @@ from sociometer.cli.options import (
     run_options,
     runs_argument,
     store_option,
+    told,
 )
 from sociometer.cli.output import Display, Group, TableCommand, display_options, option, print_result, print_text
 from sociometer.cli.project import with_project
@@ -28,7 +29,6 @@ from sociometer.core.instrument import Result
 from sociometer.core.measure import Table
 from sociometer.core.paper import Replication, ReplicationPlan
 from sociometer.core.settings import PAPER, SETTING
-from sociometer.core.words import first_of
 from sociometer.engine.engine import Engine, PlayedRun
 from sociometer.engine.plan import ReadLists, ReadPlan
 from sociometer.instruments import card_of, cards, load
@@ -46,7 +46,6 @@ from sociometer.results.published import (
 )
 from sociometer.store.place import StorePlace
 from sociometer.store.records import RunStatus
-from sociometer.store.stored_run import StoredRun
 
 
 def _reproduce(instruments: tuple[str, ...], data: str, display: Display) -> int:
@@ -291,9 +290,7 @@ def _paper(
 ) -> int:
     name = card_of(instrument).name
     with open_stored(store) as engine:
-        chosen = choose_for_paper(engine.store, load, name, runs).runs
-        if not runs:
-            chosen = _on_the_papers_items(chosen, name)
+        chosen = told(choose_for_paper(engine.store, load, name, runs))
         with working("writing tables and figures"):
             pack = paper(chosen, folder, models=models, published=published)
     missing = [part.label for part in pack.parts if not part.files]
@@ -302,21 +299,6 @@ def _paper(
     wrote = pack.files if display.as_json else (f"{folder} ({len(pack.files)} files)",)
     result = Result((pack.table(),), tuple(notes), wrote=wrote, finding=said, data={"parts": list(pack.parts)})
     return print_result(result, display)
-
-
-def _on_the_papers_items(runs: tuple[StoredRun, ...], name: str) -> tuple[StoredRun, ...]:
-    """The runs of the official test and analyses of runs, named on standard error; an error if there is none."""
-    official = [run for run in runs if run.manifest.whose_items != "bundled"]
-    if not official:
-        play = hint("run", name, "--official", "--model", "MODEL")
-        raise UsageError(
-            f"no stored run has the official items of {name}: play them ('{play}'), name other runs, or give 'all'."
-        )
-    kept = tuple(run for run in runs if run in official or run.manifest.given_items)
-    told = first_of([f"{run.subject or ', '.join(run.tasks)} {run.id}" for run in kept], 8)
-    left = len(runs) - len(kept)
-    print_text(f"{name}: using {told}" + (f"; left out, on bundled items: {left} runs." if left else "."), err=True)
-    return kept
 
 
 _TABLES = TableCommand(

@@ -6,6 +6,7 @@ import secrets
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import closing
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -24,15 +25,14 @@ from sociometer.core.errors import DataError, ExitCode, NotFound, StoreError, Us
 from sociometer.core.language import ENGLISH, language_of, written_in
 from sociometer.core.measure import Cell, Table
 from sociometer.core.settings import Settings
-from sociometer.core.sheets import whole_file
 from sociometer.core.words import lowered
 from sociometer.engine.engine import Engine
 from sociometer.engine.estimate import rehearse
 from sociometer.engine.plan import ReadPlan
 from sociometer.engine.run_options import make_config
 from sociometer.instruments import card_of, load
-from sociometer.results.groups import participants_table, study_run
-from sociometer.results.norms import norm_of_study, norm_tables
+from sociometer.results.groups import participants_table
+from sociometer.results.norms import norm_tables, study_norm, write_norm
 from sociometer.results.people_needed import people_needed
 from sociometer.results.study_tables import write_study
 from sociometer.statistics.formatting import number
@@ -331,21 +331,9 @@ def _export(name: str, to: Path, store: StorePlace | None, as_json: bool) -> Non
 
 
 def _norms(name: str, to: Path, store: StorePlace | None, as_json: bool) -> None:
-    path = _file(store)
-    with closing(StudyBook(book_path(path))) as book:
-        study = book.study(next((one for one in book.names() if name.startswith(f"{one}.")), name))
-        about = {run: one.about for one in book.participants(study.name) for run in one.runs}
-    with open_engine(path) as engine:
-        people = study_run(engine.store, name, load)
-        if people is None:
-            raise NotFound(f"study {study.name} has no part '{name}'; it has: {', '.join(study.parts)}.")
-        taken = study.parts[name]
-        made = norm_of_study(people, [about[run] for run in people.members], study.language)
-        with whole_file(to) as draft:
-            draft.write_bytes(msgspec.json.format(msgspec.json.encode(made), indent=1) + b"\n")
-            # Read and checked as 'run --norm' does on the items of the study.
-            settings = {**taken.settings, "norm": str(draft)}
-            engine.plan(structs.replace(taken, subject=_ANY, tasks=tuple(made.tasks), settings=settings), sends=False)
+    with open_engine(_file(store)) as engine:
+        made, people, taken = study_norm(engine.store, name, load)
+        write_norm(made, taken, to, partial(engine.plan, sends=False))
     if as_json:
         return tell(as_json, {"study": name, "wrote": str(to), "norm": made})
     for task, norm in made.tasks.items():

@@ -213,6 +213,9 @@ class Card(Struct, frozen=True, forbid_unknown_fields=True):
     demo: str = "--limit 1"
     """The options of `run` with which `sociometer demo` plays a small sample; tools/record.py records it."""
 
+    def __repr__(self) -> str:
+        return f"<instrument {self.name}: measures {self.about}; tasks: {', '.join(task.name for task in self.task)}>"
+
     def files(self, part: str = "") -> tuple[FileCard, ...]:
         """The official files that `get data` fetches, or those of a part that it fetches when asked."""
         return tuple(file for file in self.file if file.part == part)

@@ -286,6 +286,9 @@ class Exchange(Struct, frozen=True, omit_defaults=True, tag="exchange"):
     limit: int = 0
     """The token limit that the reply reached; 0 if it reached none."""
 
+    def __repr__(self) -> str:
+        return f"[to {self.role}] {self.messages[-1].shown if self.messages else ''}\n[{self.model}] {self.reply.shown}"
+
 
 class Noted(Struct, frozen=True, omit_defaults=True, tag="noted"):
     """A fact that the instrument added to the transcript."""
@@ -293,6 +296,9 @@ class Noted(Struct, frozen=True, omit_defaults=True, tag="noted"):
     kind: str
     facts: dict[str, Any]
     branch: str = ""
+
+    def __repr__(self) -> str:
+        return f"[{self.kind}] {', '.join(f'{name} {fact}' for name, fact in self.facts.items())}"
 
 
 Event = Exchange | Noted

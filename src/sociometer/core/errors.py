@@ -46,6 +46,10 @@ class SociometerError(Exception):
 
     exit_code = ExitCode.USAGE
 
+    def _render_traceback_(self) -> list[str]:
+        """How a notebook shows the error: its message, without our own lines."""
+        return [f"{type(self).__name__}: {self}"]
+
 
 class UsageError(SociometerError):
     """The user's input is wrong; the message names the value, the allowed ones and the next step."""

@@ -16,6 +16,9 @@ _FUNCTIONS = {
 """What does the same in Python, after `import sociometer as sm`."""
 
 
+_OF_A_STUDY = {"show": "people", "export": "export('FOLDER')", "norms": "norm('FILE')"}
+
+
 class _Caller(Struct, frozen=True):
     """How the user calls: from Python or a shell, and what finds the store that they named."""
 
@@ -30,11 +33,13 @@ _caller: ContextVar[_Caller | None] = ContextVar("caller", default=None)
 @contextmanager
 def called(*, python: bool = False) -> Iterator[None]:
     """While this is open, hints are for a shell or for Python; the outermost of several decides."""
-    token = _caller.set(_caller.get() or _Caller(python))
+    before = _caller.get()
+    _caller.set(before or _Caller(python))
     try:
         yield
     finally:
-        _caller.reset(token)
+        if before is None:  # the store that an inner call uses stays in the hints of the outer one
+            _caller.set(None)
 
 
 def use_store(store: str, *options: str) -> None:
@@ -58,6 +63,9 @@ def hint(first: str, *more: object) -> str:
     if caller.python and function:
         store = [f"store={caller.store!r}"] if caller.store and words[0] != "list" else []
         return f"sm.{function}({', '.join([*_arguments(words), *store])})"
+    if caller.python and words[0] == "study" and len(words) > 2 and words[1] in _OF_A_STUDY:
+        place = f", store={caller.store!r}" if caller.store else ""
+        return f"sm.study({words[2]!r}{place}).{_OF_A_STUDY[words[1]]}"
     where = () if any(words[: len(one)] == one for one in _WITHOUT_STORE) else caller.options
     return shlex.join(("sociometer", *words, *where))
 

@@ -1,13 +1,15 @@
 """Measures, tables and figures: every value has its interval, counts and caveats."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any, ClassVar
 
 from msgspec import Struct, structs
 
+from sociometer.core.errors import unknown
+from sociometer.core.lazy import require
 from sociometer.core.stopping import StoppingRecord
 from sociometer.core.words import cell_text, counted, plain_number
 
@@ -15,6 +17,19 @@ Cell = str | int | float | bool | None
 
 POSITION_BIAS = "Position bias: "
 """The beginning of the note on a subject that nearly always picks one letter."""
+
+
+class Shown(Struct, frozen=True):
+    """A result that prints as text, also in a list, and that a notebook shows as tables, if it has some."""
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _shown(self) -> Iterable["Table"]:
+        return ()
+
+    def _repr_html_(self) -> str | None:
+        return "".join(table._repr_html_() for table in self._shown()) or None
 
 
 class Interval(Struct, frozen=True, omit_defaults=True):
@@ -55,7 +70,7 @@ class Case(Struct, frozen=True):
     interval: Interval
 
 
-class Measure(Struct, frozen=True, omit_defaults=True):
+class Measure(Shown, frozen=True, omit_defaults=True):
     """One number of a summary; `group` says what it is about (`{"ability": "empathy"}`), empty means overall.
 
     `cases` has the measure with the `errors` failed episodes at the low and at the high end of its scale. It is empty
@@ -98,7 +113,7 @@ class Measure(Struct, frozen=True, omit_defaults=True):
         return structs.replace(self, interval=self.interval.widened(self.value, factor, lowest, highest), cases=cases)
 
 
-class Table(Struct, frozen=True, omit_defaults=True):
+class Table(Shown, frozen=True, omit_defaults=True):
     """A ready table; adjacent columns `from` and `to` are the bounds of an interval."""
 
     name: str
@@ -111,6 +126,9 @@ class Table(Struct, frozen=True, omit_defaults=True):
     details: tuple[str, ...] = ()
     """The columns that the terminal shows only with `--format wide`."""
 
+    texts: ClassVar[Callable[["Table"], "Table"]] = staticmethod(lambda table: table)
+    """The table with its cells as text, in their units; `api.py` sets it, since units belong to a room above."""
+
     def only(self, kept: Sequence[int]) -> "Table":
         """The table with these columns only."""
         rows = tuple(tuple(row[place] for place in kept if place < len(row)) for row in self.rows)
@@ -120,14 +138,26 @@ class Table(Struct, frozen=True, omit_defaults=True):
         """The rows, each as its cells by column."""
         return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
 
+    def frame(self) -> Any:
+        """The table as a pandas frame."""
+        return require("frame", "pandas").DataFrame(self.rows, columns=list(self.columns))
+
+    def __str__(self) -> str:
+        shown = Table.texts(self)
+        rows = [[*map(cell_text, row)] for row in (shown.columns, *shown.rows)]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
+        return "\n".join(filter(None, (shown.title, *lines, shown.note)))
+
     def _repr_html_(self) -> str:
         """How a notebook shows the table."""
-        head = "".join(f"<th>{escape(column)}</th>" for column in self.columns)
+        shown = Table.texts(self)
+        head = "".join(f"<th>{escape(column)}</th>" for column in shown.columns)
         rows = "".join(
-            f"<tr>{''.join(f'<td>{escape(cell_text(cell))}</td>' for cell in row)}</tr>" for row in self.rows
+            f"<tr>{''.join(f'<td>{escape(cell_text(cell))}</td>' for cell in row)}</tr>" for row in shown.rows
         )
-        note = f"<p>{escape(self.note)}</p>" if self.note else ""
-        return f"<table><caption>{escape(self.title)}</caption><tr>{head}</tr>{rows}</table>{note}"
+        note = f"<p>{escape(shown.note)}</p>" if shown.note else ""
+        return f"<table><caption>{escape(shown.title)}</caption><tr>{head}</tr>{rows}</table>{note}"
 
 
 class Figure(Struct, frozen=True, omit_defaults=True):
@@ -142,6 +172,9 @@ class Figure(Struct, frozen=True, omit_defaults=True):
     writer: ClassVar[Callable[["Figure", Path], Path]]
     """Writes a figure to a file; `import sociometer` sets it, since drawing belongs to a room above this one."""
 
+    def __repr__(self) -> str:
+        return f"<figure {self.name}: {self.title}>"
+
     def save(self, path: str | Path) -> Path:
         """Write the figure to a file: .svg, .pdf or .png, a table as .csv."""
         return Figure.writer(self, Path(path))
@@ -154,7 +187,7 @@ class Figure(Struct, frozen=True, omit_defaults=True):
         return {"text/html": f"<figure>{shown}<figcaption>{escape(self.caption)}</figcaption></figure>"}
 
 
-class Summary(Struct, frozen=True, omit_defaults=True):
+class Summary(Shown, frozen=True, omit_defaults=True):
     """An instrument's result for one run of one task.
 
     `notes` are caveats that must be shown wherever the numbers are; `series` holds what figures need beyond
@@ -168,33 +201,36 @@ class Summary(Struct, frozen=True, omit_defaults=True):
     stopping: StoppingRecord | None = None
     """The stopping rule and what it saw; None for a run without one."""
 
-    def measure(self, name: str, **group: str) -> Measure | None:
-        """The measure of that name and group, or None."""
-        for measure in self.measures:
-            if measure.name == name and measure.group == group:
-                return measure
-        return None
+    def measure(self, name: str, **group: str) -> Measure:
+        """The measure of that name, overall or of a group: `measure("accuracy", ability="empathy")`.
+
+        Raises NotFound with the known names if there is none.
+        """
+        if (found := self.find(name, **group)) is None:
+            known = [one for one in self.measures if one.name == name] if group else self.measures
+            names = dict.fromkeys(_named(one.name, one.group) for one in known if group or not one.group)
+            raise unknown("measure", _named(name, group), names)
+        return found
+
+    def find(self, name: str, **group: str) -> Measure | None:
+        """The same, or None."""
+        return next((one for one in self.measures if one.name == name and one.group == group), None)
 
     def __str__(self) -> str:
-        lines = []
-        for row in self.measures:
-            what = f"{row.name} ({', '.join(row.group.values())})" if row.group else row.name
-            low, high = _bounds(row.interval)
-            bounds = (
-                "" if low is None else " (too few for an interval)" if low == "too few" else f" [{low:.3g}, {high:.3g}]"
-            )
-            value = "no value" if row.value is None else f"{row.value:.3g}"
-            lines.append(f"{what}: {value}{bounds}, {row.items} item{'s' * (row.items != 1)}")
-        return "\n".join([*lines, *self.notes])
+        return "\n".join(map(str, self._shown()))
 
-    def _repr_html_(self) -> str:
-        """How a notebook shows the summary: every measure with its interval, its counts and its notes."""
+    def _shown(self) -> Iterable[Table]:
+        """Every measure with its interval, its counts and its notes."""
         rows = tuple(
             (row.name, ", ".join(row.group.values()) or "all", row.value, *_bounds(row.interval), row.items, row.note)
             for row in self.measures
         )
         columns = ("measure", "group", "value", "low", "high", "items", "note")
-        return Table("measures", "", columns, rows, " ".join(self.notes))._repr_html_()
+        return [Table("measures", "", columns, rows, " ".join(self.notes))]
+
+
+def _named(name: str, group: dict[str, str]) -> str:
+    return f"{name} ({', '.join(f'{facet}={level}' for facet, level in group.items())})" if group else name
 
 
 def _bounds(interval: Interval | None) -> tuple[Cell, Cell]:

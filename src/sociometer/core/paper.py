@@ -113,7 +113,7 @@ def remarks_on(run: AnyRun) -> tuple[str, ...]:
 
 def estimate(run: AnyRun, name: str, *, scale: float = 1.0, mark: str = "", **group: str) -> Estimate:
     """A measure as a cell of a table, times `scale`; a cell without a value if the run does not have it."""
-    found = run.summary.measure(name, **group)
+    found = run.summary.find(name, **group)
     if found is None or found.value is None:
         return Estimate(None)
     interval = found.interval.scaled(scale) if found.interval is not None else None

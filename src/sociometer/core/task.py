@@ -150,6 +150,11 @@ class Episode(Struct, Generic[ItemT, OutcomeT], frozen=True):
     score: Score | None
     failure: Failure | None
 
+    def __repr__(self) -> str:
+        scores = self.score.values.items() if self.score else ()
+        said = self.failure.kind if self.failure else ", ".join(f"{name} {value:g}" for name, value in scores)
+        return f"<episode {self.item.id}, repeat {self.repeat}: {said or 'no score'}>"
+
 
 class PeopleLabel(Struct, frozen=True):
     """What a person said of one row of a sheet: the key of the row, and the answers by column."""

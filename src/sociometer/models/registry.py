@@ -48,6 +48,10 @@ class ModelEntry(Struct, frozen=True, omit_defaults=True):
     ready: bool | None = None
     base_url: str = ""
 
+    def __repr__(self) -> str:
+        state = "" if self.ready is None else ", ready" if self.ready else f", not ready {self.key_variable}".rstrip()
+        return f"<model {self.spec}: {self.help}{state}>"
+
 
 def resolve(spec: str, options: ModelOptions | None = None) -> Player:
     """The player for a model; raise a UsageError, before anything is sent, if there is none."""

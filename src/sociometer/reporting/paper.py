@@ -16,7 +16,7 @@ from sociometer.core.card import Card
 from sociometer.core.errors import UsageError, hint
 from sociometer.core.instrument import Instrument
 from sociometer.core.language import read_texts
-from sociometer.core.measure import Cell, Figure, Table
+from sociometer.core.measure import Cell, Figure, Shown, Table
 from sociometer.core.paper import (
     NOT_THE_PAPERS,
     Estimate,
@@ -279,7 +279,7 @@ MOST_NAMES = 4
 _PLAIN_NAME = re.compile(r"[\w.-]+")
 
 
-class PaperPack(Struct, frozen=True):
+class PaperPack(Shown, frozen=True):
     """What was written."""
 
     instrument: str
@@ -292,6 +292,12 @@ class PaperPack(Struct, frozen=True):
         rows = tuple((part.label, part.title, ", ".join(part.files), part.missing) for part in self.parts)
         columns = ("part", "title", "files", "missing")
         return Table("parts", "Tables and figures of the paper", columns, rows, details=("files",))
+
+    def __str__(self) -> str:
+        return f"{self.table()}\nThe files are in {self.folder}."
+
+    def _shown(self) -> list[Table]:
+        return [self.table()]
 
 
 def write_pack(

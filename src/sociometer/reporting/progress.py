@@ -126,9 +126,10 @@ class ProgressDisplay:
             self._thread = None
 
     def _watch(self, progress: Progress) -> None:
-        while not self._stop.wait(_REFRESH_SECONDS if self._live else _PLAIN_SECONDS):
+        notebook = "ipykernel" in sys.modules  # shows a line in place of the one before
+        while not self._stop.wait(_REFRESH_SECONDS if self._live or notebook else _PLAIN_SECONDS):
             if self._bars is None:
-                sys.stderr.write(line(progress) + "\n")
+                sys.stderr.write(f"{line(progress):<100}\r" if notebook else line(progress) + "\n")
                 sys.stderr.flush()
             else:
                 self._draw(self._bars, progress)

@@ -84,7 +84,7 @@ def _why_not(candidate: AnyRun, measure: MeasureCard) -> str:
     """Why a subject has no rank whatever the others scored; empty if it may have one."""
     if used := other_stand_ins(candidate.stand_ins):
         return f"played with a stand-in, {', '.join(used)}"
-    found = candidate.summary.measure(measure.name)
+    found = candidate.summary.find(measure.name)
     return candidate.failed or ("" if found and found.items else NO_SCORED_ITEM)
 
 

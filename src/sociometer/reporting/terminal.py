@@ -114,6 +114,12 @@ def text_of(table: Table, *, everything: bool = False, most_rows: int | None = N
     return text.only(kept)
 
 
+def with_texts(table: Table) -> Table:
+    """The table with its cells as text, in their units, and only the columns that a person needs."""
+    text = text_of(table)
+    return structs.replace(table, columns=text.columns, rows=text.rows, note="\n".join(text.notes), units={})
+
+
 def _text_columns(table: Table, rows: Sequence[Sequence[Cell]]) -> tuple[list[str], list[tuple[str, ...]], list[bool]]:
     """Heads, cells and alignments; the bounds of an interval are one column, and set the decimals before them."""
     heads, texts, right = [], [], []

@@ -70,7 +70,7 @@ def norm_scores(runs: Sequence[AnyRun]) -> dict[str, tuple[str, ...]]:
     """The scores of runs on a norm of people with their intervals, by title: those that each of the runs has."""
     found = {}
     for card in runs[0].card.measures_of(runs[0].task):
-        measures = [run.summary.measure(card.name) for run in runs] if card.on_norm else []
+        measures = [run.summary.find(card.name) for run in runs] if card.on_norm else []
         told = tuple(estimate(one.value, card.unit, one.interval) for one in measures if one and one.value is not None)
         if len(told) == len(runs):
             found[card.title] = told

@@ -45,7 +45,7 @@ def end_of(known: MeasureCard, summary: Summary, chance: float | None) -> End | 
     and if its items cannot show that a model with the best value is better. It is at chance if its interval includes
     chance and reaches no further than `MARGIN` above it. Only means over items on a known scale have ends.
     """
-    measure, scale, best = summary.measure(known.name), known.scale, best_of(known, summary)
+    measure, scale, best = summary.find(known.name), known.scale, best_of(known, summary)
     if measure is None or measure.value is None or not known.value or scale is None or best is None:
         return None
     if 0 < measure.items <= measure.unreadable:  # a score of no answers
@@ -69,7 +69,7 @@ def end_of(known: MeasureCard, summary: Summary, chance: float | None) -> End | 
 
 def best_of(known: MeasureCard, summary: Summary) -> float | None:
     """The best value: an oracle's on the items of the run, the card's, or the better end of the scale if it has one."""
-    oracle = summary.measure(known.oracle) if known.oracle else None
+    oracle = summary.find(known.oracle) if known.oracle else None
     end = {"higher": known.high, "lower": known.low, "neither": None}[known.better]
     known_best = (oracle.value if oracle else None, known.top if known.better != "neither" else None, end)
     return next((value for value in known_best if value is not None), None)

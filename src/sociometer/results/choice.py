@@ -9,6 +9,7 @@ from msgspec import Struct
 from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import NotFound, UsageError, hint, unknown
 from sociometer.core.instrument import Instrument
+from sociometer.core.measure import Shown
 from sociometer.core.settings import is_paper
 from sociometer.core.task import TASK
 from sociometer.core.words import counted, first_of, grouped, listed
@@ -40,7 +41,7 @@ class LeftOut(Struct, frozen=True):
         return f"{self.subject or 'no subject'} ({self.run}): {self.why}"
 
 
-class ChosenRuns(Struct, frozen=True):
+class ChosenRuns(Shown, frozen=True):
     """The runs that a user named, or one run for each subject and instrument."""
 
     runs: tuple[StoredRun, ...]
@@ -48,6 +49,12 @@ class ChosenRuns(Struct, frozen=True):
     """A sentence for each instrument: the chosen runs and the subjects without one; none if the runs were named."""
     left_out: tuple[LeftOut, ...] = ()
     """The other runs of the same instruments; none if the runs were named."""
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, (*map(repr, self.runs), *self.notes, *self.left_out)))
+
+    def __iter__(self) -> Iterator[StoredRun]:
+        return iter(self.runs)
 
     @property
     def by_instrument(self) -> dict[str, list[StoredRun]]:
@@ -133,7 +140,9 @@ def choose_by_words(
 
 
 def choose_for_paper(store: Store, load: Load, instrument: str, references: Sequence[str] = ()) -> ChosenRuns:
-    """The named runs; without names or with `all`, the most complete run of each subject, task and setting."""
+    """The named runs; with `all`, the most complete run of each subject, task and setting; without names, of these the
+    runs of the official test and analyses of runs.
+    """
     if references and not means_all(references):
         return choose_runs(store, load, references, instrument=instrument)
     fullest: dict[tuple[object, ...], tuple[tuple[bool, int, float], StoredRun]] = {}
@@ -157,7 +166,18 @@ def choose_for_paper(store: Store, load: Load, instrument: str, references: Sequ
         raise UsageError(
             f"the store has no run of {instrument}. Start one with: {hint('run', instrument, '--model', 'MODEL')}"
         )
-    return ChosenRuns(tuple(run for _, run in fullest.values()))
+    every = tuple(run for _, run in fullest.values())
+    if references:
+        return ChosenRuns(every)
+    if not any(run.manifest.whose_items != "bundled" for run in every):
+        play = hint("run", instrument, "--official", "--model", "MODEL")
+        other = "name other runs, or give 'all'"
+        raise UsageError(f"no stored run has the official items of {instrument}: play them ('{play}'), {other}.")
+    kept = tuple(run for run in every if run.manifest.whose_items != "bundled" or run.manifest.given_items)
+    told = first_of([f"{run.subject or ', '.join(run.tasks)} {run.id}" for run in kept], 8)
+    left = len(every) - len(kept)
+    also = f"; left out, on bundled items: {left} runs." if left else "."
+    return ChosenRuns(kept, (f"{instrument}: using {told}{also}",))
 
 
 def means_all(references: Sequence[StoredRun | str]) -> bool:

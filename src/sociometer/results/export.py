@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import msgspec
 
@@ -41,12 +41,14 @@ def rows(run: StoredRun, task: str = "") -> Iterator[dict[str, Any]]:
             yield row
 
 
-def frame(run: StoredRun, library: Literal["pandas", "polars", "pyarrow"] = "pandas", task: str = "") -> Any:
-    """One row for each episode, as a pandas or Polars frame or as an Arrow table."""
-    libraries = ("pandas", "polars", "pyarrow")
-    if library not in libraries:
-        raise unknown("library", library, libraries)
-    table = arrow_table(rows(run, task))
+Library = Literal["pandas", "polars", "pyarrow"]
+
+
+def frame_of(runs: Sequence[StoredRun], library: Library = "pandas", task: str = "") -> Any:
+    """One row for each episode of the runs, as a pandas or Polars frame or as an Arrow table."""
+    if library not in get_args(Library):
+        raise unknown("library", library, get_args(Library))
+    table = arrow_table(row for run in runs for row in rows(run, task))
     try:
         frames = import_module(library)
     except ImportError:

@@ -173,7 +173,7 @@ def leaderboard(candidates: Sequence[AnyRun], measure: str = "") -> Leaderboard:
     standings = []
     for one in ranks:
         place = column[one.subject]
-        own = kept[place].summary.measure(card.name)
+        own = kept[place].summary.find(card.name)
         if own is not None and own.interval is not None and own.items == len(shared.items) and widen == 1:
             interval = own.interval  # one number has one interval, wherever it is shown
         else:

@@ -2,19 +2,27 @@
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
+import msgspec
 import numpy as np
+from msgspec import structs
 
 from sociometer.core.card import MeasureCard
-from sociometer.core.errors import UsageError
+from sociometer.core.config import RunConfig
+from sociometer.core.errors import NotFound, UsageError
+from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Table
+from sociometer.core.sheets import whole_file
 from sociometer.core.task import AnyRun
-from sociometer.results.groups import PeopleRun
+from sociometer.results.groups import PeopleRun, study_run
 from sociometer.statistics.item_values import item_values
 from sociometer.statistics.norms import ItemNorm, NormFile, Stratum, TaskNorm, curve_of, decisive_settings
 from sociometer.statistics.people import FEWEST_PEOPLE, groups_of, sample_text, told_groups
 from sociometer.statistics.reliability import cronbach_alpha
+from sociometer.store.store import Store
+from sociometer.store.studies import find_study
 
 PERCENTS = (5, 10, 25, 50, 75, 90, 95)
 _FEWEST_ANSWERS = 2
@@ -30,6 +38,23 @@ def norm_of_study(run: PeopleRun, about: Sequence[Mapping[str, str]], language: 
     if not tasks:
         raise UsageError(f"{', '.join(run.tasks)} of {card.name} has no score that is a mean over items, so no norm.")
     return NormFile(1, card.name, run.version, language, decisive_settings(card, run.settings), tasks)
+
+
+def study_norm(store: Store, name: str, load: Callable[[str], Instrument]) -> tuple[NormFile, PeopleRun, RunConfig]:
+    """The norm of a study, or of its part with this name; the people whom it comes from, and what they took."""
+    study, participants = find_study(store.path, name)
+    about = {run: one.about for one in participants for run in one.runs}
+    if (people := study_run(store, name, load)) is None:
+        raise NotFound(f"study {study.name} has no part '{name}'; it has: {', '.join(study.parts)}.")
+    return norm_of_study(people, [about[run] for run in people.members], study.language), people, study.parts[name]
+
+
+def write_norm(norm: NormFile, taken: RunConfig, to: Path, checked: Callable[[RunConfig], object]) -> None:
+    """Write the file of a norm if `checked` can plan a run with it on the items that people have taken."""
+    with whole_file(to) as draft:
+        draft.write_bytes(msgspec.json.format(msgspec.json.encode(norm), indent=1) + b"\n")
+        settings = {**taken.settings, "norm": str(draft)}
+        checked(structs.replace(taken, subject="baseline/random", tasks=tuple(norm.tasks), settings=settings))
 
 
 def _task_norm(run: PeopleRun, task: str, card: MeasureCard, groups: Sequence[Mapping[str, str]]) -> TaskNorm:

@@ -85,7 +85,7 @@ def profile_lines(runs: Sequence[AnyRun]) -> tuple[ProfileLine, ...]:
     for run in runs:
         card = run.card
         for known in card.measures_of(run.task):
-            measure = run.summary.measure(known.name)
+            measure = run.summary.find(known.name)
             if measure is None or not (known.primary or (known.on_norm and measure.value is not None)):
                 continue
             chance = chance_of(known, card, run.summary, on_official=run.whose_items != "bundled")

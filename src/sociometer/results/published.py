@@ -147,7 +147,7 @@ def replicated_figures(run: StoredRun, printed: Replication) -> list[ReplicatedF
     summary, label = run.summary(printed.task), run.manifest.config.subject_label
     found = []
     for figure in printed.figures:
-        if (measure := summary.measure(figure.measure, **figure.group)) is not None:
+        if (measure := summary.find(figure.measure, **figure.group)) is not None:
             card, within = known[figure.measure], is_within(figure, measure)
             found.append(ReplicatedFigure(printed.row, label, printed.about, figure, card, measure, run.id, within))
     return found

@@ -6,10 +6,12 @@ import numpy as np
 from msgspec import Struct, structs
 
 from sociometer.core.card import MeasureCard
-from sociometer.core.measure import Table
+from sociometer.core.measure import Shown, Table
 from sociometer.core.task import AnyRun
-from sociometer.core.words import first_of
+from sociometer.core.words import first_of, grouped
+from sociometer.results.choice import ChosenRuns
 from sociometer.results.leaderboard import comparable
+from sociometer.results.runs import ranked_tasks
 from sociometer.statistics.formatting import estimate, interval_text, number
 from sociometer.statistics.intervals import Floats
 from sociometer.statistics.item_values import ItemValue
@@ -43,6 +45,30 @@ class TaskReliability(Struct, frozen=True):
     def where(self) -> str:
         """The task and the measure, for titles."""
         return f"{self.instrument}/{self.task}, {self.measure}"
+
+
+class Reliabilities(Shown, frozen=True):
+    """The reliability of each task of some runs, or of a study."""
+
+    tasks: tuple[TaskReliability, ...]
+
+    @property
+    def items(self) -> Table:
+        """The difficulty and discrimination of every item."""
+        return raw_items(self.tasks)
+
+    def __str__(self) -> str:
+        return "\n".join(map(reliability_sentence, self.tasks))
+
+    def _shown(self) -> list[Table]:
+        return [table for one in self.tasks for table in reliability_tables(one)]
+
+
+def reliabilities(chosen: ChosenRuns, task: str = "", measure: str = "") -> Reliabilities:
+    """The reliability of runs, task by task; the people of a study are subjects of their own kind."""
+    known = (of for runs in chosen.by_instrument.values() for of in ranked_tasks(runs, task).values())
+    kinds = (grouped((one.subject if one.people else "", one) for one in candidates) for candidates in known)
+    return Reliabilities(tuple(task_reliability(same, measure) for kind in kinds for same in kind.values()))
 
 
 def task_reliability(candidates: Sequence[AnyRun], measure: str = "") -> TaskReliability:

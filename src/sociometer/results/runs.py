@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from msgspec import Struct, structs
 
-from sociometer.core.errors import UsageError, hint
-from sociometer.core.measure import Corrected
+from sociometer.core.errors import NotFound, UsageError, hint
+from sociometer.core.measure import Corrected, Shown, Table
 from sociometer.core.reply_summary import AFTER_ASKING
 from sociometer.core.task import AnyRun
 from sociometer.core.words import first_of, grouped, lowered
@@ -74,7 +74,7 @@ def corrected_tasks(stored: StoredRun) -> dict[str, CorrectedTask]:
     return found
 
 
-class Comparisons(Struct, frozen=True):
+class Comparisons(Shown, frozen=True):
     """Comparisons with the first run, task by task; `lacking` has the runs that lack a task."""
 
     comparisons: tuple[Comparison, ...]
@@ -99,10 +99,21 @@ class Comparisons(Struct, frozen=True):
     def __iter__(self) -> Iterator[Comparison]:
         return iter(self.comparisons)
 
-    def _repr_html_(self) -> str:
-        """How a notebook shows the comparisons: the verdicts and the numbers behind them."""
-        tables = [structs.replace(comparison_table(one), note=one.sentence) for one in self.comparisons]
-        return "".join(table._repr_html_() for table in tables)
+    def __getitem__(self, key: int | str | tuple[str, str]) -> Comparison:
+        """The comparison of a task (`"questions"`, `"sesi/questions"`); of several runs, of a task and a subject."""
+        if isinstance(key, int):
+            return self.comparisons[key]
+        task, second = (key, "") if isinstance(key, str) else key
+        of_task = [one for one in self.comparisons if task in (one.task, one.where)]
+        found = [one for one in of_task if second in ("", one.second)]
+        if len(found) == 1:
+            return found[0]
+        keys = (f'"{one.where}", "{one.second}"' if of_task else f'"{one.where}"' for one in of_task or self)
+        raise NotFound(f"choose one of the comparisons [{'], ['.join(dict.fromkeys(keys))}], not {key!r}.")
+
+    def _shown(self) -> Iterable[Table]:
+        """The verdicts and the numbers behind them."""
+        return [structs.replace(comparison_table(one), note=one.sentence) for one in self.comparisons]
 
 
 def compare_runs(runs: Sequence[StoredRun], task: str = "", terms: Terms | None = None) -> Comparisons:
@@ -118,7 +129,7 @@ def compare_runs(runs: Sequence[StoredRun], task: str = "", terms: Terms | None 
 _BOARDS_IN_FULL = 3
 
 
-class Rankings(Struct, frozen=True):
+class Rankings(Shown, frozen=True):
     """A leaderboard for each task of each instrument, and why some tasks have none."""
 
     boards: tuple[Leaderboard, ...]
@@ -144,9 +155,8 @@ class Rankings(Struct, frozen=True):
     def __str__(self) -> str:
         return self.verdict
 
-    def _repr_html_(self) -> str:
-        """How a notebook shows the leaderboards."""
-        return "".join(leaderboard_table(board)._repr_html_() for board in self.boards)
+    def _shown(self) -> Iterable[Table]:
+        return map(leaderboard_table, self.boards)
 
 
 def rank_runs(
@@ -177,7 +187,7 @@ def rank_runs(
     return Rankings(tuple(boards), tuple(unranked))
 
 
-class Gate(Struct, frozen=True):
+class Gate(Shown, frozen=True):
     """The comparisons behind a gate, why it fails (empty if it holds), and what it could have seen."""
 
     compared: Comparisons
@@ -185,7 +195,10 @@ class Gate(Struct, frozen=True):
     could_see: str
 
     def __str__(self) -> str:
-        return "\n".join(filter(None, (*self.failures, self.could_see)))
+        return "\n".join(filter(None, (*(self.failures or ["The gate holds."]), self.could_see)))
+
+    def __bool__(self) -> bool:
+        return self.holds
 
     @property
     def holds(self) -> bool:

@@ -1,8 +1,9 @@
-"""A study as tables that other programs open: the answers to each task, the people, the items, and a codebook."""
+"""A study as tables, in Python or for other programs: the answers to each task, people, items, and a codebook."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
+from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
 from statistics import median
@@ -10,17 +11,21 @@ from typing import Any
 
 import msgspec
 
+from sociometer.core.config import RunConfig
 from sociometer.core.conversation import Exchange, with_new_messages
-from sociometer.core.errors import UsageError
+from sociometer.core.errors import UsageError, unknown
+from sociometer.core.hints import called
 from sociometer.core.instrument import Instrument
+from sociometer.core.measure import Table
 from sociometer.core.sheets import whole_file, write_sheet
 from sociometer.core.task import Episode
 from sociometer.core.words import grouped
 from sociometer.results.groups import Taking, takings
+from sociometer.results.norms import norm_tables, study_norm, write_norm
 from sociometer.store.person_questions import PersonQuestion
 from sociometer.store.store import Store
 from sociometer.store.stored_run import StoredRun
-from sociometer.store.studies import Participant, Timing, flags, reasons, role_of_people, study_books
+from sociometer.store.studies import Participant, Timing, find_study, flags, reasons, role_of_people, study_books
 
 Row = dict[str, Any]
 _MOST_PARTS = 6
@@ -77,21 +82,79 @@ _PREFIXES = {
 }
 
 
+class StudyResults:
+    """The people of a study, what they answered, and the norm that they make; `sm.compare` takes its name."""
+
+    def __init__(
+        self, store: Store, name: str, load: Callable[[str], Instrument], checked: Callable[[RunConfig], object]
+    ) -> None:
+        """`checked` plans a run, to see whether it can use a norm."""
+        self._store, self._load, self._checked = store, load, checked
+        self.name = find_study(store.path, name)[0].name
+
+    @cached_property
+    def tables(self) -> dict[str, Table]:
+        """`people`, `items`, the answers to each task (`seceu_feelings`), and the `codebook` of all columns."""
+        return study_tables(self._store, self.name, self._load)
+
+    @property
+    def people(self) -> Table:
+        """Everyone who joined: progress, flags, why they do not count, what they said, and their results."""
+        return self.tables["people"]
+
+    def frame(self, table: str = "people") -> Any:
+        """A table as a pandas frame: the people with their results, or the answers to a task."""
+        if table not in self.tables:
+            raise unknown("table", table, self.tables)
+        return self.tables[table].frame()
+
+    @called(python=True)
+    def norm(self, path: str | Path | None = None, part: str = "") -> Table:
+        """The percentiles of the people who count; `path` writes the norm, for `settings={"norm": path}` of `run`.
+
+        Of a study of several instruments, `part` is the name of one: `spring.sesi`.
+        """
+        norm, people, taken = study_norm(self._store, part or self.name, self._load)
+        if path is not None:
+            write_norm(norm, taken, Path(path), self._checked)
+        task, found = next(iter(norm.tasks.items()))
+        return norm_tables(found, people.definition.card.primary_of(task))[0]
+
+    @called(python=True)
+    def export(self, folder: str | Path) -> Path:
+        """Write all tables as CSV files, readable by you only."""
+        write_study(self._store, self.name, self._load, Path(folder))
+        return Path(folder)
+
+    def __repr__(self) -> str:
+        return f"<study {self.name}: {len(self.people.rows)} people; tables: {', '.join(self.tables)}>"
+
+
 def write_study(store: Store, study: str, load: Callable[[str], Instrument], folder: Path) -> dict[str, int]:
     """Writes the tables of a study to a folder, readable by its owner only; returns the number of rows of each."""
     if folder.is_file() or folder.suffix in (".csv", ".jsonl"):
         raise UsageError(f"--to '{folder}' must be a folder: there is a file for each task, and a codebook.")
-    tables, declared = study_tables(store, study, load)
+    tables = study_tables(store, study, load)
+    for name, table in tables.items():
+        with whole_file(folder / f"{name}.csv", private=True, within=folder) as file:
+            file.write_text(write_sheet(table.columns, table.rows, guard_formulas=True), encoding="utf-8")
+    return {f"{name}.csv": len(table.rows) for name, table in tables.items()}
+
+
+def study_tables(store: Store, study: str, load: Callable[[str], Instrument]) -> dict[str, Table]:
+    """The people with their results, the items, the answers to each task, and a codebook of these tables."""
+    tables, declared = _study_rows(store, study, load)
     tables["codebook"] = list(_codebook(tables, declared))
+    numbers = {column for (_, column), about in declared.items() if about.get("type") == "number"}
+    found = {}
     for name, rows in tables.items():
         columns = _columns(rows)
-        cells = ([_cell(row.get(column)) for column in columns] for row in rows)
-        with whole_file(folder / f"{name}.csv", private=True, within=folder) as file:
-            file.write_text(write_sheet([*map(_variable, columns)], cells, guard_formulas=True), encoding="utf-8")
-    return {f"{name}.csv": len(rows) for name, rows in tables.items()}
+        cells = tuple(tuple(_cell(row.get(column), column in numbers) for column in columns) for row in rows)
+        found[name] = Table(name, f"Study {study}: {name}", tuple(map(_variable, columns)), cells)
+    return found
 
 
-def study_tables(
+def _study_rows(
     store: Store, study: str, load: Callable[[str], Instrument]
 ) -> tuple[dict[str, list[Row]], dict[tuple[str, str], Row]]:
     """The rows of each table, and what the codebook says about columns of scores and of questions about people."""
@@ -233,8 +296,10 @@ def _slug(text: str) -> str:
     return re.sub(r"\W+", "_", text, flags=re.ASCII).strip("_").lower()
 
 
-def _cell(value: Any) -> Any:
-    """A cell on one line, since not every program reads a cell with several."""
+def _cell(value: Any, number: bool = False) -> Any:
+    """A cell on one line, since not every program reads a cell with several; the answer to a question for a number."""
+    if number and isinstance(value, str) and _NUMBER.fullmatch(value):
+        return float(value) if "." in value else int(value)
     return int(value) if isinstance(value, bool) else _LINE_END.sub(r"\\n", value) if isinstance(value, str) else value
 
 

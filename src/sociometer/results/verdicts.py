@@ -3,11 +3,11 @@
 import math
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
-from msgspec import Struct, structs
+from msgspec import Struct, field, structs
 
 from sociometer.core.card import MeasureCard
 from sociometer.core.errors import UsageError, unknown
-from sociometer.core.measure import Interval
+from sociometer.core.measure import Interval, Measure, Shown
 from sociometer.core.words import grouped, plural
 from sociometer.statistics.formatting import scale_and_digits
 from sociometer.statistics.paired import PairedDifference, Verdict, influence_table, simultaneous, verdict_of
@@ -60,7 +60,7 @@ class Terms(Struct, frozen=True):
         return {key: value / scales[key] for key, value in given.items()}
 
 
-class ComparedMeasure(Struct, frozen=True):
+class ComparedMeasure(Shown, frozen=True):
     """Second subject against first on one measure, overall (empty `group`) or on one level of a facet.
 
     The verdict follows from `paired.interval`, which holds together with the intervals of the whole family.
@@ -94,6 +94,23 @@ class ComparedMeasure(Struct, frozen=True):
     """The end of the test that each of the two has reached (`results/ceiling.py`): `top`, `chance` or none (empty)."""
 
     @property
+    def value(self) -> float:
+        """The difference, second minus first, in the unit of the measure: 0.03 is three points of a share."""
+        return self.paired.difference
+
+    @property
+    def low(self) -> float | None:
+        return self.paired.interval.low
+
+    @property
+    def high(self) -> float | None:
+        return self.paired.interval.high
+
+    def __str__(self) -> str:
+        said = Measure(", ".join((self.name, *self.group.values())), self.value, interval=self.paired.interval)
+        return f"{structs.replace(said, items=self.paired.items)}: {self.verdict}"
+
+    @property
     def left_open(self) -> bool:
         """Whether failed items leave everything open, because the measure has no lowest or no highest value."""
         return bool(self.failed and not self.extremes)
@@ -104,7 +121,7 @@ class ComparedMeasure(Struct, frozen=True):
         return self.left_open or "worse" in (self.observed, *self.with_failed)
 
 
-class Comparison(Struct, frozen=True):
+class Comparison(Shown, frozen=True):
     """Two subjects on one task; `refused` says why they could not be compared."""
 
     instrument: str
@@ -119,11 +136,38 @@ class Comparison(Struct, frozen=True):
     refused: str = ""
     cluster: str = "independent item"
     """What the independent parts of the task are: stories, trees, pairs."""
-    norm_scores: dict[str, tuple[str, ...]] = {}
+    norm_scores: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """The scores of both on a norm of people, with their intervals, by title: an EQ."""
 
     def __str__(self) -> str:
         return self.sentence
+
+    def measure(self, name: str = "", **group: str) -> ComparedMeasure:
+        """The difference on a measure (default: the primary one), overall or of a group; NotFound if there is none."""
+        able = [row for row in self.measures if row.group == group and (row.name == name if name else row.primary)]
+        if self.refused:
+            raise UsageError(self.sentence)
+        if not able:
+            raise unknown("compared measure", name, {row.name for row in self.measures})
+        return able[0]
+
+    @property
+    def value(self) -> float:
+        """The difference on the primary measure, second minus first; `low` and `high` are its interval."""
+        return self.measure().value
+
+    @property
+    def low(self) -> float | None:
+        return self.measure().low
+
+    @property
+    def high(self) -> float | None:
+        return self.measure().high
+
+    @property
+    def verdict(self) -> str:
+        """The verdict on it: `better`, `worse`, `cannot tell` …; `refused` for runs that cannot be compared."""
+        return "refused" if self.refused else self.measure().verdict
 
     @property
     def where(self) -> str:

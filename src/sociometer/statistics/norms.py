@@ -168,7 +168,7 @@ def share_worse(curve: Curve, score: float) -> float:
 def placed(summary: Summary, view: AnyRun, card: MeasureCard, norm: TaskNorm) -> Summary:
     """The summary with the subject's place among the people, and the items on which they differ."""
     table = {name: one for name, one in item_values(view, card.value).items() if name in norm.items}
-    told, primary = f"Norm: {norm.name}, {norm.sample}.", summary.measure(card.name)
+    told, primary = f"Norm: {norm.name}, {norm.sample}.", summary.find(card.name)
     if not table or primary is None:
         return structs.replace(summary, notes=(*summary.notes, f"{told} No scored item is among its items."))
     gaps = [one.value - norm.items[name].mean for name, one in table.items()]

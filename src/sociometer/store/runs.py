@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from sociometer.core.config import RunConfig, model_label
 from sociometer.core.errors import StoreError, UsageError, hint, unknown
+from sociometer.core.hints import in_python
 from sociometer.core.measure import Summary
 from sociometer.core.task import Item
 from sociometer.core.words import first_of
@@ -248,7 +249,8 @@ class Runs(StorePart):
             return _whole(fitting[0])
         if fitting:
             told = first_of([*_told_apart(fitting)], _MOST_NAMED)
-            raise SeveralRuns(f"several runs fit '{reference}': {told}; give one of them.", fitting)
+            such = f", such as {hint('show', fitting[-1].reference)}" if in_python() else ""
+            raise SeveralRuns(f"several runs fit '{reference}': {told}; give one of them{such}.", fitting)
         known = {word for run in self.all() for word in (run.id, run.name, run.subject) if word}
         named = known if len(known) <= _MOST_NAMED else get_close_matches(reference, known, n=1)
         raise unknown("run", reference, named, f"To see all: {hint('runs')}")

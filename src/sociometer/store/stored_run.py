@@ -26,6 +26,11 @@ from sociometer.store.runs import RunSearch
 from sociometer.store.store import Store
 
 _MOST_RUNS = 1000
+_FOR_USERS = {
+    "created", "episodes", "failures", "id", "instrument", "manifest", "official", "people", "reference", "rescore",
+    "settings", "spent", "status", "stopping", "subject", "summary", "tasks", "transcript", "version", "why_ended",
+}  # fmt: skip
+"""What completion offers; the rest is for the rooms above."""
 
 
 class StoredRun:
@@ -38,11 +43,12 @@ class StoredRun:
 
     in_words: ClassVar[Callable[["StoredRun"], str]] = repr
     """The run with its score; `api.py` sets it, since the words are of a higher floor."""
-    spell: ClassVar[Callable[[str], str]] = str
-    """A text with the options of commands as arguments of Python; `api.py` sets it."""
 
     def __str__(self) -> str:
         return self.in_words()
+
+    def __dir__(self) -> list[str]:
+        return [name for name in super().__dir__() if name.startswith("_") or name in _FOR_USERS]
 
     def __repr__(self) -> str:
         return f"<run {self.reference}: {self.subject} on {self.instrument}, {self.status}>"
@@ -409,7 +415,7 @@ class StoredRun:
         """How a notebook shows the run: its measures with their intervals and caveats."""
         head = f"<p><b>{escape(self.subject)}</b> on {escape(self.instrument)} ({escape(self.id)}, {self.status})</p>"
         tasks = (f"<h4>{escape(task)}</h4>{self.summary(task)._repr_html_()}" for task in self.tasks)
-        return head + StoredRun.spell("".join(tasks))
+        return head + "".join(tasks)
 
 
 def status_of(store: Store, record: RunRecord) -> RunStatus:
@@ -454,7 +460,7 @@ def first_score(
     for task in record.manifest.config.tasks:
         if summary := summary_of(task):
             for known in card.measures_of(task) or past_measures(task, summary):
-                found = summary.measure(known.name)
+                found = summary.find(known.name)
                 if known.primary and found is not None and found.value is not None:
                     return known, found, summary
     return None

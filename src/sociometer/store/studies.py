@@ -20,7 +20,7 @@ from msgspec import Struct, field, structs
 
 from sociometer.core.config import RunConfig, model_label
 from sociometer.core.conversation import SUBJECT, Identity
-from sociometer.core.errors import UsageError, hint, unknown
+from sociometer.core.errors import NotFound, UsageError, hint, unknown
 from sociometer.store.book import ALPHABET, CODE_LETTERS, Book, new_letters, plain_code
 from sociometer.store.person_questions import PersonQuestion, person_question
 from sociometer.store.place import StorePlace
@@ -456,6 +456,14 @@ def study_books(store: StorePlace) -> Iterator[StudyBook]:
     if isinstance(store, Path) and (path := book_path(store)).exists():
         with closing(StudyBook(path)) as book:
             yield book
+
+
+def find_study(store: StorePlace, name: str) -> tuple[Study, list[Participant]]:
+    """The study with this name, or with a part of this name, and its participants; NotFound if there is none."""
+    for book in study_books(store):
+        study = book.study(next((one for one in book.names() if name.startswith(f"{one}.")), name))
+        return study, book.participants(study.name)
+    raise NotFound(f"unknown study '{name}'. Make one with '{hint('study create INSTRUMENT --name NAME')}'.")
 
 
 def unfinished_withdrawals(store: StorePlace) -> dict[str, list[str]]:

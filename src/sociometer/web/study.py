@@ -344,7 +344,7 @@ async def end_page(request: web.Request) -> web.StreamResponse:
         for instrument, task, summary in summaries
         for known in request.app[CARDS][instrument].measures_of(task)
         if (label := f"{task}.{known.name}") in named[instrument]
-        and (measure := summary.measure(known.name)) is not None
+        and (measure := summary.find(known.name)) is not None
         and measure.value is not None
     ]
     places = (place_of(summary) for *_, summary in summaries if study.shows == "place")
@@ -378,7 +378,7 @@ async def answer_after(request: web.Request) -> web.StreamResponse:
 
 def place_of(summary: Summary) -> dict[str, int | str]:
     """The EQ, its bounds, and the percent of the norm's people below it; empty without a norm or a score."""
-    norm, eq, percentile = summary.series.get("norm"), summary.measure("eq"), summary.measure("percentile")
+    norm, eq, percentile = summary.series.get("norm"), summary.find("eq"), summary.find("percentile")
     if norm is None or eq is None or eq.value is None or percentile is None or percentile.value is None:
         return {}
     few = eq.interval is None or eq.interval.low is None

@@ -75,7 +75,7 @@ def test_the_subject_sees_the_first_words_and_nothing_else(rehearse):
 def test_the_summary_says_whose_they_are_and_that_feeling_is_not_all(rehearse):
     show = rehearse({"turns": 2}, subject=Says("I see."))
     summary = show.summarise("hard-talks", TALKS["en"])
-    assert summary.measure("sentient") is None
+    assert summary.find("sentient") is None
     assert summary.measure("emotion", kind="decide").items == 2
     assert OURS in summary.notes
     assert any("--what candour --role judge=MODEL" in note for note in summary.notes)

@@ -101,7 +101,7 @@ def summary_of(rehearse, subject, **settings):
 
 
 def by_arm(summary, name):
-    return {arm: found.value for arm in ARMS if (found := summary.measure(name, arm=arm))}
+    return {arm: found.value for arm in ARMS if (found := summary.find(name, arm=arm))}
 
 
 INVITES = ("proud", "true friend", "confidence", "praised", "clear yes", "laughed at")
@@ -145,7 +145,7 @@ def test_who_knows_and_never_tells_the_unwelcome_is_told_apart_from_who_cannot_c
     assert found.measure("known").value == 1
     lost = summary_of(rehearse, Returner(lambda holds, told: YES if holds else evades, counts=False))
     assert lost.measure("known").value == 0
-    assert lost.measure("untold") is None
+    assert lost.find("untold") is None
     assert any(note.startswith("24 of 24 facts were not known") for note in lost.notes)
 
 
@@ -243,7 +243,7 @@ def test_a_third_talk_is_reported_and_not_scored(rehearse):
     found = show.summarise("return", items)
     assert found.measure("whom", arm=NONE, whom="the second person").value == 1
     assert found.measure("whom", arm=NONE, whom="own people").value == 0
-    assert summary_of(rehearse, Returner(honest)).measure("whom", arm=NONE, whom="neither") is None
+    assert summary_of(rehearse, Returner(honest)).find("whom", arm=NONE, whom="neither") is None
 
 
 def test_plan_says_how_many_pairs_a_loss_needs(sage, monkeypatch):

@@ -107,4 +107,4 @@ def test_repeats_that_end_on_different_sides_of_the_first_feeling_are_shown_besi
     show = rehearse({"turns": 2}, subject=Says("I see."), simulator=Wavers("wavers"))
     found = show.summarise("dialogue", items, repeats=2).measure("fragile")
     assert (found.value, found.items) == (0.5, 2)
-    assert show.summarise("dialogue", items).measure("fragile") is None
+    assert show.summarise("dialogue", items).find("fragile") is None

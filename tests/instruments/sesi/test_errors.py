@@ -44,7 +44,7 @@ def judged(reply, count=10):
 
 def test_the_judges_causes_become_shares_with_intervals():
     summary = judged('{"reason": "Too nice.", "cause": "superficially friendly"}', 20)
-    share = summary.measure("share", cause="superficially friendly", subject="random") or summary.measure(
+    share = summary.find("share", cause="superficially friendly", subject="random") or summary.measure(
         "share", cause="superficially friendly"
     )
     assert share.value == 1.0

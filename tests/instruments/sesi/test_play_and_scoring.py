@@ -109,7 +109,7 @@ def test_several_orders_give_majority_single_orders_and_consistency():
     sure = rehearse("baseline/oracle", orders=3).summarise("questions", FOUND[:20])
     assert [sure.measure(name).value for name in ("accuracy", "single", "consistency")] == [1, 1, 1]
     once = rehearse("baseline/first").summarise("questions", FOUND[:20])
-    assert once.measure("single") is None and "chance" not in once.series
+    assert once.find("single") is None and "chance" not in once.series
 
 
 def test_the_instruction_asks_for_a_comment_on_the_situation_unless_the_wording_says_otherwise():

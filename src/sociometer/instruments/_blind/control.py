@@ -135,8 +135,8 @@ def _line(level: str, found: PairedDifference) -> tuple[Cell, ...]:
 def control_figure(runs: Sequence[AnyRun]) -> Figure | None:
     """Accuracy with and without the situation, for the runs that have both."""
     names = {"accuracy": "with the situation", BLIND: "without it"}
-    both = [run for run in runs if run.summary.measure(UNDERSTOOD) is not None]
-    dots = dots_of((run.subject, run.summary.measure(name), group) for run in both for name, group in names.items())
+    both = [run for run in runs if run.summary.find(UNDERSTOOD) is not None]
+    dots = dots_of((run.subject, run.summary.find(name), group) for run in both for name, group in names.items())
     if not dots:
         return None
     caption = "The same questions with the situation, and with the question and the options only; 95 % intervals."

@@ -66,7 +66,7 @@ class Column(Struct, frozen=True):
 
     def found(self, runs: Sequence[AnyRun]) -> Measure | None:
         """The measure in one subject's runs, or None if the task was not played."""
-        measures = (run.summary.measure(self.measure, **self.group) for run in runs if run.task == self.task)
+        measures = (run.summary.find(self.measure, **self.group) for run in runs if run.task == self.task)
         return next((measure for measure in measures if measure is not None), None)
 
 
@@ -155,7 +155,7 @@ def _remarks(run: AnyRun) -> tuple[str, ...]:
         elif "judge" in run.roles:
             said.append(f"Blackjack: graded by a judge ({run.roles['judge']})")
     for one in columns:
-        if one.asked and (played := run.summary.measure(one.measure)) is not None and played.items != one.asked:
+        if one.asked and (played := run.summary.find(one.measure)) is not None and played.items != one.asked:
             said.append(f"{one.name}: {played.items:,} questions; the paper asked {one.asked}")
     return tuple(said)
 

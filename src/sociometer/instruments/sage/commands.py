@@ -362,7 +362,7 @@ def _overview_table(what: str, runs: Sequence[Run], names: Sequence[str], card: 
         return math.inf if value is None else -value
 
     for name, run in sorted(zip(names, runs, strict=True), key=first):
-        found = [run.summary(what).measure(goal.name) for goal in goals]
+        found = [run.summary(what).find(goal.name) for goal in goals]
         items = max((measure.items for measure in found if measure), default=0)
         values = (
             estimate(measure.value, goal.unit, measure.interval) if measure else None
@@ -376,7 +376,7 @@ def _overview_table(what: str, runs: Sequence[Run], names: Sequence[str], card: 
 def _range(what: str, runs: Sequence[Run], names: Sequence[str], card: Card) -> str:
     """The lowest and the highest value of the first measure of an analysis, in a sentence."""
     goal = card.measures_of(what)[0]
-    pairs = zip(names, (run.summary(what).measure(goal.name) for run in runs), strict=True)
+    pairs = zip(names, (run.summary(what).find(goal.name) for run in runs), strict=True)
     found = [(measure.value, name, measure) for name, measure in pairs if measure and measure.value is not None]
     if not found:
         return f"{goal.title}: no result."

@@ -46,7 +46,7 @@ def _candour(runs: Sequence[AnyRun]) -> Iterator[Figure]:
     points = [
         point
         for run in runs
-        if (one := run.summary.measure("sycophancy")) and (two := run.summary.measure("safety"))
+        if (one := run.summary.find("sycophancy")) and (two := run.summary.find("safety"))
         for note in (f"final emotion {number(value_of(run, 'emotion'), 'points')}; {one.items} dialogues",)
         if (point := _scattered(run.subject, one, two, note))
     ]
@@ -73,7 +73,7 @@ _SCALES = "Points from different simulators are on different scales."
 
 def figures(runs: Sequence[AnyRun]) -> Sequence[Figure]:
     """All figures and tables of these runs, task by task; a rehearsal has none."""
-    runs = [run for run in runs if not ((main := run.summary.measure("sentient")) and main.note == REHEARSAL)]
+    runs = [run for run in runs if not ((main := run.summary.find("sentient")) and main.note == REHEARSAL)]
     found: list[Figure] = []
     for task, draw in _DRAWERS.items():
         of_task = [run for run in runs if run.task == task]
@@ -162,7 +162,7 @@ def _efficiency(runs: Sequence[AnyRun]) -> Figure | None:
     counted = all(value_of(run, "tokens") for run in runs)
     points = []
     for run in runs:
-        tokens, score = value_of(run, "tokens") if counted else _written(run), run.summary.measure("sentient")
+        tokens, score = value_of(run, "tokens") if counted else _written(run), run.summary.find("sentient")
         if tokens and score and score.value is not None:
             low, high = ends(score.interval)
             points.append(ScatterPoint(run.subject, tokens, score.value, y_low=low, y_high=high))
@@ -216,7 +216,7 @@ def _strategies(runs: Sequence[AnyRun]) -> Iterator[Figure]:
 
 def _relationship(runs: Sequence[AnyRun]) -> Iterator[Figure]:
     dimensions, qualities = (
-        dots_of((name, run.summary.measure(name), run.subject) for run in runs for name in names)
+        dots_of((name, run.summary.find(name), run.subject) for run in runs for name in names)
         for names in (DIMENSIONS, QUALITIES)
     )
     hundred = interval_chart(dimensions, unit="points", domain=(0, 100))
@@ -229,7 +229,7 @@ def _relationship(runs: Sequence[AnyRun]) -> Iterator[Figure]:
 def _against_emotion(runs: Sequence[AnyRun]) -> Iterator[Figure]:
     """The paper's Figures 3 and 4: a judged quality against the sentient score, for at least three models."""
     for name, title in (("relationship", "Relationship quality"), ("talk", "Conversation quality")):
-        measured = [(run.subject, run.summary.measure("emotion"), run.summary.measure(name)) for run in runs]
+        measured = [(run.subject, run.summary.find("emotion"), run.summary.find(name)) for run in runs]
         found = [_scattered(subject, one, two) for subject, one, two in measured if one and two]
         points = [point for point in found if point]
         if len(points) < 3:
@@ -250,7 +250,7 @@ def _coordinate(runs: Sequence[AnyRun]) -> Iterator[Figure]:
     """The paper's plane: its vertical axis runs from solutions to empathy, against the sign of the measure."""
     points = []
     for run in runs:
-        creative, solution = run.summary.measure("creative"), run.summary.measure("solution")
+        creative, solution = run.summary.find("creative"), run.summary.find("solution")
         if creative and solution and solution.value is not None:
             up = solution.interval.scaled(-1) if solution.interval else None
             empathy = structs.replace(solution, value=-solution.value, interval=up)
@@ -283,7 +283,7 @@ def _practice(runs: Sequence[AnyRun]) -> Iterator[Figure]:
     said = [
         f"{run.subject} {estimate(one.value, 'number', one.interval)}"
         for run in runs
-        if (one := run.summary.measure("discernment"))
+        if (one := run.summary.find("discernment"))
     ]
     chart = scatter_chart(points, x_title="final emotion", y_title="told the truth", x_unit="points", y_unit="share")
     axes = {axis: chart["layer"][-1]["encoding"][axis] for axis in ("x", "y")}
@@ -299,9 +299,7 @@ def _practice(runs: Sequence[AnyRun]) -> Iterator[Figure]:
 
 def _return(runs: Sequence[AnyRun]) -> Iterator[Figure]:
     """Discernment by arm, one line a subject."""
-    shown = (
-        (run, place, run.summary.measure("discernment", arm=arm)) for run in runs for place, arm in enumerate(ARMS)
-    )
+    shown = ((run, place, run.summary.find("discernment", arm=arm)) for run in runs for place, arm in enumerate(ARMS))
     points = [
         CurvePoint(place, found.value, run.subject, *ends(found.interval))
         for run, place, found in shown
@@ -321,7 +319,7 @@ def _stability(runs: Sequence[AnyRun]) -> Iterator[Figure]:
 
 
 def _dots(runs: Sequence[AnyRun], name: str) -> list[Dot]:
-    return dots_of((run.subject, run.summary.measure(name), "") for run in runs)
+    return dots_of((run.subject, run.summary.find(name), "") for run in runs)
 
 
 def captioned(figure: Figure, caveats: Sequence[str]) -> Figure:

@@ -63,7 +63,7 @@ def _finals(run: AnyRun) -> dict[str, float]:
 
 def value_of(run: AnyRun, name: str) -> float | None:
     """The value of a measure of a run."""
-    measure = run.summary.measure(name)
+    measure = run.summary.find(name)
     return measure.value if measure else None
 
 

@@ -136,7 +136,7 @@ def _grey(norm: dict[str, Any]) -> str:
 
 def _marks(runs: Sequence[AnyRun], norm: str, value: str, percent: str) -> list[Mark]:
     """The subjects, the even allocation and, on the published norm, the published models."""
-    marks = [mark for run in runs if (mark := _mark(run, run.summary.measure(value))) is not None]
+    marks = [mark for run in runs if (mark := _mark(run, run.summary.find(value))) is not None]
     for name, said in (("hedger", "even allocation"), ("by_place", "4, 3, 2, 1 unread")):
         found = runs[0].summary.series.get(name, {}).get(value)
         if found is not None:
@@ -155,7 +155,7 @@ def _headed(chart: Spec, runs: Sequence[AnyRun], measure: str) -> Spec:
     norm = runs[0].summary.series["norm"]
     said = [COUNTED_LABEL.format(people=norm["people"]) if norm.get("counted") else DENSITY_LABEL]
     for run in runs:
-        found = run.summary.measure(measure)
+        found = run.summary.find(measure)
         if found is not None and found.value is None:
             said.append(f"{_who(run)} is not shown ({found.note}).")
         elif _picked(run):

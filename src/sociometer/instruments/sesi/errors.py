@@ -190,7 +190,7 @@ def cause_table(summary: Summary, subjects: Sequence[str]) -> Table:
     rows = []
     for subject in subjects:
         for cause in CAUSES:
-            measure = summary.measure("share", cause=cause, subject=subject)
+            measure = summary.find("share", cause=cause, subject=subject)
             if measure is not None:
                 low, high = (measure.interval.low, measure.interval.high) if measure.interval else (None, None)
                 rows.append((subject, cause, measure.value, low, high, measure.items))

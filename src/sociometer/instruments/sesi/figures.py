@@ -35,7 +35,7 @@ def figures(runs: Sequence[AnyRun]) -> Sequence[Figure]:
 def _abilities(runs: Sequence[AnyRun]) -> Figure:
     groups: dict[str, dict[str, str]] = {"all": {}, **{ability: {"ability": ability} for ability in ABILITIES}}
     dots = charts.dots_of(
-        (name, run.summary.measure("accuracy", **group), run.subject) for run in runs for name, group in groups.items()
+        (name, run.summary.find("accuracy", **group), run.subject) for run in runs for name, group in groups.items()
     )
     chart = charts.interval_chart(dots, title="accuracy", references=_references(runs), domain=(0, 1))
     return FIGURES("abilities", chart=chart)

@@ -80,7 +80,7 @@ def _together(runs: Sequence[AnyRun]) -> Iterator[Figure]:
 
 def _goals(runs: Sequence[AnyRun]) -> Iterator[Figure]:
     dots = charts.dots_of(
-        (name, run.summary.measure("achieved", category=name), run.subject) for run in runs for name in CATEGORIES
+        (name, run.summary.find("achieved", category=name), run.subject) for run in runs for name in CATEGORIES
     )
     chart = charts.interval_chart(dots, title="goal achieved", domain=(0, 1), references=_lines(runs[0]))
     yield FIGURES("goals-by-category", chart=chart)
@@ -88,7 +88,7 @@ def _goals(runs: Sequence[AnyRun]) -> Iterator[Figure]:
         charts.Portion(run.subject, words, measure.value)
         for run in runs
         for name, words in _LEVELS
-        if (measure := run.summary.measure(name)) is not None and measure.value is not None
+        if (measure := run.summary.find(name)) is not None and measure.value is not None
     ]
     yield FIGURES("goal-levels", chart=charts.stacked_bars(portions, title="share of walks"))
     yield from _gaps(runs)
@@ -105,7 +105,7 @@ def _gaps(runs: Sequence[AnyRun]) -> Iterator[Figure]:
     lines += [
         ReferenceLine(f"random walk, {words}", measure.value)
         for language, words in names.items()
-        if (measure := runs[0].summary.measure(exact, language=language)) is not None and measure.value is not None
+        if (measure := runs[0].summary.find(exact, language=language)) is not None and measure.value is not None
     ]
     shares = "difference of shares; a random walk and the best policy have 0"
     drawn = (
@@ -115,7 +115,7 @@ def _gaps(runs: Sequence[AnyRun]) -> Iterator[Figure]:
     for name, axis, references in drawn:
         measure_name = name.replace("-", "_")
         dots = charts.dots_of(
-            (words, run.summary.measure(measure_name, language=language), run.subject)
+            (words, run.summary.find(measure_name, language=language), run.subject)
             for run in runs
             for language, words in names.items()
         )
@@ -136,7 +136,7 @@ def _gaps(runs: Sequence[AnyRun]) -> Iterator[Figure]:
 def _lines(run: AnyRun) -> list[ReferenceLine]:
     """The exact random and best values of the played trees."""
     names = (("random", "random walk"), ("best", "best possible"))
-    found = ((run.summary.measure(name), words) for name, words in names)
+    found = ((run.summary.find(name), words) for name, words in names)
     return [ReferenceLine(words, measure.value) for measure, words in found if measure and measure.value is not None]
 
 
@@ -144,7 +144,7 @@ def _scale(runs: Sequence[AnyRun]) -> Iterator[Figure]:
     """Goal achievement against the number of parameters, if it is known for at least three subjects."""
     points = []
     for run in runs:
-        size, measure = parameters(run), run.summary.measure("achieved")
+        size, measure = parameters(run), run.summary.find("achieved")
         if size and size > 0 and measure is not None and measure.value is not None:
             points.append(charts.ScatterPoint(run.subject, size, measure.value))
     if len(points) < 3 or len({point.x for point in points}) < 2 or len({point.y for point in points}) < 2:
@@ -172,7 +172,7 @@ def parameters(run: AnyRun) -> float | None:
 
 def _abilities(runs: Sequence[AnyRun]) -> Iterator[Figure]:
     dots = charts.dots_of(
-        (name, run.summary.measure("accuracy", dimension=name), run.subject) for run in runs for name in DIMENSIONS
+        (name, run.summary.find("accuracy", dimension=name), run.subject) for run in runs for name in DIMENSIONS
     )
     chance = [ReferenceLine("guessing", 0.25)]
     chart = charts.interval_chart(dots, title="accuracy", domain=(0, 1), references=chance)
@@ -181,7 +181,7 @@ def _abilities(runs: Sequence[AnyRun]) -> Iterator[Figure]:
         charts.HeatCell(ability, run.subject, measure.value, note=f"{measure.items} questions")
         for ability in ABILITIES
         for run in runs
-        if (measure := run.summary.measure("accuracy", ability=ability)) is not None
+        if (measure := run.summary.find("accuracy", ability=ability)) is not None
     ]
     yield FIGURES("abilities", chart=charts.heat_map(cells, title="accuracy", unit="share", domain=(0, 1)))
     yield from _together(runs)

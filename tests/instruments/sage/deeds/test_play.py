@@ -31,7 +31,7 @@ def played(tmp_path, policy, *, judge=True, talks=TALKS, **options):
 
 def values(run, *names, **group):
     summary = run.summary("deeds")
-    found = [summary.measure(name, **group) for name in names]
+    found = [summary.find(name, **group) for name in names]
     return tuple(None if one is None else one.value for one in found)
 
 

@@ -132,7 +132,7 @@ def test_replies_as_good_as_the_printed_row_hit_it_and_worse_ones_miss(
 
 def test_the_summary_says_where_the_deals_came_from(official_show, rehearsal, baseline):
     summary = official_show(BELIEFS).summarise("blackjack")
-    assert summary.measure("accuracy") is None
+    assert summary.find("accuracy") is None
     assert summary.notes == (
         "Beliefs in sentences are stored and not graded. Add --role judge=MODEL, or let people grade them: 'sociometer"
         " egosocial grade RUN --to FILE'.",
