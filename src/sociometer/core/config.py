@@ -1,6 +1,7 @@
 """The configuration of a run: one subject, one instrument, and all options."""
 
 import math
+import shlex
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
@@ -279,7 +280,12 @@ class RunConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
         return tuple(dict.fromkeys(spec for spec in specs if spec.startswith("python/")))
 
     def resume_command(self, run: str, *more: str) -> str:
-        """What to type to continue this run: with the code, the key and the headers that a store cannot give."""
+        """What to type to continue this run: with the code, the key and the headers that a store cannot give.
+
+        The step of a watched training goes on with the watch, which then evaluates the next ones too.
+        """
+        if self.checkpoint is not None:
+            return shlex.join((*self.command, *more))
         headers = (
             f"{'' if role == SUBJECT else f'{role}.'}header.{name}=VALUE"
             for role, fields in self.server_fields.items()

@@ -168,7 +168,10 @@ GRACE_SECONDS = 10.0
 
 
 class Ending(Struct, frozen=True):
-    """How a run ended: finished, stopped (it can be resumed) or failed for all items, and why."""
+    """How a run ended: finished, stopped (it can be resumed) or failed for all items, and why.
+
+    A run is finished, with the cause `INTERRUPTED`, if the interrupt came when all its last requests were in flight.
+    """
 
     status: RunStatus
     reason: str = ""
@@ -235,6 +238,7 @@ class Runner:
         self._run = run = plan.run.id
         self._progress = progress
         self._fatal = ""
+        self._cut_short = False
         self.raised: BaseException | None = None
         """What a function of the user's raised last."""
         self._first_replies = FirstReplies(plan)
@@ -244,7 +248,7 @@ class Runner:
 
     async def play(self) -> Ending:
         """Play all items that are not yet played; every episode is stored when it ends."""
-        jobs = self._jobs()
+        jobs = self._jobs()  # what is left of them at the end was not played
         workers = [asyncio.create_task(self._work(jobs)) for _ in range(self._workers())]
 
         def stop() -> None:
@@ -268,10 +272,18 @@ class Runner:
         if self._fatal:
             return Ending(RunStatus.FAILED, self._fatal)
         if (stopped := self._replies.stopped) is not None:
+            whole = not (any(results) or self._cut_short or self._paused) and next(jobs, None) is None
+            if whole and stopped.cause is StopCause.INTERRUPTED:
+                return Ending(RunStatus.FINISHED, cause=StopCause.INTERRUPTED)
             return Ending(RunStatus.STOPPED, str(stopped), stopped.cause)
-        if any(one.verdict == PAUSED for one in self.stopping.values()):
+        if self._paused:
             return Ending(RunStatus.STOPPED, PAUSED, StopCause.DECIDED)
         return Ending(RunStatus.FINISHED)
+
+    @property
+    def _paused(self) -> bool:
+        """Whether it waits for the other models of a ranking."""
+        return any(one.verdict == PAUSED for one in self.stopping.values())
 
     def _workers(self) -> int:
         players = self._plan.players
@@ -351,6 +363,7 @@ class Runner:
             if (blocks := self._blocks.get(task.name)) is not None:
                 await blocks.room(nth, self._plan.config.in_flight)
             if self._replies.stopped is not None:
+                self._cut_short = True
                 return
             try:
                 await self._play(task, nth, item, repeat)
@@ -365,6 +378,7 @@ class Runner:
             played = await play_episode(self._plan, task, item, repeat, self._replies.source)
         except Stopped as stopped:
             if stopped.cause is not StopCause.DECIDED:
+                self._cut_short = True
                 self._replies.stop(stopped)
             return
         except StoreError:

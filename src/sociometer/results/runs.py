@@ -9,7 +9,7 @@ from sociometer.core.errors import UsageError, hint
 from sociometer.core.measure import Corrected
 from sociometer.core.reply_summary import AFTER_ASKING
 from sociometer.core.task import AnyRun
-from sociometer.core.words import first_of, grouped, lowered
+from sociometer.core.words import counted, first_of, grouped, lowered
 from sociometer.results.candidates import contamination_note, run_labels
 from sociometer.results.choice import ChosenRuns
 from sociometer.results.comparison import compare, not_compared
@@ -184,13 +184,27 @@ class Gate(Struct, frozen=True):
     failures: tuple[str, ...]
     could_see: str
 
+    condition: str
+    """What holds on each task if the gate passes."""
+
     def __str__(self) -> str:
-        return "\n".join(filter(None, (*self.failures, self.could_see)))
+        return "\n".join(filter(None, (*self.failures, self.passed, self.could_see)))
 
     @property
     def holds(self) -> bool:
         """Whether the build passes."""
         return not self.failures
+
+    @property
+    def facts(self) -> dict[str, object]:
+        """The gate as JSON."""
+        return {"condition": self.condition, "holds": self.holds, "reasons": self.failures}
+
+    @property
+    def passed(self) -> str:
+        """On how many tasks the gate holds; empty if it fails."""
+        tasks = counted(len({one.where for one in self.compared}), "task")
+        return f"Gate passed: {self.condition} on {tasks}." if self.holds else ""
 
 
 def gate(runs: Sequence[StoredRun], task: str, terms: Terms, *, no_worse: bool) -> Gate:
@@ -208,7 +222,8 @@ def gate(runs: Sequence[StoredRun], task: str, terms: Terms, *, no_worse: bool) 
         compared = compare_runs(runs, task, terms)
     failures = [failure for one in (*compared, *compared.lacking) if (failure := _failure(one, no_worse))]
     return Gate(compared, tuple(failures) or (() if any(compared) else ("the runs have no task in common",)),
-                _could_see(compared, 1 if no_worse else tasks))  # fmt: skip
+                _could_see(compared, 1 if no_worse else tasks),
+                "no loss of the margin" if no_worse else "not worse")  # fmt: skip
 
 
 def _failure(one: Comparison, no_worse: bool) -> str:

@@ -56,24 +56,25 @@ def curve_chart(
     domain: Sequence[float] | None = None,
     truth: Sequence[CurvePoint] = (),
 ) -> Spec:
-    """Lines with bands; `truth` is a dashed line behind them (such as the opponent's actual choices)."""
+    """Lines with bands; `truth` is a dashed line behind them (such as the opponent's actual choices).
+
+    With one x there is nothing to connect: the band is a whisker, and the dashed line crosses the chart.
+    """
     series = order_of(point.series for point in points)
     x = whole_numbers("x", x_title, (point.x for point in (*points, *truth)))
     y = quantitative("y", y_title, unit, domain)
     data, color, channels = series_channels(points, "series", series)
     layers: list[Spec] = []
+    alone = len({point.x for point in (*points, *truth)}) == 1
     if truth:
-        layers.append(
-            {
-                "data": inline(truth),
-                "mark": {"type": "line", "style": "reference", "interpolate": "linear"},
-                "encoding": {"x": x, "y": y},
-            }
-        )
+        line: Spec = {"type": "line", "style": "reference", "interpolate": "linear"}
+        mark, at = ({"type": "rule", "style": "reference"}, {"y": y}) if alone else (line, {"x": x, "y": y})
+        layers.append({"data": inline(truth), "mark": mark, "encoding": at})
     if any(point.low is not None for point in points):
         span = {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}, "color": color}
         keep = [{"filter": "datum.low != null"}]
-        layers.append({"transform": keep, "mark": {"type": "area", "style": "band"}, "encoding": span})
+        band: Spec = {"type": "rule"} if alone else {"type": "area", "style": "band"}
+        layers.append({"transform": keep, "mark": band, "encoding": span})
     layers += [
         {"mark": {"type": "line"}, "encoding": {"x": x, "y": y, **channels}},
         {
