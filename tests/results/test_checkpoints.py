@@ -1,6 +1,7 @@
 """The curve of a training in words and as a table."""
 
 import pytest
+from msgspec import structs
 
 from sociometer.core.stopping import Look
 from sociometer.instruments import load
@@ -27,6 +28,7 @@ WORSE, BETTER = Look(60, -0.3, -0.5, -0.1, "worse"), Look(60, 0.25, 0.05, 0.4, "
             (OPEN, OPEN, NOT_PLAYED),
             "No verdict yet: the items could not decide any of 2 checkpoints up to step 2000 against base.",
         ),
+        ((OPEN,), "No verdict yet: the items could not decide step 1000 against base."),
         ((SAME, OPEN), "No checkpoint up to step 2000 was found to be worse than base."),
         (
             (BETTER, OPEN),
@@ -41,7 +43,9 @@ def test_the_sentence_names_the_first_step_that_is_worse(looks, sentence):
 
 
 def test_the_table_has_every_step_and_says_what_the_intervals_promise():
-    table = curve(OPEN, WORSE, NOT_PLAYED).table()
+    made = curve(OPEN, WORSE, NOT_PLAYED)
+    table = structs.replace(made, steps=(*made.steps[:2], structs.replace(made.steps[2], played=17))).table()
+    assert [row[5] for row in table.rows] == [60, 60, 17], "what is played of a step that has not ended counts"
     assert [(row[0], row[4]) for row in table.rows] == [
         (1000, "cannot be decided"), (2000, "worse"), (3000, "not ended")
     ]  # fmt: skip
