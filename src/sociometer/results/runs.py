@@ -21,9 +21,15 @@ from sociometer.statistics.formatting import amount, hidden_stand_in
 from sociometer.store.stored_run import StoredRun
 
 
-def candidates(runs: Sequence[StoredRun], task: str = "") -> list[AnyRun]:
-    """The part of every measured task of every run that can be compared."""
+def candidates(runs: Sequence[StoredRun], task: str = "", *, by_name: bool = False) -> list[AnyRun]:
+    """The part of every measured task of every run that can be compared.
+
+    With `by_name`, runs of one instrument that the user named and did not label have their names as labels.
+    """
     names = run_labels(runs)
+    if by_name and len({run.instrument for run in runs}) == 1:
+        own = {run.id: run.record.name for run in runs if not (run.people or run.manifest.config.label)}
+        names |= {run: name for run, name in own.items() if name}
     found: list[AnyRun] = []
     for stored in runs:
         for name in stored.tasks:
@@ -111,7 +117,7 @@ def compare_runs(runs: Sequence[StoredRun], task: str = "", terms: Terms | None 
         raise UsageError(
             f"compare needs two different runs: {hint('compare RUN RUN')}. '{hint('runs')}' lists the stored runs."
         )
-    known = candidates(runs, task)
+    known = candidates(runs, task, by_name=True)
     return Comparisons(compare(known, terms), not_compared(known), ChosenRuns(tuple(runs)), task)
 
 
