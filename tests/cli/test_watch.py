@@ -249,7 +249,7 @@ def test_a_spending_limit_holds_for_the_whole_training(served, tmp_path, when_id
         monkeypatch.setattr(sys, "argv", ["sociometer", *words])
         assert run_command(words) == 3
         said = capsys.readouterr()
-        assert "has not ended: " in said.err
+        assert "Not evaluated: step 2000 (" in said.err
         assert f"continue with: {shlex.join(['sociometer', *words, '--max-requests', 'MORE'])}\n" in said.err
         assert "resume" not in said.err and re.search(r"2000\t.*not ended\t1\d\t", said.out)
         assert sum(one.path.endswith("/completions") for one in served.received) == 45

@@ -73,7 +73,7 @@ def test_without_stored_runs_a_family_of_items_counts_once():
     few = spread_of(socialeval, "abilities", trees, "", ())
     assert few.power(0.5, 238, 1) == 0 and few.items(0.9, 1) == 340
     said = detection_sentence(few, socialeval.card.primary_of("abilities"), 238, 1, 20)
-    assert said == "238 items are too few for a verdict: they have 7 trees, and a comparison needs at least 10."
+    assert said == "238 items are too few for a verdict: they have 7 trees, and a comparison needs 10."
 
 
 def test_a_plan_warns_where_the_same_family_was_at_the_top_before(tmp_path, capsys):

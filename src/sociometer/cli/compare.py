@@ -148,8 +148,9 @@ def _compare(
     if found_gate is None and not any(one.measures for one in compared):
         raise UsageError("\n".join(dict.fromkeys(map(str, compared))))
     if display.as_json:
-        every = (*compared, *compared.lacking)
-        display.json({"gate": found_gate.facts, "comparisons": every} if found_gate else every)
+        every, own = (*compared, *compared.lacking), found_gate
+        about = own and {"condition": own.condition, "holds": own.holds, "reasons": own.failures}
+        display.json({"gate": about, "comparisons": every} if about else every)
     else:
         show_compared(compared.comparisons, display)
         for line in lacking_lines(compared.lacking):

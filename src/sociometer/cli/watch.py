@@ -40,7 +40,6 @@ class Found(Struct, frozen=True):
     state: tuple[object, ...] = ()
 
     def __str__(self) -> str:
-        """What messages call it: the step, and its file or folder, or the served model without its revision."""
         path = self.model.partition("/")[2]
         return f"step {self.step} ({path if path.startswith('/') else self.model.partition('#')[0]})"
 
@@ -121,8 +120,7 @@ class Watch:
             raise UsageError(f"--watch: there is no folder '{_folder(where)}'; create it, or correct the path.")
         self._engine, self._where, self._make, self._series, self.silent = engine, where, make, series, ""
         self._since: dict[Found, float] = {}
-        self._left: set[Found] = set()
-        self._skipped: set[Found] = set()
+        self._left, self._skipped = set[Found](), set[Found]()
         self._read: ReadLists = {}
         # There is no checkpoint yet, so a baseline is planned: items, settings and the stored run must fit.
         plan = engine.plan(self._config("baseline/random"), sends=False, read=self._read)
@@ -149,7 +147,7 @@ class Watch:
     def play(self, seconds: float) -> Iterator[PlayedRun]:
         """Evaluate checkpoints for so long, or until all that were announced have been evaluated."""
         ends = time.monotonic() + seconds
-        while not self.complete:
+        while len(self.evaluated) < self._announced:
             found = self._next()  # also when the time is over, to know what waits
             if time.monotonic() >= ends:
                 break
@@ -157,8 +155,6 @@ class Watch:
                 time.sleep(min(POLL_SECONDS, max(0.0, ends - time.monotonic())))
             elif (played := self._evaluate(found)) is not None:
                 yield played
-                if played.ending.status is not RunStatus.FINISHED:
-                    print_text(f"step {found.step} has not ended: {played.ending.reason}", err=True)
                 if (cause := played.ending.cause) and (cause.is_cap or cause is StopCause.INTERRUPTED):
                     break
 
@@ -167,17 +163,12 @@ class Watch:
         """The steps with a run that is finished."""
         return {step for step, one in self.records().items() if one.status is RunStatus.FINISHED}
 
-    @property
-    def complete(self) -> bool:
-        """Whether all announced checkpoints have been evaluated."""
-        return len(self.evaluated) >= self._announced
-
     def missed(self) -> list[str]:
         """The checkpoints that were found and have not been evaluated, unless all that were announced have."""
         done, found = self.evaluated, sorted({*self._since, *self._left}, key=lambda one: one.step)
         left = [one for one in found if one in self._skipped or one.step not in done]
-        told = (f"{one}{'' if one in self._left else ' still waits'}" for one in left)
-        return [] if self.complete else list(dict.fromkeys(told))
+        told = dict.fromkeys(f"{one}{'' if one in self._left else ' still waits'}" for one in left)
+        return [] if len(done) >= self._announced else list(told)
 
     def _next(self) -> Found | None:
         """The first step that has settled and is not evaluated yet."""

@@ -280,11 +280,8 @@ class RunConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
         return tuple(dict.fromkeys(spec for spec in specs if spec.startswith("python/")))
 
     def resume_command(self, run: str, *more: str) -> str:
-        """What to type to continue this run: with the code, the key and the headers that a store cannot give.
-
-        The step of a watched training goes on with the watch, which then evaluates the next ones too.
-        """
-        if self.checkpoint is not None:
+        """What to type to continue this run: with the code, the key and the headers that a store cannot give."""
+        if self.checkpoint is not None:  # the watch goes on, and evaluates the next steps too
             return shlex.join((*self.command, *more))
         headers = (
             f"{'' if role == SUBJECT else f'{role}.'}header.{name}=VALUE"

@@ -168,10 +168,7 @@ GRACE_SECONDS = 10.0
 
 
 class Ending(Struct, frozen=True):
-    """How a run ended: finished, stopped (it can be resumed) or failed for all items, and why.
-
-    A run is finished, with the cause `INTERRUPTED`, if the interrupt came when all its last requests were in flight.
-    """
+    """How a run ended: finished (even if interrupted), stopped (it can be resumed) or failed for all items, and why."""
 
     status: RunStatus
     reason: str = ""
@@ -271,19 +268,15 @@ class Runner:
             self._fatal = self._progress.last_failure[FailureKind.PYTHON_ERROR]
         if self._fatal:
             return Ending(RunStatus.FAILED, self._fatal)
+        paused = any(one.verdict == PAUSED for one in self.stopping.values())
         if (stopped := self._replies.stopped) is not None:
-            whole = not (any(results) or self._cut_short or self._paused) and next(jobs, None) is None
+            whole = not (any(results) or self._cut_short or paused) and next(jobs, None) is None
             if whole and stopped.cause is StopCause.INTERRUPTED:
                 return Ending(RunStatus.FINISHED, cause=StopCause.INTERRUPTED)
             return Ending(RunStatus.STOPPED, str(stopped), stopped.cause)
-        if self._paused:
+        if paused:
             return Ending(RunStatus.STOPPED, PAUSED, StopCause.DECIDED)
         return Ending(RunStatus.FINISHED)
-
-    @property
-    def _paused(self) -> bool:
-        """Whether it waits for the other models of a ranking."""
-        return any(one.verdict == PAUSED for one in self.stopping.values())
 
     def _workers(self) -> int:
         players = self._plan.players

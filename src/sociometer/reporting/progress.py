@@ -82,8 +82,7 @@ class ProgressDisplay:
             return
         self._ended += 1
         if not ending.kept:
-            if self._ended >= self._runs:
-                self._close()  # it would draw over the error
+            self._close()  # it would draw over the error
             return
         if self._progress is None:
             sys.stderr.write(f"failed: {ending.reason}\n" * (ending.status is RunStatus.FAILED))

@@ -363,10 +363,7 @@ def print_line(text: str = "") -> None:
 
 
 def print_text(text: str, *, err: bool = False, whole: bool = False) -> None:
-    """Plain text on standard output, or on standard error; on a terminal its lines break between words, unless `whole`.
-
-    A line with a long command is whole, so that it can be copied.
-    """
+    """Plain text on standard output, or on standard error; on a terminal lines break between words, unless `whole`."""
     stream = sys.stderr if err else sys.stdout
     if not stream.isatty():
         stream.write(harmless(text) + "\n")

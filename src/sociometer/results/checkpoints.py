@@ -13,13 +13,12 @@ from sociometer.store.stored_run import StoredRun
 
 
 class CurveStep(Struct, frozen=True):
-    """A checkpoint with the last look of its rule: its difference from the stored run, interval and verdict."""
+    """A checkpoint, the last look of its rule (difference from the stored run, interval, verdict), its scored items."""
 
     step: int
     run: str
     look: Look
-    played: int = 0
-    """The items that are scored; those beyond the last look count once it has ended."""
+    played: int
 
 
 class CheckpointCurve(Struct, frozen=True):
@@ -65,11 +64,9 @@ class CheckpointCurve(Struct, frozen=True):
     def table(self) -> Table:
         """One row for each checkpoint."""
         rows = tuple(
-            (one.step, look.value, look.low, look.high, look.verdict or "not ended",
-             look.items if look.verdict else one.played, one.run)
+            (one.step, one.look.value, one.look.low, one.look.high, one.look.verdict or "not ended", one.played, one.run)
             for one in self.steps
-            for look in (one.look,)
-        )  # fmt: skip
+        )
         unit = "share-points" if self.measure.unit == "share" else self.measure.unit
         columns = ("step", "difference", "from", "to", "verdict", "items", "run")
         title = f"{self.series} against {self.against}: {self.measure.title}"
@@ -82,7 +79,8 @@ def checkpoint_curve(run: StoredRun) -> CheckpointCurve:
     if until is None or until.checkpoint is None:
         raise ValueError(f"run {run.id} is no step of a watched training")
     for step, one in run.of_same_series().items():
-        seen, played = one.stopping(task), {item for item, _ in one.finished(task)}
-        steps.append(CurveStep(step, one.id, seen.looks[-1] if seen and seen.looks else Look(0), len(played)))
+        seen, scored = one.stopping(task), {item for item, _ in one.finished(task)}
+        last = seen.looks[-1] if seen and seen.looks else Look(0)
+        steps.append(CurveStep(step, one.id, last, last.items if last.verdict else len(scored)))
     measure, against = rule_measure(run.definition, task, until), run.subject_of(until.against)
     return CheckpointCurve(until.checkpoint.series, against, task, measure, until.models, tuple(steps))

@@ -49,9 +49,8 @@ class Spread(Struct, frozen=True):
     """Where the numbers come from, in words."""
     binary: bool = False
     family: str = "independent item"
-    """What items belong to that a comparison does not take as independent: pairs of twins, stories."""
     family_size: float = 1.0
-    """The mean number of items of a family."""
+    """The mean number of items of a family: of what a comparison counts, such as pairs of twins or stories."""
 
     def families(self, items: int) -> int:
         """How many families so many items have; a comparison needs ten."""
@@ -97,14 +96,13 @@ def spread_of(
 ) -> Spread | None:
     """The spread of a task's primary measure; None if it has none that is a mean over items.
 
-    It comes from the newest finished runs of different subjects on the same items, else from an assumption. There the
-    items of a family count as one, since all of them may differ alike; a comparison sees how much they do.
+    It comes from the newest finished runs of different subjects on the same items, else from an assumption.
     """
     measure = instrument.card.primary_of(task)
     if measure is None:
         return None
-    sizes, family = Counter(item.cluster or item.id for item in items), instrument.card.cluster_of(task)
-    mean_size = sizes.total() / len(sizes)
+    sizes = Counter(item.cluster or item.id for item in items)
+    family, mean_size = instrument.card.cluster_of(task), sizes.total() / len(sizes)
     runs: dict[str, StoredRun] = {}
     for run in stored:
         whole = run.record.status is RunStatus.FINISHED and run.manifest.items_digests.get(task) == digest
@@ -125,7 +123,7 @@ def spread_of(
     if measure.unit != "share":
         told = "assuming a mean squared difference of a fifth of the scale's, half by chance"
     told += f", and alike on all items of a {family}" if mean_size > 1 else ", and independent items"
-    as_one = sum(size * size for size in sizes.values()) / sizes.total()  # Kish's design effect
+    as_one = sum(size * size for size in sizes.values()) / sizes.total()  # Kish's design effect: a family counts once
     half = square * _BY_CHANCE
     return Spread(square - half, half, as_one, told, measure.unit == "share", family, mean_size)
 
@@ -178,14 +176,13 @@ def size_to_detect(measure: MeasureCard, detect: float) -> float:
 def detection_sentence(spread: Spread, measure: MeasureCard, items: int, repeats: int, detect: float | None) -> str:
     """What a comparison on so many items can detect; `detect` is a difference, as the measure is shown."""
     times, families = "once" if repeats == 1 else f"{repeats} times", spread.families(items)
-    kind = plural(spread.family)
+    held = f"{families} {plural(spread.family)}"
     if families < MINIMUM_CLUSTERS:
-        few = f"{items} items are too few for a verdict: they have {families} {kind}"
-        return f"{few}, and a comparison needs at least {MINIMUM_CLUSTERS}."
+        return f"{items} items are too few for a verdict: they have {held}, and a comparison needs {MINIMUM_CLUSTERS}."
     if detect is None:
         size = amount(spread.detectable(items, repeats), measure.unit)
-        held = f" ({families} {kind})" * (families < items)
-        return f"{items} items{held} {times} detect {size} or more ({POWER_TERMS}, {spread.told})."
+        many = f"{items} items" + f" ({held})" * (families < items)
+        return f"{many} {times} detect {size} or more ({POWER_TERMS}, {spread.told})."
     wanted = size_to_detect(measure, detect)
     once, often = (f"{spread.items(wanted, repeats):,} items" for repeats in (REPEATS[0], REPEATS[-1]))
     here = f"the {items} items here {times} have {100 * spread.power(wanted, items, repeats):.0f} %"

@@ -22,14 +22,11 @@ from sociometer.store.stored_run import StoredRun
 
 
 def candidates(runs: Sequence[StoredRun], task: str = "", *, by_name: bool = False) -> list[AnyRun]:
-    """The part of every measured task of every run that can be compared.
-
-    With `by_name`, runs of one instrument that the user named and did not label have their names as labels.
-    """
+    """The part of every measured task of every run that can be compared; `by_name` labels runs by their names."""
     names = run_labels(runs)
     if by_name and len({run.instrument for run in runs}) == 1:
-        own = {run.id: run.record.name for run in runs if not (run.people or run.manifest.config.label)}
-        names |= {run: name for run, name in own.items() if name}
+        alone = [run for run in runs if run.record.name and not (run.people or run.manifest.config.label)]
+        names |= {run.id: run.record.name for run in alone}
     found: list[AnyRun] = []
     for stored in runs:
         for name in stored.tasks:
@@ -184,14 +181,12 @@ def rank_runs(
 
 
 class Gate(Struct, frozen=True):
-    """The comparisons behind a gate, why it fails (empty if it holds), and what it could have seen."""
+    """The comparisons behind a gate, why it fails (empty if it holds), what it could have seen, and its condition."""
 
     compared: Comparisons
     failures: tuple[str, ...]
     could_see: str
-
     condition: str
-    """What holds on each task if the gate passes."""
 
     def __str__(self) -> str:
         return "\n".join(filter(None, (*self.failures, self.passed, self.could_see)))
@@ -200,11 +195,6 @@ class Gate(Struct, frozen=True):
     def holds(self) -> bool:
         """Whether the build passes."""
         return not self.failures
-
-    @property
-    def facts(self) -> dict[str, object]:
-        """The gate as JSON."""
-        return {"condition": self.condition, "holds": self.holds, "reasons": self.failures}
 
     @property
     def passed(self) -> str:

@@ -56,16 +56,13 @@ def curve_chart(
     domain: Sequence[float] | None = None,
     truth: Sequence[CurvePoint] = (),
 ) -> Spec:
-    """Lines with bands; `truth` is a dashed line behind them (such as the opponent's actual choices).
-
-    With one x there is nothing to connect: the band is a whisker, and the dashed line crosses the chart.
-    """
+    """Lines with bands; `truth` is a dashed line behind them (such as the opponent's actual choices)."""
     series = order_of(point.series for point in points)
     x = whole_numbers("x", x_title, (point.x for point in (*points, *truth)))
     y = quantitative("y", y_title, unit, domain)
     data, color, channels = series_channels(points, "series", series)
     layers: list[Spec] = []
-    alone = len({point.x for point in (*points, *truth)}) == 1
+    alone = len({point.x for point in (*points, *truth)}) == 1  # the band is a whisker, the line crosses the chart
     if truth:
         line: Spec = {"type": "line", "style": "reference", "interpolate": "linear"}
         mark, at = ({"type": "rule", "style": "reference"}, {"y": y}) if alone else (line, {"x": x, "y": y})
