@@ -109,9 +109,9 @@ def _looks_chart(
     in_points = against and measure.unit == "share"
     scale, unit = (100, "points") if in_points else (1, measure.unit)
     points = [
-        CurvePoint(x, scale * one.value, subject, *(end and scale * end for end in (one.low, one.high)), one.verdict)
-        for x, one in looks
-        if one.value is not None
+        CurvePoint(x, scale * at.value, subject, at.low and scale * at.low, at.high and scale * at.high, at.verdict)
+        for x, at in looks
+        if at.value is not None
     ]
     what = f"{measure.title}: difference{' in points' * in_points}" if against else measure.title
     zero = [CurvePoint(point.x, 0.0) for point in points] if against else []

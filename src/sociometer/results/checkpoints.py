@@ -64,8 +64,8 @@ class CheckpointCurve(Struct, frozen=True):
     def table(self) -> Table:
         """One row for each checkpoint."""
         rows = tuple(
-            (one.step, one.look.value, one.look.low, one.look.high, one.look.verdict or "not ended", one.played, one.run)
-            for one in self.steps
+            (at.step, at.look.value, at.look.low, at.look.high, at.look.verdict or "not ended", at.played, at.run)
+            for at in self.steps
         )
         unit = "share-points" if self.measure.unit == "share" else self.measure.unit
         columns = ("step", "difference", "from", "to", "verdict", "items", "run")
