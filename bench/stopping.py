@@ -15,12 +15,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from msgspec import structs
 
 from sociometer.core.measure import Interval
 from sociometer.core.stopping import DRIFT
-from sociometer.core.task import order_of_play
+from sociometer.core.task import Item, order_of_play
+from sociometer.instruments import load
 from sociometer.instruments.sage.published.released import released_files
-from sociometer.results.planning import Spread
+from sociometer.results.planning import Spread, spread_of
 from sociometer.statistics.intervals import clustered_mean_interval
 from sociometer.statistics.paired import item_differences
 from sociometer.statistics.sequential import (
@@ -262,6 +264,29 @@ def plans(rng: np.random.Generator, samples: int) -> Iterator[Row]:
         yield "plan's power is off", name, abs(float(np.mean(found)) - stated), 0.0, 0.03
 
 
+def twins(rng: np.random.Generator, samples: int) -> Iterator[Row]:
+    """The power of a comparison on the difference that `plan` says SESI's twins detect without stored runs.
+
+    Two models disagree on 20 % of the items. The twins of a pair differ alike, in part or not at all.
+    """
+    labels = np.array([*range(44), *np.repeat(np.arange(44, 118), 2)])
+    items = [Item(id=f"i{nth}", cluster=str(label)) for nth, label in enumerate(labels)]
+    planned = spread_of(load("sesi"), "questions", items, "", ())
+    assert planned is not None
+    for spread in (planned, structs.replace(planned, design_effect=1.0)):
+        size = spread.detectable(labels.size, 1)
+        total = max(spread.discordant(0.0, 1), size)
+        kinds = [1.0, -1.0, 0.0], [(total + size) / 2, (total - size) / 2, 1 - total]
+        for alike in (1.0, 0.5, 0.0):
+            shown = []
+            for _ in range(samples):
+                own, shared = (rng.choice(kinds[0], count, p=kinds[1]) for count in (labels.size, 118))
+                drawn = np.where(rng.random(labels.size) < alike**0.5, shared[labels], own)
+                shown.append(bool(fixed(np.maximum(-drawn, 0), np.maximum(drawn, 0), labels)))
+            what = "plan detects, twins" if spread is planned else "(if items were counted)"
+            yield what, f"{100 * size:.1f} points, twins alike {alike:.0%}", float(np.mean(shown)), 0.77, 1.0
+
+
 def dialogues(rng: np.random.Generator, samples: int) -> Iterator[Row]:
     """All pairs of models whose SAGE dialogues the authors released."""
     folder = os.environ.get("SOCIOMETER_DATA")
@@ -292,7 +317,7 @@ def main(samples: int, seed: int, *names: str) -> int:
     """Print the table; the number of rows that miss their goal decides the exit code."""
     missed = 0
     print(f"{'what':30}{'data':60}{'found':>8}  goal")
-    every = (comparisons, not_at_random, checkpoints, drifts, skewed, estimates, plans, dialogues)
+    every = (comparisons, not_at_random, checkpoints, drifts, skewed, estimates, plans, twins, dialogues)
     for part in [part for part in every if not names or part.__name__ in names]:
         for what, data, found, low, high in part(np.random.default_rng(seed), samples):
             slack = 2 * (max(found * (1 - found), 1e-4) / samples) ** 0.5 if "coverage" in what else 0.0

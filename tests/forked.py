@@ -163,6 +163,7 @@ def main():
 
 def _keep(asked, status, *streams):
     """Starts the program, tells its number, waits for its end and tells that."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # what Python does after a fork would ignore it
     program = os.fork()
     if not program:
         os.close(status)
@@ -187,6 +188,7 @@ def _play(asked, streams):
     warnings.simplefilter("ignore", RuntimeWarning)  # runpy says that what it runs is loaded already
     code = 0
     try:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
         _run(*asked["words"])
     except SystemExit as ended:
         code = ended.code if isinstance(ended.code, int) else int(ended.code is not None)

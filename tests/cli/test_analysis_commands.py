@@ -91,7 +91,12 @@ def test_a_gate_passes_only_what_it_can_see(tmp_path, capsys):
         assert run_command(["run", "sesi", *drawn]) == 0
     gate = ["compare", "main", "change", "--store", path]
     assert run_command([*gate, "--fail-if", "worse"]) == 0
-    assert "that would have been seen (80 % power, paired by item, spread of these runs): " in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert said.startswith("Gate passed: not worse on 1 task.\nSmallest loss that would have been seen (80 % power, ")
+    assert run_command([*gate, "--fail-if", "worse", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["gate"] == {"condition": "not worse", "holds": True, "reasons": []}
+    assert [one["second"] for one in told["comparisons"]] == ["change"]
     assert run_command([*gate, "--fail-unless", "no-worse", "--margin", "3"]) == 1
     assert "do not rule out a loss of 3 points" in capsys.readouterr().err
     assert run_command([*gate, "--fail-unless", "no-worse", "--margin", "30"]) == 0

@@ -84,7 +84,7 @@ def test_plan_says_what_a_task_needs_for_more_than_a_comparison(capsys):
 def test_plan_says_what_a_difference_takes(play, tmp_path):
     code, printed = play("plan", *models("random"), "--detect", "10")
     assert code == 0
-    assert "To detect 10 points with 80 % power: 152 items once" in " ".join(printed.out.split())
+    assert "To detect 10 points with 80 % power: 270 items once" in " ".join(printed.out.split())
     assert "assuming that two answers differ on 20 % of the items" in " ".join(printed.out.split())
     _, printed = play("run", *models("random"), "--dry-run", "--limit", "60")
     assert "points or more (80 % power, paired by item, assuming that two answers differ on" in " ".join(
@@ -100,7 +100,7 @@ def test_plan_says_what_a_difference_takes(play, tmp_path):
 def test_plan_needs_no_model_to_say_what_a_difference_takes(play):
     code, printed = play("plan", "--detect", "10")
     assert code == 0
-    assert "152" in printed.out and "give --model" in printed.out
+    assert "270" in printed.out and "give --model" in printed.out
     code, printed = play("plan", "--detect", "101")
     assert code == 2 and "at most 100 points" in printed.err
 

@@ -196,7 +196,9 @@ def test_the_curve_is_in_the_report_and_on_the_page_of_each_step(served, tmp_pat
 
 def test_help_leads_to_the_watch(capsys):
     assert run_command(["run", "--help"]) == 0
-    assert "--watch FOLDER --against RUN: it evaluates each checkpoint" in " ".join(capsys.readouterr().out.split())
+    said = " ".join(capsys.readouterr().out.split())
+    assert "--watch FOLDER --against RUN: it evaluates each checkpoint" in said
+    assert "--watch FOLDER|MODEL In place of --model" in said
     assert run_command(["help", "watch"]) == 2
     assert "unknown command 'watch'; see 'sociometer run --watch'" in capsys.readouterr().err
 
@@ -223,12 +225,33 @@ def test_a_watch_ends_after_the_announced_checkpoints_and_keeps_their_number(ser
     assert {run.stopping("questions").comparisons for run in by_step(store).values()} == {2}
 
 
-def test_a_spending_limit_holds_for_the_whole_training(served, tmp_path, when_idle, capsys):
+def test_a_checkpoint_that_waits_at_the_end_or_is_skipped_is_named(served, tmp_path, monkeypatch, when_idle, capsys):
+    store = tmp_path / "s.db"
+    served.names += ["lora-1500", "lora-4000"]
+    served.broken.add("lora-1500")
+    words = [*map(str, words_of(served, store, "--quiet"))]
+    monkeypatch.setattr(sys, "argv", ["sociometer", *words])
+    assert run_command(words) == 1
+    said = capsys.readouterr().err
+    again = f"To try again, repeat: {shlex.join(['sociometer', *words])}\n"
+    assert f"Not evaluated: step 1500 (vllm/lora-1500@{served.url}).\n{again}" in said
+    served.names[1:] = ["lora-4000", "lora-5000"]
+    monkeypatch.setattr(watch, "SETTLED_SECONDS", 600.0)
+    monkeypatch.setattr(watch, "time", time)
+    assert run_command([*words, "--watch-for", "0.1s"]) == 1
+    assert f"Not evaluated: step 5000 (vllm/lora-5000@{served.url}) still waits.\n{again}" in capsys.readouterr().err
+
+
+def test_a_spending_limit_holds_for_the_whole_training(served, tmp_path, when_idle, monkeypatch, capsys):
     served.names += [f"lora-{step}" for step in STEPS]
     words = [*map(str, words_of(served, tmp_path / "s.db", "--quiet", "--max-requests", "45"))]
     for _ in range(2):
+        monkeypatch.setattr(sys, "argv", ["sociometer", *words])
         assert run_command(words) == 3
-        assert "has not ended: " in capsys.readouterr().err
+        said = capsys.readouterr()
+        assert "Not evaluated: step 2000 (" in said.err
+        assert f"continue with: {shlex.join(['sociometer', *words, '--max-requests', 'MORE'])}\n" in said.err
+        assert "resume" not in said.err and re.search(r"2000\t.*not ended\t1\d\t", said.out)
         assert sum(one.path.endswith("/completions") for one in served.received) == 45
 
 
@@ -244,8 +267,10 @@ def test_other_weights_under_a_step_that_is_stored_are_named(tmp_path, when_idle
     make_tiny_gguf(folder / "step-10.gguf", 1)
     assert run_command(words) == 0
     make_tiny_gguf(folder / "step-10.gguf", 2)
-    assert run_command(words) == 0
-    assert "has this step with other weights" in capsys.readouterr().err
+    assert run_command(words) == 1
+    said = capsys.readouterr().err
+    assert f"step 10 ({folder}/step-10.gguf) is skipped: " in said and "has this step with other weights" in said
+    assert f"Not evaluated: step 10 ({folder}/step-10.gguf)." in said
     assert list(by_step(store)) == [10]
 
 
@@ -371,3 +396,32 @@ def test_ctrl_c_ends_a_watch_that_waits(tmp_path):
     out, _ = process.communicate(timeout=60)
     assert process.returncode == 4
     assert "No checkpoint was evaluated" in out
+
+
+LATE = """
+import signal, sys
+from sociometer.cli import main, watch
+
+class Late:
+    def __del__(self):
+        signal.raise_signal(signal.SIGINT)
+
+def find_files(where):
+    Late()
+    return iter(())
+
+watch.find_files, sys.argv = find_files, ["sociometer", *sys.argv[1:]]
+main.main()
+"""
+
+
+def test_ctrl_c_in_the_middle_of_a_finalizer_ends_a_watch(tmp_path):
+    """Python ignores what a finalizer raises."""
+    sm.run("sesi", "baseline/random", limit=4, name="base", store=tmp_path / "s.db")
+    words = ["run", "sesi", "--watch", tmp_path, "--against", "base", "--limit", "4", "--store", tmp_path / "s.db"]
+    process = forked.start(["-c", LATE, *words], stdout=forked.PIPE, stderr=forked.PIPE)
+    try:
+        out, _ = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert process.returncode == 4 and "No checkpoint was evaluated" in out

@@ -84,6 +84,12 @@ def test_interrupted_it_finishes_what_is_in_flight_and_loses_nothing(first, undi
     assert len(openai_server.received) == REQUESTS
 
 
+def test_interrupted_when_its_last_requests_are_in_flight_it_is_finished(undisturbed, tmp_path, openai_server):
+    interrupt, last = (lambda process: process.send_signal(signal.SIGINT)), REQUESTS - 1
+    ended = finish(start_and(interrupt, openai_server, last, tmp_path / "s.db", 0.05))
+    assert (ended["status"], ended["values"]) == ("finished", undisturbed["values"])
+
+
 def test_a_second_interrupt_stops_at_once_and_still_loses_nothing_that_was_answered(
     undisturbed, tmp_path, openai_server
 ):

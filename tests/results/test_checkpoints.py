@@ -10,7 +10,7 @@ ACCURACY = load("sesi").card.measures_of("questions")[0]
 
 
 def curve(*looks):
-    steps = tuple(CurveStep(1000 * nth, f"sesi-{nth}", look) for nth, look in enumerate(looks, 1))
+    steps = tuple(CurveStep(1000 * nth, f"sesi-{nth}", look, look.items) for nth, look in enumerate(looks, 1))
     return CheckpointCurve("qwen", "base", "questions", ACCURACY, 20, steps)
 
 
@@ -27,6 +27,7 @@ WORSE, BETTER = Look(60, -0.3, -0.5, -0.1, "worse"), Look(60, 0.25, 0.05, 0.4, "
             (OPEN, OPEN, NOT_PLAYED),
             "No verdict yet: the items could not decide any of 2 checkpoints up to step 2000 against base.",
         ),
+        ((OPEN,), "No verdict yet: the items could not decide step 1000 against base."),
         ((SAME, OPEN), "No checkpoint up to step 2000 was found to be worse than base."),
         (
             (BETTER, OPEN),

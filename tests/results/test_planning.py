@@ -6,11 +6,12 @@ import pytest
 import sociometer as sm
 from fake_runs import card, fake_run
 from sociometer.cli.main import run_command
+from sociometer.core.task import Item
 from sociometer.engine.recordings import matching
 from sociometer.instruments import load
 from sociometer.models.recorded import load_recording
 from sociometer.results.comparison import compare
-from sociometer.results.planning import Spread, _pair, at_top_before, detection_sentence
+from sociometer.results.planning import Spread, _pair, at_top_before, detection_sentence, spread_of
 from sociometer.results.runs import Comparisons, _could_see
 from sociometer.statistics.formatting import amount
 from sociometer.statistics.item_values import item_values
@@ -57,6 +58,22 @@ def test_the_power_that_is_stated_is_the_share_of_intervals_that_exclude_zero(di
     found = [item_differences(np.maximum(-row, 0), np.maximum(row, 0), binary=True).interval() for row in rows]
     excluded = [one.low > 0 or one.high < 0 for one in found]
     assert np.average(excluded, weights=times) == pytest.approx(stated, abs=0.03)
+
+
+def test_without_stored_runs_a_family_of_items_counts_once():
+    sesi, socialeval = load("sesi"), load("socialeval")
+    twins = [Item(id=f"i{nth}", cluster=f"pair {nth // 2}") for nth in range(200)]
+    alone = [Item(id=f"i{nth}") for nth in range(100)]
+    spread, as_one = (spread_of(sesi, "questions", items, "", ()) for items in (twins, alone))
+    assert spread.detectable(200, 1) == as_one.detectable(100, 1)
+    assert spread.items(0.1, 1) == 2 * as_one.items(0.1, 1)
+    said = detection_sentence(spread, sesi.card.primary_of("questions"), 200, 1, None)
+    assert said.startswith("200 items (100 questions) once detect ") and "alike on all items of a question" in said
+    trees = [Item(id=f"i{nth}", cluster=f"tree {nth % 7}") for nth in range(238)]
+    few = spread_of(socialeval, "abilities", trees, "", ())
+    assert few.power(0.5, 238, 1) == 0 and few.items(0.9, 1) == 340
+    said = detection_sentence(few, socialeval.card.primary_of("abilities"), 238, 1, 20)
+    assert said == "238 items are too few for a verdict: they have 7 trees, and a comparison needs 10."
 
 
 def test_a_plan_warns_where_the_same_family_was_at_the_top_before(tmp_path, capsys):

@@ -114,6 +114,14 @@ def test_more_series_than_colours_differ_by_shape_and_dash():
     assert set(_values(few, "lap")) == {0} and "shape" in few["layer"][1]["encoding"]
 
 
+def test_one_point_of_a_curve_has_its_interval_and_its_line_for_comparison():
+    chart = curve_chart([CurvePoint(1000, -10, "a", -42, 23)], truth=[CurvePoint(1000, 0)])
+    drawn = vl_convert.vegalite_to_svg(themed(chart, "light", 500))
+    lines = [(float(x), float(y)) for x, y in re.findall(r'<line [^>]*x2="([-\d.]+)" y2="([-\d.]+)"', drawn)]
+    assert any(abs(x) > 300 and not y for x, y in lines), "the dashed line crosses the chart"
+    assert {layer["mark"]["type"] for layer in chart["layer"]} == {"rule", "line", "point"}
+
+
 def test_groups_of_dots_never_share_colour_and_shape():
     chart = interval_chart([Dot("all", 0.5, group=f"g{place}") for place in range(30)])
     shapes = chart["layer"][-1]["encoding"]["shape"]["scale"]["range"]

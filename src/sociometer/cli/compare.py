@@ -134,11 +134,11 @@ def _compare(
         with working("comparing runs"):
             found_gate = gate(runs, task, terms, no_worse=bool(fail_unless)) if gated else None
             compared = found_gate.compared if found_gate is not None else compare_runs(runs, task, terms)
-    found = (*compared, *compared.lacking)
     if found_gate is None and not any(one.measures for one in compared):
         raise UsageError("\n".join(dict.fromkeys(map(str, compared))))
     if display.as_json:
-        display.json(found)
+        every = (*compared, *compared.lacking)
+        display.json(every if found_gate is None else {"gate": found_gate.about, "comparisons": every})
     else:
         show_compared(compared.comparisons, display)
         for line in lacking_lines(compared.lacking):
@@ -147,7 +147,8 @@ def _compare(
             print_text(FAMILIES)
     if found_gate is None:
         return int(ExitCode.OK)
-    for line in (*(f"Gate: {failure}" for failure in found_gate.failures), found_gate.could_see):
+    failures = [f"Gate: {failure}" for failure in found_gate.failures]
+    for line in filter(None, (*failures, found_gate.passed, found_gate.could_see)):
         print_text(line, err=True)
     return int(ExitCode.OK if found_gate.holds else ExitCode.GATE_FAILED)
 

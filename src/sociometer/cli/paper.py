@@ -216,6 +216,7 @@ def _play(engine: Engine, parts: list[_PlannedPart], failed: dict[str, list[str]
         found += replicated_figures(played.run, part.replication)
         if played.ending.status is RunStatus.STOPPED:
             failed.setdefault(played.ending.reason, []).append(_name(part))
+        if played.ending.status is RunStatus.STOPPED or exit_code([played]) == ExitCode.INTERRUPTED:
             break
     return _Outcome(found, all_played, failed, printed - len(found))
 

@@ -49,6 +49,7 @@ _PLAN_COLUMNS = (
 class RunCommand(PlayCommand):
     """Accepts the settings of the named instruments as options."""
 
+    everyday = (*PlayCommand.everyday, "watch")
     own: Sequence[click.Parameter] = ()
     """The options of this command that `run` does not have."""
 
@@ -200,13 +201,17 @@ def _watch(where: str, instruments: tuple[str, ...], display: Display, quiet: bo
         if display.as_json:
             display.json(curve and {**structs.asdict(curve), "measure": curve.measure.name, "sentence": curve.sentence})
         elif run is None or curve is None:
-            print_text(f"No checkpoint was evaluated: {watched.silent or f'none was found that loads in {where}'}.")
+            print_text(f"No checkpoint was evaluated: {watched.silent or f'none was found that loads in {where}.'}")
         else:
-            name = f"{run.instrument}/{checkpoint_figures([engine.stored(run.id)])[0].name}"
-            figure = f"Figure: {hint('report', run.id, '--figure', name, '--to', 'curve.svg')}"
+            drawn = f"{run.instrument}/{checkpoint_figures([engine.stored(run.id)])[0].name}"
+            figure = f"Figure: {hint('report', run.id, '--figure', drawn, '--to', 'curve.svg')}"
             display.show([curve.table()], finding=curve.sentence, notes=[figure])
-        ended = any(one.status is RunStatus.FINISHED for one in watched.records().values())
-        return exit_code(played) or int(ExitCode.OK if ended else ExitCode.MACHINERY)
+        if missed := watched.missed():
+            again = config(where, Checkpoint(series, 0)).resume_command("")
+            print_text(f"Not evaluated: {', '.join(missed)}.", err=True)
+            print_text(f"To try again, repeat: {again}", err=True, whole=True)
+        left_out = ExitCode.GATE_FAILED if missed else ExitCode.OK
+        return exit_code(played) or int(left_out if watched.evaluated else ExitCode.MACHINERY)
 
 
 def _tell_of_stand_ins(plans: list[ReadPlan]) -> None:
@@ -253,7 +258,7 @@ def _play_all(engine: Engine, plans: list[ReadPlan], display: Display, log_to: t
         except NeverAnswered as error:
             silent.setdefault(str(error), []).append(f"{plan.config.subject} on {plan.config.instrument}")
             continue
-        if played[-1].ending.status is RunStatus.STOPPED:
+        if played[-1].ending.status is RunStatus.STOPPED or exit_code(played) == ExitCode.INTERRUPTED:
             break
     messages = [f"{', '.join(who)}: {why}" for why, who in silent.items()]
     if not played:
@@ -329,10 +334,11 @@ def played_json(played: PlayedRun) -> dict[str, Any]:
 
 
 def exit_code(played: list[PlayedRun]) -> int:
-    """Stopped before failed before finished."""
+    """Interrupted (though the last run may be finished) before stopped before failed before finished."""
+    if any(one.ending.cause is StopCause.INTERRUPTED for one in played):
+        return int(ExitCode.INTERRUPTED)
     if any(one.ending.status is RunStatus.STOPPED for one in played):
-        interrupted = any(one.ending.cause is StopCause.INTERRUPTED for one in played)
-        return int(ExitCode.INTERRUPTED if interrupted else ExitCode.STOPPED)
+        return int(ExitCode.STOPPED)
     if any(one.ending.status is RunStatus.FAILED or one.progress.failed for one in played):
         return int(ExitCode.MACHINERY)
     return int(ExitCode.OK)
@@ -421,7 +427,7 @@ def _detection(
     for plan in {one.config.instrument: one for one in plans}.values():
         instrument = plan.config.instrument
         for task, items in plan.lists.items():
-            spread = planning.spread_of(plan.instrument, task, items.digest, _stored(engine, instrument))
+            spread = planning.spread_of(plan.instrument, task, items, items.digest, _stored(engine, instrument))
             if spread is None:
                 continue
             measure = next(one for one in plan.instrument.card.measures_of(task) if one.primary and one.value)
@@ -474,6 +480,6 @@ command = RunCommand(
     params=fixed_parameters(),
     help="Run instruments on models. To continue an unfinished run, repeat the command or use 'resume'; stored replies"
     " are not paid for again. For your own server or function without a #REVISION in its name, only 'resume' continues"
-    " it. For a training, use --watch FOLDER --against RUN: it evaluates each checkpoint as it appears (--help-all)."
+    " it. For a training, use --watch FOLDER --against RUN: it evaluates each checkpoint as it appears."
     " Reads defaults from sociometer.toml in the working folder.",
 )

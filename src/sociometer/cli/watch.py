@@ -16,6 +16,7 @@ from sociometer.core.config import RunConfig, split_spec
 from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import MachineryError, StopCause, UsageError
 from sociometer.core.stopping import Checkpoint
+from sociometer.core.words import sentence
 from sociometer.engine.engine import Engine, PlayedRun, run_loop
 from sociometer.engine.plan import ReadLists
 from sociometer.engine.roles import resolve_player
@@ -37,6 +38,10 @@ class Found(Struct, frozen=True):
     step: int
     model: str
     state: tuple[object, ...] = ()
+
+    def __str__(self) -> str:
+        path = self.model.partition("/")[2]
+        return f"step {self.step} ({path if path.startswith('/') else self.model.partition('#')[0]})"
 
 
 def seconds_of(text: str) -> float:
@@ -115,7 +120,7 @@ class Watch:
             raise UsageError(f"--watch: there is no folder '{_folder(where)}'; create it, or correct the path.")
         self._engine, self._where, self._make, self._series, self.silent = engine, where, make, series, ""
         self._since: dict[Found, float] = {}
-        self._left: set[Found] = set()
+        self._left, self._skipped = set[Found](), set[Found]()
         self._read: ReadLists = {}
         # There is no checkpoint yet, so a baseline is planned: items, settings and the stored run must fit.
         plan = engine.plan(self._config("baseline/random"), sends=False, read=self._read)
@@ -142,18 +147,28 @@ class Watch:
     def play(self, seconds: float) -> Iterator[PlayedRun]:
         """Evaluate checkpoints for so long, or until all that were announced have been evaluated."""
         ends = time.monotonic() + seconds
-        while time.monotonic() < ends:
-            if sum(one.status is RunStatus.FINISHED for one in self.records().values()) >= self._announced:
+        while len(self.evaluated) < self._announced:
+            found = self._next()  # also when the time is over, to know what waits
+            if time.monotonic() >= ends:
                 break
-            found = self._next()
             if found is None:
                 time.sleep(min(POLL_SECONDS, max(0.0, ends - time.monotonic())))
             elif (played := self._evaluate(found)) is not None:
                 yield played
-                if played.ending.status is not RunStatus.FINISHED:
-                    print_text(f"step {found.step} has not ended: {played.ending.reason}", err=True)
                 if (cause := played.ending.cause) and (cause.is_cap or cause is StopCause.INTERRUPTED):
                     break
+
+    @property
+    def evaluated(self) -> set[int]:
+        """The steps with a run that is finished."""
+        return {step for step, one in self.records().items() if one.status is RunStatus.FINISHED}
+
+    def missed(self) -> list[str]:
+        """The checkpoints that were found and have not been evaluated, unless all that were announced have."""
+        done, found = self.evaluated, sorted({*self._since, *self._left}, key=lambda one: one.step)
+        left = [one for one in found if one in self._skipped or one.step not in done]
+        told = dict.fromkeys(f"{one}{'' if one in self._left else ' still waits'}" for one in left)
+        return [] if len(done) >= self._announced else list(told)
 
     def _next(self) -> Found | None:
         """The first step that has settled and is not evaluated yet."""
@@ -161,15 +176,15 @@ class Watch:
         try:
             found = list(find_served(self._where, self._config(self._where)) if served else find_files(self._where))
         except MachineryError as error:
-            if self.silent != (told := str(error).rstrip(".")):
-                print_text(f"{told}. Waiting for it: the watch goes on when it answers.", err=True)
+            if self.silent != (told := sentence(str(error))):
+                print_text(f"{told} Waiting for it: the watch goes on when it answers.", err=True)
             self.silent = told
             return None
         self.silent = ""
         now, there = time.monotonic(), {one.model for one in found}
         for one in self._since.keys() - self._left:
             if one.model not in there:
-                self._skip(one, "it was deleted before it was evaluated")
+                self._skip(one, "it was deleted before it was evaluated.")
         self._since = {one: self._since.get(one, now) for one in found}
         ready = [one for one in found if one not in self._left and now - self._since[one] >= SETTLED_SECONDS]
         return min(ready, key=lambda one: one.step, default=None)
@@ -177,15 +192,16 @@ class Watch:
     def _evaluate(self, found: Found) -> PlayedRun | None:
         """The run of a checkpoint, played or continued; None if it is done or cannot be evaluated."""
         self._left.add(found)
+        self._skipped = {one for one in self._skipped if one.model != found.model}
         known = self.records()
         before = known.get(found.step)
         try:
             plan = self._engine.plan(self._config(found.model, found.step), read=self._read)
             if before is None and len(known) >= self._announced:
-                raise UsageError(f"all {self._announced} announced checkpoints (--watch-steps) have runs")
+                raise UsageError(f"all {self._announced} announced checkpoints (--watch-steps) have runs.")
             same = self._engine.store.runs.with_config(plan.config_hash) if before else None
             if before and (same is None or same.id != before.id):
-                raise UsageError(f"run {before.id} has this step with other weights or options; give another --label")
+                raise UsageError(f"run {before.id} has this step with other weights or options; give another --label.")
             if before and before.status is RunStatus.FINISHED:
                 return None
             return self._engine.play_plan(plan, continue_unfinished=True)
@@ -195,4 +211,5 @@ class Watch:
 
     def _skip(self, found: Found, why: str) -> None:
         self._left.add(found)
-        print_text(f"step {found.step} ({found.model.partition('#')[0]}) is skipped: {why.rstrip('.')}.", err=True)
+        self._skipped.add(found)
+        print_text(f"{found} is skipped: {why}", err=True)

@@ -1,6 +1,7 @@
 """The configuration of a run: one subject, one instrument, and all options."""
 
 import math
+import shlex
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
@@ -280,6 +281,8 @@ class RunConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     def resume_command(self, run: str, *more: str) -> str:
         """What to type to continue this run: with the code, the key and the headers that a store cannot give."""
+        if self.checkpoint is not None:  # the watch goes on, and evaluates the next steps too
+            return shlex.join((*self.command, *more))
         headers = (
             f"{'' if role == SUBJECT else f'{role}.'}header.{name}=VALUE"
             for role, fields in self.server_fields.items()

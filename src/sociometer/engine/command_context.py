@@ -14,7 +14,7 @@ from msgspec import structs
 from sociometer.core.command import StudyPerson
 from sociometer.core.config import RunConfig, provider_of
 from sociometer.core.conversation import SUBJECT, Identity
-from sociometer.core.errors import MachineryError, Stopped, UsageError
+from sociometer.core.errors import MachineryError, StopCause, Stopped, UsageError
 from sociometer.core.inner_model import InnerModel
 from sociometer.core.instrument import FinishedEpisode, Instrument
 from sociometer.core.measure import Table
@@ -101,8 +101,8 @@ class EngineContext:
         players = {config.subject: player} if player is not None else None
         played = self._engine.run(config, items, continue_unfinished=True, players=players)
         self.failures.update(played.progress.failed)
-        if played.ending.status is RunStatus.STOPPED:
-            raise Stopped(f"{played.ending.reason}; repeat the command to continue.")
+        if played.ending.status is RunStatus.STOPPED or played.ending.cause is StopCause.INTERRUPTED:
+            raise Stopped(f"{played.ending.reason or 'interrupted'}; repeat the command to continue.")
         if played.ending.status is RunStatus.FAILED:
             raise MachineryError(played.ending.reason)
         return played.run

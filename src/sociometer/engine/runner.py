@@ -168,7 +168,7 @@ GRACE_SECONDS = 10.0
 
 
 class Ending(Struct, frozen=True):
-    """How a run ended: finished, stopped (it can be resumed) or failed for all items, and why."""
+    """How a run ended: finished (even if interrupted), stopped (it can be resumed) or failed for all items, and why."""
 
     status: RunStatus
     reason: str = ""
@@ -235,6 +235,7 @@ class Runner:
         self._run = run = plan.run.id
         self._progress = progress
         self._fatal = ""
+        self._cut_short = False
         self.raised: BaseException | None = None
         """What a function of the user's raised last."""
         self._first_replies = FirstReplies(plan)
@@ -244,7 +245,7 @@ class Runner:
 
     async def play(self) -> Ending:
         """Play all items that are not yet played; every episode is stored when it ends."""
-        jobs = self._jobs()
+        jobs = self._jobs()  # what is left of them at the end was not played
         workers = [asyncio.create_task(self._work(jobs)) for _ in range(self._workers())]
 
         def stop() -> None:
@@ -267,9 +268,13 @@ class Runner:
             self._fatal = self._progress.last_failure[FailureKind.PYTHON_ERROR]
         if self._fatal:
             return Ending(RunStatus.FAILED, self._fatal)
+        paused = any(one.verdict == PAUSED for one in self.stopping.values())
         if (stopped := self._replies.stopped) is not None:
+            whole = not (any(results) or self._cut_short or paused) and next(jobs, None) is None
+            if whole and stopped.cause is StopCause.INTERRUPTED:
+                return Ending(RunStatus.FINISHED, cause=StopCause.INTERRUPTED)
             return Ending(RunStatus.STOPPED, str(stopped), stopped.cause)
-        if any(one.verdict == PAUSED for one in self.stopping.values()):
+        if paused:
             return Ending(RunStatus.STOPPED, PAUSED, StopCause.DECIDED)
         return Ending(RunStatus.FINISHED)
 
@@ -351,6 +356,7 @@ class Runner:
             if (blocks := self._blocks.get(task.name)) is not None:
                 await blocks.room(nth, self._plan.config.in_flight)
             if self._replies.stopped is not None:
+                self._cut_short = True
                 return
             try:
                 await self._play(task, nth, item, repeat)
@@ -365,6 +371,7 @@ class Runner:
             played = await play_episode(self._plan, task, item, repeat, self._replies.source)
         except Stopped as stopped:
             if stopped.cause is not StopCause.DECIDED:
+                self._cut_short = True
                 self._replies.stop(stopped)
             return
         except StoreError:

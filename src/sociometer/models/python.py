@@ -77,9 +77,11 @@ def name_of(function: Function) -> str:
 def load_function(name: str) -> Function:
     """The function that `package.module:function` names; the working folder is searched after installed packages."""
     module, colon, path = name.partition(":")
+    file = module.removesuffix(".py").removeprefix("./").replace("/", ".")
+    meant = f"python/{file}:{path}" if module.endswith(".py") and colon else "python/package.module:function"
     names = [*module.split("."), *path.split(".")] if colon else []
     if not names or not all(part.isidentifier() for part in names):
-        raise UsageError(f"'python/{name}' is not a function; write python/package.module:function.")
+        raise UsageError(f"'python/{name}' is not a function; write {meant}.")
     if (here := str(Path.cwd())) not in sys.path:
         sys.path.append(here)
     try:
@@ -87,8 +89,9 @@ def load_function(name: str) -> Function:
         for part in path.split("."):
             found = getattr(found, part)
     except (ImportError, AttributeError) as error:
+        guess = f"; did you mean '{meant}'?" if module.endswith(".py") else f": {error}."
         raise UsageError(
-            f"cannot find the function 'python/{name}' in the working folder or among the installed packages: {error}."
+            f"cannot find the function 'python/{name}' in the working folder or among the installed packages{guess}"
         ) from None
     except (Exception, SystemExit) as error:
         frame = traceback.extract_tb(error.__traceback__)[-1]

@@ -106,10 +106,14 @@ def _looks_chart(
     looks: Sequence[tuple[int, Look]], subject: str, x_title: str, measure: MeasureCard, *, against: bool = True
 ) -> Spec:
     """What looks of a rule saw, with their intervals; `against` says that they are differences from another run."""
-    seen = [(x, one.value, one) for x, one in looks if one.value is not None]
-    points = [CurvePoint(x, value, subject, one.low, one.high, one.verdict) for x, value, one in seen]
-    what = f"{measure.title}: difference" if against else measure.title
-    unit = "share-points" if against and measure.unit == "share" else measure.unit
+    in_points = against and measure.unit == "share"
+    scale, unit = (100, "points") if in_points else (1, measure.unit)
+    points = [
+        CurvePoint(x, scale * at.value, subject, at.low and scale * at.low, at.high and scale * at.high, at.verdict)
+        for x, at in looks
+        if at.value is not None
+    ]
+    what = f"{measure.title}: difference{' in points' * in_points}" if against else measure.title
     zero = [CurvePoint(point.x, 0.0) for point in points] if against else []
     return curve_chart(points, x_title=x_title, y_title=what, unit=unit, truth=zero)
 

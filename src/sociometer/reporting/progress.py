@@ -82,6 +82,7 @@ class ProgressDisplay:
             return
         self._ended += 1
         if not ending.kept:
+            self._close()  # it would draw over the error
             return
         if self._progress is None:
             sys.stderr.write(f"failed: {ending.reason}\n" * (ending.status is RunStatus.FAILED))

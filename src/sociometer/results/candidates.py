@@ -16,7 +16,7 @@ from sociometer.statistics.item_values import ItemValue
 from sociometer.store.stored_run import StoredRun
 
 LONGEST_REMARK = 48
-"""If the differing settings of a run are longer than this, its id replaces them in the label."""
+"""If the differing settings of a run are longer than this, its name or id replaces them in the label."""
 
 
 def run_labels(runs: Sequence[StoredRun]) -> dict[str, str]:
@@ -28,7 +28,9 @@ def run_labels(runs: Sequence[StoredRun]) -> dict[str, str]:
         told = {run: _what_differs(mine, facts.values()) for run, mine in facts.items()}
         counts = Counter(told.values())
         remarks |= {
-            run: run if len(remark) > LONGEST_REMARK or counts[remark] > 1 else remark for run, remark in told.items()
+            run.id: run.reference if len(remark) > LONGEST_REMARK or counts[remark] > 1 else remark
+            for run in same
+            if (remark := told.get(run.id)) is not None
         }
     return {run.id: who(run) + (f" ({remarks[run.id]})" if remarks.get(run.id) else "") for run in runs}
 

@@ -13,11 +13,12 @@ from sociometer.store.stored_run import StoredRun
 
 
 class CurveStep(Struct, frozen=True):
-    """A checkpoint with the last look of its rule: its difference from the stored run, interval and verdict."""
+    """A checkpoint, the last look of its rule (difference from the stored run, interval, verdict), its scored items."""
 
     step: int
     run: str
     look: Look
+    played: int
 
 
 class CheckpointCurve(Struct, frozen=True):
@@ -42,8 +43,8 @@ class CheckpointCurve(Struct, frozen=True):
             if how in first
         ]
         if ended and first.keys() <= {UNDECIDED}:
-            counts = f"{counted(len(ended), 'checkpoint')} up to step {ended[-1].step}"
-            return f"No verdict yet: the items could not decide any of {counts} against {self.against}."
+            which = f"any of {len(ended)} checkpoints up to step" if len(ended) > 1 else "step"
+            return f"No verdict yet: the items could not decide {which} {ended[-1].step} against {self.against}."
         if ended and "worse" not in first:
             said.append(f"No checkpoint up to step {ended[-1].step} was found to be worse than {self.against}.")
         return " ".join(said) or "No checkpoint has been evaluated to its end."
@@ -63,9 +64,8 @@ class CheckpointCurve(Struct, frozen=True):
     def table(self) -> Table:
         """One row for each checkpoint."""
         rows = tuple(
-            (one.step, look.value, look.low, look.high, look.verdict or "not ended", look.items, one.run)
-            for one in self.steps
-            for look in (one.look,)
+            (at.step, at.look.value, at.look.low, at.look.high, at.look.verdict or "not ended", at.played, at.run)
+            for at in self.steps
         )
         unit = "share-points" if self.measure.unit == "share" else self.measure.unit
         columns = ("step", "difference", "from", "to", "verdict", "items", "run")
@@ -79,7 +79,8 @@ def checkpoint_curve(run: StoredRun) -> CheckpointCurve:
     if until is None or until.checkpoint is None:
         raise ValueError(f"run {run.id} is no step of a watched training")
     for step, one in run.of_same_series().items():
-        seen = one.stopping(task)
-        steps.append(CurveStep(step, one.id, seen.looks[-1] if seen and seen.looks else Look(0)))
+        seen, scored = one.stopping(task), {item for item, _ in one.finished(task)}
+        last = seen.looks[-1] if seen and seen.looks else Look(0)
+        steps.append(CurveStep(step, one.id, last, last.items if last.verdict else len(scored)))
     measure, against = rule_measure(run.definition, task, until), run.subject_of(until.against)
     return CheckpointCurve(until.checkpoint.series, against, task, measure, until.models, tuple(steps))

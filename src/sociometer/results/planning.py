@@ -1,6 +1,7 @@
 """How many items and repeats a comparison needs, from the stored runs of an instrument or from stated assumptions."""
 
 import math
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from itertools import combinations
 from statistics import fmean, median, variance
@@ -11,13 +12,15 @@ from sociometer.core.card import MeasureCard
 from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import UsageError
 from sociometer.core.instrument import Instrument
-from sociometer.core.words import lowered
+from sociometer.core.task import Item
+from sociometer.core.words import lowered, plural
 from sociometer.results.comparison import shared_differences
 from sociometer.results.measured import room_sentences
 from sociometer.results.summaries import ends_of
 from sociometer.results.wording import POWER_TERMS
 from sociometer.statistics import power as powers
 from sociometer.statistics.formatting import amount, scale_and_digits
+from sociometer.statistics.intervals import MINIMUM_CLUSTERS
 from sociometer.statistics.item_values import ItemValue, item_values, shared_items
 from sociometer.statistics.model_kinds import family_from_name
 from sociometer.store.records import RunStatus
@@ -45,6 +48,13 @@ class Spread(Struct, frozen=True):
     told: str
     """Where the numbers come from, in words."""
     binary: bool = False
+    family: str = "independent item"
+    family_size: float = 1.0
+    """The mean number of items of a family: of what a comparison counts, such as pairs of twins or stories."""
+
+    def families(self, items: int) -> int:
+        """How many families so many items have; a comparison needs ten."""
+        return round(items / self.family_size)
 
     def discordant(self, difference: float, repeats: int) -> float:
         """The share of right-or-wrong items on which two runs disagree that differ so much."""
@@ -56,6 +66,8 @@ class Spread(Struct, frozen=True):
 
     def power(self, difference: float, items: int, repeats: int) -> float:
         """The probability that a comparison on so many items shows the difference."""
+        if self.families(items) < MINIMUM_CLUSTERS:
+            return 0.0
         worth = max(2, round(items / self.design_effect))
         if self.binary:
             discordant = self.discordant(difference, repeats)
@@ -64,12 +76,12 @@ class Spread(Struct, frozen=True):
 
     def items(self, difference: float, repeats: int, power: float = POWER) -> int:
         """The number of items that show the difference with this power."""
+        terms = {"power": power, "design_effect": self.design_effect}
         if self.binary:
-            discordant = self.discordant(difference, repeats)
-            return powers.binary_items_needed(difference, discordant, power=power, design_effect=self.design_effect)
-        return powers.items_needed(
-            difference, self.deviation(difference, repeats), power=power, design_effect=self.design_effect
-        )
+            found = powers.binary_items_needed(difference, self.discordant(difference, repeats), **terms)
+        else:
+            found = powers.items_needed(difference, self.deviation(difference, repeats), **terms)
+        return max(found, math.ceil(MINIMUM_CLUSTERS * self.family_size))
 
     def detectable(self, items: int, repeats: int, power: float = POWER) -> float:
         """The smallest difference that so many items show with this power."""
@@ -79,7 +91,9 @@ class Spread(Struct, frozen=True):
         return powers.smallest_detectable(self.deviation(0.0, repeats) / math.sqrt(worth), worth, power=power)
 
 
-def spread_of(instrument: Instrument, task: str, digest: str, stored: Iterable[StoredRun]) -> Spread | None:
+def spread_of(
+    instrument: Instrument, task: str, items: Iterable[Item], digest: str, stored: Iterable[StoredRun]
+) -> Spread | None:
     """The spread of a task's primary measure; None if it has none that is a mean over items.
 
     It comes from the newest finished runs of different subjects on the same items, else from an assumption.
@@ -87,6 +101,8 @@ def spread_of(instrument: Instrument, task: str, digest: str, stored: Iterable[S
     measure = instrument.card.primary_of(task)
     if measure is None:
         return None
+    sizes = Counter(item.cluster or item.id for item in items)
+    family, mean_size = instrument.card.cluster_of(task), sizes.total() / len(sizes)
     runs: dict[str, StoredRun] = {}
     for run in stored:
         whole = run.record.status is RunStatus.FINISHED and run.manifest.items_digests.get(task) == digest
@@ -99,14 +115,17 @@ def spread_of(instrument: Instrument, task: str, digest: str, stored: Iterable[S
         return Spread(
             median(pair.stable for pair in pairs), median(pair.chance for pair in pairs),
             median(pair.design_effect for pair in pairs), f"spread as between {len(tables)} stored runs",
-            all(pair.binary for pair in pairs),
+            all(pair.binary for pair in pairs), family, mean_size,
         )  # fmt: skip
     low, high = (measure.low, measure.high) if measure.low is not None and measure.high is not None else (0.0, 1.0)
     square = _DISCORDANT * (high - low) ** 2
-    told = "assuming that two answers differ on 20 % of the items, half of it by chance, and independent items"
+    told = "assuming that two answers differ on 20 % of the items, half of it by chance"
     if measure.unit != "share":
-        told = "assuming a mean squared difference of a fifth of the scale's, half by chance, and independent items"
-    return Spread(square * (1 - _BY_CHANCE), square * _BY_CHANCE, 1.0, told, measure.unit == "share")
+        told = "assuming a mean squared difference of a fifth of the scale's, half by chance"
+    told += f", and alike on all items of a {family}" if mean_size > 1 else ", and independent items"
+    as_one = sum(size * size for size in sizes.values()) / sizes.total()  # Kish's design effect: a family counts once
+    half = square * _BY_CHANCE
+    return Spread(square - half, half, as_one, told, measure.unit == "share", family, mean_size)
 
 
 def _pair(measure: MeasureCard, one: dict[str, ItemValue], two: dict[str, ItemValue]) -> Spread | None:
@@ -156,10 +175,14 @@ def size_to_detect(measure: MeasureCard, detect: float) -> float:
 
 def detection_sentence(spread: Spread, measure: MeasureCard, items: int, repeats: int, detect: float | None) -> str:
     """What a comparison on so many items can detect; `detect` is a difference, as the measure is shown."""
-    times = "once" if repeats == 1 else f"{repeats} times"
+    times, families = "once" if repeats == 1 else f"{repeats} times", spread.families(items)
+    held = f"{families} {plural(spread.family)}"
+    if families < MINIMUM_CLUSTERS:
+        return f"{items} items are too few for a verdict: they have {held}, and a comparison needs {MINIMUM_CLUSTERS}."
     if detect is None:
         size = amount(spread.detectable(items, repeats), measure.unit)
-        return f"{items} items {times} detect {size} or more ({POWER_TERMS}, {spread.told})."
+        many = f"{items} items" + f" ({held})" * (families < items)
+        return f"{many} {times} detect {size} or more ({POWER_TERMS}, {spread.told})."
     wanted = size_to_detect(measure, detect)
     once, often = (f"{spread.items(wanted, repeats):,} items" for repeats in (REPEATS[0], REPEATS[-1]))
     here = f"the {items} items here {times} have {100 * spread.power(wanted, items, repeats):.0f} %"

@@ -9,7 +9,7 @@ from sociometer.core.errors import NotFound, UsageError, hint
 from sociometer.core.measure import Corrected, Shown, Table
 from sociometer.core.reply_summary import AFTER_ASKING
 from sociometer.core.task import AnyRun
-from sociometer.core.words import first_of, grouped, lowered
+from sociometer.core.words import counted, first_of, grouped, lowered
 from sociometer.results.candidates import contamination_note, run_labels
 from sociometer.results.choice import ChosenRuns
 from sociometer.results.comparison import compare, not_compared
@@ -21,9 +21,12 @@ from sociometer.statistics.formatting import amount, hidden_stand_in
 from sociometer.store.stored_run import StoredRun
 
 
-def candidates(runs: Sequence[StoredRun], task: str = "") -> list[AnyRun]:
-    """The part of every measured task of every run that can be compared."""
+def candidates(runs: Sequence[StoredRun], task: str = "", *, by_name: bool = False) -> list[AnyRun]:
+    """The part of every measured task of every run that can be compared; `by_name` labels runs by their names."""
     names = run_labels(runs)
+    if by_name and len({run.instrument for run in runs}) == 1:
+        alone = [run for run in runs if run.record.name and not (run.people or run.manifest.config.label)]
+        names |= {run.id: run.record.name for run in alone}
     found: list[AnyRun] = []
     for stored in runs:
         for name in stored.tasks:
@@ -122,7 +125,7 @@ def compare_runs(runs: Sequence[StoredRun], task: str = "", terms: Terms | None 
         raise UsageError(
             f"compare needs two different runs: {hint('compare RUN RUN')}. '{hint('runs')}' lists the stored runs."
         )
-    known = candidates(runs, task)
+    known = candidates(runs, task, by_name=True)
     return Comparisons(compare(known, terms), not_compared(known), ChosenRuns(tuple(runs)), task)
 
 
@@ -188,14 +191,16 @@ def rank_runs(
 
 
 class Gate(Shown, frozen=True):
-    """The comparisons behind a gate, why it fails (empty if it holds), and what it could have seen."""
+    """The comparisons behind a gate, why it fails (empty if it holds), what it could have seen, and its condition."""
 
     compared: Comparisons
     failures: tuple[str, ...]
     could_see: str
+    condition: str
 
     def __str__(self) -> str:
-        return "\n".join(filter(None, (*(self.failures or ["The gate holds."]), self.could_see)))
+        return "
+".join(filter(None, (*self.failures, self.passed, self.could_see)))
 
     def __bool__(self) -> bool:
         return self.holds
@@ -204,6 +209,17 @@ class Gate(Shown, frozen=True):
     def holds(self) -> bool:
         """Whether the build passes."""
         return not self.failures
+
+    @property
+    def about(self) -> dict[str, object]:
+        """The gate in JSON."""
+        return {"condition": self.condition, "holds": self.holds, "reasons": self.failures}
+
+    @property
+    def passed(self) -> str:
+        """On how many tasks the gate holds; empty if it fails."""
+        tasks = counted(len({one.where for one in self.compared}), "task")
+        return f"Gate passed: {self.condition} on {tasks}." if self.holds else ""
 
 
 def gate(runs: Sequence[StoredRun], task: str, terms: Terms, *, no_worse: bool) -> Gate:
@@ -221,7 +237,8 @@ def gate(runs: Sequence[StoredRun], task: str, terms: Terms, *, no_worse: bool) 
         compared = compare_runs(runs, task, terms)
     failures = [failure for one in (*compared, *compared.lacking) if (failure := _failure(one, no_worse))]
     return Gate(compared, tuple(failures) or (() if any(compared) else ("the runs have no task in common",)),
-                _could_see(compared, 1 if no_worse else tasks))  # fmt: skip
+                _could_see(compared, 1 if no_worse else tasks),
+                "no loss of the margin" if no_worse else "not worse")  # fmt: skip
 
 
 def _failure(one: Comparison, no_worse: bool) -> str:

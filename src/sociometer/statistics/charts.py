@@ -62,18 +62,16 @@ def curve_chart(
     y = quantitative("y", y_title, unit, domain)
     data, color, channels = series_channels(points, "series", series)
     layers: list[Spec] = []
+    alone = len({point.x for point in (*points, *truth)}) == 1  # the band is a whisker, the line crosses the chart
     if truth:
-        layers.append(
-            {
-                "data": inline(truth),
-                "mark": {"type": "line", "style": "reference", "interpolate": "linear"},
-                "encoding": {"x": x, "y": y},
-            }
-        )
+        line: Spec = {"type": "line", "style": "reference", "interpolate": "linear"}
+        mark, at = ({"type": "rule", "style": "reference"}, {"y": y}) if alone else (line, {"x": x, "y": y})
+        layers.append({"data": inline(truth), "mark": mark, "encoding": at})
     if any(point.low is not None for point in points):
         span = {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}, "color": color}
         keep = [{"filter": "datum.low != null"}]
-        layers.append({"transform": keep, "mark": {"type": "area", "style": "band"}, "encoding": span})
+        band: Spec = {"type": "rule"} if alone else {"type": "area", "style": "band"}
+        layers.append({"transform": keep, "mark": band, "encoding": span})
     layers += [
         {"mark": {"type": "line"}, "encoding": {"x": x, "y": y, **channels}},
         {

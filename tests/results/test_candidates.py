@@ -1,0 +1,23 @@
+"""How runs are called where they are compared."""
+
+import sociometer as sm
+from sociometer.results.candidates import run_labels
+
+
+def test_runs_of_one_subject_that_differ_in_nothing_are_told_apart_by_their_names(tmp_path):
+    path = tmp_path / "s.db"
+    runs = [sm.run("sesi", "baseline/random", limit=2, name=name, fresh=True, store=path) for name in ("old", "new")]
+    assert [*run_labels(runs).values()] == ["baseline/random (old)", "baseline/random (new)"]
+    runs.append(sm.run("sesi", "baseline/random", limit=2, fresh=True, store=path))
+    assert run_labels(runs)[runs[2].id] == f"baseline/random ({runs[2].id})"
+
+
+def test_a_comparison_calls_runs_by_the_names_or_labels_that_they_were_given(tmp_path):
+    path = tmp_path / "s.db"
+    sm.run("sesi", "baseline/oracle", limit=12, name="main", store=path)
+    sm.run("sesi", "baseline/random", limit=12, name="change", label="Changed", store=path)
+    (found,) = sm.compare("main", "change", store=path)
+    assert (found.first, found.second) == ("main", "Changed")
+    assert {one.subject for one in sm.compare("all", store=path).ranking().boards[0].standings} == {
+        "baseline/oracle", "Changed"
+    }  # fmt: skip
