@@ -1,5 +1,6 @@
 """Order, attention checks, exclusions, the owner's page and the place on the norm."""
 
+import csv
 import json
 import random
 import re
@@ -21,7 +22,7 @@ from sociometer.instruments.seceu.norming import build_norm
 from sociometer.store.episodes import Episodes
 from sociometer.store.labels import LabelBook
 from sociometer.store.labels import book_path as labels_path
-from sociometer.store.studies import Facts, Study, StudyBook, book_path, reasons
+from sociometer.store.studies import Decision, Facts, Study, StudyBook, book_path, decide
 from sociometer.web.study import checks_of, place_of
 
 
@@ -149,6 +150,25 @@ def test_who_fails_the_checks_is_excluded_from_the_norm_which_knows_age_and_sex(
     assert careless not in norm.read_text()
 
 
+def test_who_did_not_begin_is_excluded_nowhere(tmp_path, capsys):
+    with OpenStudy(tmp_path / "s.db", "sesi", "--limit", "3", "--fastest", "0") as opened:
+        finished, left, _ = (opened.person().join() for _ in range(3))
+        finished.answer_all()
+        left.answer()
+    at, folder = ["--store", str(opened.path)], tmp_path / "x"
+    capsys.readouterr()
+    assert run_command(["study", "show", "spring", "--json", *at]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    facts = [(row["status"], row["counts"], row["excluded"]) for row in shown]
+    why = "answered 1 of 3 items"
+    assert facts == [("finished", True, ""), ("stopped", False, why), ("did not begin", False, "")]
+    assert run_command(["study", "export", "spring", "--to", str(folder), *at]) == 0
+    with (folder / "people.csv").open(encoding="utf-8", newline="") as file:
+        people = list(csv.DictReader(file))
+    assert [(row["status"], bool(int(row["counts"])), row["excluded"]) for row in people] == facts
+    assert sm.get_run("spring", store=opened.path).subject == "people (spring, n = 1, 1 excluded)"
+
+
 def test_a_check_that_is_skipped_counts_as_failed(tmp_path, capsys):
     with OpenStudy(tmp_path / "s.db", "seceu", "--limit", "3", "--attention", "1", "--exclude-flagged") as opened:
         person = opened.person().join()
@@ -176,7 +196,7 @@ def test_an_answer_to_a_check_that_is_not_due_changes_nothing(tmp_path, number):
 
 
 def told(*given, **options):
-    return [str(reason) for reason in reasons(*given, **options)]
+    return [str(reason) for reason in decide(*given, **options).excluded]
 
 
 def test_the_rules_exclude_whom_they_say():
@@ -184,7 +204,9 @@ def test_the_rules_exclude_whom_they_say():
     assert told(study(), full) == []
     assert told(study(), Facts(36, 40)) == []
     assert told(study(), Facts(35, 40)) == ["answered 35 of 40 items"]
-    assert told(study(), Facts(0, 0)) == ["answered 0 of 0 items"]
+    assert decide(study(), Facts(0, 0)) == Decision(counts=False), "who has not begun is not excluded"
+    assert decide(study(), Facts(9, 40, status="playing")) == Decision(counts=False), "nor who is still answering"
+    assert told(study(), full, "my own trial") == ["by hand: my own trial"]
     assert told(study(), Facts(35, 40), count_missing=False) == []
     same = Facts(40, 40, patterns=("4 3 2 1",) * 38 + ("1 2 3 4",) * 2)
     assert told(study(), same) == ["the same answer to 38 of 40 questions"]

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext, suppress
+from statistics import median
 from typing import Any
 
 from msgspec import structs
@@ -22,6 +23,8 @@ from sociometer.store.runs import RunSearch
 from sociometer.store.store import Store
 from sociometer.store.stored_run import StoredRun, status_of
 from sociometer.store.studies import (
+    NOT_BEGUN,
+    Decision,
     Facts,
     Participant,
     Rule,
@@ -30,15 +33,15 @@ from sociometer.store.studies import (
     Timing,
     check_lots,
     check_places,
+    decide,
     flag_rules,
-    flags,
     missing_rule,
-    reasons,
     study_books,
 )
 
 COLUMNS = (
-    "participant", "run", "status", "items", "failed", "answers", "seconds", "checks failed", "flagged", "excluded",
+    "participant", "run", "status", "counts", "items", "failed", "answers", "median seconds", "checks failed",
+    "flagged", "excluded",
 )  # fmt: skip
 
 
@@ -53,19 +56,22 @@ class Taking:
 
     def row(self, one: Participant, say: Callable[[Rule], str]) -> tuple[Cell, ...]:
         """A participant as the table shows them; `say` puts a reason for an exclusion into words."""
-        status, facts = self.facts(one)
+        facts, decision = self.decision(one)
         failed = sum(self.store.episodes.counts(run)[1] for run in one.runs)
-        flagged = "; ".join(map(say, flags(self.study, facts).values()))
-        why = "; ".join(map(say, reasons(self.study, facts))) if status != "playing" else ""
+        flagged, why = ("; ".join(map(say, rules)) for rules in (decision.flags.values(), decision.excluded))
         about = tuple(one.about.get(question, "") for question in self.study.questions)
-        took = round(sum(facts.seconds), 1)
+        took = round(median(facts.seconds), 1) if facts.seconds else None
         return (
-            one.id, " ".join(one.runs), status, facts.done, failed, len(facts.seconds), took, facts.failed_checks,
-            flagged, why, *about,
+            one.id, " ".join(one.runs), facts.status, decision.counts, facts.done, failed, len(facts.seconds), took,
+            facts.failed_checks, flagged, why, *about,
         )  # fmt: skip
 
-    def facts(self, one: Participant) -> tuple[str, Facts]:
-        """The status of a participant's run, and what the rules look at."""
+    def decision(self, one: Participant, *, count_missing: bool = True) -> tuple[Facts, Decision]:
+        """What is known about a participant, and whether they count."""
+        facts = self._facts(one)
+        return facts, decide(self.study, facts, one.excluded, count_missing=count_missing)
+
+    def _facts(self, one: Participant) -> Facts:
         every = list(filter(None, map(self._record, one.runs)))
         done = {record.id: self.store.episodes.counts(record.id)[0] for record in every}
         total = self.study.items or sum(record.manifest.episodes for record in every)
@@ -73,14 +79,15 @@ class Taking:
         wrong = self._failed_checks(one, sum(done.values()), total, over=over)
         records = [record for record in every if self._place is None or record.id == self.run_of(one)]
         planned = total if records and self._place is None else sum(record.manifest.episodes for record in records)
-        status = str(status_of(self.store, records[-1])) if records else "not started"
+        status = (
+            str(status_of(self.store, records[-1])) if records else "run deleted" if self.run_of(one) else NOT_BEGUN
+        )
         if one.screened_out or (status == "finished" and self._place is None and not over):
             status = "screened out" if one.screened_out else "stopped"
         timings = self.timings.get(one.id, [])
         patterns, seconds = (each.pattern for each in timings), (each.spent for each in timings)
-        return status, Facts(
-            sum(done[record.id] for record in records), planned, wrong, tuple(patterns), tuple(seconds)
-        )
+        answered = sum(done[record.id] for record in records)
+        return Facts(answered, planned, wrong, tuple(patterns), tuple(seconds), status)
 
     def run_of(self, one: Participant) -> str:
         """A participant's run of this instrument; empty if it has not begun."""
@@ -133,11 +140,11 @@ def people_of_study(store: Store, study: str) -> dict[str, StudyPerson]:
     """
     return {
         run: StudyPerson(
-            one.id, "; ".join(map(str, reasons(taking.study, facts, count_missing=False))), taking.study.readers
+            one.id, "; ".join(map(str, taking.decision(one, count_missing=False)[1].excluded)), taking.study.readers
         )
         for taking in takings(store, study).values()
         for one in taking.participants
-        if (run := taking.run_of(one)) and (facts := taking.facts(one)[1])
+        if (run := taking.run_of(one))
     }
 
 
@@ -278,13 +285,11 @@ def study_run(store: Store, name: str, load: Callable[[str], Instrument]) -> Peo
     taking = known[name]
     members, flagged, excluded = [], 0, 0
     for one in taking.participants:
-        record = taking.record(one)
-        status, facts = taking.facts(one)
-        if reasons(taking.study, facts) or record is None:
-            excluded += status != "playing" and record is not None
-        else:
+        record, (_, decision) = taking.record(one), taking.decision(one)
+        excluded += bool(decision.excluded)
+        if decision.counts and record is not None:
             members.append(record)
-            flagged += bool(flags(taking.study, facts))
+            flagged += bool(decision.flags)
     if not members:
         raise UsageError(
             f"nobody in study {name} counts yet ({excluded} excluded); '{hint('study show', name)}' lists everyone."

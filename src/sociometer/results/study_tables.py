@@ -20,7 +20,7 @@ from sociometer.results.groups import Taking, takings
 from sociometer.store.person_questions import PersonQuestion
 from sociometer.store.store import Store
 from sociometer.store.stored_run import StoredRun
-from sociometer.store.studies import Participant, Timing, flags, reasons, role_of_people, study_books
+from sociometer.store.studies import Participant, Timing, role_of_people, study_books
 
 Row = dict[str, Any]
 _MOST_PARTS = 6
@@ -29,6 +29,7 @@ _MOST_VALUES = 12
 """A column with more different texts has no list of values in the codebook."""
 _LONGEST, _LONGEST_VALUE = 64, 40
 _ITEM_NAMES = {"options": "option", "standard": "key", "answer": "key"}
+_NAMED = ("condition_", "item_", "excluded_", "counts_")
 _NUMBER = re.compile(r"-?\d+(\.\d+)?")
 _READ = re.compile(r"^(read_).*?([a-z]+)(_\d+)*$")
 _LINE_END = re.compile(r"\r\n|[\r\n\u2028\u2029]")
@@ -65,7 +66,8 @@ _MEANINGS = {
     "flag_speed": "1 if the median time for a question is under the limit of the study",
     "flag_line": "1 if nearly all answers are the same",
     "flag_checks": "1 if more attention checks failed than the study allows",
-    "excluded": "why results leave this person out; empty if they count",
+    "excluded": "why results leave this person out; empty if they count, did not begin or are still answering",
+    "counts": "1 if results count this person",
 }
 _PREFIXES = {
     "condition_": "group of the item or of the answer",
@@ -74,6 +76,8 @@ _PREFIXES = {
     "read_": "answer as read; a value that is a place in items.csv counts from 0, a number in a column's name from 1",
     "score_": "score of the item (empty if it has none)",
     "about_": "asked about the person",
+    "excluded_": "the same for one instrument or model of the study",
+    "counts_": "the same for one instrument or model of the study",
 }
 
 
@@ -104,8 +108,12 @@ def study_tables(
     listed = {name: {"person": name, **more, **person} for name, (person, more) in people.items()}
     tables: dict[str, list[Row]] = {"people": [*listed.values()], "items": []}
     asked = {names[question.name]: _declared(question) for question in whole.study.asked}
-    for taking, one in ((part, one) for part in parts.values() for one in part.participants):
-        person, record = people[one.id][0], taking.record(one)
+    for part, one in [(part, one) for part, each in parts.items() for one in each.participants]:
+        taking = parts[part]
+        person, record = _person(taking, one, names)[0], taking.record(one)
+        if whole.study.further:  # who did not finish one instrument may count in another
+            own = _slug(part.removeprefix(f"{study}."))
+            listed[one.id] |= {f"{fact}_{own}": person[fact] for fact in ("excluded", "counts")}
         if record is None:
             continue
         run = StoredRun(store, record, load(record.instrument))
@@ -142,14 +150,14 @@ def study_tables(
 
 def _person(taking: Taking, one: Participant, names: dict[str, str]) -> tuple[Row, Row]:
     """What every table has about a person, and what only the table of people has."""
-    status, facts = taking.facts(one)
+    facts, decision = taking.decision(one)
     about = {column: one.about.get(question) for question, column in names.items()}
     joined = datetime.fromtimestamp(one.joined, UTC).strftime("%Y-%m-%d %H:%M:%S")
-    excluded = "; ".join(map(str, reasons(taking.study, facts)))
-    more: Row = {"joined": joined, "status": status, "items": facts.done, "planned": facts.planned}
+    more: Row = {"joined": joined, "status": facts.status, "items": facts.done, "planned": facts.planned}
     more["seconds_median"] = round(median(facts.seconds), 3) if facts.seconds else None
-    flagged = {f"flag_{kind}": int(kind in flags(taking.study, facts)) for kind in ("speed", "line", "checks")}
-    return {"checks_failed": facts.failed_checks, **flagged, "excluded": excluded, **about}, more
+    flagged = {f"flag_{kind}": int(kind in decision.flags) for kind in ("speed", "line", "checks")}
+    counted: Row = {"excluded": "; ".join(map(str, decision.excluded)), "counts": int(decision.counts)}
+    return {"checks_failed": facts.failed_checks, **flagged, **counted, **about}, more
 
 
 def _answers(run: StoredRun, task: str, episode: Episode[Any, Any], times: list[Timing]) -> Iterator[Row]:
@@ -241,7 +249,7 @@ def _cell(value: Any) -> Any:
 def _columns(rows: list[Row]) -> list[str]:
     """The columns of a table: who and what, then the answer, the scores and the person."""
     ranks = {"condition_": 1, "read_": 2, "score_": 3, "unreadable": 4, "failure": 4, "checks_failed": 5, "about_": 6}
-    ranks |= {"flag_": 5, "excluded": 5}
+    ranks |= {"flag_": 5, "excluded": 5, "counts": 5}
     found = dict.fromkeys(column for row in rows for column in row)
     return sorted(found, key=lambda column: max((ranks[one] for one in ranks if column.startswith(one)), default=0))
 
@@ -257,8 +265,8 @@ def _codebook(tables: dict[str, list[Row]], declared: dict[tuple[str, str], Row]
             values = sorted(set(map(str, known))) if listed else []
             prefix = next((one for one in _PREFIXES if column.startswith(one)), "")
             said = _MEANINGS.get(_READ.sub(r"\1\2", column)) or _PREFIXES[prefix]
-            named = column.removeprefix(prefix).replace("_", " ") if prefix in ("condition_", "item_") else None
-            title, yes_or_no = about.get("title") or named, column == "last" or column.startswith("flag_")
+            named = column.removeprefix(prefix).replace("_", " ") if prefix in _NAMED else None
+            title, yes_or_no = about.get("title") or named, column == "last" or column.startswith(("flag_", "counts"))
             seen = " | ".join(values) if all(len(one) <= _LONGEST_VALUE for one in values) else None
             yield {
                 "table": f"{name}.csv",

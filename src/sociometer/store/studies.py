@@ -150,6 +150,8 @@ class Participant(Struct, frozen=True):
     """Whether the questions after the items were answered."""
     places: tuple[int, ...] = ()
     """The parts of the study that they take, in their order; empty means all, in the order of the study."""
+    excluded: str = ""
+    """Why the owner of the study left them out of results; empty if the owner did not."""
 
     @property
     def runs(self) -> tuple[str, ...]:
@@ -494,6 +496,8 @@ FASTEST_SECONDS = 2.0
 SAME_ANSWER = 0.95
 FEWEST_PATTERNS = 10
 MOST_MISSING = 0.1
+BY_HAND = "by hand: {reason}"
+NOT_BEGUN = "did not begin"
 
 
 class Facts(Struct, frozen=True):
@@ -501,10 +505,12 @@ class Facts(Struct, frozen=True):
 
     done: int
     planned: int
+    """0 if the participant has not begun."""
     failed_checks: int = 0
     patterns: tuple[str, ...] = ()
     """How each form was filled in: which position was chosen, how points were shared."""
     seconds: tuple[float, ...] = ()
+    status: str = ""
 
 
 class Rule(Struct, frozen=True):
@@ -549,10 +555,24 @@ def flags(study: Study, facts: Facts) -> dict[str, Rule]:
     return found
 
 
-def reasons(study: Study, facts: Facts, *, count_missing: bool = True) -> list[Rule]:
-    """Why a participant's answers do not count; empty if they count."""
-    missing = facts.planned - facts.done
-    found = [*flags(study, facts).values()] if study.excludes_flagged else []
-    if count_missing and (not facts.planned or missing > MOST_MISSING * facts.planned):
+class Decision(Struct, frozen=True):
+    """Whether results count a participant, and why they may not have read the questions, by kind (`flags`).
+
+    Nobody is `excluded` who has not begun or is still answering: they do not count yet.
+    """
+
+    counts: bool
+    excluded: tuple[Rule, ...] = ()
+    flags: dict[str, Rule] = {}
+
+
+def decide(study: Study, facts: Facts, by_hand: str = "", *, count_missing: bool = True) -> Decision:
+    """Who counts and why not: the one rule of every result; `by_hand` is the owner's reason to leave somebody out."""
+    flagged = flags(study, facts)
+    found = [*flagged.values()] if study.excludes_flagged else []
+    if count_missing and facts.planned - facts.done > MOST_MISSING * facts.planned:
         found.insert(0, Rule("answered {done} of {planned} items", {"done": facts.done, "planned": facts.planned}))
-    return found
+    if by_hand:
+        found.insert(0, Rule(BY_HAND, {"reason": by_hand}))
+    final = facts.planned > 0 and (facts.status != "playing" or bool(by_hand))
+    return Decision(facts.planned > 0 and not found, tuple(found) if final else (), flagged)
