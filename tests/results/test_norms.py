@@ -94,7 +94,9 @@ def test_a_run_shows_the_share_of_people_below_it(sesi, sesi_norm, tmp_path, cap
     assert found["percentile", ()].interval.low < share < found["percentile", ()].interval.high
     assert {("percentile", ("female",)), ("percentile", ("under 30",))} <= set(found)
     assert "surprises" in {table.name for table in run.summary().tables}
-    assert any("Norm: spring, 30 people, 0 flagged; sex female (15)" in note for note in run.summary().notes)
+    assert any(
+        "Norm: spring, 30 people, 0 flagged, 0 excluded; sex female (15)" in note for note in run.summary().notes
+    )
     assert run_command(["show", run.id, *at]) == 0
     assert "Share of people with a worse score" in capsys.readouterr().out
     assert run_command(["report", run.id, "--to", str(tmp_path / "r.html"), *at]) == 0

@@ -144,9 +144,9 @@ def test_who_fails_the_checks_is_excluded_from_the_norm_which_knows_age_and_sex(
         norm = tmp_path / "norm.json"
         assert run_command(["study", "norms", "spring", "--to", str(norm), "--store", str(opened.path)]) == 0
         said = capsys.readouterr()
-    assert "1 excluded" in said.out
+    assert "1 excluded\nExcluded: 1 flagged ('sociometer study show spring" in said.out
     found = json.loads(norm.read_text())["tasks"]["feelings"]
-    assert found["people"] == 12 and found["sample"] == "12 people, 0 flagged", "groups of six are not told"
+    assert found["people"] == 12 and found["sample"] == "12 people, 0 flagged, 1 excluded", "groups of six are not told"
     assert careless not in norm.read_text()
 
 
@@ -245,6 +245,41 @@ def test_people_who_answer_too_fast_are_flagged_in_every_result_and_one_switch_e
         said = "is changed: its title is new; its quota is 9; results count flagged people."
         assert said in capsys.readouterr().out
         assert sm.get_run("spring", store=opened.path).people == 2
+
+
+def test_the_owner_leaves_out_one_person_with_a_reason_and_counts_them_again(tmp_path, capsys):
+    with OpenStudy(tmp_path / "s.db", "sesi", "--limit", "3", "--fastest", "0", "--attention", "1") as opened:
+        at, reason = ["--store", str(opened.path)], "my own {trial}"
+        for _ in range(2):
+            Attentive(opened, 1).take()
+        mine = opened.book.participants("spring")[0].id
+        change = ["study", "change", "spring", *at]
+        assert run_command([*change, "--exclude", mine]) == run_command([*change, "--because", reason]) == 2
+        assert run_command([*change, "--exclude", "p-nobody", "--because", reason]) == 2
+        assert run_command([*change, "--include", mine]) == 2
+        assert "was not excluded by hand" in capsys.readouterr().err
+        assert run_command([*change, "--exclude", f"spring.{mine}", "--because", reason]) == 0
+        assert f"results leave out {mine} ({reason})" in capsys.readouterr().out
+        run_command(["study", "show", "spring", "--json", *at])
+        assert [row["excluded"] for row in json.loads(capsys.readouterr().out)] == [f"by hand: {reason}", ""]
+        assert f"by hand: {reason}" in plain(opened.owner().get("/owner").text)
+        people = sm.get_run("spring", store=opened.path)
+        assert people.subject == "people (spring, n = 1, 1 excluded)"
+        assert people.why_excluded == f"1 by hand: {reason}"
+        assert run_command([*change, "--include", mine]) == 0
+        assert sm.get_run("spring", store=opened.path).people == 2
+
+
+def test_the_thresholds_of_a_study_can_be_changed_later(tmp_path, capsys):
+    with OpenStudy(tmp_path / "s.db", "sesi", "--limit", "3", "--fastest", "0", "--attention", "1") as opened:
+        Attentive(opened, 1, right=False).take()
+        change = ["study", "change", "spring", "--store", str(opened.path)]
+        assert "1 flagged" in sm.get_run("spring", store=opened.path).subject
+        assert run_command([*change, "--most-failed", "1"]) == 0
+        assert "more than 1 failed attention checks of 1 flag people" in capsys.readouterr().out
+        assert "flagged" not in sm.get_run("spring", store=opened.path).subject
+        assert run_command([*change, "--fastest", "60"]) == 0
+        assert "1 flagged" in sm.get_run("spring", store=opened.path).subject
 
 
 def test_the_time_of_the_page_counts_if_it_can_be_true(tmp_path):

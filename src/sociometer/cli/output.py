@@ -17,8 +17,8 @@ from sociometer.core.sheets import folder_for
 from sociometer.reporting.terminal import SCREEN, Display, print_json, print_line, print_table, print_text
 
 __all__ = [
-    "SCREEN", "Display", "Group", "Number", "Range", "TableCommand", "display_options", "link_teller", "option",
-    "print_json", "print_line", "print_result", "print_table", "print_text", "tell", "tell_rows",
+    "SCREEN", "Display", "Group", "Number", "Range", "TableCommand", "confirm", "display_options", "link_teller",
+    "option", "print_json", "print_line", "print_result", "print_table", "print_text", "tell", "tell_rows",
 ]  # fmt: skip
 
 
@@ -109,6 +109,14 @@ def print_result(result: Result, display: Display) -> int:
         for path in result.wrote:
             print_line(f"wrote {path}")
     return int(ExitCode.GATE_FAILED if result.failed else ExitCode.OK)
+
+
+def confirm(what: str, yes: bool) -> None:
+    """Asks before something is deleted; refuses where nobody can answer, unless the user gave `--yes`."""
+    if not yes and not sys.stdin.isatty():
+        raise UsageError(f"this deletes {what}; add --yes to confirm.")
+    if not yes:
+        click.confirm(f"Delete {what}?", abort=True, err=True)
 
 
 def tell(as_json: bool, value: object, *lines: str) -> None:

@@ -15,7 +15,7 @@ import msgspec
 from msgspec import structs
 
 from sociometer.cli.options import cap_options, open_engine, store_path, stored_command
-from sociometer.cli.output import Group, Range, link_teller, option, print_table, tell, tell_rows
+from sociometer.cli.output import Group, Range, confirm, link_teller, option, print_table, tell, tell_rows
 from sociometer.cli.view import place_options, who_can_open
 from sociometer.core.card import Card
 from sociometer.core.config import RunConfig, provider_of
@@ -42,6 +42,7 @@ from sociometer.store.studies import (
     FASTEST_SECONDS,
     PERSON,
     PERSON_ROLE,
+    Participant,
     Study,
     StudyBook,
     book_path,
@@ -260,20 +261,56 @@ def _texts(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _change(name: str, store: StorePlace | None, as_json: bool, **given: Any) -> None:
+    names = {
+        "quota": "quota",
+        "excludes_flagged": "flagged",
+        "fastest_seconds": "fastest",
+        "most_failed": "most_failed",
+    }
+    if bool(given["excluded"]) != bool(given["because"]):
+        raise UsageError("--exclude PERSON needs a reason, which is stored and shown: --because TEXT, and the reverse.")
     with closing(StudyBook(book_path(_file(store)))) as book:
-        chosen = {"quota": given["quota"], "excludes_flagged": given["flagged"]}
-        changes = {**_texts(given), **{field: value for field, value in chosen.items() if value is not None}}
-        if not changes:
-            raise UsageError("nothing to change; give --quota, --exclude-flagged or one of the texts, such as --title.")
-        study = structs.replace(book.study(name), **changes)
+        chosen = {field: value for field, option in names.items() if (value := given[option]) is not None}
+        changes, study = {**_texts(given), **chosen}, book.study(name)
+        out, back = ([_participant(book, name, who) for who in given[which]] for which in ("excluded", "included"))
+        if not changes and not out and not back:
+            raise UsageError(
+                "nothing to change; give --quota, --exclude-flagged, --fastest, --most-failed, --exclude PERSON"
+                " --because TEXT, --include PERSON, or one of the texts, such as --title."
+            )
+        study = structs.replace(study, **changes)
         if study.talks and not study.imported and not (study.distress and study.contact):
             raise UsageError("people who talk with a model need --distress and --contact; they cannot be empty.")
+        if study.most_failed is not None and not study.attention:
+            raise UsageError(f"study {name} has no attention checks, so --most-failed changes nothing.")
+        if other := [one.id for one in back if not one.excluded]:
+            raise UsageError(
+                f"{', '.join(other)} was not excluded by hand; '{hint('study show', name)}' says whether a rule does."
+            )
         book.change(study)
-    about = {"study": name, **{one: getattr(study, one) for one in (*chosen, *_TEXTS)}}
-    flagged = "results leave out flagged people" if study.excludes_flagged else "results count flagged people"
-    told = {"quota": f"its quota is {study.quota}", "excludes_flagged": flagged}
-    said = "; ".join(told.get(field, f"its {field} is new") for field in changes)
-    tell(as_json, about, f"Study {name} is changed: {said}.")
+        for one, reason in (*((one, given["because"].strip()) for one in out), *((one, "") for one in back)):
+            book.exclude(one.id, reason)
+    about = {"study": name, **{one: getattr(study, one) for one in (*names, *_TEXTS)}}
+    about |= {"excluded": [one.id for one in out], "included": [one.id for one in back]}
+    told = {
+        "quota": f"its quota is {study.quota}",
+        "excludes_flagged": f"results {'leave out' if study.excludes_flagged else 'count'} flagged people",
+        "fastest_seconds": f"a median response time under {study.fastest_seconds:g} seconds flags people",
+        "most_failed": f"more than {study.most_failed} failed attention checks of {study.attention} flag people",
+    }
+    said = [told.get(field, f"its {field} is new") for field in changes]
+    said += [f"results leave out {one.id} ({given['because'].strip()})" for one in out]
+    said += [f"{one.id} is not excluded by hand any more" for one in back]
+    tell(as_json, about, f"Study {name} is changed: {'; '.join(said)}.")
+
+
+def _participant(book: StudyBook, study: str, given: str) -> Participant:
+    """The participant of a study with this id or code; also `STUDY.ID`, as comparisons name them."""
+    book.study(study)
+    found = book.with_code(study, given) or book.participant(given.removeprefix(f"{study}."))
+    if found is None or found.study != study:
+        raise NotFound(f"study {study} has no participant '{given}'; '{hint('study show', study)}' lists them.")
+    return found
 
 
 def _open(
@@ -351,7 +388,7 @@ def _norms(name: str, to: Path, store: StorePlace | None, as_json: bool) -> None
     for task, norm in made.tasks.items():
         for table in norm_tables(norm, card_of(made.instrument).primary_of(task)):
             print_table(table)
-    left_out = f", {people.excluded} excluded ('{hint('study show', name)}' says why)" if people.excluded else ""
+    left_out = f"\nExcluded: {people.why_excluded} ('{hint('study show', study.name)}')." if people.excluded else ""
     play = hint("run", made.instrument, "--model", "MODEL", "--norm", to, *_chosen(taken))
     tell(as_json, made, f"wrote {to}: {norm.sample}{left_out}", f"Use it with: {play}")
 
@@ -396,13 +433,11 @@ def _plan(
     )  # fmt: skip
 
 
-def _withdraw(name: str, participant: str, store: StorePlace | None, as_json: bool) -> None:
+def _withdraw(name: str, participant: str, yes: bool, store: StorePlace | None, as_json: bool) -> None:
     path = _file(store)
     with closing(StudyBook(book_path(path))) as book:
-        book.study(name)
-        found = book.with_code(name, participant) or book.participant(participant)
-    if found is None or found.study != name:
-        raise NotFound(f"study {name} has no participant '{participant}'; '{hint('study show', name)}' lists them.")
+        found = _participant(book, name, participant)
+    confirm(f"everything that is stored about {found.id} of study {name}", yes)
     with study_lock(path, name):
         erased = Store(path).withdraw(found.id)
     tell(
@@ -434,13 +469,28 @@ def _text_options() -> list[click.Option]:
     return [option(f"--{name}", f"{text} @FILE reads it from a file.") for name, text in _TEXTS.items()]
 
 
-def _flagged_option() -> click.Option:
-    return option(
-        "--exclude-flagged/--count-flagged flagged",
-        "Whether results leave out people who may not have read the questions: too fast, the same answer everywhere,"
-        " failed attention checks.",
-        default=None,
-    )
+def _flag_options(fastest: float | None) -> list[click.Option]:
+    return [
+        option(
+            "--most-failed",
+            "Number of attention checks that a participant may fail without being flagged; by default none of one, one"
+            " of 2 to 12, two of 13 to 20: more are improbable for people who fail one in 50.",
+            type=_COUNT,
+        ),
+        option(
+            "--fastest",
+            "Shortest median response time; faster participants are flagged.",
+            type=Range(0),
+            default=fastest,
+            metavar="SECONDS",
+        ),
+        option(
+            "--exclude-flagged/--count-flagged flagged",
+            "Whether results leave out people who may not have read the questions: too fast, the same answer"
+            " everywhere, failed attention checks.",
+            default=None,
+        ),
+    ]
 
 
 _COMMANDS = [
@@ -485,20 +535,7 @@ _COMMANDS = [
             default="fixed",
         ),
         option("--attention", "Number of attention checks among the items.", type=click.IntRange(0, 20), default=0),
-        option(
-            "--most-failed",
-            "Number of attention checks that a participant may fail without being flagged; by default none of one, one"
-            " of 2 to 12, two of 13 to 20: more are improbable for people who fail one in 50.",
-            type=_COUNT,
-        ),
-        option(
-            "--fastest",
-            "Shortest median response time; faster participants are flagged.",
-            type=Range(0),
-            default=FASTEST_SECONDS,
-            metavar="SECONDS",
-        ),
-        _flagged_option(),
+        *_flag_options(FASTEST_SECONDS),
         option("--quota", "Maximum number of participants who start.", type=click.IntRange(1), default=1_000),
         *cap_options("for each participant's run; --max-cost of talks is for the whole study"),
     ),
@@ -525,9 +562,22 @@ _COMMANDS = [
     stored_command(
         "change",
         _change,
-        "Change the quota or the texts of a study, and whether flagged people count.",
+        "Change the quota, the texts and the exclusions of a study.",
         _NAME,
-        _flagged_option(),
+        option(
+            "--exclude excluded",
+            "Participant whom results leave out, such as your own trial; repeat for several.",
+            multiple=True,
+            metavar="PERSON",
+        ),
+        option("--because", "Why; stored, and shown wherever people are listed.", metavar="TEXT"),
+        option(
+            "--include included",
+            "Participant whom --exclude left out, and who counts again; repeat for several.",
+            multiple=True,
+            metavar="PERSON",
+        ),
+        *_flag_options(None),
         option("--quota", "Maximum number of participants who start.", type=click.IntRange(1)),
         *_text_options(),
     ),
@@ -573,11 +623,16 @@ _COMMANDS = [
     stored_command(
         "withdraw",
         _withdraw,
-        "Delete all data of a participant of a closed study, given by id or code. Participants can do so themselves at"
-        " any time.",
+        "Delete all data of a participant of a closed study, given by id or code, after a question. Participants can do"
+        " so themselves at any time. 'store delete STUDY' deletes a whole study.",
         _NAME,
         click.Argument(["participant"]),
+        option("--yes", "Do not ask.", is_flag=True),
     ),
 ]
 
-command = Group("study", commands=_COMMANDS, help="Give the same tests to people, in the browser.")
+command = Group(
+    "study",
+    commands=_COMMANDS,
+    help="Give the same tests to people, in the browser. 'sociometer store delete STUDY' deletes a study.",
+)

@@ -160,12 +160,19 @@ class PeopleRun(StoredRun):
     """
 
     def __init__(
-        self, taking: Taking, name: str, members: list[RunRecord], flagged: int, excluded: int, instrument: Instrument
+        self,
+        taking: Taking,
+        name: str,
+        members: list[RunRecord],
+        flagged: int,
+        why: Counter[str],
+        instrument: Instrument,
     ) -> None:
-        store, self._study, self.flagged, self.excluded = taking.store, taking.study, flagged, excluded
+        store, self._study, self.flagged, self.excluded = taking.store, taking.study, flagged, why.total()
+        self.why_excluded = ", ".join(f"{count} {kind}" for kind, count in why.most_common())
         self._talks = taking.study.talks
         self._members = [StoredRun(store, record, instrument) for record in members]
-        first, counts = members[0], {"flagged": flagged, "excluded": excluded}
+        first, counts = members[0], {"flagged": flagged, "excluded": self.excluded}
         more = (f", {count} {what}" for what, count in counts.items() if count)
         said = f"people ({name}, n = {len(members)}{''.join(more)})"
         if self._talks:
@@ -283,18 +290,18 @@ def study_run(store: Store, name: str, load: Callable[[str], Instrument]) -> Peo
     if not known:
         return None
     taking = known[name]
-    members, flagged, excluded = [], 0, 0
+    members, flagged, why = [], 0, Counter[str]()
     for one in taking.participants:
         record, (_, decision) = taking.record(one), taking.decision(one)
-        excluded += bool(decision.excluded)
+        why.update(filter(None, [decision.kind]))
         if decision.counts and record is not None:
             members.append(record)
             flagged += bool(decision.flags)
     if not members:
         raise UsageError(
-            f"nobody in study {name} counts yet ({excluded} excluded); '{hint('study show', name)}' lists everyone."
+            f"nobody in study {name} counts yet ({why.total()} excluded); '{hint('study show', name)}' lists everyone."
         )
-    return PeopleRun(taking, name, members, flagged, excluded, load(members[0].instrument))
+    return PeopleRun(taking, name, members, flagged, why, load(members[0].instrument))
 
 
 def groups_of(store: Store, load: Callable[[str], Instrument]) -> dict[str, PeopleRun]:

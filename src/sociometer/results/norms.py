@@ -34,7 +34,7 @@ def norm_of_study(run: PeopleRun, about: Sequence[Mapping[str, str]], language: 
 
 def _task_norm(run: PeopleRun, task: str, card: MeasureCard, groups: Sequence[Mapping[str, str]]) -> TaskNorm:
     definition, lower = run.definition.task(task), card.better == "lower"
-    sample = sample_text(groups, run.flagged)
+    sample = sample_text(groups, run.flagged, run.excluded)
     view = definition.headline(run.view(task))
     if definition.of_people is not None:
         values, own = definition.of_people(view, run.id, sample)

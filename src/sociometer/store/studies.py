@@ -366,8 +366,15 @@ class StudyBook(Book):
     def set_run(self, participant: Participant, run: str) -> None:
         """Stores which run has a participant's answers to the next instrument."""
         first, *further = (*participant.runs, run)
-        with self._quickly():
-            self._change(structs.replace(participant, run=first, further=tuple(further)))
+        with self._quickly(), self.changing():
+            current = self.participant(participant.id) or participant
+            self._change(structs.replace(current, run=first, further=tuple(further)))
+
+    def exclude(self, participant: str, reason: str) -> None:
+        """Stores why the owner leaves a participant out of results; an empty reason counts them again."""
+        with self.changing():
+            if (current := self.participant(participant)) is not None:
+                self._change(structs.replace(current, excluded=reason))
 
     def _change(self, participant: Participant) -> None:
         body = msgspec.json.encode(participant)
@@ -382,7 +389,7 @@ class StudyBook(Book):
         found = self._all(Participant, f"SELECT body FROM participant WHERE NOT {_TAKING}")  # noqa: S608
         return [one for one in found if participant in ("", one.id)]
 
-    def end_withdrawal(self, participant: Participant) -> None:
+    def end_withdrawal(self, participant: Participant, *, sweep: bool = True) -> None:
         """Deletes a participant with sessions and response times; the study keeps only the number of them."""
         with self.changing():
             study = self.study(participant.study)
@@ -390,6 +397,12 @@ class StudyBook(Book):
             self._rows("INSERT OR IGNORE INTO withdrawal VALUES ('')")
             self._rows("DELETE FROM withdrawal WHERE who = ?", participant.id)
             self.change(structs.replace(study, withdrawn=study.withdrawn + present))
+        if sweep:
+            self.sweep()
+
+    def delete(self, study: str) -> None:
+        """Deletes a study that has no participants."""
+        self._rows("DELETE FROM study WHERE name = ?", study)
         self.sweep()
 
     def sweep(self) -> None:
@@ -564,6 +577,15 @@ class Decision(Struct, frozen=True):
     counts: bool
     excluded: tuple[Rule, ...] = ()
     flags: dict[str, Rule] = {}
+
+    @property
+    def kind(self) -> str:
+        """Why somebody is excluded, in the words by which results count them; empty if nobody is."""
+        for first in self.excluded[:1]:
+            return (
+                str(first) if first.text == BY_HAND else "flagged" if first in self.flags.values() else "items missing"
+            )
+        return ""
 
 
 def decide(study: Study, facts: Facts, by_hand: str = "", *, count_missing: bool = True) -> Decision:
