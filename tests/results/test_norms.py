@@ -13,6 +13,7 @@ from msgspec import structs
 import sociometer as sm
 from sociometer.cli.main import run_command
 from sociometer.core.config import RunConfig
+from sociometer.results.reliability import task_reliability
 from sociometer.store.studies import Study, StudyBook, book_path
 
 PEOPLE, ITEMS = 30, 12
@@ -65,6 +66,17 @@ def test_the_file_has_what_a_norm_needs_and_no_person(sesi, sesi_norm):
         for one in book.participants("spring"):
             assert one.id not in text and one.run not in text and one.about["id"] not in text
     assert "panel" not in text
+
+
+def test_a_norm_says_how_reliable_its_scores_are_and_what_that_means_for_one_person(sesi, sesi_norm, tmp_path, capsys):
+    norm = json.loads(sesi_norm.read_text())["tasks"]["questions"]
+    (alpha,) = task_reliability([sm.get_run("spring", store=sesi).view()]).coefficients
+    assert norm["alpha"] == pytest.approx(alpha.value), "twins are one part of the test, as in a comparison"
+    assert norm["alpha_interval"]["low"] == pytest.approx(alpha.interval.low) and alpha.value < 0.7
+    capsys.readouterr()
+    assert run_command(["study", "norms", "spring", "--to", str(tmp_path / "n.json"), "--store", str(sesi)]) == 0
+    said = capsys.readouterr().out
+    assert "too low to say anything about a single person; more items raise it. Standard error of measurement" in said
 
 
 def test_the_curve_is_that_of_the_people(sesi, sesi_norm):

@@ -80,6 +80,27 @@ def test_with_a_random_order_everybody_has_another_and_keeps_it(tmp_path):
         assert not sm.compare(model, opened.run_of(people[0]), store=opened.path).comparisons[0].refused
 
 
+@pytest.mark.parametrize(("language", "heading"), [("en", "Research study"), ("zh", "研究项目")])
+def test_participants_do_not_see_the_name_of_a_study_without_a_title(tmp_path, language, heading):
+    with OpenStudy(tmp_path / "s.db", "seceu", "--limit", "1", "--language", language) as opened:
+        person = opened.person()
+        for page in (person.get(opened.link), person.join().page()):
+            assert heading in page.text and "spring" not in page.text
+
+
+def test_twins_are_far_apart_unless_the_owner_wants_the_order_of_the_files(tmp_path):
+    twins = [f"twin-00{number}{letter}" for number in (1, 2, 3) for letter in "ab"]
+    chosen = [word for one in twins for word in ("--item", one)]
+    for name, order, expected in (
+        ("a", (), sorted(twins, key=lambda one: one[-1])),
+        ("b", ("--order", "fixed"), twins),
+    ):
+        with OpenStudy(tmp_path / f"{name}.db", "sesi", *chosen, *order) as opened:
+            person = opened.person().join()
+            person.answer_all()
+            assert items_of(opened, person) == expected
+
+
 def test_in_the_fixed_order_everybody_has_that_of_the_files(tmp_path):
     with OpenStudy(tmp_path / "s.db", "sesi", "--limit", "5") as opened:
         people = [opened.person().join() for _ in range(2)]

@@ -132,8 +132,8 @@ def tell_rows(as_json: bool, table: Table) -> None:
     """A short table, or its rows as JSON objects."""
     if as_json:
         print_json(table.records())
-    else:
-        print_table(table)
+    elif hidden := print_table(table):
+        print_text(f"Not shown: {hidden}. To see everything, add --json, or widen the terminal.")
 
 
 def link_teller(who: str, how_to_stop: str, as_json: bool) -> Callable[[str, str], None]:

@@ -15,7 +15,7 @@ import msgspec
 from msgspec import structs
 
 from sociometer.cli.options import cap_options, open_engine, store_path, stored_command
-from sociometer.cli.output import Group, Range, confirm, link_teller, option, print_table, tell, tell_rows
+from sociometer.cli.output import Group, Range, confirm, link_teller, option, print_table, print_text, tell, tell_rows
 from sociometer.cli.view import place_options, who_can_open
 from sociometer.core.card import Card
 from sociometer.core.config import RunConfig, provider_of
@@ -31,8 +31,9 @@ from sociometer.engine.estimate import rehearse
 from sociometer.engine.plan import ReadPlan
 from sociometer.engine.run_options import make_config
 from sociometer.instruments import card_of, load
-from sociometer.results.groups import participants_table, study_run
-from sociometer.results.norms import norm_of_study, norm_tables
+from sociometer.results.groups import study_run
+from sociometer.results.norms import norm_of_study, norm_tables, reliability_note
+from sociometer.results.participants import Scores, participants_table
 from sociometer.results.people_needed import people_needed
 from sociometer.results.study_tables import write_study
 from sociometer.statistics.formatting import number
@@ -354,13 +355,14 @@ def _show(name: str, store: StorePlace | None, as_json: bool) -> None:
     with closing(StudyBook(book_path(path))) as book:
         study = book.study(name)
         with Store(path) as opened:
-            tell_rows(as_json, participants_table(study, book, opened))
+            tell_rows(as_json, participants_table(study, book, opened, Scores(opened, load)))
 
 
 def _export(name: str, to: Path, store: StorePlace | None, as_json: bool) -> None:
     path = _file(store)
     with closing(StudyBook(book_path(path))) as book:
-        book.study(name)
+        if not book.participants(book.study(name).name):
+            raise UsageError(f"nobody has joined study {name} yet; let people in with '{hint('study open', name)}'.")
     with Store(path) as opened:
         wrote = write_study(opened, name, load, to)
     told = ", ".join(f"{file} ({rows} rows)" for file, rows in wrote.items())
@@ -386,8 +388,11 @@ def _norms(name: str, to: Path, store: StorePlace | None, as_json: bool) -> None
     if as_json:
         return tell(as_json, {"study": name, "wrote": str(to), "norm": made})
     for task, norm in made.tasks.items():
-        for table in norm_tables(norm, card_of(made.instrument).primary_of(task)):
+        primary = card_of(made.instrument).primary_of(task)
+        for table in norm_tables(norm, primary):
             print_table(table)
+        if primary is not None:
+            print_text(reliability_note(norm, primary))
     left_out = f"\nExcluded: {people.why_excluded} ('{hint('study show', study.name)}')." if people.excluded else ""
     play = hint("run", made.instrument, "--model", "MODEL", "--norm", to, *_chosen(taken))
     tell(as_json, made, f"wrote {to}: {norm.sample}{left_out}", f"Use it with: {play}")
@@ -530,9 +535,9 @@ _COMMANDS = [
         ),
         option(
             "--order",
-            "Order of the items: as in the files, or random for each participant.",
-            type=click.Choice(["fixed", "random"]),
-            default="fixed",
+            "Order of the items: as in the files but with twins far apart, as in the files, or random for each person.",
+            type=click.Choice(["apart", "fixed", "random"]),
+            default="apart",
         ),
         option("--attention", "Number of attention checks among the items.", type=click.IntRange(0, 20), default=0),
         *_flag_options(FASTEST_SECONDS),

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext, suppress
-from statistics import median
 from typing import Any
 
 from msgspec import structs
@@ -13,7 +12,7 @@ from sociometer.core.command import StudyPerson
 from sociometer.core.conversation import Event
 from sociometer.core.errors import StoreError, UsageError, hint
 from sociometer.core.instrument import Instrument
-from sociometer.core.measure import Cell, Summary, Table
+from sociometer.core.measure import Summary
 from sociometer.core.task import AnyRun, Episode
 from sociometer.core.words import grouped
 from sociometer.statistics.item_values import item_values
@@ -27,7 +26,6 @@ from sociometer.store.studies import (
     Decision,
     Facts,
     Participant,
-    Rule,
     Study,
     StudyBook,
     Timing,
@@ -35,14 +33,8 @@ from sociometer.store.studies import (
     check_places,
     decide,
     flag_rules,
-    missing_rule,
     study_books,
 )
-
-COLUMNS = (
-    "participant", "run", "status", "counts", "items", "failed", "answers", "median seconds", "checks failed",
-    "flagged", "excluded",
-)  # fmt: skip
 
 
 class Taking:
@@ -54,25 +46,13 @@ class Taking:
         self.timings: dict[str, list[Timing]] = grouped((one.participant, one) for one in book.timings(study.name))
         self._passed = book.passed_checks(study.name)
 
-    def row(self, one: Participant, say: Callable[[Rule], str]) -> tuple[Cell, ...]:
-        """A participant as the table shows them; `say` puts a reason for an exclusion into words."""
-        facts, decision = self.decision(one)
-        failed = sum(self.store.episodes.counts(run)[1] for run in one.runs)
-        flagged, why = ("; ".join(map(say, rules)) for rules in (decision.flags.values(), decision.excluded))
-        about = tuple(one.about.get(question, "") for question in self.study.questions)
-        took = round(median(facts.seconds), 1) if facts.seconds else None
-        return (
-            one.id, " ".join(one.runs), facts.status, decision.counts, facts.done, failed, len(facts.seconds), took,
-            facts.failed_checks, flagged, why, *about,
-        )  # fmt: skip
-
     def decision(self, one: Participant, *, count_missing: bool = True) -> tuple[Facts, Decision]:
         """What is known about a participant, and whether they count."""
         facts = self._facts(one)
         return facts, decide(self.study, facts, one.excluded, count_missing=count_missing)
 
     def _facts(self, one: Participant) -> Facts:
-        every = list(filter(None, map(self._record, one.runs)))
+        every = self.records(one)
         done = {record.id: self.store.episodes.counts(record.id)[0] for record in every}
         total = self.study.items or sum(record.manifest.episodes for record in every)
         over = len(every) == len(one.takes(self.study)) and every[-1].status is RunStatus.FINISHED
@@ -97,6 +77,10 @@ class Taking:
         """The same run, if it is stored."""
         return self._record(run) if (run := self.run_of(one)) else None
 
+    def records(self, one: Participant) -> list[RunRecord]:
+        """Their stored runs, in their order."""
+        return list(filter(None, map(self._record, one.runs)))
+
     def _record(self, run: str) -> RunRecord | None:
         return next(self.store.runs.found(RunSearch(ids=(run,))), None)
 
@@ -105,19 +89,6 @@ class Taking:
         passed = self._passed.get(one.id, {})
         places = check_places(self.study, check_lots(self.study, one.id), planned)
         return sum(not passed.get(number, False) for number, after in enumerate(places) if over or after < done)
-
-
-def participants_table(study: Study, book: StudyBook, store: Store, say: Callable[[Rule], str] = str) -> Table:
-    """Every participant of a study; the last columns are what the study asks about the person."""
-    taking = Taking(study, book, store)
-    rows = tuple(taking.row(one, say) for one in taking.participants)
-    note = f"Results and norms leave out participants with {missing_rule()}."
-    note += f" Flagged, and {'left out too' if study.excludes_flagged else 'not left out'}: participants with "
-    note += "; ".join(map(str, flag_rules(study))) + "."
-    if leaving := [one.id for one in book.withdrawing() if one.study == study.name]:
-        withdraw = hint("study withdraw", study.name, "PARTICIPANT")
-        note += f" Withdrawals that are not finished ('{withdraw}'): {', '.join(leaving)}."
-    return Table("participants", f"Study {study.name}", (*COLUMNS, *study.questions), rows, note)
 
 
 def takings(store: Store, study: str = "") -> dict[str, Taking]:

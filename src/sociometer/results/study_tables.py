@@ -17,6 +17,7 @@ from sociometer.core.sheets import whole_file, write_sheet
 from sociometer.core.task import Episode
 from sociometer.core.words import grouped
 from sociometer.results.groups import Taking, takings
+from sociometer.results.participants import results_of
 from sociometer.store.person_questions import PersonQuestion
 from sociometer.store.store import Store
 from sociometer.store.stored_run import StoredRun
@@ -39,6 +40,7 @@ _MEANINGS = {
     "instrument": "instrument",
     "task": "task of the instrument",
     "item": "item; items.csv has its text",
+    "item_key": "right option, counted from 0: 0 is item_option_1",
     "cluster": "what the item shares with others, such as a story",
     "content": "the whole item as played, with its key, as JSON",
     "read_points": "points that are scored, after a repair",
@@ -71,7 +73,7 @@ _MEANINGS = {
 }
 _PREFIXES = {
     "condition_": "group of the item or of the answer",
-    "item_": "part of the item; a place among the options counts from 0",
+    "item_": "part of the item",
     "result_": "the person's result over the items that they answered",
     "read_": "answer as read; a value that is a place in items.csv counts from 0, a number in a column's name from 1",
     "score_": "score of the item (empty if it has none)",
@@ -88,11 +90,16 @@ def write_study(store: Store, study: str, load: Callable[[str], Instrument], fol
     tables, declared = study_tables(store, study, load)
     tables["codebook"] = list(_codebook(tables, declared))
     for name, rows in tables.items():
-        columns = _columns(rows)
-        cells = ([_cell(row.get(column)) for column in columns] for row in rows)
         with whole_file(folder / f"{name}.csv", private=True, within=folder) as file:
-            file.write_text(write_sheet([*map(_variable, columns)], cells, guard_formulas=True), encoding="utf-8")
+            file.write_text(sheet_of(rows), encoding="utf-8")
     return {f"{name}.csv": len(rows) for name, rows in tables.items()}
+
+
+def sheet_of(rows: list[Row]) -> str:
+    """A table as CSV."""
+    columns = _columns(rows)
+    cells = ([_cell(row.get(column)) for column in columns] for row in rows)
+    return write_sheet([*map(_variable, columns)], cells, guard_formulas=True)
 
 
 def study_tables(
@@ -121,15 +128,15 @@ def study_tables(
         places = {place: number for number, place in enumerate(times, 1)}
         for task in run.tasks:
             name = f"{run.instrument}_{task}"
-            results = {found.name: found.value for found in run.made_summary(task).measures if not found.group}
+            results = results_of(run, task)
             for measure in run.definition.card.measures_of(task):
                 about: Row = {"title": measure.title, "unit": measure.unit, "better": measure.better}
                 about |= {"possible_lowest": measure.low, "possible_highest": measure.high}
                 declared.setdefault((name, f"score_{_slug(measure.value)}"), about)
-                if (measure.primary or measure.on_norm) and measure.name in results:
+                if measure.name in results:
                     column = f"result_{name}_{_slug(measure.name)}"
                     declared.setdefault(("people", column), about)
-                    listed[one.id][column] = results[measure.name]
+                    listed[one.id][column] = results[measure.name].value
             for episode in run.episodes(task):
                 place = (task, episode.item.id)
                 head = {"person": one.id, "item": episode.item.id, "position": places.get(place)}
@@ -264,7 +271,8 @@ def _codebook(tables: dict[str, list[Row]], declared: dict[tuple[str, str], Row]
             listed = kind == "text" and len(set(known)) <= _MOST_VALUES and column not in ("person", "joined")
             values = sorted(set(map(str, known))) if listed else []
             prefix = next((one for one in _PREFIXES if column.startswith(one)), "")
-            said = _MEANINGS.get(_READ.sub(r"\1\2", column)) or _PREFIXES[prefix]
+            place = column != "item_key" or all(isinstance(cell, int) for cell in known)
+            said = (_MEANINGS.get(_READ.sub(r"\1\2", column)) if place else "") or _PREFIXES[prefix]
             named = column.removeprefix(prefix).replace("_", " ") if prefix in _NAMED else None
             title, yes_or_no = about.get("title") or named, column == "last" or column.startswith(("flag_", "counts"))
             seen = " | ".join(values) if all(len(one) <= _LONGEST_VALUE for one in values) else None

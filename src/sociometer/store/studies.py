@@ -27,7 +27,7 @@ from sociometer.store.place import StorePlace
 from sociometer.store.sqlite import RunLock, open_file
 
 Shows = Literal["nothing", "score", "place"]
-Order = Literal["fixed", "random"]
+Order = Literal["fixed", "random", "apart"]
 Outcome = Literal["finished", "screened-out", "failed-checks", "no-consent"]
 _OUTCOME = re.compile(rf"\s+(?=(?:{'|'.join(get_args(Outcome))})=)")
 PERSON = "human"
@@ -60,7 +60,7 @@ class Study(Struct, frozen=True):
     withdrawn: int = 0
     """How many participants withdrew; nothing else is stored about them."""
     order: Order = "fixed"
-    """Whether the items come in the order of the files, or in a random order for each participant."""
+    """Whether the items come in the order of the files, in that order with twins far apart, or at random."""
     attention: int = 0
     """The number of attention checks for each participant."""
     most_failed: int | None = None
