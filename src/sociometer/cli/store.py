@@ -61,28 +61,25 @@ def _rename(run: str, name: str, store: StorePlace | None, as_json: bool) -> Non
 
 
 def _delete(runs: tuple[str, ...], with_replies: bool, yes: bool, store: StorePlace | None, as_json: bool) -> None:
-    names = dict.fromkeys(runs)
     with open_stored(store) as engine:
         path = engine.store.path
-        studies = {
-            name: len(book.participants(name)) for book in study_books(path) for name in book.names() if name in names
-        }
-        records = [engine.store.runs.get(run) for run in names if run not in studies]
-        told = [
-            f"study {name} with {counted(people, 'participant')} and all they answered"
-            for name, people in studies.items()
-        ]
-        what = ", ".join([*told, *(f"{one.id} ({one.subject} on {one.instrument})" for one in records)])
+        known = {name: book.participants(name) for book in study_books(path) for name in book.names() if name in runs}
+        people = {name: counted(len(everyone), "participant") for name, everyone in known.items()}
+        records = [engine.store.runs.get(run) for run in dict.fromkeys(runs) if run not in people]
+        what = ", ".join(
+            [*(f"study {name} with {count} and all they answered" for name, count in people.items()),
+             *(f"{one.id} ({one.subject} on {one.instrument})" for one in records)]
+        )  # fmt: skip
         confirm(what, yes)
-        for name in studies:
+        for name in people:
             with study_lock(file_of(path, "a study"), name):
                 engine.store.delete_study(name)
         for record in records:
             with engine.store.hold(record.id):
                 engine.store.runs.delete(record.id, with_replies=with_replies)
     kept = "" if with_replies or not records else " The replies stay in the journal and are reused by later runs."
-    kept += " Files that were exported or copied before are not changed." if studies else ""
-    done = {"deleted": [*studies, *(record.id for record in records)], "with_replies": with_replies}
+    kept += " Files that were exported or copied before are not changed." if people else ""
+    done = {"deleted": [*people, *(record.id for record in records)], "with_replies": with_replies}
     tell(as_json, done, f"Deleted {what}.{kept}")
 
 
@@ -95,12 +92,8 @@ command = Group(
             params=[
                 click.Argument(["source"], type=store_place, metavar="FROM"),
                 click.Argument(["target"], type=store_place, metavar="TO"),
-                option(
-                    "--trust",
-                    "Use the copied replies and runs for your own commands too, as if they were made here."
-                    " Without it, copied replies answer only the runs that were copied with them.",
-                    is_flag=True,
-                ),
+                option("--trust", "Use the copied replies and runs for your own commands too, as if they were made"
+                    " here. Without it, copied replies answer only the runs that were copied with them.", is_flag=True),
                 json_option(),
             ],
             help="Copy the store FROM into the store TO, which keeps its own contents; each is a file or"
@@ -114,22 +107,12 @@ command = Group(
                 help="Recompute the scores of RUN… from stored outcomes. Calls no model and reads no data file.",
             )
         ),
-        stored_command(
-            "rename",
-            _rename,
-            "Give RUN the name NAME, to use in place of its id.",
-            click.Argument(["run"]),
-            click.Argument(["name"]),
-        ),
-        stored_command(
-            "delete",
-            _delete,
-            "Delete RUN… with its items, episodes and scores, or a study with all that its participants answered. It"
-            " asks before.",
-            runs_argument(required=True),
+        stored_command("rename", _rename, "Give RUN the name NAME, to use in place of its id.",
+            click.Argument(["run"]), click.Argument(["name"])),
+        stored_command("delete", _delete, "Delete RUN… with its items, episodes and scores, or a study with all that"
+            " its participants answered, after a question.", runs_argument(required=True),
             option("--with-replies", "Delete the replies in the journal too.", is_flag=True),
-            option("--yes", "Do not ask.", is_flag=True),
-        ),
+            option("--yes", "Do not ask.", is_flag=True)),
     ],
     help="Copy a store; rescore, rename or delete runs in it; delete studies.",
-)
+)  # fmt: skip

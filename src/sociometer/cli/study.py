@@ -82,8 +82,8 @@ def _create(instruments: tuple[str, ...], name: str, store: StorePlace | None, a
         attention=given["attention"],
         most_failed=given["most_failed"],
         # One tap says how somebody feels, so half of the answers of a talk are fast.
-        fastest_seconds=0.0 if talks and given["fastest"] == FASTEST_SECONDS else given["fastest"],
-        excludes_flagged=bool(given["flagged"]),
+        fastest_seconds=0.0 if talks and given["fastest_seconds"] == FASTEST_SECONDS else given["fastest_seconds"],
+        excludes_flagged=bool(given["excludes_flagged"]),
         each=given["sample"] or 1,
         readers=_readers(talks, given) if talks else (),
         **_texts(given),
@@ -262,37 +262,27 @@ def _texts(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _change(name: str, store: StorePlace | None, as_json: bool, **given: Any) -> None:
-    names = {
-        "quota": "quota",
-        "excludes_flagged": "flagged",
-        "fastest_seconds": "fastest",
-        "most_failed": "most_failed",
-    }
-    if bool(given["excluded"]) != bool(given["because"]):
-        raise UsageError("--exclude PERSON needs a reason, which is stored and shown: --because TEXT, and the reverse.")
+    because = (given["because"] or "").strip()
+    if bool(given["excluded"]) != bool(because):
+        raise UsageError("--exclude PERSON and --because TEXT belong together: the reason is stored and shown.")
+    changes = {**_texts(given), **{field: given[field] for field in _CHANGED if given[field] is not None}}
+    if not (changes or given["excluded"] or given["included"]):
+        raise UsageError(
+            "nothing to change; give --quota, --exclude-flagged, --fastest, --most-failed, --exclude PERSON --because"
+            " TEXT, --include PERSON, or one of the texts, such as --title."
+        )
     with closing(StudyBook(book_path(_file(store)))) as book:
-        chosen = {field: value for field, option in names.items() if (value := given[option]) is not None}
-        changes, study = {**_texts(given), **chosen}, book.study(name)
+        study = structs.replace(book.study(name), **changes)
         out, back = ([_participant(book, name, who) for who in given[which]] for which in ("excluded", "included"))
-        if not changes and not out and not back:
-            raise UsageError(
-                "nothing to change; give --quota, --exclude-flagged, --fastest, --most-failed, --exclude PERSON"
-                " --because TEXT, --include PERSON, or one of the texts, such as --title."
-            )
-        study = structs.replace(study, **changes)
         if study.talks and not study.imported and not (study.distress and study.contact):
             raise UsageError("people who talk with a model need --distress and --contact; they cannot be empty.")
-        if study.most_failed is not None and not study.attention:
+        if "most_failed" in changes and not study.attention:
             raise UsageError(f"study {name} has no attention checks, so --most-failed changes nothing.")
-        if other := [one.id for one in back if not one.excluded]:
-            raise UsageError(
-                f"{', '.join(other)} was not excluded by hand; '{hint('study show', name)}' says whether a rule does."
-            )
+        if other := ", ".join(one.id for one in back if not one.excluded):
+            raise UsageError(f"{other} was not excluded by hand; '{hint('study show', name)}' says if a rule does it.")
         book.change(study)
-        for one, reason in (*((one, given["because"].strip()) for one in out), *((one, "") for one in back)):
-            book.exclude(one.id, reason)
-    about = {"study": name, **{one: getattr(study, one) for one in (*names, *_TEXTS)}}
-    about |= {"excluded": [one.id for one in out], "included": [one.id for one in back]}
+        for one in (*out, *back):
+            book.exclude(one.id, because if one in out else "")
     told = {
         "quota": f"its quota is {study.quota}",
         "excludes_flagged": f"results {'leave out' if study.excludes_flagged else 'count'} flagged people",
@@ -300,8 +290,10 @@ def _change(name: str, store: StorePlace | None, as_json: bool, **given: Any) ->
         "most_failed": f"more than {study.most_failed} failed attention checks of {study.attention} flag people",
     }
     said = [told.get(field, f"its {field} is new") for field in changes]
-    said += [f"results leave out {one.id} ({given['because'].strip()})" for one in out]
+    said += [f"results leave out {one.id} ({because})" for one in out]
     said += [f"{one.id} is not excluded by hand any more" for one in back]
+    about = {"study": name, **{one: getattr(study, one) for one in (*_CHANGED, *_TEXTS)}}
+    about |= {"excluded": [one.id for one in out], "included": [one.id for one in back]}
     tell(as_json, about, f"Study {name} is changed: {'; '.join(said)}.")
 
 
@@ -315,16 +307,9 @@ def _participant(book: StudyBook, study: str, given: str) -> Participant:
 
 
 def _open(
-    name: str,
-    port: int,
-    host: str,
-    public_url: str,
-    roles: tuple[str, ...],
-    per_address: int,
-    lab: bool,
-    store: StorePlace | None,
-    as_json: bool,
-) -> int:
+    name: str, port: int, host: str, public_url: str, roles: tuple[str, ...], per_address: int, lab: bool,
+    store: StorePlace | None, as_json: bool,
+) -> int:  # fmt: skip
     place = Place(host, port, public_url)
     stop = "Press Ctrl-C to close the study. Answers are stored, and you can open it again."
     tell = link_teller("participants", who_can_open(place) + stop, as_json)
@@ -459,6 +444,8 @@ _ANY = "baseline/random"
 """Stands for a subject that plans need: the items do not depend on it."""
 _NAME = click.Argument(["name"])
 _COUNT = click.IntRange(0)
+_CHANGED = ("quota", "excludes_flagged", "fastest_seconds", "most_failed")
+"""The fields of a study that can change later, besides the texts."""
 _TEXTS = {
     "title": "Title that participants see.",
     "contact": "Whom participants can ask: a name and an address.",
@@ -476,33 +463,18 @@ def _text_options() -> list[click.Option]:
 
 def _flag_options(fastest: float | None) -> list[click.Option]:
     return [
-        option(
-            "--most-failed",
-            "Number of attention checks that a participant may fail without being flagged; by default none of one, one"
-            " of 2 to 12, two of 13 to 20: more are improbable for people who fail one in 50.",
-            type=_COUNT,
-        ),
-        option(
-            "--fastest",
-            "Shortest median response time; faster participants are flagged.",
-            type=Range(0),
-            default=fastest,
-            metavar="SECONDS",
-        ),
-        option(
-            "--exclude-flagged/--count-flagged flagged",
-            "Whether results leave out people who may not have read the questions: too fast, the same answer"
-            " everywhere, failed attention checks.",
-            default=None,
-        ),
-    ]
+        option("--most-failed", "Number of attention checks that a participant may fail without being flagged; by"
+            " default none of one, one of 2 to 12, two of 13 to 20: more are improbable for people who fail one in 50.",
+            type=_COUNT),
+        option("--fastest fastest_seconds", "Shortest median response time; faster participants are flagged.",
+            type=Range(0), default=fastest, metavar="SECONDS"),
+        option("--exclude-flagged/--count-flagged excludes_flagged", "Whether results leave out people who may not have"
+            " read the questions: too fast, the same answer everywhere, failed attention checks.", default=None),
+    ]  # fmt: skip
 
 
 _COMMANDS = [
-    stored_command(
-        "create",
-        _create,
-        "Create a study of an instrument, or of several in one sitting.",
+    stored_command("create", _create, "Create a study of an instrument, or of several in one sitting.",
         click.Argument(["instruments"], nargs=-1, required=True, metavar="INSTRUMENT..."),
         option("--name", "Name of the study.", required=True),
         option("--language", "Language of items and pages.", default=ENGLISH),
@@ -510,134 +482,66 @@ _COMMANDS = [
         option("--model models", "Model that people talk with (--task talk); repeat for several.", multiple=True),
         option("--limit", "Number of items to sample; the same for everyone.", type=int),
         option("--item items", "Item to include; repeat for several.", multiple=True),
-        option(
-            "--sample",
-            "Number of items of each task, drawn at random for each person; in talks, the number of models.",
-            type=_COUNT,
-            default=0,
-        ),
+        option("--sample", "Number of items of each task, drawn at random for each person; in talks, the number of"
+            " models.", type=_COUNT, default=0),
         option("--official", "Use the official items ('sociometer get data'), not the bundled ones.", is_flag=True),
         option("--data", "Folder that holds the official files; implies --official.", type=click.Path(), default=""),
         option("--role roles", "Model for another role; repeat for several.", multiple=True, metavar="ROLE=MODEL"),
-        option("--set settings", "Setting of the instrument; repeat for several.", multiple=True, metavar="NAME=VALUE"),
+        option("--set settings", "Setting of the instrument; repeat for several.", multiple=True,
+            metavar="NAME=VALUE"),
         *_text_options(),
-        option(
-            "--ask asks",
-            "Question about the person, such as 'age; number 18..99; required', or 'PROLIFIC_PID; panel' for the id in"
-            " a panel's link; repeat for several.",
-            multiple=True,
-        ),
-        option(
-            "--shows",
-            "Feedback at the end: nothing, the score, or the score compared with people.",
-            type=click.Choice(["nothing", "score", "place"]),
-            default="nothing",
-        ),
-        option(
-            "--order",
-            "Order of the items: as in the files but with twins far apart, as in the files, or random for each person.",
-            type=click.Choice(["apart", "fixed", "random"]),
-            default="apart",
-        ),
+        option("--ask asks", "Question about the person, such as 'age; number 18..99; required', or 'PROLIFIC_PID;"
+            " panel' for the id in a panel's link; repeat for several.", multiple=True),
+        option("--shows", "Feedback at the end: nothing, the score, or the score compared with people.",
+            type=click.Choice(["nothing", "score", "place"]), default="nothing"),
+        option("--order", "Order of the items: as in the files but with twins far apart, as in the files, or random"
+            " for each person.", type=click.Choice(["apart", "fixed", "random"]), default="apart"),
         option("--attention", "Number of attention checks among the items.", type=click.IntRange(0, 20), default=0),
         *_flag_options(FASTEST_SECONDS),
         option("--quota", "Maximum number of participants who start.", type=click.IntRange(1), default=1_000),
-        *cap_options("for each participant's run; --max-cost of talks is for the whole study"),
-    ),
-    stored_command(
-        "open",
-        _open,
-        "Serve a study until Ctrl-C, and print the link for participants.",
+        *cap_options("for each participant's run; --max-cost of talks is for the whole study")),
+    stored_command("open", _open, "Serve a study until Ctrl-C, and print the link for participants.",
+        _NAME, *place_options(8766),
+        option("--role roles", "Model for a role, if it has an address or is a Python function; given again to"
+            " confirm it.", multiple=True, metavar="ROLE=MODEL"),
+        option("--per-address", "Maximum number of people who join from one network address in an hour; raise it for"
+            " a classroom.", type=click.IntRange(1), default=PER_ADDRESS),
+        option("--lab", "People use one browser after the other; the link begins with the next.", is_flag=True)),
+    stored_command("change", _change, "Change the quota, the texts and the exclusions of a study.",
         _NAME,
-        *place_options(8766),
-        option(
-            "--role roles",
-            "Model for a role, if it has an address or is a Python function; given again to confirm it.",
-            multiple=True,
-            metavar="ROLE=MODEL",
-        ),
-        option(
-            "--per-address",
-            "Maximum number of people who join from one network address in an hour; raise it for a classroom.",
-            type=click.IntRange(1),
-            default=PER_ADDRESS,
-        ),
-        option("--lab", "People use one browser after the other; the link begins with the next.", is_flag=True),
-    ),
-    stored_command(
-        "change",
-        _change,
-        "Change the quota, the texts and the exclusions of a study.",
-        _NAME,
-        option(
-            "--exclude excluded",
-            "Participant whom results leave out, such as your own trial; repeat for several.",
-            multiple=True,
-            metavar="PERSON",
-        ),
+        option("--exclude excluded", "Participant whom results leave out, such as your own trial; repeat for"
+            " several.", multiple=True, metavar="PERSON"),
         option("--because", "Why; stored, and shown wherever people are listed.", metavar="TEXT"),
-        option(
-            "--include included",
-            "Participant whom --exclude left out, and who counts again; repeat for several.",
-            multiple=True,
-            metavar="PERSON",
-        ),
+        option("--include included", "Participant whom --exclude left out, and who counts again; repeat for several.",
+            multiple=True, metavar="PERSON"),
         *_flag_options(None),
         option("--quota", "Maximum number of participants who start.", type=click.IntRange(1)),
-        *_text_options(),
-    ),
+        *_text_options()),
     stored_command("list", _list, "List the studies."),
-    stored_command("show", _show, "Show the progress of each participant.", _NAME),
-    stored_command(
-        "export",
-        _export,
-        "Write the answers to each task with times, scores and what people said about themselves, the items, and a"
-        " codebook, as CSV files.",
+    stored_command("show", _show, "Show the progress and scores of each participant, and who counts.", _NAME),
+    stored_command("export", _export, "Write the answers to each task with times, scores and what people said about"
+        " themselves, the items, and a codebook, as CSV files.",
         _NAME,
-        option("--to", "Folder to write to.", type=click.Path(path_type=Path), required=True),
-    ),
-    stored_command(
-        "norms",
-        _norms,
-        "Write a norm of the people who count: percentiles, strata by sex and age, and items. 'run --norm'"
-        " then shows the share of people below a model. Nobody can be recognised in it.",
+        option("--to", "Folder to write to.", type=click.Path(path_type=Path), required=True)),
+    stored_command("norms", _norms, "Write a norm of the people who count: percentiles, strata by sex and age, and"
+        " items. 'run --norm' then shows the share of people below a model. Nobody can be recognised in it.",
         _NAME,
-        option("--to", "File to write.", type=click.Path(path_type=Path, dir_okay=False), required=True),
-    ),
-    stored_command(
-        "plan",
-        _plan,
-        "Show how many people a norm of INSTRUMENT needs: simulated people take its items.",
+        option("--to", "File to write.", type=click.Path(path_type=Path, dir_okay=False), required=True)),
+    stored_command("plan", _plan, "Show how many people a norm of INSTRUMENT needs: simulated people take its items.",
         click.Argument(["instrument"]),
         option("--task tasks", "Task of the instrument.", multiple=True),
         option("--limit", "Number of items to sample.", type=int),
         option("--percentile", "Percentile to measure.", type=Range(1, 99), default=50.0),
         option("--width", "Half-width of its interval, in percent.", type=Range(0.5, 50), default=5.0),
-        option(
-            "--mean mean_width",
-            "Half-width of the interval of the mean, as the measure is shown.",
-            type=Range(0, min_open=True),
-        ),
-        option(
-            "--spread",
-            "Standard deviation of people's scores, as the measure is shown [default: that of the paper,"
-            " or of abilities with a standard deviation of 1 logit].",
-            type=Range(0, min_open=True),
-        ),
-    ),
-    stored_command(
-        "withdraw",
-        _withdraw,
-        "Delete all data of a participant of a closed study, given by id or code, after a question. Participants can do"
-        " so themselves at any time. 'store delete STUDY' deletes a whole study.",
-        _NAME,
-        click.Argument(["participant"]),
-        option("--yes", "Do not ask.", is_flag=True),
-    ),
-]
+        option("--mean mean_width", "Half-width of the interval of the mean, as the measure is shown.",
+            type=Range(0, min_open=True)),
+        option("--spread", "Standard deviation of people's scores, as the measure is shown [default: that of the"
+            " paper, or of abilities with a standard deviation of 1 logit].", type=Range(0, min_open=True))),
+    stored_command("withdraw", _withdraw, "Delete all data of a participant of a closed study, given by id or code,"
+        " after a question. Participants can do so themselves at any time.",
+        _NAME, click.Argument(["participant"]),
+        option("--yes", "Do not ask.", is_flag=True)),
+]  # fmt: skip
 
-command = Group(
-    "study",
-    commands=_COMMANDS,
-    help="Give the same tests to people, in the browser. 'sociometer store delete STUDY' deletes a study.",
-)
+_HELP = "Give the same tests to people, in the browser. 'sociometer store delete STUDY' deletes a study."
+command = Group("study", commands=_COMMANDS, help=_HELP)

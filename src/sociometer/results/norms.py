@@ -63,9 +63,10 @@ def _task_norm(run: PeopleRun, task: str, card: MeasureCard, groups: Sequence[Ma
         for name, count, mean, spread in zip(names, known.sum(axis=0), means, spreads, strict=True)
     }
     # Items of one story share their error, so they are one part of the test.
-    stories = {item.id: item.cluster or item.id for item, *_ in view.scored()}
-    parts, lengths = story_sums(table[known.all(axis=1)], [stories[name] for name in names]) if names[1:] else ([], [])
-    alpha = cronbach_alpha(parts, lengths, minimum_subjects=FEWEST_PEOPLE) if len(lengths) > 1 else None
+    known_stories = {item.id: item.cluster or item.id for item, *_ in view.scored()}
+    stories, alpha = [known_stories[name] for name in names], None
+    if len(set(stories)) > 1:
+        alpha = cronbach_alpha(*story_sums(table[known.all(axis=1)], stories), minimum_subjects=FEWEST_PEOPLE)
     return TaskNorm(
         run.id, sample, card.name, len(people), float(scores.mean()), float(scores.std(ddof=1)),
         curve_of(scores, lower_is_better=lower), items, round(float(known.sum(axis=1).mean()), 1),

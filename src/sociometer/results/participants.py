@@ -57,14 +57,14 @@ class Scores:
     """The scores of participants by title; those of a finished run are computed once."""
 
     def __init__(self, store: Store, load: Callable[[str], Instrument]) -> None:
-        self._store, self._load = store, load
+        self._store, self.load = store, load
         self._known: dict[str, dict[str, Result]] = {}
 
     def of(self, study: Study, record: RunRecord) -> dict[str, Result]:
         """The scores of one run."""
         if record.id in self._known:
             return self._known[record.id]
-        run = StoredRun(self._store, record, self._load(record.instrument))
+        run = StoredRun(self._store, record, self.load(record.instrument))
         part = model_label(record.manifest.config.subject) if study.talks else record.instrument
         made = {
             " · ".join([part] * bool(study.further) + [task] * (len(run.tasks) > 1) + [result.card.title]): result
@@ -101,7 +101,9 @@ def participants_table(
 ) -> Table:
     """Every participant of a study; the last columns are what the study asks about the person."""
     taking = Taking(study, book, store)
-    found = {one.id: _scores(taking, one, scores) for one in taking.participants}
+    found: dict[str, dict[str, Result]] = {}
+    for one in taking.participants:
+        found[one.id] = {at: each for run in taking.records(one) for at, each in scores.of(study, run).items()}
     cards = {title: result.card for one in found.values() for title, result in one.items()}
     rows = tuple(_row(taking, one, [found[one.id].get(title) for title in cards], say) for one in taking.participants)
     note = f"Results and norms leave out participants with {missing_rule()}."
@@ -111,12 +113,8 @@ def participants_table(
     if leaving := [one.id for one in book.withdrawing() if one.study == study.name]:
         withdraw = hint("study withdraw", study.name, "PARTICIPANT")
         note += f" Withdrawals that are not finished ('{withdraw}'): {', '.join(leaving)}."
-    columns, units = (*BEFORE, *cards, *AFTER, *study.questions), {title: card.unit for title, card in cards.items()}
+    columns, units = (*BEFORE, *cards, *AFTER, *study.questions), {title: str(one.unit) for title, one in cards.items()}
     return Table("participants", f"Study {study.name}", columns, rows, note, units, details=("run", "answers"))
-
-
-def _scores(taking: Taking, one: Participant, scores: Scores) -> dict[str, Result]:
-    return {title: found for record in taking.records(one) for title, found in scores.of(taking.study, record).items()}
 
 
 def _row(
@@ -129,6 +127,6 @@ def _row(
     took = round(median(facts.seconds), 1) if facts.seconds else None
     return (
         one.id, " ".join(one.runs), facts.status, decision.counts, facts.done, failed, len(facts.seconds),
-        *(result and result.value for result in results), took, facts.failed_checks, flagged, why,
+        *(result.value if result else None for result in results), took, facts.failed_checks, flagged, why,
         *(one.about.get(question, "") for question in taking.study.questions),
     )  # fmt: skip

@@ -62,7 +62,6 @@ JOINS = web.AppKey("joins", guard.RateLimit)
 LAB = web.AppKey("lab", bool)
 """Whether participants use this browser one after the other."""
 SCORES = web.AppKey("scores", Scores)
-LOAD: web.AppKey[Callable[..., Instrument]] = web.AppKey("load", Callable)  # type: ignore[arg-type]
 NEW_CODES: web.AppKey[dict[str, str]] = web.AppKey("new_codes", dict)
 
 
@@ -291,11 +290,7 @@ def _check_page(request: web.Request, standing: Standing, check: Check, problem:
 
 
 async def _question_page(
-    request: web.Request,
-    standing: Standing,
-    question: Question,
-    problem: str = "",
-    given: dict[str, str] | None = None,
+    request: web.Request, standing: Standing, question: Question, problem: str = "", given: dict[str, str] | None = None
 ) -> web.Response:
     wanted, texts = question.answer_format, texts_of(request, standing.participant)
     fields = fields_of(wanted, texts)
@@ -417,40 +412,31 @@ async def overview_page(request: web.Request) -> web.StreamResponse:
     study = await asyncio.to_thread(book.study, request.app[STUDY].name)
     said = partial(participants_table, say=lambda rule: words(rule.text, **rule.values))
     table = await asyncio.to_thread(said, study, book, request.app[STORE], scores)
-    own = len(table.columns) - len(study.questions)  # a question may have the name of a column
-    people = [
-        {
-            **dict(zip(table.columns, row[:own], strict=False)),
-            "about": dict(zip(study.questions, row[own:], strict=True)),
-        }
-        for row in table.rows
+    own, asked = len(table.columns) - len(study.questions), study.questions  # which may have the name of a column
+    about = [
+        "; ".join(f"{one}: {said}" for one, said in zip(asked, row[own:], strict=True) if said) for row in table.rows
     ]
     results = await asyncio.to_thread(lambda: list(scores.of_people(study.name)))
     return owner_page(
         request, "study_overview.html", visitor=guard.visitor_of(request), study=study, cards=request.app[CARDS],
-        table=table, people=people, results=results, missing=missing_rule(), rules=flag_rules(study),
-        number=number, estimate=estimate,
+        table=table, people=table.only(range(own)).records(), about=about, results=results, missing=missing_rule(),
+        rules=flag_rules(study), number=number, estimate=estimate,
     )  # fmt: skip
 
 
 @guard.only(guard.OWNER)
 async def people_file(request: web.Request) -> web.StreamResponse:
     """The people.csv of the export."""
-    name, load = request.app[STUDY].name, request.app[LOAD]
-    tables, _ = await asyncio.to_thread(study_tables, request.app[STORE], name, load)
+    name = request.app[STUDY].name
+    tables, _ = await asyncio.to_thread(study_tables, request.app[STORE], name, request.app[SCORES].load)
     sent = {"Content-Disposition": f'attachment; filename="{name}-people.csv"'}
     return web.Response(text=sheet_of(tables["people"]), content_type="text/csv", headers=sent)
 
 
 def study_application(
-    study: Study,
-    store: Store,
-    book: StudyBook,
-    load: Callable[..., Instrument],
-    per_address: int = PER_ADDRESS,
-    *,
+    study: Study, store: Store, book: StudyBook, load: Callable[..., Instrument], per_address: int = PER_ADDRESS, *,
     lab: bool = False,
-) -> web.Application:
+) -> web.Application:  # fmt: skip
     """The pages of one study; from one network address, at most `per_address` people can join in an hour.
 
     In a `lab` people use one browser after the other: the link begins with the next of them.
@@ -460,8 +446,7 @@ def study_application(
     app[CARDS] = {name: one.card for name, one in instruments.items()}
     app[TEXTS] = {name: people_texts(one, study.language) for name, one in instruments.items()}
     app[STUDY], app[BOOK], app[STORE], app[SEATS] = study, book, store, Seats(store, load, book)
-    app[SCORES], app[LOAD] = Scores(store, load), load
-    app[JOINS] = guard.RateLimit(per_address, 3600.0, 100_000, _TOO_MANY)
+    app[SCORES], app[JOINS] = Scores(store, load), guard.RateLimit(per_address, 3600.0, 100_000, _TOO_MANY)
     app[NEW_CODES], app[LAB] = {}, lab
     app.cleanup_ctx.append(_tidy)
     app.router.add_get("/join/{secret}", welcome_page)
@@ -514,16 +499,9 @@ async def _tidy(app: web.Application) -> AsyncIterator[None]:
 
 
 def serve_study(
-    store: Path,
-    name: str,
-    load: Callable[..., Instrument],
-    place: Place,
-    tell: Callable[[str, str], None],
-    *,
-    confirmed: Collection[tuple[str, str]],
-    per_address: int = PER_ADDRESS,
-    lab: bool = False,
-) -> None:
+    store: Path, name: str, load: Callable[..., Instrument], place: Place, tell: Callable[[str, str], None], *,
+    confirmed: Collection[tuple[str, str]], per_address: int = PER_ADDRESS, lab: bool = False,
+) -> None:  # fmt: skip
     """Serves a study until Ctrl-C; `tell` gets the link for participants, and a link for the owner that works once.
 
     `confirmed` are the roles that the user named again: if only a file names an address or a function, no key is sent
