@@ -115,8 +115,8 @@ def confirm(what: str, yes: bool) -> None:
     """Asks before something is deleted; refuses where nobody can answer, unless the user gave `--yes`."""
     if not yes and not sys.stdin.isatty():
         raise UsageError(f"this deletes {what}; add --yes to confirm.")
-    if not yes:
-        click.confirm(f"Delete {what}?", abort=True, err=True)
+    if not yes and not click.confirm(f"Delete {what}?", err=True):
+        raise UsageError("nothing was deleted.")
 
 
 def tell(as_json: bool, value: object, *lines: str) -> None:

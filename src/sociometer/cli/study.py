@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 from itertools import islice
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
@@ -68,26 +69,15 @@ def _create(instruments: tuple[str, ...], name: str, store: StorePlace | None, a
     cards = list(map(card_of, dict.fromkeys(instruments)))
     talks = _with_whom(cards, given)
     first, *further = (_config(card, cards, name, given, model) for card in cards for model in talks or (PERSON,))
+    # One tap says how somebody feels, so half of the answers of a talk are fast.
+    fastest = 0.0 if talks and given["fastest_seconds"] == FASTEST_SECONDS else given["fastest_seconds"]
     study = Study(
-        name=name,
-        config=first,
-        further=tuple(further),
-        language=given["language"],
-        sample=0 if talks else given["sample"],
-        asks=tuple(given["asks"]),
-        shows=given["shows"],
-        quota=given["quota"],
-        secret=secrets.token_urlsafe(16),
-        order=given["order"],
-        attention=given["attention"],
-        most_failed=given["most_failed"],
-        # One tap says how somebody feels, so half of the answers of a talk are fast.
-        fastest_seconds=0.0 if talks and given["fastest_seconds"] == FASTEST_SECONDS else given["fastest_seconds"],
-        excludes_flagged=bool(given["excludes_flagged"]),
-        each=given["sample"] or 1,
-        readers=_readers(talks, given) if talks else (),
-        **_texts(given),
-    )
+        name=name, config=first, further=tuple(further), sample=0 if talks else given["sample"],
+        asks=tuple(given["asks"]), secret=secrets.token_urlsafe(16), fastest_seconds=fastest,
+        excludes_flagged=bool(given["excludes_flagged"]), each=given["sample"] or 1,
+        readers=_readers(talks, given) if talks else (), **_texts(given),
+        **{one: given[one] for one in ("language", "shows", "quota", "order", "attention", "most_failed")},
+    )  # fmt: skip
     if len(study.parts) < len(talks):
         raise UsageError(f"two models have too similar names: {', '.join(talks)}.")
     if len(set(study.questions)) < len(study.asks):
@@ -308,14 +298,21 @@ def _participant(book: StudyBook, study: str, given: str) -> Participant:
 
 def _open(
     name: str, port: int, host: str, public_url: str, roles: tuple[str, ...], per_address: int, lab: bool,
-    store: StorePlace | None, as_json: bool,
+    preview: bool, store: StorePlace | None, as_json: bool,
 ) -> int:  # fmt: skip
     place = Place(host, port, public_url)
     stop = "Press Ctrl-C to close the study. Answers are stored, and you can open it again."
+    stop = "This is a preview: nothing is stored. Press Ctrl-C to end it." if preview else stop
     tell = link_teller("participants", who_can_open(place) + stop, as_json)
     confirmed = [pair for one in roles for pair in _pairs("--role", (one,)).items()]
     path = _file(store).absolute()
-    serve_study(path, name, load, place, tell, confirmed=confirmed, per_address=per_address, lab=lab)
+    with TemporaryDirectory() as folder:
+        if preview:  # the same study in a store that is deleted
+            with closing(StudyBook(book_path(path))) as book:
+                study, path = book.study(name), Path(folder) / "preview.db"
+            with closing(StudyBook(book_path(path))) as book:
+                book.create(study)
+        serve_study(path, name, load, place, tell, confirmed=confirmed, per_address=per_address, lab=lab)
     return int(ExitCode.OK)
 
 
@@ -506,7 +503,8 @@ _COMMANDS = [
             " confirm it.", multiple=True, metavar="ROLE=MODEL"),
         option("--per-address", "Maximum number of people who join from one network address in an hour; raise it for"
             " a classroom.", type=click.IntRange(1), default=PER_ADDRESS),
-        option("--lab", "People use one browser after the other; the link begins with the next.", is_flag=True)),
+        option("--lab", "People use one browser after the other; the link begins with the next.", is_flag=True),
+        option("--preview", "Try the study yourself: what you answer is stored nowhere.", is_flag=True)),
     stored_command("change", _change, "Change the quota, the texts and the exclusions of a study.",
         _NAME,
         option("--exclude excluded", "Participant whom results leave out, such as your own trial; repeat for"

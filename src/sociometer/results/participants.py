@@ -1,13 +1,14 @@
 """The participants of a study: progress, scores, flags and who counts; mean, SD and alpha of those who do."""
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from statistics import fmean, median, stdev
 
 from msgspec import Struct
 
 from sociometer.core.card import MeasureCard
 from sociometer.core.config import model_label
-from sociometer.core.errors import hint
+from sociometer.core.errors import SociometerError, hint
 from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Cell, Table
 from sociometer.results.groups import Taking, takings
@@ -66,11 +67,12 @@ class Scores:
             return self._known[record.id]
         run = StoredRun(self._store, record, self.load(record.instrument))
         part = model_label(record.manifest.config.subject) if study.talks else record.instrument
-        made = {
-            " · ".join([part] * bool(study.further) + [task] * (len(run.tasks) > 1) + [result.card.title]): result
-            for task in run.tasks
-            for result in results_of(run, task).values()
-        }
+        made: dict[str, Result] = {}
+        with suppress(SociometerError):  # a damaged run has no scores
+            for task in run.tasks:
+                for one in results_of(run, task).values():
+                    title = [part] * bool(study.further) + [task] * (len(run.tasks) > 1) + [one.card.title]
+                    made[" · ".join(title)] = one
         if record.status is RunStatus.FINISHED:
             self._known[record.id] = made
         return made
@@ -114,7 +116,8 @@ def participants_table(
         withdraw = hint("study withdraw", study.name, "PARTICIPANT")
         note += f" Withdrawals that are not finished ('{withdraw}'): {', '.join(leaving)}."
     columns, units = (*BEFORE, *cards, *AFTER, *study.questions), {title: str(one.unit) for title, one in cards.items()}
-    return Table("participants", f"Study {study.name}", columns, rows, note, units, details=("run", "answers"))
+    less = ("run", "answers", *(["flagged"] if study.excludes_flagged else []))  # a flag is then a reason to exclude
+    return Table("participants", f"Study {study.name}", columns, rows, note, units, less)
 
 
 def _row(
