@@ -273,10 +273,11 @@ def _change(name: str, store: StorePlace | None, as_json: bool, **given: Any) ->
         book.change(study)
         for one in (*out, *back):
             book.exclude(one.id, because if one in out else "")
+    fast = f"a median response time under {study.fastest_seconds:g} seconds flags people"
     told = {
         "quota": f"its quota is {study.quota}",
         "excludes_flagged": f"results {'leave out' if study.excludes_flagged else 'count'} flagged people",
-        "fastest_seconds": f"a median response time under {study.fastest_seconds:g} seconds flags people",
+        "fastest_seconds": fast if study.fastest_seconds else "fast answers flag nobody",
         "most_failed": f"more than {study.most_failed} failed attention checks of {study.attention} flag people",
     }
     said = [told.get(field, f"its {field} is new") for field in changes]

@@ -20,8 +20,7 @@ from sociometer.store.stored_run import StoredRun
 from sociometer.store.studies import Participant, Rule, Study, StudyBook, flag_rules, missing_rule
 
 BEFORE = ("participant", "run", "status", "counts", "items", "failed", "answers")
-AFTER = ("median seconds", "checks failed", "flagged", "excluded")
-"""The columns before and after those of the scores."""
+AFTER = ("median seconds", "checks failed", "flagged", "excluded")  # the scores are between them
 
 
 class Result(Struct, frozen=True):
