@@ -394,7 +394,7 @@ def test_results_print_as_text(old_and_new, tmp_path):
     ]  # fmt: skip
     for one in shown:
         assert not re.search(r"\b[A-Z]\w+\((\w+=|<)", f"{one} {one!r}"), one
-    assert str(shown[3]).startswith("The gate holds.")
+    assert str(shown[3]).startswith("Gate passed: ")
     assert "[baseline/oracle] " in str(shown[12]) and "[to subject] Below, a situation" in str(shown[12])
 
 

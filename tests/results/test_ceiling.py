@@ -81,7 +81,7 @@ def test_the_best_policy_of_a_tree_is_its_top():
     summary = Summary((*summary.measures, Measure("best", 0.92)))
     found = end_of(tree, summary, 0.05)
     assert (found.at, found.value, found.sure) == ("top", 0.92, True)
-    assert found.sentence("socialeval/goals", tree, summary.measures[0]) == (
+    assert found.sentence("socialeval/goals", tree, summary.measures[0], "models") == (
         "socialeval/goals: goal achieved 92 % [85, 96] is at the top (92 %), so this test does not separate such "
         "models: its 100 items show differences of 8 points or more."
     )

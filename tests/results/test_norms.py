@@ -13,6 +13,7 @@ from msgspec import structs
 import sociometer as sm
 from sociometer.cli.main import run_command
 from sociometer.core.config import RunConfig
+from sociometer.results.reliability import task_reliability
 from sociometer.store.studies import Study, StudyBook, book_path
 
 PEOPLE, ITEMS = 30, 12
@@ -76,6 +77,17 @@ def test_a_norm_made_in_python_is_the_same_file_and_its_percentiles_are_shown(se
         sm.study("spring", store=sesi).norm(part="spring.x")
 
 
+def test_a_norm_says_how_reliable_its_scores_are_and_what_that_means_for_one_person(sesi, sesi_norm, tmp_path, capsys):
+    norm = json.loads(sesi_norm.read_text())["tasks"]["questions"]
+    (alpha,) = task_reliability([sm.get_run("spring", store=sesi).view()]).coefficients
+    assert norm["alpha"] == pytest.approx(alpha.value), "twins are one part of the test, as in a comparison"
+    assert norm["alpha_interval"]["low"] == pytest.approx(alpha.interval.low) and alpha.value < 0.7
+    capsys.readouterr()
+    assert run_command(["study", "norms", "spring", "--to", str(tmp_path / "n.json"), "--store", str(sesi)]) == 0
+    said = capsys.readouterr().out
+    assert "too low to say anything about a single person; more items raise it. Standard error of measurement" in said
+
+
 def test_the_curve_is_that_of_the_people(sesi, sesi_norm):
     norm = json.loads(sesi_norm.read_text())["tasks"]["questions"]
     with closing(StudyBook(book_path(sesi))) as book:
@@ -103,7 +115,9 @@ def test_a_run_shows_the_share_of_people_below_it(sesi, sesi_norm, tmp_path, cap
     assert found["percentile", ()].interval.low < share < found["percentile", ()].interval.high
     assert {("percentile", ("female",)), ("percentile", ("under 30",))} <= set(found)
     assert "surprises" in {table.name for table in run.summary().tables}
-    assert any("Norm: spring, 30 people, 0 flagged; sex female (15)" in note for note in run.summary().notes)
+    assert any(
+        "Norm: spring, 30 people, 0 flagged, 0 excluded; sex female (15)" in note for note in run.summary().notes
+    )
     assert run_command(["show", run.id, *at]) == 0
     assert "Share of people with a worse score" in capsys.readouterr().out
     assert run_command(["report", run.id, "--to", str(tmp_path / "r.html"), *at]) == 0

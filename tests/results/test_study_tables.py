@@ -135,8 +135,23 @@ def test_a_talk_has_a_row_for_each_answer_and_one_score(tmp_path):
     assert rows["score_right"].notna().sum() == 1 and rows["asked"].str.contains("Round").all()
 
 
+def test_a_key_is_a_place_among_the_options_only_where_it_is_one(tables, tmp_path, capsys):
+    with OpenStudy(tmp_path / "s.db", "sesi", "--limit", "2") as opened:
+        assert run_command(["study", "export", "spring", "--to", str(tmp_path / "e"), "--store", str(opened.path)]) == 2
+        said = "nobody has joined study spring yet; let people in with 'sociometer study open spring"
+        assert said in capsys.readouterr().err and not (tmp_path / "e").exists()
+        opened.person().join().answer_all()
+        found = exported(opened, tmp_path / "x")
+    codebook = found["codebook"].set_index(["table", "column"])["meaning"]["items.csv"]
+    assert codebook["item_key"] == "right option, counted from 0: 0 is item_option_1: key"
+    assert codebook["item_situation"] == "part of the item: situation"
+    points = tables["codebook"].set_index(["table", "column"])["meaning"]["items.csv"]
+    assert points["item_key_1"] == "part of the item: key 1" and points["item_story"] == "part of the item: story"
+
+
 def test_a_study_is_exported_to_a_folder_by_its_own_command(tmp_path, capsys):
     with OpenStudy(tmp_path / "s.db", "sesi", "--limit", "1") as opened:
+        opened.person().join()
         at = ["--to", str(tmp_path / "x.csv"), "--store", str(opened.path)]
         assert run_command(["export", "spring", *at]) == 2
         assert "sociometer study export spring --to FOLDER" in capsys.readouterr().err

@@ -235,7 +235,7 @@ def test_no_small_group_is_told_even_by_subtraction():
     told = told_groups(people)
     assert told == {("sex", "female"): 30, ("age", "under 30"): 30}, "14 men would leave three others"
     assert told_groups([{"sex": "male"}] * 20) == {}, "everybody is no group"
-    assert sample_text(people, 3) == "47 people, 3 flagged; sex female (30); age under 30 (30)"
+    assert sample_text(people, 3, 2) == "47 people, 3 flagged, 2 excluded; sex female (30); age under 30 (30)"
 
 
 def test_groups_are_sex_and_bands_of_age():

@@ -195,7 +195,7 @@ def test_while_another_process_holds_the_run_a_withdrawal_is_in_progress(tmp_pat
             assert printed(capsys, "store", "copy", opened.path, tmp_path / "copy.db")[0] == 5
             # The owner's command finds them by id and by code; a store opened for writing opens.
             for reference in (leaver, person.code):
-                code, said = printed(capsys, "study", "withdraw", "spring", reference, *at)
+                code, said = printed(capsys, "study", "withdraw", "spring", reference, "--yes", *at)
                 assert code == 5 and f"the withdrawal of {leaver} is not finished" in said
             write_something(opened.path)
             assert book.withdrawing(leaver)
@@ -215,16 +215,39 @@ def test_the_owner_finishes_a_withdrawal_and_it_counts_once(tmp_path, capsys):
         with held(opened.path, opened.run_of(person)):
             assert press(person).status == 503
         at, book = ("--store", opened.path), opened.book
-        code, said = printed(capsys, "study", "withdraw", "spring", person.code, *at)
+        code, said = printed(capsys, "study", "withdraw", "spring", person.code, "--yes", *at)
         assert code == 0 and "2 answers" in said
         assert book.study("spring").withdrawn == 1 and list(sm.runs(store=opened.path)) == []
-        assert printed(capsys, "study", "withdraw", "spring", person.code, *at)[0] == 2
+        assert printed(capsys, "study", "withdraw", "spring", person.code, "--yes", *at)[0] == 2
         gone = opened.person().join()
         participant = book.with_code("spring", gone.code)
         book.begin_withdrawal(participant.id)
         for _ in range(2):
             book.end_withdrawal(participant)
         assert book.study("spring").withdrawn == 2
+
+
+def test_a_study_is_deleted_with_everything_that_people_answered_after_a_question(tmp_path, capsys):
+    with OpenStudy(tmp_path / "s.db", "sage", "--limit", "1", "--role", "simulator=baseline/random") as opened:
+        people = [opened.person(words="Neunundneunzig Luftballons fliegen").join() for _ in range(2)]
+        for person in people:
+            person.answer_all()
+        opened.person().join()
+        names = [one.id for one in opened.book.participants("spring")]
+    at = ("--store", opened.path)
+    assert printed(capsys, "study", "create", "seceu", "--name", "summer", "--limit", "1", *at)[0] == 0
+    model = sm.run("sesi", model="baseline/random", limit=1, store=opened.path)
+    code, said = printed(capsys, "store", "delete", "spring", *at)
+    assert code == 2 and "study spring with 3 participants and all they answered; add --yes" in said
+    code, said = printed(capsys, "study", "withdraw", "spring", names[0], *at)
+    assert code == 2 and f"everything that is stored about {names[0]} of study spring; add --yes" in said
+    code, said = printed(capsys, "store", "delete", "spring", "--yes", *at)
+    assert code == 0 and "Deleted study spring with 3 participants" in said
+    assert [one.id for one in sm.runs(store=opened.path)] == [model.id]
+    assert "spring" not in (listed := printed(capsys, "study", "list", *at)[1]) and "summer" in listed
+    for path, body in files_of(tmp_path).items():
+        assert not any(word in body for word in (b"Neunundneunzig", *map(str.encode, names))), path
+    assert printed(capsys, "check", "store", *at)[0] == 0
 
 
 def test_processes_that_finish_the_same_withdrawals_at_once_count_each_once(tmp_path):
@@ -279,7 +302,7 @@ def test_a_withdrawal_that_is_killed_anywhere_is_finished_by_the_next_write(tmp_
     folder = tmp_path / "whole"
     folder.mkdir()
     path, leaver, run, kept = study_with_raters(folder)
-    killed, ended = kill_everywhere(tmp_path, "study", "withdraw", "spring", leaver, "--store", "s.db")
+    killed, ended = kill_everywhere(tmp_path, "study", "withdraw", "spring", leaver, "--yes", "--store", "s.db")
     is_whole(ended / "s.db", leaver, run, kept)
     begun = 0
     for folder in killed:

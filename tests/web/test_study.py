@@ -274,7 +274,7 @@ def test_the_owner_can_withdraw_a_participant(seceu):
     person = seceu.person().join()
     person.answer_all()
     (participant,) = seceu.book.participants("spring")
-    command = ["study", "withdraw", "spring", participant.id, "--store", str(seceu.path)]
+    command = ["study", "withdraw", "spring", participant.id, "--yes", "--store", str(seceu.path)]
     assert run_command(command) == 0
     assert seceu.book.participants("spring") == []
     assert person.get("/take").status == 403

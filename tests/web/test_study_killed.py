@@ -23,8 +23,8 @@ def free_port():
         return probe.getsockname()[1]
 
 
-def start(store, port):
-    command = ["study", "open", "spring", "--store", str(store), "--port", str(port), "--json"]
+def start(store, port, *options):
+    command = ["study", "open", "spring", "--store", str(store), "--port", str(port), "--json", *options]
     process = forked.start(["-m", "sociometer.cli.main", *command], stdout=forked.PIPE)
     return process, urlsplit(json.loads(process.stdout.readline())["link"])
 
@@ -86,6 +86,23 @@ def test_a_killed_study_goes_on_and_has_every_answer_that_it_took(tmp_path):
     assert len(runs) == PEOPLE and all(run.status == "finished" and not run.failures() for run in runs)
     stored = sorted(tuple(episode.outcome.points for episode in run.episodes()) for run in runs)
     assert stored == sorted(tuple(person.accepted[n] for n in range(SCENARIOS)) for person in people)
+
+
+def test_a_preview_is_the_same_study_and_stores_nothing(tmp_path, capsys):
+    store = tmp_path / "s.db"
+    assert run_command(["study", "create", "seceu", "--limit", "2", "--name", "spring", "--store", str(store)]) == 0
+    process, link = start(store, 0, "--preview")
+    try:
+        person = Person(f"http://{link.netloc}", link.path).join()
+        person.answer_all()
+        assert "You have answered everything" in person.page().text
+    finally:
+        process.terminate()
+        process.wait()
+        process.stdout.close()
+    capsys.readouterr()
+    assert run_command(["study", "show", "spring", "--json", "--store", str(store)]) == 0
+    assert json.loads(capsys.readouterr().out) == [] and sm.runs(store=store) == []
 
 
 def test_a_study_that_is_not_there_is_an_error(tmp_path, capsys):

@@ -1,5 +1,6 @@
 """Order, attention checks, exclusions, the owner's page and the place on the norm."""
 
+import csv
 import json
 import random
 import re
@@ -21,7 +22,7 @@ from sociometer.instruments.seceu.norming import build_norm
 from sociometer.store.episodes import Episodes
 from sociometer.store.labels import LabelBook
 from sociometer.store.labels import book_path as labels_path
-from sociometer.store.studies import Facts, Study, StudyBook, book_path, reasons
+from sociometer.store.studies import Decision, Facts, Study, StudyBook, book_path, decide
 from sociometer.web.study import checks_of, place_of
 
 
@@ -77,6 +78,27 @@ def test_with_a_random_order_everybody_has_another_and_keeps_it(tmp_path):
         assert {frozenset(items_of(opened, person)) for person in people} == {frozenset(items_of(opened, people[0]))}
         model = sm.run("sesi", model="baseline/random", limit=6, store=opened.path)
         assert not sm.compare(model, opened.run_of(people[0]), store=opened.path).comparisons[0].refused
+
+
+@pytest.mark.parametrize(("language", "heading"), [("en", "Research study"), ("zh", "研究项目")])
+def test_participants_do_not_see_the_name_of_a_study_without_a_title(tmp_path, language, heading):
+    with OpenStudy(tmp_path / "s.db", "seceu", "--limit", "1", "--language", language) as opened:
+        person = opened.person()
+        for page in (person.get(opened.link), person.join().page()):
+            assert heading in page.text and "spring" not in page.text
+
+
+def test_twins_are_far_apart_unless_the_owner_wants_the_order_of_the_files(tmp_path):
+    twins = [f"twin-00{number}{letter}" for number in (1, 2, 3) for letter in "ab"]
+    chosen = [word for one in twins for word in ("--item", one)]
+    for name, order, expected in (
+        ("a", (), sorted(twins, key=lambda one: one[-1])),
+        ("b", ("--order", "fixed"), twins),
+    ):
+        with OpenStudy(tmp_path / f"{name}.db", "sesi", *chosen, *order) as opened:
+            person = opened.person().join()
+            person.answer_all()
+            assert items_of(opened, person) == expected
 
 
 def test_in_the_fixed_order_everybody_has_that_of_the_files(tmp_path):
@@ -143,10 +165,29 @@ def test_who_fails_the_checks_is_excluded_from_the_norm_which_knows_age_and_sex(
         norm = tmp_path / "norm.json"
         assert run_command(["study", "norms", "spring", "--to", str(norm), "--store", str(opened.path)]) == 0
         said = capsys.readouterr()
-    assert "1 excluded" in said.out
+    assert "1 excluded\nExcluded: 1 flagged ('sociometer study show spring" in said.out
     found = json.loads(norm.read_text())["tasks"]["feelings"]
-    assert found["people"] == 12 and found["sample"] == "12 people, 0 flagged", "groups of six are not told"
+    assert found["people"] == 12 and found["sample"] == "12 people, 0 flagged, 1 excluded", "groups of six are not told"
     assert careless not in norm.read_text()
+
+
+def test_who_did_not_begin_is_excluded_nowhere(tmp_path, capsys):
+    with OpenStudy(tmp_path / "s.db", "sesi", "--limit", "3", "--fastest", "0") as opened:
+        finished, left, _ = (opened.person().join() for _ in range(3))
+        finished.answer_all()
+        left.answer()
+    at, folder = ["--store", str(opened.path)], tmp_path / "x"
+    capsys.readouterr()
+    assert run_command(["study", "show", "spring", "--json", *at]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    facts = [(row["status"], row["counts"], row["excluded"]) for row in shown]
+    why = "answered 1 of 3 items"
+    assert facts == [("finished", True, ""), ("stopped", False, why), ("did not begin", False, "")]
+    assert run_command(["study", "export", "spring", "--to", str(folder), *at]) == 0
+    with (folder / "people.csv").open(encoding="utf-8", newline="") as file:
+        people = list(csv.DictReader(file))
+    assert [(row["status"], bool(int(row["counts"])), row["excluded"]) for row in people] == facts
+    assert sm.get_run("spring", store=opened.path).subject == "people (spring, n = 1, 1 excluded)"
 
 
 def test_a_check_that_is_skipped_counts_as_failed(tmp_path, capsys):
@@ -176,7 +217,7 @@ def test_an_answer_to_a_check_that_is_not_due_changes_nothing(tmp_path, number):
 
 
 def told(*given, **options):
-    return [str(reason) for reason in reasons(*given, **options)]
+    return [str(reason) for reason in decide(*given, **options).excluded]
 
 
 def test_the_rules_exclude_whom_they_say():
@@ -184,7 +225,9 @@ def test_the_rules_exclude_whom_they_say():
     assert told(study(), full) == []
     assert told(study(), Facts(36, 40)) == []
     assert told(study(), Facts(35, 40)) == ["answered 35 of 40 items"]
-    assert told(study(), Facts(0, 0)) == ["answered 0 of 0 items"]
+    assert decide(study(), Facts(0, 0)) == Decision(counts=False), "who has not begun is not excluded"
+    assert decide(study(), Facts(9, 40, status="playing")) == Decision(counts=False), "nor who is still answering"
+    assert told(study(), full, "my own trial") == ["by hand: my own trial"]
     assert told(study(), Facts(35, 40), count_missing=False) == []
     same = Facts(40, 40, patterns=("4 3 2 1",) * 38 + ("1 2 3 4",) * 2)
     assert told(study(), same) == ["the same answer to 38 of 40 questions"]
@@ -223,6 +266,41 @@ def test_people_who_answer_too_fast_are_flagged_in_every_result_and_one_switch_e
         said = "is changed: its title is new; its quota is 9; results count flagged people."
         assert said in capsys.readouterr().out
         assert sm.get_run("spring", store=opened.path).people == 2
+
+
+def test_the_owner_leaves_out_one_person_with_a_reason_and_counts_them_again(tmp_path, capsys):
+    with OpenStudy(tmp_path / "s.db", "sesi", "--limit", "3", "--fastest", "0", "--attention", "1") as opened:
+        at, reason = ["--store", str(opened.path)], "my own {trial}"
+        for _ in range(2):
+            Attentive(opened, 1).take()
+        mine = opened.book.participants("spring")[0].id
+        change = ["study", "change", "spring", *at]
+        assert run_command([*change, "--exclude", mine]) == run_command([*change, "--because", reason]) == 2
+        assert run_command([*change, "--exclude", "p-nobody", "--because", reason]) == 2
+        assert run_command([*change, "--include", mine]) == 2
+        assert "was not excluded by hand" in capsys.readouterr().err
+        assert run_command([*change, "--exclude", f"spring.{mine}", "--because", reason]) == 0
+        assert f"results leave out {mine} ({reason})" in capsys.readouterr().out
+        run_command(["study", "show", "spring", "--json", *at])
+        assert [row["excluded"] for row in json.loads(capsys.readouterr().out)] == [f"by hand: {reason}", ""]
+        assert f"by hand: {reason}" in plain(opened.owner().get("/owner").text)
+        people = sm.get_run("spring", store=opened.path)
+        assert people.subject == "people (spring, n = 1, 1 excluded)"
+        assert people.why_excluded == f"1 by hand: {reason}"
+        assert run_command([*change, "--include", mine]) == 0
+        assert sm.get_run("spring", store=opened.path).people == 2
+
+
+def test_the_thresholds_of_a_study_can_be_changed_later(tmp_path, capsys):
+    with OpenStudy(tmp_path / "s.db", "sesi", "--limit", "3", "--fastest", "0", "--attention", "1") as opened:
+        Attentive(opened, 1, right=False).take()
+        change = ["study", "change", "spring", "--store", str(opened.path)]
+        assert "1 flagged" in sm.get_run("spring", store=opened.path).subject
+        assert run_command([*change, "--most-failed", "1"]) == 0
+        assert "more than 1 failed attention checks of 1 flag people" in capsys.readouterr().out
+        assert "flagged" not in sm.get_run("spring", store=opened.path).subject
+        assert run_command([*change, "--fastest", "60"]) == 0
+        assert "1 flagged" in sm.get_run("spring", store=opened.path).subject
 
 
 def test_the_time_of_the_page_counts_if_it_can_be_true(tmp_path):

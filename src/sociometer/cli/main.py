@@ -39,7 +39,7 @@ GROUPS = {
         "check": "Check this machine, the store or an instrument.",
         "export": "Write runs to a file for other tools.",
         "import": "Read runs from other tools' logs.",
-        "store": "Copy a store; rescore, rename or delete runs in it.",
+        "store": "Copy a store; rescore, rename or delete runs in it; delete studies.",
         "env": "Serve a training environment to trainers.",
     },
 }

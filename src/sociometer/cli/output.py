@@ -17,8 +17,8 @@ from sociometer.core.sheets import folder_for
 from sociometer.reporting.terminal import SCREEN, Display, print_json, print_line, print_table, print_text
 
 __all__ = [
-    "SCREEN", "Display", "Group", "Number", "Range", "TableCommand", "display_options", "link_teller", "option",
-    "print_json", "print_line", "print_result", "print_table", "print_text", "tell", "tell_rows",
+    "SCREEN", "Display", "Group", "Number", "Range", "TableCommand", "confirm", "display_options", "link_teller",
+    "option", "print_json", "print_line", "print_result", "print_table", "print_text", "tell", "tell_rows",
 ]  # fmt: skip
 
 
@@ -111,6 +111,14 @@ def print_result(result: Result, display: Display) -> int:
     return int(ExitCode.GATE_FAILED if result.failed else ExitCode.OK)
 
 
+def confirm(what: str, yes: bool) -> None:
+    """Asks before something is deleted; refuses where nobody can answer, unless the user gave `--yes`."""
+    if not yes and not sys.stdin.isatty():
+        raise UsageError(f"this deletes {what}; add --yes to confirm.")
+    if not yes and not click.confirm(f"Delete {what}?", err=True):
+        raise UsageError("nothing was deleted.")
+
+
 def tell(as_json: bool, value: object, *lines: str) -> None:
     """The result of a command: one JSON value if asked for, else some lines of text."""
     if as_json:
@@ -124,8 +132,8 @@ def tell_rows(as_json: bool, table: Table) -> None:
     """A short table, or its rows as JSON objects."""
     if as_json:
         print_json(table.records())
-    else:
-        print_table(table)
+    elif hidden := print_table(table):
+        print_text(f"Not shown: {hidden}. To see everything, add --json, or widen the terminal.")
 
 
 def link_teller(who: str, how_to_stop: str, as_json: bool) -> Callable[[str, str], None]:

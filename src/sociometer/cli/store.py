@@ -1,7 +1,5 @@
 """`sociometer store`: copies a store, and rescores, renames or deletes runs in it."""
 
-import sys
-
 import click
 
 from sociometer.cli.options import (
@@ -12,13 +10,15 @@ from sociometer.cli.options import (
     store_place,
     stored_command,
 )
-from sociometer.cli.output import Display, Group, TableCommand, display_options, option, tell
+from sociometer.cli.output import Display, Group, TableCommand, confirm, display_options, option, tell
 from sociometer.cli.project import with_project
 from sociometer.core.errors import UsageError
+from sociometer.core.words import counted
 from sociometer.reporting.progress import track
 from sociometer.results.summaries import finding, raw_measures, run_json, summary_table
 from sociometer.store.copying import copied_books, copy_store
-from sociometer.store.place import StorePlace
+from sociometer.store.place import StorePlace, file_of
+from sociometer.store.studies import study_books, study_lock
 
 
 def _copy(source: StorePlace, target: StorePlace, trust: bool, as_json: bool) -> None:
@@ -62,17 +62,24 @@ def _rename(run: str, name: str, store: StorePlace | None, as_json: bool) -> Non
 
 def _delete(runs: tuple[str, ...], with_replies: bool, yes: bool, store: StorePlace | None, as_json: bool) -> None:
     with open_stored(store) as engine:
-        records = [engine.store.runs.get(run) for run in dict.fromkeys(runs)]
-        what = ", ".join(f"{one.id} ({one.subject} on {one.instrument})" for one in records)
-        if not yes:
-            if not sys.stdin.isatty():
-                raise UsageError(f"this deletes {what}; add --yes to confirm.")
-            click.confirm(f"Delete {what}?", abort=True, err=True)
+        path = engine.store.path
+        known = {name: book.participants(name) for book in study_books(path) for name in book.names() if name in runs}
+        people = {name: counted(len(everyone), "participant") for name, everyone in known.items()}
+        records = [engine.store.runs.get(run) for run in dict.fromkeys(runs) if run not in people]
+        what = ", ".join(
+            [*(f"study {name} with {count} and all they answered" for name, count in people.items()),
+             *(f"{one.id} ({one.subject} on {one.instrument})" for one in records)]
+        )  # fmt: skip
+        confirm(what, yes)
+        for name in people:
+            with study_lock(file_of(path, "a study"), name):
+                engine.store.delete_study(name)
         for record in records:
             with engine.store.hold(record.id):
                 engine.store.runs.delete(record.id, with_replies=with_replies)
-    kept = "" if with_replies else " The replies stay in the journal and are reused by later runs."
-    done = {"deleted": [record.id for record in records], "with_replies": with_replies}
+    kept = "" if with_replies or not records else " The replies stay in the journal and are reused by later runs."
+    kept += " Files that were exported or copied before are not changed." if people else ""
+    done = {"deleted": [*people, *(record.id for record in records)], "with_replies": with_replies}
     tell(as_json, done, f"Deleted {what}.{kept}")
 
 
@@ -85,12 +92,8 @@ command = Group(
             params=[
                 click.Argument(["source"], type=store_place, metavar="FROM"),
                 click.Argument(["target"], type=store_place, metavar="TO"),
-                option(
-                    "--trust",
-                    "Use the copied replies and runs for your own commands too, as if they were made here."
-                    " Without it, copied replies answer only the runs that were copied with them.",
-                    is_flag=True,
-                ),
+                option("--trust", "Use the copied replies and runs for your own commands too, as if they were made"
+                    " here. Without it, copied replies answer only the runs that were copied with them.", is_flag=True),
                 json_option(),
             ],
             help="Copy the store FROM into the store TO, which keeps its own contents; each is a file or"
@@ -104,21 +107,12 @@ command = Group(
                 help="Recompute the scores of RUN… from stored outcomes. Calls no model and reads no data file.",
             )
         ),
-        stored_command(
-            "rename",
-            _rename,
-            "Give RUN the name NAME, to use in place of its id.",
-            click.Argument(["run"]),
-            click.Argument(["name"]),
-        ),
-        stored_command(
-            "delete",
-            _delete,
-            "Delete RUN… with its items, episodes and scores, after a question.",
-            runs_argument(required=True),
+        stored_command("rename", _rename, "Give RUN the name NAME, to use in place of its id.",
+            click.Argument(["run"]), click.Argument(["name"])),
+        stored_command("delete", _delete, "Delete RUN… with its items, episodes and scores, or a study with all that"
+            " its participants answered, after a question.", runs_argument(required=True),
             option("--with-replies", "Delete the replies in the journal too.", is_flag=True),
-            option("--yes", "Do not ask.", is_flag=True),
-        ),
+            option("--yes", "Do not ask.", is_flag=True)),
     ],
-    help="Copy a store; rescore, rename or delete runs in it.",
-)
+    help="Copy a store; rescore, rename or delete runs in it; delete studies.",
+)  # fmt: skip

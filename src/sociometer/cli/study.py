@@ -9,6 +9,7 @@ from contextlib import closing
 from functools import partial
 from itertools import islice
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
@@ -16,7 +17,7 @@ import msgspec
 from msgspec import structs
 
 from sociometer.cli.options import cap_options, open_engine, store_path, stored_command
-from sociometer.cli.output import Group, Range, link_teller, option, print_table, tell, tell_rows
+from sociometer.cli.output import Group, Range, confirm, link_teller, option, print_table, print_text, tell, tell_rows
 from sociometer.cli.view import place_options, who_can_open
 from sociometer.core.card import Card
 from sociometer.core.config import RunConfig, provider_of
@@ -31,8 +32,8 @@ from sociometer.engine.estimate import rehearse
 from sociometer.engine.plan import ReadPlan
 from sociometer.engine.run_options import make_config
 from sociometer.instruments import card_of, load
-from sociometer.results.groups import participants_table
-from sociometer.results.norms import norm_tables, study_norm, write_norm
+from sociometer.results.norms import norm_tables, reliability_note, study_norm, write_norm
+from sociometer.results.participants import Scores, participants_table
 from sociometer.results.people_needed import people_needed
 from sociometer.results.study_tables import write_study
 from sociometer.statistics.formatting import number
@@ -42,6 +43,7 @@ from sociometer.store.studies import (
     FASTEST_SECONDS,
     PERSON,
     PERSON_ROLE,
+    Participant,
     Study,
     StudyBook,
     book_path,
@@ -66,26 +68,15 @@ def _create(instruments: tuple[str, ...], name: str, store: StorePlace | None, a
     cards = list(map(card_of, dict.fromkeys(instruments)))
     talks = _with_whom(cards, given)
     first, *further = (_config(card, cards, name, given, model) for card in cards for model in talks or (PERSON,))
+    # One tap says how somebody feels, so half of the answers of a talk are fast.
+    fastest = 0.0 if talks and given["fastest_seconds"] == FASTEST_SECONDS else given["fastest_seconds"]
     study = Study(
-        name=name,
-        config=first,
-        further=tuple(further),
-        language=given["language"],
-        sample=0 if talks else given["sample"],
-        asks=tuple(given["asks"]),
-        shows=given["shows"],
-        quota=given["quota"],
-        secret=secrets.token_urlsafe(16),
-        order=given["order"],
-        attention=given["attention"],
-        most_failed=given["most_failed"],
-        # One tap says how somebody feels, so half of the answers of a talk are fast.
-        fastest_seconds=0.0 if talks and given["fastest"] == FASTEST_SECONDS else given["fastest"],
-        excludes_flagged=bool(given["flagged"]),
-        each=given["sample"] or 1,
-        readers=_readers(talks, given) if talks else (),
-        **_texts(given),
-    )
+        name=name, config=first, further=tuple(further), sample=0 if talks else given["sample"],
+        asks=tuple(given["asks"]), secret=secrets.token_urlsafe(16), fastest_seconds=fastest,
+        excludes_flagged=bool(given["excludes_flagged"]), each=given["sample"] or 1,
+        readers=_readers(talks, given) if talks else (), **_texts(given),
+        **{one: given[one] for one in ("language", "shows", "quota", "order", "attention", "most_failed")},
+    )  # fmt: skip
     if len(study.parts) < len(talks):
         raise UsageError(f"two models have too similar names: {', '.join(talks)}.")
     if len(set(study.questions)) < len(study.asks):
@@ -260,39 +251,68 @@ def _texts(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _change(name: str, store: StorePlace | None, as_json: bool, **given: Any) -> None:
+    because = (given["because"] or "").strip()
+    if bool(given["excluded"]) != bool(because):
+        raise UsageError("--exclude PERSON and --because TEXT belong together: the reason is stored and shown.")
+    changes = {**_texts(given), **{field: given[field] for field in _CHANGED if given[field] is not None}}
+    if not (changes or given["excluded"] or given["included"]):
+        raise UsageError(
+            "nothing to change; give --quota, --exclude-flagged, --fastest, --most-failed, --exclude PERSON --because"
+            " TEXT, --include PERSON, or one of the texts, such as --title."
+        )
     with closing(StudyBook(book_path(_file(store)))) as book:
-        chosen = {"quota": given["quota"], "excludes_flagged": given["flagged"]}
-        changes = {**_texts(given), **{field: value for field, value in chosen.items() if value is not None}}
-        if not changes:
-            raise UsageError("nothing to change; give --quota, --exclude-flagged or one of the texts, such as --title.")
         study = structs.replace(book.study(name), **changes)
+        out, back = ([_participant(book, name, who) for who in given[which]] for which in ("excluded", "included"))
         if study.talks and not study.imported and not (study.distress and study.contact):
             raise UsageError("people who talk with a model need --distress and --contact; they cannot be empty.")
+        if "most_failed" in changes and not study.attention:
+            raise UsageError(f"study {name} has no attention checks, so --most-failed changes nothing.")
+        if other := ", ".join(one.id for one in back if not one.excluded):
+            raise UsageError(f"{other} was not excluded by hand; '{hint('study show', name)}' says if a rule does it.")
         book.change(study)
-    about = {"study": name, **{one: getattr(study, one) for one in (*chosen, *_TEXTS)}}
-    flagged = "results leave out flagged people" if study.excludes_flagged else "results count flagged people"
-    told = {"quota": f"its quota is {study.quota}", "excludes_flagged": flagged}
-    said = "; ".join(told.get(field, f"its {field} is new") for field in changes)
-    tell(as_json, about, f"Study {name} is changed: {said}.")
+        for one in (*out, *back):
+            book.exclude(one.id, because if one in out else "")
+    fast = f"a median response time under {study.fastest_seconds:g} seconds flags people"
+    told = {
+        "quota": f"its quota is {study.quota}",
+        "excludes_flagged": f"results {'leave out' if study.excludes_flagged else 'count'} flagged people",
+        "fastest_seconds": fast if study.fastest_seconds else "fast answers flag nobody",
+        "most_failed": f"more than {study.most_failed} failed attention checks of {study.attention} flag people",
+    }
+    said = [told.get(field, f"its {field} is new") for field in changes]
+    said += [f"results leave out {one.id} ({because})" for one in out]
+    said += [f"{one.id} is not excluded by hand any more" for one in back]
+    about = {"study": name, **{one: getattr(study, one) for one in (*_CHANGED, *_TEXTS)}}
+    about |= {"excluded": [one.id for one in out], "included": [one.id for one in back]}
+    tell(as_json, about, f"Study {name} is changed: {'; '.join(said)}.")
+
+
+def _participant(book: StudyBook, study: str, given: str) -> Participant:
+    """The participant of a study with this id or code; also `STUDY.ID`, as comparisons name them."""
+    book.study(study)
+    found = book.with_code(study, given) or book.participant(given.removeprefix(f"{study}."))
+    if found is None or found.study != study:
+        raise NotFound(f"study {study} has no participant '{given}'; '{hint('study show', study)}' lists them.")
+    return found
 
 
 def _open(
-    name: str,
-    port: int,
-    host: str,
-    public_url: str,
-    roles: tuple[str, ...],
-    per_address: int,
-    lab: bool,
-    store: StorePlace | None,
-    as_json: bool,
-) -> int:
+    name: str, port: int, host: str, public_url: str, roles: tuple[str, ...], per_address: int, lab: bool,
+    preview: bool, store: StorePlace | None, as_json: bool,
+) -> int:  # fmt: skip
     place = Place(host, port, public_url)
     stop = "Press Ctrl-C to close the study. Answers are stored, and you can open it again."
+    stop = "This is a preview: nothing is stored. Press Ctrl-C to end it." if preview else stop
     tell = link_teller("participants", who_can_open(place) + stop, as_json)
     confirmed = [pair for one in roles for pair in _pairs("--role", (one,)).items()]
     path = _file(store).absolute()
-    serve_study(path, name, load, place, tell, confirmed=confirmed, per_address=per_address, lab=lab)
+    with TemporaryDirectory() as folder:
+        if preview:  # the same study in a store that is deleted
+            with closing(StudyBook(book_path(path))) as book:
+                study, path = book.study(name), Path(folder) / "preview.db"
+            with closing(StudyBook(book_path(path))) as book:
+                book.create(study)
+        serve_study(path, name, load, place, tell, confirmed=confirmed, per_address=per_address, lab=lab)
     return int(ExitCode.OK)
 
 
@@ -317,13 +337,14 @@ def _show(name: str, store: StorePlace | None, as_json: bool) -> None:
     with closing(StudyBook(book_path(path))) as book:
         study = book.study(name)
         with Store(path) as opened:
-            tell_rows(as_json, participants_table(study, book, opened))
+            tell_rows(as_json, participants_table(study, book, opened, Scores(opened, load)))
 
 
 def _export(name: str, to: Path, store: StorePlace | None, as_json: bool) -> None:
     path = _file(store)
     with closing(StudyBook(book_path(path))) as book:
-        book.study(name)
+        if not book.participants(book.study(name).name):
+            raise UsageError(f"nobody has joined study {name} yet; let people in with '{hint('study open', name)}'.")
     with Store(path) as opened:
         wrote = write_study(opened, name, load, to)
     told = ", ".join(f"{file} ({rows} rows)" for file, rows in wrote.items())
@@ -337,9 +358,12 @@ def _norms(name: str, to: Path, store: StorePlace | None, as_json: bool) -> None
     if as_json:
         return tell(as_json, {"study": name, "wrote": str(to), "norm": made})
     for task, norm in made.tasks.items():
-        for table in norm_tables(norm, card_of(made.instrument).primary_of(task)):
+        primary = card_of(made.instrument).primary_of(task)
+        for table in norm_tables(norm, primary):
             print_table(table)
-    left_out = f", {people.excluded} excluded ('{hint('study show', name)}' says why)" if people.excluded else ""
+        if primary is not None:
+            print_text(reliability_note(norm, primary))
+    left_out = f"\nExcluded: {people.why_excluded} ('{hint('study show', name)}')." if people.excluded else ""
     play = hint("run", made.instrument, "--model", "MODEL", "--norm", to, *_chosen(taken))
     tell(as_json, made, f"wrote {to}: {norm.sample}{left_out}", f"Use it with: {play}")
 
@@ -384,13 +408,11 @@ def _plan(
     )  # fmt: skip
 
 
-def _withdraw(name: str, participant: str, store: StorePlace | None, as_json: bool) -> None:
+def _withdraw(name: str, participant: str, yes: bool, store: StorePlace | None, as_json: bool) -> None:
     path = _file(store)
     with closing(StudyBook(book_path(path))) as book:
-        book.study(name)
-        found = book.with_code(name, participant) or book.participant(participant)
-    if found is None or found.study != name:
-        raise NotFound(f"study {name} has no participant '{participant}'; '{hint('study show', name)}' lists them.")
+        found = _participant(book, name, participant)
+    confirm(f"everything that is stored about {found.id} of study {name}", yes)
     with study_lock(path, name):
         erased = Store(path).withdraw(found.id)
     tell(
@@ -407,6 +429,8 @@ _ANY = "baseline/random"
 """Stands for a subject that plans need: the items do not depend on it."""
 _NAME = click.Argument(["name"])
 _COUNT = click.IntRange(0)
+_CHANGED = ("quota", "excludes_flagged", "fastest_seconds", "most_failed")
+"""The fields of a study that can change later, besides the texts."""
 _TEXTS = {
     "title": "Title that participants see.",
     "contact": "Whom participants can ask: a name and an address.",
@@ -422,20 +446,20 @@ def _text_options() -> list[click.Option]:
     return [option(f"--{name}", f"{text} @FILE reads it from a file.") for name, text in _TEXTS.items()]
 
 
-def _flagged_option() -> click.Option:
-    return option(
-        "--exclude-flagged/--count-flagged flagged",
-        "Whether results leave out people who may not have read the questions: too fast, the same answer everywhere,"
-        " failed attention checks.",
-        default=None,
-    )
+def _flag_options(fastest: float | None) -> list[click.Option]:
+    return [
+        option("--most-failed", "Number of attention checks that a participant may fail without being flagged; by"
+            " default none of one, one of 2 to 12, two of 13 to 20: more are improbable for people who fail one in 50.",
+            type=_COUNT),
+        option("--fastest fastest_seconds", "Shortest median response time; faster participants are flagged.",
+            type=Range(0), default=fastest, metavar="SECONDS"),
+        option("--exclude-flagged/--count-flagged excludes_flagged", "Whether results leave out people who may not have"
+            " read the questions: too fast, the same answer everywhere, failed attention checks.", default=None),
+    ]  # fmt: skip
 
 
 _COMMANDS = [
-    stored_command(
-        "create",
-        _create,
-        "Create a study of an instrument, or of several in one sitting.",
+    stored_command("create", _create, "Create a study of an instrument, or of several in one sitting.",
         click.Argument(["instruments"], nargs=-1, required=True, metavar="INSTRUMENT..."),
         option("--name", "Name of the study.", required=True),
         option("--language", "Language of items and pages.", default=ENGLISH),
@@ -443,129 +467,67 @@ _COMMANDS = [
         option("--model models", "Model that people talk with (--task talk); repeat for several.", multiple=True),
         option("--limit", "Number of items to sample; the same for everyone.", type=int),
         option("--item items", "Item to include; repeat for several.", multiple=True),
-        option(
-            "--sample",
-            "Number of items of each task, drawn at random for each person; in talks, the number of models.",
-            type=_COUNT,
-            default=0,
-        ),
+        option("--sample", "Number of items of each task, drawn at random for each person; in talks, the number of"
+            " models.", type=_COUNT, default=0),
         option("--official", "Use the official items ('sociometer get data'), not the bundled ones.", is_flag=True),
         option("--data", "Folder that holds the official files; implies --official.", type=click.Path(), default=""),
         option("--role roles", "Model for another role; repeat for several.", multiple=True, metavar="ROLE=MODEL"),
-        option("--set settings", "Setting of the instrument; repeat for several.", multiple=True, metavar="NAME=VALUE"),
+        option("--set settings", "Setting of the instrument; repeat for several.", multiple=True,
+            metavar="NAME=VALUE"),
         *_text_options(),
-        option(
-            "--ask asks",
-            "Question about the person, such as 'age; number 18..99; required', or 'PROLIFIC_PID; panel' for the id in"
-            " a panel's link; repeat for several.",
-            multiple=True,
-        ),
-        option(
-            "--shows",
-            "Feedback at the end: nothing, the score, or the score compared with people.",
-            type=click.Choice(["nothing", "score", "place"]),
-            default="nothing",
-        ),
-        option(
-            "--order",
-            "Order of the items: as in the files, or random for each participant.",
-            type=click.Choice(["fixed", "random"]),
-            default="fixed",
-        ),
+        option("--ask asks", "Question about the person, such as 'age; number 18..99; required', or 'PROLIFIC_PID;"
+            " panel' for the id in a panel's link; repeat for several.", multiple=True),
+        option("--shows", "Feedback at the end: nothing, the score, or the score compared with people.",
+            type=click.Choice(["nothing", "score", "place"]), default="nothing"),
+        option("--order", "Order of the items: as in the files but with twins far apart, as in the files, or random"
+            " for each person.", type=click.Choice(["apart", "fixed", "random"]), default="apart"),
         option("--attention", "Number of attention checks among the items.", type=click.IntRange(0, 20), default=0),
-        option(
-            "--most-failed",
-            "Number of attention checks that a participant may fail without being flagged; by default none of one, one"
-            " of 2 to 12, two of 13 to 20: more are improbable for people who fail one in 50.",
-            type=_COUNT,
-        ),
-        option(
-            "--fastest",
-            "Shortest median response time; faster participants are flagged.",
-            type=Range(0),
-            default=FASTEST_SECONDS,
-            metavar="SECONDS",
-        ),
-        _flagged_option(),
+        *_flag_options(FASTEST_SECONDS),
         option("--quota", "Maximum number of participants who start.", type=click.IntRange(1), default=1_000),
-        *cap_options("for each participant's run; --max-cost of talks is for the whole study"),
-    ),
-    stored_command(
-        "open",
-        _open,
-        "Serve a study until Ctrl-C, and print the link for participants.",
-        _NAME,
-        *place_options(8766),
-        option(
-            "--role roles",
-            "Model for a role, if it has an address or is a Python function; given again to confirm it.",
-            multiple=True,
-            metavar="ROLE=MODEL",
-        ),
-        option(
-            "--per-address",
-            "Maximum number of people who join from one network address in an hour; raise it for a classroom.",
-            type=click.IntRange(1),
-            default=PER_ADDRESS,
-        ),
+        *cap_options("for each participant's run; --max-cost of talks is for the whole study")),
+    stored_command("open", _open, "Serve a study until Ctrl-C, and print the link for participants.",
+        _NAME, *place_options(8766),
+        option("--role roles", "Model for a role, if it has an address or is a Python function; given again to"
+            " confirm it.", multiple=True, metavar="ROLE=MODEL"),
+        option("--per-address", "Maximum number of people who join from one network address in an hour; raise it for"
+            " a classroom.", type=click.IntRange(1), default=PER_ADDRESS),
         option("--lab", "People use one browser after the other; the link begins with the next.", is_flag=True),
-    ),
-    stored_command(
-        "change",
-        _change,
-        "Change the quota or the texts of a study, and whether flagged people count.",
+        option("--preview", "Try the study yourself: what you answer is stored nowhere.", is_flag=True)),
+    stored_command("change", _change, "Change the quota, the texts and the exclusions of a study.",
         _NAME,
-        _flagged_option(),
+        option("--exclude excluded", "Participant whom results leave out, such as your own trial; repeat for"
+            " several.", multiple=True, metavar="PERSON"),
+        option("--because", "Why; stored, and shown wherever people are listed.", metavar="TEXT"),
+        option("--include included", "Participant whom --exclude left out, and who counts again; repeat for several.",
+            multiple=True, metavar="PERSON"),
+        *_flag_options(None),
         option("--quota", "Maximum number of participants who start.", type=click.IntRange(1)),
-        *_text_options(),
-    ),
+        *_text_options()),
     stored_command("list", _list, "List the studies."),
-    stored_command("show", _show, "Show the progress of each participant.", _NAME),
-    stored_command(
-        "export",
-        _export,
-        "Write the answers to each task with times, scores and what people said about themselves, the items, and a"
-        " codebook, as CSV files.",
+    stored_command("show", _show, "Show the progress and scores of each participant, and who counts.", _NAME),
+    stored_command("export", _export, "Write the answers to each task with times, scores and what people said about"
+        " themselves, the items, and a codebook, as CSV files.",
         _NAME,
-        option("--to", "Folder to write to.", type=click.Path(path_type=Path), required=True),
-    ),
-    stored_command(
-        "norms",
-        _norms,
-        "Write a norm of the people who count: percentiles, strata by sex and age, and items. 'run --norm'"
-        " then shows the share of people below a model. Nobody can be recognised in it.",
+        option("--to", "Folder to write to.", type=click.Path(path_type=Path), required=True)),
+    stored_command("norms", _norms, "Write a norm of the people who count: percentiles, strata by sex and age, and"
+        " items. 'run --norm' then shows the share of people below a model. Nobody can be recognised in it.",
         _NAME,
-        option("--to", "File to write.", type=click.Path(path_type=Path, dir_okay=False), required=True),
-    ),
-    stored_command(
-        "plan",
-        _plan,
-        "Show how many people a norm of INSTRUMENT needs: simulated people take its items.",
+        option("--to", "File to write.", type=click.Path(path_type=Path, dir_okay=False), required=True)),
+    stored_command("plan", _plan, "Show how many people a norm of INSTRUMENT needs: simulated people take its items.",
         click.Argument(["instrument"]),
         option("--task tasks", "Task of the instrument.", multiple=True),
         option("--limit", "Number of items to sample.", type=int),
         option("--percentile", "Percentile to measure.", type=Range(1, 99), default=50.0),
         option("--width", "Half-width of its interval, in percent.", type=Range(0.5, 50), default=5.0),
-        option(
-            "--mean mean_width",
-            "Half-width of the interval of the mean, as the measure is shown.",
-            type=Range(0, min_open=True),
-        ),
-        option(
-            "--spread",
-            "Standard deviation of people's scores, as the measure is shown [default: that of the paper,"
-            " or of abilities with a standard deviation of 1 logit].",
-            type=Range(0, min_open=True),
-        ),
-    ),
-    stored_command(
-        "withdraw",
-        _withdraw,
-        "Delete all data of a participant of a closed study, given by id or code. Participants can do so themselves at"
-        " any time.",
-        _NAME,
-        click.Argument(["participant"]),
-    ),
-]
+        option("--mean mean_width", "Half-width of the interval of the mean, as the measure is shown.",
+            type=Range(0, min_open=True)),
+        option("--spread", "Standard deviation of people's scores, as the measure is shown [default: that of the"
+            " paper, or of abilities with a standard deviation of 1 logit].", type=Range(0, min_open=True))),
+    stored_command("withdraw", _withdraw, "Delete all data of a participant of a closed study, given by id or code,"
+        " after a question. Participants can do so themselves at any time.",
+        _NAME, click.Argument(["participant"]),
+        option("--yes", "Do not ask.", is_flag=True)),
+]  # fmt: skip
 
-command = Group("study", commands=_COMMANDS, help="Give the same tests to people, in the browser.")
+_HELP = "Give the same tests to people, in the browser. 'sociometer store delete STUDY' deletes a study."
+command = Group("study", commands=_COMMANDS, help=_HELP)

@@ -379,9 +379,14 @@ def print_text(text: str, *, err: bool = False, whole: bool = False) -> None:
     rich_console.Console(highlight=False, stderr=err).print(rich_text.Text(harmless(text)), soft_wrap=whole)
 
 
-def print_table(table: Table, *, piped: bool = True) -> None:
-    """Prints one table in full; for short tables. Without `piped` it has aligned columns in a pipe too."""
-    _print_text(text_of(table), everything=False, piped=piped)
+def print_table(table: Table, *, piped: bool = True) -> str:
+    """Prints one table in full; for short tables. Without `piped` it has aligned columns in a pipe too.
+
+    Returns in words what did not fit.
+    """
+    text = _print_text(text_of(table), everything=False, piped=piped)
+    narrow = tuple(name for name in text.hidden_columns if name not in table.details)
+    return _what_is_hidden([structs.replace(text, hidden_columns=narrow)], 0)
 
 
 def _print_text(text: TableText, everything: bool, *, piped: bool = True) -> TableText:

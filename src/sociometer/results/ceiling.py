@@ -25,7 +25,7 @@ class End(Struct, frozen=True):
     shows: float
     """The smallest true difference of another model from this one that the items show with a power of 80 %."""
 
-    def sentence(self, where: str, known: MeasureCard, measure: Measure) -> str:
+    def sentence(self, where: str, known: MeasureCard, measure: Measure, who: str) -> str:
         """What it means for a run: “sesi/questions: accuracy 100 % [91, 100] is at the top (100 %), so …”."""
         score = f"{where}: {lowered(known.title)} {estimate(measure.value, known.unit, measure.interval)}"
         value = number(self.value, known.unit)
@@ -35,7 +35,7 @@ class End(Struct, frozen=True):
         end = f"is at the top ({value})" if self.at == "top" else f"cannot be told from chance ({value})"
         size = amount(self.shows, known.unit, interval=measure.interval)
         shows = f"its {measure.items} items show differences of {size} or more"
-        return f"{score} {end}, so this test does not separate such models: {shows}."
+        return f"{score} {end}, so this test does not separate such {who}: {shows}."
 
 
 def end_of(known: MeasureCard, summary: Summary, chance: float | None) -> End | None:

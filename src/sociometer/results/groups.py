@@ -12,7 +12,7 @@ from sociometer.core.command import StudyPerson
 from sociometer.core.conversation import Event
 from sociometer.core.errors import StoreError, UsageError, hint
 from sociometer.core.instrument import Instrument
-from sociometer.core.measure import Cell, Summary, Table
+from sociometer.core.measure import Summary
 from sociometer.core.task import AnyRun, Episode
 from sociometer.core.words import grouped
 from sociometer.statistics.item_values import item_values
@@ -22,24 +22,19 @@ from sociometer.store.runs import RunSearch
 from sociometer.store.store import Store
 from sociometer.store.stored_run import StoredRun, status_of
 from sociometer.store.studies import (
+    NOT_BEGUN,
+    Decision,
     Facts,
     Participant,
-    Rule,
     Study,
     StudyBook,
     Timing,
     check_lots,
     check_places,
+    decide,
     flag_rules,
-    flags,
-    missing_rule,
-    reasons,
     study_books,
 )
-
-COLUMNS = (
-    "participant", "run", "status", "items", "failed", "answers", "seconds", "checks failed", "flagged", "excluded",
-)  # fmt: skip
 
 
 class Taking:
@@ -51,36 +46,28 @@ class Taking:
         self.timings: dict[str, list[Timing]] = grouped((one.participant, one) for one in book.timings(study.name))
         self._passed = book.passed_checks(study.name)
 
-    def row(self, one: Participant, say: Callable[[Rule], str]) -> tuple[Cell, ...]:
-        """A participant as the table shows them; `say` puts a reason for an exclusion into words."""
-        status, facts = self.facts(one)
-        failed = sum(self.store.episodes.counts(run)[1] for run in one.runs)
-        flagged = "; ".join(map(say, flags(self.study, facts).values()))
-        why = "; ".join(map(say, reasons(self.study, facts))) if status != "playing" else ""
-        about = tuple(one.about.get(question, "") for question in self.study.questions)
-        took = round(sum(facts.seconds), 1)
-        return (
-            one.id, " ".join(one.runs), status, facts.done, failed, len(facts.seconds), took, facts.failed_checks,
-            flagged, why, *about,
-        )  # fmt: skip
+    def decision(self, one: Participant, *, count_missing: bool = True) -> tuple[Facts, Decision]:
+        """What is known about a participant, and whether they count."""
+        facts = self._facts(one)
+        return facts, decide(self.study, facts, one.excluded, count_missing=count_missing)
 
-    def facts(self, one: Participant) -> tuple[str, Facts]:
-        """The status of a participant's run, and what the rules look at."""
-        every = list(filter(None, map(self._record, one.runs)))
+    def _facts(self, one: Participant) -> Facts:
+        every = self.records(one)
         done = {record.id: self.store.episodes.counts(record.id)[0] for record in every}
         total = self.study.items or sum(record.manifest.episodes for record in every)
         over = len(every) == len(one.takes(self.study)) and every[-1].status is RunStatus.FINISHED
         wrong = self._failed_checks(one, sum(done.values()), total, over=over)
         records = [record for record in every if self._place is None or record.id == self.run_of(one)]
         planned = total if records and self._place is None else sum(record.manifest.episodes for record in records)
-        status = str(status_of(self.store, records[-1])) if records else "not started"
+        status = (
+            str(status_of(self.store, records[-1])) if records else "run deleted" if self.run_of(one) else NOT_BEGUN
+        )
         if one.screened_out or (status == "finished" and self._place is None and not over):
             status = "screened out" if one.screened_out else "stopped"
         timings = self.timings.get(one.id, [])
         patterns, seconds = (each.pattern for each in timings), (each.spent for each in timings)
-        return status, Facts(
-            sum(done[record.id] for record in records), planned, wrong, tuple(patterns), tuple(seconds)
-        )
+        answered = sum(done[record.id] for record in records)
+        return Facts(answered, planned, wrong, tuple(patterns), tuple(seconds), status)
 
     def run_of(self, one: Participant) -> str:
         """A participant's run of this instrument; empty if it has not begun."""
@@ -90,6 +77,10 @@ class Taking:
         """The same run, if it is stored."""
         return self._record(run) if (run := self.run_of(one)) else None
 
+    def records(self, one: Participant) -> list[RunRecord]:
+        """Their stored runs, in their order."""
+        return list(filter(None, map(self._record, one.runs)))
+
     def _record(self, run: str) -> RunRecord | None:
         return next(self.store.runs.found(RunSearch(ids=(run,))), None)
 
@@ -98,19 +89,6 @@ class Taking:
         passed = self._passed.get(one.id, {})
         places = check_places(self.study, check_lots(self.study, one.id), planned)
         return sum(not passed.get(number, False) for number, after in enumerate(places) if over or after < done)
-
-
-def participants_table(study: Study, book: StudyBook, store: Store, say: Callable[[Rule], str] = str) -> Table:
-    """Every participant of a study; the last columns are what the study asks about the person."""
-    taking = Taking(study, book, store)
-    rows = tuple(taking.row(one, say) for one in taking.participants)
-    note = f"Results and norms leave out participants with {missing_rule()}."
-    note += f" Flagged, and {'left out too' if study.excludes_flagged else 'not left out'}: participants with "
-    note += "; ".join(map(str, flag_rules(study))) + "."
-    if leaving := [one.id for one in book.withdrawing() if one.study == study.name]:
-        withdraw = hint("study withdraw", study.name, "PARTICIPANT")
-        note += f" Withdrawals that are not finished ('{withdraw}'): {', '.join(leaving)}."
-    return Table("participants", f"Study {study.name}", (*COLUMNS, *study.questions), rows, note)
 
 
 def takings(store: Store, study: str = "") -> dict[str, Taking]:
@@ -133,11 +111,11 @@ def people_of_study(store: Store, study: str) -> dict[str, StudyPerson]:
     """
     return {
         run: StudyPerson(
-            one.id, "; ".join(map(str, reasons(taking.study, facts, count_missing=False))), taking.study.readers
+            one.id, "; ".join(map(str, taking.decision(one, count_missing=False)[1].excluded)), taking.study.readers
         )
         for taking in takings(store, study).values()
         for one in taking.participants
-        if (run := taking.run_of(one)) and (facts := taking.facts(one)[1])
+        if (run := taking.run_of(one))
     }
 
 
@@ -153,12 +131,19 @@ class PeopleRun(StoredRun):
     """
 
     def __init__(
-        self, taking: Taking, name: str, members: list[RunRecord], flagged: int, excluded: int, instrument: Instrument
+        self,
+        taking: Taking,
+        name: str,
+        members: list[RunRecord],
+        flagged: int,
+        why: Counter[str],
+        instrument: Instrument,
     ) -> None:
-        store, self._study, self.flagged, self.excluded = taking.store, taking.study, flagged, excluded
+        store, self._study, self.flagged, self.excluded = taking.store, taking.study, flagged, why.total()
+        self.why_excluded = ", ".join(f"{count} {kind}" for kind, count in why.most_common())
         self._talks = taking.study.talks
         self._members = [StoredRun(store, record, instrument) for record in members]
-        first, counts = members[0], {"flagged": flagged, "excluded": excluded}
+        first, counts = members[0], {"flagged": flagged, "excluded": self.excluded}
         more = (f", {count} {what}" for what, count in counts.items() if count)
         said = f"people ({name}, n = {len(members)}{''.join(more)})"
         if self._talks:
@@ -276,20 +261,18 @@ def study_run(store: Store, name: str, load: Callable[[str], Instrument]) -> Peo
     if not known:
         return None
     taking = known[name]
-    members, flagged, excluded = [], 0, 0
+    members, flagged, why = [], 0, Counter[str]()
     for one in taking.participants:
-        record = taking.record(one)
-        status, facts = taking.facts(one)
-        if reasons(taking.study, facts) or record is None:
-            excluded += status != "playing" and record is not None
-        else:
+        record, (_, decision) = taking.record(one), taking.decision(one)
+        why.update(filter(None, [decision.kind]))
+        if decision.counts and record is not None:
             members.append(record)
-            flagged += bool(flags(taking.study, facts))
+            flagged += bool(decision.flags)
     if not members:
         raise UsageError(
-            f"nobody in study {name} counts yet ({excluded} excluded); '{hint('study show', name)}' lists everyone."
+            f"nobody in study {name} counts yet ({why.total()} excluded); '{hint('study show', name)}' lists everyone."
         )
-    return PeopleRun(taking, name, members, flagged, excluded, load(members[0].instrument))
+    return PeopleRun(taking, name, members, flagged, why, load(members[0].instrument))
 
 
 def groups_of(store: Store, load: Callable[[str], Instrument]) -> dict[str, PeopleRun]:

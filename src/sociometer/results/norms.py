@@ -17,10 +17,11 @@ from sociometer.core.measure import Table
 from sociometer.core.sheets import whole_file
 from sociometer.core.task import AnyRun
 from sociometer.results.groups import PeopleRun, study_run
+from sociometer.statistics.formatting import amount, estimate
 from sociometer.statistics.item_values import item_values
 from sociometer.statistics.norms import ItemNorm, NormFile, Stratum, TaskNorm, curve_of, decisive_settings
 from sociometer.statistics.people import FEWEST_PEOPLE, groups_of, sample_text, told_groups
-from sociometer.statistics.reliability import cronbach_alpha
+from sociometer.statistics.reliability import cronbach_alpha, standard_error_of_measurement, story_sums
 from sociometer.store.store import Store
 from sociometer.store.studies import find_study
 
@@ -59,7 +60,7 @@ def write_norm(norm: NormFile, taken: RunConfig, to: Path, checked: Callable[[Ru
 
 def _task_norm(run: PeopleRun, task: str, card: MeasureCard, groups: Sequence[Mapping[str, str]]) -> TaskNorm:
     definition, lower = run.definition.task(task), card.better == "lower"
-    sample = sample_text(groups, run.flagged)
+    sample = sample_text(groups, run.flagged, run.excluded)
     view = definition.headline(run.view(task))
     if definition.of_people is not None:
         values, own = definition.of_people(view, run.id, sample)
@@ -86,13 +87,34 @@ def _task_norm(run: PeopleRun, task: str, card: MeasureCard, groups: Sequence[Ma
         name: ItemNorm(asked[name][0], int(count), float(mean), float(spread), asked[name][1])
         for name, count, mean, spread in zip(names, known.sum(axis=0), means, spreads, strict=True)
     }
-    whole = table[known.all(axis=1)]
+    # Items of one story share their error, so they are one part of the test.
+    known_stories = {item.id: item.cluster or item.id for item, *_ in view.scored()}
+    stories, alpha = [known_stories[name] for name in names], None
+    if len(set(stories)) > 1:
+        alpha = cronbach_alpha(*story_sums(table[known.all(axis=1)], stories), minimum_subjects=FEWEST_PEOPLE)
     return TaskNorm(
         run.id, sample, card.name, len(people), float(scores.mean()), float(scores.std(ddof=1)),
         curve_of(scores, lower_is_better=lower), items, round(float(known.sum(axis=1).mean()), 1),
-        cronbach_alpha(whole, minimum_subjects=FEWEST_PEOPLE).value if len(names) > 1 else None, tuple(strata),
+        alpha.value if alpha else None, tuple(strata),
         run.manifest.other_roles, own=own,
+        alpha_interval=alpha.interval if alpha else None,
     )  # fmt: skip
+
+
+def reliability_note(norm: TaskNorm, card: MeasureCard) -> str:
+    """How reliable the scores of the people are, and what that means for one of them.
+
+    Limits: Nunnally, J. C., and Bernstein, I. H. (1994). Psychometric theory, 3rd ed.
+    """
+    if norm.alpha is None or norm.alpha_interval is None:
+        return "Reliability is not known: too few people answered all of the items."
+    what = "enough for single people" if norm.alpha >= 0.9 else "enough for means of groups, not for single people"
+    what = "too low to say anything about a single person; more items raise it" if norm.alpha < 0.7 else what
+    error = standard_error_of_measurement(norm.deviation, max(0.0, norm.alpha))
+    return (
+        f"Cronbach's alpha {estimate(norm.alpha, 'number', norm.alpha_interval)}: {what}. Standard error of"
+        f" measurement {amount(error, card.unit)}: one person's score is known to ± {amount(1.96 * error, card.unit)}."
+    )
 
 
 def _asked(view: AnyRun) -> dict[str, tuple[str, dict[str, float]]]:

@@ -199,8 +199,7 @@ class Gate(Shown, frozen=True):
     condition: str
 
     def __str__(self) -> str:
-        return "
-".join(filter(None, (*self.failures, self.passed, self.could_see)))
+        return "\n".join(filter(None, (*self.failures, self.passed, self.could_see)))
 
     def __bool__(self) -> bool:
         return self.holds

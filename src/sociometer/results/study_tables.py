@@ -22,10 +22,11 @@ from sociometer.core.task import Episode
 from sociometer.core.words import grouped
 from sociometer.results.groups import Taking, takings
 from sociometer.results.norms import norm_tables, study_norm, write_norm
+from sociometer.results.participants import results_of
 from sociometer.store.person_questions import PersonQuestion
 from sociometer.store.store import Store
 from sociometer.store.stored_run import StoredRun
-from sociometer.store.studies import Participant, Timing, find_study, flags, reasons, role_of_people, study_books
+from sociometer.store.studies import Participant, Timing, find_study, role_of_people, study_books
 
 Row = dict[str, Any]
 _MOST_PARTS = 6
@@ -34,6 +35,7 @@ _MOST_VALUES = 12
 """A column with more different texts has no list of values in the codebook."""
 _LONGEST, _LONGEST_VALUE = 64, 40
 _ITEM_NAMES = {"options": "option", "standard": "key", "answer": "key"}
+_NAMED = ("condition_", "item_", "excluded_", "counts_")
 _NUMBER = re.compile(r"-?\d+(\.\d+)?")
 _READ = re.compile(r"^(read_).*?([a-z]+)(_\d+)*$")
 _LINE_END = re.compile(r"\r\n|[\r\n\u2028\u2029]")
@@ -43,6 +45,7 @@ _MEANINGS = {
     "instrument": "instrument",
     "task": "task of the instrument",
     "item": "item; items.csv has its text",
+    "item_key": "right option, counted from 0: 0 is item_option_1",
     "cluster": "what the item shares with others, such as a story",
     "content": "the whole item as played, with its key, as JSON",
     "read_points": "points that are scored, after a repair",
@@ -70,15 +73,18 @@ _MEANINGS = {
     "flag_speed": "1 if the median time for a question is under the limit of the study",
     "flag_line": "1 if nearly all answers are the same",
     "flag_checks": "1 if more attention checks failed than the study allows",
-    "excluded": "why results leave this person out; empty if they count",
+    "excluded": "why results leave this person out; empty if they count, did not begin or are still answering",
+    "counts": "1 if results count this person",
 }
 _PREFIXES = {
     "condition_": "group of the item or of the answer",
-    "item_": "part of the item; a place among the options counts from 0",
+    "item_": "part of the item",
     "result_": "the person's result over the items that they answered",
     "read_": "answer as read; a value that is a place in items.csv counts from 0, a number in a column's name from 1",
     "score_": "score of the item (empty if it has none)",
     "about_": "asked about the person",
+    "excluded_": "the same for one instrument or model of the study",
+    "counts_": "the same for one instrument or model of the study",
 }
 
 
@@ -137,7 +143,7 @@ def write_study(store: Store, study: str, load: Callable[[str], Instrument], fol
     tables = study_tables(store, study, load)
     for name, table in tables.items():
         with whole_file(folder / f"{name}.csv", private=True, within=folder) as file:
-            file.write_text(write_sheet(table.columns, table.rows, guard_formulas=True), encoding="utf-8")
+            file.write_text(sheet_of(table), encoding="utf-8")
     return {f"{name}.csv": len(table.rows) for name, table in tables.items()}
 
 
@@ -154,6 +160,11 @@ def study_tables(store: Store, study: str, load: Callable[[str], Instrument]) ->
     return found
 
 
+def sheet_of(table: Table) -> str:
+    """A table as CSV."""
+    return write_sheet(table.columns, table.rows, guard_formulas=True)
+
+
 def _study_rows(
     store: Store, study: str, load: Callable[[str], Instrument]
 ) -> tuple[dict[str, list[Row]], dict[tuple[str, str], Row]]:
@@ -167,8 +178,12 @@ def _study_rows(
     listed = {name: {"person": name, **more, **person} for name, (person, more) in people.items()}
     tables: dict[str, list[Row]] = {"people": [*listed.values()], "items": []}
     asked = {names[question.name]: _declared(question) for question in whole.study.asked}
-    for taking, one in ((part, one) for part in parts.values() for one in part.participants):
-        person, record = people[one.id][0], taking.record(one)
+    for part, one in [(part, one) for part, each in parts.items() for one in each.participants]:
+        taking = parts[part]
+        person, record = _person(taking, one, names)[0], taking.record(one)
+        if whole.study.further:  # who did not finish one instrument may count in another
+            own = _slug(part.removeprefix(f"{study}."))
+            listed[one.id] |= {f"{fact}_{own}": person[fact] for fact in ("excluded", "counts")}
         if record is None:
             continue
         run = StoredRun(store, record, load(record.instrument))
@@ -176,15 +191,15 @@ def _study_rows(
         places = {place: number for number, place in enumerate(times, 1)}
         for task in run.tasks:
             name = f"{run.instrument}_{task}"
-            results = {found.name: found.value for found in run.made_summary(task).measures if not found.group}
+            results = results_of(run, task)
             for measure in run.definition.card.measures_of(task):
                 about: Row = {"title": measure.title, "unit": measure.unit, "better": measure.better}
                 about |= {"possible_lowest": measure.low, "possible_highest": measure.high}
                 declared.setdefault((name, f"score_{_slug(measure.value)}"), about)
-                if (measure.primary or measure.on_norm) and measure.name in results:
+                if measure.name in results:
                     column = f"result_{name}_{_slug(measure.name)}"
                     declared.setdefault(("people", column), about)
-                    listed[one.id][column] = results[measure.name]
+                    listed[one.id][column] = results[measure.name].value
             for episode in run.episodes(task):
                 place = (task, episode.item.id)
                 head = {"person": one.id, "item": episode.item.id, "position": places.get(place)}
@@ -205,14 +220,14 @@ def _study_rows(
 
 def _person(taking: Taking, one: Participant, names: dict[str, str]) -> tuple[Row, Row]:
     """What every table has about a person, and what only the table of people has."""
-    status, facts = taking.facts(one)
+    facts, decision = taking.decision(one)
     about = {column: one.about.get(question) for question, column in names.items()}
     joined = datetime.fromtimestamp(one.joined, UTC).strftime("%Y-%m-%d %H:%M:%S")
-    excluded = "; ".join(map(str, reasons(taking.study, facts)))
-    more: Row = {"joined": joined, "status": status, "items": facts.done, "planned": facts.planned}
+    more: Row = {"joined": joined, "status": facts.status, "items": facts.done, "planned": facts.planned}
     more["seconds_median"] = round(median(facts.seconds), 3) if facts.seconds else None
-    flagged = {f"flag_{kind}": int(kind in flags(taking.study, facts)) for kind in ("speed", "line", "checks")}
-    return {"checks_failed": facts.failed_checks, **flagged, "excluded": excluded, **about}, more
+    flagged = {f"flag_{kind}": int(kind in decision.flags) for kind in ("speed", "line", "checks")}
+    counted: Row = {"excluded": "; ".join(map(str, decision.excluded)), "counts": int(decision.counts)}
+    return {"checks_failed": facts.failed_checks, **flagged, **counted, **about}, more
 
 
 def _answers(run: StoredRun, task: str, episode: Episode[Any, Any], times: list[Timing]) -> Iterator[Row]:
@@ -306,7 +321,7 @@ def _cell(value: Any, number: bool = False) -> Any:
 def _columns(rows: list[Row]) -> list[str]:
     """The columns of a table: who and what, then the answer, the scores and the person."""
     ranks = {"condition_": 1, "read_": 2, "score_": 3, "unreadable": 4, "failure": 4, "checks_failed": 5, "about_": 6}
-    ranks |= {"flag_": 5, "excluded": 5}
+    ranks |= {"flag_": 5, "excluded": 5, "counts": 5}
     found = dict.fromkeys(column for row in rows for column in row)
     return sorted(found, key=lambda column: max((ranks[one] for one in ranks if column.startswith(one)), default=0))
 
@@ -321,9 +336,10 @@ def _codebook(tables: dict[str, list[Row]], declared: dict[tuple[str, str], Row]
             listed = kind == "text" and len(set(known)) <= _MOST_VALUES and column not in ("person", "joined")
             values = sorted(set(map(str, known))) if listed else []
             prefix = next((one for one in _PREFIXES if column.startswith(one)), "")
-            said = _MEANINGS.get(_READ.sub(r"\1\2", column)) or _PREFIXES[prefix]
-            named = column.removeprefix(prefix).replace("_", " ") if prefix in ("condition_", "item_") else None
-            title, yes_or_no = about.get("title") or named, column == "last" or column.startswith("flag_")
+            place = column != "item_key" or all(isinstance(cell, int) for cell in known)
+            said = (_MEANINGS.get(_READ.sub(r"\1\2", column)) if place else "") or _PREFIXES[prefix]
+            named = column.removeprefix(prefix).replace("_", " ") if prefix in _NAMED else None
+            title, yes_or_no = about.get("title") or named, column == "last" or column.startswith(("flag_", "counts"))
             seen = " | ".join(values) if all(len(one) <= _LONGEST_VALUE for one in values) else None
             yield {
                 "table": f"{name}.csv",

@@ -160,15 +160,17 @@ def _unread(run: StoredRun, measure: Measure) -> str:
 def _ends(run: StoredRun) -> list[str]:
     """What it means that scores are at the top or at chance, and which tests have room."""
     found = {} if run.manifest.config.subject.startswith("baseline/") else ends_of(run)
-    return [*(said for said, _ in found.values()), *room_sentences(end.at for _, end in found.values() if end.sure)]
+    room = [] if run.people else room_sentences(end.at for _, end in found.values() if end.sure)
+    return [*(said for said, _ in found.values()), *room]
 
 
 def ends_of(run: StoredRun) -> dict[str, tuple[str, End]]:
     """The tasks of a run whose primary measure is at an end of the test, each with a sentence about it."""
     lines = {line.task: line for line in lines_of(run)[::-1] if line.card.primary and not line.measure.group}
     ends = {task: end_of(line.card, run.summary(task), line.chance) for task, line in lines.items()}
+    who = "people" if run.people else "models"
     return {
-        task: (end.sentence(f"{run.instrument}/{task}", lines[task].card, lines[task].measure), end)
+        task: (end.sentence(f"{run.instrument}/{task}", lines[task].card, lines[task].measure, who), end)
         for task, end in reversed(ends.items())
         if end is not None
     }

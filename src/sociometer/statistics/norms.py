@@ -13,7 +13,7 @@ from msgspec import Meta, Struct, structs
 from sociometer.core.card import PERCENTILE, Card, MeasureCard
 from sociometer.core.errors import DataError, UsageError, hint
 from sociometer.core.lazy import lazy
-from sociometer.core.measure import Case, Measure, Summary, Table
+from sociometer.core.measure import Case, Interval, Measure, Summary, Table
 from sociometer.core.source import Source
 from sociometer.core.task import AnyRun, Item, Task
 from sociometer.statistics.distributions import t_below
@@ -73,6 +73,7 @@ class TaskNorm(Struct, frozen=True):
     kind: Literal["people"] = "people"
     own: Any = None
     """What the instrument itself needs to score on this norm."""
+    alpha_interval: Interval | None = None
 
     def __post_init__(self) -> None:
         if any(one[0] >= two[0] for one, two in zip(self.curve, self.curve[1:], strict=False)):

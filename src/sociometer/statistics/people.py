@@ -185,7 +185,7 @@ def told_groups(groups: Sequence[Mapping[str, str]]) -> dict[tuple[str, str], in
     return found
 
 
-def sample_text(groups: Sequence[Mapping[str, str]], flagged: int) -> str:
-    """The people in a line, with how many may not have read the questions."""
+def sample_text(groups: Sequence[Mapping[str, str]], flagged: int, excluded: int) -> str:
+    """The people in a line, with how many may not have read the questions, and how many others are left out."""
     told = [f"{column} {name} ({count})" for (column, name), count in told_groups(groups).items()]
-    return "; ".join([f"{len(groups)} people, {flagged} flagged", *told])
+    return "; ".join([f"{len(groups)} people, {flagged} flagged, {excluded} excluded", *told])

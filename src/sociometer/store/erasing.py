@@ -76,6 +76,21 @@ def withdraw(database: Database, participant: str, forget: Forget) -> Erased:
     return Erased()
 
 
+def delete_study(database: Database, study: str, forget: Forget) -> int:
+    """Erases all participants of a study, then the study; returns their number. If it fails, nobody counts any more."""
+    everyone: list[Participant] = []
+    for book in study_books(database.place):
+        everyone += book.participants(study)
+        for one in everyone:
+            book.begin_withdrawal(one.id)
+        # The last one's answers sweep the traces of all, so it is somebody who has some.
+        everyone = sorted((one for one in book.withdrawing() if one.study == study), key=lambda one: bool(one.runs))
+        for number, one in enumerate(everyone, 1):
+            _finish(database, book, one, forget, sweep=number == len(everyone))
+        book.delete(study)
+    return len(everyone)
+
+
 def finish_withdrawals(database: Database, forget: Forget) -> None:
     """Erases all participants who have asked for it; one whose run another process holds is left for later."""
     with suppress(SociometerError):
@@ -86,7 +101,7 @@ def finish_withdrawals(database: Database, forget: Forget) -> None:
             book.sweep()
 
 
-def _finish(database: Database, book: StudyBook, one: Participant, forget: Forget) -> Erased:
+def _finish(database: Database, book: StudyBook, one: Participant, forget: Forget, *, sweep: bool = True) -> Erased:
     erased, runs = Erased(), {*one.runs}
     if database.is_current():
         with database.errors(), closing(database.connect(writable=False)) as connection:
@@ -94,13 +109,15 @@ def _finish(database: Database, book: StudyBook, one: Participant, forget: Forge
             query = "SELECT id FROM run WHERE name = ? OR name LIKE ?"
             named = connection.execute(query, (run_name(one.study, one.id), run_name(f"{one.study}.%", one.id)))
             runs.update(run for (run,) in named)
-        erased = erase_person(database, runs, identity_of(one.id), forget) if runs else erased
-    book.end_withdrawal(one)
+        erased = erase_person(database, runs, identity_of(one.id), forget, sweep=sweep) if runs else erased
+    book.end_withdrawal(one, sweep=sweep)
     return erased
 
 
-def erase_person(database: Database, runs: Collection[str], identity: Identity, forget: Forget) -> Erased:
-    """Deletes runs, that player's replies to any run, and everything made from them, without a trace in the files.
+def erase_person(
+    database: Database, runs: Collection[str], identity: Identity, forget: Forget, *, sweep: bool = True
+) -> Erased:
+    """Deletes runs, that player's replies to any run, and everything made from them; `sweep` leaves no trace in files.
 
     If another process holds one of the runs, what was made from them is deleted, and they stay.
     """
@@ -125,7 +142,8 @@ def erase_person(database: Database, runs: Collection[str], identity: Identity, 
             raise
         if busy is not None:
             raise busy
-        database.remove_traces(connection)
+        if sweep:
+            database.remove_traces(connection)
     return structs.replace(erased, units=units, labels=labels)
 
 

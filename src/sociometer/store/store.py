@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from sociometer.store.database import Connection, Database
 from sociometer.store.episodes import Episodes
-from sociometer.store.erasing import Erased, finish_withdrawals, withdraw
+from sociometer.store.erasing import Erased, delete_study, finish_withdrawals, withdraw
 from sociometer.store.journal import Journal, ProviderBatches
 from sociometer.store.place import StorePlace, StoreUrl, parse_place
 from sociometer.store.records import RunRecord, Totals
@@ -152,6 +152,10 @@ class Store:
     def withdraw(self, participant: str) -> Erased:
         """Erase a participant of a study whose run is not being played."""
         return withdraw(self.database, participant, self.forget)
+
+    def delete_study(self, study: str) -> int:
+        """Erase all participants of a study that is not open, and the study; their number."""
+        return delete_study(self.database, study, self.forget)
 
     def totals(self, record: RunRecord) -> Totals:
         """The counts and the spending of a run; computed now for a run in progress."""

@@ -27,7 +27,7 @@ from sociometer.store.place import StorePlace
 from sociometer.store.sqlite import RunLock, open_file
 
 Shows = Literal["nothing", "score", "place"]
-Order = Literal["fixed", "random"]
+Order = Literal["fixed", "random", "apart"]
 Outcome = Literal["finished", "screened-out", "failed-checks", "no-consent"]
 _OUTCOME = re.compile(rf"\s+(?=(?:{'|'.join(get_args(Outcome))})=)")
 PERSON = "human"
@@ -60,7 +60,7 @@ class Study(Struct, frozen=True):
     withdrawn: int = 0
     """How many participants withdrew; nothing else is stored about them."""
     order: Order = "fixed"
-    """Whether the items come in the order of the files, or in a random order for each participant."""
+    """Whether the items come in the order of the files, in that order with twins far apart, or at random."""
     attention: int = 0
     """The number of attention checks for each participant."""
     most_failed: int | None = None
@@ -150,6 +150,8 @@ class Participant(Struct, frozen=True):
     """Whether the questions after the items were answered."""
     places: tuple[int, ...] = ()
     """The parts of the study that they take, in their order; empty means all, in the order of the study."""
+    excluded: str = ""
+    """Why the owner of the study left them out of results; empty if the owner did not."""
 
     @property
     def runs(self) -> tuple[str, ...]:
@@ -364,8 +366,15 @@ class StudyBook(Book):
     def set_run(self, participant: Participant, run: str) -> None:
         """Stores which run has a participant's answers to the next instrument."""
         first, *further = (*participant.runs, run)
-        with self._quickly():
-            self._change(structs.replace(participant, run=first, further=tuple(further)))
+        with self._quickly(), self.changing():
+            current = self.participant(participant.id) or participant
+            self._change(structs.replace(current, run=first, further=tuple(further)))
+
+    def exclude(self, participant: str, reason: str) -> None:
+        """Stores why the owner leaves a participant out of results; an empty reason counts them again."""
+        with self.changing():
+            if (current := self.participant(participant)) is not None:
+                self._change(structs.replace(current, excluded=reason))
 
     def _change(self, participant: Participant) -> None:
         body = msgspec.json.encode(participant)
@@ -380,7 +389,7 @@ class StudyBook(Book):
         found = self._all(Participant, f"SELECT body FROM participant WHERE NOT {_TAKING}")  # noqa: S608
         return [one for one in found if participant in ("", one.id)]
 
-    def end_withdrawal(self, participant: Participant) -> None:
+    def end_withdrawal(self, participant: Participant, *, sweep: bool = True) -> None:
         """Deletes a participant with sessions and response times; the study keeps only the number of them."""
         with self.changing():
             study = self.study(participant.study)
@@ -388,6 +397,12 @@ class StudyBook(Book):
             self._rows("INSERT OR IGNORE INTO withdrawal VALUES ('')")
             self._rows("DELETE FROM withdrawal WHERE who = ?", participant.id)
             self.change(structs.replace(study, withdrawn=study.withdrawn + present))
+        if sweep:
+            self.sweep()
+
+    def delete(self, study: str) -> None:
+        """Deletes a study that has no participants."""
+        self._rows("DELETE FROM study WHERE name = ?", study)
         self.sweep()
 
     def sweep(self) -> None:
@@ -502,6 +517,8 @@ FASTEST_SECONDS = 2.0
 SAME_ANSWER = 0.95
 FEWEST_PATTERNS = 10
 MOST_MISSING = 0.1
+BY_HAND = "by hand: {reason}"
+NOT_BEGUN = "did not begin"
 
 
 class Facts(Struct, frozen=True):
@@ -509,10 +526,12 @@ class Facts(Struct, frozen=True):
 
     done: int
     planned: int
+    """0 if the participant has not begun."""
     failed_checks: int = 0
     patterns: tuple[str, ...] = ()
     """How each form was filled in: which position was chosen, how points were shared."""
     seconds: tuple[float, ...] = ()
+    status: str = ""
 
 
 class Rule(Struct, frozen=True):
@@ -557,10 +576,33 @@ def flags(study: Study, facts: Facts) -> dict[str, Rule]:
     return found
 
 
-def reasons(study: Study, facts: Facts, *, count_missing: bool = True) -> list[Rule]:
-    """Why a participant's answers do not count; empty if they count."""
-    missing = facts.planned - facts.done
-    found = [*flags(study, facts).values()] if study.excludes_flagged else []
-    if count_missing and (not facts.planned or missing > MOST_MISSING * facts.planned):
+class Decision(Struct, frozen=True):
+    """Whether results count a participant, and why they may not have read the questions, by kind (`flags`).
+
+    Nobody is `excluded` who has not begun or is still answering: they do not count yet.
+    """
+
+    counts: bool
+    excluded: tuple[Rule, ...] = ()
+    flags: dict[str, Rule] = {}
+
+    @property
+    def kind(self) -> str:
+        """Why somebody is excluded, in the words by which results count them; empty if nobody is."""
+        for first in self.excluded[:1]:
+            return (
+                str(first) if first.text == BY_HAND else "flagged" if first in self.flags.values() else "items missing"
+            )
+        return ""
+
+
+def decide(study: Study, facts: Facts, by_hand: str = "", *, count_missing: bool = True) -> Decision:
+    """Who counts and why not: the one rule of every result; `by_hand` is the owner's reason to leave somebody out."""
+    flagged = flags(study, facts)
+    found = [*flagged.values()] if study.excludes_flagged else []
+    if count_missing and facts.planned - facts.done > MOST_MISSING * facts.planned:
         found.insert(0, Rule("answered {done} of {planned} items", {"done": facts.done, "planned": facts.planned}))
-    return found
+    if by_hand:
+        found.insert(0, Rule(BY_HAND, {"reason": by_hand}))
+    final = facts.planned > 0 and (facts.status != "playing" or bool(by_hand))
+    return Decision(facts.planned > 0 and not found, tuple(found) if final else (), flagged)

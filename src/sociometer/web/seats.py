@@ -373,7 +373,7 @@ class Seats:
         counted = (self._store.journal.count_replies(one.id, identity_of(current.id)) for one in records if one)
         player = FormPlayer(current.id, sum(counted))
         # An engine of its own: engines share their caps over all the runs that they play.
-        engine = Engine(self._store, self._load if study.order == "fixed" else self._shuffling(study, current))
+        engine = Engine(self._store, self._load if study.order == "fixed" else self._ordering(study, current))
         plan = engine.plan(self._config(current, study, part), players={PERSON: player})
         prepared = engine.prepare(plan, continue_unfinished=True)
         if known and prepared.run.id != known.id:
@@ -403,20 +403,24 @@ class Seats:
                     found[task.name] = Practice(session, partial(task.play, item, session))
         return found
 
-    def _shuffling(self, study: Study, participant: Participant) -> Callable[..., Instrument]:
-        """Loads instruments whose items come in the participant's own order, the same each time."""
+    def _ordering(self, study: Study, participant: Participant) -> Callable[..., Instrument]:
+        """Loads instruments whose items come in the participant's order, the same each time; twins are far apart."""
 
         def load(name: str, *rest: Any) -> Instrument:
             known = self._load(name, *rest)
             made = copy(known)
-            made.tasks = {task.name: structs.replace(task, items=mixed(task)) for task in known.tasks.values()}
+            made.tasks = {task.name: structs.replace(task, items=ordered(task)) for task in known.tasks.values()}
             return made
 
-        def mixed(task: Task[Any, Any]) -> Callable[[Source], Iterable[Any]]:
+        def ordered(task: Task[Any, Any]) -> Callable[[Source], Iterable[Any]]:
             def items(source: Source) -> list[Any]:
                 found = list(task.items(source))
-                Random(f"{study.name}/{participant.id}/{task.name}/order").shuffle(found)
-                return found
+                if study.order == "random":
+                    Random(f"{study.name}/{participant.id}/{task.name}/order").shuffle(found)
+                    return found
+                pairs = [getattr(item, "pair", "") for item in found]
+                second = [bool(pair) and pair in pairs[:place] for place, pair in enumerate(pairs)]
+                return [found[place] for place in sorted(range(len(found)), key=second.__getitem__)]
 
             return items
 

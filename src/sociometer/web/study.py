@@ -20,8 +20,9 @@ from sociometer.core.errors import UsageError
 from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Summary
 from sociometer.core.settings import Settings
-from sociometer.results.groups import participants_table
-from sociometer.statistics.formatting import interval_text, number
+from sociometer.results.participants import Scores, participants_table
+from sociometer.results.study_tables import sheet_of, study_tables
+from sociometer.statistics.formatting import estimate, interval_text, number
 from sociometer.store.erasing import Withdrawing, finish_withdrawals
 from sociometer.store.store import Store
 from sociometer.store.studies import (
@@ -60,6 +61,7 @@ TEXTS: web.AppKey[dict[str, PeopleTexts]] = web.AppKey("texts", dict)
 JOINS = web.AppKey("joins", guard.RateLimit)
 LAB = web.AppKey("lab", bool)
 """Whether participants use this browser one after the other."""
+SCORES = web.AppKey("scores", Scores)
 NEW_CODES: web.AppKey[dict[str, str]] = web.AppKey("new_codes", dict)
 
 
@@ -70,7 +72,7 @@ def study_page(
     study = request[NOW]
     words = texts("study", study.language)
     return page(
-        name, status=status if problem else 200, study=study, heading=study.title or study.name,
+        name, status=status if problem else 200, study=study, heading=study.title or words["untitled"],
         problem=words[problem].format_map(context) if problem else "", language=study.language, words=words,
         visitor=next((one for one in guard.known_visitors(request) if one.role == guard.PARTICIPANT), None),
         **{"lab": request.app[LAB], **context},
@@ -288,11 +290,7 @@ def _check_page(request: web.Request, standing: Standing, check: Check, problem:
 
 
 async def _question_page(
-    request: web.Request,
-    standing: Standing,
-    question: Question,
-    problem: str = "",
-    given: dict[str, str] | None = None,
+    request: web.Request, standing: Standing, question: Question, problem: str = "", given: dict[str, str] | None = None
 ) -> web.Response:
     wanted, texts = question.answer_format, texts_of(request, standing.participant)
     fields = fields_of(wanted, texts)
@@ -410,25 +408,35 @@ async def withdraw_page(request: web.Request) -> web.StreamResponse:
 @guard.only(guard.OWNER)
 async def overview_page(request: web.Request) -> web.StreamResponse:
     """The participants of the study."""
-    book, words = request.app[BOOK], words_for(request)
+    book, words, scores = request.app[BOOK], words_for(request), request.app[SCORES]
     study = await asyncio.to_thread(book.study, request.app[STUDY].name)
     said = partial(participants_table, say=lambda rule: words(rule.text, **rule.values))
-    table = await asyncio.to_thread(said, study, book, request.app[STORE])
+    table = await asyncio.to_thread(said, study, book, request.app[STORE], scores)
+    own, asked = len(table.columns) - len(study.questions), study.questions  # which may have the name of a column
+    about = [
+        "; ".join(f"{one}: {said}" for one, said in zip(asked, row[own:], strict=True) if said) for row in table.rows
+    ]
+    results = await asyncio.to_thread(lambda: list(scores.of_people(study.name)))
     return owner_page(
         request, "study_overview.html", visitor=guard.visitor_of(request), study=study, cards=request.app[CARDS],
-        table=table, missing=missing_rule(), rules=flag_rules(study),
+        table=table, people=table.only(range(own)).records(), about=about, results=results, missing=missing_rule(),
+        rules=flag_rules(study), number=number, estimate=estimate,
     )  # fmt: skip
 
 
+@guard.only(guard.OWNER)
+async def people_file(request: web.Request) -> web.StreamResponse:
+    """The people.csv of the export."""
+    name = request.app[STUDY].name
+    tables = await asyncio.to_thread(study_tables, request.app[STORE], name, request.app[SCORES].load)
+    sent = {"Content-Disposition": f'attachment; filename="{name}-people.csv"'}
+    return web.Response(text=sheet_of(tables["people"]), content_type="text/csv", headers=sent)
+
+
 def study_application(
-    study: Study,
-    store: Store,
-    book: StudyBook,
-    load: Callable[..., Instrument],
-    per_address: int = PER_ADDRESS,
-    *,
+    study: Study, store: Store, book: StudyBook, load: Callable[..., Instrument], per_address: int = PER_ADDRESS, *,
     lab: bool = False,
-) -> web.Application:
+) -> web.Application:  # fmt: skip
     """The pages of one study; from one network address, at most `per_address` people can join in an hour.
 
     In a `lab` people use one browser after the other: the link begins with the next of them.
@@ -438,7 +446,7 @@ def study_application(
     app[CARDS] = {name: one.card for name, one in instruments.items()}
     app[TEXTS] = {name: people_texts(one, study.language) for name, one in instruments.items()}
     app[STUDY], app[BOOK], app[STORE], app[SEATS] = study, book, store, Seats(store, load, book)
-    app[JOINS] = guard.RateLimit(per_address, 3600.0, 100_000, _TOO_MANY)
+    app[SCORES], app[JOINS] = Scores(store, load), guard.RateLimit(per_address, 3600.0, 100_000, _TOO_MANY)
     app[NEW_CODES], app[LAB] = {}, lab
     app.cleanup_ctx.append(_tidy)
     app.router.add_get("/join/{secret}", welcome_page)
@@ -453,6 +461,7 @@ def study_application(
     app.router.add_get("/stored", stored_page)
     app.router.add_post("/withdraw", withdraw_page)
     app.router.add_get("/owner", overview_page)
+    app.router.add_get("/owner/people.csv", people_file)
     return app
 
 
@@ -490,16 +499,9 @@ async def _tidy(app: web.Application) -> AsyncIterator[None]:
 
 
 def serve_study(
-    store: Path,
-    name: str,
-    load: Callable[..., Instrument],
-    place: Place,
-    tell: Callable[[str, str], None],
-    *,
-    confirmed: Collection[tuple[str, str]],
-    per_address: int = PER_ADDRESS,
-    lab: bool = False,
-) -> None:
+    store: Path, name: str, load: Callable[..., Instrument], place: Place, tell: Callable[[str, str], None], *,
+    confirmed: Collection[tuple[str, str]], per_address: int = PER_ADDRESS, lab: bool = False,
+) -> None:  # fmt: skip
     """Serves a study until Ctrl-C; `tell` gets the link for participants, and a link for the owner that works once.
 
     `confirmed` are the roles that the user named again: if only a file names an address or a function, no key is sent

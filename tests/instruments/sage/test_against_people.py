@@ -273,7 +273,7 @@ def test_an_imported_person_who_withdraws_leaves_nothing_and_does_not_come_back(
     one = next(each for each in book.participants("forty") if each.about["person"] == "person 7")
     book.close()
     assert b"person 7," in texts_in(path)
-    assert run_command(["study", "withdraw", "forty", one.id, "--store", "s.db"]) == 0
+    assert run_command(["study", "withdraw", "forty", one.id, "--yes", "--store", "s.db"]) == 0
     with Store(path) as store:
         assert len(list(store.runs.all())) == before - 2, "the person's run, and the passport's run of people's turns"
     assert b"person 7," not in texts_in(path) and b"Matter 7." not in texts_in(path)

@@ -5,6 +5,7 @@ import math
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from sociometer.instruments.seceu.items import bundled_scenarios
 from sociometer.instruments.seceu.play import Allocated
@@ -59,6 +60,9 @@ def test_going_by_place_is_named_where_it_pays(rehearse, official_data):
     summary = rehearse("4, 3, 2, 1", official_data).summarise("feelings")
     assert round(summary.measure("eq").value) == 122
     assert any("in 32 of 40 items. --shuffle" in note for note in summary.notes)
+    made = rehearse("4, 3, 2, 1", official_data)
+    people = made.instrument.task("feelings").summarise(structs.replace(made.play_all("feelings"), people=1))
+    assert any("'study create --set shuffle=true' prevents" in note for note in people.notes)
     shuffled = rehearse("4, 3, 2, 1", official_data, shuffle=True).summarise("feelings")
     assert shuffled.measure("eq").value < 105
     assert not any("down the list" in note for note in shuffled.notes)

@@ -263,7 +263,8 @@ def _place_note(run: RunView[Scenario, Allocated], even: MethodResult, norm: Nor
         return []
     first = sum(answer.standard[0] == max(answer.standard) for answer in even.answers)
     earned = f"an EQ of {unread.eq:.0f}" if unread.eq is not None else f"a distance of {unread.score:.2f}"
-    return [NOTES["unread"].format(earned=earned, first=first, items=even.items)]
+    shuffle = "'study create --set shuffle=true'" if run.people else "--shuffle"
+    return [NOTES["unread"].format(earned=earned, first=first, items=even.items, shuffle=shuffle)]
 
 
 def _method_notes(methods: PromptingMethods) -> list[str]:

@@ -1,0 +1,81 @@
+"""The participants of a study: their scores, and the mean, SD and alpha of those who count."""
+
+import csv
+import io
+import random
+import sys
+from pathlib import Path
+from statistics import fmean, stdev
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "web"))
+
+from open_study import OpenStudy
+from person import plain
+
+import sociometer as sm
+from sociometer.cli.main import run_command
+from sociometer.instruments import load
+from sociometer.results.groups import study_run
+from sociometer.results.participants import Scores, participants_table
+from sociometer.results.reliability import task_reliability
+
+TITLE = "Distance to the key (SECEU score)"
+
+
+@pytest.fixture(scope="module")
+def studied(tmp_path_factory):
+    """Twelve people who share points at random, one of whom the owner left out, and one who did not begin."""
+    lots = random.Random(5)
+    with OpenStudy(
+        tmp_path_factory.mktemp("p") / "s.db", "seceu", "--limit", "5", "--fastest", "0", "--ask", "status"
+    ) as made:
+        for _ in range(12):
+            person = made.person().join(**{"about-0": "student"})
+            while True:
+                cuts = sorted(lots.randrange(11) for _ in range(3))
+                person.points = [high - low for low, high in zip([0, *cuts], [*cuts, 10], strict=True)]
+                if not person.answer():
+                    break
+        made.person().join()
+        out = made.book.participants("spring")[0].id
+        assert (
+            run_command(
+                ["study", "change", "spring", "--exclude", out, "--because", "trial", "--store", str(made.path)]
+            )
+            == 0
+        )
+        yield made
+
+
+def test_each_person_has_the_score_of_their_run(studied):
+    table = participants_table(studied.study, studied.book, studied.store, Scores(studied.store, load))
+    place, people = table.columns.index(TITLE), studied.book.participants("spring")
+    mine = [
+        sm.get_run(one.run, store=studied.path).summary().measure("distance").value if one.run else None
+        for one in people
+    ]
+    assert [row[place] for row in table.rows] == mine and mine[-1] is None and table.units == {TITLE: "number"}
+
+
+def test_the_people_who_count_have_a_mean_an_sd_and_the_alpha_of_a_comparison(studied):
+    (found,) = Scores(studied.store, load).of_people("spring")
+    runs = [one.run for one in studied.book.participants("spring")[1:-1]]
+    values = [sm.get_run(run, store=studied.path).summary().measure("distance").value for run in runs]
+    assert (found.title, found.people) == (TITLE, 11)
+    assert (found.mean, found.deviation) == pytest.approx((fmean(values), stdev(values)))
+    (alpha,) = task_reliability([study_run(studied.store, "spring", load).view()]).coefficients
+    assert found.alpha.value == pytest.approx(alpha.value) and found.alpha.interval == alpha.interval
+
+
+def test_the_owner_sees_scores_and_reasons_and_downloads_the_people(studied):
+    owner = studied.owner()
+    page = plain(owner.get("/owner").text)
+    assert f"{TITLE} of 11 people who count: mean" in page and "Cronbach's alpha" in page
+    assert "counted 11" in page and "excluded 1" in page and "by hand: trial" in page and "status: student" in page
+    sent = owner.get("/owner/people.csv")
+    people = list(csv.DictReader(io.StringIO(sent.text)))
+    assert [one["counts"] for one in people] == ["0", *"1" * 11, "0"]
+    assert "attachment" in sent.headers["Content-Disposition"]
+    assert studied.person().join().get("/owner/people.csv").status == 403
