@@ -28,7 +28,7 @@ from sociometer.core.instrument import Result
 from sociometer.core.measure import Table
 from sociometer.core.paper import Replication, ReplicationPlan
 from sociometer.core.settings import PAPER, SETTING
-from sociometer.core.words import first_of
+from sociometer.core.words import counted, first_of
 from sociometer.engine.engine import Engine, PlayedRun
 from sociometer.engine.plan import ReadLists, ReadPlan
 from sociometer.instruments import card_of, cards, load
@@ -315,7 +315,8 @@ def _on_the_papers_items(runs: tuple[StoredRun, ...], name: str) -> tuple[Stored
     kept = tuple(run for run in runs if run in official or run.manifest.given_items)
     told = first_of([f"{run.subject or ', '.join(run.tasks)} {run.id}" for run in kept], 8)
     left = len(runs) - len(kept)
-    print_text(f"{name}: using {told}" + (f"; left out, on bundled items: {left} runs." if left else "."), err=True)
+    without = f"; left out, on bundled items: {counted(left, 'run')}" if left else ""
+    print_text(f"{name}: using {told}{without}.", err=True)
     return kept
 
 
