@@ -141,6 +141,8 @@ def _digest(norm: Any) -> bytes:
     return msgspec.json.encode(None if places else norm, order="deterministic")
 
 
+MANY_UNREADABLE = 0.2
+"""More replies than this share of the items must be named where a score is said."""
 NO_SCORED_ITEM = "no scored item"
 """Why a run is left out whose episodes all failed or were not played."""
 

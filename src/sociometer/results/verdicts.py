@@ -121,6 +121,8 @@ class Comparison(Struct, frozen=True):
     """What the independent parts of the task are: stories, trees, pairs."""
     norm_scores: dict[str, tuple[str, ...]] = {}
     """The scores of both on a norm of people, with their intervals, by title: an EQ."""
+    unread: tuple[str, ...] = ()
+    """How many replies of a subject could not be read, where many could not."""
 
     def __str__(self) -> str:
         return self.sentence

@@ -27,7 +27,8 @@ def overall_sentence(comparison: Comparison) -> str:
     if comparison.refused:
         return f"{comparison.second} and {comparison.first} cannot be compared: {comparison.refused}."
     primary = _primary(comparison)
-    said = "; ".join(_whole(row, comparison, named=len(primary) > 1) for row in primary) + "."
+    whole = [_whole(row, comparison, named=len(primary) > 1) for row in primary]
+    said = "; ".join((*whole, *comparison.unread)) + "."
     return f"N{said[1:]}" if said.startswith(_OPEN) else said
 
 
