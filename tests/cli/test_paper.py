@@ -290,3 +290,13 @@ def test_the_verdict_on_contamination_is_next_to_the_scores(official_data, tmp_p
     told = capsys.readouterr().err
     assert "sage has no command 'contamination', only seceu and sesi; sage has: " in told
     assert told.count("passport") == 1
+
+
+def test_a_replication_without_a_key_says_which_rows_lack_what(call, official_data, monkeypatch):
+    for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    words = ("paper", "replicate", "seceu", "--data", str(official_data))
+    code, said = call(*words, "--model", "GPT-4", "--model", "GPT-3.5-turbo")
+    assert code == 2 and said.startswith("error: no row can be played here. All rows: sociometer paper replicate seceu")
+    assert "--rows" in said and "--model ROW=MODEL" in said
+    assert "Not played: GPT-4 (direct). Reason: no key for 'openai/gpt-4'" in said

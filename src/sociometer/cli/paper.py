@@ -181,7 +181,7 @@ def _parts(card: Card, plan: ReplicationPlan, models: tuple[str, ...], values: d
 
 
 def _playable(engine: Engine, parts: list[_Part], dry_run: bool) -> tuple[list[_PlannedPart], dict[str, list[str]]]:
-    """The parts that can be planned, and why others cannot; the first reason is raised if none can."""
+    """The parts that can be planned, and why others cannot; an error if none can."""
     able: list[_PlannedPart] = []
     read: ReadLists = {}
     failed: dict[str, list[str]] = {}
@@ -197,8 +197,13 @@ def _playable(engine: Engine, parts: list[_Part], dry_run: bool) -> tuple[list[_
                 if part.instead in (None, one):
                     first = first or error
                     failed.setdefault(str(error), []).append(_name(part))
-    if first is not None and not able:
+    if isinstance(first, DataError) and not able:
         raise first
+    if not able:
+        name = parts[0].config.instrument
+        every, own = hint("paper replicate", name, "--rows"), hint("paper replicate", name, "--model", "ROW=MODEL")
+        said = f"no row can be played here. All rows: {every}. A row with your own model: {own}"
+        raise UsageError("\n".join([said, *_not_played(failed)]))
     return able, failed
 
 
