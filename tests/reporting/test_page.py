@@ -819,7 +819,8 @@ def test_the_method_has_revision_sampling_intervals_and_what_to_cite(tmp_path, m
     assert text.count("Model revision: ") == 1, "a baseline has none"
     assert "Sampling: temperature 0.5, the rest as the instrument sets it." in text
     assert (
-        "Intervals here: Wilson on the effective sample size (Accuracy). Differences have" in text
+        "the wider of this interval and Hall" in text
+        and "the error of the norm's people" in text
         and "docs/reference/numbers.md" in text
     )
     assert "To cite: The Sociometer authors, Sociometer " in text and "arxiv.org/abs/2403.06591" in text

@@ -13,7 +13,7 @@ from sociometer.engine.replay import export_bundle
 from sociometer.instruments import load
 from sociometer.reporting.progress import working
 from sociometer.results.choice import choose_runs, means_all
-from sociometer.results.export import export_runs
+from sociometer.results.export import COLUMNS, export_runs
 from sociometer.results.groups import PeopleRun
 from sociometer.store.bundle import ENDING
 from sociometer.store.place import StorePlace
@@ -84,6 +84,9 @@ command = click.Command(
         store_option(),
         json_option(),
     ],
+    epilog="\n".join(
+        ["\b", "Columns of CSV and Parquet:", *(f"  {name:<10}  {what}" for name, what in COLUMNS.items())]
+    ),
     help="Write RUN…, or the run of each subject ('all'), to a file. JSON lines have items, outcomes and transcripts;"
     " CSV and Parquet have scores. Nothing is uploaded.",
 )

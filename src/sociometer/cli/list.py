@@ -11,12 +11,16 @@ from sociometer.core.card import Card, TaskCard
 from sociometer.core.errors import UsageError, hint, unknown
 from sociometer.core.lazy import PACKAGES
 from sociometer.core.measure import Cell, Table
+from sociometer.core.version import __version__
 from sociometer.instruments import card_of, cards
 from sociometer.models.files import LOCAL_MODELS, file_of
 from sociometer.models.registry import ModelEntry, describe
 from sociometer.results.measured import measured, reached
 
-LM_EVAL = "lm-eval"
+LM_EVAL, _AUTHORS = "lm-eval", "The Sociometer authors"
+_SOCIOMETER = (
+    f"@software{{sociometer, title = {{Sociometer}}, version = {{{__version__}}}, author = {{{{{_AUTHORS}}}}}}}"
+)
 _SIZES = ("capable", "small")
 _KINDS = {"whole": "whole number", "flag": "yes or no"}
 
@@ -78,7 +82,8 @@ def show_card(card: Card, display: Display) -> None:
     )
     tables = [table for table in _tables(card) if table.rows]
     limits = [len(table.rows) for table in tables]
-    display.show(tables, finding="\n".join(filter(None, said)), limits=limits, data=card)
+    cite = ["To cite the paper and Sociometer (given names: CITATION.cff):", card.paper.bibtex(card.name), _SOCIOMETER]
+    display.show(tables, finding="\n".join(filter(None, said)), limits=limits, notes=cite, data=card)
 
 
 def _tables(card: Card) -> list[Table]:
@@ -90,8 +95,9 @@ def _tables(card: Card) -> list[Table]:
     tables: list[tuple[str, tuple[str, ...], list[tuple[Cell, ...]]]] = [
         ("Tasks", ("task", "what", "played by `run`", "repeats", "also with"),
          [(t.name, t.title, t.default, t.repeats, _ways(t)) for t in card.task]),
-        ("Measures", ("measure", "task", "what", "unit", "better", "chance", "best"),
-         [(m.name, m.task, m.title, m.unit, m.better, m.chance, m.top) for m in card.measure]),
+        ("Measures", ("measure", "task", "what", "unit", "better", "chance", "best", "in exports"),
+         [(m.name, m.task, m.title, m.unit, m.better, m.chance, m.top, f"score.{m.value}" if m.value else None)
+          for m in card.measure]),
         ("Measured so far", (*measured().columns[1:],),
          [row[1:] for row in measured().rows if row[0] == card.name]),
         ("Roles", ("role", "what", "default", "tasks"),

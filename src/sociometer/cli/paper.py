@@ -200,9 +200,8 @@ def _playable(engine: Engine, parts: list[_Part], dry_run: bool) -> tuple[list[_
     if isinstance(first, DataError) and not able:
         raise first
     if not able:
-        name = parts[0].config.instrument
-        every, own = hint("paper replicate", name, "--rows"), hint("paper replicate", name, "--model", "ROW=MODEL")
-        said = f"no row can be played here. All rows: {every}. A row with your own model: {own}"
+        rows = hint("paper replicate", parts[0].config.instrument, "--rows")
+        said = f"no row can be played here. All rows: {rows}. To play one with your own model: --model ROW=MODEL"
         raise UsageError("\n".join([said, *_not_played(failed)]))
     return able, failed
 

@@ -55,9 +55,6 @@ class PaperColumn(Struct, frozen=True):
         return f"{self.group}: {self.title}" if self.group else self.title
 
 
-_NO_MODEL = f"{STAND_IN}{SUBJECT}: "
-
-
 class PaperRow(Struct, frozen=True):
     """A row of a paper's table; adjacent rows with the same `section` share a heading."""
 
@@ -73,7 +70,7 @@ class PaperRow(Struct, frozen=True):
     @property
     def of_model(self) -> bool:
         """Whether its subject is a model: neither a baseline nor a stand-in."""
-        return BASELINE not in self.remarks and not any(one.startswith(_NO_MODEL) for one in self.remarks)
+        return not any(one.startswith((BASELINE, f"{STAND_IN}{SUBJECT}: ")) for one in self.remarks)
 
 
 class PaperTable(Struct, frozen=True):
@@ -118,9 +115,7 @@ def remarks_on(run: AnyRun) -> tuple[str, ...]:
         said.append("the authors' own prompts")
     if run.status != "finished":
         said.append("the run is not finished")
-    if run.note:
-        said.append(run.note)
-    return tuple(said)
+    return (*said, run.note) if run.note else tuple(said)
 
 
 def estimate(run: AnyRun, name: str, *, scale: float = 1.0, mark: str = "", **group: str) -> Estimate:

@@ -225,17 +225,6 @@ def _source(name: str) -> str:
     return loader.get_source(_environment(), name)[0]
 
 
-def _methods(chapters: Sequence[Chapter]) -> list[tuple[str, list[str]]]:
-    """The methods of the intervals on the page, each with the titles of its measures."""
-    found: dict[str, dict[str, None]] = {}
-    for result in (result for chapter in chapters for result in chapter.results):
-        titles = {card.name: card.title for card in result.card.measures_of(result.task)}
-        for one in result.summary.measures:
-            if one.interval is not None and not one.interval.too_few and one.interval.method:
-                found.setdefault(one.interval.method, {})[titles.get(one.name, one.name)] = None
-    return [(method, list(names)) for method, names in found.items()]
-
-
 def _digest(script: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
 
@@ -257,8 +246,6 @@ def _environment() -> Environment:
         "counted": counted,
         "other_roles": other_roles,
         "chosen": chosen_settings,
-        "listed": listed,
-        "methods": _methods,
         "by_run": lambda results: grouped((result.run, result) for result in results).items(),
         "rank": rank_text,
         "standing": lambda standing, unit: estimate(standing.value, unit, standing.interval),

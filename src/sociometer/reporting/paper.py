@@ -269,11 +269,10 @@ def _notes(runs: Sequence[AnyRun]) -> list[str]:
 
 
 def _unchecked(card: Card, runs: Sequence[AnyRun]) -> list[str]:
-    """The models whose scores on public items have no verdict on contamination, and the command that gives it."""
+    """A note on the models whose scores on public items have no verdict on contamination."""
     tested = card.default_tasks(official=True) if any(task.name == TASK for task in card.task) else ()
     left = [run.name for run in runs if run.task in tested and run.official and not (run.baseline or run.note)]
-    check = hint(card.name, "contamination", "--official", "--model", "MODEL")
-    return [f"Not checked for contamination: {', '.join(dict.fromkeys(left))}. To check: {check}"] if left else []
+    return [f"Not checked for contamination: {', '.join(dict.fromkeys(left))}."] if left else []
 
 
 MANIFEST = "pack.json"
@@ -380,10 +379,7 @@ def claims_part(instrument: Instrument, parts: Sequence[PaperPart]) -> list[Pape
             cells = (claim.where, claim.what, theirs.text if theirs else None, mine.text, mine.result)
             rows.append(PaperRow(cells, remarks=tuple(_all_remarks(mine.rows))))
     columns = ("Where", "Claim", "Rows of the paper", "Your rows", "Result in your runs")
-    how = (
-        "How many rows of a table agree with the claim; baselines and stand-ins count only where no model does."
-        " Differences are not tested: see the tables' intervals."
-    )
+    how = "How many rows agree with the claim; baselines count only without models. Differences are not tested."
     table = PaperTable(tuple(PaperColumn(title) for title in columns), tuple(rows))
     return [PaperPart(label="Claims", title="Claims of the paper on these runs", how=how, table=table)] if rows else []
 

@@ -133,16 +133,17 @@ def _on_norm(base: ComparedMeasure, runs: tuple[AnyRun, AnyRun]) -> Iterator[Com
         if not same or card.value or not card.on_norm or first is None or second is None or abs(gap) < 1e-6:
             continue
         slope = (second - first) / gap
+        size, sign = abs(slope), math.copysign(1, slope)
         ends = [structs.replace(end.scaled(slope), apart=(0.0,)) for end in (paired.interval, *base.extremes)]
         moved = structs.replace(
             paired, first=first, second=second, difference=second - first, interval=ends[0],
-            effect=paired.effect and paired.effect * math.copysign(1, slope),
-            standard_error=abs(slope) * paired.standard_error, square=slope**2 * paired.square,
+            effect=paired.effect and sign * paired.effect, standard_error=size * paired.standard_error,
+            square=size**2 * paired.square,
         )  # fmt: skip
         yield structs.replace(
             base, name=card.name, title=card.title, unit=card.unit, better=card.better, primary=False, chance=None,
-            paired=moved, detectable=base.detectable and abs(slope) * base.detectable, extremes=tuple(ends[1:]),
-            margin=base.margin and abs(slope) * base.margin, ends=(),
+            paired=moved, extremes=tuple(ends[1:]), ends=(), margin=base.margin and size * base.margin,
+            detectable=base.detectable and size * base.detectable,
         )  # fmt: skip
 
 
