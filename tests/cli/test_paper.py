@@ -254,7 +254,7 @@ def test_without_run_only_official_items_are_taken_and_named(call, tmp_path, off
     assert run_command(["paper", "tables", "seceu", "--to", str(tmp_path / "two"), *store]) == 0
     said = capsys.readouterr().err
     assert "baseline/random" not in said, "a check for contamination is no subject of the paper"
-    assert "seceu: using baseline/even seceu-" in said and "left out, on bundled items: 1 runs." in said
+    assert "seceu: using baseline/even seceu-" in said and "left out, on bundled items: 1 run." in said
     shown = rows(tmp_path / "two" / "table-1.csv")
     assert len(shown) == 1 and "not the paper's items" not in shown[0]["remarks"]
 

@@ -75,6 +75,8 @@ def test_a_claim_about_models_is_not_tested_on_baselines_and_stand_ins(remark):
 def test_one_row_does_not_show_what_most_models_do():
     one = part(PaperRow(("A", Estimate(90.0), Estimate(80.0)), remarks=(f"{STAND_IN}simulator: tiny",)))
     assert found(PAIRED, where=one, published=False).result == "too few rows: 1", "its simulator is no model, it is"
+    every = found("every | ToMi: First | < | ToMi: Third", where=one, published=False)
+    assert (every.text, every.result) == ("0 of 1; not A", "does not hold"), "one row is enough against every"
     assert found("A | ToMi: First | > | ToMi: Third", where=one, published=False).result == "holds", "a claim about A"
 
 

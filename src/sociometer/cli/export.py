@@ -84,9 +84,7 @@ command = click.Command(
         store_option(),
         json_option(),
     ],
-    epilog="\n".join(
-        ["\b", "Columns of CSV and Parquet:", *(f"  {name:<10}  {what}" for name, what in COLUMNS.items())]
-    ),
+    epilog="\n".join(["\b", "Columns of CSV and Parquet:", *(f"  {one:<10}  {what}" for one, what in COLUMNS.items())]),
     help="Write RUN…, or the run of each subject ('all'), to a file. JSON lines have items, outcomes and transcripts;"
     " CSV and Parquet have scores. Nothing is uploaded.",
 )

@@ -17,10 +17,8 @@ from sociometer.models.files import LOCAL_MODELS, file_of
 from sociometer.models.registry import ModelEntry, describe
 from sociometer.results.measured import measured, reached
 
-LM_EVAL, _AUTHORS = "lm-eval", "The Sociometer authors"
-_SOCIOMETER = (
-    f"@software{{sociometer, title = {{Sociometer}}, version = {{{__version__}}}, author = {{{{{_AUTHORS}}}}}}}"
-)
+LM_EVAL = "lm-eval"
+_OWN = "@software{sociometer, title = {Sociometer}, author = {{The Sociometer authors}}, version = {"
 _SIZES = ("capable", "small")
 _KINDS = {"whole": "whole number", "flag": "yes or no"}
 
@@ -82,7 +80,8 @@ def show_card(card: Card, display: Display) -> None:
     )
     tables = [table for table in _tables(card) if table.rows]
     limits = [len(table.rows) for table in tables]
-    cite = ["To cite the paper and Sociometer (given names: CITATION.cff):", card.paper.bibtex(card.name), _SOCIOMETER]
+    entries = [card.paper.bibtex(card.name), _OWN + __version__ + "}}"]
+    cite = ["To cite the paper and Sociometer (given names: CITATION.cff):", *entries]
     display.show(tables, finding="\n".join(filter(None, said)), limits=limits, notes=cite, data=card)
 
 
@@ -96,7 +95,7 @@ def _tables(card: Card) -> list[Table]:
         ("Tasks", ("task", "what", "played by `run`", "repeats", "also with"),
          [(t.name, t.title, t.default, t.repeats, _ways(t)) for t in card.task]),
         ("Measures", ("measure", "task", "what", "unit", "better", "chance", "best", "in exports"),
-         [(m.name, m.task, m.title, m.unit, m.better, m.chance, m.top, f"score.{m.value}" if m.value else None)
+         [(m.name, m.task, m.title, m.unit, m.better, m.chance, m.top, f"score.{m.value}" * bool(m.value))
           for m in card.measure]),
         ("Measured so far", (*measured().columns[1:],),
          [row[1:] for row in measured().rows if row[0] == card.name]),

@@ -239,7 +239,7 @@ def _incomplete(outcome: _Outcome) -> list[str]:
     limits = {played.run.manifest.config.limit for played in outcome.played} - {None}
     said = [f"Only {limit} items were played (--limit); the printed figures are on all." for limit in limits]
     if outcome.unmeasured:
-        said.append(f"{outcome.unmeasured} printed figures have no number here: these items do not cover them.")
+        said.append(f"These items do not cover {counted(outcome.unmeasured, 'printed figure')}.")
     return said
 
 

@@ -83,7 +83,6 @@ class MeasureCard(Struct, frozen=True, forbid_unknown_fields=True):
     name: str
     title: str
     unit: Literal["share", "share-points", "points", "number"] = "share"
-    """`share-points` is a difference of shares, from −1 to 1."""
     low: float | None = 0.0
     high: float | None = 1.0
     better: Literal["higher", "lower", "neither"] = "higher"

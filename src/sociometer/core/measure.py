@@ -248,7 +248,6 @@ class Corrected(Struct, frozen=True):
 
 CLUSTER_BOOTSTRAP = "cluster bootstrap"
 EXPANDED_BOOTSTRAP = f"{CLUSTER_BOOTSTRAP} with expanded percentiles"
-"""Its percentiles are widened for few clusters."""
 NO_VARIATION = "no variation"
 """Every value was the same, so the bounds say nothing about other items."""
 TOO_FEW = "too few"

@@ -173,15 +173,15 @@ class Verdict(Struct, frozen=True):
     holds: bool
     rows: tuple[PaperRow, ...] = ()
     """The rows that count, and those that they are compared with."""
-    general: bool = False
-    """Whether the claim is about every model or about most of them, which one row cannot show."""
+    who: str = ""
+    """Whom the claim is about: `every`, `most`, or names of rows."""
 
     @property
     def result(self) -> str:
         """Whether the claim holds in the rows, or why they cannot tell."""
         if not any(row.of_model for row in self.rows):
             return "no model, only baselines or stand-ins"
-        if self.general and self.agree + len(self.against) == 1:
+        if self.agree + len(self.against) == 1 and (self.who == "most" or (self.who == "every" and self.holds)):
             return "too few rows: 1"
         return "holds" if self.holds else "does not hold"
 
@@ -241,7 +241,7 @@ def verdict_on(claim: Claim, parts: Sequence[PaperPart], *, published: bool) -> 
     if not agree and not against:
         return None
     holds = agree > len(against) if who == "most" else not against
-    return Verdict(agree, tuple(against), holds, tuple(counted), everyone)
+    return Verdict(agree, tuple(against), holds, tuple(counted), who)
 
 
 def _pairs(

@@ -80,12 +80,13 @@ def _between(
     measures: tuple[ComparedMeasure, ...] = (),
     notes: tuple[str, ...] = (),
     refused: str = "",
+    unread: tuple[str, ...] = (),
 ) -> Comparison:
     """The comparison of two subjects on the task of the first, with its sentence."""
     card, task = first.card, first.task
     title = card.task_title(task)
     found = (card.name, card.title, task, title, first.subject, second, measures, "", notes, refused)
-    made = Comparison(*found, cluster=card.cluster_of(task))
+    made = Comparison(*found, cluster=card.cluster_of(task), unread=unread)
     return structs.replace(made, sentence=sentence_of(made))
 
 
@@ -109,20 +110,16 @@ def _against_first(
         rows = tuple(islice(decided, len(pair.rows)))
         placed = [new for row in rows if row.primary and not row.group for new in _on_norm(row, (first, second))]
         scores = {} if pair.refused else norm_scores((first, second))
-        lost = sorted(set(scores) - {row.title for row in placed})
+        lost = [title for title in scores if all(row.title != title for row in placed)]
         notes = (*pair.notes, *(f"no difference in “{title}”: equal means, or other items" for title in lost))
-        made = _between(first, second.subject, (*rows[:1], *placed, *rows[1:]), notes, pair.refused)
-        unread = () if pair.refused else tuple(text for run in (first, second) if (text := _unread(run)))
-        made = structs.replace(made, norm_scores=scores, unread=unread)
-        found.append(structs.replace(made, sentence=sentence_of(made)))
+        unread = tuple(filter(None, map(_unread, (first, second))))
+        made = _between(first, second.subject, (*rows[:1], *placed, *rows[1:]), notes, pair.refused, unread)
+        found.append(structs.replace(made, norm_scores=scores))
     return found
 
 
 def _on_norm(base: ComparedMeasure, runs: tuple[AnyRun, AnyRun]) -> Iterator[ComparedMeasure]:
-    """The scores on a norm of people (an EQ) that both have on the items of a mean: its row on their scale.
-
-    Their norm is the same: in the difference the error of its mean cancels, and that of its deviation is left out.
-    """
+    """The scores on a norm of people (an EQ) that both have on the items of a mean: its row on their scale."""
     paired, gap = base.paired, base.paired.difference
     for card in runs[0].card.measures_of(runs[0].task):
         both = [(run.summary.measure(base.name), run.summary.measure(card.name)) for run in runs]

@@ -46,7 +46,7 @@ class Terms(Struct, frozen=True):
             given = {(card.task, card.name): self.margin[card.name] for card in known if card.name in self.margin}
         else:
             primary = [card for card in known if card.primary]
-            if len({card.unit for card in primary}) > 1:
+            if len({scale_and_digits(card.unit) for card in primary}) > 1:
                 told = ", ".join(dict.fromkeys(f"{card.name} ({card.unit})" for card in primary))
                 raise UsageError(
                     f"--margin {self.margin:g} has no clear unit: the primary measures have different ones ({told}). "

@@ -54,7 +54,7 @@ _OPEN = "no clear difference"
 
 
 def _whole(row: ComparedMeasure, comparison: Comparison, named: bool) -> str:
-    on = f" on {lowered(row.title)}" if named or row.unit not in ("share", "points") else ""
+    on = f" on {lowered(row.title)}" if named or row.unit not in ("share", "share-points", "points") else ""
     second, first = comparison.second, comparison.first
     if row.verdict in ("better", "worse", "differs"):
         how = "differs from" if row.verdict == "differs" else f"is {row.verdict} than"
