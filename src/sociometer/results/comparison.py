@@ -122,8 +122,8 @@ def _on_norm(base: ComparedMeasure, runs: tuple[AnyRun, AnyRun]) -> Iterator[Com
     """The scores on a norm of people (an EQ) that both have on the items of a mean: its row on their scale."""
     paired, gap = base.paired, base.paired.difference
     for card in runs[0].card.measures_of(runs[0].task):
-        both = [(run.summary.measure(base.name), run.summary.measure(card.name)) for run in runs]
-        (one, first), (two, second) = [(mean and mean.value, own and own.value) for mean, own in both]
+        found = [run.summary.measure(name) for name in (base.name, card.name) for run in runs]
+        one, two, first, second = (measure.value if measure else None for measure in found)
         same = (
             one is not None and two is not None and math.isclose(one, paired.first) and math.isclose(two, paired.second)
         )
