@@ -38,6 +38,7 @@ VARIES = (
     (re.compile(r"\b(plan|root)(\W+)[0-9a-f]{64}\b"), r"\1\2 of 64 digits"),
     (re.compile(r"\bSHA256:[\w+/]{43}"), "SHA256:43 letters"),
     (re.compile(r"\bSociometer \d+\.\d+\.\d+\b"), "Sociometer x.y.z"),
+    (re.compile(r"\bversion = \{\d+\.\d+\.\d+\}"), "version = {x.y.z}"),
 )
 
 

@@ -1,4 +1,4 @@
-"""Writes the help of all commands and the text on Python names into docs/reference, so that a checkout has them.
+"""Writes the help of all commands, the text on Python names and the columns of exports into docs/reference.
 
     python scripts/reference.py             exit 1 if a page is out of step
     python scripts/reference.py --write     put the texts into the pages
@@ -19,10 +19,18 @@ import click
 from sociometer.cli.main import sociometer_command
 from sociometer.cli.options import HELP_ALL
 from sociometer.engine.run_options import OPTIONS, as_python
+from sociometer.instruments import cards
+from sociometer.results.export import COLUMNS as EXPORTED
 
 ROOT = Path(__file__).parent.parent
 MARK = "<!-- below: written by scripts/reference.py -->\n"
 COLUMNS = 100
+SCORES = (
+    "The mean of a column over the rows without a `failure` is the measure of `sociometer show RUN`, if every item was"
+    " played equally often. `share` is right or wrong, or a part of 1. A run has only the columns of its settings.\n"
+    "Columns that are not listed are steps of the test's scoring."
+)
+SCORE_HEAD = "| task | column | its mean over items | unit | scale |\n| --- | --- | --- | --- | --- |\n"
 OPTION = re.compile(r"\n  (-\S*)[^\n]*(?:\n {8,}\S[^\n]*)*")
 """An option in a help text, with its first word and the lines that continue it."""
 EVERYWHERE = {"--store", "--json", "--format", "--quiet", "--no-project", "--help", "-h,"}
@@ -103,7 +111,11 @@ def main() -> int:
 @cache
 def pages() -> dict[str, str]:
     """The pages as they should be, by their path."""
-    texts = {"docs/reference/commands.md": commands(), "docs/reference/python.md": python()}
+    texts = {
+        "docs/reference/commands.md": commands(),
+        "docs/reference/python.md": python(),
+        "docs/reference/export.md": exported(),
+    }
     return {name: _by_hand(name) + MARK + text for name, text in texts.items()}
 
 
@@ -122,6 +134,22 @@ def commands() -> str:
     parts = ["\n## All commands\n\n| command | what it does |\n| --- | --- |\n" + "\n".join(rows) + "\n"]
     for name, command, inner in known:
         parts.append(f"\n## {name}\n\n```text\n{_help(command, inner)}\n```\n")
+    return "".join(parts)
+
+
+def exported() -> str:
+    """The columns of an export, and the measure of each score by instrument."""
+    parts = ["\n## Columns of CSV, Parquet and `frame`\n\n| column | type | meaning |\n| --- | --- | --- |\n"]
+    for name, meaning in EXPORTED.items():
+        kind, _, what = meaning.partition("; ")
+        parts.append(f"| `{name}` | {kind} | {_cell(what)} |\n")
+    parts.append(f"\n## Scores of each test\n\n{SCORES}\n")
+    for card in cards().values():
+        parts.append(f"\n### {card.short_title}\n\n{SCORE_HEAD}")
+        for one in (measure for measure in card.measure if measure.value):
+            low, high = ("" if end is None else f"{end:g}" for end in (one.low, one.high))
+            row = (f"`{one.task}`", f"`score.{one.value}`", _cell(one.title), one.unit, f"{low} to {high}")
+            parts.append(f"| {' | '.join(row)} |\n")
     return "".join(parts)
 
 

@@ -247,6 +247,7 @@ def test_a_cited_paper_is_that_of_an_instrument(cited):
     first = cited["authors"][0]
     assert cited["year"] == paper["year"]
     assert cited.get("url") == paper.get("link")
+    assert cited.get("doi") == paper.get("doi")
     assert first.get("family-names", first.get("name")) in paper["authors"]
 
 

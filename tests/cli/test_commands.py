@@ -143,6 +143,13 @@ def test_the_first_line_of_a_run_says_what_a_model_adds_to_a_stand_in(cli):
         assert "A model understands" not in cli(*play, "--seed", "2", *more)[2]
 
 
+def test_a_card_says_how_to_cite_the_paper_and_the_program(cli):
+    code, said, _ = cli("list", "seceu")
+    assert code == 0
+    assert "@article{wang2023seceu, " in said and "doi = {10.1177/18344909231213958}" in said
+    assert "@software{sociometer, title = {Sociometer}, " in said and f"version = {{{sm.__version__}}}}}" in said
+
+
 def test_a_run_is_shown_listed_rescored_and_exported(cli, tmp_path):
     code, out, _ = cli(*PLAY, "--json")
     assert code == 0

@@ -237,7 +237,7 @@ def test_claims_of_the_paper_are_tested_on_the_runs(tmp_path, official_data):
     found = rows(tmp_path / "p" / "claims.csv")
     below = next(row for row in found if row["Claim"] == "every model is below the average person at goals")
     assert below["Rows of the paper"] == "8 of 8" and below["Your rows"] == "1 of 1"
-    assert below["Result in your runs"] == "no model, only baselines"
+    assert below["Result in your runs"] == "no model, only baselines or stand-ins"
     assert not [row for row in found if "Qwen" in row["Claim"]], "no run is of the models that it names"
 
 
@@ -254,7 +254,7 @@ def test_without_run_only_official_items_are_taken_and_named(call, tmp_path, off
     assert run_command(["paper", "tables", "seceu", "--to", str(tmp_path / "two"), *store]) == 0
     said = capsys.readouterr().err
     assert "baseline/random" not in said, "a check for contamination is no subject of the paper"
-    assert "seceu: using baseline/even seceu-" in said and "left out, on bundled items: 1 runs." in said
+    assert "seceu: using baseline/even seceu-" in said and "left out, on bundled items: 1 run." in said
     shown = rows(tmp_path / "two" / "table-1.csv")
     assert len(shown) == 1 and "not the paper's items" not in shown[0]["remarks"]
 
@@ -267,3 +267,36 @@ def test_the_direct_prompt_is_replicated_in_our_words_and_marked(tmp_path, offic
     assert run_command([*words, "--store", str(tmp_path / "runs.db")]) in (0, 1)
     assert "earns an EQ of 122" in " ".join(capsys.readouterr().out.split()), "a figure within is no proof of reading"
     assert {figure["about"] for figure in found["figures"]} == {"direct, not the authors' wording"}
+
+
+def test_the_verdict_on_contamination_is_next_to_the_scores(official_data, tmp_path, capsys, monkeypatch):
+    (tmp_path / "ladder.py").write_text("def reply(messages):\n    return '4, 3, 2, 1'\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setenv("SOCIOMETER_STORE", "runs.db")
+    played = ("--official", "--data", str(official_data), "--model", "python/ladder:reply", "--quiet")
+    assert run_command(["run", "seceu", "--limit", "12", *played]) == 0
+    assert run_command(["paper", "tables", "seceu", "--to", "before"]) == 0
+    readme = (tmp_path / "before" / "README.md").read_text(encoding="utf-8")
+    assert "Not checked for contamination: python/ladder:reply." in readme
+    assert run_command(["seceu", "contamination", "--pairs", "12", *played]) == 0
+    assert run_command(["paper", "tables", "seceu", "--to", "pack"]) == 0
+    verdict = "Contamination: cannot tell, because more than half of the replies contain no answer"
+    for name in ("table-s1.csv", "table-s1.tex", "claims.csv", "README.md"):
+        text = (tmp_path / "pack" / name).read_text(encoding="utf-8")
+        assert verdict in text and "Not checked" not in text, name
+    capsys.readouterr()
+    assert run_command(["sage", "contamination"]) == 2
+    told = capsys.readouterr().err
+    assert "sage has no command 'contamination', only seceu and sesi; sage has: " in told
+    assert told.count("passport") == 1
+
+
+def test_a_replication_without_a_key_says_which_rows_lack_what(call, official_data, monkeypatch):
+    for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    words = ("paper", "replicate", "seceu", "--data", str(official_data))
+    code, said = call(*words, "--model", "GPT-4", "--model", "GPT-3.5-turbo")
+    assert code == 2 and said.startswith("error: no row can be played here. All rows: sociometer paper replicate seceu")
+    assert "--rows" in said and "--model ROW=MODEL" in said
+    assert "Not played: GPT-4 (direct). Reason: no key for 'openai/gpt-4'" in said

@@ -1,6 +1,6 @@
 import pytest
 
-from sociometer.core.card import read_card
+from sociometer.core.card import MeasureCard, Paper, read_card
 from sociometer.core.errors import DataError
 from sociometer.instruments import FOLDER
 
@@ -43,3 +43,19 @@ def test_a_card_may_name_its_languages_and_more_choices_of_which_the_default_com
 
 def test_without_prompts_the_language_is_english(tmp_path):
     assert made_card(tmp_path, "default = 'en'").languages == ("en",)
+
+
+def test_a_paper_has_an_entry_for_bibtex():
+    paper = Paper("On tact", "Li, Ray and others", 2024, doi="10.1/x", link="https://example.org/x")
+    assert paper.bibtex("tact") == (
+        "@article{li2024tact, title = {On tact}, author = {Li and Ray and others}, year = {2024}, doi = {10.1/x},"
+        " url = {https://example.org/x}}"
+    )
+    assert (
+        Paper("On tact", "Li", 2024).bibtex("t") == "@article{li2024t, title = {On tact}, author = {Li}, year = {2024}}"
+    )
+
+
+def test_a_difference_of_shares_goes_from_minus_one_to_one():
+    assert MeasureCard("questions", "gain", "Gain", "share-points").scale == (-1.0, 1.0)
+    assert MeasureCard("questions", "right", "Right").scale == (0.0, 1.0)

@@ -1,6 +1,6 @@
 """What a measure prints."""
 
-from sociometer.core.measure import Interval, Measure
+from sociometer.core.measure import NO_VARIATION, Interval, Measure
 
 
 def test_a_measure_is_printed_with_its_interval():
@@ -8,3 +8,11 @@ def test_a_measure_is_printed_with_its_interval():
     assert str(measure) == "accuracy 0.267 [0.170, 0.390], 60 items"
     assert str(Measure("accuracy", 0.5, interval=Interval(None, None), items=3)) == "accuracy 0.500, 3 items"
     assert str(Measure("accuracy", None)) == "accuracy: no value"
+
+
+def test_an_interval_that_was_widened_says_so():
+    found = Interval(0.4, 0.6, 0.95, "Wilson", 40).widened(0.5, 1.25)
+    assert (found.low, found.high) == (0.375, 0.625) and found.method == "Wilson, 1.25 times as wide"
+    assert Interval(0.4, 0.6, 0.95, "Wilson", 40).widened(0.5, 1).method == "Wilson"
+    same = Interval(0.5, 0.5, 0.95, NO_VARIATION, 40)
+    assert same.widened(0.5, 2) == same, "it has no width"

@@ -4,6 +4,7 @@ import pytest
 
 from sociometer.core.paper import (
     BASELINE,
+    STAND_IN,
     Claim,
     Estimate,
     PaperColumn,
@@ -56,13 +57,27 @@ def test_a_claim_is_tested_on_the_rows_of_runs_and_the_people_that_the_paper_pri
     assert found("A | ToMi: First | > | others", where=both, published=False) is None, "no run is of that model"
 
 
-def test_a_claim_about_models_is_not_tested_on_baselines():
-    baseline = PaperRow(("rule", Estimate(70.0), Estimate(80.0)), remarks=(BASELINE,))
-    both = part(PaperRow(("mine", Estimate(90.0), Estimate(80.0))), baseline, *PRINTED.table.rows)
-    mixed = found("most | ToMi: First | > | ToMi: Third", where=both, published=False)
-    assert (mixed.text, mixed.holds, mixed.only_baselines) == ("1 of 1", True, False)
-    alone = part(baseline, *PRINTED.table.rows)
-    assert found("most | ToMi: First | > | ToMi: Third", where=alone, published=False).only_baselines
+PAIRED = "most | ToMi: First | > | ToMi: Third"
+
+
+@pytest.mark.parametrize("remark", [BASELINE, f"{STAND_IN}subject: local/tiny"])
+def test_a_claim_about_models_is_not_tested_on_baselines_and_stand_ins(remark):
+    rule = PaperRow(("rule", Estimate(70.0), Estimate(80.0)), remarks=(remark,))
+    failed = PaperRow(("tiny", "FAILED", None), remarks=(remark,))
+    mine = [PaperRow((name, Estimate(90.0), Estimate(80.0)), remarks=("unfinished",)) for name in ("mine", "other")]
+    mixed = found(PAIRED, where=part(*mine, rule, failed, *PRINTED.table.rows), published=False)
+    assert (mixed.text, mixed.result) == ("2 of 2", "holds")
+    assert {remark for row in mixed.rows for remark in row.remarks} == {"unfinished"}, "only of the rows that count"
+    alone = found(PAIRED, where=part(rule, *PRINTED.table.rows), published=False)
+    assert alone.result == "no model, only baselines or stand-ins"
+
+
+def test_one_row_does_not_show_what_most_models_do():
+    one = part(PaperRow(("A", Estimate(90.0), Estimate(80.0)), remarks=(f"{STAND_IN}simulator: tiny",)))
+    assert found(PAIRED, where=one, published=False).result == "too few rows: 1", "its simulator is no model, it is"
+    every = found("every | ToMi: First | < | ToMi: Third", where=one, published=False)
+    assert (every.text, every.result) == ("0 of 1; not A", "does not hold"), "one row is enough against every"
+    assert found("A | ToMi: First | > | ToMi: Third", where=one, published=False).result == "holds", "a claim about A"
 
 
 def test_each_line_of_a_ledger_has_one_result():

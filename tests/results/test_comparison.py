@@ -5,8 +5,9 @@ import pytest
 from msgspec import structs
 
 from fake_runs import card, fake_run
-from sociometer.core.card import TaskCard
+from sociometer.core.card import MeasureCard, TaskCard
 from sociometer.core.errors import UsageError
+from sociometer.core.measure import Measure, Summary
 from sociometer.results.comparison import compare, not_compared
 from sociometer.results.verdicts import Terms
 
@@ -119,3 +120,42 @@ def test_levels_of_one_cluster_are_left_out_and_told():
     (found,) = compare([fake_run("A", [0, 1] * 20, facets=facets), fake_run("B", [1, 0] * 20, facets=facets)])
     assert [row.group for row in found.measures] == [{}, {"theme": "wide"}]
     assert "by theme, 1 of 2 levels have one cluster and are left out" in found.notes
+
+
+def on_norm(name, far, items=None):
+    """A run with distances and the EQ that a norm gives their mean: 160 minus 20 times the distance."""
+    known = card("number", "lower")
+    eq = MeasureCard("questions", "eq", "EQ", "points", low=-110.0, high=151.0, human=100.0)
+    mean = float(np.mean(far[:items]))
+    summary = Summary((Measure("accuracy", mean, items=len(far)), Measure("eq", 160 - 20 * mean)))
+    run = fake_run(name, far, of=structs.replace(known, measure=(*known.measure, eq)))
+    return structs.replace(run, summary=summary)
+
+
+def test_a_score_on_a_norm_has_the_difference_of_its_mean_on_its_own_scale():
+    far = np.random.default_rng(1).uniform(2, 4, (2, 40))
+    (found,) = compare([on_norm("A", far[0]), on_norm("B", far[1] - 0.7)], Terms(margin=0.1))
+    distance, eq = found.measures
+    assert (eq.name, eq.unit, eq.better, eq.primary) == ("eq", "points", "higher", False)
+    assert eq.paired.difference == pytest.approx(-20 * distance.paired.difference)
+    assert eq.paired.interval.low == pytest.approx(-20 * distance.paired.interval.high)
+    assert eq.paired.effect == pytest.approx(-distance.paired.effect)
+    assert (eq.detectable, eq.margin) == (pytest.approx(20 * distance.detectable), pytest.approx(2.0))
+    assert eq.verdict == distance.verdict == "better"
+    assert [row.name for row in found.primary_rows] == ["accuracy"], "it is no second test"
+    (apart,) = compare([on_norm("A", far[0]), on_norm("B", far[1], items=30)])
+    assert [row.name for row in apart.measures] == ["accuracy"]
+    assert "no difference in “EQ”: equal means, or other items" in apart.notes
+
+
+def test_the_verdict_says_if_many_replies_could_not_be_read():
+    wrong, right = [0, 1] * 20, [1] * 40
+    read, unread = (
+        structs.replace(fake_run(name, values), summary=Summary((Measure("accuracy", 0.5, items=40, unreadable=lost),)))
+        for name, values, lost in (("A", right, 8), ("B", wrong, 9))
+    )
+    (found,) = compare([read, unread])
+    assert found.sentence.startswith("B is worse than A: 50 points lower")
+    assert found.sentence.endswith("; 9 replies of B could not be read (40 items).")
+    (rule,) = compare([read, structs.replace(unread, baseline=True)])
+    assert "could not be read" not in rule.sentence, "a baseline reads nothing"

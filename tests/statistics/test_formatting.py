@@ -35,6 +35,12 @@ def test_a_large_number_without_an_interval_has_fewer_decimals(value, shown):
     assert (number(0.996, "share"), number(112.46, "points")) == ("99.6 %", "112.5")
 
 
+def test_a_difference_of_shares_is_in_points():
+    assert number(-0.12, "share-points") == "−12 points" and number(0.01, "share-points") == "1 point"
+    assert amount(-0.12, "share-points") == "12 points"
+    assert number(-0.12, "share") == "−12 %"
+
+
 def test_a_value_that_is_missing_is_a_dash():
     assert number(None, "share") == "–"
 

@@ -331,6 +331,15 @@ def test_side_by_side_shows_the_verdict_of_compare_and_sorts_the_items(owner, st
     assert nowhere.status == 200 and "has no episode of item" in nowhere.text
 
 
+def test_the_command_below_three_runs_prints_the_verdicts_of_the_page(owner, stored, capsys):
+    got = owner.get("/side-by-side?" + "&".join(f"run={run}" for run in runs_of(stored, "sesi")[:3]))
+    (typed,) = re.findall(r"<code>sociometer compare ([^<]+)</code>", got.text)
+    run_command(["compare", *typed.split(), "--store", str(stored)])
+    told = " ".join(capsys.readouterr().out.split())
+    sentences = re.findall(r'<p class="sentence">([^<;.]+)', got.text)
+    assert len(sentences) == 2 and all(" ".join(unescape(one).split()) in told for one in sentences)
+
+
 def test_side_by_side_refuses_runs_of_different_instruments(owner, stored):
     got = owner.get(f"/side-by-side?run={runs_of(stored, 'sesi')[0]}&run={runs_of(stored, 'sage')[0]}")
     assert got.status == 400 and "is a run of sesi" in plain(got.text)

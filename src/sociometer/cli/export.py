@@ -11,6 +11,7 @@ from sociometer.core.errors import UsageError, hint
 from sociometer.instruments import load
 from sociometer.reporting.progress import working
 from sociometer.results.choice import choose_runs, means_all
+from sociometer.results.export import COLUMNS
 from sociometer.results.groups import PeopleRun
 from sociometer.store.bundle import ENDING
 from sociometer.store.place import StorePlace
@@ -49,6 +50,7 @@ command = click.Command(
         store_option(),
         json_option(),
     ],
+    epilog="\n".join(["\b", "Columns of CSV and Parquet:", *(f"  {one:<10}  {what}" for one, what in COLUMNS.items())]),
     help="Write RUN…, or the run of each subject ('all'), to a file. JSON lines have items, outcomes and transcripts;"
     " CSV and Parquet have scores. Nothing is uploaded.",
 )

@@ -24,7 +24,7 @@ from sociometer.cli.options import (
 from sociometer.cli.output import Display, TableCommand, display_options, print_result, print_text
 from sociometer.cli.project import project_option, with_defaults
 from sociometer.core.card import Card, CommandCard, SharedOptions
-from sociometer.core.errors import ExitCode, hint, unknown
+from sociometer.core.errors import ExitCode, UsageError, hint, unknown
 from sociometer.core.instrument import Result
 from sociometer.core.settings import Setting, Settings, is_paper
 from sociometer.engine.command_context import EngineContext
@@ -70,7 +70,11 @@ class _Instrument(click.Group):
             if command.verb == cmd_name:
                 return instrument_command(self._card, command)
         known = self.list_commands(ctx)
-        raise unknown(f"{self.name} command", cmd_name, known, f"{self.name} has: {', '.join(known) or 'none'}.")
+        others = [name for name, card in cards().items() if any(one.verb == cmd_name for one in card.command)]
+        if others:
+            own = f"{self.name} has: {', '.join(known) or 'none'}"
+            raise UsageError(f"{self.name} has no command '{cmd_name}', only {' and '.join(others)}; {own}.")
+        raise unknown(f"{self.name} command", cmd_name, known)
 
 
 def instrument_command(card: Card, command: CommandCard) -> click.Command:

@@ -11,12 +11,14 @@ from sociometer.core.card import Card, TaskCard
 from sociometer.core.errors import UsageError, hint, unknown
 from sociometer.core.lazy import PACKAGES
 from sociometer.core.measure import Cell, Table
+from sociometer.core.version import __version__
 from sociometer.instruments import card_of, cards
 from sociometer.models.files import LOCAL_MODELS, file_of
 from sociometer.models.registry import ModelEntry, describe
 from sociometer.results.measured import measured, reached
 
 LM_EVAL = "lm-eval"
+_OWN = "@software{sociometer, title = {Sociometer}, author = {{The Sociometer authors}}, version = {"
 _SIZES = ("capable", "small")
 _KINDS = {"whole": "whole number", "flag": "yes or no"}
 
@@ -78,7 +80,9 @@ def show_card(card: Card, display: Display) -> None:
     )
     tables = [table for table in _tables(card) if table.rows]
     limits = [len(table.rows) for table in tables]
-    display.show(tables, finding="\n".join(filter(None, said)), limits=limits, data=card)
+    entries = [card.paper.bibtex(card.name), _OWN + __version__ + "}}"]
+    cite = ["To cite the paper and Sociometer (given names: CITATION.cff):", *entries]
+    display.show(tables, finding="\n".join(filter(None, said)), limits=limits, notes=cite, data=card)
 
 
 def _tables(card: Card) -> list[Table]:
@@ -90,8 +94,9 @@ def _tables(card: Card) -> list[Table]:
     tables: list[tuple[str, tuple[str, ...], list[tuple[Cell, ...]]]] = [
         ("Tasks", ("task", "what", "played by `run`", "repeats", "also with"),
          [(t.name, t.title, t.default, t.repeats, _ways(t)) for t in card.task]),
-        ("Measures", ("measure", "task", "what", "unit", "better", "chance", "best"),
-         [(m.name, m.task, m.title, m.unit, m.better, m.chance, m.top) for m in card.measure]),
+        ("Measures", ("measure", "task", "what", "unit", "better", "chance", "best", "in exports"),
+         [(m.name, m.task, m.title, m.unit, m.better, m.chance, m.top, f"score.{m.value}" * bool(m.value))
+          for m in card.measure]),
         ("Measured so far", (*measured().columns[1:],),
          [row[1:] for row in measured().rows if row[0] == card.name]),
         ("Roles", ("role", "what", "default", "tasks"),

@@ -29,6 +29,7 @@ from sociometer.core.instrument import Result
 from sociometer.core.measure import Table
 from sociometer.core.paper import Replication, ReplicationPlan
 from sociometer.core.settings import PAPER, SETTING
+from sociometer.core.words import counted
 from sociometer.engine.engine import Engine, PlayedRun
 from sociometer.engine.plan import ReadLists, ReadPlan
 from sociometer.instruments import card_of, cards, load
@@ -180,7 +181,7 @@ def _parts(card: Card, plan: ReplicationPlan, models: tuple[str, ...], values: d
 
 
 def _playable(engine: Engine, parts: list[_Part], dry_run: bool) -> tuple[list[_PlannedPart], dict[str, list[str]]]:
-    """The parts that can be planned, and why others cannot; the first reason is raised if none can."""
+    """The parts that can be planned, and why others cannot; an error if none can."""
     able: list[_PlannedPart] = []
     read: ReadLists = {}
     failed: dict[str, list[str]] = {}
@@ -196,8 +197,12 @@ def _playable(engine: Engine, parts: list[_Part], dry_run: bool) -> tuple[list[_
                 if part.instead in (None, one):
                     first = first or error
                     failed.setdefault(str(error), []).append(_name(part))
-    if first is not None and not able:
+    if isinstance(first, DataError) and not able:
         raise first
+    if not able:
+        rows = hint("paper replicate", parts[0].config.instrument, "--rows")
+        said = f"no row can be played here. All rows: {rows}. To play one with your own model: --model ROW=MODEL"
+        raise UsageError("\n".join([said, *_not_played(failed)]))
     return able, failed
 
 
@@ -235,7 +240,7 @@ def _incomplete(outcome: _Outcome) -> list[str]:
     limits = {played.run.manifest.config.limit for played in outcome.played} - {None}
     said = [f"Only {limit} items were played (--limit); the printed figures are on all." for limit in limits]
     if outcome.unmeasured:
-        said.append(f"{outcome.unmeasured} printed figures have no number here: these items do not cover them.")
+        said.append(f"These items do not cover {counted(outcome.unmeasured, 'printed figure')}.")
     return said
 
 

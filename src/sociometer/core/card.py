@@ -22,6 +22,14 @@ class Paper(Struct, frozen=True, forbid_unknown_fields=True):
     year: int
     venue: str = ""
     link: str = ""
+    doi: str = ""
+
+    def bibtex(self, name: str) -> str:
+        """An entry for BibTeX, with the surnames of the authors; its key has the first one, the year and the name."""
+        authors = self.authors.replace(" and ", ", ").replace(", ", " and ")
+        facts = (("title", self.title), ("author", authors), ("year", self.year), ("doi", self.doi), ("url", self.link))
+        known = ", ".join(f"{field} = {{{value}}}" for field, value in facts if value)
+        return f"@article{{{authors.partition(' ')[0].lower()}{self.year}{name}, {known}}}"
 
 
 class TaskCard(Struct, frozen=True, forbid_unknown_fields=True):
@@ -74,7 +82,7 @@ class MeasureCard(Struct, frozen=True, forbid_unknown_fields=True):
     task: str
     name: str
     title: str
-    unit: Literal["share", "points", "number"] = "share"
+    unit: Literal["share", "share-points", "points", "number"] = "share"
     low: float | None = 0.0
     high: float | None = 1.0
     better: Literal["higher", "lower", "neither"] = "higher"
@@ -98,6 +106,8 @@ class MeasureCard(Struct, frozen=True, forbid_unknown_fields=True):
     """The measure of the same task that says what an oracle has on the items played, where this is not always `top`."""
 
     def __post_init__(self) -> None:
+        if self.unit == "share-points" and not self.low:
+            msgspec.structs.force_setattr(self, "low", -1.0)
         for end in ("low", "high"):
             if (value := getattr(self, end)) is not None and not math.isfinite(value):
                 msgspec.structs.force_setattr(self, end, None)

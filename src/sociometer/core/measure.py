@@ -57,10 +57,11 @@ class Interval(Struct, frozen=True, omit_defaults=True):
 
     def widened(self, value: float, factor: float, lowest: float = -math.inf, highest: float = math.inf) -> "Interval":
         """The interval of a value, so many times as wide, within its scale."""
-        if self.low is None or self.high is None:
+        if self.low is None or self.high is None or self.method == NO_VARIATION:
             return self
         low, high = value - factor * (value - self.low), value + factor * (self.high - value)
-        return structs.replace(self, low=max(lowest, low), high=min(highest, high))
+        method = f"{self.method}, {factor:.2f} times as wide" if self.method and factor != 1 else self.method
+        return structs.replace(self, low=max(lowest, low), high=min(highest, high), method=method)
 
 
 class Case(Struct, frozen=True):
@@ -282,6 +283,7 @@ class Corrected(Struct, frozen=True):
 
 
 CLUSTER_BOOTSTRAP = "cluster bootstrap"
+EXPANDED_BOOTSTRAP = f"{CLUSTER_BOOTSTRAP} with expanded percentiles"
 NO_VARIATION = "no variation"
 """Every value was the same, so the bounds say nothing about other items."""
 TOO_FEW = "too few"

@@ -7,6 +7,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import unknown
 from sociometer.core.measure import Cell, Figure, Interval, PublishedFigure
 from sociometer.core.settings import SettingValue, is_paper
@@ -16,6 +17,7 @@ from sociometer.core.words import first_of
 
 NOT_THE_PAPERS = "not the paper's items"
 BASELINE = "a baseline, not a model"
+STAND_IN = "stand-in for a real model: "
 PUBLISHED = "printed in the paper"
 """The remark on rows that a paper prints; they are written only if the user asks for them."""
 
@@ -65,6 +67,11 @@ class PaperRow(Struct, frozen=True):
     why_empty: str = ""
     """Why estimates have no value; without a reason of its own, what the table is missing."""
 
+    @property
+    def of_model(self) -> bool:
+        """Whether its subject is a model: neither a baseline nor a stand-in."""
+        return not any(one.startswith((BASELINE, f"{STAND_IN}{SUBJECT}: ")) for one in self.remarks)
+
 
 class PaperTable(Struct, frozen=True):
     """A table in the layout of the paper."""
@@ -97,7 +104,7 @@ class PaperPart(Struct, frozen=True, kw_only=True):
 
 def remarks_on(run: AnyRun) -> tuple[str, ...]:
     """The remarks to show next to the numbers of a run."""
-    said = [f"stand-in for a real model: {name}" for name in run.stand_ins]
+    said = [f"{STAND_IN}{name}" for name in run.stand_ins]
     if run.baseline:
         said.append(BASELINE)
     if run.whose_items == "runs":
@@ -108,7 +115,7 @@ def remarks_on(run: AnyRun) -> tuple[str, ...]:
         said.append("the authors' own prompts")
     if run.status != "finished":
         said.append("the run is not finished")
-    return tuple(said)
+    return (*said, run.note) if run.note else tuple(said)
 
 
 def estimate(run: AnyRun, name: str, *, scale: float = 1.0, mark: str = "", **group: str) -> Estimate:
@@ -159,12 +166,24 @@ class Claim(Struct, frozen=True):
 
 
 class Verdict(Struct, frozen=True):
-    """How many rows agree with a claim, which do not, and whether it holds; baselines count only without models."""
+    """How many rows agree with a claim, and which do not; baselines and stand-ins count only without models."""
 
     agree: int
     against: tuple[str, ...]
     holds: bool
-    only_baselines: bool = False
+    rows: tuple[PaperRow, ...] = ()
+    """The rows that count, and those that they are compared with."""
+    who: str = ""
+    """Whom the claim is about: `every`, `most`, or names of rows."""
+
+    @property
+    def result(self) -> str:
+        """Whether the claim holds in the rows, or why they cannot tell."""
+        if not any(row.of_model for row in self.rows):
+            return "no model, only baselines or stand-ins"
+        if self.agree + len(self.against) == 1 and (self.who == "most" or (self.who == "every" and self.holds)):
+            return "too few rows: 1"
+        return "holds" if self.holds else "does not hold"
 
     @property
     def text(self) -> str:
@@ -201,7 +220,7 @@ def verdict_on(claim: Claim, parts: Sequence[PaperPart], *, published: bool) -> 
         return None
     rows = [(name, row) for row in table.rows for name in _row_names(row)[:1]]
     models = [(name, row) for name, row in rows if row.published == published and not name.startswith("Human")]
-    models = [one for one in models if BASELINE not in one[1].remarks] or models
+    models = [one for one in models if one[1].of_model] or models
     named = {name: row for row in sorted(table.rows, key=lambda row: row.published == published)
              for name in _row_names(row) if row.published == published or name.startswith("Human")}  # fmt: skip
     everyone = who in ("every", "most")
@@ -210,17 +229,19 @@ def verdict_on(claim: Claim, parts: Sequence[PaperPart], *, published: bool) -> 
     heads = {column.name: place for place, column in enumerate(table.columns)}
     agree = 0
     against: list[str] = []
+    counted = [row for _, row in models] if other == "others" else []
     for name, row in about:
         pairs = [pair for column in _split(columns) for pair in _pairs(row, column, other, heads, named, about, models)]
         failed = "FAILED" in row.cells
         if failed or pairs:
+            counted.append(row)
             right = not failed and all(_RELATIONS[relation](*pair) for pair in pairs)
             agree += right
             against += [] if right else [name]
     if not agree and not against:
         return None
     holds = agree > len(against) if who == "most" else not against
-    return Verdict(agree, tuple(against), holds, all(BASELINE in row.remarks for _, row in about))
+    return Verdict(agree, tuple(against), holds, tuple(counted), who)
 
 
 def _pairs(

@@ -324,8 +324,8 @@ def verdict(found: Sequence[Contrast]) -> str:
 def blind_notes(found: Sequence[Contrast]) -> list[str]:
     """The questions that could find nothing, because most replies contain no answer."""
     return [
-        f"{TITLES[one.asked].capitalize()}: {one.unreadable} of {2 * one.pairs} replies contain no answer, so nothing"
-        " could be found."
+        f"{TITLES[one.asked].capitalize()}: {one.unreadable} of {2 * one.pairs} replies contain no answer"
+        f"{', decline or repeat one text' * (one.asked == 'completion')}, so nothing could be found."
         for one in found
         if one.blind
     ]

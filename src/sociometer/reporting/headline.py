@@ -156,7 +156,8 @@ def _two_subjects(comparisons: Sequence[Comparison]) -> list[str]:
     first, second = comparisons[0].first, comparisons[0].second
     if len(comparisons) == 1:
         norm = comparisons[0].norm_scores.items()
-        return [*_one_task(comparisons[0]), *(_ends_sentence(name, values, (first, second)) for name, values in norm)]
+        ends = (_ends_sentence(name, values, (first, second)) for name, values in norm)
+        return [*_one_task(comparisons[0]), *comparisons[0].unread, *ends]
     rows = [row for comparison in comparisons if (row := _overall(comparison)) is not None]
     verdicts = {
         verdict: [row for row in rows if row.verdict == verdict] for verdict in ("better", "worse", "equivalent")

@@ -31,10 +31,10 @@ from sociometer.core.paper import (
     verdict_on,
 )
 from sociometer.core.sheets import folder_for, whole_files, write_sheet
-from sociometer.core.task import AnyRun
+from sociometer.core.task import TASK, AnyRun
 from sociometer.core.words import first_of, grouped, in_one_line, plain_number
 from sociometer.reporting.plot import drawn, free_stem
-from sociometer.results.candidates import run_labels
+from sociometer.results.candidates import contamination_note, run_labels
 from sociometer.statistics.chart_theme import Spec, with_subjects
 from sociometer.store.labels import people_of
 from sociometer.store.stored_run import StoredRun
@@ -255,9 +255,8 @@ def pack_text(
 ) -> str:
     """The whole text."""
     entries = {entry.id: entry for entry in given}
-    return _template("pack.md").render(
-        card=card, given=entries, runs=runs, parts=parts, version=version, notes=_notes(runs)
-    )
+    notes = [*_notes(runs), *_unchecked(card, runs)]
+    return _template("pack.md").render(card=card, given=entries, runs=runs, parts=parts, version=version, notes=notes)
 
 
 def _notes(runs: Sequence[AnyRun]) -> list[str]:
@@ -267,6 +266,13 @@ def _notes(runs: Sequence[AnyRun]) -> list[str]:
     return [
         note if set(names) == everyone else f"{', '.join(dict.fromkeys(names))}: {note}" for note, names in said.items()
     ]
+
+
+def _unchecked(card: Card, runs: Sequence[AnyRun]) -> list[str]:
+    """A note on the models whose scores on public items have no verdict on contamination."""
+    tested = card.default_tasks(official=True) if any(task.name == TASK for task in card.task) else ()
+    left = [run.name for run in runs if run.task in tested and run.official and not (run.baseline or run.note)]
+    return [f"Not checked for contamination: {', '.join(dict.fromkeys(left))}."] if left else []
 
 
 MANIFEST = "pack.json"
@@ -354,7 +360,8 @@ def paper_runs(given: Sequence[StoredRun]) -> tuple[AnyRun, ...]:
         # Other items have a row of their own beside those of the paper.
         other = run.subject in official and not run.official and not run.manifest.given_items
         for task in run.tasks:
-            view = structs.replace(run.summarised(task), subject=names[run.id], labels=labels)
+            known = contamination_note(run, task, where=False).removesuffix(".")
+            view = structs.replace(run.summarised(task), subject=names[run.id], labels=labels, note=known)
             if other:
                 view = structs.replace(view, name=f"{view.name} ({run.manifest.whose_items} items)")
             analysis = run.manifest.given_items and not _is_test(run, task)
@@ -371,17 +378,14 @@ def _is_test(run: StoredRun, task: str) -> bool:
 def claims_part(instrument: Instrument, parts: Sequence[PaperPart]) -> list[PaperPart]:
     """The claims of the paper that compare rows of its tables, on the printed rows and on those of the runs."""
     rows = []
-    remarks = {part.label: _all_remarks([row for row in part.table.rows if not row.published])
-               for part in parts if part.table is not None}  # fmt: skip
     for claim in ledger(instrument.folder):
         mine = verdict_on(claim, parts, published=False) if claim.test else None
         if mine is not None:
             theirs = verdict_on(claim, parts, published=True)
-            result = "no model, only baselines" if mine.only_baselines else "holds" if mine.holds else "does not hold"
-            cells = (claim.where, claim.what, theirs.text if theirs else None, mine.text, result)
-            rows.append(PaperRow(cells, remarks=tuple(remarks[claim.test.partition("|")[0].strip()])))
+            cells = (claim.where, claim.what, theirs.text if theirs else None, mine.text, mine.result)
+            rows.append(PaperRow(cells, remarks=tuple(_all_remarks(mine.rows))))
     columns = ("Where", "Claim", "Rows of the paper", "Your rows", "Result in your runs")
-    how = "How many rows of a table agree with the claim. Differences are not tested: see the tables' intervals."
+    how = "How many rows agree with the claim; baselines count only without models. Differences are not tested."
     table = PaperTable(tuple(PaperColumn(title) for title in columns), tuple(rows))
     return [PaperPart(label="Claims", title="Claims of the paper on these runs", how=how, table=table)] if rows else []
 

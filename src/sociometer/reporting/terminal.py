@@ -92,7 +92,7 @@ def cell_text(cell: Cell, unit: str = "", interval: Interval | None = None) -> s
         if unit == "p":
             return p_text(cell)
         if unit or (interval is not None and isinstance(cell, float)):
-            return number(cell, unit or "number", interval=interval)
+            return number(cell, unit or "number", interval=interval).partition(" point")[0]
     return harmless(words.cell_text(cell)).replace("\n", " ").replace("\t", " ")
 
 

@@ -143,6 +143,8 @@ def _digest(norm: Any) -> bytes:
     return msgspec.json.encode(None if places else norm, order="deterministic")
 
 
+MANY_UNREADABLE = 0.2
+"""More replies than this share of the items must be named where a score is said."""
 NO_SCORED_ITEM = "no scored item"
 """Why a run is left out whose episodes all failed or were not played."""
 
@@ -176,8 +178,8 @@ def short_run_note(label: str, has: int, items: int) -> str:
     return f"{label} has {has} of the {items} items that most runs have"
 
 
-def contamination_note(run: StoredRun, task: str = "") -> str:
-    """What the newest check of this subject on these items found; empty if there was none.
+def contamination_note(run: StoredRun, task: str = "", *, where: bool = True) -> str:
+    """What the newest check of this subject on these items found, and in which run; empty if there was none.
 
     `task` is the task whose numbers are shown (default: any of the run's).
     """
@@ -187,7 +189,7 @@ def contamination_note(run: StoredRun, task: str = "") -> str:
     checks = [other for other in run.of_same_subject(TASK) if _same_items(run, other)]
     for check in checks:
         if found := check.summary(TASK).series.get(SERIES):
-            return f"{found['note']} Checked in run {check.id}."
+            return f"{found['note']} Checked in run {check.id}." if where else str(found["note"])
     return ""
 
 

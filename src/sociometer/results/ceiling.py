@@ -83,7 +83,7 @@ def _detectable(case: Case, discordant: float) -> float:
     from sociometer.statistics.power import smallest_detectable, smallest_detectable_binary  # here: they load numpy
 
     value, low, high = case.value, case.interval.low or 0.0, case.interval.high or 0.0
-    if case.interval.method == CLUSTER_BOOTSTRAP:
+    if case.interval.method.startswith(CLUSTER_BOOTSTRAP):
         shows = smallest_detectable((high - low) / (2 * _Z), case.interval.clusters)
     else:
         bound = low if value - low >= high - value else high

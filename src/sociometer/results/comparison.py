@@ -1,7 +1,7 @@
 """Compares runs item by item with the first run of the same task."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 
 from msgspec import Struct, structs
@@ -10,8 +10,8 @@ from sociometer.core.card import MeasureCard
 from sociometer.core.errors import UsageError, hint
 from sociometer.core.measure import Interval
 from sociometer.core.task import AnyRun
-from sociometer.core.words import grouped
-from sociometer.results.candidates import differing_settings, norm_scores, why_not_comparable
+from sociometer.core.words import counted, grouped
+from sociometer.results.candidates import MANY_UNREADABLE, differing_settings, norm_scores, why_not_comparable
 from sociometer.results.ceiling import end_of
 from sociometer.results.verdicts import ComparedMeasure, Comparison, Terms, UncorrectedDifference, decide
 from sociometer.results.wording import place_sentence, sentence_of
@@ -80,12 +80,13 @@ def _between(
     measures: tuple[ComparedMeasure, ...] = (),
     notes: tuple[str, ...] = (),
     refused: str = "",
+    unread: tuple[str, ...] = (),
 ) -> Comparison:
     """The comparison of two subjects on the task of the first, with its sentence."""
     card, task = first.card, first.task
     title = card.task_title(task)
     found = (card.name, card.title, task, title, first.subject, second, measures, "", notes, refused)
-    made = Comparison(*found, cluster=card.cluster_of(task))
+    made = Comparison(*found, cluster=card.cluster_of(task), unread=unread)
     return structs.replace(made, sentence=sentence_of(made))
 
 
@@ -106,9 +107,51 @@ def _against_first(
     decided = iter(decide([row for pair in pairs for row in pair.rows], terms, margins))
     found = []
     for second, pair in zip(members[1:], pairs, strict=True):
-        made = _between(first, second.subject, tuple(islice(decided, len(pair.rows))), pair.notes, pair.refused)
-        found.append(made if pair.refused else structs.replace(made, norm_scores=norm_scores((first, second))))
+        rows = tuple(islice(decided, len(pair.rows)))
+        placed = [new for row in rows if row.primary and not row.group for new in _on_norm(row, (first, second))]
+        scores = {} if pair.refused else norm_scores((first, second))
+        lost = [title for title in scores if all(row.title != title for row in placed)]
+        notes = (*pair.notes, *(f"no difference in “{title}”: equal means, or other items" for title in lost))
+        unread = tuple(filter(None, map(_unread, (first, second))))
+        made = _between(first, second.subject, (*rows[:1], *placed, *rows[1:]), notes, pair.refused, unread)
+        found.append(structs.replace(made, norm_scores=scores))
     return found
+
+
+def _on_norm(base: ComparedMeasure, runs: tuple[AnyRun, AnyRun]) -> Iterator[ComparedMeasure]:
+    """The scores on a norm of people (an EQ) that both have on the items of a mean: its row on their scale."""
+    paired, gap = base.paired, base.paired.difference
+    for card in runs[0].card.measures_of(runs[0].task):
+        found = [run.summary.measure(name) for name in (base.name, card.name) for run in runs]
+        one, two, first, second = (measure.value if measure else None for measure in found)
+        same = (
+            one is not None and two is not None and math.isclose(one, paired.first) and math.isclose(two, paired.second)
+        )
+        if not same or card.value or not card.on_norm or first is None or second is None or abs(gap) < 1e-6:
+            continue
+        slope = (second - first) / gap
+        size, sign = abs(slope), math.copysign(1, slope)
+        ends = [structs.replace(end.scaled(slope), apart=(0.0,)) for end in (paired.interval, *base.extremes)]
+        moved = structs.replace(
+            paired, first=first, second=second, difference=second - first, interval=ends[0],
+            effect=paired.effect and sign * paired.effect, standard_error=size * paired.standard_error,
+            square=size**2 * paired.square,
+        )  # fmt: skip
+        yield structs.replace(
+            base, name=card.name, title=card.title, unit=card.unit, better=card.better, primary=False, chance=None,
+            paired=moved, extremes=tuple(ends[1:]), ends=(), margin=base.margin and size * base.margin,
+            detectable=base.detectable and size * base.detectable,
+        )  # fmt: skip
+
+
+def _unread(run: AnyRun) -> str:
+    """How many replies of a model could not be read, if many could not; empty otherwise."""
+    known = run.card.primary_of(run.task)
+    found = run.summary.measure(known.name) if known else None
+    if found is None or run.baseline or found.unreadable <= MANY_UNREADABLE * found.items:
+        return ""
+    said = f"{counted(found.unreadable, 'reply', 'replies')} of {run.subject} could not be read"
+    return f"{said} ({counted(found.items, 'item')})"
 
 
 class _Side(Struct, frozen=True):

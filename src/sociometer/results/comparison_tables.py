@@ -53,8 +53,6 @@ def pair_table(comparison: Comparison) -> Table:
     """Two subjects on one task: both values, the difference with its interval, and the verdict on each measure."""
     measures = ordered(comparison).measures
     rows: list[tuple[Cell, ...]] = [(_what(row), *_values(row), row.verdict, row.paired.items) for row in measures]
-    below = len(comparison.primary_rows)
-    rows[below:below] = [(title, *both, None, None, None) for title, both in comparison.norm_scores.items()]
     chance = [row for row in comparison.measures if row.primary and not row.group and row.chance is not None]
     beside = f" (chance {number(chance[0].chance, chance[0].unit)})" if chance else ""
     title = f"{comparison.where}: {comparison.second} against {comparison.first}{beside}"
@@ -66,7 +64,7 @@ def overall_rows(comparison: Comparison) -> int:
     """How many rows of a pair's table are shown first: the measures overall, and the first way of grouping."""
     rows = ordered(comparison).measures
     first = next((tuple(row.group) for row in rows if row.group), ())
-    return sum(not row.group or tuple(row.group) == first for row in rows) + len(comparison.norm_scores)
+    return sum(not row.group or tuple(row.group) == first for row in rows)
 
 
 def pairs_table(compared: Sequence[Comparison]) -> Table:

@@ -15,6 +15,21 @@ from sociometer.core.sheets import guard, whole_file
 from sociometer.results.groups import PeopleRun
 from sociometer.store.stored_run import StoredRun
 
+COLUMNS = {
+    "run": "text; id of the run", "subject": "text; model or label of the run",
+    "instrument": "text; name of the test", "version": "text; its version that made the run",
+    "task": "text; task of the test", "item": "text; id of the item",
+    "cluster": "text; what the item shares with others, such as a story: intervals treat clusters as independent",
+    "repeat": "whole number from 0; which play of the item",
+    "failure": "text; why the episode has no score; empty if it has one",
+    "unreadable": "whole number; replies of the episode without a readable answer, which count in its scores",
+    "person": "text; participant; only of a study",
+    "counted": "true or false; whether the run's numbers include the item; only of a run with --until",
+    "facet.NAME": "text; group of the episode, such as an ability",
+    "score.NAME": "number; score of the episode; 'list INSTRUMENT' has its measure",
+}  # fmt: skip
+"""The columns of CSV, Parquet and `frame`."""
+
 
 def rows(run: StoredRun, task: str = "") -> Iterator[dict[str, Any]]:
     """One flat row per episode of a task (default: all): item, repeat, failure, facets and scores.

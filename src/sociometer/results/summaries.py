@@ -11,7 +11,7 @@ from sociometer.core.measure import POSITION_BIAS, Cell, Measure, Summary, Table
 from sociometer.core.reply_kind import AGAIN
 from sociometer.core.settings import is_paper, without_folders
 from sociometer.core.words import cell_text, counted, first_of, lowered
-from sociometer.results.candidates import contamination_note, run_labels
+from sociometer.results.candidates import MANY_UNREADABLE, contamination_note, run_labels
 from sociometer.results.ceiling import End, end_of
 from sociometer.results.measured import room_sentences
 from sociometer.statistics.formatting import (
@@ -37,7 +37,6 @@ ADVICE = "Add --"
 """A note that begins with this is advice for a terminal; pages leave it out."""
 _MOST_SUBJECTS_ABREAST = 4
 _A_SCREENFUL = 24
-_MANY_UNREADABLE = 0.2
 _COLUMNS = ("task", "measure", "group", "value", "95 % interval", "chance", "items", "unreadable", "errors", "note")
 
 
@@ -147,13 +146,13 @@ def finding(run: StoredRun) -> str:
 
 def _unread(run: StoredRun, measure: Measure) -> str:
     """How many of a model's answers are unreadable, if many are; an item can have several questions."""
-    if measure.unreadable <= _MANY_UNREADABLE * measure.items or run.manifest.config.subject.startswith("baseline/"):
+    if measure.unreadable <= MANY_UNREADABLE * measure.items or run.manifest.config.subject.startswith("baseline/"):
         return ""
     scores = (episode.score for task in run.tasks for episode in run.view(task).episodes() if episode.score)
     asked = run.count_replies() - sum(score.replies.get(AGAIN, 0) for score in scores)
     if measure.unreadable >= asked:
         return "; no reply could be read, so this score says nothing about the model"
-    many = measure.unreadable > _MANY_UNREADABLE * asked
+    many = measure.unreadable > MANY_UNREADABLE * asked
     return f", {counted(measure.unreadable, 'unreadable reply', 'unreadable replies')}" * many
 
 

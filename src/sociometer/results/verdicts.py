@@ -46,7 +46,7 @@ class Terms(Struct, frozen=True):
             given = {(card.task, card.name): self.margin[card.name] for card in known if card.name in self.margin}
         else:
             primary = [card for card in known if card.primary]
-            if len({card.unit for card in primary}) > 1:
+            if len({scale_and_digits(card.unit) for card in primary}) > 1:
                 told = ", ".join(dict.fromkeys(f"{card.name} ({card.unit})" for card in primary))
                 raise UsageError(
                     f"--margin {self.margin:g} has no clear unit: the primary measures have different ones ({told}). "
@@ -138,6 +138,8 @@ class Comparison(Shown, frozen=True):
     """What the independent parts of the task are: stories, trees, pairs."""
     norm_scores: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """The scores of both on a norm of people, with their intervals, by title: an EQ."""
+    unread: tuple[str, ...] = ()
+    """How many replies of a subject could not be read, where many could not."""
 
     def __str__(self) -> str:
         return self.sentence

@@ -27,7 +27,8 @@ def overall_sentence(comparison: Comparison) -> str:
     if comparison.refused:
         return f"{comparison.second} and {comparison.first} cannot be compared: {comparison.refused}."
     primary = _primary(comparison)
-    said = "; ".join(_whole(row, comparison, named=len(primary) > 1) for row in primary) + "."
+    whole = [_whole(row, comparison, named=len(primary) > 1) for row in primary]
+    said = "; ".join((*whole, *comparison.unread)) + "."
     return f"N{said[1:]}" if said.startswith(_OPEN) else said
 
 
@@ -53,7 +54,7 @@ _OPEN = "no clear difference"
 
 
 def _whole(row: ComparedMeasure, comparison: Comparison, named: bool) -> str:
-    on = f" on {lowered(row.title)}" if named or row.unit not in ("share", "points") else ""
+    on = f" on {lowered(row.title)}" if named or row.unit not in ("share", "share-points", "points") else ""
     second, first = comparison.second, comparison.first
     if row.verdict in ("better", "worse", "differs"):
         how = "differs from" if row.verdict == "differs" else f"is {row.verdict} than"

@@ -45,7 +45,7 @@ def decimals(unit: str, interval: Interval | None) -> int | None:
 
 
 def number(value: float | None, unit: str, digits: int | None = None, *, interval: Interval | None = None) -> str:
-    """A value as text, a share with its percent sign, None as a dash.
+    """A value as text, a share with its percent sign, a difference of shares in points, None as a dash.
 
     `digits` sets the decimals; without it the width of `interval` does, else the unit.
     """
@@ -53,14 +53,15 @@ def number(value: float | None, unit: str, digits: int | None = None, *, interva
         return "–"
     scale, usual = scale_and_digits(unit)
     shown = plain_number(value * scale, decimals(unit, interval) if digits is None else digits, usual)
-    return shown + (" %" if unit == "share" else "")
+    point = " point" if shown in ("1", "−1") else " points"
+    return shown + {"share": " %", "share-points": point}.get(unit, "")
 
 
 def amount(value: float, unit: str, *, interval: Interval | None = None) -> str:
     """The size of a difference in words, without its sign; a difference of shares is given in points."""
     scale, usual = scale_and_digits(unit)
     shown = plain_number(abs(value) * scale, decimals(unit, interval), usual)
-    return shown + ((" point" if shown == "1" else " points") if unit in ("share", "points") else "")
+    return shown + ((" point" if shown == "1" else " points") if unit in ("share", "share-points", "points") else "")
 
 
 def signed_amount(value: float, unit: str, *, interval: Interval | None = None) -> str:

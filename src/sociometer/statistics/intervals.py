@@ -8,7 +8,7 @@ from typing import Any, TypeGuard
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sociometer.core.measure import CLUSTER_BOOTSTRAP, NO_VARIATION, TOO_FEW, Interval
+from sociometer.core.measure import EXPANDED_BOOTSTRAP, NO_VARIATION, TOO_FEW, Interval
 from sociometer.statistics.distributions import normal_below, normal_quantile, t_quantile
 
 Floats = NDArray[np.float64]
@@ -153,7 +153,7 @@ def clustered_mean_interval(
     if not known:
         sample = bootstrap_means(*cluster_sums(means[:, None], codes, count), draws=draws)[:, 0]
         bounds = expanded_percentiles(sample, effective_clusters(codes, count), level)
-        return Interval(*bounds, level, CLUSTER_BOOTSTRAP, count)
+        return Interval(*bounds, level, EXPANDED_BOOTSTRAP, count)
     most = array.size if binary else math.inf
     shares = (means - low) / (high - low)
     found = _effective_wilson(shares, codes, count, level, most)

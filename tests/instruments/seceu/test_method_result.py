@@ -55,6 +55,8 @@ def test_the_interval_is_of_the_difference_from_people(rehearse, official_data):
     spread = (sum((gap - sum(gaps) / 40) ** 2 for gap in gaps) / 39) ** 0.5 / 40**0.5
     interval = summary.measure("eq").interval
     assert interval.high - interval.low == pytest.approx(2 * 2.02 * spread * 15 / 0.822, rel=0.1)
+    assert "of differences from people's distances, with the norm's error" in interval.method
+    assert summary.measure("distance").interval.method.endswith("of differences from people's distances")
 
 
 def test_repeats_are_averaged_and_count_as_one_item(rehearse):

@@ -133,3 +133,4 @@ def test_the_interval_of_an_eq_includes_the_error_of_the_norms_own_people():
     found = NORM.eq_interval(120.0, around)
     assert found.high - 120 == pytest.approx(math.hypot(5, 1.96 * error), abs=1e-3) and found.low < 115
     assert msgspec.structs.replace(NORM, people=0).eq_interval(120.0, around) == around
+    assert found.method == "bootstrap, with the norm's error"

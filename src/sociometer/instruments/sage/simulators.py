@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sociometer.core.command import CommandContext
 from sociometer.core.errors import UsageError
 from sociometer.core.instrument import Result
-from sociometer.core.measure import CLUSTER_BOOTSTRAP, Cell, Interval, Table
+from sociometer.core.measure import EXPANDED_BOOTSTRAP, Cell, Interval, Table
 from sociometer.core.settings import Settings
 from sociometer.instruments.sage import samples
 from sociometer.instruments.sage.leaderboard import ends
@@ -145,7 +145,7 @@ def _central(sample: Floats, table: Cube) -> Interval:
     if np.isnan(sample).all():
         return too_few(count)
     low, high = expanded_percentiles(sample, count)
-    return Interval(low, high, 0.95, CLUSTER_BOOTSTRAP, count)
+    return Interval(low, high, 0.95, EXPANDED_BOOTSTRAP, count)
 
 
 def leniency(simulator: str, theirs: _BySubject, reference: _BySubject) -> Leniency | None:

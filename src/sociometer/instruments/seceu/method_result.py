@@ -7,7 +7,7 @@ import msgspec
 import numpy as np
 from msgspec import Struct
 
-from sociometer.core.measure import Interval
+from sociometer.core.measure import CLUSTER_BOOTSTRAP, Interval
 from sociometer.core.words import grouped
 from sociometer.instruments.seceu.items import Scenario
 from sociometer.instruments.seceu.norm import Norm, band, distance, evenness
@@ -144,6 +144,8 @@ def _against_people(
     else:
         gaps = [answer.distance - template.get(answer.scenario, 0.0) for answer in answers]
         around = clustered_mean_interval(gaps, binary=False)
+        if template and around.method.startswith(CLUSTER_BOOTSTRAP):
+            around = msgspec.structs.replace(around, method=f"{around.method} of differences from people's distances")
     if norm is None:
         return None, _not_negative(around), None, None
     usual = math.fsum(norm.template[answer.scenario] for answer in answers) / len(answers)

@@ -92,7 +92,7 @@ class Norm(Struct, frozen=True):
         error = math.sqrt((EQ_DEVIATION**2 + (eq - EQ_MEAN) ** 2 / 2) / self.people)
         own = normal_quantile(0.5 + interval.level / 2) * error
         low, high = eq - math.hypot(eq - interval.low, own), eq + math.hypot(interval.high - eq, own)
-        return msgspec.structs.replace(interval, low=low, high=high)
+        return msgspec.structs.replace(interval, low=low, high=high, method=f"{interval.method}, with the norm's error")
 
     def score_of(self, eq: float) -> float:
         """Return the SECEU score that has this EQ."""

@@ -1,0 +1,42 @@
+"""What other tools read: every column of an export is described, and gives the numbers of the run again."""
+
+import csv
+
+import pytest
+
+import sociometer as sm
+from sociometer.cli.main import run_command
+from sociometer.instruments import cards
+from sociometer.results.export import COLUMNS, rows
+
+
+def described(name):
+    return name in COLUMNS or f"{name.partition('.')[0]}.NAME" in COLUMNS
+
+
+@pytest.mark.parametrize("name", sorted(cards()))
+def test_every_column_is_described(name, tmp_path):
+    roles = {"simulator": "baseline/random"} if name == "sage" else {}
+    run = sm.run(name, model="baseline/random", limit=2, roles=roles, store=tmp_path / "s.db")
+    found = dict.fromkeys(column for row in rows(run) for column in row)
+    assert found and [column for column in found if not described(column)] == []
+    values = {f"score.{measure.value}" for measure in cards()[name].measure if measure.value}
+    assert values & set(found), "'list' names the columns of measures"
+
+
+def test_columns_of_a_stopping_rule_are_described(tmp_path):
+    run = sm.run("sesi", model="baseline/random", limit=24, until="±30", store=tmp_path / "s.db")
+    found = next(iter(rows(run)))
+    assert "counted" in found and all(map(described, found))
+
+
+def test_the_help_has_every_column_and_a_file_gives_the_score_again(tmp_path, capsys):
+    assert run_command(["export", "--help"]) == 0
+    told = capsys.readouterr().out
+    assert all(f"  {name}" in told for name in COLUMNS)
+    run = sm.run("sesi", model="baseline/random", limit=20, store=tmp_path / "s.db")
+    path = tmp_path / "scores.csv"
+    assert run_command(["export", run.id, "--to", str(path), "--store", str(tmp_path / "s.db")]) == 0
+    with path.open(encoding="utf-8", newline="") as stream:
+        right = [float(row["score.correct"]) for row in csv.DictReader(stream)]
+    assert sum(right) / len(right) == run.summary().measure("accuracy").value
