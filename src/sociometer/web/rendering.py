@@ -15,7 +15,7 @@ from aiohttp import web
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from sociometer.core.errors import SociometerError
+from sociometer.core.errors import SociometerError, hint
 from sociometer.core.language import ENGLISH, language_of, languages, texts_in, written_in
 from sociometer.core.words import cell_text
 from sociometer.instruments import card_texts
@@ -112,6 +112,13 @@ def link(path: str, **query: Any) -> str:
     return f"{path}?{urlencode(pairs)}" if pairs else path
 
 
+def moment(seconds: float) -> Markup:
+    """A time in UTC, which a script of the page shows in the reader's time zone."""
+    at = datetime.fromtimestamp(seconds, UTC)
+    shown = Markup('<time datetime="{at}" title="{text}">{text}</time>')
+    return shown.format(at=at.isoformat(timespec="seconds"), text=f"{at:%Y-%m-%d %H:%M} UTC")
+
+
 @functools.cache
 def _environment() -> Environment:
     environment = Environment(
@@ -127,12 +134,12 @@ def _environment() -> Environment:
         "cell": cell_text,
         "filled": without_empty_columns,
         "rows": rows,
-        "moment": lambda seconds: datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        "moment": moment,
         "pretty": lambda value: msgspec.json.format(msgspec.json.encode(value, enc_hook=str), indent=2).decode(),
         "tongue": tongue,
         "verbatim": escape,
     }
-    environment.globals |= {"language_of": language_of, "link": link}
+    environment.globals |= {"hint": hint, "language_of": language_of, "link": link}
     return environment
 
 

@@ -9,6 +9,7 @@ import socket
 import threading
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 
 from aiohttp import web
 from msgspec import Struct
@@ -258,7 +259,8 @@ def serve(
     before = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         with ThreadPoolExecutor(1) as pool:
-            served = pool.submit(asyncio.run, serving())
+            # With the context of the command: what pages tell the owner to type names the same store.
+            served = pool.submit(copy_context().run, asyncio.run, serving())
             served.add_done_callback(handle)
             # A wait without an end would keep the signals waiting too.
             while not stopped.wait(0.5):
