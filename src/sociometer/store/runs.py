@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from difflib import get_close_matches
 from random import Random
-from typing import Literal
 
 import msgspec
 from msgspec import Struct
@@ -38,10 +37,7 @@ class RunSearch(Struct, frozen=True):
     words: str = ""
     """Each must occur in the id, the name, the subject or the instrument."""
     instrument: str = ""
-    subject: str = ""
     status: str = ""
-    order: str = ""
-    """The column by which the runs are sorted; empty for the newest first."""
     ids: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
     """The runs that are not searched, by id."""
@@ -56,8 +52,6 @@ class RunSearch(Struct, frozen=True):
         ]
         if self.instrument:
             parts.append(("instrument = ?", [self.instrument]))
-        if self.subject:
-            parts.append(("subject = ?", [self.subject]))
         if self.ids:
             parts.append((f"id IN {marks(self.ids)}", self.ids))
         if self.without:
@@ -204,18 +198,11 @@ class Runs(StorePart):
         return self._select("ORDER BY created, id", ())
 
     def found(self, search: RunSearch) -> Iterator[RunRecord]:
-        """The runs that a search finds, newest first or sorted by the column that it names."""
+        """The runs that a search finds, newest first."""
         where, values = search.condition(self._playing() if search.status else ())
-        first = f"lower({search.order}), " if search.order in ("subject", "instrument", "status") else ""
-        order = f"{first}created DESC, id LIMIT ? OFFSET ?"
-        return self._select(f"WHERE {where} ORDER BY {order}", (*values, search.limit, search.offset))
-
-    def names(self, column: Literal["subject", "instrument"], without: Sequence[str]) -> list[str]:
-        """The subjects or the instruments of all runs but those."""
-        where, values = RunSearch(without=tuple(without)).condition(())
-        runs, hidden = self._counting()
-        query = f"SELECT DISTINCT {column} FROM {runs} WHERE {column} <> '' AND {where} ORDER BY {column}"  # noqa: S608
-        return [str(name) for (name,) in self._rows(query, *hidden, *values)]
+        return self._select(
+            f"WHERE {where} ORDER BY created DESC, id LIMIT ? OFFSET ?", (*values, search.limit, search.offset)
+        )
 
     def of_series(self, instrument: str, series: str) -> dict[int, RunRecord]:
         """The runs of the checkpoints of a watched training, by step."""

@@ -445,8 +445,9 @@ def _early(store: Store, record: RunRecord) -> str:
 
 
 def stopped_tasks(store: Store, record: RunRecord) -> dict[str, StoppingRecord]:
-    """What the stopping rule of each task saw; empty for a run without one, or if this is damaged."""
-    tasks = record.manifest.config.tasks if record.manifest.config.until else ()
+    """What the rule that ended a run saw of each task; empty for another run, or if this is damaged."""
+    ended = record.manifest.config.until and record.status is RunStatus.FINISHED
+    tasks = record.manifest.config.tasks if ended else ()
     with suppress(StoreError):
         kept = ((task, store.runs.summary(record.id, task)) for task in tasks)
         return {task: found.stopping for task, found in kept if found and found.stopping}

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache, partial
+from itertools import takewhile
 from typing import Any, get_args
 
 import msgspec
@@ -17,16 +18,21 @@ from sociometer.core.config import model_label
 from sociometer.core.errors import NotFound, StoreError, UsageError, unknown
 from sociometer.core.instrument import Instrument
 from sociometer.core.language import ENGLISH
-from sociometer.core.measure import Figure, Summary
+from sociometer.core.measure import Figure, Summary, Table
 from sociometer.core.task import SERIES, TASK, Episode, Score
 from sociometer.core.words import grouped, texts_in_item
 from sociometer.reporting.evidence import TranscriptLine, beside, transcript_lines
 from sociometer.reporting.figures import run_figures
 from sociometer.reporting.plot import drawn
-from sociometer.results.candidates import contamination_note
+from sociometer.results.candidates import contamination_note, run_labels
+from sociometer.results.choice import ChosenRuns, find_run
+from sociometer.results.comparison import compare
 from sociometer.results.corrected import correction_note, corrections
 from sociometer.results.groups import runs_of_people, study_run
+from sociometer.results.leaderboard import leaderboard_sentence, leaderboard_table
+from sociometer.results.runs import candidates, rank_runs
 from sociometer.results.summaries import ADVICE, other_options
+from sociometer.results.wording import comparison_table
 from sociometer.statistics.chart_theme import Mode
 from sociometer.statistics.formatting import chance_of, interval_text, number
 from sociometer.store.episodes import ScoredEpisode
@@ -40,9 +46,7 @@ from sociometer.web.guard import visitor_of
 from sociometer.web.rendering import owner_page, tongue
 
 ROWS = 50
-SCORE = "score"
-MOST_SORTED = 1000
-"""The maximum number of runs that are sorted by score, which are read for it."""
+MOST_RUNS = 6
 ITEMS = 100
 MOST_PAGES = 10_000
 WIDTHS = (640, 340)
@@ -51,10 +55,12 @@ LEAST_TITLE, LONGEST_TITLE = 25, 90
 OF_ANALYSES = frozenset({"picked"})
 """Labels that only analyses use."""
 WRONG = "wrong"
+ORDERS = {
+    "difference": "largest difference", "first": "first run ahead of second", "second": "second run ahead of first",
+    "items": "order of items",
+}  # fmt: skip
 LONG = 400
 """Instructions and requests to other roles that are longer than this are folded."""
-Place = tuple[str, int]
-"""An item and its repeat."""
 State = tuple[object, ...]
 """What changes when the figures of a run may change."""
 
@@ -89,7 +95,7 @@ VIEWED = web.AppKey("viewed", ViewedStore)
 async def view_page(request: web.Request, name: str, **context: Any) -> web.Response:
     """A page about the store, rendered in a thread: its slow parts are given as functions."""
     context |= {"visitor": visitor_of(request), "cards": request.app[VIEWED].cards, "store": request.app[VIEWED].path}
-    context |= {"folded": is_folded, "drawable": drawable}
+    context |= {"folded": is_folded, "drawable": drawable, "person": PERSON}
     return await asyncio.to_thread(lambda: owner_page(request, name, **context))
 
 
@@ -120,7 +126,6 @@ class RunRow(Struct, frozen=True):
     bounds: str = ""
     chance: str = ""
     measure: str = ""
-    value: float | None = None
     better: str = ""
     """Which direction of the measure is better."""
     others: dict[str, str] = {}
@@ -132,13 +137,8 @@ class RunRow(Struct, frozen=True):
 
     @property
     def finished(self) -> int:
-        """Episodes that have ended, failed ones included; of those that a stopping rule ended, the ones that count."""
-        return self.used or self.played
-
-    @property
-    def played(self) -> int:
-        """Episodes that have ended, also those that were played when a stopping rule had decided."""
-        return self.done + self.failed
+        """Episodes that have ended, failed ones included; if a stopping rule ended the run, those that count."""
+        return self.used or self.done + self.failed
 
 
 def run_row(
@@ -157,7 +157,7 @@ def run_row(
         why=why_ended(store, record), created=record.created, done=done, failed=failed,
         planned=record.manifest.episodes, requests=spent.requests,
         tokens=spent.input_tokens + spent.output_tokens, cost=_cost(spent.cost, spent.priced, spent.unpriced),
-        used=_used(store, record) if status is RunStatus.FINISHED else 0,
+        used=sum(one.used * record.manifest.repeats[task] for task, one in stopped_tasks(store, record).items()),
         others=record.manifest.other_roles if record.subject else {},
         items=f"{whose} items" if whose in ("official", "own") else "",
         options=tuple(other_options(record, card, card.task_title)) if card else (),
@@ -165,7 +165,7 @@ def run_row(
     )  # fmt: skip
 
 
-def _score(card: Card | None, summary_of: Callable[[str], Summary | None], record: RunRecord) -> dict[str, Any]:
+def _score(card: Card | None, summary_of: Callable[[str], Summary | None], record: RunRecord) -> dict[str, str]:
     try:
         found = first_score(summary_of, record, card) if card and record.status is not RunStatus.PLAYING else None
     except StoreError:
@@ -180,16 +180,10 @@ def _score(card: Card | None, summary_of: Callable[[str], Summary | None], recor
     return {
         "measure": known.title + unread,
         "better": known.better,
-        "value": measure.value,
         "score": number(measure.value, known.unit, interval=measure.interval),
         "bounds": interval_text(measure.interval, known.unit, "too few items for an interval"),
         "chance": "" if chance is None else number(chance, known.unit),
     }
-
-
-def _used(store: Store, record: RunRecord) -> int:
-    """The episodes that count in a run that a stopping rule ended; 0 without a rule."""
-    return sum(one.used * record.manifest.repeats[task] for task, one in stopped_tasks(store, record).items())
 
 
 def _cost(cost: float, priced: int, unpriced: int) -> str:
@@ -210,46 +204,20 @@ class StudyRow(Struct, frozen=True):
     """Those who count, as one subject, with their mean; None if nobody counts yet."""
 
 
-class RunList(Struct, frozen=True):
-    """The runs on one page of the list, how many there are, the studies, and what filters offer."""
-
-    rows: list[RunRow]
-    count: int
-    studies: list[StudyRow]
-    subjects: list[str] = []
-    instruments: list[str] = []
-
-
-def find_runs(viewed: ViewedStore, search: RunSearch, counted: RunSearch) -> RunList:
+def find_runs(viewed: ViewedStore, search: RunSearch, counted: RunSearch) -> tuple[list[RunRow], int, list[StudyRow]]:
     """The runs that a search finds, how many another search finds, and the studies.
 
-    The people of studies are runs only for a search by words, status or id; any other finds their studies. In the
-    order `score` the runs of an instrument are together, the best first; only the newest of very many are sorted.
+    The people of studies are runs only for a search by words, status or id; any other finds their studies.
     """
     with viewed.opened() as store:
-        everyone = tuple(runs_of_people(store))
-        people = () if search.words or search.status else everyone
+        people = () if search.words or search.status else tuple(runs_of_people(store))
         counted = structs.replace(counted, without=people)
-        wanted = structs.replace(search, without=() if search.ids else people)
-        by_score = search.order == SCORE
-        if by_score:
-            wanted = structs.replace(wanted, limit=MOST_SORTED, offset=0)
-        rows = [run_row(viewed, store, record) for record in store.runs.found(wanted)]
-        if by_score:
-            rows = sorted(rows, key=_best_first)[search.offset : search.offset + search.limit]
-        apart = people if not (search.ids or search.offset or search.subject) else ()
+        found = store.runs.found(structs.replace(search, without=() if search.ids else people))
+        rows, count = [run_row(viewed, store, record) for record in found], store.runs.count(counted)
+        apart = people if not search.ids and not search.offset else ()
         of_people = RunSearch(ids=apart, instrument=search.instrument, limit=len(apart))
         studies = grouped((record.name.rpartition(".")[0], record) for record in store.runs.found(of_people))
-        return RunList(
-            rows, store.runs.count(counted), [_study_row(viewed, store, *one) for one in studies.items()],
-            store.runs.names("subject", everyone), store.runs.names("instrument", ()),
-        )  # fmt: skip
-
-
-def _best_first(row: RunRow) -> tuple[object, ...]:
-    """The place of a run in the order of scores: by instrument and measure, the best first, those without one last."""
-    value = row.value or 0.0
-    return row.instrument, row.value is None, row.measure, value if row.better == "lower" else -value
+        return rows, count, [_study_row(viewed, store, name, members) for name, members in studies.items()]
 
 
 def _study_row(viewed: ViewedStore, store: Store, name: str, members: list[RunRecord]) -> StudyRow:
@@ -326,8 +294,6 @@ class ItemList(Struct, frozen=True):
     """Each with its title and its value."""
     count: int
     pages: int
-    uncounted: frozenset[str]
-    """Items on the page that were played, but not in their turn or after a rule had decided: no number has them."""
 
 
 class RunHead(Struct, frozen=True):
@@ -341,11 +307,6 @@ class RunHead(Struct, frozen=True):
     failures: dict[str, int]
     steps: dict[int, str]
     """The runs of the watched training that it is a step of, by step."""
-
-    @property
-    def study(self) -> str:
-        """The study that a person took; empty for any other run."""
-        return self.record.name.rpartition(".")[0] if self.record.manifest.config.subject == PERSON else ""
 
     @property
     def resume(self) -> str:
@@ -389,38 +350,36 @@ def read_summary(viewed: ViewedStore, run: str, task: str) -> Summary:
 def read_items(viewed: ViewedStore, run: str, task: str, shown: str, words: str, at: int) -> ItemList:
     """One page of a run's items, with the words, in the order and from the place that are asked for."""
     with viewed.opened() as store:
-        stored = viewed.run(store, run)
-        card, playing = stored.definition.card, stored.record.status is RunStatus.PLAYING
-        part = None if playing else stored.part(task)
+        card = viewed.run(store, run).definition.card
         measure = card.primary_of(task)
         start = ITEMS * (at - 1)
         if not shown and not words:
             # In the order that they were played only one page is read.
             some = list(store.episodes.scored(run, task, limit=ITEMS, offset=start))
             count = store.episodes.count(run, task)
-        elif not shown:
-            places = store.search.found(run, task, words)
+        else:
+            places = _places(store, run, task, shown, words, card)
             page, count = places[start : start + ITEMS], len(places)
             items = list(dict.fromkeys(item for item, _ in page)) or [""]
-            some = [one for one in store.episodes.scored(run, task, items) if (one.item, one.repeat) in page]
-        else:
-            found = _filtered(store, run, task, shown, words, card)
-            some, count = found[start : start + ITEMS], len(found)
+            found = (one for one in store.episodes.scored(run, task, items) if (one.item, one.repeat) in page)
+            some = sorted(found, key=lambda one: page.index((one.item, one.repeat)))
         bodies = store.episodes.items(run, task, [one.item for one in some])
-        counted = {item for item, _ in stored.in_order(task)[: part[0]]} if part else set(bodies)
     rows = [
         (one, item_title(bodies.get(one.item, b"")), "" if value is None else value_text(value, measure, card))
         for one in some
         for value in (value_of(one.score, measure),)
     ]
-    return ItemList(rows, count, max(1, math.ceil(count / ITEMS)), frozenset(set(bodies) - counted))
+    return ItemList(rows, count, max(1, math.ceil(count / ITEMS)))
 
 
-def _filtered(store: Store, run: str, task: str, shown: str, words: str, card: Card) -> list[ScoredEpisode]:
-    """The episodes of a task that have the words and match the filter, in its order."""
-    having = set(store.search.found(run, task, words)) if words else None
-    every = store.episodes.scored(run, task)
-    return chosen((one for one in every if having is None or (one.item, one.repeat) in having), shown, task, card)
+def _places(store: Store, run: str, task: str, shown: str, words: str, card: Card) -> list[tuple[str, int]]:
+    """The items and repeats that have the words and match the filter, in its order."""
+    having = store.search.found(run, task, words) if words else None
+    if not shown and having is not None:
+        return having
+    known = set(having or ())
+    every = (one for one in store.episodes.scored(run, task) if having is None or (one.item, one.repeat) in known)
+    return [(one.item, one.repeat) for one in chosen(every, shown, card.primary_of(task), card)]
 
 
 def item_title(body: bytes) -> str:
@@ -433,12 +392,13 @@ def item_title(body: bytes) -> str:
     return found if len(found) <= LONGEST_TITLE else found[:LONGEST_TITLE].rsplit(" ", 1)[0] + " …"
 
 
-def chosen(episodes: Iterable[ScoredEpisode], shown: str, task: str, card: Card) -> list[ScoredEpisode]:
+def chosen(
+    episodes: Iterable[ScoredEpisode], shown: str, measure: MeasureCard | None, card: Card
+) -> list[ScoredEpisode]:
     """The episodes that match the filter, in the requested order; failed ones come last."""
-    found, measure = list(episodes), card.primary_of(task)
+    found = list(episodes)
     if shown == WRONG:
-        wrong = ((one, value_of(one.score, measure)) for one in found)
-        return [one for one, value in wrong if value is not None and value_text(value, measure, card) == WRONG]
+        return [one for one in found if value_text(value_of(one.score, measure), measure, card) == WRONG]
     if shown == "failed":
         return [one for one in found if one.failure is not None]
     if shown == "unreadable":
@@ -454,16 +414,10 @@ def value_of(score: Score | None, measure: MeasureCard | None) -> float | None:
     return score.values.get(measure.value) if score is not None and measure is not None else None
 
 
-def value_words(measure: MeasureCard | None, card: Card) -> tuple[str, str] | None:
-    """What 0 and 1 are called in a measure of a choice: wrong and right, or no and yes; None for another measure."""
-    if measure is None or not any(one.name == measure.task and one.probability for one in card.task):
-        return None
-    return (WRONG, "right") if measure.title.startswith("Accuracy") else ("no", "yes")
-
-
 def value_text(value: float | None, measure: MeasureCard | None, card: Card) -> str:
     """The value of one answer: right or wrong, or yes or no, if it is a choice; else a number."""
-    if value in (0.0, 1.0) and (words := value_words(measure, card)):
+    if measure and value in (0.0, 1.0) and any(one.name == measure.task and one.probability for one in card.task):
+        words = (WRONG, "right") if measure.title.startswith("Accuracy") else ("no", "yes")
         return words[value == 1.0]
     return number(value, measure.unit if measure else "number")
 
@@ -478,8 +432,8 @@ class ItemPlayed(Struct, frozen=True):
     lines: tuple[TranscriptLine, ...]
     beside: Figure | None
     title: str
-    before: Place | None
-    after: Place | None
+    before: tuple[str, int] | None
+    after: tuple[str, int] | None
 
     @property
     def values(self) -> dict[str, str]:
@@ -508,11 +462,9 @@ def read_item(
         if episode is None:
             raise NotFound(f"run {head.record.id} has no episode of item '{item}' (task {task}, repeat {repeat}).")
         if shown or words:
-            found = _filtered(store, stored.id, task, shown, words, head.card)
-            around = neighbours([(one.item, one.repeat) for one in found], (item, repeat))
+            around = neighbours(_places(store, stored.id, task, shown, words, head.card), (item, repeat))
         else:
-            before, after = store.episodes.neighbours(stored.id, task, item)
-            around = (before, 0) if before else None, (after, 0) if after else None
+            around = tuple((one, 0) if one else None for one in store.episodes.neighbours(stored.id, task, item))
         return ItemPlayed(
             head, task, episode, [one.repeat for one in episodes],
             transcript_lines(stored.transcript(item, task, repeat)), beside(stored.definition, episode),
@@ -520,13 +472,136 @@ def read_item(
         )  # fmt: skip
 
 
-def neighbours(listed: Sequence[Place], here: Place) -> tuple[Place | None, Place | None]:
-    """What comes before and after a place in a list; None at the ends, and if it is not in the list."""
+def neighbours(listed: Sequence[Any], here: object) -> tuple[Any, ...]:
+    """What comes before and after something in a list; None at the ends, and if it is not there."""
     at = listed.index(here) if here in listed else len(listed)
-    return listed[at - 1] if 0 < at < len(listed) else None, listed[at + 1] if at + 1 < len(listed) else None
+    return tuple(listed[one] if at < len(listed) and 0 <= one < len(listed) else None for one in (at - 1, at + 1))
 
 
 def is_folded(line: TranscriptLine) -> bool:
     """Whether a line is shown folded: long instructions, and what roles other than the subject were asked."""
     behind = line.speaker in ("system", "user", "assistant") and (line.role != "subject" or line.speaker == "system")
     return behind and len(line.text) > LONG
+
+
+class Sides(Struct, frozen=True):
+    """What is compared: the runs with their labels, the task, and the tasks that all of them have."""
+
+    runs: tuple[str, ...]
+    labels: tuple[str, ...]
+    task: str
+    tasks: tuple[tuple[str, str], ...]
+    measure: MeasureCard | None
+    card: Card
+
+
+class PairedList(Struct, frozen=True):
+    """The items on one page, and how often each of the first two runs is ahead on all items."""
+
+    rows: list[tuple[str, str, list[str]]]
+    """The item, its title, and the value of each run; a failure or a missing item has no value."""
+    items: list[str]
+    """The items on all pages."""
+    pages: int
+    ahead: tuple[int, int, int]
+    """Items on which the first is ahead, the second is, and neither."""
+
+
+def read_play(viewed: ViewedStore, run: str, task: str, item: str, repeat: int) -> ItemPlayed | str:
+    """One play of an item in a run, or why there is none."""
+    with viewed.opened() as store:
+        if people := study_run(store, run, viewed.load):
+            return f"{people.people} people: the page of each of them has their answer."
+    try:
+        return read_item(viewed, run, task, item, repeat)
+    except UsageError as error:
+        return str(error)
+
+
+def asked_alike(transcripts: Sequence[Sequence[TranscriptLine]]) -> int:
+    """The number of lines with which all of several transcripts begin: what all were asked before the first reply."""
+    lines = zip(*transcripts, strict=False) if len(transcripts) > 1 else ()
+    return len([*takewhile(lambda same: same[0].speaker != "reply" and same.count(same[0]) == len(same), lines)])
+
+
+def read_sides(viewed: ViewedStore, given: Sequence[str], task: str) -> Sides:
+    """What is compared, if these runs can be."""
+    if not 2 <= len(set(given)) <= MOST_RUNS:
+        raise UsageError(f"side by side needs 2 to {MOST_RUNS} runs, not {len(set(given))}; choose them in the list.")
+    with viewed.opened() as store:
+        # People first, then the oldest, as in `compare STUDY OLD NEW`; the list has the newest first.
+        runs = [find_run(store, viewed.load, run) for run in dict.fromkeys(given)]
+        runs.sort(key=lambda run: (not run.people, run.record.created))
+        first = runs[0]
+        other = next((run for run in runs if run.instrument != first.instrument), None)
+        if other is not None:
+            raise UsageError(
+                f"runs side by side must be of one instrument: {first.id} is a run of {first.instrument}, {other.id} of"
+                f" {other.instrument}."
+            )
+        shared = [known for known in first.tasks if all(known in run.tasks for run in runs)]
+        if not shared:
+            tasks = (f"{run.reference} has {', '.join(run.tasks)}" for run in runs)
+            raise UsageError(f"these runs have no task in common: {'; '.join(tasks)}.")
+        if task and task not in shared:
+            raise unknown("task of these runs", task, shared)
+        card, named = first.definition.card, run_labels(runs)
+        return Sides(
+            tuple(run.id for run in runs), tuple(named[run.id] for run in runs), task or shared[0],
+            tuple((known, card.task_title(known)) for known in shared), card.primary_of(task or shared[0]),
+            card,
+        )  # fmt: skip
+
+
+def read_verdicts(viewed: ViewedStore, sides: Sides) -> list[tuple[str, tuple[str, ...], Table | None]]:
+    """What `compare` says, with its notes and numbers: of two runs the verdict on the second, of more their ranks."""
+    with viewed.opened() as store:
+        runs = tuple(find_run(store, viewed.load, run) for run in sides.runs)
+        if len(runs) > 2:
+            boards = rank_runs(ChosenRuns(runs), sides.task).boards
+            return [(leaderboard_sentence(one), (), leaderboard_table(one)) for one in boards]
+        found = compare(candidates(runs, sides.task))
+    return [(one.sentence, one.notes, comparison_table(one) if one.measures else None) for one in found]
+
+
+def read_pairs(viewed: ViewedStore, sides: Sides, order: str, words: str, at: int) -> PairedList:
+    """One page of the items that the first two runs have, with the words, in this order."""
+    start, wanted = ITEMS * (at - 1), words.lower().split()
+    if order not in ORDERS:
+        raise UsageError(str(unknown("order of items", order, ORDERS)))
+    with viewed.opened() as store:
+        runs = [find_run(store, viewed.load, run) for run in sides.runs]
+        tables = [_values(run, store, sides) for run in runs]
+        items = [item for item in tables[0] if item in tables[1] and all(word in item.lower() for word in wanted)]
+        sign = -1.0 if sides.measure is not None and sides.measure.better == "lower" else 1.0
+        leads = {item: sign * _lead(tables[0][item], tables[1][item]) for item in items}
+        if order != "items":
+            weight = {"first": -1.0, "second": 1.0}
+            items.sort(key=lambda item: weight[order] * leads[item] if order in weight else -abs(leads[item]))
+        shown = items[start : start + ITEMS]
+        played = next((run.id for run in runs if not run.people), "")
+        bodies = store.episodes.items(played, sides.task, shown)
+    found = list(leads.values())
+    ahead = sum(lead > 0 for lead in found), sum(lead < 0 for lead in found), found.count(0)
+    values = {item: [value_text(table.get(item), sides.measure, sides.card) for table in tables] for item in shown}
+    rows = [(item, item_title(bodies.get(item, b"")), values[item]) for item in shown]
+    return PairedList(rows, items, max(1, math.ceil(len(items) / ITEMS)), ahead)
+
+
+def _lead(first: float | None, second: float | None) -> float:
+    """How much more the first run has than the second; 0 if one of them has no value."""
+    return 0.0 if first is None or second is None else first - second
+
+
+def _values(run: StoredRun, store: Store, sides: Sides) -> dict[str, float | None]:
+    """The mean over repeats, or over people, of each item; None if none of them has a value."""
+    found: dict[str, list[float]] = {}
+    if run.people:
+        scored = ((one.item.id, one.score) for one in run.episodes(sides.task))
+    else:
+        scored = ((one.item, one.score) for one in store.episodes.scored(run.id, sides.task))
+    for item, score in scored:
+        values = found.setdefault(item, [])
+        if (value := value_of(score, sides.measure)) is not None:
+            values.append(value)
+    return {item: sum(values) / len(values) if values else None for item, values in found.items()}

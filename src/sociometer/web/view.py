@@ -22,23 +22,16 @@ from sociometer.store.bundle import ENDING
 from sociometer.store.place import StorePlace
 from sociometer.store.records import RunStatus
 from sociometer.store.runs import RunSearch
-from sociometer.web import browsing, people, side_by_side
+from sociometer.web import browsing, people
 from sociometer.web.guard import OWNER, SessionsInMemory, only
 from sociometer.web.rendering import Words, add_owner, later, words_for
 from sociometer.web.serving import Place, application, serve
 
 _INSIDE = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 _DOWNLOADS = {"csv": "text/csv", "jsonl": "application/x-ndjson", "sociometer": "application/gzip"}
-ORDERS = {
-    "difference": "largest difference", "first": "first run ahead of second", "second": "second run ahead of first",
-    "items": "order of items",
-}  # fmt: skip
 SHOWN = {
     "": "all", browsing.WRONG: "wrong", "unreadable": "unreadable", "failed": "failed", "lowest": "lowest first",
     "highest": "highest first",
-}  # fmt: skip
-SORTED = {
-    "": "newest", browsing.SCORE: "best score", "subject": "subject", "instrument": "instrument", "status": "status",
 }  # fmt: skip
 
 
@@ -47,17 +40,14 @@ async def runs_page(request: web.Request) -> web.StreamResponse:
     """The list of runs, searched and filtered as the query says."""
     viewed = request.app[browsing.VIEWED]
     number = browsing.page_number(request)
-    asked = {name: request.query.get(name, "") for name in ("instrument", "subject", "status", "order")}
-    if asked["order"] not in SORTED:
-        raise UsageError(str(unknown("order of runs", asked["order"], SORTED)))
-    place = {"limit": browsing.ROWS, "offset": browsing.ROWS * (number - 1)}
-    search = RunSearch(words=request.query.get("q", ""), **asked, **place)
-    found = await asyncio.to_thread(browsing.find_runs, viewed, search, search)
-    query = {"q": search.words} | asked
+    search = RunSearch(
+        words=request.query.get("q", ""), instrument=request.query.get("instrument", ""),
+        status=request.query.get("status", ""), limit=browsing.ROWS, offset=browsing.ROWS * (number - 1),
+    )  # fmt: skip
+    rows, count, studies = await asyncio.to_thread(browsing.find_runs, viewed, search, search)
     return await browsing.view_page(
-        request, "runs.html", search=search, statuses=[str(status) for status in RunStatus], found=found, query=query,
-        filtered=any(value for name, value in query.items() if name != "order"), orders=SORTED, number=number,
-        pages=max(1, math.ceil(found.count / browsing.ROWS)),
+        request, "runs.html", search=search, statuses=[str(status) for status in RunStatus], rows=rows, count=count,
+        number=number, pages=max(1, math.ceil(count / browsing.ROWS)), studies=studies,
     )  # fmt: skip
 
 
@@ -67,8 +57,8 @@ async def run_states(request: web.Request) -> web.StreamResponse:
     viewed, words = request.app[browsing.VIEWED], words_for(request)
     ids = tuple(request.query.getall("run", []))[: browsing.ROWS]
     search = RunSearch(ids=ids, limit=browsing.ROWS)
-    found = await asyncio.to_thread(browsing.find_runs, viewed, search, RunSearch())
-    body = msgspec.json.encode({"count": found.count, "runs": [_state(row, words) for row in found.rows]})
+    rows, count, _ = await asyncio.to_thread(browsing.find_runs, viewed, search, RunSearch())
+    body = msgspec.json.encode({"count": count, "runs": [_state(row, words) for row in rows]})
     return web.Response(body=body, content_type="application/json")
 
 
@@ -109,13 +99,12 @@ async def run_page(request: web.Request) -> web.StreamResponse:
         raise UsageError(str(unknown("order of items", shown, SHOWN)))
     words, at = request.query.get("q", ""), browsing.page_number(request)
     run = head.record.id
-    graded = browsing.value_words(head.card.primary_of(task), head.card) == (browsing.WRONG, "right")
-    orders = {name: title for name, title in SHOWN.items() if graded or name != browsing.WRONG}
+    graded = browsing.value_text(0.0, head.card.primary_of(task), head.card) == browsing.WRONG
     return await browsing.view_page(
-        request, "run.html", head=head, task=task, group_text=_group_text, shown=shown, orders=orders, words=words,
+        request, "run.html", head=head, task=task, group_text=_group_text, shown=shown, orders=SHOWN, words=words,
         number=at, tasks=[(name, head.card.task_title(name)) for name in head.record.manifest.config.tasks],
         summary=later(lambda: browsing.read_summary(viewed, run, task)),
-        chance=lambda line: number(line.chance, line.card.unit),
+        chance=lambda line: number(line.chance, line.card.unit), graded=graded,
         measures=lambda summary: sorted(
             measure_rows(summary, head.card, task, elsewhere=head.record.manifest.whose_items != "bundled"),
             key=lambda row: bool(row.group or not row.card.primary)
@@ -179,12 +168,12 @@ async def beside_picture(request: web.Request) -> web.StreamResponse:
 async def side_by_side_page(request: web.Request) -> web.StreamResponse:
     """The runs that the query names, item by item."""
     viewed, query = request.app[browsing.VIEWED], request.query
-    order, words, at = _order_of(request), query.get("q", ""), browsing.page_number(request)
-    sides = await asyncio.to_thread(side_by_side.read_sides, viewed, query.getall("run", []), query.get("task", ""))
+    order, words, at = query.get("order", "difference"), query.get("q", ""), browsing.page_number(request)
+    sides = await asyncio.to_thread(browsing.read_sides, viewed, query.getall("run", []), query.get("task", ""))
     return await browsing.view_page(
-        request, "side_by_side.html", sides=sides, order=order, orders=ORDERS, words=words, number=at,
-        verdicts=later(lambda: side_by_side.read_verdicts(viewed, sides)),
-        items=later(lambda: side_by_side.read_pairs(viewed, sides, order, words, at)),
+        request, "side_by_side.html", sides=sides, order=order, orders=browsing.ORDERS, words=words, number=at,
+        verdicts=later(lambda: browsing.read_verdicts(viewed, sides)),
+        items=later(lambda: browsing.read_pairs(viewed, sides, order, words, at)),
     )  # fmt: skip
 
 
@@ -193,28 +182,19 @@ async def two_transcripts_page(request: web.Request) -> web.StreamResponse:
     """One item as each of the runs played it."""
     viewed, query = request.app[browsing.VIEWED], request.query
     task, item, repeat = browsing.place_of(request)
-    order, words = _order_of(request), query.get("q", "")
+    order, words = query.get("order", "difference"), query.get("q", "")
 
-    def read() -> dict[str, object]:
-        sides = side_by_side.read_sides(viewed, query.getall("run", []), task)
-        played = [side_by_side.read_play(viewed, run, sides.task, item, repeat) for run in sides.runs]
-        before, after = side_by_side.read_neighbours(viewed, sides, order, words, item)
-        alike = side_by_side.asked_alike([one.lines for one in played if isinstance(one, browsing.ItemPlayed)])
-        both = list(zip(sides.labels, played, strict=True))
-        return {"sides": sides, "played": both, "alike": alike, "before": before, "after": after}
+    def read() -> tuple[browsing.Sides, list[browsing.ItemPlayed | str], list[str]]:
+        sides = browsing.read_sides(viewed, query.getall("run", []), task)
+        played = [browsing.read_play(viewed, run, sides.task, item, repeat) for run in sides.runs]
+        return sides, played, browsing.read_pairs(viewed, sides, order, words, 1).items
 
-    read_ones = await asyncio.to_thread(read)
+    sides, played, items = await asyncio.to_thread(read)
     return await browsing.view_page(
-        request, "two_transcripts.html", item=item, order=order, orders=ORDERS, words=words, **read_ones
-    )
-
-
-def _order_of(request: web.Request) -> str:
-    """The order of items side by side: where they differ most first, unless the query names another."""
-    order = request.query.get("order", "difference")
-    if order not in ORDERS:
-        raise UsageError(str(unknown("order of items", order, ORDERS)))
-    return order
+        request, "two_transcripts.html", sides=sides, item=item, played=list(zip(sides.labels, played, strict=True)),
+        order=order, orders=browsing.ORDERS, words=words, around=browsing.neighbours(items, item),
+        alike=browsing.asked_alike([one.lines for one in played if isinstance(one, browsing.ItemPlayed)]),
+    )  # fmt: skip
 
 
 @only(OWNER)
@@ -222,7 +202,7 @@ async def study_page(request: web.Request) -> web.StreamResponse:
     """The people of a study, and the models beside them."""
     viewed, name, task = request.app[browsing.VIEWED], request.match_info["study"], request.query.get("task", "")
     study = await asyncio.to_thread(people.read_people, viewed, name, task, words_for(request))
-    results = later(lambda: people.read_results(viewed, name, study.task))
+    results = later(lambda: people.read_results(viewed, name, study["task"]))
     return await browsing.view_page(request, "people.html", study=study, results=results)
 
 
@@ -231,7 +211,7 @@ async def scores_picture(request: web.Request) -> web.StreamResponse:
     """The distribution of the scores of a study's people."""
     viewed, name, (mode, width) = request.app[browsing.VIEWED], request.match_info["study"], browsing.look_of(request)
     found = await asyncio.to_thread(people.read_results, viewed, name, request.query.get("task", ""))
-    return picture(await asyncio.to_thread(drawn, found.figure, "svg", mode=mode, width=width))
+    return picture(await asyncio.to_thread(drawn, found["figure"], "svg", mode=mode, width=width))
 
 
 def view_application(viewed: browsing.ViewedStore) -> web.Application:

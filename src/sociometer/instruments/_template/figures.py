@@ -18,9 +18,5 @@ def figures(runs: Sequence[AnyRun]) -> Sequence[Figure]:
 
 def beside(item: Question, outcome: ChoiceAnswer) -> Figure | None:
     """The options, with the one that was picked and the right one."""
-    rows = tuple(
-        (outcome.letters(index), option, index == outcome.picked, index == item.answer)
-        for index, option in enumerate(item.options)
-    )
-    table = Table("options", "Options", ("letter", "option", "picked", "right"), rows)
-    return Figure("options", table.title, table=table)
+    rows = tuple((option, index == outcome.picked, index == item.answer) for index, option in enumerate(item.options))
+    return Figure("options", "Options", table=Table("options", "Options", ("option", "picked", "right"), rows))
