@@ -63,10 +63,10 @@ def test_going_by_place_is_named_where_it_pays(rehearse, official_data):
     shuffled = rehearse("4, 3, 2, 1", official_data, shuffle=True).summarise("feelings")
     assert shuffled.measure("eq").value < 105
     ours = rehearse("4, 3, 2, 1").summarise("feelings")
-    for other, settings in ((shuffled, {"shuffle": True}), (ours, {})):
+    for other, settings in ((shuffled, {"shuffle": True}), (ours, {"shuffle": False})):
         assert not any("without reading" in note for note in other.notes)
         assert unread_caveat(summarised_run("r", "feelings", "m", settings, other)) == ""
-    caveat = unread_caveat(summarised_run("r", "feelings", "m", {}, summary))
+    caveat = unread_caveat(summarised_run("r", "feelings", "m", {"shuffle": False}, summary))
     assert caveat == "Writing 4, 3, 2, 1 without reading earns an EQ of 122"
 
 
