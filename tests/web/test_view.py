@@ -58,7 +58,7 @@ def test_an_empty_store_says_what_to_type(tmp_path, capsys):
         assert run_command([*first.split(), "--store", str(path), "--quiet"]) == 0
         text = owner.get("/").text
     assert text.count("<tr data-run=") == 1 and "Compare the chosen runs" not in text
-    assert "run another model on the same items: sociometer run sesi --model MODEL" in plain(text)
+    assert "run another model with the same options: sociometer run sesi --model MODEL" in plain(text)
 
 
 @pytest.mark.parametrize(
@@ -213,7 +213,7 @@ def test_the_numbers_of_a_run_come_before_the_notes(owner, stored):
 
 def test_times_name_their_zone_for_a_script_that_shows_the_readers(owner, stored):
     text = owner.get(f"/run/{runs_of(stored, 'sesi')[0]}/").text
-    assert re.search(r'<time datetime="\d{4}-\d\d-\d\dT[\d:]{8}\+00:00" title="([\d: -]+ UTC)">\1</time>', text)
+    assert re.search(r'<time datetime="\d{4}-\d\d-\d\dT\d\d:\d\dZ" title="([\d: -]+ UTC)">\1</time>', text)
     assert "/static/local_time.js" in text and owner.get("/static/local_time.js").status == 200
 
 

@@ -82,7 +82,7 @@ class ChoiceAnswer(Struct, frozen=True):
 
     def letters(self, option: int) -> str:
         """The letters that an option had in the orders it was shown in: `B`, or `B, D`."""
-        places = (vote.order.index(option) if option in vote.order else option for vote in self.votes)
+        places = (vote.order.index(option) for vote in self.votes if option in vote.order)
         return ", ".join(dict.fromkeys(ascii_uppercase[place] for place in places))
 
     def first_replies(self, decide: Callable[[Iterable[int | None]], int | None] = majority) -> ChoiceAnswer:

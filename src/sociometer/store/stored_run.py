@@ -446,8 +446,8 @@ def _early(store: Store, record: RunRecord) -> str:
 
 def stopped_tasks(store: Store, record: RunRecord) -> dict[str, StoppingRecord]:
     """What the rule that ended a run saw of each task; empty for another run, or if this is damaged."""
-    ended = record.manifest.config.until and record.status is RunStatus.FINISHED
-    tasks = record.manifest.config.tasks if ended else ()
+    config = record.manifest.config
+    tasks = config.tasks if config.until and record.status is RunStatus.FINISHED else ()
     with suppress(StoreError):
         kept = ((task, store.runs.summary(record.id, task)) for task in tasks)
         return {task: found.stopping for task, found in kept if found and found.stopping}

@@ -374,12 +374,12 @@ def read_items(viewed: ViewedStore, run: str, task: str, shown: str, words: str,
 
 def _places(store: Store, run: str, task: str, shown: str, words: str, card: Card) -> list[tuple[str, int]]:
     """The items and repeats that have the words and match the filter, in its order."""
-    having = store.search.found(run, task, words) if words else None
-    if not shown and having is not None:
+    having = store.search.found(run, task, words) if words else []
+    if not shown:
         return having
-    known = set(having or ())
-    every = (one for one in store.episodes.scored(run, task) if having is None or (one.item, one.repeat) in known)
-    return [(one.item, one.repeat) for one in chosen(every, shown, card.primary_of(task), card)]
+    known = set(having)
+    every = (one for one in store.episodes.scored(run, task) if not words or (one.item, one.repeat) in known)
+    return [(one.item, one.repeat) for one in chosen(every, shown, task, card)]
 
 
 def item_title(body: bytes) -> str:
@@ -392,11 +392,9 @@ def item_title(body: bytes) -> str:
     return found if len(found) <= LONGEST_TITLE else found[:LONGEST_TITLE].rsplit(" ", 1)[0] + " …"
 
 
-def chosen(
-    episodes: Iterable[ScoredEpisode], shown: str, measure: MeasureCard | None, card: Card
-) -> list[ScoredEpisode]:
+def chosen(episodes: Iterable[ScoredEpisode], shown: str, task: str, card: Card) -> list[ScoredEpisode]:
     """The episodes that match the filter, in the requested order; failed ones come last."""
-    found = list(episodes)
+    found, measure = list(episodes), card.primary_of(task)
     if shown == WRONG:
         return [one for one in found if value_text(value_of(one.score, measure), measure, card) == WRONG]
     if shown == "failed":

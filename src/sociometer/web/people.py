@@ -58,18 +58,16 @@ def read_results(viewed: ViewedStore, name: str, task: str) -> dict[str, Any]:
         models: dict[str, tuple[RunRecord, str, tuple[str, ...], str]] = {}
         others = RunSearch(instrument=people.instrument, without=tuple(runs_of_people(store)), limit=ROWS)
         for record in store.runs.found(others):
-            ended = record.status is RunStatus.FINISHED and task in record.manifest.config.tasks
-            if not ended or not record.subject or record.subject in models:
-                continue
-            (found,) = compare([whole, *candidates([viewed.run(store, record.id)], task)])
-            if found.primary_rows:
-                score = found.primary_rows[0].paired.second
-                models[record.subject] = record, found.sentence, found.notes, number(score, card.unit)
-                marks.append(Mark(record.subject, score, record.subject))
+            tasks = record.manifest.config.tasks if record.status is RunStatus.FINISHED else ()
+            if task in tasks and record.subject not in ("", *models):
+                (found,) = compare([whole, *candidates([viewed.run(store, record.id)], task)])
+                for row in found.primary_rows[:1]:
+                    score = row.paired.second
+                    models[record.subject] = record, found.sentence, found.notes, number(score, card.unit)
+                    marks.append(Mark(record.subject, score, record.subject))
         chart = density_chart(_density(values, card), marks, title=card.title, unit=card.unit)
-        alpha = reliability_sentence(task_reliability([whole]))
-    figure = Figure("scores", card.title, "", chart)
-    return {"finding": finding(people), "alpha": alpha, "models": models.values(), "figure": figure}
+        alpha, figure = reliability_sentence(task_reliability([whole])), Figure("scores", card.title, "", chart)
+        return {"finding": finding(people), "alpha": alpha, "models": models.values(), "figure": figure}
 
 
 def _density(values: Sequence[float], card: MeasureCard) -> list[DensityPoint]:

@@ -20,12 +20,16 @@
     button.type = "button";
     button.textContent = head.textContent;
     head.replaceChildren(button);
-    button.addEventListener("click", () => {
-      const turned = head.getAttribute("aria-sort") === "ascending";
+    const sort = (turned) => {
       for (const other of heads) other.removeAttribute("aria-sort");
       head.setAttribute("aria-sort", turned ? "descending" : "ascending");
       const rows = [...body.querySelectorAll("tr[data-run]")].sort(orders[head.dataset.sort](head.cellIndex));
       body.append(...(turned ? rows.reverse() : rows));
-    });
+      sessionStorage.setItem("sorted", `${head.cellIndex} ${turned}`);
+    };
+    button.addEventListener("click", () => sort(head.getAttribute("aria-sort") === "ascending"));
+    /* A page that follows a run is loaded again. */
+    const [place, turned] = (sessionStorage.getItem("sorted") || "").split(" ");
+    if (place === String(head.cellIndex)) sort(turned === "true");
   }
 })();
