@@ -40,7 +40,7 @@ def read_people(viewed: ViewedStore, name: str, task: str, words: Words) -> dict
             scores = {known.name: number(score.value, known.unit) for known, score in found if score}
             about = {"page": record.id if record else "", "scores": scores, "about": row[len(COLUMNS) :]}
             people.append({**dict(zip(COLUMNS, row, strict=False)), **about})
-        known = {"name": name, "card": card, "task": task, "tasks": run.tasks, "questions": taking.study.questions}
+        known = {"name": name, "card": card, "task": task, "tasks": run.tasks, "taken": taking.study}
         having = [one for one in shown if any(one.name in person["scores"] for person in people)]
         return {**known, "people": people, "measures": having}
 
