@@ -142,8 +142,11 @@ def test_a_run_that_a_stopping_rule_ended_has_one_number_of_episodes(tmp_path, o
         owner.post("/enter", {"token": served.app[TOKENS].make()})
         assert f"{used} / {planned} " in plain(owner.get("/").text)
         page = owner.get(f"/run/{run.id}/").text
+        other = sm.run("sesi", model="baseline/oracle", limit=80, store=path)
+        both = plain(owner.get(f"/side-by-side?run={run.id}&run={other.id}").text)
     assert f"{used} / {planned} episodes" in plain(page) and f"{played} / {planned}" not in plain(page)
     assert f"{played - used} more were being played and are in no number" in plain(page)
+    assert f"share {used} items" in both
 
 
 def test_a_killed_run_is_found_among_the_stopped_ones(stored, tmp_path):
@@ -385,7 +388,8 @@ def test_a_hostile_subject_stays_text_everywhere(owner, stored):
     ("status", "path"),
     [(404, "/nowhere/"), (404, "/nowhere"), (404, "/run/nowhere/"), (404, "/run/last/?task=nothing"),
      (404, "/run/last/figure/x"), (404, "/run/last/item?item=%3Cscript%3E"), (400, "/run/sesi/item?item=%3Cscript%3E"),
-     (400, "/side-by-side?run=x"), (400, "/run/last/?shown=nothing"), (400, "/run/last/figure/0?mode=pink")],
+     (400, "/side-by-side?run=x"), (400, "/run/last/?shown=nothing"), (400, "/run/last/figure/0?mode=pink"),
+     (404, "/study/nothing/"), (400, "/study/nothing/scores")],
 )  # fmt: skip
 def test_a_wrong_link_is_an_error_that_says_so(owner, path, status):
     got = owner.get(path)

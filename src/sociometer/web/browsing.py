@@ -54,7 +54,6 @@ LEAST_TITLE, LONGEST_TITLE = 25, 90
 """A text of an item with fewer bytes is a name or a kind; one with more letters is cut."""
 OF_ANALYSES = frozenset({"picked"})
 """Labels that only analyses use."""
-WRONG = "wrong"
 ORDERS = {
     "difference": "largest difference", "first": "first run ahead of second", "second": "second run ahead of first",
     "items": "order of items",
@@ -217,12 +216,9 @@ def find_runs(viewed: ViewedStore, search: RunSearch, counted: RunSearch) -> tup
         apart = people if not search.ids and not search.offset else ()
         of_people = RunSearch(ids=apart, instrument=search.instrument, limit=len(apart))
         studies = grouped((record.name.rpartition(".")[0], record) for record in store.runs.found(of_people))
-        return rows, count, [_study_row(viewed, store, name, members) for name, members in studies.items()]
-
-
-def _study_row(viewed: ViewedStore, store: Store, name: str, members: list[RunRecord]) -> StudyRow:
-    finished = sum(record.status is RunStatus.FINISHED for record in members)
-    return StudyRow(name, members[0].instrument, len(members), finished, _people(viewed, store, name))
+        ended = {name: sum(one.status is RunStatus.FINISHED for one in of) for name, of in studies.items()}
+        told = ((name, of[0].instrument, len(of), ended[name]) for name, of in studies.items())
+        return rows, count, [StudyRow(*one, _people(viewed, store, one[0])) for one in told]
 
 
 def _people(viewed: ViewedStore, store: Store, name: str) -> RunRow | None:
@@ -395,8 +391,8 @@ def item_title(body: bytes) -> str:
 def chosen(episodes: Iterable[ScoredEpisode], shown: str, task: str, card: Card) -> list[ScoredEpisode]:
     """The episodes that match the filter, in the requested order; failed ones come last."""
     found, measure = list(episodes), card.primary_of(task)
-    if shown == WRONG:
-        return [one for one in found if value_text(value_of(one.score, measure), measure, card) == WRONG]
+    if shown == "wrong":
+        return [one for one in found if value_text(value_of(one.score, measure), measure, card) == "wrong"]
     if shown == "failed":
         return [one for one in found if one.failure is not None]
     if shown == "unreadable":
@@ -415,7 +411,7 @@ def value_of(score: Score | None, measure: MeasureCard | None) -> float | None:
 def value_text(value: float | None, measure: MeasureCard | None, card: Card) -> str:
     """The value of one answer: right or wrong, or yes or no, if it is a choice; else a number."""
     if measure and value in (0.0, 1.0) and any(one.name == measure.task and one.probability for one in card.task):
-        words = (WRONG, "right") if measure.title.startswith("Accuracy") else ("no", "yes")
+        words = ("wrong", "right") if measure.title.startswith("Accuracy") else ("no", "yes")
         return words[value == 1.0]
     return number(value, measure.unit if measure else "number")
 
@@ -592,12 +588,15 @@ def _lead(first: float | None, second: float | None) -> float:
 
 
 def _values(run: StoredRun, store: Store, sides: Sides) -> dict[str, float | None]:
-    """The mean over repeats, or over people, of each item; None if none of them has a value."""
+    """The mean over repeats, or over people, of each item that counts; None if none of them has a value."""
     found: dict[str, list[float]] = {}
     if run.people:
         scored = ((one.item.id, one.score) for one in run.episodes(sides.task))
     else:
-        scored = ((one.item, one.score) for one in store.episodes.scored(run.id, sides.task))
+        part = run.part(sides.task)
+        counted = {item for item, _ in run.in_order(sides.task)[: part[0]]} if part else None
+        every = store.episodes.scored(run.id, sides.task)
+        scored = ((one.item, one.score) for one in every if counted is None or one.item in counted)
     for item, score in scored:
         values = found.setdefault(item, [])
         if (value := value_of(score, sides.measure)) is not None:

@@ -30,7 +30,7 @@ def read_people(viewed: ViewedStore, name: str, task: str, words: Words) -> dict
         first = next(filter(None, runs.values()), None)
         if taking is None or first is None:
             raise unknown("study with people", name, takings(store))
-        run, people = viewed.run(store, first.id), []
+        run, people = viewed.run(store, first.id), list[dict[str, Any]]()
         card, task = run.definition.card, run.task(task or run.tasks[0]).name
         shown = [one for one in card.measures_of(task) if one.primary or one.on_norm]
         for one in taking.participants:

@@ -30,7 +30,7 @@ from sociometer.web.serving import Place, application, serve
 _INSIDE = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 _DOWNLOADS = {"csv": "text/csv", "jsonl": "application/x-ndjson", "sociometer": "application/gzip"}
 SHOWN = {
-    "": "all", browsing.WRONG: "wrong", "unreadable": "unreadable", "failed": "failed", "lowest": "lowest first",
+    "": "all", "wrong": "wrong", "unreadable": "unreadable", "failed": "failed", "lowest": "lowest first",
     "highest": "highest first",
 }  # fmt: skip
 
@@ -99,7 +99,7 @@ async def run_page(request: web.Request) -> web.StreamResponse:
         raise UsageError(str(unknown("order of items", shown, SHOWN)))
     words, at = request.query.get("q", ""), browsing.page_number(request)
     run = head.record.id
-    graded = browsing.value_text(0.0, head.card.primary_of(task), head.card) == browsing.WRONG
+    graded = browsing.value_text(0.0, head.card.primary_of(task), head.card) == "wrong"
     return await browsing.view_page(
         request, "run.html", head=head, task=task, group_text=_group_text, shown=shown, orders=SHOWN, words=words,
         number=at, tasks=[(name, head.card.task_title(name)) for name in head.record.manifest.config.tasks],
