@@ -9,7 +9,10 @@ import socket
 import subprocess
 import sys
 import time
+import urllib.parse
+import urllib.request
 from collections import Counter
+from html import unescape
 from types import SimpleNamespace
 
 import pytest
@@ -183,8 +186,11 @@ def test_the_curve_is_in_the_report_and_on_the_page_of_each_step(served, tmp_pat
     assert [one.step for one in curve.steps] == [3000, 4000, 5000]
     assert all(one.look.low <= one.look.value <= one.look.high for one in curve.steps[1:])
     figures, _ = figures_of(ViewedStore(store, load, cards()), runs[3000].id)
-    assert curve.sentence in figures[-1].caption
-    drawn = figures[-1].save(tmp_path / "curve.svg").read_text()
+    assert curve.sentence in figures[0].caption
+    shown = viewed_page(store, f"/run/{runs[4000].id}/")
+    assert 0 < shown.index(curve.sentence) < shown.index('id="numbers"') < shown.index('id="items"')
+    assert all(f'href="/run/{run.id}/"' in shown for run in runs.values())
+    drawn = figures[0].save(tmp_path / "curve.svg").read_text()
     assert drawn.startswith("<svg")
     page = tmp_path / "report.html"
     assert run_command(["report", *(run.id for run in runs.values()), "--to", str(page), "--store", str(store)]) == 0
@@ -192,6 +198,25 @@ def test_the_curve_is_in_the_report_and_on_the_page_of_each_step(served, tmp_pat
     told = re.search(r"Figure: sociometer (report .*)", printed.out)[1].replace("curve.svg", str(tmp_path / "one.svg"))
     assert run_command(shlex.split(told)) == 0
     assert (tmp_path / "one.svg").read_text() == drawn
+
+
+def viewed_page(store, path):
+    """A page of `sociometer view`."""
+    process = forked.start(
+        ["-m", "sociometer.cli.main", "view", "--store", store, "--port", "0", "--json"], stdout=forked.PIPE
+    )
+    try:
+        site, _, token = json.loads(process.stdout.readline())["link"].partition("/enter?token=")
+        browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+        sent = urllib.parse.urlencode({"token": token}).encode()
+        with browser.open(urllib.request.Request(f"{site}/enter", sent, {"Origin": site})):
+            pass
+        with browser.open(site + path) as got:
+            return unescape(got.read().decode())
+    finally:
+        process.terminate()
+        process.wait(20)
+        process.stdout.close()
 
 
 def test_help_leads_to_the_watch(capsys):

@@ -74,6 +74,12 @@ def test_without_an_order_options_are_shown_as_they_are_and_need_no_key() -> Non
     assert (role, choice.options, choice.key, sampling) == ("builder", OPTIONS, None, Sampling(seed=1))
 
 
+def test_an_option_has_the_letters_under_which_it_was_shown() -> None:
+    turned, straight = Vote((2, 0, 1), 2, "bare"), Vote((0, 1, 2), 2, "bare")
+    assert [ChoiceAnswer((turned,), 2).letters(option) for option in range(3)] == ["B", "C", "A"]
+    assert [ChoiceAnswer((turned, straight), 2).letters(option) for option in range(3)] == ["B, A", "C, B", "A, C"]
+
+
 def test_the_rule_that_read_a_reply_is_noted_behind_the_callers_facts() -> None:
     desk = Desk("B")
     vote(desk, telling="first")

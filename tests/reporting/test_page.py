@@ -293,8 +293,8 @@ def _normed(subject, gap, eq):
 
 def test_the_finding_of_a_test_with_a_norm_is_the_score_on_the_norm(content):
     lines = profile_lines([_normed("gpt", 1.6, 122.0)])
-    notes = ("Norm: 541 people.", "Writing 4, 3, 2, 1 without reading earns an EQ of 122: the first is the strongest.")
-    chapter = structs.replace(content.chapters[0], card=NORMED, results=(_normed("gpt", 1.6, 122.0),), notes=notes)
+    more = {"notes": ("Norm: 541 people.",), "caveat": "Writing 4, 3, 2, 1 without reading earns an EQ of 122"}
+    chapter = structs.replace(content.chapters[0], card=NORMED, results=(_normed("gpt", 1.6, 122.0),), **more)
     of = structs.replace(content, subjects=("gpt",), chapters=(chapter,), profile=lines, rankings=(), comparisons=())
     assert findings_of(of) == (
         "The EQ of gpt is 122 [113, 131], better than people (100).",

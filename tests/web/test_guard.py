@@ -16,6 +16,8 @@ PAGES = (
     "/side-by-side",
     "/side-by-side/item",
     "/run/last/",
+    "/study/spring/",
+    "/study/spring/scores",
     "/run/last/figure/0",
     "/run/last/item",
     "/run/last/beside",
@@ -29,7 +31,7 @@ def test_the_pages_tried_here_are_all_there_are(tmp_path):
     app = view_application(ViewedStore(tmp_path / "none.db", lambda name: None, {}))
     open_to_all = {"/enter", "/static/{name}", "/leave", "/language"}
     known = {resource.canonical for resource in app.router.resources()} - open_to_all
-    names = {"{run}": "last", "{number}": "0"}
+    names = {"{run}": "last", "{number}": "0", "{study}": "spring"}
     for name, value in names.items():
         known = {path.replace(name, value) for path in known}
     assert known == set(PAGES)

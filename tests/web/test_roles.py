@@ -11,7 +11,14 @@ from sociometer.web.guard import OWNER, OWNERS, PARTICIPANT, ROLES, SessionsInMe
 from sociometer.web.serving import application
 from sociometer.web.view import view_application
 
-NAMES = {"{store}": "lab", "{run}": "last", "{number}": "0", "{name}": "style.css", "{secret}": "x"}
+NAMES = {
+    "{store}": "lab",
+    "{run}": "last",
+    "{study}": "spring",
+    "{number}": "0",
+    "{name}": "style.css",
+    "{secret}": "x",
+}
 OPEN_TO_ALL = {"/enter", "/static/{name}", "/join/{secret}", "/join/{secret}/code"}
 
 

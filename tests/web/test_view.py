@@ -28,10 +28,10 @@ from sociometer.store.copying import copy_store
 from sociometer.store.records import RunStatus
 from sociometer.store.runs import RunSearch
 from sociometer.store.store import Store
-from sociometer.web.browsing import ViewedStore, run_row
+from sociometer.web.browsing import ORDERS, ViewedStore, run_row
 from sociometer.web.guard import TOKENS
 from sociometer.web.rendering import Words, texts, tongue
-from sociometer.web.view import ORDERS, SHOWN, view_application
+from sociometer.web.view import SHOWN, view_application
 
 PAST = Path(__file__).parents[1] / "fixtures" / "past_tasks"
 
@@ -45,6 +45,20 @@ def test_the_list_shows_every_run_with_its_progress(owner, stored):
     for run in sm.runs(store=stored):
         assert f'data-run="{run.id}"' in text
     assert "12 / 12" in plain(text)
+
+
+def test_an_empty_store_says_what_to_type(tmp_path, capsys):
+    path = tmp_path / "s.db"
+    Store(path).close()
+    with Served(view_application(ViewedStore(path, load, cards()))) as served:
+        owner = Client(served.url)
+        owner.post("/enter", {"token": served.app[TOKENS].make()})
+        text = owner.get("/").text
+        (first, *_) = re.findall(r"<code>sociometer (run [^<]+)</code>", text)
+        assert run_command([*first.split(), "--store", str(path), "--quiet"]) == 0
+        text = owner.get("/").text
+    assert text.count("<tr data-run=") == 1 and "Compare the chosen runs" not in text
+    assert "run another model with the same options: sociometer run sesi --model MODEL" in plain(text)
 
 
 @pytest.mark.parametrize(
@@ -65,7 +79,7 @@ def test_the_list_and_the_page_of_a_run_say_that_its_items_are_official(tmp_path
         owner = Client(served.url)
         owner.post("/enter", {"token": served.app[TOKENS].make()})
         (run,) = sm.runs(store=tmp_path / "s.db")
-        assert '<span class="under">official items</span>' in owner.get("/").text
+        assert "official items</span>" in owner.get("/").text
         page = owner.get(f"/run/{run.id}/").text
         assert "official items</span></h1>" in page and "Add --blind" not in page
         assert "<dt>wording</dt>" not in page and "<dt>orders</dt>" not in page, "defaults are not shown"
@@ -115,6 +129,24 @@ def test_a_run_that_a_stopping_rule_ended_has_the_status_of_the_terminal(tmp_pat
         assert json.loads(owner.get(f"/states?run={run.id}").text)["runs"][0]["shown"] == run.state
     used, planned = re.findall(r"\d+", run.state)
     assert Words("zh").state(run.state) == f"已得出结论（{used} / {planned} 题）"
+
+
+def test_a_run_that_a_stopping_rule_ended_has_one_number_of_episodes(tmp_path, openai_server):
+    path = tmp_path / "s.db"
+    run = sm.run("sesi", model=f"vllm/m@{openai_server.url}", limit=80, until="±20", store=path)
+    used, planned = map(int, re.findall(r"\d+", run.state))
+    played = len(list(run.episodes()))
+    assert used < played, "the server was answering other items when the rule decided"
+    with Served(view_application(ViewedStore(path, load, cards()))) as served:
+        owner = Client(served.url)
+        owner.post("/enter", {"token": served.app[TOKENS].make()})
+        assert f"{used} / {planned} " in plain(owner.get("/").text)
+        page = owner.get(f"/run/{run.id}/").text
+        other = sm.run("sesi", model="baseline/oracle", limit=80, store=path)
+        both = plain(owner.get(f"/side-by-side?run={run.id}&run={other.id}").text)
+    assert f"{used} / {planned} episodes" in plain(page) and f"{played} / {planned}" not in plain(page)
+    assert f"{played - used} more were being played and are in no number" in plain(page)
+    assert f"share {used} items" in both
 
 
 def test_a_killed_run_is_found_among_the_stopped_ones(stored, tmp_path):
@@ -167,10 +199,35 @@ def test_items_are_sorted_and_filtered(owner, stored):
     for order, wanted in (("lowest", sorted(scores)), ("highest", sorted(scores, reverse=True))):
         text = owner.get(f"/run/{run}/?shown={order}").text
         body = text[text.index('aria-label="Items"') :]
-        found = re.findall(r'<td class="n">(right|wrong)</td>', body)
+        found = re.findall(r'<td class="n(?: warn)?">(right|wrong)</td>', body)
         assert [float(word == "right") for word in found] == wanted
-    assert links(owner.get(f"/run/{run}/?shown=failed").text, "/item?") == []
+    wrong = links(owner.get(f"/run/{run}/?shown=wrong").text, "/item?")
+    assert len(wrong) == scores.count(0.0) > 1
+    assert f"{wrong[1]}".split("&")[1] in re.search(r'rel="next" href="([^"]+)"', owner.get(wrong[0]).text)[1]
+    empty = owner.get(f"/run/{run}/?shown=failed").text
+    assert links(empty, "/item?") == [] and "No item matches." in empty
     assert len(links(owner.get(f"/run/{run}/?q=emp").text, "/item?")) < 12
+
+
+def test_the_numbers_of_a_run_come_before_the_notes(owner, stored):
+    text = plain(owner.get(f"/run/{runs_of(stored, 'sesi')[0]}/").text)
+    assert text.index("95 % interval") < text.index("Bundled items of this project")
+
+
+def test_times_name_their_zone_for_a_script_that_shows_the_readers(owner, stored):
+    text = owner.get(f"/run/{runs_of(stored, 'sesi')[0]}/").text
+    assert re.search(r'<time datetime="\d{4}-\d\d-\d\dT\d\d:\d\dZ" title="([\d: -]+ UTC)">\1</time>', text)
+    assert "/static/local_time.js" in text and owner.get("/static/local_time.js").status == 200
+
+
+def test_an_item_shows_the_options_with_the_letters_that_the_subject_saw(owner, stored):
+    run = sm.get_run(runs_of(stored, "sesi")[0], store=stored)
+    for episode in run.episodes():
+        text = owner.get(f"/run/{run.id}/item?item={episode.item.id}").text
+        table = dict(re.findall(r'<td class="letter">(\w)</td><td>(.*?)</td>', text))
+        asked = plain(run.transcript(episode.item.id)[0].messages[-1].content)
+        assert len(table) == 4
+        assert all(f"{letter}. {unescape(option)}" in asked for letter, option in table.items())
 
 
 def test_an_item_marks_the_right_and_the_picked_option_and_names_no_label_of_an_analysis(owner, stored):
@@ -239,7 +296,7 @@ def test_a_passport_says_what_it_is_and_whose(tmp_path, monkeypatch):
     assert re.search(r"baseline/random sage-\w+ SAGE", listed)
 
 
-def test_the_people_of_a_study_are_one_row_with_each_of_them_inside(tmp_path):
+def test_the_people_of_a_study_are_one_row_that_leads_to_their_page(tmp_path):
     path = tmp_path / "s.db"
     sm.run("seceu", model="baseline/even", limit=4, store=path)
     with OpenStudy(path, "seceu", "--limit", "4") as opened:
@@ -254,11 +311,36 @@ def test_the_people_of_a_study_are_one_row_with_each_of_them_inside(tmp_path):
         text = client.get("/").text
         assert text.count('<tr class="study">') == 1 and text.count("<tr data-run=") == 1
         assert f"People of the study spring people (spring, n = 2, 2 flagged) {cards()['seceu'].title}" in plain(text)
-        assert "2 people, 2 finished" in plain(text)
-        assert {f"/run/{run}/" for run in runs} <= set(links(text, "/run/"))
-        assert "1 run" in plain(text) and json.loads(client.get("/states").text)["count"] == 1
+        assert "2 people, 2 finished" in plain(text) and "1 run , 1 study" in plain(text)
+        (page,) = links(text, "/study/")
+        listed = {link.partition("?")[0] for link in links(client.get(page).text, "/run/")}
+        assert {f"/run/{run}/" for run in runs} <= listed
+        assert json.loads(client.get("/states").text)["count"] == 1
         assert client.get("/?q=spring.").text.count("<tr data-run=") == len(runs)
         assert client.get("/?instrument=sesi").text.count('<tr class="study">') == 0
+
+
+def test_the_page_of_a_study_has_its_people_their_scores_alpha_and_the_models_verdict(studied):
+    verdict = sm.compare("spring", "guesser", store=studied).comparisons[0].sentence
+    with Served(view_application(ViewedStore(studied, load, cards()))) as running:
+        client = Client(running.url)
+        client.post("/enter", {"token": running.app[TOKENS].make()})
+        text = client.get("/study/spring/").text
+        said = plain(text)
+        assert verdict in said and "sociometer compare spring guesser" in said
+        assert "Cronbach's alpha" in said and "participants 12 finished 11 flagged 1 excluded 1" in said
+        rows = re.findall(r"<tr(?: class=\"left-out\")?><td><a href=\"/run/.*?</tr>", text.partition('id="people"')[2])
+        assert len(rows) == 12
+        assert ["answered 4 of 12 items" in row for row in rows].count(True) == 1
+        assert ["the same answer to 12 of 12 questions" in row for row in rows].count(True) == 1
+        for row in rows:
+            run = sm.get_run(re.search(r"/run/([^/]+)/", row)[1], store=studied)
+            assert f">{number(run.summary().measure('distance').value, 'number')}</td>" in row
+        page = client.get(re.search(r'href="(/run/[^"]+)"', rows[0])[1]).text
+        assert '<a href="/study/spring/">' in page
+        picture = client.get(unescape(re.search(r'src="(/study/[^"]+)"', text)[1]))
+        assert picture.status == 200 and "mean of 11 people" in picture.text and "baseline/random" in picture.text
+        assert client.get("/study/nothing/").status == 404
 
 
 @pytest.mark.parametrize("instrument", ["sesi", "sage", "socialeval", "egosocial"])
@@ -306,7 +388,8 @@ def test_a_hostile_subject_stays_text_everywhere(owner, stored):
     ("status", "path"),
     [(404, "/nowhere/"), (404, "/nowhere"), (404, "/run/nowhere/"), (404, "/run/last/?task=nothing"),
      (404, "/run/last/figure/x"), (404, "/run/last/item?item=%3Cscript%3E"), (400, "/run/sesi/item?item=%3Cscript%3E"),
-     (400, "/side-by-side?run=x"), (400, "/run/last/?shown=nothing"), (400, "/run/last/figure/0?mode=pink")],
+     (400, "/side-by-side?run=x"), (400, "/run/last/?shown=nothing"), (400, "/run/last/figure/0?mode=pink"),
+     (404, "/study/nothing/"), (400, "/study/nothing/scores")],
 )  # fmt: skip
 def test_a_wrong_link_is_an_error_that_says_so(owner, path, status):
     got = owner.get(path)
@@ -321,23 +404,52 @@ def test_side_by_side_shows_the_verdict_of_compare_and_sorts_the_items(owner, st
     assert typed.split() == [random, oracle], "the list has the newest first, `compare` the reference"
     verdict = sm.compare(random, oracle, store=stored).verdict
     assert " ".join(verdict.split()) in plain(got.text)
-    pair = r'<td class="n">(right|wrong)</td><td class="n">(right|wrong)</td>'
+    pair = r'<td class="n(?: warn)?">(right|wrong)</td><td class="n(?: warn)?">(right|wrong)</td>'
     leads = [(second == "right") - (first == "right") for first, second in re.findall(pair, got.text)]
     assert len(leads) == 12
     assert leads == sorted(leads, reverse=True) and leads[0] == 1
-    other = owner.get(f"/side-by-side?run={oracle}&run={random}").text
+    other = owner.get(f"/side-by-side?run={oracle}&run={random}&order=first").text
     assert [(b == "right") - (a == "right") for a, b in re.findall(pair, other)] == sorted(leads)
     nowhere = owner.get(f"/side-by-side/item?run={oracle}&run={random}&item=nothing")
     assert nowhere.status == 200 and "has no episode of item" in nowhere.text
 
 
-def test_the_command_below_three_runs_prints_the_verdicts_of_the_page(owner, stored, capsys):
-    got = owner.get("/side-by-side?" + "&".join(f"run={run}" for run in runs_of(stored, "sesi")[:3]))
-    (typed,) = re.findall(r"<code>sociometer compare ([^<]+)</code>", got.text)
-    run_command(["compare", *typed.split(), "--store", str(stored)])
-    told = " ".join(capsys.readouterr().out.split())
-    sentences = re.findall(r'<p class="sentence">([^<;.]+)', got.text)
-    assert len(sentences) == 2 and all(" ".join(unescape(one).split()) in told for one in sentences)
+def test_items_side_by_side_begin_where_the_runs_differ_and_lead_to_the_next(owner, stored):
+    random, oracle = runs_of(stored, "sesi")[:2]
+    text = owner.get(f"/side-by-side?run={random}&run={oracle}").text
+    every = links(text, "/side-by-side/item?")
+    differ = [wrong == "wrong" for wrong in re.findall(r'<td class="n(?: warn)?">(right|wrong)</td><td', text)]
+    assert len(every) == 12 and differ == sorted(differ, reverse=True) and True in differ
+    page = owner.get(every[0]).text
+    assert 'rel="prev"' not in page
+    following = unescape(re.search(r'rel="next" href="([^"]+)"', page)[1])
+    item = re.search(r"item=([^&]+)", every[1])[1]
+    assert f"item={item}&" in following and "order=difference" in following
+    back = owner.get(following).text
+    assert re.search(r"item=([^&]+)", every[0])[1] in re.search(r'rel="prev" href="([^"]+)"', back)[1]
+
+
+def test_items_side_by_side_have_the_question_once_and_then_the_replies(owner, stored):
+    random, oracle = runs_of(stored, "sesi")[:2]
+    item = next(sm.get_run(random, store=stored).episodes()).item
+    page = plain(owner.get(f"/side-by-side/item?run={random}&run={oracle}&item={item.id}").text)
+    shown = page.split("Item as played")[0]
+    assert shown.count(f"Situation: {' '.join(item.situation.split())}") == 1
+    assert shown.index("Situation: ") < shown.index("Answer ") < shown.index("subject · ") < shown.index("Options")
+
+
+def test_three_runs_side_by_side_have_the_verdict_of_the_command_that_the_page_prints(tmp_path, capsys):
+    path = tmp_path / "s.db"
+    for model in ("random", "oracle", "first"):
+        sm.run("sesi", model=f"baseline/{model}", limit=12, store=path)
+    with Served(view_application(ViewedStore(path, load, cards()))) as served:
+        owner = Client(served.url)
+        owner.post("/enter", {"token": served.app[TOKENS].make()})
+        text = owner.get("/side-by-side?" + "&".join(f"run={run.id}" for run in sm.runs(store=path))).text
+    (command,) = re.findall(r"<code>sociometer ([^<]+)</code>", text)
+    assert run_command([*command.split(), "--store", str(path)]) == 0
+    verdict = capsys.readouterr().out.splitlines()[0]
+    assert "is first of 3" in verdict and verdict in plain(text)
 
 
 def test_side_by_side_refuses_runs_of_different_instruments(owner, stored):
@@ -377,6 +489,8 @@ def test_the_command_prints_a_link_that_opens_the_pages(stored):
         client = Client(link.partition("/enter")[0])
         assert client.post("/enter", {"token": link.partition("token=")[2]}).status == 303
         assert client.get("/").status == 200
+        random, oracle = runs_of(stored, "sesi")[:2]
+        assert f"--store {stored}</code>" in client.get(f"/side-by-side?run={random}&run={oracle}").text
         again = json.loads(process.stdout.readline())["link"]
         assert again != link and again.startswith(client.url)
     finally:
@@ -442,7 +556,7 @@ def test_items_have_words_and_neighbours_and_can_be_searched_and_downloaded(owne
     assert words in shown or asked in shown
     first, second = (one.item.id for one in episodes[:2])
     page = owner.get(f"/run/{run.id}/item?task=questions&item={first}").text
-    assert 'rel="prev"' not in page and re.search(rf'rel="next" href="[^"]*item={second}"', page)
+    assert 'rel="prev"' not in page and re.search(rf'rel="next" href="[^"]*item={second}[&"]', page)
     found = plain(owner.get(f"/run/{run.id}/?q={words.replace(' ', '+')}").text)
     assert "1 episode" in found and first in found
     spoken = run.transcript(first)[0].reply.text.split()[0]
@@ -484,7 +598,7 @@ def test_every_text_of_the_templates_is_there_in_chinese_with_the_same_placehold
         assert text in known, (name, text)
     for english, chinese in ((texts("owner", "en").get(key, key), text) for key, text in known.items()):
         assert sorted(re.findall(r"{(\w+)}", english)) == sorted(re.findall(r"{(\w+)}", chinese)), english
-    titles = {*ORDERS.values(), *SHOWN.values(), *map(str, RunStatus)}
+    titles = {*ORDERS.values(), *SHOWN.values(), "letter", *map(str, RunStatus)}
     for card in cards().values():
         titles |= {card.title, *(role.name for role in card.role), *(card.task_title(task.name) for task in card.task)}
         titles |= {measure.title for task in card.task for measure in card.measures_of(task.name)}

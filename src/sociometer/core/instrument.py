@@ -38,13 +38,15 @@ class Instrument:
         authors_prompts: Callable[[Settings, Sequence[str]], Iterable[AuthorsPrompt]] | None = None,
         replications: Callable[[], ReplicationPlan] | None = None,
         notices: Callable[[Mapping[str, str], Mapping[str, str], str], Iterable[str]] | None = None,
+        caveat: Callable[[AnyRun], str] = lambda run: "",
     ) -> None:
         """`folder` holds card, prompts and data; `beside` draws what is shown next to a transcript.
 
         `authors_prompts` gives the prompts of the authors that these settings and tasks need (`--wording paper`),
         `replications` the published rows that `sociometer paper replicate` plays. `paper` fills every table and figure
         of the paper for `sociometer paper`, or says why it cannot. `notices` gives what `run` says about the players of
-        a run, from their names and from what the user typed, by role, and the version, before it starts.
+        a run, from their names and from what the user typed, by role, and the version, before it starts. `caveat` gives
+        what the first lines of a report must say beside the numbers of a run; empty for nothing.
         """
         self.folder = folder
         self.card = card or read_card(folder / "card.toml")
@@ -57,6 +59,7 @@ class Instrument:
         self.authors_prompts = authors_prompts
         self.replications = replications
         self.notices = notices
+        self.caveat = caveat
 
     def task(self, name: str) -> Task[Any, Any]:
         """The task of that name."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
+from string import ascii_uppercase
 
 from msgspec import Struct, structs
 
@@ -75,6 +76,11 @@ class ChoiceAnswer(Struct, frozen=True):
     @property
     def unreadable(self) -> int:
         return sum(vote.picked is None for vote in self.votes)
+
+    def letters(self, option: int) -> str:
+        """The letters that an option had in the orders it was shown in: `B`, or `B, D`."""
+        places = (vote.order.index(option) for vote in self.votes if option in vote.order)
+        return ", ".join(dict.fromkeys(ascii_uppercase[place] for place in places))
 
     def first_replies(self, decide: Callable[[Iterable[int | None]], int | None] = majority) -> ChoiceAnswer:
         """The answer without what second questions brought."""

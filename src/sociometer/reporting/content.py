@@ -46,6 +46,8 @@ class Chapter(Struct, frozen=True):
     results: tuple[AnyRun, ...]
     figures: tuple[Figure, ...]
     notes: tuple[str, ...]
+    caveat: str = ""
+    """What the instrument says must stand beside its numbers."""
     sample: bool = False
     """Whether it has only samples and rehearsals; these chapters come last and give no finding."""
 
@@ -212,7 +214,8 @@ def _chapter(
         for figure in figures
         if _has_content(figure)
     )
-    return Chapter(instrument.card, tuple(runs), shown, tuple(chapter_notes(runs)))
+    caveat = next(filter(None, map(instrument.caveat, runs)), "")
+    return Chapter(instrument.card, tuple(runs), shown, tuple(chapter_notes(runs)), caveat)
 
 
 def _figures(instrument: Instrument, runs: Sequence[AnyRun]) -> Sequence[Figure]:

@@ -85,10 +85,10 @@ def measures_figure(card: Card, task: str, runs: Sequence[AnyRun]) -> Figure:
 
 
 def run_figures(run: StoredRun) -> tuple[Figure, ...]:
-    """The figures of a run: those of its instrument, and what a stopping rule saw of each task."""
+    """The figures of a run: the curve of its training, those of its instrument, and what a stopping rule saw."""
     draw, views = run.definition.figures, [run.summarised(task) for task in run.tasks]
     evidence = [found for view in views for found in evidence_figure(view)]
-    return (*(draw(views) if draw else ()), *evidence, *checkpoint_figures([run]))
+    return (*checkpoint_figures([run]), *(draw(views) if draw else ()), *evidence)
 
 
 def evidence_figure(run: AnyRun) -> list[Figure]:

@@ -274,8 +274,8 @@ def _caveat(content: ReportContent) -> list[str]:
         if any(other_stand_ins(result.stand_ins) for result in chapter.results)
     ]
     if not standing_in:
-        notes = (note for chapter in content.chapters for note in chapter.notes if " without reading earns " in note)
-        return [note.partition(":")[0] for note in notes][:1] if len(content.chapters) < NAMED else []
+        caveats = [chapter.caveat for chapter in content.chapters if chapter.caveat]
+        return caveats[:1] if len(content.chapters) < NAMED else []
     was, its = ("was", "its") if len(standing_in) == 1 else ("were", "their")
     return [f"{listed(standing_in)} {was} played with a stand-in, so {its} scores are not a measurement"]
 

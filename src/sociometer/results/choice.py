@@ -176,7 +176,7 @@ def choose_for_paper(store: Store, load: Load, instrument: str, references: Sequ
     kept = tuple(run for run in every if run.manifest.whose_items != "bundled" or run.manifest.given_items)
     told = first_of([f"{run.subject or ', '.join(run.tasks)} {run.id}" for run in kept], 8)
     left = len(every) - len(kept)
-    also = f"; left out, on bundled items: {left} runs." if left else "."
+    also = f"; left out, on bundled items: {counted(left, 'run')}." if left else "."
     return ChosenRuns(kept, (f"{instrument}: using {told}{also}",))
 
 

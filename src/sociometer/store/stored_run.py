@@ -1,6 +1,7 @@
 """A run in the store: its facts, its episodes, and its scores, which can be recomputed."""
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 from html import escape
@@ -443,14 +444,20 @@ def why_ended(store: Store, record: RunRecord) -> str:
 
 def _early(store: Store, record: RunRecord) -> str:
     """After how many items the stopping rule ended a run, and how; empty if it played all, or if this is damaged."""
-    tasks = record.manifest.config.tasks if record.manifest.config.until else ()
-    try:
-        kept = [found.stopping for task in tasks if (found := store.runs.summary(record.id, task)) and found.stopping]
-    except StoreError:
-        return ""
+    kept = stopped_tasks(store, record).values()
     used, planned = sum(one.used for one in kept), sum(one.items for one in kept)
     open_ones = any(one.verdict.startswith(("cannot", "not ")) for one in kept)
     return "" if used == planned else f"{'undecided' if open_ones else 'decided'} after {used} of {planned}"
+
+
+def stopped_tasks(store: Store, record: RunRecord) -> dict[str, StoppingRecord]:
+    """What the rule that ended a run saw of each task; empty for another run, or if this is damaged."""
+    config = record.manifest.config
+    tasks = config.tasks if config.until and record.status is RunStatus.FINISHED else ()
+    with suppress(StoreError):
+        kept = ((task, store.runs.summary(record.id, task)) for task in tasks)
+        return {task: found.stopping for task, found in kept if found and found.stopping}
+    return {}
 
 
 def first_score(

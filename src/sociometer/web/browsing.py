@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache, partial
+from itertools import takewhile
 from typing import Any, get_args
 
 import msgspec
@@ -17,20 +18,21 @@ from sociometer.core.config import model_label
 from sociometer.core.errors import NotFound, StoreError, UsageError, unknown
 from sociometer.core.instrument import Instrument
 from sociometer.core.language import ENGLISH
-from sociometer.core.measure import Figure, Summary
+from sociometer.core.measure import Figure, Summary, Table
 from sociometer.core.task import SERIES, TASK, Episode, Score
 from sociometer.core.words import grouped, texts_in_item
 from sociometer.reporting.evidence import TranscriptLine, beside, transcript_lines
 from sociometer.reporting.figures import run_figures
 from sociometer.reporting.plot import drawn
 from sociometer.results.candidates import contamination_note, run_labels
-from sociometer.results.choice import find_run
+from sociometer.results.choice import ChosenRuns, find_run
 from sociometer.results.comparison import compare
 from sociometer.results.corrected import correction_note, corrections
 from sociometer.results.groups import runs_of_people, study_run
-from sociometer.results.runs import candidates
+from sociometer.results.leaderboard import leaderboard_sentence, leaderboard_table
+from sociometer.results.runs import candidates, rank_runs
 from sociometer.results.summaries import ADVICE, other_options
-from sociometer.results.verdicts import Comparison
+from sociometer.results.wording import comparison_table
 from sociometer.statistics.chart_theme import Mode
 from sociometer.statistics.formatting import chance_of, interval_text, number
 from sociometer.store.episodes import ScoredEpisode
@@ -38,7 +40,7 @@ from sociometer.store.place import StorePlace
 from sociometer.store.records import RunRecord, RunStatus
 from sociometer.store.runs import RunSearch
 from sociometer.store.store import Store
-from sociometer.store.stored_run import StoredRun, first_score, state_of, status_of, why_ended
+from sociometer.store.stored_run import StoredRun, first_score, state_of, status_of, stopped_tasks, why_ended
 from sociometer.store.studies import PERSON
 from sociometer.web.guard import visitor_of
 from sociometer.web.rendering import owner_page, tongue
@@ -52,6 +54,10 @@ LEAST_TITLE, LONGEST_TITLE = 25, 90
 """A text of an item with fewer bytes is a name or a kind; one with more letters is cut."""
 OF_ANALYSES = frozenset({"picked"})
 """Labels that only analyses use."""
+ORDERS = {
+    "difference": "largest difference", "first": "first run ahead of second", "second": "second run ahead of first",
+    "items": "order of items",
+}  # fmt: skip
 LONG = 400
 """Instructions and requests to other roles that are longer than this are folded."""
 State = tuple[object, ...]
@@ -88,7 +94,7 @@ VIEWED = web.AppKey("viewed", ViewedStore)
 async def view_page(request: web.Request, name: str, **context: Any) -> web.Response:
     """A page about the store, rendered in a thread: its slow parts are given as functions."""
     context |= {"visitor": visitor_of(request), "cards": request.app[VIEWED].cards, "store": request.app[VIEWED].path}
-    context |= {"folded": is_folded, "drawable": drawable}
+    context |= {"folded": is_folded, "drawable": drawable, "person": PERSON}
     return await asyncio.to_thread(lambda: owner_page(request, name, **context))
 
 
@@ -112,6 +118,8 @@ class RunRow(Struct, frozen=True):
     requests: int
     tokens: int
     cost: str
+    used: int = 0
+    """Episodes that count, if a stopping rule decided before all that were played; else 0."""
     score: str = ""
     """The first primary measure of a run that has ended: “62 %”."""
     bounds: str = ""
@@ -128,8 +136,8 @@ class RunRow(Struct, frozen=True):
 
     @property
     def finished(self) -> int:
-        """Episodes that have ended, failed ones included."""
-        return self.done + self.failed
+        """Episodes that have ended, failed ones included; if a stopping rule ended the run, those that count."""
+        return self.used or self.done + self.failed
 
 
 def run_row(
@@ -148,6 +156,7 @@ def run_row(
         why=why_ended(store, record), created=record.created, done=done, failed=failed,
         planned=record.manifest.episodes, requests=spent.requests,
         tokens=spent.input_tokens + spent.output_tokens, cost=_cost(spent.cost, spent.priced, spent.unpriced),
+        used=sum(one.used * record.manifest.repeats[task] for task, one in stopped_tasks(store, record).items()),
         others=record.manifest.other_roles if record.subject else {},
         items=f"{whose} items" if whose in ("official", "own") else "",
         options=tuple(other_options(record, card, card.task_title)) if card else (),
@@ -190,8 +199,6 @@ class StudyRow(Struct, frozen=True):
     instrument: str
     count: int
     finished: int
-    people: list[RunRow]
-    """The newest of them."""
     whole: RunRow | None = None
     """Those who count, as one subject, with their mean; None if nobody counts yet."""
 
@@ -209,13 +216,9 @@ def find_runs(viewed: ViewedStore, search: RunSearch, counted: RunSearch) -> tup
         apart = people if not search.ids and not search.offset else ()
         of_people = RunSearch(ids=apart, instrument=search.instrument, limit=len(apart))
         studies = grouped((record.name.rpartition(".")[0], record) for record in store.runs.found(of_people))
-        return rows, count, [_study_row(viewed, store, name, members) for name, members in studies.items()]
-
-
-def _study_row(viewed: ViewedStore, store: Store, name: str, members: list[RunRecord]) -> StudyRow:
-    finished = sum(record.status is RunStatus.FINISHED for record in members)
-    shown = [run_row(viewed, store, record) for record in members[:ROWS]]
-    return StudyRow(name, members[0].instrument, len(members), finished, shown, _people(viewed, store, name))
+        ended = {name: sum(one.status is RunStatus.FINISHED for one in of) for name, of in studies.items()}
+        told = ((name, of[0].instrument, len(of), ended[name]) for name, of in studies.items())
+        return rows, count, [StudyRow(*one, _people(viewed, store, one[0])) for one in told]
 
 
 def _people(viewed: ViewedStore, store: Store, name: str) -> RunRow | None:
@@ -298,6 +301,8 @@ class RunHead(Struct, frozen=True):
     settings: dict[str, Any]
     stand_ins: tuple[str, ...]
     failures: dict[str, int]
+    steps: dict[int, str]
+    """The runs of the watched training that it is a step of, by step."""
 
     @property
     def resume(self) -> str:
@@ -323,7 +328,8 @@ def read_head(viewed: ViewedStore, run: str) -> RunHead:
         usual = {one.name for one in card.setting if one.is_default(stored.manifest.config.settings.get(one.name))}
         given = ((name, value) for name, value in stored.settings.items() if name not in usual)
         settings = {name: value for name, value in given if value not in (None, "", (), False)}
-        return RunHead(stored.record, row, card, settings, stored.stand_ins, stored.failures())
+        steps = {step: one.id for step, one in stored.of_same_series().items()}
+        return RunHead(stored.record, row, card, settings, stored.stand_ins, stored.failures(), steps)
 
 
 def read_summary(viewed: ViewedStore, run: str, task: str) -> Summary:
@@ -347,16 +353,12 @@ def read_items(viewed: ViewedStore, run: str, task: str, shown: str, words: str,
             # In the order that they were played only one page is read.
             some = list(store.episodes.scored(run, task, limit=ITEMS, offset=start))
             count = store.episodes.count(run, task)
-        elif not shown:
-            places = store.search.found(run, task, words)
+        else:
+            places = _places(store, run, task, shown, words, card)
             page, count = places[start : start + ITEMS], len(places)
             items = list(dict.fromkeys(item for item, _ in page)) or [""]
-            some = [one for one in store.episodes.scored(run, task, items) if (one.item, one.repeat) in page]
-        else:
-            having = set(store.search.found(run, task, words)) if words else None
-            every = store.episodes.scored(run, task)
-            found = chosen((one for one in every if having is None or (one.item, one.repeat) in having), shown, measure)
-            some, count = found[start : start + ITEMS], len(found)
+            found = (one for one in store.episodes.scored(run, task, items) if (one.item, one.repeat) in page)
+            some = sorted(found, key=lambda one: page.index((one.item, one.repeat)))
         bodies = store.episodes.items(run, task, [one.item for one in some])
     rows = [
         (one, item_title(bodies.get(one.item, b"")), "" if value is None else value_text(value, measure, card))
@@ -364,6 +366,16 @@ def read_items(viewed: ViewedStore, run: str, task: str, shown: str, words: str,
         for value in (value_of(one.score, measure),)
     ]
     return ItemList(rows, count, max(1, math.ceil(count / ITEMS)))
+
+
+def _places(store: Store, run: str, task: str, shown: str, words: str, card: Card) -> list[tuple[str, int]]:
+    """The items and repeats that have the words and match the filter, in its order."""
+    having = store.search.found(run, task, words) if words else []
+    if not shown:
+        return having
+    known = set(having)
+    every = (one for one in store.episodes.scored(run, task) if not words or (one.item, one.repeat) in known)
+    return [(one.item, one.repeat) for one in chosen(every, shown, task, card)]
 
 
 def item_title(body: bytes) -> str:
@@ -376,9 +388,11 @@ def item_title(body: bytes) -> str:
     return found if len(found) <= LONGEST_TITLE else found[:LONGEST_TITLE].rsplit(" ", 1)[0] + " …"
 
 
-def chosen(episodes: Iterable[ScoredEpisode], shown: str, measure: MeasureCard | None) -> list[ScoredEpisode]:
+def chosen(episodes: Iterable[ScoredEpisode], shown: str, task: str, card: Card) -> list[ScoredEpisode]:
     """The episodes that match the filter, in the requested order; failed ones come last."""
-    found = list(episodes)
+    found, measure = list(episodes), card.primary_of(task)
+    if shown == "wrong":
+        return [one for one in found if value_text(value_of(one.score, measure), measure, card) == "wrong"]
     if shown == "failed":
         return [one for one in found if one.failure is not None]
     if shown == "unreadable":
@@ -412,8 +426,8 @@ class ItemPlayed(Struct, frozen=True):
     lines: tuple[TranscriptLine, ...]
     beside: Figure | None
     title: str
-    before: str
-    after: str
+    before: tuple[str, int] | None
+    after: tuple[str, int] | None
 
     @property
     def values(self) -> dict[str, str]:
@@ -430,8 +444,10 @@ class ItemPlayed(Struct, frozen=True):
         return {name: level for name, level in facets.items() if name not in OF_ANALYSES}
 
 
-def read_item(viewed: ViewedStore, run: str, task: str, item: str, repeat: int) -> ItemPlayed:
-    """An episode with its transcript."""
+def read_item(
+    viewed: ViewedStore, run: str, task: str, item: str, repeat: int, shown: str = "", words: str = ""
+) -> ItemPlayed:
+    """An episode with its transcript, and those before and after it in the list that is filtered like this."""
     head = read_head(viewed, run)
     with viewed.opened() as store:
         stored, task = viewed.run(store, run), head.task(task)
@@ -439,11 +455,21 @@ def read_item(viewed: ViewedStore, run: str, task: str, item: str, repeat: int) 
         episode = next((one for one in episodes if one.repeat == repeat), None)
         if episode is None:
             raise NotFound(f"run {head.record.id} has no episode of item '{item}' (task {task}, repeat {repeat}).")
+        if shown or words:
+            around = neighbours(_places(store, stored.id, task, shown, words, head.card), (item, repeat))
+        else:
+            around = tuple((one, 0) if one else None for one in store.episodes.neighbours(stored.id, task, item))
         return ItemPlayed(
             head, task, episode, [one.repeat for one in episodes],
             transcript_lines(stored.transcript(item, task, repeat)), beside(stored.definition, episode),
-            item_title(msgspec.json.encode(episode.item)), *store.episodes.neighbours(stored.id, task, item),
+            item_title(msgspec.json.encode(episode.item)), *around,
         )  # fmt: skip
+
+
+def neighbours(listed: Sequence[Any], here: object) -> tuple[Any, ...]:
+    """What comes before and after something in a list; None at the ends, and if it is not there."""
+    at = listed.index(here) if here in listed else len(listed)
+    return tuple(listed[one] if at < len(listed) and 0 <= one < len(listed) else None for one in (at - 1, at + 1))
 
 
 def is_folded(line: TranscriptLine) -> bool:
@@ -468,7 +494,8 @@ class PairedList(Struct, frozen=True):
 
     rows: list[tuple[str, str, list[str]]]
     """The item, its title, and the value of each run; a failure or a missing item has no value."""
-    count: int
+    items: list[str]
+    """The items on all pages."""
     pages: int
     ahead: tuple[int, int, int]
     """Items on which the first is ahead, the second is, and neither."""
@@ -483,6 +510,12 @@ def read_play(viewed: ViewedStore, run: str, task: str, item: str, repeat: int) 
         return read_item(viewed, run, task, item, repeat)
     except UsageError as error:
         return str(error)
+
+
+def asked_alike(transcripts: Sequence[Sequence[TranscriptLine]]) -> int:
+    """The number of lines with which all of several transcripts begin: what all were asked before the first reply."""
+    lines = zip(*transcripts, strict=False) if len(transcripts) > 1 else ()
+    return len([*takewhile(lambda same: same[0].speaker != "reply" and same.count(same[0]) == len(same), lines)])
 
 
 def read_sides(viewed: ViewedStore, given: Sequence[str], task: str) -> Sides:
@@ -514,22 +547,29 @@ def read_sides(viewed: ViewedStore, given: Sequence[str], task: str) -> Sides:
         )  # fmt: skip
 
 
-def read_verdicts(viewed: ViewedStore, sides: Sides) -> tuple[Comparison, ...]:
-    """The verdict of `compare` on the runs, each against the first."""
+def read_verdicts(viewed: ViewedStore, sides: Sides) -> list[tuple[str, tuple[str, ...], Table | None]]:
+    """What `compare` says, with its notes and numbers: of two runs the verdict on the second, of more their ranks."""
     with viewed.opened() as store:
-        return compare(candidates([find_run(store, viewed.load, run) for run in sides.runs], sides.task))
+        runs = tuple(find_run(store, viewed.load, run) for run in sides.runs)
+        if len(runs) > 2:
+            boards = rank_runs(ChosenRuns(runs), sides.task).boards
+            return [(leaderboard_sentence(one), (), leaderboard_table(one)) for one in boards]
+        found = compare(candidates(runs, sides.task))
+    return [(one.sentence, one.notes, comparison_table(one) if one.measures else None) for one in found]
 
 
 def read_pairs(viewed: ViewedStore, sides: Sides, order: str, words: str, at: int) -> PairedList:
     """One page of the items that the first two runs have, with the words, in this order."""
     start, wanted = ITEMS * (at - 1), words.lower().split()
+    if order not in ORDERS:
+        raise UsageError(str(unknown("order of items", order, ORDERS)))
     with viewed.opened() as store:
         runs = [find_run(store, viewed.load, run) for run in sides.runs]
         tables = [_values(run, store, sides) for run in runs]
         items = [item for item in tables[0] if item in tables[1] and all(word in item.lower() for word in wanted)]
         sign = -1.0 if sides.measure is not None and sides.measure.better == "lower" else 1.0
         leads = {item: sign * _lead(tables[0][item], tables[1][item]) for item in items}
-        if order:
+        if order != "items":
             weight = {"first": -1.0, "second": 1.0}
             items.sort(key=lambda item: weight[order] * leads[item] if order in weight else -abs(leads[item]))
         shown = items[start : start + ITEMS]
@@ -539,7 +579,7 @@ def read_pairs(viewed: ViewedStore, sides: Sides, order: str, words: str, at: in
     ahead = sum(lead > 0 for lead in found), sum(lead < 0 for lead in found), found.count(0)
     values = {item: [value_text(table.get(item), sides.measure, sides.card) for table in tables] for item in shown}
     rows = [(item, item_title(bodies.get(item, b"")), values[item]) for item in shown]
-    return PairedList(rows, len(items), max(1, math.ceil(len(items) / ITEMS)), ahead)
+    return PairedList(rows, items, max(1, math.ceil(len(items) / ITEMS)), ahead)
 
 
 def _lead(first: float | None, second: float | None) -> float:
@@ -548,12 +588,15 @@ def _lead(first: float | None, second: float | None) -> float:
 
 
 def _values(run: StoredRun, store: Store, sides: Sides) -> dict[str, float | None]:
-    """The mean over repeats, or over people, of each item; None if none of them has a value."""
+    """The mean over repeats, or over people, of each item that counts; None if none of them has a value."""
     found: dict[str, list[float]] = {}
     if run.people:
         scored = ((one.item.id, one.score) for one in run.episodes(sides.task))
     else:
-        scored = ((one.item, one.score) for one in store.episodes.scored(run.id, sides.task))
+        part = run.part(sides.task)
+        counted = {item for item, _ in run.in_order(sides.task)[: part[0]]} if part else None
+        every = store.episodes.scored(run.id, sides.task)
+        scored = ((one.item, one.score) for one in every if counted is None or one.item in counted)
     for item, score in scored:
         values = found.setdefault(item, [])
         if (value := value_of(score, sides.measure)) is not None:

@@ -15,29 +15,12 @@ from aiohttp import web
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from sociometer.core.errors import SociometerError
+from sociometer.core.errors import SociometerError, hint
 from sociometer.core.language import ENGLISH, language_of, languages, texts_in, written_in
 from sociometer.core.words import cell_text
 from sociometer.instruments import card_texts
 from sociometer.reporting.tables import rows, without_empty_columns
-from sociometer.web.guard import (
-    ADDRESS,
-    ATTEMPTS,
-    HOME,
-    OWNER,
-    OWNERS,
-    TOKENS,
-    USED,
-    OneTimeTokens,
-    RateLimit,
-    SessionsInMemory,
-    address_of,
-    everyone,
-    form_of,
-    landing,
-    only,
-    set_cookie,
-)
+from sociometer.web import guard
 
 PREFIX: ContextVar[str] = ContextVar("prefix", default="")
 """The path of the public address, which comes before every link of our own."""
@@ -81,7 +64,7 @@ def later(make: Callable[[], Any]) -> Callable[[], dict[str, Any]]:
     return made
 
 
-@everyone
+@guard.everyone
 async def static_file(request: web.Request) -> web.Response:
     """One of our style sheets or scripts; they are the same for everyone and contain no data."""
     found = _static().get(request.match_info["name"])
@@ -112,6 +95,12 @@ def link(path: str, **query: Any) -> str:
     return f"{path}?{urlencode(pairs)}" if pairs else path
 
 
+def moment(seconds: float) -> Markup:
+    """A time in UTC, which a script of the page shows in the reader's time zone."""
+    text = f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M} UTC"
+    return Markup('<time datetime="{}T{}Z" title="{}">{}</time>').format(text[:10], text[11:16], text, text)
+
+
 @functools.cache
 def _environment() -> Environment:
     environment = Environment(
@@ -127,12 +116,12 @@ def _environment() -> Environment:
         "cell": cell_text,
         "filled": without_empty_columns,
         "rows": rows,
-        "moment": lambda seconds: datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        "moment": moment,
         "pretty": lambda value: msgspec.json.format(msgspec.json.encode(value, enc_hook=str), indent=2).decode(),
         "tongue": tongue,
         "verbatim": escape,
     }
-    environment.globals |= {"language_of": language_of, "link": link}
+    environment.globals |= {"hint": hint, "language_of": language_of, "link": link}
     return environment
 
 
@@ -205,58 +194,58 @@ def owner_page(
     return page(name, status=status, **known, **context)
 
 
-@only(OWNER)
+@guard.only(guard.OWNER)
 async def set_language(request: web.Request) -> web.StreamResponse:
     """Stores the chosen language in the browser, and returns to the page where it was chosen."""
-    given = await form_of(request)
+    given = await guard.form_of(request)
     language, back = given.get("language", ""), given.get("back", "/")
     if language not in languages_of("owner"):
         raise web.HTTPBadRequest(text=f"The languages are {', '.join(languages_of('owner'))}.")
     # Only a path of this server: two slashes would name another host.
     inside = back.startswith("/") and not back.startswith(("//", "/\\"))
     response = see_other(back if inside else "/")
-    secure = request.app[ADDRESS].secure
+    secure = request.app[guard.ADDRESS].secure
     response.set_cookie(COOKIE, language, httponly=True, samesite="Strict", secure=secure, max_age=_KEEP_SECONDS)
     return response
 
 
-def add_owner(app: web.Application, sessions: SessionsInMemory, home: str) -> None:
+def add_owner(app: web.Application, sessions: guard.SessionsInMemory, home: str) -> None:
     """Signs the owner in with a token of `TOKENS`; `home` is the owner's first page."""
-    app[TOKENS], app[OWNERS], app[HOME] = OneTimeTokens(), sessions, home
-    app[ATTEMPTS] = RateLimit(10, 60.0, 100)
+    app[guard.TOKENS], app[guard.OWNERS], app[guard.HOME] = guard.OneTimeTokens(), sessions, home
+    app[guard.ATTEMPTS] = guard.RateLimit(10, 60.0, 100)
     app.router.add_get("/enter", enter_page)
     app.router.add_post("/enter", enter)
     app.router.add_post("/leave", leave)
     app.router.add_post("/language", set_language)
 
 
-@landing
+@guard.landing
 async def enter_page(request: web.Request) -> web.StreamResponse:
     """A form with the token, so that a program that only opens the link does not use it up."""
     return owner_page(request, "enter.html", token=request.query.get("token", ""))
 
 
-@landing
+@guard.landing
 async def enter(request: web.Request) -> web.StreamResponse:
     """Exchanges the token for a session."""
-    who = address_of(request)
-    request.app[ATTEMPTS].check(who)
-    if not request.app[TOKENS].use((await form_of(request)).get("token", "")):
+    who = guard.address_of(request)
+    request.app[guard.ATTEMPTS].check(who)
+    if not request.app[guard.TOKENS].use((await guard.form_of(request)).get("token", "")):
         raise web.HTTPForbidden(
             text="This link was used before or belongs to another server. The terminal shows a new one."
         )
-    request.app[ATTEMPTS].forgive(who)
-    response = see_other(request.app[HOME])
-    set_cookie(request, response, request.app[OWNERS].open(OWNER), guest=False)
-    request.app.get(USED, lambda: None)()
+    request.app[guard.ATTEMPTS].forgive(who)
+    response = see_other(request.app[guard.HOME])
+    guard.set_cookie(request, response, request.app[guard.OWNERS].open(guard.OWNER), guest=False)
+    request.app.get(guard.USED, lambda: None)()
     return response
 
 
-@only(OWNER)
+@guard.only(guard.OWNER)
 async def leave(request: web.Request) -> web.StreamResponse:
     """Ends the session."""
-    cookie = request.app[ADDRESS].cookie
-    request.app[OWNERS].close(request.cookies.get(cookie, ""))
+    cookie = request.app[guard.ADDRESS].cookie
+    request.app[guard.OWNERS].close(request.cookies.get(cookie, ""))
     response = owner_page(request, "left.html")
     response.del_cookie(cookie, path="/")
     return response

@@ -9,32 +9,15 @@ import socket
 import threading
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 
 from aiohttp import web
 from msgspec import Struct
 
 from sociometer.core.errors import SociometerError, UsageError
 from sociometer.core.words import visible
+from sociometer.web import guard
 from sociometer.web.errors import told_of
-from sociometer.web.guard import (
-    ADDRESS,
-    CODES,
-    HOME,
-    LANGUAGE,
-    OWNER,
-    PARTICIPANT,
-    RATER,
-    SESSIONS,
-    TOKENS,
-    USED,
-    Address,
-    FindSession,
-    RateLimit,
-    SessionsInMemory,
-    add_headers,
-    guard,
-    known_visitors,
-)
 from sociometer.web.rendering import PREFIX, Words, add_owner, owner_page, static_file, texts, words_for
 
 _LOG = logging.getLogger(__name__)
@@ -83,25 +66,25 @@ def _ip(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
         return None
 
 
-def application(find: FindSession) -> web.Application:
+def application(find: guard.FindSession) -> web.Application:
     """An application with the guard before every page and the security headers on every response."""
-    app = web.Application(middlewares=[errors_as_pages, guard], client_max_size=MOST_BYTES)
-    app[SESSIONS] = find
-    app.on_response_prepare.append(add_headers)
+    app = web.Application(middlewares=[errors_as_pages, guard.guard], client_max_size=MOST_BYTES)
+    app[guard.SESSIONS] = find
+    app.on_response_prepare.append(guard.add_headers)
     app.router.add_get("/static/{name}", static_file)
     return app
 
 
 def guest_application(role: str, find: Callable[[str], str | None], language: str) -> web.Application:
     """Pages for guests in one role, whom `find` knows by their cookies, and for the owner, whose page is /owner."""
-    owners = SessionsInMemory()
+    owners = guard.SessionsInMemory()
 
     def session(cookie: str) -> tuple[str, str] | None:
         who = find(cookie)
         return owners.find(cookie) or ((role, who) if who else None)
 
     app = application(session)
-    app[LANGUAGE], app[CODES] = language, RateLimit(10, 60.0, 100)
+    app[guard.LANGUAGE], app[guard.CODES] = language, guard.RateLimit(10, 60.0, 100)
     add_owner(app, owners, "/owner")
     return app
 
@@ -111,7 +94,7 @@ async def errors_as_pages(
     request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
 ) -> web.StreamResponse:
     """Shows an error as a page: a wrong link, or a request that the guard rejected."""
-    PREFIX.set(request.app[ADDRESS].path)
+    PREFIX.set(request.app[guard.ADDRESS].path)
     if isinstance(request.protocol, HurriedHandler):
         request.protocol.head_is_there()
     try:
@@ -135,18 +118,18 @@ def _error_page(
     request: web.Request, status: int = 0, message: str = "", retry: str = "", error: Exception | None = None
 ) -> web.Response:
     """The error, and a link to where the visitor may go, if the browser has a session; guests read their language."""
-    known = known_visitors(request) if request.host.lower() in request.app[ADDRESS].hosts else []
-    homes = {OWNER: request.app.get(HOME, "/"), RATER: "/rate", PARTICIPANT: "/take"}
+    known = guard.known_visitors(request) if request.host.lower() in request.app[guard.ADDRESS].hosts else []
+    homes = {guard.OWNER: request.app.get(guard.HOME, "/"), guard.RATER: "/rate", guard.PARTICIPANT: "/take"}
     home = homes[known[0].role] if known and known[0].role in homes else ""
-    guest = LANGUAGE in request.app and not any(visitor.role == OWNER for visitor in known)
-    words = Words(request.app[LANGUAGE]) if guest else words_for(request)
+    guest = guard.LANGUAGE in request.app and not any(visitor.role == guard.OWNER for visitor in known)
+    words = Words(request.app[guard.LANGUAGE]) if guest else words_for(request)
     if error is not None:
         ours, (status, key, seconds) = isinstance(error, SociometerError), told_of(error, guest=guest)
         retry, message = str(seconds or ""), texts("errors", words.language)[key] if guest or not ours else str(error)
         if status >= 500:
             said = visible(f"{request.method} {request.path}: {error if ours else 'internal error'}")
             _LOG.error("%s", said, exc_info=None if ours else error)
-    owner = None if guest else next((visitor for visitor in known if visitor.role == OWNER), None)
+    owner = None if guest else next((visitor for visitor in known if visitor.role == guard.OWNER), None)
     context = {"message": message, "home": home, "again": retry, "visitor": owner}
     made = owner_page(request, "error.html", words, status=status, **context)
     made.headers.update({"Retry-After": retry} if retry else {})
@@ -197,7 +180,8 @@ class Server:
             raise UsageError(
                 f"cannot listen on {place.host} port {place.port} ({error.strerror or error}); change --host or --port."
             ) from None
-        self.address = app[ADDRESS] = Address.at(place.host, int(self._socket.getsockname()[1]), place.public_url)
+        port = int(self._socket.getsockname()[1])
+        self.address = app[guard.ADDRESS] = guard.Address.at(place.host, port, place.public_url)
         self._runner = web.AppRunner(app, shutdown_timeout=2.0)
         self._listening: asyncio.Server | None = None
 
@@ -236,9 +220,9 @@ def serve(
     stopped = threading.Event()
 
     def tell_link() -> None:
-        tell(f"{app[ADDRESS].url}/enter?token={app[TOKENS].make()}")
+        tell(f"{app[guard.ADDRESS].url}/enter?token={app[guard.TOKENS].make()}")
 
-    app[USED] = tell_link
+    app[guard.USED] = tell_link
 
     async def serving() -> None:
         # Most threads wait for the disk, and one for the end.
@@ -258,7 +242,8 @@ def serve(
     before = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         with ThreadPoolExecutor(1) as pool:
-            served = pool.submit(asyncio.run, serving())
+            # With the context of the command: what pages tell the owner to type names the same store.
+            served = pool.submit(copy_context().run, asyncio.run, serving())
             served.add_done_callback(handle)
             # A wait without an end would keep the signals waiting too.
             while not stopped.wait(0.5):

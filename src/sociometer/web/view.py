@@ -17,25 +17,21 @@ from sociometer.engine.replay import export_bundle
 from sociometer.reporting.plot import drawn
 from sociometer.results.export import export_runs
 from sociometer.results.summaries import measure_rows
-from sociometer.results.wording import comparison_table
 from sociometer.statistics.formatting import group_text, number
 from sociometer.store.bundle import ENDING
 from sociometer.store.place import StorePlace
 from sociometer.store.records import RunStatus
 from sociometer.store.runs import RunSearch
-from sociometer.web import browsing
+from sociometer.web import browsing, people
 from sociometer.web.guard import OWNER, SessionsInMemory, only
 from sociometer.web.rendering import Words, add_owner, later, words_for
 from sociometer.web.serving import Place, application, serve
 
 _INSIDE = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 _DOWNLOADS = {"csv": "text/csv", "jsonl": "application/x-ndjson", "sociometer": "application/gzip"}
-ORDERS = {
-    "first": "first run ahead of second", "second": "second run ahead of first", "difference": "largest difference",
-    "": "order of items",
-}  # fmt: skip
 SHOWN = {
-    "": "all", "lowest": "lowest first", "highest": "highest first", "unreadable": "unreadable", "failed": "failed",
+    "": "all", "wrong": "wrong", "unreadable": "unreadable", "failed": "failed", "lowest": "lowest first",
+    "highest": "highest first",
 }  # fmt: skip
 
 
@@ -103,11 +99,12 @@ async def run_page(request: web.Request) -> web.StreamResponse:
         raise UsageError(str(unknown("order of items", shown, SHOWN)))
     words, at = request.query.get("q", ""), browsing.page_number(request)
     run = head.record.id
+    graded = browsing.value_text(0.0, head.card.primary_of(task), head.card) == "wrong"
     return await browsing.view_page(
         request, "run.html", head=head, task=task, group_text=_group_text, shown=shown, orders=SHOWN, words=words,
         number=at, tasks=[(name, head.card.task_title(name)) for name in head.record.manifest.config.tasks],
         summary=later(lambda: browsing.read_summary(viewed, run, task)),
-        chance=lambda line: number(line.chance, line.card.unit),
+        chance=lambda line: number(line.chance, line.card.unit), graded=graded,
         measures=lambda summary: sorted(
             measure_rows(summary, head.card, task, elsewhere=head.record.manifest.whose_items != "bundled"),
             key=lambda row: bool(row.group or not row.card.primary)
@@ -147,8 +144,9 @@ async def item_page(request: web.Request) -> web.StreamResponse:
     """One item as it was played."""
     viewed, run = request.app[browsing.VIEWED], request.match_info["run"]
     task, item, repeat = browsing.place_of(request)
-    played = await asyncio.to_thread(browsing.read_item, viewed, run, task, item, repeat)
-    return await browsing.view_page(request, "item.html", played=played)
+    listed = {"shown": request.query.get("shown", ""), "words": request.query.get("q", "")}
+    played = await asyncio.to_thread(browsing.read_item, viewed, run, task, item, repeat, **listed)
+    return await browsing.view_page(request, "item.html", played=played, **listed, titles=SHOWN)
 
 
 @only(OWNER)
@@ -170,13 +168,11 @@ async def beside_picture(request: web.Request) -> web.StreamResponse:
 async def side_by_side_page(request: web.Request) -> web.StreamResponse:
     """The runs that the query names, item by item."""
     viewed, query = request.app[browsing.VIEWED], request.query
-    order, words, at = query.get("order", "first"), query.get("q", ""), browsing.page_number(request)
+    order, words, at = query.get("order", "difference"), query.get("q", ""), browsing.page_number(request)
     sides = await asyncio.to_thread(browsing.read_sides, viewed, query.getall("run", []), query.get("task", ""))
-    if order not in ORDERS:
-        raise UsageError(str(unknown("order of items", order, ORDERS)))
     return await browsing.view_page(
-        request, "side_by_side.html", sides=sides, table_of=comparison_table, order=order, orders=ORDERS, words=words,
-        number=at, verdicts=later(lambda: browsing.read_verdicts(viewed, sides)),
+        request, "side_by_side.html", sides=sides, order=order, orders=browsing.ORDERS, words=words, number=at,
+        verdicts=later(lambda: browsing.read_verdicts(viewed, sides)),
         items=later(lambda: browsing.read_pairs(viewed, sides, order, words, at)),
     )  # fmt: skip
 
@@ -186,14 +182,36 @@ async def two_transcripts_page(request: web.Request) -> web.StreamResponse:
     """One item as each of the runs played it."""
     viewed, query = request.app[browsing.VIEWED], request.query
     task, item, repeat = browsing.place_of(request)
+    order, words = query.get("order", "difference"), query.get("q", "")
 
-    def read() -> tuple[browsing.Sides, list[browsing.ItemPlayed | str]]:
+    def read() -> tuple[browsing.Sides, list[browsing.ItemPlayed | str], list[str]]:
         sides = browsing.read_sides(viewed, query.getall("run", []), task)
-        return sides, [browsing.read_play(viewed, run, sides.task, item, repeat) for run in sides.runs]
+        played = [browsing.read_play(viewed, run, sides.task, item, repeat) for run in sides.runs]
+        return sides, played, browsing.read_pairs(viewed, sides, order, words, 1).items
 
-    sides, played = await asyncio.to_thread(read)
-    both = list(zip(sides.labels, played, strict=True))
-    return await browsing.view_page(request, "two_transcripts.html", sides=sides, item=item, repeat=repeat, played=both)
+    sides, played, items = await asyncio.to_thread(read)
+    return await browsing.view_page(
+        request, "two_transcripts.html", sides=sides, item=item, played=list(zip(sides.labels, played, strict=True)),
+        order=order, orders=browsing.ORDERS, words=words, around=browsing.neighbours(items, item),
+        alike=browsing.asked_alike([one.lines for one in played if isinstance(one, browsing.ItemPlayed)]),
+    )  # fmt: skip
+
+
+@only(OWNER)
+async def study_page(request: web.Request) -> web.StreamResponse:
+    """The people of a study, and the models beside them."""
+    viewed, name, task = request.app[browsing.VIEWED], request.match_info["study"], request.query.get("task", "")
+    study = await asyncio.to_thread(people.read_people, viewed, name, task, words_for(request))
+    results = later(lambda: people.read_results(viewed, name, study["task"]))
+    return await browsing.view_page(request, "people.html", study=study, results=results)
+
+
+@only(OWNER)
+async def scores_picture(request: web.Request) -> web.StreamResponse:
+    """The distribution of the scores of a study's people."""
+    viewed, name, (mode, width) = request.app[browsing.VIEWED], request.match_info["study"], browsing.look_of(request)
+    found = await asyncio.to_thread(people.read_results, viewed, name, request.query.get("task", ""))
+    return picture(await asyncio.to_thread(drawn, found["figure"], "svg", mode=mode, width=width))
 
 
 def view_application(viewed: browsing.ViewedStore) -> web.Application:
@@ -207,6 +225,8 @@ def view_application(viewed: browsing.ViewedStore) -> web.Application:
     app.router.add_get("/side-by-side", side_by_side_page)
     app.router.add_get("/side-by-side/item", two_transcripts_page)
     app.router.add_get("/run/{run}/", run_page)
+    app.router.add_get("/study/{study}/", study_page)
+    app.router.add_get("/study/{study}/scores", scores_picture)
     app.router.add_get(r"/run/{run}/figure/{number:\d{1,4}}", figure_picture)
     app.router.add_get("/run/{run}/item", item_page)
     for ending in _DOWNLOADS:

@@ -250,5 +250,5 @@ def test_the_games_and_abilities_stand_beside_the_paper_too(task, measure, group
 def test_beside_a_transcript_stand_the_options_with_pick_and_key():
     episode = asyncio.run(show(Subject({})).play("tomi", pair())).episode
     rows = INSTRUMENT.beside(episode.item, episode.outcome).table.rows
-    assert ("third", "tin", True, False) in rows
-    assert ("first", "jar", False, True) in rows
+    assert ("third", "A", "tin", True, False) in rows
+    assert ("first", "B", "jar", False, True) in rows

@@ -7,9 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
+from fake_runs import summarised_run
 from sociometer.instruments.seceu.items import bundled_scenarios
 from sociometer.instruments.seceu.play import Allocated
-from sociometer.instruments.seceu.scoring import profile_similarity, score
+from sociometer.instruments.seceu.scoring import profile_similarity, score, unread_caveat
 
 FIRST = next(iter(bundled_scenarios("en")))
 ORDER = (0, 1, 2, 3)
@@ -65,9 +66,12 @@ def test_going_by_place_is_named_where_it_pays(rehearse, official_data):
     assert any("'study create --set shuffle=true' prevents" in note for note in people.notes)
     shuffled = rehearse("4, 3, 2, 1", official_data, shuffle=True).summarise("feelings")
     assert shuffled.measure("eq").value < 105
-    assert not any("down the list" in note for note in shuffled.notes)
     ours = rehearse("4, 3, 2, 1").summarise("feelings")
-    assert not any("down the list" in note for note in ours.notes)
+    for other, settings in ((shuffled, {"shuffle": True}), (ours, {"shuffle": False})):
+        assert not any("without reading" in note for note in other.notes)
+        assert unread_caveat(summarised_run("r", "feelings", "m", settings, other)) == ""
+    caveat = unread_caveat(summarised_run("r", "feelings", "m", {"shuffle": False}, summary))
+    assert caveat == "Writing 4, 3, 2, 1 without reading earns an EQ of 122"
 
 
 def test_some_items_give_an_estimate_that_says_so(rehearse, official_data):

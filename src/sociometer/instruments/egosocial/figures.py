@@ -1,6 +1,7 @@
 """Summary -> figures and tables, as the paper shows them; the games add theirs."""
 
 from collections.abc import Iterator, Sequence
+from string import ascii_uppercase
 from typing import Any
 
 from sociometer.core.measure import Figure, Table
@@ -84,10 +85,10 @@ def beside(item: Any, outcome: Any) -> Figure | None:
     if not isinstance(item, Scene) or not isinstance(outcome, Picks):
         return None
     rows = tuple(
-        (telling.name, option, pick.picked == place, telling.answer == place)
+        (telling.name, ascii_uppercase[place], option, pick.picked == place, telling.answer == place)
         for telling in item.tellings
         if (pick := outcome.of(telling.name)) is not None
         for place, option in enumerate(telling.options)
     )
-    table = Table("options", "Options", ("telling", "option", "picked", "right"), rows)
+    table = Table("options", "Options", ("telling", "letter", "option", "picked", "right"), rows)
     return Figure("options", table.title, table=table)

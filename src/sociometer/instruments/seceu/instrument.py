@@ -37,4 +37,5 @@ INSTRUMENT = Instrument(
     reproduce=reproduce.rows,
     authors_prompts=play.authors_prompts,
     replications=reproduce.replications,
+    caveat=scoring.unread_caveat,
 )

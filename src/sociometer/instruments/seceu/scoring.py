@@ -11,7 +11,7 @@ import numpy as np
 from sociometer.core.language import read_texts
 from sociometer.core.measure import Case, Interval, Measure, Summary
 from sociometer.core.reply_kind import count_replies
-from sociometer.core.task import RunView, Score
+from sociometer.core.task import AnyRun, RunView, Score
 from sociometer.instruments.seceu.items import TOTAL, Scenario
 from sociometer.instruments.seceu.method_result import EVEN, UNREAD, MethodResult, unread_result
 from sociometer.instruments.seceu.norm import (
@@ -262,9 +262,21 @@ def _place_note(run: RunView[Scenario, Allocated], even: MethodResult, norm: Nor
     if run.settings.flag("shuffle") or unread.score >= even.score:
         return []
     first = sum(answer.standard[0] == max(answer.standard) for answer in even.answers)
-    earned = f"an EQ of {unread.eq:.0f}" if unread.eq is not None else f"a distance of {unread.score:.2f}"
     shuffle = "'study create --set shuffle=true'" if run.people else "--shuffle"
+    earned = _earned(unread.eq, unread.score)
     return [NOTES["unread"].format(earned=earned, first=first, items=even.items, shuffle=shuffle)]
+
+
+def _earned(eq: float | None, distance: float) -> str:
+    return f"a distance of {distance:.2f}" if eq is None else f"an EQ of {eq:.0f}"
+
+
+def unread_caveat(run: AnyRun) -> str:
+    """What answers without reading earn, if the order of the options reveals their strength; else empty."""
+    unread, even = (run.summary.series.get(name) for name in ("by_place", "hedger"))
+    if not unread or not even or run.settings.flag("shuffle") or unread["distance"] >= even["distance"]:
+        return ""
+    return NOTES["unread"].partition(":")[0].format(earned=_earned(unread["eq"], unread["distance"]))
 
 
 def _method_notes(methods: PromptingMethods) -> list[str]:

@@ -84,12 +84,12 @@ def beside(item: object, outcome: object) -> Figure | None:
     if isinstance(item, Question) and isinstance(outcome, ChoiceAnswer):
         kinds = item.kinds or ("",) * 4
         rows = tuple(
-            (option, kinds[index], index == outcome.picked, index == item.answer)
+            (outcome.letters(index), option, kinds[index], index == outcome.picked, index == item.answer)
             for index, option in enumerate(item.options)
         )
-        columns = ("option", "kind", "picked", "right")
+        columns = ("letter", "option", "kind", "picked", "right")
         note = meanings(dict.fromkeys(kind.partition(":")[0] for kind in kinds))
-        return FIGURES("options", table=Table("options", "Options", columns, rows, note))
+        return FIGURES("options", table=Table("options", "Options", columns, tuple(sorted(rows)), note))
     if isinstance(item, WrongAnswer) and isinstance(outcome, Verdict):
         row = (outcome.cause or "unreadable", outcome.reason)
         return FIGURES("verdict", table=Table("verdict", "The judge", ("cause", "reason"), (row,)))

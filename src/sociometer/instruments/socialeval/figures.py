@@ -194,8 +194,10 @@ def beside(item: Any, outcome: Any) -> Figure | None:
         return Figure("tree", "The walk", table=_walk(item.tree, taken))
     if isinstance(item, AbilityQuestion) and isinstance(outcome, ChoiceAnswer):
         votes = Counter(vote.picked for vote in outcome.votes)
-        rows = tuple((text, i == outcome.picked, i == 0, votes[i]) for i, text in enumerate(item.options))
-        table = Table("options", "Options", ("utterance", "picked", "right", "votes"), rows)
+        rows = (
+            (outcome.letters(i), text, i == outcome.picked, i == 0, votes[i]) for i, text in enumerate(item.options)
+        )
+        table = Table("options", "Options", ("letter", "utterance", "picked", "right", "votes"), tuple(sorted(rows)))
         return Figure("options", ", ".join(item.abilities), table=table)
     if isinstance(item, Crossroads) and isinstance(outcome, Utterance):
         near = tuple(

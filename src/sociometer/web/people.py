@@ -1,0 +1,79 @@
+"""The page of a study in `sociometer view`: its people with their scores, and the models that played the same items."""
+
+from collections.abc import Sequence
+from statistics import NormalDist, fmean, stdev
+from typing import Any
+
+import numpy as np
+
+from sociometer.core.card import MeasureCard
+from sociometer.core.errors import UsageError, unknown
+from sociometer.core.measure import Figure
+from sociometer.results.comparison import compare
+from sociometer.results.groups import COLUMNS, runs_of_people, study_run, takings
+from sociometer.results.reliability import reliability_sentence, task_reliability
+from sociometer.results.runs import candidates
+from sociometer.results.summaries import finding
+from sociometer.statistics.charts import DensityPoint, Mark, density_chart
+from sociometer.statistics.formatting import number
+from sociometer.store.records import RunRecord, RunStatus
+from sociometer.store.runs import RunSearch
+from sociometer.web.browsing import ROWS, ViewedStore
+from sociometer.web.rendering import Words
+
+
+def read_people(viewed: ViewedStore, name: str, task: str, words: Words) -> dict[str, Any]:
+    """Everybody in a study: the columns of `study show`, the run with their answers, and their scores."""
+    with viewed.opened() as store:
+        taking = takings(store, name).get(name)
+        runs = {one.id: taking.record(one) for one in taking.participants} if taking else {}
+        first = next(filter(None, runs.values()), None)
+        if taking is None or first is None:
+            raise unknown("study with people", name, takings(store))
+        run, people = viewed.run(store, first.id), list[dict[str, Any]]()
+        card, task = run.definition.card, run.task(task or run.tasks[0]).name
+        shown = [one for one in card.measures_of(task) if one.primary or one.on_norm]
+        for one in taking.participants:
+            row, record = taking.row(one, lambda rule: words(rule.text, **rule.values)), runs[one.id]
+            summary = viewed.run(store, record.id).summary(task) if record else None
+            found = ((known, summary.measure(known.name)) for known in shown if summary)
+            scores = {known.name: number(score.value, known.unit) for known, score in found if score}
+            about = {"page": record.id if record else "", "scores": scores, "about": row[len(COLUMNS) :]}
+            people.append({**dict(zip(COLUMNS, row, strict=False)), **about})
+        known = {"name": name, "card": card, "task": task, "tasks": run.tasks, "taken": taking.study}
+        having = [one for one in shown if any(one.name in person["scores"] for person in people)]
+        return {**known, "people": people, "measures": having}
+
+
+def read_results(viewed: ViewedStore, name: str, task: str) -> dict[str, Any]:
+    """The people who count: their finding, alpha and distribution, and each model with the verdict of `compare`."""
+    with viewed.opened() as store:
+        people = study_run(store, name, viewed.load)
+        if people is None or (card := people.definition.card.primary_of(task)) is None:
+            raise UsageError(f"there is no study {name} with a score on '{task}'.")
+        (whole,) = candidates([people], task)
+        each = (viewed.run(store, run).summary(task).measure(card.name) for run in people.members)
+        values = [one.value for one in each if one and one.value is not None]
+        marks = [Mark(f"mean of {len(values)} people", fmean(values))] if values else []
+        models: dict[str, tuple[RunRecord, str, tuple[str, ...], str]] = {}
+        others = RunSearch(instrument=people.instrument, without=tuple(runs_of_people(store)), limit=ROWS)
+        for record in store.runs.found(others):
+            tasks = record.manifest.config.tasks if record.status is RunStatus.FINISHED else ()
+            if task in tasks and record.subject not in ("", *models):
+                (found,) = compare([whole, *candidates([viewed.run(store, record.id)], task)])
+                for row in found.primary_rows[:1]:
+                    score = row.paired.second
+                    models[record.subject] = record, found.sentence, found.notes, number(score, card.unit)
+                    marks.append(Mark(record.subject, score, record.subject))
+        chart = density_chart(_density(values, card), marks, title=card.title, unit=card.unit)
+        alpha, figure = reliability_sentence(task_reliability([whole])), Figure("scores", card.title, "", chart)
+        return {"finding": finding(people), "alpha": alpha, "models": models.values(), "figure": figure}
+
+
+def _density(values: Sequence[float], card: MeasureCard) -> list[DensityPoint]:
+    """The distribution of values on the scale of their measure, smoothed by a normal kernel with Silverman's width."""
+    if len(set(values)) < 2:
+        return []
+    kernel, (low, high) = NormalDist(0.0, 1.06 * stdev(values) * len(values) ** -0.2), card.scale or (-np.inf, np.inf)
+    along = np.linspace(max(low, min(values) - 3 * kernel.stdev), min(high, max(values) + 3 * kernel.stdev), 120)
+    return [DensityPoint(float(x), fmean(kernel.pdf(float(x) - value) for value in values)) for x in along]
