@@ -818,5 +818,5 @@ def test_the_method_has_revision_sampling_intervals_and_what_to_cite(tmp_path, m
     text = page.read_text(encoding="utf-8").partition('id="method"')[2].partition("</section>")[0]
     assert text.count("Model revision: ") == 1, "a baseline has none"
     assert "Sampling: temperature 0.5, the rest as the instrument sets it." in text
-    assert "the wider of this interval and Hall" in text and "docs/reference/numbers.md" in text
+    assert "Wilson on the effective sample size" in text and "docs/reference/numbers.md" in text
     assert "To cite: The Sociometer authors, Sociometer " in text and "arxiv.org/abs/2403.06591" in text

@@ -15,9 +15,11 @@ from sociometer.core.words import grouped
 from sociometer.models.registry import describe
 from sociometer.reporting.evidence import KINDS, EpisodeShown, evidence_of, kinds_shown, transcripts_each
 from sociometer.reporting.figures import checkpoint_figures, evidence_figure, measures_figure, profile_figure
+from sociometer.reporting.people import Crowd, crowd_of
 from sociometer.reporting.rankings import Ranking, is_baseline, rankings
 from sociometer.results.candidates import contamination_note, item_sets, run_labels, who
 from sociometer.results.comparison import compare
+from sociometer.results.groups import PeopleRun
 from sociometer.results.profile import ProfileLine, profile_lines
 from sociometer.results.runs import CorrectedTask, corrected_tasks
 from sociometer.results.summaries import ADVICE
@@ -62,7 +64,7 @@ class ReportContent(Struct, frozen=True):
     """By run and task."""
     profile: tuple[ProfileLine, ...]
     comparisons: tuple[Comparison, ...]
-    """Two subjects, task by task; more than two only if the user gave a margin."""
+    """Two subjects, task by task; more with the people of a study first, or if the user gave a margin."""
     rankings: tuple[Ranking, ...]
     """Three subjects or more, task by task."""
     evidence: tuple[EpisodeShown, ...]
@@ -70,6 +72,8 @@ class ReportContent(Struct, frozen=True):
     """The revision and the sampling of each run's model in words; none of a baseline, a person or an import."""
     about: dict[str, str] = {}
     """What a subject is that is no model, or a recording of one, by its label."""
+    crowds: dict[tuple[str, str], Crowd] = {}
+    """The people of studies, by run and task."""
 
     @property
     def when(self) -> str:
@@ -131,7 +135,8 @@ def gather(
     compared: list[AnyRun] = []
     shown: list[EpisodeShown] = []
     counts: dict[tuple[str, str], EpisodeCounts] = {}
-    names = run_labels(runs)
+    studies = {run.id: run for run in runs if isinstance(run, PeopleRun) and run.people}
+    names = run_labels(runs) | {name: f"people ({name}, n = {run.people})" for name, run in studies.items()}
     played = sum(len(run.tasks) for run in runs)
     each, kinds = (transcripts_each(played), kinds_shown(played)) if evidence is None else (evidence, KINDS)
     room = _KEPT_EPISODES
@@ -139,6 +144,7 @@ def gather(
         corrected = corrected_tasks(run)
         for task in run.tasks:
             view = structs.replace(run.summarised(task), subject=names[run.id])
+            view = structs.replace(view, name=view.subject) if run.id in studies else view
             episodes = list(view.episodes())
             kept = structs.replace(view, walk=episodes.__iter__)
             counts[run.id, task] = EpisodeCounts(len(episodes), kept.failures())
@@ -163,18 +169,23 @@ def gather(
     if not all(below):
         marked = (structs.replace(one, sample=sample) for one, sample in zip(chapters, below, strict=True))
         chapters = tuple(sorted(marked, key=lambda chapter: chapter.sample))
+    # the people of the only study are what the others are compared with
+    referred = sorted(compared, key=lambda one: not one.people) if len(studies) == 1 else compared
+    wanted = len(subjects) == 2 or len(studies) == 1 < len(subjects) or (terms and terms.margin)
     return ReportContent(
         subjects,
-        {names[run.id]: who(run) for run in runs},
+        {names[run.id]: names[run.id] if run.id in studies else who(run) for run in runs},
         chapters,
         counts,
         profile_lines(results),
-        _comparisons(compared, terms) if len(subjects) == 2 or (terms and terms.margin) else (),
+        _comparisons(referred, terms) if wanted else (),
         rankings(compared) if len(subjects) > 2 else (),
         tuple(shown),
         {run.id: said for run in runs if (said := how_asked(run))},
         {names[run.id]: known[spec] for run in runs if (spec := run.manifest.config.subject) in known},
-    )
+        {(one.run, one.task): crowd for one in compared if one.run in studies
+         if (crowd := crowd_of(studies[one.run], one, compared))},
+    )  # fmt: skip
 
 
 def how_asked(run: StoredRun) -> str:

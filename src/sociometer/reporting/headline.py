@@ -36,7 +36,8 @@ def title_of(content: ReportContent) -> str:
     cards = [chapter.card for chapter in content.chapters]
     on = listed([card.short_title for card in cards]) if len(cards) < NAMED else spelled(len(cards), "instrument")
     if len(who) <= NAMED:
-        return f"{listed(who)} on {on}"
+        title = f"{listed(who)} on {on}"
+        return f"P{title[1:]}" if title.startswith("people (") else title
     noun = "subject" if any(name.startswith(NO_MODELS) for name in who) else "model"
     return f"{spelled(len(who), noun).capitalize()} on {on}"
 
@@ -45,7 +46,9 @@ def findings_of(content: ReportContent) -> tuple[str, ...]:
     """The result in at most three sentences; the last one names what the numbers cannot show."""
     content = content.main
     models, sets = _models(content), {line.item_set for line in content.profile}
-    if len(models) == 1:
+    if content.crowds and len({one.task_title for one in content.comparisons}) == 1:
+        found = _beside_people([one for one in content.comparisons if one.second in models])
+    elif len(models) == 1:
         found = _one_subject([line for line in content.profile if line.subject == models[0]], content)
     elif content.rankings:
         # a model alone among baselines wins no contest
@@ -92,7 +95,10 @@ def _models(content: ReportContent) -> Sequence[str]:
     """The subjects that the finding is about: without baselines and stand-ins, if there are others."""
     results = [result for chapter in content.chapters for result in chapter.results]
     standing_in = {result.subject for result in results if subject_stand_in(result.stand_ins)}
+    people = {crowd.subject for crowd in content.crowds.values()}
     others = [subject for subject in content.subjects if not is_baseline(subject)]
+    if people and people.issuperset(others):  # people are compared with what there is
+        return content.subjects
     return [subject for subject in others if subject not in standing_in] or others or content.subjects
 
 
@@ -182,6 +188,21 @@ def _two_subjects(comparisons: Sequence[Comparison]) -> list[str]:
         found.append(f"failed items could change the verdict on {doubtful} of {total}")
     if few:
         found.append(_few([(one.task_title, one.cluster) for one in few]))
+    return found
+
+
+def _beside_people(comparisons: Sequence[Comparison]) -> list[str]:
+    """The verdict on each subject that the people of a study are compared with; counts if these are many."""
+    if len(comparisons) >= MOST_SENTENCES:
+        rows = [(one.second, _overall(one)) for one in comparisons]
+        groups = grouped((row.verdict if row else "not comparable", who) for who, row in rows)
+        said = [f"{verdict}: {listed(who, NAMED)}" for verdict, who in groups.items()]
+        return [f"compared with {comparisons[0].first}, {'; '.join(said)}"]
+    found = []
+    for one in comparisons:
+        row, told = _overall(one), _one_task(one)
+        open_verdict = row is None or row.verdict in ("cannot tell", "too few")
+        found.append(told[0] if open_verdict else f"{told[0].removesuffix('.')} on {counted(row.paired.items, 'item')}")
     return found
 
 

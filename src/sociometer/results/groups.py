@@ -157,6 +157,7 @@ class PeopleRun(StoredRun):
     ) -> None:
         store, self._study, self.flagged, self.excluded = taking.store, taking.study, flagged, excluded
         self._talks = taking.study.talks
+        self.taking = taking
         self._members = [StoredRun(store, record, instrument) for record in members]
         first, counts = members[0], {"flagged": flagged, "excluded": excluded}
         more = (f", {count} {what}" for what, count in counts.items() if count)
@@ -251,8 +252,8 @@ class PeopleRun(StoredRun):
             for one in made.measures
         )
         note = (
-            f"The value of {self.subject} is the mean over them. Overall intervals are over people and items; those of"
-            " groups of items are over items only."
+            "The value is the mean over these people. Overall intervals are over people and items; those of groups of"
+            " items are over items only."
         )
         notes = [*made.notes, note]
         if self.flagged:
