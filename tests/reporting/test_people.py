@@ -49,14 +49,14 @@ def test_the_first_sentence_about_people_and_a_baseline_is_the_verdict(studied):
     said, html = words_of(studied, "spring", "oracle")
     finding = re.search(r'<p class="finding">(.*?)</p>', html)[1]
     verdict = r"baseline/oracle is better than people \(spring, n = 12\): \d+ points higher \[\d+, \d+\]"
-    assert re.match(verdict, finding) and finding.endswith(f"on {ITEMS} items.")
+    assert re.match(rf"On {ITEMS} items, {verdict}", finding)
     assert "<h1>People (spring, n = 12) and baseline/oracle on SESI</h1>" in html
     assert said.count("is better than people (spring, n = 12)") == 2  # also in the comparison below
 
 
 def test_people_are_the_reference_whatever_the_order(studied):
     _, html = words_of(studied, "oracle", "spring")
-    assert '<p class="finding">baseline/oracle is better than people' in html
+    assert f'<p class="finding">On {ITEMS} items, baseline/oracle is better than people' in html
 
 
 def test_the_figure_has_the_score_of_each_person_and_the_place_of_the_others_among_them(studied):
@@ -69,22 +69,22 @@ def test_the_figure_has_the_score_of_each_person_and_the_place_of_the_others_amo
 
 def test_a_line_says_who_counts_who_does_not_and_why_how_long_and_how_reliably(studied):
     said, _ = words_of(studied, "spring")
-    sample = "Study spring: 12 people; excluded: 1 (attention checks failed: 1)."
-    assert f"{sample} They took 8 min in the median, from 2 min to 13 min." in said
-    assert re.search(r"Cronbach's alpha is −?[\d.]+ \[−?[\d.]+, [\d.]+\] over 12 people and 15 items", said)
+    sample = "Study spring: 12 people; excluded: 1 (failed or skipped … of … attention checks: 1)."
+    assert f"{sample} They took 7.5 minutes in the median, from 2.0 to 13.0." in said
+    assert re.search(r"Cronbach's alpha of “Accuracy”.*?: −?[\d.]+ \[.*?\] over 12 people and 15 items\.", said)
 
 
-def test_beside_two_others_each_has_a_verdict_and_beside_three_they_are_counted(studied):
+def test_beside_two_others_each_has_a_verdict_and_beside_three_they_are_ranked(studied):
     _, html = words_of(studied, "spring", "oracle", "random")
     finding = re.search(r'<p class="finding">(.*?)</p>', html)[1]
     assert "baseline/oracle is better than people" in finding and "baseline/random and people" in finding
     _, html = words_of(studied, "spring", "oracle", "random", "refuse")
     finding = re.search(r'<p class="finding">(.*?)</p>', html)[1]
-    assert finding.startswith("Compared with people (spring, n = 12), better: baseline/oracle; ")
+    assert "is worse than baseline/oracle." in finding
 
 
 def test_the_method_names_the_intervals_that_the_page_shows(studied):
     said, _ = words_of(studied, "spring", "oracle")
     method = said.partition("95 % intervals of SESI")[2]
-    assert "Accuracy of people (spring, n = 12)" in method and "Wilson over people and items" in method
-    assert "Intervals of differences: t over people and items." in method and "bootstrap" not in method
+    assert "Accuracy of people" in method and ": Wilson over people and items" in method
+    assert "Differences from people have t intervals" in method and "bootstrap" not in method

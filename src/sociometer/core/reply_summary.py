@@ -9,6 +9,7 @@ from msgspec import structs
 from sociometer.core.measure import Summary, Table
 from sociometer.core.reply_kind import AGAIN, THEN, ReplyKind
 from sociometer.core.task import TASK, AnyRun, Episode, Score, Task
+from sociometer.core.words import lowered
 
 AFTER_ASKING = "after asking what was meant"
 _SHORT = 500
@@ -99,7 +100,8 @@ def _effect(summary: Summary, task: Task[Any, Any], view: AnyRun, shares: Contai
     if not changed:
         return summary, "The overall numbers do not change."
     if not view.as_in_paper:
-        told = [f"{name} {without} instead of {value}" for name, (value, without) in changed.items()]
+        titles = {card.name: lowered(card.title) for card in view.card.measures_of(task.name)}
+        told = [f"{titles.get(name, name)} {now} instead of {value}" for name, (value, now) in changed.items()]
         return summary, f"Without the second question: {', '.join(told[:3])}."
     notes = {name: f"{one} as in the paper; {two} {AFTER_ASKING}" for name, (one, two) in changed.items()}
     measures = tuple(

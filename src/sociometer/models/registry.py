@@ -178,13 +178,10 @@ def describe() -> tuple[ModelEntry, ...]:
             "scripted/FILE", "replies from a file: one per line, or JSON lines with reply and match", ready=True
         ),
         *(
-            ModelEntry(f"recorded/{name}", f"{what}, recorded on {about.recorded}", ready=True)
+            ModelEntry(f"recorded/{name}", f"replies of {what}, recorded on {about.recorded}", ready=True)
             for name in bundled()
             for about in (load_recording(name).about,)
-            for hasty in ("at first glance" if "hasty" in about.model else "after thinking",)
-            for what in (
-                f"replies of {about.model}" if about.sha256 else f"answers that a capable language model wrote {hasty}",
-            )
+            for what in (about.model.replace("Language model by hand", "a capable language model without an API"),)
         ),
         ModelEntry(f"recorded/FILE{ENDING}", "replies that tools/record.py wrote", ready=True),
         ModelEntry("python/MODULE:FUNCTION", "your own Python function", ready=True),

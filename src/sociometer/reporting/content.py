@@ -15,7 +15,7 @@ from sociometer.core.words import grouped
 from sociometer.models.registry import describe
 from sociometer.reporting.evidence import KINDS, EpisodeShown, evidence_of, kinds_shown, transcripts_each
 from sociometer.reporting.figures import checkpoint_figures, evidence_figure, measures_figure, profile_figure
-from sociometer.reporting.people import Crowd, crowd_of
+from sociometer.reporting.people import Crowd, crowds_of
 from sociometer.reporting.rankings import Ranking, is_baseline, rankings
 from sociometer.results.candidates import contamination_note, item_sets, run_labels, who
 from sociometer.results.comparison import compare
@@ -72,8 +72,8 @@ class ReportContent(Struct, frozen=True):
     """The revision and the sampling of each run's model in words; none of a baseline, a person or an import."""
     about: dict[str, str] = {}
     """What a subject is that is no model, or a recording of one, by its label."""
-    crowds: dict[tuple[str, str], Crowd] = {}
-    """The people of studies, by run and task."""
+    crowds: tuple[Crowd, ...] = ()
+    """The people of studies, on each task."""
 
     @property
     def when(self) -> str:
@@ -183,9 +183,8 @@ def gather(
         tuple(shown),
         {run.id: said for run in runs if (said := how_asked(run))},
         {names[run.id]: known[spec] for run in runs if (spec := run.manifest.config.subject) in known},
-        {(one.run, one.task): crowd for one in compared if one.run in studies
-         if (crowd := crowd_of(studies[one.run], one, compared))},
-    )  # fmt: skip
+        tuple(crowd for one in compared if one.run in studies for crowd in crowds_of(studies[one.run], one, compared)),
+    )
 
 
 def how_asked(run: StoredRun) -> str:

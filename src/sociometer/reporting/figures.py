@@ -138,15 +138,6 @@ CROWDED_NARROW = 52
 """The same for an instrument with several tasks, whose strips are narrow."""
 
 
-class StripColumn(Struct, frozen=True):
-    """How many people have a score between two ends; `left`, `width` and `height` are in percent."""
-
-    left: float
-    width: float
-    height: float
-    people: int
-
-
 class StripDot(Struct, frozen=True):
     """A subject on a strip; `at`, `low` and `high` are in percent of the width."""
 
@@ -161,8 +152,8 @@ class StripDot(Struct, frozen=True):
     caveat: str = ""
     beside: str = ""
     """The numbers of unreadable replies and failures, if there are any."""
-    columns: tuple[StripColumn, ...] = ()
-    """How the scores of people are distributed."""
+    columns: tuple[tuple[float, float, float, int], ...] = ()
+    """How the scores of people are distributed: left end, width and height in percent, and the number of people."""
     spread: str = ""
     """Their standard deviation and range, or the place of another subject among them."""
 
@@ -197,7 +188,7 @@ def strips(
     subjects: Sequence[str],
     cards: Sequence[Card],
     company: Mapping[str, str] | None = None,
-    crowds: Mapping[tuple[str, str], Crowd] | None = None,
+    crowds: Sequence[Crowd] = (),
 ) -> tuple[Strip, ...]:
     """Strips in the order of the lines; the best subject of each first.
 
@@ -217,16 +208,10 @@ def strips(
             by_name[key[0]],
             tasks[key[0]],
             key[4] if sum(other[:4] == key[:4] for other in groups) > 1 else "",
-            {one.run: (crowds or {})[one.run, one.task] for one in members if _crowded(one, crowds or {})},
+            {one.run: crowd for crowd in crowds for one in members if crowd.of == (one.run, one.task, one.measure)},
         )
         for key, members in groups.items()
     )
-
-
-def _crowded(line: ProfileLine, crowds: Mapping[tuple[str, str], Crowd]) -> bool:
-    """Whether the line is the primary measure of the people of a study."""
-    found = crowds.get((line.run, line.task))
-    return found is not None and found.measure == line.measure
 
 
 def _best_first(line: ProfileLine) -> tuple[bool, float]:
@@ -283,15 +268,12 @@ def _strip(
     return Strip(card.name, task, measure, low_text, high_text, first.better, dots, marks, note)
 
 
-def _columns(crowd: Crowd, place: Callable[[float | None], float | None]) -> tuple[StripColumn, ...]:
-    """The histogram of the scores of people."""
+def _columns(crowd: Crowd, place: Callable[[float], float | None]) -> tuple[tuple[float, float, float, int], ...]:
+    """The histogram of the scores of people: left end, width and height of each column, and how many people it has."""
     counts, edges = np.histogram(crowd.scores, bins="auto")
-    ends = [place(float(edge)) or 0.0 for edge in edges]
-    return tuple(
-        StripColumn(left, round(right - left, 2), round(100 * int(count) / int(counts.max())), int(count))
-        for count, left, right in zip(counts, ends[:-1], ends[1:], strict=True)
-        if count
-    )
+    ends, most = [place(float(edge)) or 0.0 for edge in edges], max(counts.tolist())
+    found = zip(ends[:-1], ends[1:], counts.tolist(), strict=True)
+    return tuple((low, round(high - low, 2), round(100 * count / most), count) for low, high, count in found if count)
 
 
 def _spread(crowd: Crowd, line: ProfileLine) -> str:
@@ -333,15 +315,9 @@ def _scale(members: Sequence[ProfileLine], known: MeasureCard, scores: Sequence[
     """
     seen = [value for line in members for value in (line.value, line.chance, line.human, line.top) if value is not None]
     seen += [
-        *scores,
-        *(
-            end
-            for line in members
-            if line.interval
-            for end in (line.interval.low, line.interval.high)
-            if end is not None
-        ),
+        end for line in members if line.interval for end in (line.interval.low, line.interval.high) if end is not None
     ]
+    seen += scores
     low, high = (min(seen), max(seen)) if seen else (0.0, 1.0)
     space = (high - low) * 0.08 or abs(high) * 0.1 or 1.0
     first, last = (None, None) if known.on_norm else (known.low, known.high)

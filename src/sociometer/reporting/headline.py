@@ -11,7 +11,7 @@ from sociometer.reporting.content import Chapter, EpisodeCounts, ReportContent
 from sociometer.reporting.rankings import Ranking, is_baseline
 from sociometer.results.profile import ProfileLine, ends_sentences
 from sociometer.results.verdicts import ComparedMeasure, Comparison
-from sociometer.results.wording import failed_text
+from sociometer.results.wording import POWER_TERMS, failed_text
 from sociometer.statistics.formatting import (
     amount,
     bracketed_interval,
@@ -26,6 +26,7 @@ from sociometer.statistics.intervals import MINIMUM_CLUSTERS
 NAMED = 3
 """A title names at most this many subjects."""
 MOST_SENTENCES = 3
+UNREAD = "cannot be read"
 NO_MODELS = ("baseline/", "scripted/", "python/", "human")
 
 
@@ -46,8 +47,9 @@ def findings_of(content: ReportContent) -> tuple[str, ...]:
     """The result in at most three sentences; the last one names what the numbers cannot show."""
     content = content.main
     models, sets = _models(content), {line.item_set for line in content.profile}
-    if content.crowds and len({one.task_title for one in content.comparisons}) == 1:
-        found = _beside_people([one for one in content.comparisons if one.second in models])
+    others = [one for one in content.comparisons if one.second in models] if content.crowds else []
+    if 0 < len(others) < MOST_SENTENCES and len({one.where for one in others}) == 1:
+        found = [_one_task(one, items=True)[0] for one in others]
     elif len(models) == 1:
         found = _one_subject([line for line in content.profile if line.subject == models[0]], content)
     elif content.rankings:
@@ -66,13 +68,13 @@ def findings_of(content: ReportContent) -> tuple[str, ...]:
     if len(sets) == 1 and (items := sets.pop()) not in found[0]:
         found[0] = f"on {items}, {found[0]}"
     ends = [line for line in content.profile if line.subject in models]
-    if len(models) > 1 or any(line.end and line.end.at == "top" for line in ends):
+    if " are both at " not in found[0] and (len(models) > 1 or any(one.end and one.end.at == "top" for one in ends)):
         found[1:1] = ends_sentences(ends)
     if all(map(is_baseline, models)):
         what = "is a baseline" if len(models) == 1 else "are baselines"
         found = [f"no model was measured: {listed(models, NAMED)} {what}", *(found[1:] or found)]
-    caveat = _caveat(content)
-    kept = [*found[: MOST_SENTENCES - len(caveat)], *caveat]
+    before, after = _caveats(content, models)
+    kept = [*before, *found[: MOST_SENTENCES - len(before + after)], *after]
     return tuple(sentence(text, content.subjects) for text in kept)
 
 
@@ -95,7 +97,7 @@ def _models(content: ReportContent) -> Sequence[str]:
     """The subjects that the finding is about: without baselines and stand-ins, if there are others."""
     results = [result for chapter in content.chapters for result in chapter.results]
     standing_in = {result.subject for result in results if subject_stand_in(result.stand_ins)}
-    people = {crowd.subject for crowd in content.crowds.values()}
+    people = {crowd.subject for crowd in content.crowds}
     others = [subject for subject in content.subjects if not is_baseline(subject)]
     if people and people.issuperset(others):  # people are compared with what there is
         return content.subjects
@@ -139,13 +141,12 @@ def _on_norm(line: ProfileLine) -> bool:
 def _against_references(line: ProfileLine, on: str) -> list[str]:
     """A score, compared with chance and people."""
     known = [(name, at) for name, at in (("chance", line.chance), ("people", line.human)) if at is not None]
-    interval = line.interval and structs.replace(line.interval, apart=tuple(at for _, at in known))
     title, _, kind = lowered(line.measure_title).partition(", ")
     score = f"the {title}{f' ({kind})' if kind else ''} of {line.subject}{on} is"
-    score += f" {estimate(line.value, line.unit, interval)}"
+    score += f" {estimate(line.value, line.unit, line.interval)}"
     could = f", {line.with_failed}" if line.errors else ""
     if 2 * line.unreadable > line.items:
-        return [f"{line.unreadable} of {counted(line.items, 'answer')} of {line.subject}{on} cannot be read"]
+        return [f"{line.unreadable} of {counted(line.items, 'answer')} of {line.subject}{on} {UNREAD}"]
     if not known:
         return [score + could]
     if line.interval is None or line.interval.low is None:
@@ -191,26 +192,12 @@ def _two_subjects(comparisons: Sequence[Comparison]) -> list[str]:
     return found
 
 
-def _beside_people(comparisons: Sequence[Comparison]) -> list[str]:
-    """The verdict on each subject that the people of a study are compared with; counts if these are many."""
-    if len(comparisons) >= MOST_SENTENCES:
-        rows = [(one.second, _overall(one)) for one in comparisons]
-        groups = grouped((row.verdict if row else "not comparable", who) for who, row in rows)
-        said = [f"{verdict}: {listed(who, NAMED)}" for verdict, who in groups.items()]
-        return [f"compared with {comparisons[0].first}, {'; '.join(said)}"]
-    found = []
-    for one in comparisons:
-        row, told = _overall(one), _one_task(one)
-        open_verdict = row is None or row.verdict in ("cannot tell", "too few")
-        found.append(told[0] if open_verdict else f"{told[0].removesuffix('.')} on {counted(row.paired.items, 'item')}")
-    return found
-
-
-def _one_task(comparison: Comparison) -> list[str]:
-    """The verdict on the task that two subjects share."""
+def _one_task(comparison: Comparison, *, items: bool = False) -> list[str]:
+    """The verdict on the task that two subjects share, if wanted with the number of items."""
     row = _overall(comparison)
     if row is None or row.verdict not in ("cannot tell", "too few"):
-        return [comparison.sentence.split("; ")[0]]
+        said = comparison.sentence.split("; ")[0].replace(f" ({POWER_TERMS}, spread of these runs)", "")
+        return [f"on {counted(row.paired.items, 'item')}, {said}" if row and items else said]
     pair = f"{comparison.second} and {comparison.first}"
     if row.verdict == "too few":
         items = counted(row.paired.clusters, comparison.cluster)
@@ -259,7 +246,9 @@ def _with_values(ranking: Ranking, profile: Sequence[ProfileLine]) -> list[str]:
     """The sentence of a ranking, and the values of the first and the last, on a norm of people if there is one."""
     found = [ranking.sentence]
     if ranking.standings and not ranking.too_few:
-        ends, of = (ranking.standings[0], ranking.standings[-1]), (ranking.instrument, ranking.task, ranking.item_set)
+        models = [standing for standing in ranking.standings if not is_baseline(standing.subject)]
+        told = models if len(models) > 1 else ranking.standings
+        ends, of = (told[0], told[-1]), (ranking.instrument, ranking.task, ranking.item_set)
         lines = (line for line in profile if (line.instrument, line.task, line.item_set) == of and _on_norm(line))
         norm = {line.subject: line for line in lines if line.value is not None}
         title, names = ranking.measure, [end.subject for end in ends]
@@ -287,17 +276,22 @@ def _few(tasks: Sequence[tuple[str, str]]) -> str:
     return f"{who} {'has' if len(tasks) == 1 else 'have'} fewer than {MINIMUM_CLUSTERS} {parts}, too few for a verdict"
 
 
-def _caveat(content: ReportContent) -> list[str]:
+def _caveats(content: ReportContent, models: Sequence[str]) -> tuple[list[str], list[str]]:
+    """What comes before the numbers, that a stand-in played a part, and after them, what they cannot show."""
     standing_in = [
         chapter.card.short_title
         for chapter in content.main.chapters
         if any(other_stand_ins(result.stand_ins) for result in chapter.results)
     ]
-    if not standing_in:
-        notes = (note for chapter in content.chapters for note in chapter.notes if " without reading earns " in note)
-        return [note.partition(":")[0] for note in notes][:1] if len(content.chapters) < NAMED else []
-    was, its = ("was", "its") if len(standing_in) == 1 else ("were", "their")
-    return [f"{listed(standing_in)} {was} played with a stand-in, so {its} scores are not a measurement"]
+    if standing_in:
+        was, its = ("was", "its") if len(standing_in) == 1 else ("were", "their")
+        return [f"{listed(standing_in)} {was} played with a stand-in, so {its} scores are not a measurement"], []
+    many = [line for line in content.profile if line.subject in models and 2 * line.unreadable > line.items]
+    if many and len(models) > 1:
+        told = dict.fromkeys(f"{line.unreadable} of {line.items} answers of {line.subject}" for line in many)
+        return [], [f"{listed([*told], NAMED)} {UNREAD}"]
+    notes = (note for chapter in content.chapters for note in chapter.notes if " without reading earns " in note)
+    return [], [note.partition(":")[0] for note in notes][:1] if len(content.chapters) < NAMED else []
 
 
 def troubles(content: ReportContent) -> tuple[str, ...]:

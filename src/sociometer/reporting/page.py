@@ -19,15 +19,13 @@ from platformdirs import user_cache_path
 
 from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import UsageError
-from sociometer.core.measure import NO_VARIATION, TOO_FEW
 from sociometer.core.sheets import whole_file
 from sociometer.core.task import AnyRun
 from sociometer.core.words import cell_text, counted, grouped, listed, sentence
 from sociometer.reporting.content import CONTAMINATION, Chapter, ReportContent, gather
 from sociometer.reporting.evidence import KINDS
 from sociometer.reporting.figures import strips
-from sociometer.reporting.headline import findings_of, headlines_of, title_of, troubles
-from sociometer.reporting.people import Crowd
+from sociometer.reporting.headline import UNREAD, findings_of, headlines_of, title_of, troubles
 from sociometer.reporting.rankings import Ranking, company_of
 from sociometer.reporting.tables import TextCell, cells, heads, rows, without_empty_columns
 from sociometer.results.candidates import item_sets, setting_words
@@ -46,6 +44,8 @@ LONGEST_NOTE = 180
 NOTES_IN_VIEW = 5
 _MOST_ROWS = 3_000
 """With more rows than this, the table of a chapter has no groups of items: a browser becomes slow."""
+_BUNDLED = "Bundled items of this project"
+"""How a note begins that the first paragraph of the page makes superfluous, if all items are bundled."""
 _OFFERED = "window.vegaEmbed = vegaEmbed;"
 
 
@@ -81,7 +81,8 @@ def render(content: ReportContent, *, made: str, version: str, top: int = TOP, l
     evidence = [_episode(msgspec.to_builtins(episode)) for episode in content.evidence]
     findings, headlines, main = list(findings_of(content)), headlines_of(content), content.main
     below = {chapter.card.name for chapter in content.chapters if chapter.sample}
-    if len(main.chapters) == 1 and len(findings) > 1 and not content.crowds:
+    own_items = {one.whose_items for each in main.chapters for one in each.results} == {"bundled"}
+    if len(main.chapters) == 1 and len(findings) > 1 and not (content.crowds or f"{UNREAD}." in findings[1]):
         headlines[main.chapters[0].card.name] = findings.pop(1)
     return (
         _environment()
@@ -101,16 +102,15 @@ def render(content: ReportContent, *, made: str, version: str, top: int = TOP, l
             left_out={chapter.card.name: rows_left_out(chapter) for chapter in content.chapters},
             troubles=(*troubles(content), *(f"Left out: {why}." for why in left_out)),
             names=names,
-            people={chapter.card.name: about_people(chapter, content.crowds) for chapter in content.chapters},
             item_sets=item_sets([result for chapter in content.chapters for result in chapter.results]),
             unranked=unranked_sentences(main.rankings, names),
-            own_items={one.whose_items for each in main.chapters for one in each.results} == {"bundled"},
+            own_items=own_items,
             verdict=VERDICT,
             families=FAMILIES,
             interval_methods=interval_methods,
-            difference_methods=difference_methods(content),
             colours=CATEGORIES,
             shape_of=shape_of,
+            notes_of=lambda chapter: [note for note in chapter.notes if not (own_items and note.startswith(_BUNDLED))],
             notes_in_view=notes_in_view,
             said=lambda text: sentence(text, content.subjects),
             made=made,
@@ -124,13 +124,6 @@ def render(content: ReportContent, *, made: str, version: str, top: int = TOP, l
             evidence_kinds=[kind for kind in KINDS if any(kind in episode.kinds for episode in content.evidence)],
         )
     )
-
-
-def difference_methods(content: ReportContent) -> list[str]:
-    """How the intervals of differences were made; those of a ranking are of all pairs."""
-    methods = [row.paired.interval.method for one in content.comparisons for row in one.measures]
-    methods += [one.ranks.method for ranking in content.rankings for one in ranking.standings]
-    return [method for method in dict.fromkeys(methods) if method not in ("", NO_VARIATION, TOO_FEW)]
 
 
 def best_first(content: ReportContent) -> list[str]:
@@ -182,30 +175,14 @@ def all_numbers(chapter: Chapter) -> list[list[TextCell]]:
 
 
 def interval_methods(chapter: Chapter) -> list[str]:
-    """How the intervals of a chapter were made: the measures of each method, with subjects where these differ."""
+    """How the intervals of a chapter were made: the measures of each method."""
     found = [
-        (one.interval.method, (card.title, result.subject))
+        (one.interval.method, card.title + " of people" * bool(result.people))
         for result in chapter.results
         for card in chapter.card.measures_of(result.task)
-        if (one := result.summary.measure(card.name)) and one.interval
-        if one.interval.method not in ("", NO_VARIATION, TOO_FEW)
+        if (one := result.summary.measure(card.name)) and one.interval and one.interval.low != one.interval.high
     ]
-    ways = grouped((title, method) for method, (title, _) in found)
-    told = []
-    for method, cases in grouped(found).items():
-        who = grouped(cases)
-        names = [title + f" of {listed(who[title], 3)}" * (len(set(ways[title])) > 1) for title in who]
-        told.append(f"{', '.join(names)}: {method}")
-    return told
-
-
-def about_people(chapter: Chapter, crowds: Mapping[tuple[str, str], Crowd]) -> list[str]:
-    """Who the people of each study are, and how reliable their scores on each task are."""
-    own = [(one.task, crowds[one.run, one.task]) for one in chapter.results if (one.run, one.task) in crowds]
-    tasks = {task for task, _ in own}
-    told = {task: f"{chapter.card.task_title(task)}: " * (len(tasks) > 1) for task in tasks}
-    each = grouped((crowd.about, told[task] + crowd.reliability) for task, crowd in own)
-    return [" ".join((about, *reliable)) for about, reliable in each.items()]
+    return [f"{', '.join(dict.fromkeys(titles))}: {method}" for method, titles in grouped(found).items() if method]
 
 
 def _episode(shown: dict[str, Any]) -> dict[str, Any]:

@@ -1,7 +1,8 @@
 """The people of a study on the page: the score of each, who they are, and where others would be among them."""
 
+import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean, median
 
 from msgspec import Struct
@@ -14,23 +15,16 @@ from sociometer.results.groups import COLUMNS, PeopleRun
 from sociometer.results.reliability import task_reliability
 from sociometer.statistics.formatting import bracketed_interval, estimate
 from sociometer.statistics.item_values import ItemValue, item_values
-from sociometer.statistics.people import PlaceAmongPeople, groups_of, place_among, told_groups
-from sociometer.store.studies import Rule
-
-_WHY = {
-    "answered": "too few items answered",
-    "the same answer": "nearly the same answer everywhere",
-    "failed or skipped": "attention checks failed",
-    "a median response time": "answers too fast",
-}
-"""Why people are excluded, in short words, by how the rule begins."""
+from sociometer.statistics.people import groups_of, place_among, told_groups
 
 
 class Crowd(Struct, frozen=True):
     """The people of a study on the primary measure of one task."""
 
     subject: str
-    measure: str
+    instrument: str
+    of: tuple[str, str, str]
+    """The run, the task and the measure."""
     scores: tuple[float, ...]
     """The mean of each person over the items that they answered."""
     places: dict[str, str]
@@ -40,18 +34,17 @@ class Crowd(Struct, frozen=True):
     reliability: str
 
 
-def crowd_of(run: PeopleRun, people: AnyRun, runs: Sequence[AnyRun]) -> Crowd | None:
-    """The people of a study on the task of a view, among all runs; None if the task has no mean over items."""
+def crowds_of(run: PeopleRun, people: AnyRun, runs: Sequence[AnyRun]) -> Iterator[Crowd]:
+    """The people of a study on the task of a view, among all runs; nobody if the task has no mean over items."""
     card = people.card.primary_of(people.task)
     if card is None:
-        return None
-    table = item_values(people, card.value)
-    each = grouped((who, value) for item in table.values() for who, value in zip(item.of, item.repeats, strict=True))
-    others = (run for run in runs if run.task == people.task and not run.people)
-    places = {other.run: told for other in others if (told := _place(people, table, other, card))}
-    return Crowd(
-        people.subject, card.name, tuple(map(fmean, each.values())), places, _about(run), _reliability(people, card)
-    )
+        return
+    table, others = item_values(people, card.value), [one for one in runs if one.task == people.task and not one.people]
+    answers = ((who, value) for item in table.values() for who, value in zip(item.of, item.repeats, strict=True))
+    scores = tuple(map(fmean, grouped(answers).values()))
+    places = {one.run: told for one in others if (told := _place(people, table, one, card))}
+    of = (people.run, people.task, card.name)
+    yield Crowd(people.subject, people.card.name, of, scores, places, _about(run), _reliability(people, card))
 
 
 def _place(people: AnyRun, table: Mapping[str, ItemValue], other: AnyRun, card: MeasureCard) -> str:
@@ -60,41 +53,27 @@ def _place(people: AnyRun, table: Mapping[str, ItemValue], other: AnyRun, card: 
     if card.better == "neither" or why_not_comparable(people, other, (table, own)) or not table.keys() & own.keys():
         return ""
     found = place_among(table, own, -1.0 if card.better == "lower" else 1.0)
-    return f"better than {found.better_than:g} of {found.people} people: {_percent(found)}"
-
-
-def _percent(found: PlaceAmongPeople) -> str:
     around = "" if found.interval.too_few else f" {bracketed_interval(found.interval, 'share')}"
-    return f"{100 * found.share:.0f} %{around}".replace(" ", "\u00a0")
+    share = f"{100 * found.share:.0f} %{around}".replace(" ", "\u00a0")
+    return f"better than {found.better_than:g} of {found.people} people: {share}"
 
 
 def _about(run: PeopleRun) -> str:
     """The sample in a few sentences."""
-    taking = run.taking
+    taking, why = run.taking, Counter[str]()
     counting = [one for one in taking.participants if taking.run_of(one) in run.members]
-    why = [str(taking.row(one, _kind)[COLUMNS.index("excluded")]) for one in taking.participants if one not in counting]
-    kinds = Counter(kind for text in why for kind in text.split("; ") if kind)
-    said = f"Study {taking.study.name}: {counted(len(counting), 'person', 'people')}"
+    for one in taking.participants:
+        cells = taking.row(one, lambda rule: re.sub(r"\{\w+\}", "…", rule.text))
+        why.update(filter(None, str(cells[COLUMNS.index("excluded")]).split("; ") if one not in counting else ()))
     groups = told_groups([groups_of(one.about) for one in counting])
-    if groups:
-        said += f" ({', '.join(f'{column} {name}: {count}' for (column, name), count in groups.items())})"
-    said += f"; excluded: {run.excluded}" if run.excluded else "; nobody is excluded"
-    if run.excluded and kinds:
-        said += f" ({', '.join(f'{kind}: {count}' for kind, count in kinds.most_common())})"
-    if run.flagged:
-        said += f"; flagged, because they may not have read the questions: {run.flagged}"
-    took = [sum(timing.spent for timing in taking.timings.get(one.id, ())) for one in counting]
-    if any(took):
-        said += f". They took {_time(median(took))} in the median, from {_time(min(took))} to {_time(max(took))}"
-    return f"{said}."
-
-
-def _kind(rule: Rule) -> str:
-    return next((words for start, words in _WHY.items() if rule.text.startswith(start)), str(rule).replace(";", ","))
-
-
-def _time(seconds: float) -> str:
-    return f"{seconds:.{int(seconds < 10)}f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
+    parts = [f"{column} {name}: {count}" for (column, name), count in groups.items()]
+    said = f"Study {taking.study.name}: {counted(len(counting), 'person', 'people')}"
+    said += f" ({', '.join(parts)})" * bool(parts) + f"; excluded: {run.excluded}"
+    said += f" ({', '.join(f'{kind}: {count}' for kind, count in why.most_common())})" if run.excluded and why else ""
+    said += f"; flagged, because they may not have read the questions: {run.flagged}" if run.flagged else ""
+    took = [sum(timing.spent for timing in taking.timings.get(one.id, ())) / 60 for one in counting]
+    time = f" They took {median(took):.1f} minutes in the median, from {min(took):.1f} to {max(took):.1f}."
+    return f"{said}." + time * any(took)
 
 
 def _reliability(people: AnyRun, card: MeasureCard) -> str:
@@ -102,9 +81,7 @@ def _reliability(people: AnyRun, card: MeasureCard) -> str:
     found = task_reliability([people], card.name)
     alpha = next(iter(found.coefficients), None)
     if alpha is None or alpha.value is None:
-        return f"Reliability is unknown: {alpha.note if alpha else listed(found.notes)}."
+        return f"Reliability of “{card.title}” is unknown: {alpha.note if alpha else listed(found.notes)}."
     value = estimate(alpha.value, "number", None if alpha.note else alpha.interval)
-    return (
-        f"Cronbach's alpha is {value} over {alpha.subjects} people and {alpha.items} items: how consistently the items"
-        " order the people, at most 1."
-    )
+    over = f"{alpha.subjects} people and {alpha.items} items"
+    return f"Cronbach's alpha of “{card.title}”, how consistently the items order the people: {value} over {over}."
