@@ -143,7 +143,8 @@ def _against_references(line: ProfileLine, on: str) -> list[str]:
     known = [(name, at) for name, at in (("chance", line.chance), ("people", line.human)) if at is not None]
     title, _, kind = lowered(line.measure_title).partition(", ")
     score = f"the {title}{f' ({kind})' if kind else ''} of {line.subject}{on} is"
-    score += f" {estimate(line.value, line.unit, line.interval)}"
+    marks = tuple(at for _, at in known if line.interval and line.against(at))  # a verdict shows in the digits too
+    score += f" {estimate(line.value, line.unit, line.interval and structs.replace(line.interval, apart=marks))}"
     could = f", {line.with_failed}" if line.errors else ""
     if 2 * line.unreadable > line.items:
         return [f"{line.unreadable} of {counted(line.items, 'answer')} of {line.subject}{on} {UNREAD}"]

@@ -73,7 +73,7 @@ def _about(run: PeopleRun) -> str:
     said += f"; flagged, because they may not have read the questions: {run.flagged}" if run.flagged else ""
     took = [sum(timing.spent for timing in taking.timings.get(one.id, ())) / 60 for one in counting]
     time = f" They took {median(took):.1f} minutes in the median, from {min(took):.1f} to {max(took):.1f}."
-    return f"{said}." + time * any(took)
+    return f"{said}." + time * (max(took) > 0.1)
 
 
 def _reliability(people: AnyRun, card: MeasureCard) -> str:

@@ -89,11 +89,9 @@ def profile_lines(runs: Sequence[AnyRun]) -> tuple[ProfileLine, ...]:
             if measure is None or not (known.primary or (known.on_norm and measure.value is not None)):
                 continue
             chance = chance_of(known, card, run.summary, on_official=run.whose_items != "bundled")
-            marks = tuple(at for at in (chance, known.human) if at is not None)
-            interval = measure.interval and structs.replace(measure.interval, apart=marks)
             found.append(ProfileLine(
                 card.name, card.title, run.task, run.run, run.subject, known.name, known.title, known.unit,
-                known.better, measure.value, interval, chance, known.human, known.top,
+                known.better, measure.value, measure.interval, chance, known.human, known.top,
                 measure.items, measure.unreadable, measure.errors, run.stand_ins, measure.note, measure.cases,
                 sets[run.run, run.task], end_of(known, run.summary, chance),
             ))  # fmt: skip
