@@ -25,8 +25,7 @@ from sociometer.core.errors import ExitCode
 from sociometer.core.hints import use_store
 from sociometer.core.sheets import folder_for
 from sociometer.core.version import __version__
-from sociometer.engine.engine import Engine, PlayedRun
-from sociometer.engine.plan import ReadPlan
+from sociometer.engine.engine import Engine
 from sociometer.engine.recordings import matching
 from sociometer.instruments import card_of, cards, load
 from sociometer.models.recorded import ModelRecording, bundled, load_recording
@@ -38,8 +37,6 @@ from sociometer.statistics.intervals import MINIMUM_CLUSTERS
 from sociometer.store.stored_run import StoredRun
 
 ORACLE, GUESSER = "baseline/oracle", "baseline/random"
-_BY_HAND = "Language model by hand"
-"""The name of a recording whose model was not asked by a program; the demonstration says only that it is capable."""
 RELEASED = Path(__file__).parent / "released" / "sage-feelings.csv"
 _SOURCE = (
     "the dialogues that the authors of SAGE released (Tencent/digitalhuman, MIT): six models talk with the authors'"
@@ -103,17 +100,13 @@ class _Demo:
         return items
 
     def _run(self, played: dict[str, StoredRun], card: Card, model: str, **changes: Any) -> None:
-        played[model] = self._play(self._engine.plan(sample_config(card.name, model, **changes))).run
-
-    def _play(self, plan: ReadPlan) -> PlayedRun:
-        played = self._engine.play_plan(plan)
-        self.code = self.code or exit_code([played])
-        return played
+        found = self._engine.play_plan(self._engine.plan(sample_config(card.name, model, **changes)))
+        played[model], self.code = found.run, self.code or exit_code([found])
 
 
 def _label(recording: ModelRecording) -> str:
     model = recording.about.model
-    name, _, kind = model.replace(_BY_HAND, "capable model").partition(", ")
+    name, _, kind = model.replace("Language model by hand", "capable model").partition(", ")
     return f"{model} (recorded)" if recording.about.sha256 else f"{name} ({kind})" if kind else model
 
 
@@ -139,8 +132,7 @@ def _demo(folder: Path, recording: str, only: tuple[str, ...], as_json: bool) ->
         board = leaderboard(candidates(released))
         say("Sociometer measures the social intelligence of language models.")
         said = leaderboard_sentence(board).partition(": ")[2]
-        what = "how a simulated person feels (0 to 100) after talks that the authors of SAGE released"
-        say(f"\nA real result, {what}. {said}")
+        say(f"\nA real result, how a person feels (0 to 100) after talks that the authors of SAGE released. {said}")
         if not as_json:
             shown = leaderboard_table(board).only((1, 2, 3, 4))
             print_table(structs.replace(shown, title="", note=""), piped=False)

@@ -97,6 +97,7 @@ class ReportContent(Struct, frozen=True):
             profile=tuple(one for one in self.profile if one.instrument in instruments),
             comparisons=tuple(one for one in self.comparisons if one.instrument in instruments),
             rankings=tuple(one for one in self.rankings if one.instrument in instruments),
+            crowds=tuple(one for one in self.crowds if one.instrument in instruments),
         )
 
     @property
@@ -150,7 +151,7 @@ def gather(
             counts[run.id, task] = EpisodeCounts(len(episodes), kept.failures())
             by_people = corrected.get(task, CorrectedTask({}, []))
             caveat = contamination_note(run, task)
-            own = (note for note in view.summary.notes if not note.startswith(ADVICE))
+            own = (note for note in view.summary.notes if not note.startswith((ADVICE, f"The value of {run.subject}")))
             notes = (*((caveat,) if caveat else ()), *own, *by_people.notes)
             results.append(structs.replace(view, summary=structs.replace(view.summary, notes=notes)))
             room -= len(episodes)
@@ -169,7 +170,6 @@ def gather(
     if not all(below):
         marked = (structs.replace(one, sample=sample) for one, sample in zip(chapters, below, strict=True))
         chapters = tuple(sorted(marked, key=lambda chapter: chapter.sample))
-    # the people of the only study are what the others are compared with
     referred = sorted(compared, key=lambda one: not one.people) if len(studies) == 1 else compared
     wanted = len(subjects) == 2 or len(studies) == 1 < len(subjects) or (terms and terms.margin)
     return ReportContent(

@@ -32,6 +32,7 @@ from sociometer.statistics.formatting import (
 from sociometer.statistics.intervals import MINIMUM_CLUSTERS
 from sociometer.store.stored_run import StoredRun
 
+Lines, Crowds = Sequence[ProfileLine], Mapping[str, Crowd]
 LETTERS = 100
 """The maximum length of a line above a chart, in letters."""
 
@@ -219,14 +220,7 @@ def _best_first(line: ProfileLine) -> tuple[bool, float]:
     return line.value is None, value if line.better == "lower" else -value
 
 
-def _strip(
-    members: Sequence[ProfileLine],
-    subjects: Sequence[str],
-    card: Card,
-    tasks: int,
-    company: str,
-    crowds: Mapping[str, Crowd],
-) -> Strip:
+def _strip(members: Lines, subjects: Sequence[str], card: Card, tasks: int, company: str, crowds: Crowds) -> Strip:
     first = members[0]
     known = next(m for m in card.measures_of(first.task) if m.name == first.measure)
     low, high = _scale(members, known, [score for crowd in crowds.values() for score in crowd.scores])

@@ -26,7 +26,6 @@ from sociometer.statistics.intervals import MINIMUM_CLUSTERS
 NAMED = 3
 """A title names at most this many subjects."""
 MOST_SENTENCES = 3
-UNREAD = "cannot be read"
 NO_MODELS = ("baseline/", "scripted/", "python/", "human")
 
 
@@ -97,7 +96,7 @@ def _models(content: ReportContent) -> Sequence[str]:
     """The subjects that the finding is about: without baselines and stand-ins, if there are others."""
     results = [result for chapter in content.chapters for result in chapter.results]
     standing_in = {result.subject for result in results if subject_stand_in(result.stand_ins)}
-    people = {crowd.subject for crowd in content.crowds}
+    people = {result.subject for result in results if result.people}
     others = [subject for subject in content.subjects if not is_baseline(subject)]
     if people and people.issuperset(others):  # people are compared with what there is
         return content.subjects
@@ -147,7 +146,7 @@ def _against_references(line: ProfileLine, on: str) -> list[str]:
     score += f" {estimate(line.value, line.unit, line.interval and structs.replace(line.interval, apart=marks))}"
     could = f", {line.with_failed}" if line.errors else ""
     if 2 * line.unreadable > line.items:
-        return [f"{line.unreadable} of {counted(line.items, 'answer')} of {line.subject}{on} {UNREAD}"]
+        return [f"{line.unreadable} of {counted(line.items, 'answer')} of {line.subject}{on} cannot be read"]
     if not known:
         return [score + could]
     if line.interval is None or line.interval.low is None:
@@ -279,18 +278,14 @@ def _few(tasks: Sequence[tuple[str, str]]) -> str:
 
 def _caveats(content: ReportContent, models: Sequence[str]) -> tuple[list[str], list[str]]:
     """What comes before the numbers, that a stand-in played a part, and after them, what they cannot show."""
-    standing_in = [
-        chapter.card.short_title
-        for chapter in content.main.chapters
-        if any(other_stand_ins(result.stand_ins) for result in chapter.results)
-    ]
-    if standing_in:
+    played = [(one.card.short_title, result.stand_ins) for one in content.main.chapters for result in one.results]
+    if standing_in := list(dict.fromkeys(where for where, stand_ins in played if other_stand_ins(stand_ins))):
         was, its = ("was", "its") if len(standing_in) == 1 else ("were", "their")
         return [f"{listed(standing_in)} {was} played with a stand-in, so {its} scores are not a measurement"], []
     many = [line for line in content.profile if line.subject in models and 2 * line.unreadable > line.items]
     if many and len(models) > 1:
         told = dict.fromkeys(f"{line.unreadable} of {line.items} answers of {line.subject}" for line in many)
-        return [], [f"{listed([*told], NAMED)} {UNREAD}"]
+        return [], [f"{listed([*told], NAMED)} cannot be read"]
     notes = (note for chapter in content.chapters for note in chapter.notes if " without reading earns " in note)
     return [], [note.partition(":")[0] for note in notes][:1] if len(content.chapters) < NAMED else []
 

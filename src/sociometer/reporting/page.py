@@ -25,7 +25,7 @@ from sociometer.core.words import cell_text, counted, grouped, listed, sentence
 from sociometer.reporting.content import CONTAMINATION, Chapter, ReportContent, gather
 from sociometer.reporting.evidence import KINDS
 from sociometer.reporting.figures import strips
-from sociometer.reporting.headline import UNREAD, findings_of, headlines_of, title_of, troubles
+from sociometer.reporting.headline import findings_of, headlines_of, title_of, troubles
 from sociometer.reporting.rankings import Ranking, company_of
 from sociometer.reporting.tables import TextCell, cells, heads, rows, without_empty_columns
 from sociometer.results.candidates import item_sets, setting_words
@@ -44,8 +44,6 @@ LONGEST_NOTE = 180
 NOTES_IN_VIEW = 5
 _MOST_ROWS = 3_000
 """With more rows than this, the table of a chapter has no groups of items: a browser becomes slow."""
-_BUNDLED = "Bundled items of this project"
-"""How a note begins that the first paragraph of the page makes superfluous, if all items are bundled."""
 _OFFERED = "window.vegaEmbed = vegaEmbed;"
 
 
@@ -82,7 +80,7 @@ def render(content: ReportContent, *, made: str, version: str, top: int = TOP, l
     findings, headlines, main = list(findings_of(content)), headlines_of(content), content.main
     below = {chapter.card.name for chapter in content.chapters if chapter.sample}
     own_items = {one.whose_items for each in main.chapters for one in each.results} == {"bundled"}
-    if len(main.chapters) == 1 and len(findings) > 1 and not (content.crowds or f"{UNREAD}." in findings[1]):
+    if len(main.chapters) == 1 and len(findings) > 1 and not (content.crowds or "cannot be read." in findings[1]):
         headlines[main.chapters[0].card.name] = findings.pop(1)
     return (
         _environment()
@@ -110,7 +108,7 @@ def render(content: ReportContent, *, made: str, version: str, top: int = TOP, l
             interval_methods=interval_methods,
             colours=CATEGORIES,
             shape_of=shape_of,
-            notes_of=lambda chapter: [note for note in chapter.notes if not (own_items and note.startswith(_BUNDLED))],
+            notes_of=lambda chapter: [one for one in chapter.notes if not (own_items and one.startswith("Bundled"))],
             notes_in_view=notes_in_view,
             said=lambda text: sentence(text, content.subjects),
             made=made,

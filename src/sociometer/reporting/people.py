@@ -13,7 +13,7 @@ from sociometer.core.words import counted, grouped, listed
 from sociometer.results.candidates import why_not_comparable
 from sociometer.results.groups import COLUMNS, PeopleRun
 from sociometer.results.reliability import task_reliability
-from sociometer.statistics.formatting import bracketed_interval, estimate
+from sociometer.statistics.formatting import estimate
 from sociometer.statistics.item_values import ItemValue, item_values
 from sociometer.statistics.people import groups_of, place_among, told_groups
 
@@ -21,7 +21,6 @@ from sociometer.statistics.people import groups_of, place_among, told_groups
 class Crowd(Struct, frozen=True):
     """The people of a study on the primary measure of one task."""
 
-    subject: str
     instrument: str
     of: tuple[str, str, str]
     """The run, the task and the measure."""
@@ -43,8 +42,8 @@ def crowds_of(run: PeopleRun, people: AnyRun, runs: Sequence[AnyRun]) -> Iterato
     answers = ((who, value) for item in table.values() for who, value in zip(item.of, item.repeats, strict=True))
     scores = tuple(map(fmean, grouped(answers).values()))
     places = {one.run: told for one in others if (told := _place(people, table, one, card))}
-    of = (people.run, people.task, card.name)
-    yield Crowd(people.subject, people.card.name, of, scores, places, _about(run), _reliability(people, card))
+    of = people.run, people.task, card.name
+    yield Crowd(people.card.name, of, scores, places, _about(run), _reliability(people, card))
 
 
 def _place(people: AnyRun, table: Mapping[str, ItemValue], other: AnyRun, card: MeasureCard) -> str:
@@ -53,8 +52,7 @@ def _place(people: AnyRun, table: Mapping[str, ItemValue], other: AnyRun, card: 
     if card.better == "neither" or why_not_comparable(people, other, (table, own)) or not table.keys() & own.keys():
         return ""
     found = place_among(table, own, -1.0 if card.better == "lower" else 1.0)
-    around = "" if found.interval.too_few else f" {bracketed_interval(found.interval, 'share')}"
-    share = f"{100 * found.share:.0f} %{around}".replace(" ", "\u00a0")
+    share = estimate(found.share, "share", found.interval).replace(" ", "\u00a0")
     return f"better than {found.better_than:g} of {found.people} people: {share}"
 
 

@@ -252,8 +252,8 @@ class PeopleRun(StoredRun):
             for one in made.measures
         )
         note = (
-            "The value is the mean over these people. Overall intervals are over people and items; those of groups of"
-            " items are over items only."
+            f"The value of {self.subject} is the mean over them. Overall intervals are over people and items; those of"
+            " groups of items are over items only."
         )
         notes = [*made.notes, note]
         if self.flagged:
