@@ -32,7 +32,8 @@ from sociometer.statistics.formatting import (
 from sociometer.statistics.intervals import MINIMUM_CLUSTERS
 from sociometer.store.stored_run import StoredRun
 
-Lines, Crowds = Sequence[ProfileLine], Mapping[str, Crowd]
+Lines = Sequence[ProfileLine]
+Crowds = Mapping[str, Crowd]
 LETTERS = 100
 """The maximum length of a line above a chart, in letters."""
 

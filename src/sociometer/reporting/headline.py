@@ -48,7 +48,7 @@ def findings_of(content: ReportContent) -> tuple[str, ...]:
     models, sets = _models(content), {line.item_set for line in content.profile}
     others = [one for one in content.comparisons if one.second in models] if content.crowds else []
     if 0 < len(others) < MOST_SENTENCES and len({one.where for one in others}) == 1:
-        found = [_one_task(one, items=True)[0] for one in others]
+        found = [_one_task(one, sized=True)[0] for one in others]
     elif len(models) == 1:
         found = _one_subject([line for line in content.profile if line.subject == models[0]], content)
     elif content.rankings:
@@ -192,12 +192,12 @@ def _two_subjects(comparisons: Sequence[Comparison]) -> list[str]:
     return found
 
 
-def _one_task(comparison: Comparison, *, items: bool = False) -> list[str]:
+def _one_task(comparison: Comparison, *, sized: bool = False) -> list[str]:
     """The verdict on the task that two subjects share, if wanted with the number of items."""
     row = _overall(comparison)
     if row is None or row.verdict not in ("cannot tell", "too few"):
         said = comparison.sentence.split("; ")[0].replace(f" ({POWER_TERMS}, spread of these runs)", "")
-        return [f"on {counted(row.paired.items, 'item')}, {said}" if row and items else said]
+        return [f"on {counted(row.paired.items, 'item')}, {said}" if row and sized else said]
     pair = f"{comparison.second} and {comparison.first}"
     if row.verdict == "too few":
         items = counted(row.paired.clusters, comparison.cluster)

@@ -43,7 +43,7 @@ def crowds_of(run: PeopleRun, people: AnyRun, runs: Sequence[AnyRun]) -> Iterato
     scores = tuple(map(fmean, grouped(answers).values()))
     places = {one.run: told for one in others if (told := _place(people, table, one, card))}
     of = people.run, people.task, card.name
-    yield Crowd(people.card.name, of, scores, places, _about(run), _reliability(people, card))
+    yield Crowd(people.card.name, of, scores, places, _about(run), _alpha(people, card))
 
 
 def _place(people: AnyRun, table: Mapping[str, ItemValue], other: AnyRun, card: MeasureCard) -> str:
@@ -63,8 +63,8 @@ def _about(run: PeopleRun) -> str:
     for one in taking.participants:
         cells = taking.row(one, lambda rule: re.sub(r"\{\w+\}", "…", rule.text))
         why.update(filter(None, str(cells[COLUMNS.index("excluded")]).split("; ") if one not in counting else ()))
-    groups = told_groups([groups_of(one.about) for one in counting])
-    parts = [f"{column} {name}: {count}" for (column, name), count in groups.items()]
+    told = told_groups([groups_of(one.about) for one in counting])
+    parts = [" ".join(group) + f": {count}" for group, count in told.items()]
     said = f"Study {taking.study.name}: {counted(len(counting), 'person', 'people')}"
     said += f" ({', '.join(parts)})" * bool(parts) + f"; excluded: {run.excluded}"
     said += f" ({', '.join(f'{kind}: {count}' for kind, count in why.most_common())})" if run.excluded and why else ""
@@ -74,7 +74,7 @@ def _about(run: PeopleRun) -> str:
     return f"{said}." + time * (max(took) > 0.1)
 
 
-def _reliability(people: AnyRun, card: MeasureCard) -> str:
+def _alpha(people: AnyRun, card: MeasureCard) -> str:
     """Cronbach's alpha of the people's scores, or why there is none."""
     found = task_reliability([people], card.name)
     alpha = next(iter(found.coefficients), None)
