@@ -152,7 +152,7 @@ def test_the_commands_that_a_page_shows_have_these_options(name, capsys):
 
 
 def test_the_common_commands_of_the_readme_run(openai_server, tmp_path, monkeypatch, capsys):
-    """With baselines in place of models; `view` and `--watch` run until they are stopped, and have tests of their own."""
+    """With baselines in place of models; `view` and `--watch` run until stopped, and have tests of their own."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SOCIOMETER_STORE", str(tmp_path / "store.db"))
     here = os.environ.get("SOCIOMETER_DATA")

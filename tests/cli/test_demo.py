@@ -89,7 +89,7 @@ def test_the_whole_demo_fits_a_screen_and_says_what_its_subjects_are(tmp_path, c
     assert len(out.splitlines()) <= 30
     page = (tmp_path / "demo/report.html").read_text(encoding="utf-8")
     assert "by hand" not in out + page.partition('<script type="application/json"')[0]
-    assert "</b>: replies of a capable language model without an API, careful, recorded on 20" in page
+    assert "</b>: replies of a capable, unnamed language model, careful, recorded on 20" in page
 
 
 def test_the_page_opens_only_for_somebody_who_sits_at_a_display(monkeypatch):

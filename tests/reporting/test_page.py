@@ -253,6 +253,8 @@ def test_the_finding_of_two_is_the_verdict_and_of_many_the_ranking():
     many = findings_of(gather(_measured("abc", a=[0.0] * 40), evidence=0))
     assert many[0] == "b and c are clearly ahead of a; 40 shared items cannot separate the two leaders."
     assert many[1].startswith("The accuracy is 50 % [") and many[1].endswith(" with a.")
+    beside = findings_of(gather(_measured(["b", "c", "baseline/oracle"]), evidence=0))
+    assert " with b and " in beside[1] and beside[1].endswith(" with c."), "the values of models, not of baselines"
 
 
 def test_the_finding_of_one_subject_on_several_measures_counts_them():
@@ -505,9 +507,10 @@ def test_a_reader_is_told_who_the_subjects_are_whose_the_items_and_what_chance_i
     assert run_command(["report", "--store", str(store), "--to", str(page)]) == 0
     text = " ".join(re.sub(r"<[^>]*>", " ", page.read_text(encoding="utf-8")).split())
     assert "baseline/random : a random answer; all have the same probability." in text
-    assert "recorded/by-hand-careful : replies of a capable language model without an API, careful, recorded" in text
+    assert "recorded/by-hand-careful : replies of a capable, unnamed language model, careful, recorded" in text
     assert "dashed lines are chance, what random answers earn on average." in text
     assert "All items are bundled with Sociometer and are not those of the papers" in text
+    assert "Bundled items of this project" not in text, "said once"
     assert "baseline/refuse most of its answers cannot be read" in text
     assert re.search(r"Accuracy(, 40 items)?; higher is better", text)
     assert re.search(r"95 % interval chance items unreadable failed note .*? 25 % 40 0 0", text)

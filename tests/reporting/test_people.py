@@ -81,6 +81,7 @@ def test_beside_two_others_each_has_a_verdict_and_beside_three_they_are_ranked(s
     _, html = words_of(studied, "spring", "oracle", "random", "refuse")
     finding = re.search(r'<p class="finding">(.*?)</p>', html)[1]
     assert "is worse than baseline/oracle." in finding
+    assert finding.endswith("15 of 15 answers of baseline/refuse cannot be read.")
 
 
 def test_the_method_names_the_intervals_that_the_page_shows(studied):

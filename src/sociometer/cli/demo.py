@@ -132,7 +132,7 @@ def _demo(folder: Path, recording: str, only: tuple[str, ...], as_json: bool) ->
         board = leaderboard(candidates(released))
         say("Sociometer measures the social intelligence of language models.")
         said = leaderboard_sentence(board).partition(": ")[2]
-        say(f"\nA real result, how a person feels (0 to 100) after talks that the authors of SAGE released. {said}")
+        say(f"\nA real result, how a simulated person feels (0 to 100) after talks released by SAGE's authors. {said}")
         if not as_json:
             shown = leaderboard_table(board).only((1, 2, 3, 4))
             print_table(structs.replace(shown, title="", note=""), piped=False)

@@ -181,7 +181,7 @@ def describe() -> tuple[ModelEntry, ...]:
             ModelEntry(f"recorded/{name}", f"replies of {what}, recorded on {about.recorded}", ready=True)
             for name in bundled()
             for about in (load_recording(name).about,)
-            for what in (about.model.replace("Language model by hand", "a capable language model without an API"),)
+            for what in (about.model.replace("Language model by hand", "a capable, unnamed language model"),)
         ),
         ModelEntry(f"recorded/FILE{ENDING}", "replies that tools/record.py wrote", ready=True),
         ModelEntry("python/MODULE:FUNCTION", "your own Python function", ready=True),
