@@ -72,7 +72,7 @@ def findings_of(content: ReportContent) -> tuple[str, ...]:
     if all(map(is_baseline, models)):
         what = "is a baseline" if len(models) == 1 else "are baselines"
         found = [f"no model was measured: {listed(models, NAMED)} {what}", *(found[1:] or found)]
-    before, after = _caveats(content, models)
+    before, after = _caveats(content, models, read=not any(" be read" in text for text in found))
     kept = [*before, *found[: MOST_SENTENCES - len(before + after)], *after]
     return tuple(sentence(text, content.subjects) for text in kept)
 
@@ -276,14 +276,14 @@ def _few(tasks: Sequence[tuple[str, str]]) -> str:
     return f"{who} {'has' if len(tasks) == 1 else 'have'} fewer than {MINIMUM_CLUSTERS} {parts}, too few for a verdict"
 
 
-def _caveats(content: ReportContent, models: Sequence[str]) -> tuple[list[str], list[str]]:
+def _caveats(content: ReportContent, models: Sequence[str], *, read: bool) -> tuple[list[str], list[str]]:
     """What comes before the numbers, that a stand-in played a part, and after them, what they cannot show."""
     played = [(one.card.short_title, result.stand_ins) for one in content.main.chapters for result in one.results]
     if standing_in := list(dict.fromkeys(where for where, stand_ins in played if other_stand_ins(stand_ins))):
         was, its = ("was", "its") if len(standing_in) == 1 else ("were", "their")
         return [f"{listed(standing_in)} {was} played with a stand-in, so {its} scores are not a measurement"], []
     many = [line for line in content.profile if line.subject in models and 2 * line.unreadable > line.items]
-    if many and len(models) > 1:
+    if many and read:
         told = dict.fromkeys(f"{line.unreadable} of {line.items} answers of {line.subject}" for line in many)
         return [], [f"{listed([*told], NAMED)} cannot be read"]
     notes = (note for chapter in content.chapters for note in chapter.notes if " without reading earns " in note)
