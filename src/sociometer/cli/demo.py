@@ -4,7 +4,6 @@ import os
 import shlex
 import shutil
 import sys
-import textwrap
 import time
 import webbrowser
 from collections.abc import Callable, Iterable, Mapping
@@ -22,13 +21,11 @@ from sociometer.cli.run import command as run_command
 from sociometer.cli.run import configs_of, exit_code
 from sociometer.core.card import Card
 from sociometer.core.config import RunConfig
-from sociometer.core.conversation import SUBJECT, Exchange
 from sociometer.core.errors import ExitCode
 from sociometer.core.hints import use_store
 from sociometer.core.sheets import folder_for
 from sociometer.core.version import __version__
-from sociometer.engine.engine import Engine, PlayedRun
-from sociometer.engine.plan import ReadPlan
+from sociometer.engine.engine import Engine
 from sociometer.engine.recordings import matching
 from sociometer.instruments import card_of, cards, load
 from sociometer.models.recorded import ModelRecording, bundled, load_recording
@@ -40,10 +37,6 @@ from sociometer.statistics.intervals import MINIMUM_CLUSTERS
 from sociometer.store.stored_run import StoredRun
 
 ORACLE, GUESSER = "baseline/oracle", "baseline/random"
-_PLAYERS = (
-    "They are small and no measurement. The oracle knows the key, random guesses. 'By hand' is a capable language model"
-    " without an API, which wrote its answers into a file: after thinking (careful) or at first glance (hasty)."
-)
 RELEASED = Path(__file__).parent / "released" / "sage-feelings.csv"
 _SOURCE = (
     "the dialogues that the authors of SAGE released (Tencent/digitalhuman, MIT): six models talk with the authors'"
@@ -55,8 +48,6 @@ _ABOUT = (
 )
 _SCORE = "Person's final feeling"
 Say = Callable[[str], None]
-_WIDTH = 100
-_LONGEST_LINES = 3
 
 
 def sample_config(instrument: str, model: str, options: str = "", **changes: Any) -> RunConfig:
@@ -83,10 +74,8 @@ class _Demo:
             recorded = self._recorded_items(card)
             if _talks(card):  # a rehearsal without a simulator: only its dialogue is shown
                 model, items = next(iter(recorded.items()), (GUESSER, ()))
-                self._say(f"{card.name}: a rehearsal of a dialogue; without a simulator there is no score.")
                 label = _label(self._recordings[model]) if items else ""
                 self._run(played, card, model, items=items[:1], limit=None if items else 1, label=label)
-                _tell_transcript(self._say, played[model], "person")
                 continue
             # The same items for all, so that they can be ranked; the whole sample where too few are recorded.
             shared = [item for item in next(iter(recorded.values()), ()) if all(item in of for of in recorded.values())]
@@ -111,38 +100,18 @@ class _Demo:
         return items
 
     def _run(self, played: dict[str, StoredRun], card: Card, model: str, **changes: Any) -> None:
-        played[model] = self._play(self._engine.plan(sample_config(card.name, model, **changes))).run
-
-    def _play(self, plan: ReadPlan) -> PlayedRun:
-        played = self._engine.play_plan(plan)
-        self.code = self.code or exit_code([played])
-        return played
+        found = self._engine.play_plan(self._engine.plan(sample_config(card.name, model, **changes)))
+        played[model], self.code = found.run, self.code or exit_code([found])
 
 
 def _label(recording: ModelRecording) -> str:
     model = recording.about.model
-    name, _, kind = model.partition(", ")
+    name, _, kind = model.replace("Language model by hand", "capable model").partition(", ")
     return f"{model} (recorded)" if recording.about.sha256 else f"{name} ({kind})" if kind else model
 
 
 def _talks(card: Card) -> bool:
     return any(role.name == "simulator" for role in card.role)
-
-
-def _tell(say: Say, who: str, text: str) -> None:
-    """Prints one utterance, in a few lines."""
-    said = f"{who}: {' '.join(text.split())}"
-    lines = textwrap.wrap(said, _WIDTH - 2, subsequent_indent="  ", max_lines=_LONGEST_LINES, placeholder=" …")
-    for line in lines:
-        say("  " + line)
-
-
-def _tell_transcript(say: Say, run: StoredRun, other: str) -> None:
-    for episode in run.episodes():
-        for event in run.transcript(episode.item.id):
-            if isinstance(event, Exchange) and event.role == SUBJECT:
-                _tell(say, other, event.messages[-1].content)
-                _tell(say, "model", event.reply.text)
 
 
 def _demo(folder: Path, recording: str, only: tuple[str, ...], as_json: bool) -> int:
@@ -162,15 +131,11 @@ def _demo(folder: Path, recording: str, only: tuple[str, ...], as_json: bool) ->
         )
         board = leaderboard(candidates(released))
         say("Sociometer measures the social intelligence of language models.")
-        if not as_json:
-            say(f"\nA real result: {_SOURCE}.\n")
-            print_table(leaderboard_table(board), piped=False)
         said = leaderboard_sentence(board).partition(": ")[2]
-        say(f"Finding: {said}\n")
-        say(f"Samples, which show how the tests work. {_PLAYERS}")
-        for one in recordings.values():
-            weights = f"; weights {one.about.sha256[:16]}…" if one.about.sha256 else ""
-            say(f"Recorded: {one.about.model} on {one.about.recorded}, {len(one.items)} items{weights}.")
+        say(f"\nA real result, how a simulated person feels (0 to 100) after talks released by SAGE's authors. {said}")
+        if not as_json:
+            shown = leaderboard_table(board).only((1, 2, 3, 4))
+            print_table(structs.replace(shown, title="", note=""), piped=False)
         demo = _Demo(engine, recordings, say)
         if not demo.play(chosen):
             return demo.code
@@ -180,8 +145,9 @@ def _demo(folder: Path, recording: str, only: tuple[str, ...], as_json: bool) ->
         scored = [run for run in played if not _talks(run.definition.card)]  # a rehearsal has no score
         table = joint_table(scored)
         if not as_json:
-            say("")
-            print_table(table, piped=False)
+            say("Samples, too small to measure: a recorded model and guessing. A talk of SAGE is on the page.")
+            two = [run for run in scored if run.manifest.config.subject in (order[0], GUESSER)]
+            print_table(structs.replace(joint_table(two), title="", note=""), piped=False)
         now = datetime.now(UTC)
         samples = {run.id for run in played}
         write_report([*released, *played], page, made=f"{now.day} {now:%B %Y}", version=__version__, samples=samples)
@@ -191,7 +157,8 @@ def _demo(folder: Path, recording: str, only: tuple[str, ...], as_json: bool) ->
     if as_json:
         print_json({"released": board, "table": table, "finding": said, "page": str(page), "store": str(store)})
     else:
-        say(f"Next, all runs in the browser: {_typed()} view --store {shlex.quote(str(store))}")
+        say(f"Next, every question and reply in the browser: {_typed()} view --store {shlex.quote(str(store))}")
+        say(f"Next, your own model: {_typed()} run sesi --model NAME; names: {_typed()} list models")
     return demo.code
 
 

@@ -1,7 +1,7 @@
 """Adds replies without an answer to a summary: their kinds, and the effect of the second question."""
 
 from collections import Counter
-from collections.abc import Container, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from msgspec import structs
@@ -9,6 +9,7 @@ from msgspec import structs
 from sociometer.core.measure import Summary, Table
 from sociometer.core.reply_kind import AGAIN, THEN, ReplyKind
 from sociometer.core.task import TASK, AnyRun, Episode, Score, Task
+from sociometer.core.words import lowered
 
 AFTER_ASKING = "after asking what was meant"
 _SHORT = 500
@@ -42,13 +43,10 @@ def summarised(task: Task[Any, Any], view: AnyRun) -> Summary:
     if not passes:
         for _ in walk():
             pass
-    shares = {card.name for card in view.card.measures_of(task.name) if card.unit == "share"}
-    return _with_counts(summary, task, view, passes[0], shares)
+    return _with_counts(summary, task, view, passes[0])
 
 
-def _with_counts(
-    summary: Summary, task: Task[Any, Any], view: AnyRun, counts: Counter[str], shares: Container[str]
-) -> Summary:
+def _with_counts(summary: Summary, task: Task[Any, Any], view: AnyRun, counts: Counter[str]) -> Summary:
     if not counts:
         return summary
     rows = sorted(counts.items(), key=lambda entry: (entry[0] in (AGAIN, THEN), -entry[1]))
@@ -57,7 +55,7 @@ def _with_counts(
     counted = "." if task.name == TASK else "; all of them count in the score."
     notes = [f"First replies without an answer: {', '.join(kinds)}{counted}"] if kinds else []
     if counts[AGAIN]:
-        summary, effect = _effect(summary, task, view, shares)
+        summary, effect = _effect(summary, task, view)
         notes.append(f"{counts[AGAIN]} asked again, {counts[THEN]} then answered. {effect}")
     return structs.replace(summary, tables=(*summary.tables, table), notes=(*summary.notes, *notes))
 
@@ -85,21 +83,23 @@ def _replies_view(task: Task[Any, Any], view: AnyRun, *, first: bool) -> AnyRun:
     return structs.replace(view, walk=walk)
 
 
-def _effect(summary: Summary, task: Task[Any, Any], view: AnyRun, shares: Container[str]) -> tuple[Summary, str]:
+def _effect(summary: Summary, task: Task[Any, Any], view: AnyRun) -> tuple[Summary, str]:
     """The summary with the other score beside the paper's, and what the second question changes."""
     if task.first_replies is None:
         return summary, "What was played next depends on the answers, so there is no score without them."
     other = task.summarise(_replies_view(task, view, first=not view.as_in_paper)).measures
     values = {measure.name: measure.value for measure in other if not measure.group}
+    cards = {card.name: card for card in view.card.measures_of(task.name)}
+    shares = {name for name, card in cards.items() if card.unit == "share"}
     changed = {
         measure.name: [_number(value, measure.name in shares) for value in (measure.value, values[measure.name])]
         for measure in summary.measures
-        if not measure.group and measure.name in values and values[measure.name] != measure.value
+        if not measure.group and measure.name in cards and values.get(measure.name, measure.value) != measure.value
     }
     if not changed:
         return summary, "The overall numbers do not change."
     if not view.as_in_paper:
-        told = [f"{name} {without} instead of {value}" for name, (value, without) in changed.items()]
+        told = [f"{lowered(cards[name].title)} {now} instead of {value}" for name, (value, now) in changed.items()]
         return summary, f"Without the second question: {', '.join(told[:3])}."
     notes = {name: f"{one} as in the paper; {two} {AFTER_ASKING}" for name, (one, two) in changed.items()}
     measures = tuple(

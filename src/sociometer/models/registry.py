@@ -182,10 +182,10 @@ def describe() -> tuple[ModelEntry, ...]:
             "scripted/FILE", "replies from a file: one per line, or JSON lines with reply and match", ready=True
         ),
         *(
-            ModelEntry(f"recorded/{name}", f"replies of {about.model}, recorded on {about.recorded}{hand}", ready=True)
+            ModelEntry(f"recorded/{name}", f"replies of {what}, recorded on {about.recorded}", ready=True)
             for name in bundled()
             for about in (load_recording(name).about,)
-            for hand in ("" if about.sha256 else "; a language model answered by hand, there are no weights",)
+            for what in (about.model.replace("Language model by hand", "a capable, unnamed language model"),)
         ),
         ModelEntry(f"recorded/FILE{ENDING}", "replies that tools/record.py wrote", ready=True),
         ModelEntry("python/MODULE:FUNCTION", "your own Python function", ready=True),

@@ -15,9 +15,11 @@ from sociometer.core.words import grouped
 from sociometer.models.registry import describe
 from sociometer.reporting.evidence import KINDS, EpisodeShown, evidence_of, kinds_shown, transcripts_each
 from sociometer.reporting.figures import checkpoint_figures, evidence_figure, measures_figure, profile_figure
+from sociometer.reporting.people import Crowd, crowds_of
 from sociometer.reporting.rankings import Ranking, is_baseline, rankings
 from sociometer.results.candidates import contamination_note, item_sets, run_labels, who
 from sociometer.results.comparison import compare
+from sociometer.results.groups import PeopleRun
 from sociometer.results.profile import ProfileLine, profile_lines
 from sociometer.results.runs import CorrectedTask, corrected_tasks
 from sociometer.results.summaries import ADVICE
@@ -64,7 +66,7 @@ class ReportContent(Struct, frozen=True):
     """By run and task."""
     profile: tuple[ProfileLine, ...]
     comparisons: tuple[Comparison, ...]
-    """Two subjects, task by task; more than two only if the user gave a margin."""
+    """Two subjects, task by task; more with the people of a study first, or if the user gave a margin."""
     rankings: tuple[Ranking, ...]
     """Three subjects or more, task by task."""
     evidence: tuple[EpisodeShown, ...]
@@ -72,6 +74,8 @@ class ReportContent(Struct, frozen=True):
     """The revision and the sampling of each run's model in words; none of a baseline, a person or an import."""
     about: dict[str, str] = {}
     """What a subject is that is no model, or a recording of one, by its label."""
+    crowds: tuple[Crowd, ...] = ()
+    """The people of studies, on each task."""
 
     @property
     def when(self) -> str:
@@ -95,6 +99,7 @@ class ReportContent(Struct, frozen=True):
             profile=tuple(one for one in self.profile if one.instrument in instruments),
             comparisons=tuple(one for one in self.comparisons if one.instrument in instruments),
             rankings=tuple(one for one in self.rankings if one.instrument in instruments),
+            crowds=tuple(one for one in self.crowds if one.instrument in instruments),
         )
 
     @property
@@ -133,7 +138,8 @@ def gather(
     compared: list[AnyRun] = []
     shown: list[EpisodeShown] = []
     counts: dict[tuple[str, str], EpisodeCounts] = {}
-    names = run_labels(runs)
+    studies = {run.id: run for run in runs if isinstance(run, PeopleRun) and run.people}
+    names = run_labels(runs) | {name: f"people ({name}, n = {run.people})" for name, run in studies.items()}
     played = sum(len(run.tasks) for run in runs)
     each, kinds = (transcripts_each(played), kinds_shown(played)) if evidence is None else (evidence, KINDS)
     room = _KEPT_EPISODES
@@ -141,12 +147,13 @@ def gather(
         corrected = corrected_tasks(run)
         for task in run.tasks:
             view = structs.replace(run.summarised(task), subject=names[run.id])
+            view = structs.replace(view, name=view.subject) if run.id in studies else view
             episodes = list(view.episodes())
             kept = structs.replace(view, walk=episodes.__iter__)
             counts[run.id, task] = EpisodeCounts(len(episodes), kept.failures())
             by_people = corrected.get(task, CorrectedTask({}, []))
             caveat = contamination_note(run, task)
-            own = (note for note in view.summary.notes if not note.startswith(ADVICE))
+            own = (note for note in view.summary.notes if not note.startswith((ADVICE, f"The value of {run.subject}")))
             notes = (*((caveat,) if caveat else ()), *own, *by_people.notes)
             results.append(structs.replace(view, summary=structs.replace(view.summary, notes=notes)))
             room -= len(episodes)
@@ -165,17 +172,20 @@ def gather(
     if not all(below):
         marked = (structs.replace(one, sample=sample) for one, sample in zip(chapters, below, strict=True))
         chapters = tuple(sorted(marked, key=lambda chapter: chapter.sample))
+    referred = sorted(compared, key=lambda one: not one.people) if len(studies) == 1 else compared
+    wanted = len(subjects) == 2 or len(studies) == 1 < len(subjects) or (terms and terms.margin)
     return ReportContent(
         subjects,
-        {names[run.id]: who(run) for run in runs},
+        {names[run.id]: names[run.id] if run.id in studies else who(run) for run in runs},
         chapters,
         counts,
         profile_lines(results),
-        _comparisons(compared, terms) if len(subjects) == 2 or (terms and terms.margin) else (),
+        _comparisons(referred, terms) if wanted else (),
         rankings(compared) if len(subjects) > 2 else (),
         tuple(shown),
         {run.id: said for run in runs if (said := how_asked(run))},
         {names[run.id]: known[spec] for run in runs if (spec := run.manifest.config.subject) in known},
+        tuple(crowd for one in compared if one.run in studies for crowd in crowds_of(studies[one.run], one, compared)),
     )
 
 

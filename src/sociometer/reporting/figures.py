@@ -1,9 +1,11 @@
 """Figures of the report itself: the profile over all instruments, and measures of an instrument that draws none."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from statistics import stdev
 from textwrap import wrap
 
+import numpy as np
 from msgspec import Struct
 
 from sociometer.core.card import Card, MeasureCard
@@ -11,12 +13,14 @@ from sociometer.core.measure import Figure
 from sociometer.core.stopping import Look
 from sociometer.core.task import AnyRun
 from sociometer.core.words import counted, grouped, listed
+from sociometer.reporting.people import Crowd
 from sociometer.results.checkpoints import checkpoint_curve
 from sociometer.results.profile import ProfileLine
 from sociometer.statistics.chart_parts import ReferenceLine
 from sociometer.statistics.chart_theme import Spec
 from sociometer.statistics.charts import CurvePoint, Dot, curve_chart, dots_of, interval_chart
 from sociometer.statistics.formatting import (
+    amount,
     bounds_text,
     bracketed_interval,
     group_text,
@@ -28,6 +32,8 @@ from sociometer.statistics.formatting import (
 from sociometer.statistics.intervals import MINIMUM_CLUSTERS
 from sociometer.store.stored_run import StoredRun
 
+Lines = Sequence[ProfileLine]
+Crowds = Mapping[str, Crowd]
 LETTERS = 100
 """The maximum length of a line above a chart, in letters."""
 
@@ -152,6 +158,10 @@ class StripDot(Struct, frozen=True):
     caveat: str = ""
     beside: str = ""
     """The numbers of unreadable replies and failures, if there are any."""
+    columns: tuple[tuple[float, float, float, int], ...] = ()
+    """How the scores of people are distributed: left end, width and height in percent, and the number of people."""
+    spread: str = ""
+    """Their standard deviation and range, or the place of another subject among them."""
 
 
 class StripMark(Struct, frozen=True):
@@ -184,6 +194,7 @@ def strips(
     subjects: Sequence[str],
     cards: Sequence[Card],
     company: Mapping[str, str] | None = None,
+    crowds: Sequence[Crowd] = (),
 ) -> tuple[Strip, ...]:
     """Strips in the order of the lines; the best subject of each first.
 
@@ -203,6 +214,7 @@ def strips(
             by_name[key[0]],
             tasks[key[0]],
             key[4] if sum(other[:4] == key[:4] for other in groups) > 1 else "",
+            {one.run: crowd for crowd in crowds for one in members if crowd.of == (one.run, one.task, one.measure)},
         )
         for key, members in groups.items()
     )
@@ -213,10 +225,11 @@ def _best_first(line: ProfileLine) -> tuple[bool, float]:
     return line.value is None, value if line.better == "lower" else -value
 
 
-def _strip(members: Sequence[ProfileLine], subjects: Sequence[str], card: Card, tasks: int, company: str) -> Strip:
+def _strip(members: Lines, subjects: Sequence[str], card: Card, tasks: int, company: str, crowds: Crowds) -> Strip:
     first = members[0]
     known = next(m for m in card.measures_of(first.task) if m.name == first.measure)
-    low, high = _scale(members, known)
+    low, high = _scale(members, known, [score for crowd in crowds.values() for score in crowd.scores])
+    places = next(iter(crowds.values())).places if len(crowds) == 1 else {}
     counts = {line.items for line in members}
 
     def place(value: float | None) -> float | None:
@@ -230,6 +243,8 @@ def _strip(members: Sequence[ProfileLine], subjects: Sequence[str], card: Card, 
             _around(line) + f" {counted(line.items, 'item')}" * (len(counts) > 1),
             "stand-in" if other_stand_ins(line.stand_ins) or subject_stand_in(line.stand_ins) else
             "most of its answers cannot be read" if 2 * line.unreadable > line.items else "", _beside(line),
+            _columns(crowds[line.run], place) if line.run in crowds else (),
+            _spread(crowds[line.run], line) if line.run in crowds else places.get(line.run, ""),
         )
         for line in members
     )  # fmt: skip
@@ -250,6 +265,20 @@ def _strip(members: Sequence[ProfileLine], subjects: Sequence[str], card: Card, 
     measure = ", ".join(part for part in (first.measure_title, company, items) if part)
     note = _without_intervals(members)
     return Strip(card.name, task, measure, low_text, high_text, first.better, dots, marks, note)
+
+
+def _columns(crowd: Crowd, place: Callable[[float], float | None]) -> tuple[tuple[float, float, float, int], ...]:
+    """The histogram of the scores of people: left end, width and height of each column, and how many people it has."""
+    counts, edges = np.histogram(crowd.scores, bins="auto")
+    ends, most = [place(float(edge)) or 0.0 for edge in edges], max(counts.tolist())
+    found = zip(ends[:-1], ends[1:], counts.tolist(), strict=True)
+    return tuple((low, round(high - low, 2), round(100 * count / most), count) for low, high, count in found if count)
+
+
+def _spread(crowd: Crowd, line: ProfileLine) -> str:
+    low, high = (number(end, line.unit, interval=line.interval) for end in (min(crowd.scores), max(crowd.scores)))
+    deviation = f", standard deviation {amount(stdev(crowd.scores), line.unit)}" if len(crowd.scores) > 1 else ""
+    return f"people from {low} to {high}{deviation}"
 
 
 def _around(line: ProfileLine) -> str:
@@ -277,8 +306,8 @@ def _beside(line: ProfileLine) -> str:
     return ", ".join(f"{count} {what}" for count, what in counts if count)
 
 
-def _scale(members: Sequence[ProfileLine], known: MeasureCard) -> tuple[float, float]:
-    """The range of the card, or of the values, chance and people with some space around them.
+def _scale(members: Sequence[ProfileLine], known: MeasureCard, scores: Sequence[float]) -> tuple[float, float]:
+    """The range of the card, or of the values, chance, people and their scores with some space around them.
 
     The second applies if the card has no range, for a norm of people, whose ends are far from all values, and for the
     high end of a distance where all of them lie in its lower half.
@@ -287,6 +316,7 @@ def _scale(members: Sequence[ProfileLine], known: MeasureCard) -> tuple[float, f
     seen += [
         end for line in members if line.interval for end in (line.interval.low, line.interval.high) if end is not None
     ]
+    seen += scores
     low, high = (min(seen), max(seen)) if seen else (0.0, 1.0)
     space = (high - low) * 0.08 or abs(high) * 0.1 or 1.0
     first, last = (None, None) if known.on_norm else (known.low, known.high)

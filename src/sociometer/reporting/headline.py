@@ -11,7 +11,7 @@ from sociometer.reporting.content import Chapter, EpisodeCounts, ReportContent
 from sociometer.reporting.rankings import Ranking, is_baseline
 from sociometer.results.profile import ProfileLine, ends_sentences
 from sociometer.results.verdicts import ComparedMeasure, Comparison
-from sociometer.results.wording import failed_text
+from sociometer.results.wording import POWER_TERMS, failed_text
 from sociometer.statistics.formatting import (
     amount,
     bracketed_interval,
@@ -36,7 +36,8 @@ def title_of(content: ReportContent) -> str:
     cards = [chapter.card for chapter in content.chapters]
     on = listed([card.short_title for card in cards]) if len(cards) < NAMED else spelled(len(cards), "instrument")
     if len(who) <= NAMED:
-        return f"{listed(who)} on {on}"
+        title = f"{listed(who)} on {on}"
+        return f"P{title[1:]}" if title.startswith("people (") else title
     noun = "subject" if any(name.startswith(NO_MODELS) for name in who) else "model"
     return f"{spelled(len(who), noun).capitalize()} on {on}"
 
@@ -45,7 +46,10 @@ def findings_of(content: ReportContent) -> tuple[str, ...]:
     """The result in at most three sentences; the last one names what the numbers cannot show."""
     content = content.main
     models, sets = _models(content), {line.item_set for line in content.profile}
-    if len(models) == 1:
+    others = [one for one in content.comparisons if one.second in models] if content.crowds else []
+    if 0 < len(others) < MOST_SENTENCES and len({one.where for one in others}) == 1:
+        found = [_one_task(one, sized=True)[0] for one in others]
+    elif len(models) == 1:
         found = _one_subject([line for line in content.profile if line.subject == models[0]], content)
     elif content.rankings:
         # a model alone among baselines wins no contest
@@ -63,13 +67,13 @@ def findings_of(content: ReportContent) -> tuple[str, ...]:
     if len(sets) == 1 and (items := sets.pop()) not in found[0]:
         found[0] = f"on {items}, {found[0]}"
     ends = [line for line in content.profile if line.subject in models]
-    if len(models) > 1 or any(line.end and line.end.at == "top" for line in ends):
+    if " are both at " not in found[0] and (len(models) > 1 or any(one.end and one.end.at == "top" for one in ends)):
         found[1:1] = ends_sentences(ends)
     if all(map(is_baseline, models)):
         what = "is a baseline" if len(models) == 1 else "are baselines"
         found = [f"no model was measured: {listed(models, NAMED)} {what}", *(found[1:] or found)]
-    caveat = _caveat(content)
-    kept = [*found[: MOST_SENTENCES - len(caveat)], *caveat]
+    before, after = _caveats(content, models, read=not any(" be read" in text for text in found))
+    kept = [*before, *found[: MOST_SENTENCES - len(before + after)], *after]
     return tuple(sentence(text, content.subjects) for text in kept)
 
 
@@ -92,7 +96,10 @@ def _models(content: ReportContent) -> Sequence[str]:
     """The subjects that the finding is about: without baselines and stand-ins, if there are others."""
     results = [result for chapter in content.chapters for result in chapter.results]
     standing_in = {result.subject for result in results if subject_stand_in(result.stand_ins)}
+    people = {result.subject for result in results if result.people}
     others = [subject for subject in content.subjects if not is_baseline(subject)]
+    if people and people.issuperset(others):  # people are compared with what there is
+        return content.subjects
     return [subject for subject in others if subject not in standing_in] or others or content.subjects
 
 
@@ -133,10 +140,10 @@ def _on_norm(line: ProfileLine) -> bool:
 def _against_references(line: ProfileLine, on: str) -> list[str]:
     """A score, compared with chance and people."""
     known = [(name, at) for name, at in (("chance", line.chance), ("people", line.human)) if at is not None]
-    interval = line.interval and structs.replace(line.interval, apart=tuple(at for _, at in known))
     title, _, kind = lowered(line.measure_title).partition(", ")
     score = f"the {title}{f' ({kind})' if kind else ''} of {line.subject}{on} is"
-    score += f" {estimate(line.value, line.unit, interval)}"
+    marks = tuple(at for _, at in known if line.interval and line.against(at))  # a verdict shows in the digits too
+    score += f" {estimate(line.value, line.unit, line.interval and structs.replace(line.interval, apart=marks))}"
     could = f", {line.with_failed}" if line.errors else ""
     if 2 * line.unreadable > line.items:
         return [f"{line.unreadable} of {counted(line.items, 'answer')} of {line.subject}{on} cannot be read"]
@@ -186,11 +193,12 @@ def _two_subjects(comparisons: Sequence[Comparison]) -> list[str]:
     return found
 
 
-def _one_task(comparison: Comparison) -> list[str]:
-    """The verdict on the task that two subjects share."""
+def _one_task(comparison: Comparison, *, sized: bool = False) -> list[str]:
+    """The verdict on the task that two subjects share, if wanted with the number of items."""
     row = _overall(comparison)
     if row is None or row.verdict not in ("cannot tell", "too few"):
-        return [comparison.sentence.split("; ")[0]]
+        said = comparison.sentence.split("; ")[0].replace(f" ({POWER_TERMS}, spread of these runs)", "")
+        return [f"on {counted(row.paired.items, 'item')}, {said}" if row and sized else said]
     pair = f"{comparison.second} and {comparison.first}"
     if row.verdict == "too few":
         items = counted(row.paired.clusters, comparison.cluster)
@@ -239,7 +247,9 @@ def _with_values(ranking: Ranking, profile: Sequence[ProfileLine]) -> list[str]:
     """The sentence of a ranking, and the values of the first and the last, on a norm of people if there is one."""
     found = [ranking.sentence]
     if ranking.standings and not ranking.too_few:
-        ends, of = (ranking.standings[0], ranking.standings[-1]), (ranking.instrument, ranking.task, ranking.item_set)
+        models = [standing for standing in ranking.standings if not is_baseline(standing.subject)]
+        told = models if len(models) > 1 else ranking.standings
+        ends, of = (told[0], told[-1]), (ranking.instrument, ranking.task, ranking.item_set)
         lines = (line for line in profile if (line.instrument, line.task, line.item_set) == of and _on_norm(line))
         norm = {line.subject: line for line in lines if line.value is not None}
         title, names = ranking.measure, [end.subject for end in ends]
@@ -267,17 +277,18 @@ def _few(tasks: Sequence[tuple[str, str]]) -> str:
     return f"{who} {'has' if len(tasks) == 1 else 'have'} fewer than {MINIMUM_CLUSTERS} {parts}, too few for a verdict"
 
 
-def _caveat(content: ReportContent) -> list[str]:
-    standing_in = [
-        chapter.card.short_title
-        for chapter in content.main.chapters
-        if any(other_stand_ins(result.stand_ins) for result in chapter.results)
-    ]
-    if not standing_in:
-        caveats = [chapter.caveat for chapter in content.chapters if chapter.caveat]
-        return caveats[:1] if len(content.chapters) < NAMED else []
-    was, its = ("was", "its") if len(standing_in) == 1 else ("were", "their")
-    return [f"{listed(standing_in)} {was} played with a stand-in, so {its} scores are not a measurement"]
+def _caveats(content: ReportContent, models: Sequence[str], *, read: bool) -> tuple[list[str], list[str]]:
+    """What comes before the numbers, that a stand-in played a part, and after them, what they cannot show."""
+    played = [(one.card.short_title, result.stand_ins) for one in content.main.chapters for result in one.results]
+    if standing_in := list(dict.fromkeys(where for where, stand_ins in played if other_stand_ins(stand_ins))):
+        was, its = ("was", "its") if len(standing_in) == 1 else ("were", "their")
+        return [f"{listed(standing_in)} {was} played with a stand-in, so {its} scores are not a measurement"], []
+    many = [line for line in content.profile if line.subject in models and 2 * line.unreadable > line.items]
+    if many and read:
+        told = dict.fromkeys(f"{line.unreadable} of {line.items} answers of {line.subject}" for line in many)
+        return [], [f"{listed([*told], NAMED)} cannot be read"]
+    caveats = [chapter.caveat for chapter in content.chapters if chapter.caveat]
+    return [], caveats[:1] if len(content.chapters) < NAMED else []
 
 
 def troubles(content: ReportContent) -> tuple[str, ...]:

@@ -73,12 +73,14 @@ def render(content: ReportContent, *, made: str, version: str, top: int = TOP, l
         "shapes": [shape_of(place) for place in range(len(content.subjects))],
     }
     company = {result.run: company_of(result) for chapter in content.chapters for result in chapter.results}
-    shown = strips(content.profile, content.subjects, [chapter.card for chapter in content.chapters], company)
+    cards = [chapter.card for chapter in content.chapters]
+    shown = strips(content.profile, content.subjects, cards, company, content.crowds)
     names = {chapter.card.name: chapter.card.short_title for chapter in content.chapters}
     evidence = [_episode(msgspec.to_builtins(episode)) for episode in content.evidence]
     findings, headlines, main = list(findings_of(content)), headlines_of(content), content.main
     below = {chapter.card.name for chapter in content.chapters if chapter.sample}
-    if len(main.chapters) == 1 and len(findings) > 1:
+    own_items = {one.whose_items for each in main.chapters for one in each.results} == {"bundled"}
+    if len(main.chapters) == 1 and len(findings) > 1 and not (content.crowds or "cannot be read." in findings[1]):
         headlines[main.chapters[0].card.name] = findings.pop(1)
     return (
         _environment()
@@ -100,11 +102,13 @@ def render(content: ReportContent, *, made: str, version: str, top: int = TOP, l
             names=names,
             item_sets=item_sets([result for chapter in content.chapters for result in chapter.results]),
             unranked=unranked_sentences(main.rankings, names),
-            own_items={one.whose_items for each in main.chapters for one in each.results} == {"bundled"},
+            own_items=own_items,
             verdict=VERDICT,
             families=FAMILIES,
+            interval_methods=interval_methods,
             colours=CATEGORIES,
             shape_of=shape_of,
+            notes_of=lambda chapter: [one for one in chapter.notes if not (own_items and one.startswith("Bundled"))],
             notes_in_view=notes_in_view,
             said=lambda text: sentence(text, content.subjects),
             made=made,
@@ -166,6 +170,17 @@ def all_numbers(chapter: Chapter) -> list[list[TextCell]]:
                 counts = [(text, True) for text in (number(row.chance, row.card.unit), *found_counts)]
                 found.append([*texts, (row.value, True), (row.interval, False), *counts, (row.note, False)])
     return found
+
+
+def interval_methods(chapter: Chapter) -> list[str]:
+    """How the intervals of a chapter were made: the measures of each method."""
+    found = [
+        (one.interval.method, card.title + " of people" * bool(result.people))
+        for result in chapter.results
+        for card in chapter.card.measures_of(result.task)
+        if (one := result.summary.measure(card.name)) and one.interval and one.interval.low != one.interval.high
+    ]
+    return [f"{', '.join(dict.fromkeys(titles))}: {method}" for method, titles in grouped(found).items() if method]
 
 
 def _episode(shown: dict[str, Any]) -> dict[str, Any]:

@@ -142,6 +142,7 @@ class PeopleRun(StoredRun):
         store, self._study, self.flagged, self.excluded = taking.store, taking.study, flagged, why.total()
         self.why_excluded = ", ".join(f"{count} {kind}" for kind, count in why.most_common())
         self._talks = taking.study.talks
+        self.taking = taking
         self._members = [StoredRun(store, record, instrument) for record in members]
         first, counts = members[0], {"flagged": flagged, "excluded": self.excluded}
         more = (f", {count} {what}" for what, count in counts.items() if count)

@@ -1,0 +1,85 @@
+"""The people of a study on the page: the score of each, who they are, and where others would be among them."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from statistics import fmean, median
+
+from msgspec import Struct
+
+from sociometer.core.card import MeasureCard
+from sociometer.core.task import AnyRun
+from sociometer.core.words import counted, grouped, listed
+from sociometer.results.candidates import why_not_comparable
+from sociometer.results.groups import COLUMNS, PeopleRun
+from sociometer.results.reliability import task_reliability
+from sociometer.statistics.formatting import estimate
+from sociometer.statistics.item_values import ItemValue, item_values
+from sociometer.statistics.people import groups_of, place_among, told_groups
+
+
+class Crowd(Struct, frozen=True):
+    """The people of a study on the primary measure of one task."""
+
+    instrument: str
+    of: tuple[str, str, str]
+    """The run, the task and the measure."""
+    scores: tuple[float, ...]
+    """The mean of each person over the items that they answered."""
+    places: dict[str, str]
+    """The place of each other subject among them in words, by run."""
+    about: str
+    """Who they are, who is left out and why, and how long they took."""
+    reliability: str
+
+
+def crowds_of(run: PeopleRun, people: AnyRun, runs: Sequence[AnyRun]) -> Iterator[Crowd]:
+    """The people of a study on the task of a view, among all runs; nobody if the task has no mean over items."""
+    card = people.card.primary_of(people.task)
+    if card is None:
+        return
+    table, others = item_values(people, card.value), [one for one in runs if one.task == people.task and not one.people]
+    answers = ((who, value) for item in table.values() for who, value in zip(item.of, item.repeats, strict=True))
+    scores = tuple(map(fmean, grouped(answers).values()))
+    places = {one.run: told for one in others if (told := _place(people, table, one, card))}
+    of = people.run, people.task, card.name
+    yield Crowd(people.card.name, of, scores, places, _about(run), _alpha(people, card))
+
+
+def _place(people: AnyRun, table: Mapping[str, ItemValue], other: AnyRun, card: MeasureCard) -> str:
+    """How many of the people a subject is better than; empty if the two cannot be compared."""
+    own = item_values(other, card.value)
+    if card.better == "neither" or why_not_comparable(people, other, (table, own)) or not table.keys() & own.keys():
+        return ""
+    found = place_among(table, own, -1.0 if card.better == "lower" else 1.0)
+    share = estimate(found.share, "share", found.interval).replace(" ", "\u00a0")
+    return f"better than {found.better_than:g} of {found.people} people: {share}"
+
+
+def _about(run: PeopleRun) -> str:
+    """The sample in a few sentences."""
+    taking, why = run.taking, Counter[str]()
+    counting = [one for one in taking.participants if taking.run_of(one) in run.members]
+    for one in taking.participants:
+        cells = taking.row(one, lambda rule: re.sub(r"\{\w+\}", "…", rule.text))
+        why.update(filter(None, str(cells[COLUMNS.index("excluded")]).split("; ") if one not in counting else ()))
+    told = told_groups([groups_of(one.about) for one in counting])
+    parts = [" ".join(group) + f": {count}" for group, count in told.items()]
+    said = f"Study {taking.study.name}: {counted(len(counting), 'person', 'people')}"
+    said += f" ({', '.join(parts)})" * bool(parts) + f"; excluded: {run.excluded}"
+    said += f" ({', '.join(f'{kind}: {count}' for kind, count in why.most_common())})" if run.excluded and why else ""
+    said += f"; flagged, because they may not have read the questions: {run.flagged}" if run.flagged else ""
+    took = [sum(timing.spent for timing in taking.timings.get(one.id, ())) / 60 for one in counting]
+    time = f" They took {median(took):.1f} minutes in the median, from {min(took):.1f} to {max(took):.1f}."
+    return f"{said}." + time * (max(took) > 0.1)
+
+
+def _alpha(people: AnyRun, card: MeasureCard) -> str:
+    """Cronbach's alpha of the people's scores, or why there is none."""
+    found = task_reliability([people], card.name)
+    alpha = next(iter(found.coefficients), None)
+    if alpha is None or alpha.value is None:
+        return f"Reliability of “{card.title}” is unknown: {alpha.note if alpha else listed(found.notes)}."
+    value = estimate(alpha.value, "number", None if alpha.note else alpha.interval)
+    over = f"{alpha.subjects} people and {alpha.items} items"
+    return f"Cronbach's alpha of “{card.title}”, how consistently the items order the people: {value} over {over}."

@@ -1,0 +1,91 @@
+"""The people of a study on the page: the verdict first, how their scores are distributed, who they are."""
+
+import re
+import zlib
+from html import unescape
+
+import pytest
+
+import sociometer as sm
+from sociometer.core.config import RunConfig
+from sociometer.store.studies import Study, StudyBook, Timing, book_path
+
+PEOPLE, ITEMS = 12, 15
+SAME = {"limit": ITEMS, "settings": {"orders": 1}}
+
+
+@pytest.fixture(scope="module")
+def studied(tmp_path_factory):
+    """A store with a study of twelve people who answer at random, one who fails the check, and three baselines."""
+    path = tmp_path_factory.mktemp("people") / "s.db"
+    book = StudyBook(book_path(path))
+    study = Study("spring", RunConfig(instrument="sesi", subject="human", limit=ITEMS), asks=("age",), attention=1)
+    book.create(study)
+    for number in range(PEOPLE + 1):
+
+        def answer(messages, number=number):
+            return "ABCD"[zlib.crc32(f"{number} {messages}".encode()) % 4]
+
+        person, _ = book.join(study, {"age": "40"})
+        made = sm.run("sesi", model=answer, fresh=True, store=path, label="human", name=f"spring.{person.id}", **SAME)
+        book.set_run(person, made.id)
+        book.add_check(person.id, 0, number < PEOPLE)
+        book.add_timing(Timing(person.id, 0, 60.0 * (number + 2)))
+    book.close()
+    for model in ("oracle", "random", "refuse"):
+        sm.run("sesi", model=f"baseline/{model}", name=model, store=path, **SAME)
+    return path
+
+
+def words_of(studied, *names):
+    """The text of the page about a study and other runs, and its HTML."""
+    runs = [sm.get_run(name, store=studied) for name in names]
+    html = sm.report(runs, studied.parent / "page.html", evidence=0).read_text("utf-8")
+    main = re.sub(r"<script.*?</script>", "", html[html.index("<main") :], flags=re.DOTALL)
+    return " ".join(unescape(re.sub(r"<[^>]+>", " ", main)).split()), html
+
+
+def test_the_first_sentence_about_people_and_a_baseline_is_the_verdict(studied):
+    said, html = words_of(studied, "spring", "oracle")
+    finding = re.search(r'<p class="finding">(.*?)</p>', html)[1]
+    verdict = r"baseline/oracle is better than people \(spring, n = 12\): \d+ points higher \[\d+, \d+\]"
+    assert re.match(rf"On {ITEMS} items, {verdict}", finding)
+    assert "<h1>People (spring, n = 12) and baseline/oracle on SESI</h1>" in html
+    assert said.count("is better than people (spring, n = 12)") == 2  # also in the comparison below
+
+
+def test_people_are_the_reference_whatever_the_order(studied):
+    _, html = words_of(studied, "oracle", "spring")
+    assert f'<p class="finding">On {ITEMS} items, baseline/oracle is better than people' in html
+
+
+def test_the_figure_has_the_score_of_each_person_and_the_place_of_the_others_among_them(studied):
+    said, html = words_of(studied, "spring", "oracle")
+    assert sum(map(int, re.findall(r'class="column"[^>]*title="(\d+) (?:person|people)"', html))) == PEOPLE
+    assert "better than 12 of 12 people: 100 % [" in said
+    assert len(re.findall(r'<i class="other"', html)) == 1
+    assert re.search(r"people from \d+ % to \d+ %, standard deviation [\d.]+ points", said)
+
+
+def test_a_line_says_who_counts_who_does_not_and_why_how_long_and_how_reliably(studied):
+    said, _ = words_of(studied, "spring")
+    sample = "Study spring: 12 people; excluded: 1 (failed or skipped … of … attention checks: 1)."
+    assert f"{sample} They took 7.5 minutes in the median, from 2.0 to 13.0." in said
+    assert re.search(r"Cronbach's alpha of “Accuracy”.*?: −?[\d.]+ \[.*?\] over 12 people and 15 items\.", said)
+
+
+def test_beside_two_others_each_has_a_verdict_and_beside_three_they_are_ranked(studied):
+    _, html = words_of(studied, "spring", "oracle", "random")
+    finding = re.search(r'<p class="finding">(.*?)</p>', html)[1]
+    assert "baseline/oracle is better than people" in finding and "baseline/random and people" in finding
+    _, html = words_of(studied, "spring", "oracle", "random", "refuse")
+    finding = re.search(r'<p class="finding">(.*?)</p>', html)[1]
+    assert "is worse than baseline/oracle." in finding
+    assert finding.endswith("15 of 15 answers of baseline/refuse cannot be read.")
+
+
+def test_the_method_names_the_intervals_that_the_page_shows(studied):
+    said, _ = words_of(studied, "spring", "oracle")
+    method = said.partition("95 % intervals of SESI")[2]
+    assert "Accuracy of people" in method and ": Wilson over people and items" in method
+    assert "Differences from people have t intervals" in method and "bootstrap" not in method
