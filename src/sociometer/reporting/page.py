@@ -178,7 +178,7 @@ def interval_methods(chapter: Chapter) -> list[str]:
         (one.interval.method, card.title + " of people" * bool(result.people))
         for result in chapter.results
         for card in chapter.card.measures_of(result.task)
-        if (one := result.summary.measure(card.name)) and one.interval and one.interval.low != one.interval.high
+        if (one := result.summary.find(card.name)) and one.interval and one.interval.low != one.interval.high
     ]
     return [f"{', '.join(dict.fromkeys(titles))}: {method}" for method, titles in grouped(found).items() if method]
 

@@ -1,7 +1,5 @@
 """The people of a study on the page: the score of each, who they are, and where others would be among them."""
 
-import re
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean, median
 
@@ -11,7 +9,7 @@ from sociometer.core.card import MeasureCard
 from sociometer.core.task import AnyRun
 from sociometer.core.words import counted, grouped, listed
 from sociometer.results.candidates import why_not_comparable
-from sociometer.results.groups import COLUMNS, PeopleRun
+from sociometer.results.groups import PeopleRun
 from sociometer.results.reliability import task_reliability
 from sociometer.statistics.formatting import estimate
 from sociometer.statistics.item_values import ItemValue, item_values
@@ -58,16 +56,12 @@ def _place(people: AnyRun, table: Mapping[str, ItemValue], other: AnyRun, card: 
 
 def _about(run: PeopleRun) -> str:
     """The sample in a few sentences."""
-    taking, why = run.taking, Counter[str]()
+    taking = run.taking
     counting = [one for one in taking.participants if taking.run_of(one) in run.members]
-    for one in taking.participants:
-        cells = taking.row(one, lambda rule: re.sub(r"\{\w+\}", "…", rule.text))
-        why.update(filter(None, str(cells[COLUMNS.index("excluded")]).split("; ") if one not in counting else ()))
     told = told_groups([groups_of(one.about) for one in counting])
     parts = [" ".join(group) + f": {count}" for group, count in told.items()]
     said = f"Study {taking.study.name}: {counted(len(counting), 'person', 'people')}"
-    said += f" ({', '.join(parts)})" * bool(parts) + f"; excluded: {run.excluded}"
-    said += f" ({', '.join(f'{kind}: {count}' for kind, count in why.most_common())})" if run.excluded and why else ""
+    said += f" ({', '.join(parts)})" * bool(parts) + f"; excluded: {run.why_excluded or 'nobody'}"
     said += f"; flagged, because they may not have read the questions: {run.flagged}" if run.flagged else ""
     took = [sum(timing.spent for timing in taking.timings.get(one.id, ())) / 60 for one in counting]
     time = f" They took {median(took):.1f} minutes in the median, from {min(took):.1f} to {max(took):.1f}."

@@ -122,7 +122,7 @@ def _on_norm(base: ComparedMeasure, runs: tuple[AnyRun, AnyRun]) -> Iterator[Com
     """The scores on a norm of people (an EQ) that both have on the items of a mean: its row on their scale."""
     paired, gap = base.paired, base.paired.difference
     for card in runs[0].card.measures_of(runs[0].task):
-        found = [run.summary.measure(name) for name in (base.name, card.name) for run in runs]
+        found = [run.summary.find(name) for name in (base.name, card.name) for run in runs]
         one, two, first, second = (measure.value if measure else None for measure in found)
         same = (
             one is not None and two is not None and math.isclose(one, paired.first) and math.isclose(two, paired.second)
@@ -147,7 +147,7 @@ def _on_norm(base: ComparedMeasure, runs: tuple[AnyRun, AnyRun]) -> Iterator[Com
 def _unread(run: AnyRun) -> str:
     """How many replies of a model could not be read, if many could not; empty otherwise."""
     known = run.card.primary_of(run.task)
-    found = run.summary.measure(known.name) if known else None
+    found = run.summary.find(known.name) if known else None
     if found is None or run.baseline or found.unreadable <= MANY_UNREADABLE * found.items:
         return ""
     said = f"{counted(found.unreadable, 'reply', 'replies')} of {run.subject} could not be read"

@@ -1,7 +1,7 @@
 """The page of a study in `sociometer view`: its people with their scores, and the models that played the same items."""
 
 from collections.abc import Sequence
-from statistics import NormalDist, fmean, stdev
+from statistics import NormalDist, fmean, median, stdev
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ from sociometer.core.card import MeasureCard
 from sociometer.core.errors import UsageError, unknown
 from sociometer.core.measure import Figure
 from sociometer.results.comparison import compare
-from sociometer.results.groups import COLUMNS, runs_of_people, study_run, takings
+from sociometer.results.groups import runs_of_people, study_run, takings
 from sociometer.results.reliability import reliability_sentence, task_reliability
 from sociometer.results.runs import candidates
 from sociometer.results.summaries import finding
@@ -34,12 +34,16 @@ def read_people(viewed: ViewedStore, name: str, task: str, words: Words) -> dict
         card, task = run.definition.card, run.task(task or run.tasks[0]).name
         shown = [one for one in card.measures_of(task) if one.primary or one.on_norm]
         for one in taking.participants:
-            row, record = taking.row(one, lambda rule: words(rule.text, **rule.values)), runs[one.id]
+            record, (facts, decision) = runs[one.id], taking.decision(one)
             summary = viewed.run(store, record.id).summary(task) if record else None
-            found = ((known, summary.measure(known.name)) for known in shown if summary)
+            found = ((known, summary.find(known.name)) for known in shown if summary)
             scores = {known.name: number(score.value, known.unit) for known, score in found if score}
-            about = {"page": record.id if record else "", "scores": scores, "about": row[len(COLUMNS) :]}
-            people.append({**dict(zip(COLUMNS, row, strict=False)), **about})
+            rules = {"flagged": [*decision.flags.values()], "excluded": decision.excluded}
+            why = {kind: "; ".join(words(rule.text, **rule.values) for rule in each) for kind, each in rules.items()}
+            took = f"{median(facts.seconds):.1f}" if facts.seconds else ""
+            said = {"page": record.id if record else "", "facts": facts, "took": took, "scores": scores, **why}
+            about = [one.about.get(question, "") for question in taking.study.questions]
+            people.append({"id": one.id, "about": about, **said})
         known = {"name": name, "card": card, "task": task, "tasks": run.tasks, "taken": taking.study}
         having = [one for one in shown if any(one.name in person["scores"] for person in people)]
         return {**known, "people": people, "measures": having}
@@ -52,7 +56,7 @@ def read_results(viewed: ViewedStore, name: str, task: str) -> dict[str, Any]:
         if people is None or (card := people.definition.card.primary_of(task)) is None:
             raise UsageError(f"there is no study {name} with a score on '{task}'.")
         (whole,) = candidates([people], task)
-        each = (viewed.run(store, run).summary(task).measure(card.name) for run in people.members)
+        each = (viewed.run(store, run).summary(task).find(card.name) for run in people.members)
         values = [one.value for one in each if one and one.value is not None]
         marks = [Mark(f"mean of {len(values)} people", fmean(values))] if values else []
         models: dict[str, tuple[RunRecord, str, tuple[str, ...], str]] = {}
