@@ -66,6 +66,10 @@ class FakeStoredRun:
         self._settings = settings
 
     @property
+    def reference(self) -> str:
+        return self.id
+
+    @property
     def instrument(self) -> str:
         return self.definition.card.name
 

@@ -49,7 +49,7 @@ _PLAN_COLUMNS = (
 class RunCommand(PlayCommand):
     """Accepts the settings of the named instruments as options."""
 
-    everyday = (*PlayCommand.everyday, "watch")
+    everyday = tuple("watch" if name == "dry_run" else name for name in PlayCommand.everyday)  # 'plan' is a dry run
     own: Sequence[click.Parameter] = ()
     """The options of this command that `run` does not have."""
 
