@@ -96,6 +96,21 @@ def test_runs_are_chosen_with_the_keyboard_and_shown_side_by_side(opened, stored
     WebDriverWait(opened, 30).until(lambda b: len(b.find_elements(By.CSS_SELECTOR, ".columns section")) == 2)
 
 
+def test_a_click_on_a_column_sorts_the_runs_and_a_reload_keeps_the_order(opened, stored):
+    def shown():
+        return [row.get_attribute("data-run") for row in opened.find_elements(By.CSS_SELECTOR, "tr[data-run]")]
+
+    newest = shown()
+    opened.find_element(By.CSS_SELECTOR, "th[data-sort=score] button").click()
+    sesi = [run for run in shown() if run.startswith("sesi")]
+    best = next(run.id for run in sm.runs(store=stored) if run.instrument == "sesi" and "oracle" in run.subject)
+    assert sesi[0] == best and sorted(shown()) == sorted(newest)
+    opened.refresh()
+    assert [run for run in shown() if run.startswith("sesi")] == sesi
+    opened.find_element(By.CSS_SELECTOR, "th[data-sort=time] button").click()
+    assert shown() == newest
+
+
 def test_every_control_has_a_name_and_every_page_a_heading_and_a_language(opened, served, stored):
     for path in pages(stored):
         opened.get(served.url + path)
