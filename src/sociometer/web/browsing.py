@@ -506,7 +506,7 @@ def read_sides(viewed: ViewedStore, given: Sequence[str], task: str) -> Sides:
             raise UsageError(f"these runs have no task in common: {'; '.join(tasks)}.")
         if task and task not in shared:
             raise unknown("task of these runs", task, shared)
-        card, named = first.definition.card, run_labels(runs)
+        card, named = first.definition.card, run_labels(runs, by_name=True)
         return Sides(
             tuple(run.id for run in runs), tuple(named[run.id] for run in runs), task or shared[0],
             tuple((known, card.task_title(known)) for known in shared), card.primary_of(task or shared[0]),
@@ -517,7 +517,8 @@ def read_sides(viewed: ViewedStore, given: Sequence[str], task: str) -> Sides:
 def read_verdicts(viewed: ViewedStore, sides: Sides) -> tuple[Comparison, ...]:
     """The verdict of `compare` on the runs, each against the first."""
     with viewed.opened() as store:
-        return compare(candidates([find_run(store, viewed.load, run) for run in sides.runs], sides.task))
+        runs = [find_run(store, viewed.load, run) for run in sides.runs]
+        return compare(candidates(runs, sides.task, by_name=True))
 
 
 def read_pairs(viewed: ViewedStore, sides: Sides, order: str, words: str, at: int) -> PairedList:
