@@ -20,7 +20,7 @@ LONGEST_REMARK = 48
 
 
 def run_labels(runs: Sequence[StoredRun], *, by_name: bool = False) -> dict[str, str]:
-    """The label of each run: its subject, with what differs if it took a task twice; `by_name`, its name if it has one."""
+    """The label of each run: its subject, with what differs if it took a task twice; `by_name`: its name, if any."""
     remarks: dict[str, str] = {}
     for same in grouped(((run.instrument, who(run)), run) for run in runs).values():
         often = Counter(task for run in same for task in run.tasks)
