@@ -62,7 +62,7 @@ def test_its_items_and_transcripts_can_be_read(command):
 def test_two_such_runs_are_compared_without_a_better_one(command):
     """Which direction is better is not stored."""
     code, text = command("compare", "stories-random", "stories-first", "--task", "ladder")
-    assert code == 0 and "egosocial/ladder: baseline/first against baseline/random" in text
+    assert code == 0 and "egosocial/ladder: stories-first against stories-random" in text
     assert "better" not in text
 
 

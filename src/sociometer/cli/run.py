@@ -208,8 +208,7 @@ def _watch(where: str, instruments: tuple[str, ...], display: Display, quiet: bo
             display.show([curve.table()], finding=curve.sentence, notes=[figure])
         if missed := watched.missed():
             again = config(where, Checkpoint(series, 0)).resume_command("")
-            print_text(f"Not evaluated: {', '.join(missed)}.", err=True)
-            print_text(f"To try again, repeat: {again}", err=True, whole=True)
+            print_text(f"Not evaluated: {', '.join(missed)}.\nTo try again, repeat: {again}", err=True, whole=True)
         left_out = ExitCode.GATE_FAILED if missed else ExitCode.OK
         return exit_code(played) or int(left_out if watched.evaluated else ExitCode.MACHINERY)
 

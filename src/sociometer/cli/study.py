@@ -529,5 +529,8 @@ _COMMANDS = [
         option("--yes", "Do not ask.", is_flag=True)),
 ]  # fmt: skip
 
-_HELP = "Give the same tests to people, in the browser. 'sociometer store delete STUDY' deletes a study."
-command = Group("study", commands=_COMMANDS, help=_HELP)
+command = Group(
+    "study",
+    commands=_COMMANDS,
+    help="Give the same tests to people, in the browser. 'sociometer store delete STUDY' deletes a study.",
+)

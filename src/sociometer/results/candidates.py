@@ -19,20 +19,23 @@ LONGEST_REMARK = 48
 """If the differing settings of a run are longer than this, its name or id replaces them in the label."""
 
 
-def run_labels(runs: Sequence[StoredRun]) -> dict[str, str]:
-    """The label of each run: its subject, with what differs between runs if the subject took a task more than once."""
+def run_labels(runs: Sequence[StoredRun], *, by_name: bool = False) -> dict[str, str]:
+    """The label of each run: its subject, with what differs if it took a task twice; `by_name`: its name, if any."""
     remarks: dict[str, str] = {}
     for same in grouped(((run.instrument, who(run)), run) for run in runs).values():
         often = Counter(task for run in same for task in run.tasks)
         facts = {run.id: _facts(run) for run in same if any(often[task] > 1 for task in run.tasks)}
         told = {run: _what_differs(mine, facts.values()) for run, mine in facts.items()}
         counts = Counter(told.values())
+        named = {run.id: run.reference for run in same}
         remarks |= {
-            run.id: run.reference if len(remark) > LONGEST_REMARK or counts[remark] > 1 else remark
-            for run in same
-            if (remark := told.get(run.id)) is not None
+            run: named[run] if len(what) > LONGEST_REMARK or counts[what] > 1 else what for run, what in told.items()
         }
-    return {run.id: who(run) + (f" ({remarks[run.id]})" if remarks.get(run.id) else "") for run in runs}
+    labels = {run.id: who(run) + (f" ({remarks[run.id]})" if remarks.get(run.id) else "") for run in runs}
+    if by_name and len({run.instrument for run in runs}) == 1:
+        alone = [run for run in runs if run.record.name and not (run.people or run.manifest.config.label)]
+        labels |= {run.id: run.record.name for run in alone}
+    return labels
 
 
 def who(run: StoredRun) -> str:

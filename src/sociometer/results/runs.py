@@ -23,10 +23,7 @@ from sociometer.store.stored_run import StoredRun
 
 def candidates(runs: Sequence[StoredRun], task: str = "", *, by_name: bool = False) -> list[AnyRun]:
     """The part of every measured task of every run that can be compared; `by_name` labels runs by their names."""
-    names = run_labels(runs)
-    if by_name and len({run.instrument for run in runs}) == 1:
-        alone = [run for run in runs if run.record.name and not (run.people or run.manifest.config.label)]
-        names |= {run.id: run.record.name for run in alone}
+    names = run_labels(runs, by_name=by_name)
     found: list[AnyRun] = []
     for stored in runs:
         for name in stored.tasks:

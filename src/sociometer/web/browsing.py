@@ -539,7 +539,7 @@ def read_sides(viewed: ViewedStore, given: Sequence[str], task: str) -> Sides:
             raise UsageError(f"these runs have no task in common: {'; '.join(tasks)}.")
         if task and task not in shared:
             raise unknown("task of these runs", task, shared)
-        card, named = first.definition.card, run_labels(runs)
+        card, named = first.definition.card, run_labels(runs, by_name=True)
         return Sides(
             tuple(run.id for run in runs), tuple(named[run.id] for run in runs), task or shared[0],
             tuple((known, card.task_title(known)) for known in shared), card.primary_of(task or shared[0]),
@@ -554,7 +554,7 @@ def read_verdicts(viewed: ViewedStore, sides: Sides) -> list[tuple[str, tuple[st
         if len(runs) > 2:
             boards = rank_runs(ChosenRuns(runs), sides.task).boards
             return [(leaderboard_sentence(one), (), leaderboard_table(one)) for one in boards]
-        found = compare(candidates(runs, sides.task))
+        found = compare(candidates(runs, sides.task, by_name=True))
     return [(one.sentence, one.notes, comparison_table(one) if one.measures else None) for one in found]
 
 

@@ -64,7 +64,7 @@ def read_results(viewed: ViewedStore, name: str, task: str) -> dict[str, Any]:
         for record in store.runs.found(others):
             tasks = record.manifest.config.tasks if record.status is RunStatus.FINISHED else ()
             if task in tasks and record.subject not in ("", *models):
-                (found,) = compare([whole, *candidates([viewed.run(store, record.id)], task)])
+                (found,) = compare([whole, *candidates([viewed.run(store, record.id)], task, by_name=True)])
                 for row in found.primary_rows[:1]:
                     score = row.paired.second
                     models[record.subject] = record, found.sentence, found.notes, number(score, card.unit)
