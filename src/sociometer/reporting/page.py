@@ -80,7 +80,7 @@ def render(content: ReportContent, *, made: str, version: str, top: int = TOP, l
     findings, headlines, main = list(findings_of(content)), headlines_of(content), content.main
     below = {chapter.card.name for chapter in content.chapters if chapter.sample}
     own_items = {one.whose_items for each in main.chapters for one in each.results} == {"bundled"}
-    if len(main.chapters) == 1 and len(findings) > 1 and not (content.crowds or "cannot be read." in findings[1]):
+    if len(main.chapters) == 1 and len(findings) > 1 and not (content.crowds or " be read" in findings[1]):
         headlines[main.chapters[0].card.name] = findings.pop(1)
     return (
         _environment()

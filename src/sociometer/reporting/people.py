@@ -14,6 +14,7 @@ from sociometer.results.reliability import task_reliability
 from sociometer.statistics.formatting import estimate
 from sociometer.statistics.item_values import ItemValue, item_values
 from sociometer.statistics.people import groups_of, place_among, told_groups
+from sociometer.store.studies import flag_rules
 
 
 class Crowd(Struct, frozen=True):
@@ -62,6 +63,8 @@ def _about(run: PeopleRun) -> str:
     parts = [" ".join(group) + f": {count}" for group, count in told.items()]
     said = f"Study {taking.study.name}: {counted(len(counting), 'person', 'people')}"
     said += f" ({', '.join(parts)})" * bool(parts) + f"; excluded: {run.why_excluded or 'nobody'}"
+    rules = f" ({', or '.join(map(str, flag_rules(taking.study)))})"
+    said += rules * ("flagged" in run.why_excluded)
     said += f"; flagged, because they may not have read the questions: {run.flagged}" if run.flagged else ""
     took = [sum(timing.spent for timing in taking.timings.get(one.id, ())) / 60 for one in counting]
     time = f" They took {median(took):.1f} minutes in the median, from {min(took):.1f} to {max(took):.1f}."
