@@ -421,32 +421,3 @@ def test_ctrl_c_ends_a_watch_that_waits(tmp_path):
     out, _ = process.communicate(timeout=60)
     assert process.returncode == 4
     assert "No checkpoint was evaluated" in out
-
-
-LATE = """
-import signal, sys
-from sociometer.cli import main, watch
-
-class Late:
-    def __del__(self):
-        signal.raise_signal(signal.SIGINT)
-
-def find_files(where):
-    Late()
-    return iter(())
-
-watch.find_files, sys.argv = find_files, ["sociometer", *sys.argv[1:]]
-main.main()
-"""
-
-
-def test_ctrl_c_in_the_middle_of_a_finalizer_ends_a_watch(tmp_path):
-    """Python ignores what a finalizer raises."""
-    sm.run("sesi", "baseline/random", limit=4, name="base", store=tmp_path / "s.db")
-    words = ["run", "sesi", "--watch", tmp_path, "--against", "base", "--limit", "4", "--store", tmp_path / "s.db"]
-    process = forked.start(["-c", LATE, *words], stdout=forked.PIPE, stderr=forked.PIPE)
-    try:
-        out, _ = process.communicate(timeout=60)
-    finally:
-        process.kill()
-    assert process.returncode == 4 and "No checkpoint was evaluated" in out

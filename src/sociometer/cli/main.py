@@ -123,7 +123,6 @@ def main() -> None:
     if isinstance(usual := sys.stdout, io.TextIOWrapper) and usual is sys.__stdout__ and not usual.isatty():
         pipe = io.BufferedWriter(_Pipe(usual.fileno(), "w", closefd=False))
         sys.stdout = io.TextIOWrapper(pipe, usual.encoding, "replace", write_through=usual.write_through)
-    sys.unraisablehook = _hear_ignored
     code = run_command(sys.argv[1:])
     if code in (ExitCode.INTERRUPTED, ExitCode.STOPPED):
         # A local model may still be generating in a thread that cannot be interrupted; all results are on disk by now.
@@ -131,14 +130,6 @@ def main() -> None:
         sys.stderr.flush()
         os._exit(code)
     sys.exit(code)
-
-
-def _hear_ignored(ignored: "sys.UnraisableHookArgs") -> None:
-    """Python ignores a Ctrl-C that comes while a callback or a finalizer runs; it is sent again, after that."""
-    if issubclass(ignored.exc_type, KeyboardInterrupt):
-        threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)).start()
-    else:
-        sys.__unraisablehook__(ignored)
 
 
 def run_command(arguments: list[str]) -> int:
