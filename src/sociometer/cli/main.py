@@ -3,9 +3,7 @@
 import io
 import os
 import re
-import signal
 import sys
-import threading
 from importlib import import_module
 from itertools import pairwise
 from typing import Any
