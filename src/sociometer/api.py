@@ -436,8 +436,8 @@ def report(
 ) -> Path:
     """Write one self-contained page about runs; with `figure`, one of its figures (.svg, .pdf or .png; a table: .csv).
 
-    The runs are those of `choose`.
-    `evidence` is the number of transcripts of each kind for each run and task: by default four, fewer for many runs.
+    The runs are those of `choose`. `evidence` is the number of transcripts of each kind for each run and task: by
+    default four, fewer for many runs, none of people.
     Subjects after the `top` best of a panel or ranking are folded; `left_out` says why others are not there.
     Example: `sm.report(["old", "new"], "report.html")`
     """

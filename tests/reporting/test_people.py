@@ -8,6 +8,7 @@ import pytest
 
 import sociometer as sm
 from sociometer.core.config import RunConfig
+from sociometer.reporting.content import gather
 from sociometer.store.studies import Study, StudyBook, Timing, book_path
 
 PEOPLE, ITEMS = 12, 15
@@ -90,3 +91,10 @@ def test_the_method_names_the_intervals_that_the_page_shows(studied):
     method = said.partition("95 % intervals of SESI")[2]
     assert "Accuracy of people" in method and ": Wilson over people and items" in method
     assert "Differences from people have t intervals" in method and "bootstrap" not in method
+
+
+def test_what_single_people_answered_is_on_the_page_only_if_asked_for(studied):
+    runs = [sm.get_run(name, store=studied) for name in ("spring", "oracle")]
+    shown = {each: gather(runs, evidence=each).evidence for each in (None, 1)}
+    assert {one.run for one in shown[None]} == {runs[1].id}
+    assert {one.run for one in shown[1]} == {run.id for run in runs}

@@ -97,7 +97,7 @@ def test_a_measure_without_a_better_direction_differs():
     base, of = rng.uniform(2, 4, 40), card("number", "neither")
     (found,) = compare([fake_run("A", base, of=of), fake_run("B", base - 0.5 + rng.normal(0, 0.1, 40), of=of)])
     assert found.measures[0].verdict == "differs"
-    assert found.sentence.startswith("B differs from A on accuracy: 0.")
+    assert found.sentence.startswith("B is different from A on accuracy: 0.")
     assert not found.worse
 
 

@@ -84,7 +84,7 @@ command = TableCommand(
         option("--width", "Width of the figure in points.", type=click.IntRange(100, 10_000), default=WIDTH),
         option(
             "--evidence",
-            "Number of transcripts of each kind per run and task; by default 4, fewer for many runs.",
+            "Number of transcripts of each kind per run and task; by default 4, fewer for many runs, none of people.",
             type=click.IntRange(0),
         ),
         option(

@@ -159,7 +159,8 @@ def gather(
             room -= len(episodes)
             headline = run.definition.task(task).headline(kept if room >= 0 else view)
             compared.append(structs.replace(headline, corrected=by_people.measures))
-            shown += evidence_of(run, task, view.subject, episodes, each=each, shown_kinds=kinds)
+            some = 0 if evidence is None and run.id in studies else each  # what people wrote is shown only if asked for
+            shown += evidence_of(run, task, view.subject, episodes, each=some, shown_kinds=kinds)
     subjects = tuple(dict.fromkeys(result.subject for result in results))
     known = {one.spec: one.help for one in describe() if one.spec.startswith(("baseline/", "recorded/"))}
     # The last one counts: that of a run with tasks of an earlier version, which the others lack.

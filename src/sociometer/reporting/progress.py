@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from sociometer.core.errors import StopCause
 from sociometer.core.hints import in_python
 from sociometer.core.lazy import lazy
+from sociometer.core.words import counted
 from sociometer.store.records import RunStatus
 
 rich_console = lazy("rich.console")
@@ -243,7 +244,7 @@ def _facts(progress: Progress) -> Iterable[str]:
     if progress.waiting_seconds > 2 and progress.status is RunStatus.PLAYING:
         yield f"waiting {_duration(progress.waiting_seconds)} as {progress.waits_for} asked"
     if progress.from_journal:
-        yield f"{progress.from_journal} replies from the journal"
+        yield counted(progress.from_journal, "reply", "replies") + " from the journal"
     spent = progress.budget.spent
     if spent.requests:
         tokens = f"{spent.input_tokens + spent.output_tokens:,} tokens"

@@ -138,9 +138,10 @@ def finding(run: StoredRun) -> str:
     parts = [f"{lowered(one.card.title)} {one.estimate}" + f" ({one.could})" * bool(one.could) for one in told]
     more = f" and {len(primary) - 3} more" if len(primary) > 3 else ""
     chance = primary[0].chance_text
-    unread = _unread(run, max((one.measure for one in primary), key=lambda one: one.unreadable))
+    notes = _unread(run, max((one.measure for one in primary), key=lambda one: one.unreadable))
     beside = f", chance {chance}" if chance is not None and len(primary) == 1 else ""
-    said = f"{subject_of(run)} on {run.instrument}: {', '.join(parts)}{more}{beside}; {_items(run, primary)}{unread}."
+    notes += "; played with a stand-in, so not a measurement" if other_stand_ins(run.stand_ins) else ""
+    said = f"{subject_of(run)} on {run.instrument}: {', '.join(parts)}{more}{beside}; {_items(run, primary)}{notes}."
     return "\n".join([said, *_rules(run), *_ends(run)])
 
 

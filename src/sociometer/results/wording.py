@@ -56,19 +56,21 @@ _OPEN = "no clear difference"
 def _whole(row: ComparedMeasure, comparison: Comparison, named: bool) -> str:
     on = f" on {lowered(row.title)}" if named or row.unit not in ("share", "share-points", "points") else ""
     second, first = comparison.second, comparison.first
+    verb = "are" if second.startswith("people (") else "is"
     if row.verdict in ("better", "worse", "differs"):
-        how = "differs from" if row.verdict == "differs" else f"is {row.verdict} than"
+        how = f"{verb} different from" if row.verdict == "differs" else f"{verb} {row.verdict} than"
         said = f"{second} {how} {first}{on}: {_size(row)}"
     elif row.verdict == "equivalent" and row.margin is not None:
-        said = f"{second} and {first} are the same{on} within {amount(row.margin, row.unit)}: {second} is {_size(row)}"
+        within = amount(row.margin, row.unit)
+        said = f"{second} and {first} are the same{on} within {within}: {second} {verb} {_size(row)}"
     elif row.verdict in ("both at the top", "both at chance"):
-        seen = f"{second} is {_size(row)}{_would(row)}"
+        seen = f"{second} {verb} {_size(row)}{_would(row)}"
         said = f"{second} and {first} are {row.verdict}{on}, where this test does not separate models: {seen}"
     elif row.verdict == "too few":
         count = counted(row.paired.clusters, comparison.cluster)
         said = f"{second} against {first}{on}: {count} {'is' if row.paired.clusters == 1 else 'are'} too few to tell"
     else:
-        said = f"{_OPEN}{on}: {second} is {_size(row, first)}{failed_text(row) or _would(row)}"
+        said = f"{_OPEN}{on}: {second} {verb} {_size(row, first)}{failed_text(row) or _would(row)}"
     if len(set(row.ends)) == 2:  # beyond an end of the test, a difference does not show
         texts = {"top": "is at the top of this test", "chance": "cannot be told from chance"}
         told = [f"{name} {texts[end]}" for name, end in zip((first, second), row.ends, strict=True) if end]
@@ -114,6 +116,7 @@ def _groups(rows: Sequence[ComparedMeasure]) -> list[str]:
     if open_rows and len(open_rows) <= 8:
         sizes = [row.detectable for row in open_rows if row.detectable is not None]
         widest = max((row.paired.interval for row in open_rows), key=_width)
+        sizes = sizes if _width(widest) else [float(f"{size:.2g}") for size in sizes]
         low, high = (amount(size, open_rows[0].unit, interval=widest) for size in (min(sizes), max(sizes)))
         reach = high if low == high else f"{low.removesuffix('s').removesuffix(' point')} to {high}"
         names = listed([_name(row) for row in open_rows])
