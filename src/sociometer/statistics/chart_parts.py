@@ -11,6 +11,8 @@ from sociometer.statistics.chart_theme import COLOURS, DASHES, SHAPES, Spec
 from sociometer.statistics.intervals import Floats
 
 PERCENT = "format(100 * datum.value, '.0f') + ' %'"
+SHARES = {"share": PERCENT, "share-points": "format(100 * datum.value, '.0f')"}
+"""How labels show shares, and differences of shares in points, by unit."""
 """The label of a tick on an axis of shares, as the page writes percent."""
 MOST_TICKS = 12
 """The maximum number of labels on an axis of whole numbers."""
@@ -64,7 +66,7 @@ def quantitative(
     field: str, title: str, unit: str = "number", domain: Sequence[float] | None = None, **more: Any
 ) -> Spec:
     """A quantitative axis; shares are shown in percent, and `domain` fixes the range."""
-    axis: Spec = {"tickCount": 6, "grid": True, **({"labelExpr": PERCENT} if unit == "share" else {})}
+    axis: Spec = {"tickCount": 6, "grid": True, **({"labelExpr": SHARES[unit]} if unit in SHARES else {})}
     scale: Spec = {"domain": list(domain), "clamp": True} if domain else {"zero": False, "nice": True}
     return {"field": field, "type": "quantitative", "title": title or None, "axis": axis, "scale": scale, **more}
 

@@ -10,6 +10,7 @@ from sociometer.statistics.chart_parts import (
     LETTER,
     NAME_OFFSETS,
     PERCENT,
+    SHARES,
     ReferenceLine,
     along,
     coloured,
@@ -185,11 +186,7 @@ def heat_map(
         scale["domain"] = list(domain)
     low, high = scale.get("domain", (min(values, default=0.0), max(values, default=1.0)))
     strong = f"abs(datum.value) > {0.6 * high}" if diverging else f"datum.value > {low + 0.55 * (high - low)}"
-    shown = (
-        "format(100 * datum.value, '.0f') + ' %'"
-        if unit == "share"
-        else f"format(datum.value, '{number_format(unit)}')"
-    )
+    shown = SHARES.get(unit, f"format(datum.value, '{number_format(unit)}')")
     text = f"datum.value == null ? '' : {shown} + datum.mark"
     widest = max(map(len, columns), default=0) + 1
     position = {
@@ -235,7 +232,7 @@ def heat_map(
 
 
 def _labels(unit: str) -> Spec:
-    return {"labelExpr": PERCENT} if unit == "share" else {"format": number_format(unit)}
+    return {"labelExpr": SHARES[unit]} if unit in SHARES else {"format": number_format(unit)}
 
 
 class Dot(Struct, frozen=True):
