@@ -11,9 +11,9 @@ from sociometer.statistics.chart_theme import COLOURS, DASHES, SHAPES, Spec
 from sociometer.statistics.intervals import Floats
 
 PERCENT = "format(100 * datum.value, '.0f') + ' %'"
+"""The label of a tick on an axis of shares, as the page writes percent."""
 SHARES = {"share": PERCENT, "share-points": "format(100 * datum.value, '.0f')"}
 """How labels show shares, and differences of shares in points, by unit."""
-"""The label of a tick on an axis of shares, as the page writes percent."""
 MOST_TICKS = 12
 """The maximum number of labels on an axis of whole numbers."""
 LETTER = 6.2
