@@ -12,7 +12,7 @@ from sociometer.core.words import first_of, grouped
 from sociometer.results.choice import ChosenRuns
 from sociometer.results.leaderboard import comparable
 from sociometer.results.runs import ranked_tasks
-from sociometer.statistics.formatting import estimate, interval_text, number
+from sociometer.statistics.formatting import estimate
 from sociometer.statistics.intervals import Floats
 from sociometer.statistics.item_values import ItemValue
 from sociometer.statistics.model_kinds import family_from_name
@@ -141,14 +141,6 @@ def reliability_sentence(found: TaskReliability, of: str = "") -> str:
     return f"{of}: Cronbach's alpha {shown} over {alpha.subjects} {who} and {alpha.items} items{why}."
 
 
-def alpha_table(found: TaskReliability) -> Table:
-    """The alpha of a test."""
-    alpha, columns = found.alpha, ("alpha", "95 % interval", "subjects", "items", "note")
-    value, interval = number(alpha.value, "number", interval=alpha.interval), interval_text(alpha.interval, "number")
-    rows = ((value, interval, alpha.subjects, alpha.items, alpha.note),)
-    return Table(f"reliability-{found.task}", f"Reliability of {found.where}", columns, rows, "; ".join(found.notes))
-
-
 def raw_items(found: Sequence[TaskReliability]) -> Table:
     """The statistics of every item of some tests, for a file."""
     columns = ("instrument", "task", "measure", "item", "mean", "difficulty", "discrimination", "concerns")
@@ -161,8 +153,7 @@ def raw_items(found: Sequence[TaskReliability]) -> Table:
 
 
 def reliability_tables(found: TaskReliability) -> Iterator[Table]:
-    """The alpha, the repeatability of each subject, and the items to look at."""
-    yield alpha_table(found)
+    """The repeatability of each subject, and the items to look at."""
     if found.repeats:
         again = tuple(
             (who, estimate(r.all_right, "share", r.all_right_interval) if r.all_right is not None else None,

@@ -165,7 +165,7 @@ def leniency(simulator: str, theirs: _BySubject, reference: _BySubject) -> Lenie
 
 
 def simulators(context: CommandContext, options: Settings) -> Result:
-    """Rank agreement and leniency, with intervals."""
+    """Rank agreement, and leniency compared with the simulator of the first run, with intervals."""
     runs = [context.run(reference) for reference in options.texts("runs")]
     scores: dict[str, dict[str, dict[str, float]]] = {}
     played: list[Played] = []
@@ -178,10 +178,7 @@ def simulators(context: CommandContext, options: Settings) -> Result:
             Played(run.subject, each.scenario.id, each.dialogue.simulator, float(each.dialogue.final), each.cluster)
             for each in samples.stored_dialogues(run)
         ]
-    base = options.text("reference") or next(iter(scores))
-    if base not in scores:
-        raise UsageError(f"no run with the simulator '{base}'; there are: {', '.join(scores)}.")
-    table = cube(played)
+    base, table = next(iter(scores)), cube(played)
     found = [leniency(name, theirs, scores[base]) for name, theirs in scores.items() if name != base]
     gaps = [each for each in found if each is not None]
     notes = stand_in_notes(run.view(samples.dialogue_task(run)) for run in runs)
