@@ -12,7 +12,7 @@ from sociometer.core.errors import unknown
 from sociometer.core.measure import Corrected
 from sociometer.core.words import grouped
 from sociometer.statistics.agreement import settled
-from sociometer.statistics.formatting import number
+from sociometer.statistics.formatting import estimate, number
 from sociometer.statistics.prediction_powered import Judged, corrected_mean, random_sample
 from sociometer.store.labels import OWNER, Label, LabelBook, LabelQuestion, Queue, Unit, book_path
 from sociometer.store.stored_run import StoredRun
@@ -187,8 +187,7 @@ def correction_note(found: JudgeAndPeople) -> str:
     assert corrected is not None
     return (
         f"{found.measure.title}, corrected by people's labels of {corrected.labels} of {corrected.episodes} episodes: "
-        f"{number(corrected.value, unit)} [{number(corrected.interval.low, unit)}, "
-        f"{number(corrected.interval.high, unit)}]; the judge alone: {number(corrected.judge, unit)}. "
+        f"{estimate(corrected.value, unit, corrected.interval)}; the judge alone: {number(corrected.judge, unit)}. "
         f"People were asked: “{corrected.question}”"
     )
 

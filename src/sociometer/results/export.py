@@ -8,7 +8,6 @@ from typing import Any
 
 import msgspec
 
-from sociometer.core.errors import UsageError
 from sociometer.core.lazy import require
 from sociometer.core.sheets import guard, whole_file
 from sociometer.results.groups import PeopleRun
@@ -79,8 +78,6 @@ def export_runs(runs: Sequence[StoredRun], to: Path) -> int:
     If episodes of a run cannot be read, the file has the others, and a StoreError says so.
     """
     writers = {".jsonl": _write_jsonl, ".csv": _write_csv, ".parquet": _write_parquet}
-    if to.suffix not in writers:
-        raise UsageError(f"cannot write '{to.name}'; the file must end in {', '.join(writers)} or .eval.")
     # Before the rows: a run that is played stores more of them meanwhile.
     stored = [run.stored_episodes() for run in runs]
     with whole_file(to, private=any(of_people(run) for run in runs)) as partial:

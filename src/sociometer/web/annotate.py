@@ -17,14 +17,14 @@ from msgspec import Struct, structs
 from sociometer.core.card import Card, MeasureCard, SheetCard
 from sociometer.core.errors import DataError, SociometerError, UsageError
 from sociometer.core.instrument import Instrument
-from sociometer.core.measure import Cell, Interval, Table
+from sociometer.core.measure import Cell, Table
 from sociometer.core.sheets import read_sheet
 from sociometer.core.words import grouped
 from sociometer.engine.engine import Engine
 from sociometer.reporting.evidence import transcript_lines
 from sociometer.results.corrected import COUNTS, PART, JudgeAndPeople, episode_name, judge_and_people, unsettled
 from sociometer.statistics.agreement import Agreement, Ratings, alpha_of, pairwise_kappa, settled
-from sociometer.statistics.formatting import number
+from sociometer.statistics.formatting import estimate, number
 from sociometer.statistics.intervals import clustered_mean_interval
 from sociometer.store.book import ALPHABET
 from sociometer.store.labels import OWNER, Label, LabelBook, LabelQuestion, Queue, Unit, book_path
@@ -322,15 +322,11 @@ def judge_rows(found: JudgeAndPeople) -> tuple[tuple[tuple[str, str], ...], Tabl
     if corrected is not None:
         facts += [
             ("judge", number(corrected.judge, unit)),
-            ("corrected by people", _between(corrected.value, corrected.interval, unit)),
-            ("bias of the judge", _between(corrected.bias, corrected.bias_interval, unit)),
+            ("corrected by people", estimate(corrected.value, unit, corrected.interval)),
+            ("bias of the judge", estimate(corrected.bias, unit, corrected.bias_interval)),
         ]
     rows = tuple((one.episode, number(one.judge, unit), number(one.people, unit)) for one in found.apart[:MOST_SHOWN])
     return tuple(facts), Table("apart", "Judge and people differ", ("episode", "judge", "people"), rows)
-
-
-def _between(value: float, interval: Interval, unit: str) -> str:
-    return f"{number(value, unit)} [{number(interval.low, unit)}, {number(interval.high, unit)}]"
 
 
 @guard.only(guard.OWNER)
