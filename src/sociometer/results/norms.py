@@ -88,8 +88,8 @@ def _task_norm(run: PeopleRun, task: str, card: MeasureCard, groups: Sequence[Ma
         for name, count, mean, spread in zip(names, known.sum(axis=0), means, spreads, strict=True)
     }
     stories = {item.id: item.cluster or item.id for item, *_ in view.scored()}
-    own_stories, minimum = [stories[name] for name in names], FEWEST_PEOPLE
-    alpha = cronbach_alpha(table[known.all(axis=1)], own_stories, minimum_subjects=minimum) if len(names) > 1 else None
+    whole = table[known.all(axis=1)]
+    alpha = cronbach_alpha(whole, [stories[name] for name in names]) if len(names) > 1 else None
     return TaskNorm(
         run.id, sample, card.name, len(people), float(scores.mean()), float(scores.std(ddof=1)),
         curve_of(scores, lower_is_better=lower), items, round(float(known.sum(axis=1).mean()), 1),

@@ -47,13 +47,7 @@ class Repeatability(Struct, frozen=True):
     """The items whose repeats differ."""
 
 
-def cronbach_alpha(
-    table: ArrayLike,
-    stories: Labels | None = None,
-    *,
-    minimum_subjects: int = MINIMUM_SUBJECTS,
-    families: Labels | None = None,
-) -> Reliability:
+def cronbach_alpha(table: ArrayLike, stories: Labels | None = None, *, families: Labels | None = None) -> Reliability:
     """Cronbach's alpha with Feldt's interval, over distinct subjects (rows) and items (columns).
 
     Items of one story share their error, so their sum is one part of the test; without stories each item is one.
@@ -66,7 +60,7 @@ def cronbach_alpha(
     scores = _table(table)
     subjects, items = scores.shape
     codes, count = cluster_codes(stories, items)
-    why = f"too few distinct subjects: {subjects}, at least {minimum_subjects} needed" * (subjects < minimum_subjects)
+    why = f"too few distinct subjects: {subjects}, at least {MINIMUM_SUBJECTS} needed" * (subjects < MINIMUM_SUBJECTS)
     why = "the items belong to one story, so that its parts cannot be compared" if count < 2 else why
     if why or np.ptp(scores.sum(axis=1)) == 0:
         return Reliability(None, None, subjects, items, why or "all subjects have the same total")
