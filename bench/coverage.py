@@ -22,7 +22,7 @@ from sociometer.statistics.measures import grouped_measures
 from sociometer.statistics.paired import item_differences
 from sociometer.statistics.prediction_powered import Judged, corrected_mean
 from sociometer.statistics.ranking import rank_intervals
-from sociometer.statistics.reliability import cronbach_alpha, story_sums
+from sociometer.statistics.reliability import cronbach_alpha
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 from fake_runs import fake_run
@@ -298,7 +298,7 @@ def others(rng: np.random.Generator, samples: int) -> Iterator[Row]:
         shared = np.repeat(rng.normal(0, 1.5, (40, 10)), 5, axis=1)
         table = rng.normal(size=(40, 1)) + shared + rng.normal(0, 2, (40, 50))
         truth = 1 / (1 + 1.5**2 / 10 + 4 / 50)
-        parts.append(holds(cronbach_alpha(*story_sums(table, stories)).interval, truth))
+        parts.append(holds(cronbach_alpha(table, stories).interval, truth))
         items.append(holds(cronbach_alpha(table).interval, truth))
     yield "reliability", "alpha over 10 stories, 40 subjects", parts, INTERVAL, ""
     yield "reliability", "(alpha over their 50 items, not shown any more)", items, (0.0, 1.0), "for comparison"

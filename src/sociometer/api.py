@@ -48,7 +48,7 @@ from sociometer.reporting.figures import run_figures
 from sociometer.reporting.progress import ProgressDisplay
 from sociometer.reporting.terminal import with_texts
 from sociometer.results.choice import ChosenRuns, choose_by_words, choose_for_paper, find_run
-from sociometer.results.export import Library, export_runs, frame_of
+from sociometer.results.export import export_runs, frame_of
 from sociometer.results.groups import PeopleRun
 from sociometer.results.published import findings_table, reproduction_sentence, reproduction_table, unexplained
 from sociometer.results.runs import Comparisons, Gate, compare_runs
@@ -340,12 +340,12 @@ def figures(run: Run, *, store: str | Path | None = None) -> dict[str, Figure]:
 
 
 @_calling()
-def frame(run: Runs, library: Library = "pandas", task: str = "", *, store: str | Path | None = None) -> Any:
-    """One row for each episode of one or several runs, as a pandas or Polars frame or as an Arrow table.
+def frame(run: Runs, task: str = "", *, store: str | Path | None = None) -> Any:
+    """One row for each episode of one or several runs, as a pandas frame.
 
     Example: `sm.frame(["old", "new"]).groupby("subject")["score.correct"].mean()`
     """
-    return frame_of(choose(run, store=store).runs, library, task)
+    return frame_of(choose(run, store=store).runs, task)
 
 
 @_calling()

@@ -37,7 +37,7 @@ def test_imported_runs_are_compared_ranked_shown_and_reported(cli, scores, tmp_p
     cli("compare", large, small, "--fail-if", "worse", code=1)
     board = cli("compare", "empathy", "--json")[0]
     assert [line["subject"] for line in board["standings"]] == ["large", "small"]
-    assert "Reliability of empathy/items" in cli("compare", "--reliability", "empathy")
+    assert "empathy/items, score: " in cli("compare", "--reliability", "empathy")
     assert "75" in cli("compare", "--profile", "large")
     assert "story-0" in cli("show", large, "q0", "--json")["episode"]["item"]["cluster"]
     cli("report", small, large, "--to", tmp_path / "page.html")

@@ -124,13 +124,6 @@ def test_the_simulator_of_sage_is_a_stand_in_by_default():
     assert STAND_INS == [("sage", "simulator")]
 
 
-def test_doctor_says_what_a_model_adds_to_a_stand_in_and_how_to_name_one(cli):
-    (found,) = (one for one in json.loads(cli("check", "--json")[1]) if one["what"] == "simulator sage")
-    assert "A model gives a score" in found["state"]
-    assert found["next_step"] == "sociometer run sage --model MODEL --role simulator=MODEL"
-    assert found["state"] in cli("check")[1]
-
-
 def test_the_first_line_of_a_run_says_what_a_model_adds_to_a_stand_in(cli):
     play = ("run", "sage", "--model", "baseline/random", "--limit", "1")
     code, _, err = cli(*play)

@@ -7,7 +7,7 @@ from sociometer.core.errors import DataError
 from sociometer.engine.data import _read_recorded
 from sociometer.engine.prices import read_prices
 from sociometer.instruments.egosocial.tombench.release import read_file
-from sociometer.instruments.sage.build import read_schema, read_seeds
+from sociometer.instruments.sage.build import read_schema
 from sociometer.instruments.sage.items import Scenario, _entries
 from sociometer.instruments.seceu.norm import read_norm
 from sociometer.instruments.sesi.build.posts import read_posts
@@ -35,7 +35,6 @@ def recorded(path):
 TOML = {
     "card": read_card,
     "schema of a talk": lambda path: read_schema(path, "en"),
-    "seed pools": lambda path: read_seeds(path, "en"),
     "scenarios": lambda path: list(_entries(path, Scenario, "en")),
 }
 JSON = {

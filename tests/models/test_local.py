@@ -41,7 +41,6 @@ def heard(embedded_model):
             "greedy": await player.answer(
                 Request("s", HELLO, sampling=Sampling(temperature=0, max_tokens=4, logprobs=2))
             ),
-            "vectors": await player.embed(["Ada is glad.", "Ada is happy.", "The tax form is due in May."]),
         }
 
     return told_by("smollm2-135m", all_of_it)
@@ -109,11 +108,6 @@ def test_a_schema_is_kept_to(heard_from_tiny):
 
 def test_what_is_too_long_for_it_is_an_error_not_an_answer(heard_from_tiny):
     assert heard_from_tiny["too long"].kind == "context too long"
-
-
-def test_texts_of_like_meaning_have_like_vectors(heard):
-    glad, happy, tax = heard["vectors"]
-    assert cosine(glad, happy) > cosine(glad, tax)
 
 
 def test_a_file_of_ones_own_is_played_under_its_name(embedded_model, tmp_path):
@@ -246,11 +240,6 @@ def test_options_are_sent_only_where_set():
         9,
     )
     assert body["chat_template_kwargs"] == {"reasoning_effort": "low"}
-
-
-def cosine(first, second):
-    dot = sum(a * b for a, b in zip(first, second, strict=True))
-    return dot / (sum(a * a for a in first) * sum(b * b for b in second)) ** 0.5
 
 
 PEAK = """

@@ -73,7 +73,7 @@ def test_a_line_says_who_counts_who_does_not_and_why_how_long_and_how_reliably(s
     rules = "the same answer in at least 95 % of 10 or more questions, or more than 0 of 1 attention checks failed"
     sample = f"Study spring: 12 people; excluded: 1 flagged ({rules} or skipped)."
     assert f"{sample} They took 7.5 minutes in the median, from 2.0 to 13.0." in said
-    assert re.search(r"Cronbach's alpha of “Accuracy”.*?: −?[\d.]+ \[.*?\] over 12 people and 15 items\.", said)
+    assert re.search(r"“Accuracy”.*?: Cronbach's alpha −?[\d.]+ \[.*?\] over 12 people and 15 items\.", said)
 
 
 def test_beside_two_others_each_has_a_verdict_and_beside_three_they_are_ranked(studied):

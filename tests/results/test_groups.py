@@ -193,11 +193,11 @@ def test_the_reliability_of_a_study_is_that_over_its_people(studied, capsys):
     where = ["--store", str(studied)]
     assert run_command(["compare", "--reliability", "spring", *where, "--format", "json"]) == 0
     (found,) = json.loads(capsys.readouterr().out)
-    (alpha,) = found["coefficients"]
+    alpha = found["alpha"]
     assert (alpha["subjects"], alpha["items"], alpha["interval"]["method"]) == (PEOPLE, ITEMS, "Feldt")
     assert alpha["value"] is not None and found["repeats"] == {}
     assert run_command(["compare", "--reliability", "spring", *where]) == 0
-    assert f"over {PEOPLE} subjects" in (said := capsys.readouterr().out) and "epeat" not in said
+    assert f"over {PEOPLE} people" in (said := capsys.readouterr().out) and "epeat" not in said
 
 
 def test_the_reliability_of_people_leaves_out_who_did_not_answer_every_item():
@@ -210,10 +210,10 @@ def test_the_reliability_of_people_leaves_out_who_did_not_answer_every_item():
     ]
     whole = structs.replace(fake_run("people", list(values[0])), walk=lambda: iter(episodes), people=PEOPLE)
     found, expected = task_reliability([whole]), cronbach_alpha(values)
-    assert found.coefficients[0].value == pytest.approx(expected.value) and not found.notes
-    assert found.coefficients[0].interval.low == pytest.approx(expected.interval.low)
+    assert found.alpha.value == pytest.approx(expected.value) and not found.notes
+    assert found.alpha.interval.low == pytest.approx(expected.interval.low)
     part = structs.replace(whole, walk=lambda: iter(episodes[1:]))
-    assert task_reliability([part]).coefficients[0].subjects == PEOPLE - 1
+    assert task_reliability([part]).alpha.subjects == PEOPLE - 1
     assert f"1 of {PEOPLE} people did not answer every item and are left out" in task_reliability([part]).notes
     single = structs.replace(whole, walk=lambda: iter(episodes[:: ITEMS + 1]))
     assert "too few distinct subjects: 0" in reliability_sentence(task_reliability([single]))

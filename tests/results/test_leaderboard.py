@@ -182,13 +182,13 @@ def test_a_second_run_of_a_subject_is_no_second_subject():
     found = task_reliability([*runs, runs[0]])
     assert len(found.subjects) == 11
     assert found.notes == ("m0: another run of m0; only one run per subject counts",)
-    assert found.coefficients[0].subjects == 11
+    assert found.alpha.subjects == 11
 
 
 def test_repeatability_is_given_for_subjects_with_repeats():
     steady = np.repeat([0, 1, 1, 0, 1], 3)
     found = task_reliability([fake_run("A", steady, repeats=3), fake_run("B", [0, 1, 1, 0, 1])])
-    assert found.repeats["A"].equal_pairs == 1.0
+    assert found.repeats["A"].icc == 1.0
     assert "B" not in found.repeats
 
 

@@ -65,7 +65,7 @@ def test_the_people_who_count_have_a_mean_an_sd_and_the_alpha_of_a_comparison(st
     values = [sm.get_run(run, store=studied.path).summary().measure("distance").value for run in runs]
     assert (found.title, found.people) == (TITLE, 11)
     assert (found.mean, found.deviation) == pytest.approx((fmean(values), stdev(values)))
-    (alpha,) = task_reliability([study_run(studied.store, "spring", load).view()]).coefficients
+    alpha = task_reliability([study_run(studied.store, "spring", load).view()]).alpha
     assert found.alpha.value == pytest.approx(alpha.value) and found.alpha.interval == alpha.interval
 
 

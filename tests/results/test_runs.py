@@ -87,7 +87,7 @@ def test_a_distance_has_no_difficulty_and_no_top_that_everybody_reaches(cli):
         play(cli, "seceu", "--model", f"baseline/{name}", "--limit", "12")
     found = json.loads(cli("compare", "--reliability", "seceu", "--json")[1])[0]
     assert all(item["difficulty"] is None and 0 <= item["mean"] < 10 for item in found["items"])
-    assert not any("top" in why for item in found["look_at"] for why in item["concerns"])
+    assert not any("top" in why for item in found["items"] for why in item["concerns"])
 
 
 def test_data_of_another_folder_is_never_played_in_place_of_what_was_named(cli, tmp_path):

@@ -10,7 +10,7 @@ from sociometer.statistics.prediction_powered import (
     Judged,
     corrected_difference,
     corrected_mean,
-    next_sample,
+    random_sample,
 )
 
 LABELS, EPISODES = 60, 240
@@ -156,8 +156,8 @@ def test_two_runs_on_the_same_scenarios_are_compared_scenario_by_scenario():
     assert apart / 300 > 0.9
 
 
-def test_the_next_sample_goes_on_where_the_last_one_ended():
+def test_a_larger_sample_contains_a_smaller_one():
     names = [f"e{number}" for number in range(40)]
-    order = next_sample(names, [], 40, seed=3)
-    assert sorted(order) == sorted(names) and order != names and order != next_sample(names, [], 40, seed=4)
-    assert next_sample(names, order[:10], 5, seed=3) == order[10:15]
+    order = random_sample(names, 40, seed=3)
+    assert sorted(order) == sorted(names) and order != names and order != random_sample(names, 40, seed=4)
+    assert random_sample(names, 15, seed=3) == order[:15]

@@ -334,9 +334,9 @@ def test_a_sheet_can_be_sampled_and_the_share_of_each_answer_has_an_interval(tmp
         call("import", "one", str(tmp_path / "filled.csv"), "--rater", rater)
     found = [row[1:] for row in call("show", "one")["board"]["answers"]["rows"]]
     assert found == [
-        ["yes", 40, 35 / 40, "73.9 % to 94.5 %"],
-        ["no", 40, 2 / 40, "1.4 % to 16.5 %"],
-        ["all raters agree", 40, 37 / 40, "80.1 % to 97.4 %"],
+        ["yes", 40, 35 / 40, "74 to 95 %"],
+        ["no", 40, 2 / 40, "1 to 17 %"],
+        ["all raters agree", 40, 37 / 40, "80 to 97 %"],
     ]
     assert run_command(["annotate", "show", "one", *at[:2]]) == 0
     assert "87.5 %" in capsys.readouterr().out
@@ -353,7 +353,7 @@ def test_units_of_one_tree_are_one_cluster_of_the_interval(tmp_path, capsys):
     assert run_command(["annotate", "show", "q", "--json", *at]) == 0
     answers = json.loads(capsys.readouterr().out)["board"]["answers"]["rows"]
     # 11 of 12 trees, not 55 of 60 units, whose interval would be 82 % to 96 %
-    assert [row[1:] for row in answers] == [["yes", 60, 55 / 60, "59 % to 98.8 %"], ["no", 60, 5 / 60, "1.2 % to 41 %"]]
+    assert [row[1:] for row in answers] == [["yes", 60, 55 / 60, "59 to 99 %"], ["no", 60, 5 / 60, "1 to 41 %"]]
 
 
 def test_a_queue_and_a_rater_have_names(tmp_path, capsys):
@@ -450,9 +450,6 @@ def test_people_correct_the_judge_of_a_run(tmp_path, capsys):
             owner = Client(served.url)
             owner.post("/enter", {"token": served.app[TOKENS].make()})
             assert "corrected by people's labels of 12 of 20" in plain(owner.get(f"/run/{run.id}/").text)
-        assert run_command(["annotate", "more", "spring", "5", "--store", str(store)]) == 0
-        assert len(queue.book.units("spring")) == 17
-        assert len(queue.book.tasks("spring", "rater-1")) == 17
 
 
 def test_people_judge_what_a_judge_judged(tmp_path, capsys):

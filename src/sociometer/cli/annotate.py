@@ -16,7 +16,7 @@ from sociometer.core.errors import DataError, ExitCode, UsageError, hint
 from sociometer.core.measure import Table
 from sociometer.core.sheets import read_rows, whole_file, write_sheet
 from sociometer.instruments import cards, load
-from sociometer.results.corrected import PART, judged_episodes, measure_of, next_episodes, settled_answers
+from sociometer.results.corrected import PART, judged_episodes, measure_of, random_episodes, settled_answers
 from sociometer.store.labels import OWNER, Label, LabelBook, LabelQuestion, Measured, Queue, Unit, book_path
 from sociometer.store.place import StorePlace, file_of
 from sociometer.store.store import Store
@@ -113,7 +113,7 @@ def _measured(
         known = measure_of(stored, chosen, measure or next(iter(primary), ""))
         measured = Measured(stored.id, chosen, known.name, known.value)
         draft = Queue("", "", (), measured=measured, seed=seed)
-        names = next_episodes(stored, draft, (), sample or 40)
+        names = random_episodes(stored, draft, sample or 40)
         if not names:
             raise UsageError(f"run {stored.reference} has no episode with a value of '{known.name}'.")
         words = rater_words(stored.definition, language)
@@ -167,27 +167,6 @@ def _show(name: str, store: StorePlace | None, as_json: bool) -> None:
         facts, apart = judge_rows(found)
         print_table(Table("judge", f"Judge and people: {found.measure.title}", ("what", "value"), facts))
         print_table(apart)
-
-
-def _more(name: str, count: int, store: StorePlace | None, as_json: bool) -> None:
-    path = _file(store).absolute()
-    with _book(path) as book:
-        queue = book.queue(name)
-        if queue.measured is None:
-            raise UsageError(f"queue {name} was made from a sheet; only a queue made from a run can get more episodes.")
-        labelled = [unit.key["episode"] for unit in book.units(name).values()]
-        with open_engine(path) as engine:
-            stored = engine.stored(queue.measured.run)
-            names = next_episodes(stored, queue, labelled, count)
-            words = rater_words(stored.definition, queue.language)
-            found = episode_units(stored, queue.measured.task, names, queue.measured.value, words)
-            units = numbered(found, Random(secrets.token_bytes(16)))
-        start = float(len(labelled))
-        tasks = assigned(units, book.present_raters(name), queue.per_item, Random(f"{queue.seed}/{start}"))
-        with book.changing():
-            _require_run(path, queue)
-            book.add_units(name, units, [(rater, unit, start + place) for rater, unit, place in tasks])
-    tell(as_json, {"queue": name, "added": names}, f"{len(names)} more episodes, drawn at random, are in queue {name}.")
 
 
 def _export(name: str, rater: str, to: Path, store: StorePlace | None, as_json: bool) -> None:
@@ -306,13 +285,6 @@ _COMMANDS = [
         _show,
         "Show progress, agreement, disagreements, and how the judge compares with people.",
         _NAME,
-    ),
-    stored_command(
-        "more",
-        _more,
-        "Add COUNT random episodes of the run to a queue.",
-        _NAME,
-        click.Argument(["count"], type=click.IntRange(1)),
     ),
     stored_command(
         "export",

@@ -62,7 +62,7 @@ def _check(what: str | None, runs: tuple[str, ...], store: StorePlace | None, di
 
 
 def _machine(store: StorePlace | None, display: Display) -> int:
-    findings = [*_ground(store_path(store)), *_models(), *_extras(), *_data(), *_stand_ins()]
+    findings = [*_ground(store_path(store)), *_models(), *_extras(), *_data()]
     table = Table(
         "machine",
         f"Sociometer {__version__} on Python {platform.python_version()}",
@@ -131,14 +131,6 @@ def _data() -> Iterator[Finding]:
             here = sum((data_root() / file.name).exists() for file in files)
             step = "" if here == len(files) else hint("get data", card.name)
             yield Finding(f"data {card.name}", here == len(files), f"{here} of {len(files)} official files", step)
-
-
-def _stand_ins() -> Iterator[Finding]:
-    """The roles that a stand-in takes unless the user names a model; they work, so nothing is missing."""
-    for card in cards().values():
-        for role, sentence in card.default_stand_ins().items():
-            step = hint("run", card.name, "--model", "MODEL", "--role", f"{role}=MODEL")
-            yield Finding(f"{role} {card.name}", True, sentence, step)
 
 
 def _store(runs: tuple[str, ...], store: StorePlace | None, display: Display) -> int:

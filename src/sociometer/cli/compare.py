@@ -24,7 +24,7 @@ from sociometer.results.comparison_tables import (
 from sociometer.results.groups import study_run
 from sociometer.results.leaderboard import leaderboard_table, left_out_text, overview_table, raw_ranks
 from sociometer.results.profile import profile_of
-from sociometer.results.reliability import coefficients_table, reliabilities, reliability_tables
+from sociometer.results.reliability import reliabilities, reliability_tables
 from sociometer.results.runs import compare_runs, gate, rank_runs
 from sociometer.results.verdicts import Comparison, Terms
 from sociometer.results.wording import FAMILIES, comparison_table
@@ -78,7 +78,8 @@ def _show_reliability(chosen: ChosenRuns, task: str, measure: str, display: Disp
         [] if several else tables,
         finding=str(found),
         more=tables if several else (),
-        files=[found.items, *map(coefficients_table, found.tasks)],
+        notes=[f"{one.where}: {'; '.join(one.notes)}." for one in found.tasks if one.notes],
+        files=[found.items],
         data=found.tasks,
     )
 

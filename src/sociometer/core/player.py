@@ -126,7 +126,7 @@ class Player(ABC):
         """A vector for each text; an error if it gives none."""
         raise MachineryError(
             f"'{self.identity.wire}/{self.identity.name}' gives no embeddings; for this role use an"
-            " OpenAI-compatible server or the GGUF file of a sentence model: --role ROLE=local/PATH.gguf.",
+            " OpenAI-compatible server: --role ROLE=vllm/NAME@URL.",
             FailureKind.NO_EMBEDDINGS,
             fatal=True,
         )

@@ -16,7 +16,7 @@ from sociometer.core.errors import FailureKind, MachineryError, UsageError
 from sociometer.core.player import Abilities
 from sociometer.models.files import is_embedded, remembered_checksum
 from sociometer.models.in_process import InProcessModel, InProcessPlayer
-from sociometer.models.openai import first_token_likelihoods, read_completion, read_text, read_vectors, talk_body
+from sociometer.models.openai import first_token_likelihoods, read_completion, read_text, talk_body
 from sociometer.models.presets import ModelOptions
 
 
@@ -149,17 +149,6 @@ class LlamaContext:
         return received if isinstance(received, dict) else {}
 
 
-def load_embedder(path: Path, threads: int = 0) -> Any:
-    """A server that gives the mean vector of a text."""
-    llama = import_llama()
-    params = _params(path, threads)
-    params.embedding = True
-    params.pooling_type = llama.llama_pooling_type.LLAMA_POOLING_TYPE_MEAN
-    params.n_batch = params.n_ubatch = params.n_ctx = _BATCH_TOKENS
-    params.api_keys = [secrets.token_hex(16)]
-    return llama.Server(params)
-
-
 def import_llama() -> Any:
     """The module xllamacpp; raise a UsageError that names the extra if it is not installed."""
     try:
@@ -251,13 +240,6 @@ class LoadedModel(InProcessModel):
         self.sha256 = sha256
         self._threads = threads_of()
         self._context: LlamaContext | None = None
-        self._embedder: Any = None
-
-    def vectors(self, body: dict[str, Any]) -> Any:
-        """The mean vector of each text; call it, as all that follow, in the thread of this model."""
-        if self._embedder is None:
-            self._embedder = load_embedder(self._checked(), self._threads)
-        return self._embedder.handle_embeddings(body)
 
     def chat(self, body: dict[str, Any]) -> dict[str, Any]:
         return self.context().chat(body)
@@ -268,7 +250,7 @@ class LoadedModel(InProcessModel):
         return self._context
 
     def unload(self) -> None:
-        self._context = self._embedder = None
+        self._context = None
 
     def _checked(self) -> Path:
         """The file, if it is still the one that was named."""
@@ -311,16 +293,6 @@ class LocalPlayer(InProcessPlayer[LoadedModel]):
             likelihoods = first_token_likelihoods(reply.logprobs, request.continuations)
             return Reply("", usage=reply.usage, served_model=self.identity.name, likelihoods=likelihoods)
         return msgspec.structs.replace(reply, served_model=self.identity.name)
-
-    async def embed(self, texts: Sequence[str]) -> tuple[tuple[float, ...], ...]:
-        """A vector for each text: the mean over its tokens."""
-        if not texts:
-            return ()
-        received = await self._run(lambda: self.model.vectors({"input": list(texts)}))
-        try:
-            return tuple(read_vectors(received, len(texts)))
-        except (msgspec.DecodeError, ValueError):
-            raise self._refused(received) from None
 
     async def _run(self, call: Callable[[], Any]) -> bytes:
         """The answer, as an OpenAI-compatible server would send it."""

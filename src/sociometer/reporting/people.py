@@ -7,10 +7,10 @@ from msgspec import Struct
 
 from sociometer.core.card import MeasureCard
 from sociometer.core.task import AnyRun
-from sociometer.core.words import counted, grouped, listed
+from sociometer.core.words import counted, grouped
 from sociometer.results.candidates import why_not_comparable
 from sociometer.results.groups import PeopleRun
-from sociometer.results.reliability import task_reliability
+from sociometer.results.reliability import reliability_sentence, task_reliability
 from sociometer.statistics.formatting import estimate
 from sociometer.statistics.item_values import ItemValue, item_values
 from sociometer.statistics.people import groups_of, place_among, told_groups
@@ -42,7 +42,9 @@ def crowds_of(run: PeopleRun, people: AnyRun, runs: Sequence[AnyRun]) -> Iterato
     scores = tuple(map(fmean, grouped(answers).values()))
     places = {one.run: told for one in others if (told := _place(people, table, one, card))}
     of = people.run, people.task, card.name
-    yield Crowd(people.card.name, of, scores, places, _about(run), _alpha(people, card))
+    alpha = f"“{card.title}”, how consistently its items order the people"
+    reliability = reliability_sentence(task_reliability([people], card.name), alpha)
+    yield Crowd(people.card.name, of, scores, places, _about(run), reliability)
 
 
 def _place(people: AnyRun, table: Mapping[str, ItemValue], other: AnyRun, card: MeasureCard) -> str:
@@ -69,14 +71,3 @@ def _about(run: PeopleRun) -> str:
     took = [sum(timing.spent for timing in taking.timings.get(one.id, ())) / 60 for one in counting]
     time = f" They took {median(took):.1f} minutes in the median, from {min(took):.1f} to {max(took):.1f}."
     return f"{said}." + time * (max(took) > 0.1)
-
-
-def _alpha(people: AnyRun, card: MeasureCard) -> str:
-    """Cronbach's alpha of the people's scores, or why there is none."""
-    found = task_reliability([people], card.name)
-    alpha = next(iter(found.coefficients), None)
-    if alpha is None or alpha.value is None:
-        return f"Reliability of “{card.title}” is unknown: {alpha.note if alpha else listed(found.notes)}."
-    value = estimate(alpha.value, "number", None if alpha.note else alpha.interval)
-    over = f"{alpha.subjects} people and {alpha.items} items"
-    return f"Cronbach's alpha of “{card.title}”, how consistently the items order the people: {value} over {over}."

@@ -12,8 +12,8 @@ from sociometer.core.errors import unknown
 from sociometer.core.measure import Corrected
 from sociometer.core.words import grouped
 from sociometer.statistics.agreement import settled
-from sociometer.statistics.formatting import number
-from sociometer.statistics.prediction_powered import Judged, corrected_mean, next_sample
+from sociometer.statistics.formatting import estimate, number
+from sociometer.statistics.prediction_powered import Judged, corrected_mean, random_sample
 from sociometer.store.labels import OWNER, Label, LabelBook, LabelQuestion, Queue, Unit, book_path
 from sociometer.store.stored_run import StoredRun
 
@@ -151,10 +151,9 @@ def judged_episodes(run: StoredRun, queue: Queue, people: Mapping[str, float]) -
     return found
 
 
-def next_episodes(run: StoredRun, queue: Queue, labelled: Iterable[str], count: int) -> list[str]:
-    """The episodes to label next: a random sample of those that wait."""
-    names = [one.id for one in judged_episodes(run, queue, {})]
-    return next_sample(names, set(labelled), count, queue.seed)
+def random_episodes(run: StoredRun, queue: Queue, count: int) -> list[str]:
+    """The episodes to label."""
+    return random_sample([one.id for one in judged_episodes(run, queue, {})], count, queue.seed)
 
 
 def corrections(run: StoredRun) -> list[JudgeAndPeople]:
@@ -188,8 +187,7 @@ def correction_note(found: JudgeAndPeople) -> str:
     assert corrected is not None
     return (
         f"{found.measure.title}, corrected by people's labels of {corrected.labels} of {corrected.episodes} episodes: "
-        f"{number(corrected.value, unit)} [{number(corrected.interval.low, unit)}, "
-        f"{number(corrected.interval.high, unit)}]; the judge alone: {number(corrected.judge, unit)}. "
+        f"{estimate(corrected.value, unit, corrected.interval)}; the judge alone: {number(corrected.judge, unit)}. "
         f"People were asked: “{corrected.question}”"
     )
 

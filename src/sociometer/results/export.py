@@ -3,13 +3,11 @@
 import csv
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from importlib import import_module
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any
 
 import msgspec
 
-from sociometer.core.errors import UsageError, unknown
 from sociometer.core.lazy import require
 from sociometer.core.sheets import guard, whole_file
 from sociometer.results.groups import PeopleRun
@@ -56,21 +54,10 @@ def rows(run: StoredRun, task: str = "") -> Iterator[dict[str, Any]]:
             yield row
 
 
-Library = Literal["pandas", "polars", "pyarrow"]
-
-
-def frame_of(runs: Sequence[StoredRun], library: Library = "pandas", task: str = "") -> Any:
-    """One row for each episode of the runs, as a pandas or Polars frame or as an Arrow table."""
-    if library not in get_args(Library):
-        raise unknown("library", library, get_args(Library))
-    table = arrow_table(row for run in runs for row in rows(run, task))
-    try:
-        frames = import_module(library)
-    except ImportError:
-        raise UsageError(f"{library} is not installed: pip install {library}.") from None
-    if library == "pyarrow":
-        return table
-    return table.to_pandas() if library == "pandas" else frames.from_arrow(table)
+def frame_of(runs: Sequence[StoredRun], task: str = "") -> Any:
+    """One row for each episode of the runs, as a pandas frame."""
+    require("frame", "pandas")
+    return arrow_table(row for run in runs for row in rows(run, task)).to_pandas()
 
 
 def arrow_table(records: Iterable[dict[str, Any]]) -> Any:
@@ -91,8 +78,6 @@ def export_runs(runs: Sequence[StoredRun], to: Path) -> int:
     If episodes of a run cannot be read, the file has the others, and a StoreError says so.
     """
     writers = {".jsonl": _write_jsonl, ".csv": _write_csv, ".parquet": _write_parquet}
-    if to.suffix not in writers:
-        raise UsageError(f"cannot write '{to.name}'; the file must end in {', '.join(writers)} or .eval.")
     # Before the rows: a run that is played stores more of them meanwhile.
     stored = [run.stored_episodes() for run in runs]
     with whole_file(to, private=any(of_people(run) for run in runs)) as partial:

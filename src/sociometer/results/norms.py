@@ -21,7 +21,7 @@ from sociometer.statistics.formatting import amount, estimate
 from sociometer.statistics.item_values import item_values
 from sociometer.statistics.norms import ItemNorm, NormFile, Stratum, TaskNorm, curve_of, decisive_settings
 from sociometer.statistics.people import FEWEST_PEOPLE, groups_of, sample_text, told_groups
-from sociometer.statistics.reliability import cronbach_alpha, standard_error_of_measurement, story_sums
+from sociometer.statistics.reliability import cronbach_alpha, standard_error_of_measurement
 from sociometer.store.store import Store
 from sociometer.store.studies import find_study
 
@@ -87,11 +87,9 @@ def _task_norm(run: PeopleRun, task: str, card: MeasureCard, groups: Sequence[Ma
         name: ItemNorm(asked[name][0], int(count), float(mean), float(spread), asked[name][1])
         for name, count, mean, spread in zip(names, known.sum(axis=0), means, spreads, strict=True)
     }
-    # Items of one story share their error, so they are one part of the test.
-    known_stories = {item.id: item.cluster or item.id for item, *_ in view.scored()}
-    stories, alpha = [known_stories[name] for name in names], None
-    if len(set(stories)) > 1:
-        alpha = cronbach_alpha(*story_sums(table[known.all(axis=1)], stories), minimum_subjects=FEWEST_PEOPLE)
+    stories = {item.id: item.cluster or item.id for item, *_ in view.scored()}
+    whole = table[known.all(axis=1)]
+    alpha = cronbach_alpha(whole, [stories[name] for name in names]) if len(names) > 1 else None
     return TaskNorm(
         run.id, sample, card.name, len(people), float(scores.mean()), float(scores.std(ddof=1)),
         curve_of(scores, lower_is_better=lower), items, round(float(known.sum(axis=1).mean()), 1),

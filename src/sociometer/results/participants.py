@@ -13,7 +13,7 @@ from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Cell, Table
 from sociometer.results.groups import Taking, takings
 from sociometer.statistics.item_values import ItemValue, item_values
-from sociometer.statistics.reliability import Reliability, cronbach_alpha, story_sums
+from sociometer.statistics.reliability import Reliability, cronbach_alpha
 from sociometer.store.records import RunRecord, RunStatus
 from sociometer.store.store import Store
 from sociometer.store.stored_run import StoredRun
@@ -92,9 +92,7 @@ def _alpha(people: list[Result]) -> Reliability | None:
     """The reliability of a mean over items, from those who answered every item."""
     stories = {name: item.cluster for one in people for name, item in one.items.items()}
     whole = [[one.items[name].value for name in stories] for one in people if len(one.items) == len(stories)]
-    if len(set(stories.values())) < 2 or not whole:
-        return None
-    return cronbach_alpha(*story_sums(whole, list(stories.values())))
+    return cronbach_alpha(whole, list(stories.values())) if len(stories) > 1 and whole else None
 
 
 def participants_table(

@@ -1,9 +1,9 @@
-"""Reliability of a task from stored runs: coefficients over subjects, repeatability, and item statistics."""
+"""Reliability of a task from stored runs: alpha over subjects, repeatability, and item statistics."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
-from msgspec import Struct, structs
+from msgspec import Struct
 
 from sociometer.core.card import MeasureCard
 from sociometer.core.measure import Shown, Table
@@ -12,7 +12,7 @@ from sociometer.core.words import first_of, grouped
 from sociometer.results.choice import ChosenRuns
 from sociometer.results.leaderboard import comparable
 from sociometer.results.runs import ranked_tasks
-from sociometer.statistics.formatting import estimate, interval_text, number
+from sociometer.statistics.formatting import estimate
 from sociometer.statistics.intervals import Floats
 from sociometer.statistics.item_values import ItemValue
 from sociometer.statistics.model_kinds import family_from_name
@@ -24,22 +24,21 @@ from sociometer.statistics.reliability import (
     item_statistics,
     items_to_look_at,
     repeatability,
-    story_sums,
 )
 
 
 class TaskReliability(Struct, frozen=True):
-    """Reliability coefficients over distinct subjects, repeatability by subject, and items to check."""
+    """Cronbach's alpha over distinct subjects, or people; repeatability by subject; the statistics of items."""
 
     instrument: str
     task: str
     measure: str
     subjects: tuple[str, ...]
-    coefficients: tuple[Reliability, ...]
+    alpha: Reliability
     repeats: dict[str, Repeatability]
     items: tuple[ItemStatistics, ...]
-    look_at: tuple[ItemStatistics, ...]
     notes: tuple[str, ...] = ()
+    people: bool = False
 
     @property
     def where(self) -> str:
@@ -87,31 +86,24 @@ def task_reliability(candidates: Sequence[AnyRun], measure: str = "") -> TaskRel
         table = everyone[~np.isnan(everyone).any(axis=1)]
         if lost := len(everyone) - len(table):
             notes.append(f"{lost} of {len(everyone)} people did not answer every item and are left out")
-    coefficients: tuple[Reliability, ...] = ()
+    alpha = Reliability(None, None, len(table), len(shared.items), "the runs share fewer than two scored items")
     statistics: list[ItemStatistics] = []
     if len(shared.items) >= 2:
-        parts, lengths = story_sums(table, shared.clusters)
-        if len(lengths) < 2:
-            notes.append("the shared items belong to one story, so that its parts cannot be compared")
-        else:
-            alpha = cronbach_alpha(parts, lengths, families=None if first.people else families)
-            coefficients = (structs.replace(alpha, items=len(shared.items)),)
-        if 1 < len(lengths) < len(shared.items):
-            notes.append(f"the {len(shared.items)} items of {len(lengths)} stories count as {len(lengths)} parts")
+        alpha = cronbach_alpha(table, shared.clusters, families=None if first.people else families)
+        if 1 < (parts := len(set(shared.clusters))) < len(shared.items):
+            notes.append(f"the {len(shared.items)} items of {parts} stories count as {parts} parts")
         statistics = item_statistics(table, shared.items, top=_top(found.card)) if len(table) else []
-    else:
-        notes.append("the runs share fewer than two scored items")
     repeats = {who: again for who, values in distinct.items() if (again := repeats_of(values)) is not None}
     return TaskReliability(
         first.card.name,
         first.task,
         found.card.name,
         tuple(distinct) or (first.subject,),
-        coefficients,
+        alpha,
         repeats,
         tuple(statistics),
-        tuple(items_to_look_at(statistics)),
         tuple(notes),
+        bool(first.people),
     )
 
 
@@ -139,26 +131,14 @@ def repeats_of(values: Mapping[str, ItemValue]) -> Repeatability | None:
     return repeatability(table, names, [entry.cluster for entry in played])
 
 
-def reliability_sentence(found: TaskReliability) -> str:
-    """The coefficients of a test in a sentence."""
-    alpha = next((c for c in found.coefficients if c.coefficient == "alpha"), None)
-    if alpha is None or alpha.value is None:
-        why = alpha.note if alpha else "the runs share fewer than two scored items"
-        return f"{found.where}: reliability cannot be computed: {why}."
+def reliability_sentence(found: TaskReliability, of: str = "") -> str:
+    """The alpha of a test, or of what `of` says, in a sentence."""
+    alpha, of, who = found.alpha, of or found.where, "people" if found.people else "subjects"
+    if alpha.value is None:
+        return f"{of}: reliability cannot be computed: {alpha.note}."
     shown = estimate(alpha.value, "number", None if alpha.note else alpha.interval)
     why = f" ({alpha.note})" if alpha.note else ""
-    return f"{found.where}: Cronbach's alpha {shown} over {alpha.subjects} subjects and {alpha.items} items{why}."
-
-
-def coefficients_table(found: TaskReliability) -> Table:
-    """The coefficients of a test."""
-    rows = tuple(
-        (c.coefficient, number(c.value, "number", interval=c.interval), interval_text(c.interval, "number"), c.subjects,
-         c.items, c.note)
-        for c in found.coefficients
-    )  # fmt: skip
-    columns = ("coefficient", "value", "95 % interval", "subjects", "items", "note")
-    return Table(f"reliability-{found.task}", f"Reliability of {found.where}", columns, rows, "; ".join(found.notes))
+    return f"{of}: Cronbach's alpha {shown} over {alpha.subjects} {who} and {alpha.items} items{why}."
 
 
 def raw_items(found: Sequence[TaskReliability]) -> Table:
@@ -173,28 +153,23 @@ def raw_items(found: Sequence[TaskReliability]) -> Table:
 
 
 def reliability_tables(found: TaskReliability) -> Iterator[Table]:
-    """The coefficients, the repeatability of each subject, and the items to look at."""
-    yield coefficients_table(found)
+    """The repeatability of each subject, and the items to look at."""
     if found.repeats:
         again = tuple(
             (who, estimate(r.all_right, "share", r.all_right_interval) if r.all_right is not None else None,
-             len(r.unstable), r.icc, r.equal_pairs, r.within_deviation, r.items, r.repeats)
+             len(r.unstable), r.icc, r.items, r.repeats)
             for who, r in found.repeats.items()
         )  # fmt: skip
-        heads = (
-            "subject", "right in all", "unstable items", "ICC", "equal pairs", "spread within an item", "items",
-            "repeats",
-        )  # fmt: skip
+        heads = ("subject", "right in all", "unstable items", "ICC", "items", "repeats")
         same = [who for who, r in found.repeats.items() if r.icc is None]
         said = [f"No ICC, because every repeat of every item gave the same value: {', '.join(same)}."] if same else []
         said += [f"Unstable for {who}: {first_of(r.unstable, 12)}." for who, r in found.repeats.items() if r.unstable]
-        title, units = f"Repeatability of {found.where}", {"equal pairs": "share"}
-        yield Table("repeatability", title, heads, again, " ".join(said), units=units)
-    if found.look_at:
+        yield Table("repeatability", f"Repeatability of {found.where}", heads, again, " ".join(said))
+    if look_at := items_to_look_at(found.items):
         known = "mean" if found.items[0].difficulty is None else "difficulty"
-        flagged = tuple((i.item, getattr(i, known), i.discrimination, "; ".join(i.concerns)) for i in found.look_at)
+        flagged = tuple((i.item, getattr(i, known), i.discrimination, "; ".join(i.concerns)) for i in look_at)
         note = (
-            f"{len(found.look_at)} items to look at, of {len(found.items)} in all; "
+            f"{len(look_at)} items to look at, of {len(found.items)} in all; "
             f"--to FILE.csv gives the {known} and discrimination of every item."
         )
         title, names = f"Items to look at in {found.where}", ("item", known, "discrimination", "why")

@@ -19,7 +19,7 @@ MacKinnon, J. G., and White, H. (1985). Some heteroskedasticity-consistent covar
 
 import hashlib
 import math
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from msgspec import Struct
@@ -178,7 +178,6 @@ def _standard_error(shares: Floats, groups: int, extra: float = 0.0) -> float:
     return math.sqrt(float((shares**2).sum()) * groups / max(1, groups - 1) + extra)
 
 
-def next_sample(names: Iterable[str], labelled: Collection[str], count: int, seed: int = 0) -> list[str]:
-    """Which episodes to label next, in a random order, so that every beginning is a random sample."""
-    waiting = (name for name in names if name not in labelled)
-    return sorted(waiting, key=lambda name: hashlib.blake2b(f"{seed}/{name}".encode(), digest_size=8).digest())[:count]
+def random_sample(names: Iterable[str], count: int, seed: int = 0) -> list[str]:
+    """Some episodes in a random order: every beginning is a random sample, and a larger sample contains a smaller."""
+    return sorted(names, key=lambda name: hashlib.blake2b(f"{seed}/{name}".encode(), digest_size=8).digest())[:count]

@@ -25,9 +25,8 @@ MINIMUM_SUBJECTS = 10
 
 
 class Reliability(Struct, frozen=True):
-    """One coefficient over subjects × items; `value` is None if it cannot be computed, and `note` says why."""
+    """Cronbach's alpha over subjects × items; `value` is None if it cannot be computed, and `note` says why."""
 
-    coefficient: str
     value: float | None
     interval: Interval | None
     subjects: int
@@ -36,14 +35,9 @@ class Reliability(Struct, frozen=True):
 
 
 class Repeatability(Struct, frozen=True):
-    """Agreement of the repeats of each item: one-way ICC, share of equal pairs, standard deviation within an item.
-
-    `icc` is None if all values are equal.
-    """
+    """Agreement of the repeats of each item: the one-way ICC, None if all values are equal."""
 
     icc: float | None
-    equal_pairs: float
-    within_deviation: float
     items: int
     repeats: int
     all_right: float | None = None
@@ -53,55 +47,39 @@ class Repeatability(Struct, frozen=True):
     """The items whose repeats differ."""
 
 
-def story_sums(table: ArrayLike, stories: Labels) -> tuple[Floats, list[int]]:
-    """Subjects × stories from subjects × items: the sum over the items of each story, and their numbers.
+def cronbach_alpha(table: ArrayLike, stories: Labels | None = None, *, families: Labels | None = None) -> Reliability:
+    """Cronbach's alpha with Feldt's interval, over distinct subjects (rows) and items (columns).
 
-    Items of one story share their error, so they count as one part of the test in a coefficient of reliability.
-    Reference: Sireci, S. G., Thissen, D., and Wainer, H. (1991). On the reliability of testlet-based tests. JEM 28.
-    """
-    scores = _table(table)
-    codes, count = cluster_codes(stories, scores.shape[1])
-    member = np.eye(count)[codes]
-    return np.asarray(scores @ member, dtype=np.float64), member.sum(axis=0).astype(int).tolist()
-
-
-def cronbach_alpha(
-    table: ArrayLike,
-    lengths: Sequence[int] = (),
-    *,
-    minimum_subjects: int = MINIMUM_SUBJECTS,
-    families: Labels | None = None,
-) -> Reliability:
-    """Cronbach's alpha with Feldt's interval, over distinct subjects (rows) and items or stories (columns).
-
-    α = (1 − Σ s²_part / s²_total) / (1 − Σ λ²), λ the share of a part in the items (`lengths`); for parts of equal
-    length this is k/(k − 1) (1 − Σ s²_part / s²_total). Interval: 1 − (1 − α) F, F with (n − 1, (n − 1)(k − 1))
-    degrees of freedom; for models in `families`, a jackknife of log(1 − α) over these, and none below ten of them.
-    Assumes essentially tau-equivalent items; otherwise alpha is a lower bound.
-    References: Cronbach (1951), Psychometrika 16; Feldt (1965), Psychometrika 30; Raju (1977), Psychometrika 42.
+    Items of one story share their error, so their sum is one part of the test; without stories each item is one.
+    α = (1 − Σ s²_part / s²_total) / (1 − Σ λ²), λ the share of a part in the items; for parts of equal length this is
+    k/(k − 1) (1 − Σ s²_part / s²_total). Interval: 1 − (1 − α) F, F with (n − 1, (n − 1)(k − 1)) degrees of freedom;
+    for models in `families`, a jackknife of log(1 − α) over these, and none below ten of them. Assumes essentially
+    tau-equivalent parts; otherwise alpha is a lower bound. References: Cronbach (1951), Psychometrika 16; Feldt (1965),
+    Psychometrika 30; Raju (1977), Psychometrika 42; Sireci, Thissen and Wainer (1991), J. Educ. Measurement 28.
     """
     scores = _table(table)
     subjects, items = scores.shape
-    if subjects < minimum_subjects:
-        note = f"too few distinct subjects: {subjects}, at least {minimum_subjects} needed"
-        return Reliability("alpha", None, None, subjects, items, note)
-    if np.ptp(scores.sum(axis=1)) == 0:
-        return Reliability("alpha", None, None, subjects, items, "all subjects have the same total")
-    shares = np.array(lengths or [1] * items) / sum(lengths or [1] * items)
+    codes, count = cluster_codes(stories, items)
+    why = f"too few distinct subjects: {subjects}, at least {MINIMUM_SUBJECTS} needed" * (subjects < MINIMUM_SUBJECTS)
+    why = "the items belong to one story, so that its parts cannot be compared" if count < 2 else why
+    if why or np.ptp(scores.sum(axis=1)) == 0:
+        return Reliability(None, None, subjects, items, why or "all subjects have the same total")
+    member = np.eye(count)[codes]
+    parts, shares = scores @ member, member.mean(axis=0)
 
-    def alpha_of(part: Floats) -> float:
-        total = float(part.sum(axis=1).var(ddof=1)) or math.nan
-        return (1 - float(part.var(axis=0, ddof=1).sum()) / total) / (1 - float(np.square(shares).sum()))
+    def alpha_of(some: Floats) -> float:
+        total = float(some.sum(axis=1).var(ddof=1)) or math.nan
+        return (1 - float(some.var(axis=0, ddof=1).sum()) / total) / (1 - float(np.square(shares).sum()))
 
-    alpha = alpha_of(scores)
+    alpha = alpha_of(parts)
     if families is not None:
         over = family_interval(
-            lambda kept: math.log(max(1 - alpha_of(scores[kept]), 1e-9)), families, lambda edge: 1 - math.exp(edge)
+            lambda kept: math.log(max(1 - alpha_of(parts[kept]), 1e-9)), families, lambda edge: 1 - math.exp(edge)
         )
-        return Reliability("alpha", alpha, over, subjects, items, few_families(over))
-    freedom = (subjects - 1, (subjects - 1) * (items - 1))
+        return Reliability(alpha, over, subjects, items, few_families(over))
+    freedom = (subjects - 1, (subjects - 1) * (count - 1))
     low, high = (1 - (1 - alpha) * f_quantile(share, *freedom) for share in (0.975, 0.025))
-    return Reliability("alpha", alpha, Interval(low, high, 0.95, "Feldt", subjects), subjects, items)
+    return Reliability(alpha, Interval(low, high, 0.95, "Feldt", subjects), subjects, items)
 
 
 def repeatability(table: ArrayLike, items: Sequence[str] = (), stories: Labels | None = None) -> Repeatability:
@@ -110,14 +88,10 @@ def repeatability(table: ArrayLike, items: Sequence[str] = (), stories: Labels |
     count, repeats = scores.shape
     if count < 2 or repeats < 2:
         raise ValueError(f"repeatability needs two items and two repeats, not {count} × {repeats}")
-    pairs = [float((scores[:, one] == scores[:, two]).mean()) for one in range(repeats) for two in range(one)]
-    within = math.sqrt(float(scores.var(axis=1, ddof=1).mean()))
     icc = intraclass(scores)
     binary, right = is_binary(scores), scores.min(axis=1)
     return Repeatability(
         None if math.isnan(icc) else icc,
-        sum(pairs) / len(pairs),
-        within,
         count,
         repeats,
         float(right.mean()) if binary else None,

@@ -185,15 +185,11 @@ class LabelBook(Book):
             self._rows("INSERT INTO queue VALUES (?, ?, ?)", queue.name, msgspec.json.encode(queue), time.time())
             hashes = ((queue.name, rater, self.hashed(code)) for rater, code in codes.items())
             self._file.executemany("INSERT INTO rater VALUES (?, ?, ?)", hashes)
-            self._add(queue.name, units, tasks)
+            self.add_units(queue.name, units, tasks)
         return codes
 
     def add_units(self, queue: str, units: Sequence[Unit], tasks: Iterable[tuple[str, str, float]]) -> None:
-        """Adds units to a queue: a further random sample."""
-        with self.changing():
-            self._add(queue, units, tasks)
-
-    def _add(self, queue: str, units: Sequence[Unit], tasks: Iterable[tuple[str, str, float]]) -> None:
+        """Adds units to a queue, and who labels them; call it within `changing`."""
         bodies = ((queue, unit.id, msgspec.json.encode(unit)) for unit in units)
         self._file.executemany("INSERT INTO unit VALUES (?, ?, ?)", bodies)
         given = ((queue, rater, unit, place, 0) for rater, unit, place in tasks)

@@ -17,14 +17,14 @@ from msgspec import Struct, structs
 from sociometer.core.card import Card, MeasureCard, SheetCard
 from sociometer.core.errors import DataError, SociometerError, UsageError
 from sociometer.core.instrument import Instrument
-from sociometer.core.measure import Cell, Interval, Table
+from sociometer.core.measure import Cell, Table
 from sociometer.core.sheets import read_sheet
 from sociometer.core.words import grouped
 from sociometer.engine.engine import Engine
 from sociometer.reporting.evidence import transcript_lines
 from sociometer.results.corrected import COUNTS, PART, JudgeAndPeople, episode_name, judge_and_people, unsettled
 from sociometer.statistics.agreement import Agreement, Ratings, alpha_of, pairwise_kappa, settled
-from sociometer.statistics.formatting import number
+from sociometer.statistics.formatting import estimate, interval_text, number
 from sociometer.statistics.intervals import clustered_mean_interval
 from sociometer.store.book import ALPHABET
 from sociometer.store.labels import OWNER, Label, LabelBook, LabelQuestion, Queue, Unit, book_path
@@ -282,8 +282,7 @@ def _answers_table(queue: Queue, units: dict[str, Unit], labels: list[Label]) ->
             # Units that share the first part of their key, such as the parts of one tree, are not independent.
             shared = [next(iter(units[unit].key.values())) for unit in found]
             interval = clustered_mean_interval([float(one) for one in found.values()], shared)
-            ends = [number(end, _SHARE) for end in (interval.low, interval.high) if end is not None]
-            rows.append((asked.column, answer, len(found), fmean(found.values()), " to ".join(ends)))
+            rows.append((asked.column, answer, len(found), fmean(found.values()), interval_text(interval, _SHARE)))
     columns = ("question", "answer", "units", "share", "95 % interval")
     return Table("answers", "Answers", columns, tuple(rows), units={"share": _SHARE})
 
@@ -308,11 +307,9 @@ def _agreement_table(queue: Queue, ratings: dict[str, Ratings]) -> Table:
 
 
 def _agreement_cells(found: Agreement) -> tuple[Cell, ...]:
-    interval = found.interval
-    bounds = "" if interval is None or interval.low is None else f"{interval.low:.2f} to {interval.high:.2f}"
     # All labels the same: there is no expected disagreement, and no coefficient.
     value = None if found.value != found.value else round(found.value, 3)
-    return value, bounds, found.units
+    return value, interval_text(found.interval, "number", digits=2), found.units
 
 
 def judge_rows(found: JudgeAndPeople) -> tuple[tuple[tuple[str, str], ...], Table]:
@@ -322,15 +319,11 @@ def judge_rows(found: JudgeAndPeople) -> tuple[tuple[tuple[str, str], ...], Tabl
     if corrected is not None:
         facts += [
             ("judge", number(corrected.judge, unit)),
-            ("corrected by people", _between(corrected.value, corrected.interval, unit)),
-            ("bias of the judge", _between(corrected.bias, corrected.bias_interval, unit)),
+            ("corrected by people", estimate(corrected.value, unit, corrected.interval)),
+            ("bias of the judge", estimate(corrected.bias, unit, corrected.bias_interval)),
         ]
     rows = tuple((one.episode, number(one.judge, unit), number(one.people, unit)) for one in found.apart[:MOST_SHOWN])
     return tuple(facts), Table("apart", "Judge and people differ", ("episode", "judge", "people"), rows)
-
-
-def _between(value: float, interval: Interval, unit: str) -> str:
-    return f"{number(value, unit)} [{number(interval.low, unit)}, {number(interval.high, unit)}]"
 
 
 @guard.only(guard.OWNER)

@@ -38,13 +38,11 @@ def test_the_released_dialogues_under_two_simulators(released_talks):
         Played(subject_of(path), scenario.id, simulator_of(path), float(dialogue.final))
         for path, scenario, dialogue in released_talks
     ]
-    scores: dict = {}
-    for row in rows:
-        scores.setdefault(row.simulator, {}).setdefault(row.subject, {})[row.scenario] = row.final
-    found = simulators.leniency("gpt-4o", scores["gpt-4o"], scores["deepseek-v3"])
+    table = cube(rows)
+    found = simulators.leniency(table, table.simulators.index("gpt-4o"), table.simulators.index("deepseek-v3"))
     assert min(found.gaps.values()) == pytest.approx(11.68) and max(found.gaps.values()) == pytest.approx(28.05)
     assert found.difference.difference == pytest.approx(16.8, abs=0.1)
-    [rho] = simulators.rank_agreements(cube(rows))
+    [rho] = simulators.rank_agreements(table)
     assert rho.rho == 1 and rho.interval.low < 0.5, "four subjects agree, and could have disagreed"
 
 
@@ -60,9 +58,9 @@ def test_unbalanced_designs_are_handled_without_a_warning(kept):
 
 
 def test_leniency_by_hand():
-    reference = {"a": {"x": 10.0, "y": 30.0}, "b": {"x": 20.0, "y": 40.0}}
-    twice = {name: {item: 20 + 2 * value for item, value in values.items()} for name, values in reference.items()}
-    found = simulators.leniency("kind", twice, reference)
-    assert found.dialogues == 4 and found.difference.difference == pytest.approx(20 + 25)
+    felt = {("a", "x"): 10.0, ("a", "y"): 30.0, ("b", "x"): 20.0, ("b", "y"): 40.0}
+    rows = [Played(*place, "stern", value) for place, value in felt.items()]
+    found = simulators.leniency(cube([*rows, *(Played(*place, "kind", 20 + 2 * felt[place]) for place in felt)]), 1)
+    assert found.simulator == "kind" and found.dialogues == 4 and found.difference.difference == pytest.approx(20 + 25)
     assert found.gaps == {"a": pytest.approx(40), "b": pytest.approx(50)}
-    assert simulators.leniency("kind", {"z": {"x": 1.0}}, reference) is None
+    assert simulators.leniency(cube([*rows, Played("z", "x", "kind", 1.0)]), 1) is None

@@ -182,13 +182,9 @@ def read_schema(path: Path | None, language: str) -> TalkSchema:
     return schema
 
 
-def read_seeds(path: Path | None, language: str) -> Seeds:
-    """The seed pools, bundled or the user's."""
-    where = path or DATA / f"seeds.{language}.toml"
-    seeds = _read(where, Seeds, "a file of seed pools")
-    if len(seeds.traits) < 3 or len(seeds.remarks) < 3 or not seeds.ages or not seeds.themes:
-        raise DataError("seed pools too small; needed: three traits, three remarks, an age, a theme", where)
-    return seeds
+def read_seeds(language: str) -> Seeds:
+    """The bundled seed pools."""
+    return _read(DATA / f"seeds.{language}.toml", Seeds, "a file of seed pools")
 
 
 def _read(path: Path, kind: type[ReplyT], what: str) -> ReplyT:

@@ -277,9 +277,8 @@ def build_scenarios(context: CommandContext, options: Settings) -> Result:
     if language == EVERY:
         known = ", ".join(languages_in(BUNDLED))
         raise UsageError(f"--language all is not supported here: build one language at a time; allowed: {known}.")
-    schema = build.read_schema(_path(options, "schema"), language)
-    seeds = build.read_seeds(_path(options, "seeds"), language)
-    briefs = list(build.briefs(options.whole("count"), language, schema, seeds, context.seed))
+    schema = build.read_schema(Path(options.text("schema")) if options.text("schema") else None, language)
+    briefs = list(build.briefs(options.whole("count"), language, schema, build.read_seeds(language), context.seed))
     run = context.play("build", items=briefs)
     view = run.view("build")
     built = [outcome.scenario for _, outcome, _ in view.scored() if isinstance(outcome, Built)]
@@ -292,10 +291,6 @@ def build_scenarios(context: CommandContext, options: Settings) -> Result:
     tables = (_measures_table("build", [run], [run.subject]), *((rejected,) if rows else ()))
     finding = f"{len(kept)} of {len(briefs)} scenarios were accepted; {len(rows)} were rejected."
     return Result(tables=tables, notes=run.summary("build").notes, wrote=wrote, failed=not kept, finding=finding)
-
-
-def _path(options: Settings, name: str) -> Path | None:
-    return Path(options.text(name)) if options.text(name) else None
 
 
 def _events(scenario: Scenario, dialogue: Dialogue, subject: str) -> tuple[Event, ...]:

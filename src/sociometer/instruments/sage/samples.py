@@ -6,7 +6,6 @@ from random import Random
 from sociometer.core.command import Run
 from sociometer.core.errors import UsageError
 from sociometer.core.task import AnyRun
-from sociometer.core.words import grouped
 from sociometer.instruments.sage.analyses.candour import JudgedTalk
 from sociometer.instruments.sage.analyses.stability import Context, contexts
 from sociometer.instruments.sage.dialogue import REHEARSAL, Dialogue, StoredDialogue, is_rehearsed
@@ -122,9 +121,3 @@ def simulator_of_run(run: Run) -> str:
     task = any_task(run)
     named = (each.dialogue.simulator for each in stored_dialogues(run, task))
     return next(filter(None, named), run.view(task).roles.get("simulator", "unnamed simulator"))
-
-
-def finals(run: Run) -> dict[str, float]:
-    """The final emotion by scenario, repeats averaged."""
-    values = grouped((each.scenario.id, float(each.dialogue.final)) for each in stored_dialogues(run))
-    return {name: sum(found) / len(found) for name, found in values.items()}

@@ -1,8 +1,7 @@
 """Simulators compared: rank agreement and leniency; their command."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import combinations
-from statistics import fmean
 
 import numpy as np
 from msgspec import Struct, structs
@@ -29,8 +28,6 @@ from sociometer.statistics.paired import PairedDifference, paired_difference
 from sociometer.statistics.ranking import rank_correlations
 
 DRAWS = 4_000
-_BySubject = Mapping[str, Mapping[str, float]]
-"""Final emotions by subject and scenario."""
 
 
 class Played(Struct, frozen=True):
@@ -148,42 +145,35 @@ def _central(sample: Floats, table: Cube) -> Interval:
     return Interval(low, high, 0.95, EXPANDED_BOOTSTRAP, count)
 
 
-def leniency(simulator: str, theirs: _BySubject, reference: _BySubject) -> Leniency | None:
-    """A simulator against the reference on the dialogues (subject and scenario) that both have; None without any."""
-    pairs = {
-        subject: [(theirs[subject][name], reference[subject][name], name) for name in shared]
-        for subject in sorted(set(theirs) & set(reference))
-        if (shared := sorted(set(theirs[subject]) & set(reference[subject])))
-    }
-    every = [pair for found in pairs.values() for pair in found]
-    if len(every) < 2:
+def leniency(table: Cube, simulator: int, base: int = 0) -> Leniency | None:
+    """A simulator against another on the dialogues (subject and scenario) that both have; None without two of them."""
+    apart = table.cells[:, :, simulator] - table.cells[:, :, base]
+    scenarios, subjects = np.nonzero(~np.isnan(apart))
+    if scenarios.size < 2:
         return None
-    own, base = [one for one, _, _ in every], [two for _, two, _ in every]
-    difference = paired_difference(base, own, [scenario for _, _, scenario in every])
-    gaps = {subject: fmean(one - two for one, two, _ in found) for subject, found in pairs.items()}
-    return Leniency(simulator, len(every), fmean(own), difference, gaps)
+    own, other = (table.cells[scenarios, subjects, one] for one in (simulator, base))
+    difference = paired_difference(other, own, [table.scenarios[at] for at in scenarios])
+    gaps = {table.subjects[at]: float(np.nanmean(apart[:, at])) for at in np.unique(subjects)}
+    return Leniency(table.simulators[simulator], scenarios.size, float(own.mean()), difference, gaps)
 
 
 def simulators(context: CommandContext, options: Settings) -> Result:
-    """Rank agreement and leniency, with intervals."""
+    """Rank agreement, and leniency compared with the simulator of the first run, with intervals."""
     runs = [context.run(reference) for reference in options.texts("runs")]
-    scores: dict[str, dict[str, dict[str, float]]] = {}
+    known = set[tuple[str, str]]()
     played: list[Played] = []
     for run in runs:
         name = samples.simulator_of_run(run)
-        if run.subject in scores.setdefault(name, {}):
+        if (run.subject, name) in known:
             raise UsageError(f"two runs of '{run.subject}' with the simulator '{name}'; give one of each.")
-        scores[name][run.subject] = samples.finals(run)
+        known.add((run.subject, name))
         played += [
             Played(run.subject, each.scenario.id, each.dialogue.simulator, float(each.dialogue.final), each.cluster)
             for each in samples.stored_dialogues(run)
         ]
-    base = options.text("reference") or next(iter(scores))
-    if base not in scores:
-        raise UsageError(f"no run with the simulator '{base}'; there are: {', '.join(scores)}.")
     table = cube(played)
-    found = [leniency(name, theirs, scores[base]) for name, theirs in scores.items() if name != base]
-    gaps = [each for each in found if each is not None]
+    base = next(iter(table.simulators), samples.simulator_of_run(runs[0]))
+    gaps = [found for at in range(1, len(table.simulators)) if (found := leniency(table, at)) is not None]
     notes = stand_in_notes(run.view(samples.dialogue_task(run)) for run in runs)
     tables = (_agreement(table), _leniency(gaps, base))
     return Result(tables=tables, finding="\n".join(_more_lenient(gaps, base)), notes=tuple(notes))

@@ -109,7 +109,7 @@ def _norm(
         similarity_below=_percentiles(known),
         similarity_mean=float(known.mean()),
         similarity_deviation=float(known.std(ddof=1)),
-        alpha=cronbach_alpha(whole, minimum_subjects=FEWEST_PEOPLE).value,
+        alpha=cronbach_alpha(whole).value,
         evenness=float(np.mean(evens)),
         order=order,
         deviations=dict(zip(scenarios, np.nanstd(distances, axis=0, ddof=1).tolist(), strict=True)),

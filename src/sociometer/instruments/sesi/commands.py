@@ -66,18 +66,10 @@ def probe(context: CommandContext, options: Settings) -> Result:
         probes.append(probing.probe_of(shown, runs))
         stand_ins += stand_in_notes([runs[CONTROL]])
     tests = probing.factor_table(probes, wanted, noise)
-    tables = [
-        tests,
-        probing.change_table(probes, (*wanted, *noise)),
-        probing.contrast_table(probes),
-    ]
-    more = [
-        probing.ratio_table(probes, wanted),
-        probing.ability_table(probes, wanted),
-        probing.most_moved(probes, wanted, noise),
-    ]
+    tables = [tests, probing.change_table(probes, (*wanted, *noise)), probing.contrast_table(probes)]
+    by_ability = probing.ability_table(probes, wanted)
     compared = f"{len(wanted)} conditions were compared with the control."
-    notes.insert(0, f"{compared} Stars in figures and in the table of change ratios show uncorrected p.")
+    notes.insert(0, f"{compared} Stars show uncorrected p.")
     if noise:
         notes.append(f"The noise floor comes from {len(noise)} conditions without meaning: {', '.join(noise)}.")
     notes += stand_ins
@@ -86,7 +78,7 @@ def probe(context: CommandContext, options: Settings) -> Result:
         tuple(dict.fromkeys(notes)),
         probe_figures(probes, wanted),
         finding=probing.finding(tests),
-        more=tuple(table for table in more if table.rows),
+        more=(by_ability,) if by_ability.rows else (),
     )
 
 

@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from sociometer.core.measure import Figure, Summary, Table
 from sociometer.core.task import AnyRun
 from sociometer.instruments._blind.control import control_figure
-from sociometer.instruments.sesi.build.draft import Draft
 from sociometer.instruments.sesi.conditions import CONTROL
-from sociometer.instruments.sesi.errors import CAUSES, Verdict, WrongAnswer
+from sociometer.instruments.sesi.errors import CAUSES
 from sociometer.instruments.sesi.items import ABILITIES, FIGURES, Question
 from sociometer.instruments.sesi.scoring import meanings
 from sociometer.reading import ChoiceAnswer
@@ -80,7 +79,7 @@ def cause_figure(summaries: Sequence[Summary], people: Mapping[str, Mapping[str,
 
 
 def beside(item: object, outcome: object) -> Figure | None:
-    """The figure shown next to a transcript: the options with the picked and the right one, or the judge's verdict."""
+    """The figure shown next to a transcript: the options with the picked and the right one."""
     if isinstance(item, Question) and isinstance(outcome, ChoiceAnswer):
         kinds = item.kinds or ("",) * 4
         rows = tuple(
@@ -90,11 +89,4 @@ def beside(item: object, outcome: object) -> Figure | None:
         columns = ("letter", "option", "kind", "picked", "right")
         note = meanings(dict.fromkeys(kind.partition(":")[0] for kind in kinds))
         return FIGURES("options", table=Table("options", "Options", columns, tuple(sorted(rows)), note))
-    if isinstance(item, WrongAnswer) and isinstance(outcome, Verdict):
-        row = (outcome.cause or "unreadable", outcome.reason)
-        return FIGURES("verdict", table=Table("verdict", "The judge", ("cause", "reason"), (row,)))
-    if isinstance(outcome, Draft):
-        lines = tuple((entry.kind, entry.text, entry.entailment) for entry in outcome.candidates)
-        table = Table("candidates", "Candidates", ("kind", "answer", "entailment"), lines, outcome.problem)
-        return FIGURES("candidates", table=table)
     return None

@@ -92,17 +92,6 @@ def ability_table(probes: Sequence[Probe], names: Sequence[str]) -> Table:
     return TABLES("abilities", lines)
 
 
-def ratio_table(probes: Sequence[Probe], names: Sequence[str]) -> Table:
-    """The change ratio of every condition with its own interval, as in Fig. 3."""
-    lines: list[tuple[Cell, ...]] = []
-    for probe in probes:
-        for change in compare(probe, names):
-            bounds = ratio_interval(probe, [change.condition])
-            line = (probe.subject, change.condition, change.ratio, bounds.low, bounds.high, change.stars)
-            lines.append((*line, change.paired.items))
-    return TABLES("ratios", lines)
-
-
 @cache
 def _weights(clusters: int) -> Floats:
     """How often each cluster is in each of 2,000 bootstrap draws; the same for every condition, and drawn once."""
@@ -131,20 +120,6 @@ def _line(subject: str, ability: str, change: Change) -> tuple[Cell, ...]:
         paired.interval.low, paired.interval.high, change.p_holm, paired.p_value, change.stars,
         change.p_benjamini_hochberg, paired.items,
     )  # fmt: skip
-
-
-def most_moved(probes: Sequence[Probe], names: Sequence[str], noise: Sequence[str] = ()) -> Table:
-    """The mean size of each ability's change, in either direction (the paper: empathy, concern and influence most)."""
-    lines: list[tuple[Cell, ...]] = []
-    for probe in probes:
-        for ability in ABILITIES:
-            moved, idle = (
-                [abs(change.paired.difference) for change in compare(probe, group, ability)] for group in (names, noise)
-            )
-            if moved:
-                floor = sum(idle) / len(idle) if idle else None
-                lines.append((probe.subject, ability, sum(moved) / len(moved), floor, len(moved)))
-    return TABLES("moved", lines)
 
 
 def contrast_table(probes: Sequence[Probe]) -> Table:

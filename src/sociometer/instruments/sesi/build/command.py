@@ -20,7 +20,7 @@ from sociometer.statistics.formatting import stand_in_notes
 def build(context: CommandContext, options: Settings) -> Result:
     """Builds items from posts: every reply is journaled, so running it again asks nothing and writes the same."""
     out = Path(options.text("to"))
-    found, rejected = filter_posts(_raw_posts(options), options.whole("min-comments"))
+    found, rejected = filter_posts(_raw_posts(options))
     if not found and not rejected:
         raise UsageError("the files contain no posts; give JSON lines as in public dumps.")
     if not found:

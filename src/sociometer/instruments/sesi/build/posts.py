@@ -79,11 +79,11 @@ def read_posts(paths: Iterable[Path]) -> list[RawPost]:
     return [_raw(head, comments.get(name, {})) for name, head in heads.items()]
 
 
-def filter_posts(found: Iterable[RawPost], least_comments: int = TOP) -> tuple[list[Post], list[Rejection]]:
+def filter_posts(found: Iterable[RawPost]) -> tuple[list[Post], list[Rejection]]:
     """The posts that pass every filter, with their five top comments, and the others with the reason."""
     posts, rejected, seen = [], [], set()
     for raw in found:
-        reason = _reason(raw, least_comments)
+        reason = _reason(raw)
         text = " ".join(raw.body.lower().split())
         if not reason and text in seen:
             reason = "the same text was posted before"
@@ -109,7 +109,7 @@ def split_tldr(body: str) -> tuple[str, str]:
     return (rest.strip() or after), first.strip()
 
 
-def _reason(raw: RawPost, least_comments: int) -> str:
+def _reason(raw: RawPost) -> str:
     if raw.body.strip() in _GONE:
         return "the text was removed"
     if not raw.is_text or _LINK.search(raw.body):
@@ -117,8 +117,8 @@ def _reason(raw: RawPost, least_comments: int) -> str:
     updates = len(_UPDATE.findall(f"{raw.title}\n{raw.body}"))
     if updates > 1:
         return f"several updates ({updates})"
-    if len(raw.comments) < least_comments:
-        return f"too few comments ({len(raw.comments)} of {least_comments})"
+    if len(raw.comments) < TOP:
+        return f"too few comments ({len(raw.comments)} of {TOP})"
     return ""
 
 
