@@ -1,8 +1,8 @@
 """The same practice talks through every door: are the rollouts equal, and how many talks does a CPU second give?
 
-    python bench/environments.py --openenv ENV/bin/python --verifiers ENV/bin/python
+    python bench/environments.py --openenv ENV/bin/python --ors ENV/bin/python --verifiers ENV/bin/python
 
-Each option names a Python that has Sociometer and the client's package (`openenv`, `verifiers`); a door
+Each option names a Python that has Sociometer and the client's package (`openenv`, `openreward`, `verifiers`); a door
 without one is left out. 200 talks of four turns, 64 at a time; the person and the policy are functions that go by
 words. CPU time is that of the process that plays the talks: the server's, or for verifiers all of `vf-eval`. Then 256
 talks at once with a simulator's server that answers 20 % of requests with 429 and drops 5 % of connections.
@@ -69,10 +69,18 @@ async def by_http(url: str, number: int) -> dict:
     return result["metadata"]["rollout"]
 
 
+async def by_ors(url: str, number: int) -> dict:
+    async with ENVIRONMENT.session(split="train", index=number) as session:
+        heard = (await session.get_messages())[-1].blocks[0].text
+        while not (output := await session.call_tool("say", {"reply": policy(heard)})).finished:
+            heard = output.blocks[0].text
+        return output.metadata["rollout"]
+
+
 async def play(door: str, url: str, talks: int, at_once: int) -> list[dict]:
     """All rollouts through a door, in the order of their numbers."""
-    global GYM, CLIENT
-    one = {"in-process": in_process, "openenv": by_openenv, "http": by_http}[door]
+    global GYM, CLIENT, ENVIRONMENT
+    one = {"in-process": in_process, "openenv": by_openenv, "http": by_http, "ors": by_ors}[door]
     if door == "in-process":
         from sociometer.adapters.gym import Gym
 
@@ -81,6 +89,11 @@ async def play(door: str, url: str, talks: int, at_once: int) -> list[dict]:
         import aiohttp
 
         CLIENT = aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0))
+    elif door == "ors":
+        from openreward.api.environments.client import AsyncEnvironmentsAPI
+
+        api = AsyncEnvironmentsAPI(url, api_key="none")
+        ENVIRONMENT = api.get("practice")
     gate = asyncio.Semaphore(at_once)
 
     async def gated(number: int) -> dict:
@@ -92,6 +105,8 @@ async def play(door: str, url: str, talks: int, at_once: int) -> list[dict]:
     finally:
         if door == "http":
             await CLIENT.close()
+        elif door == "ors":
+            await api.aclose()
 
 
 def cpu_of(process: int) -> float:
@@ -189,7 +204,7 @@ def faults(python: str, door: str) -> None:
 
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for door in ("openenv", "verifiers"):
+    for door in ("openenv", "ors", "verifiers"):
         options.add_argument(f"--{door}", default="", metavar="PYTHON")
     for hidden in ("--client", "--url", "--to"):
         options.add_argument(hidden, default="", help=argparse.SUPPRESS)
@@ -202,7 +217,7 @@ def main() -> None:
         Path(chosen.to).write_text(json.dumps({"rollouts": found, "cpu": time.process_time() - began}))
         return
     pythons = {"http": sys.executable}
-    pythons |= {door: getattr(chosen, door) for door in ("openenv", "verifiers") if getattr(chosen, door)}
+    pythons |= {door: getattr(chosen, door) for door in ("openenv", "ors", "verifiers") if getattr(chosen, door)}
     doors(pythons)
     faults(pythons.get("openenv", sys.executable), "openenv" if "openenv" in pythons else "http")
 

@@ -67,6 +67,29 @@ async def by_requests(client, url, number):
     return steps
 
 
+async def events(answer):
+    """The name of the task and its result."""
+    found = re.findall(r"event: (\w+)\ndata: (.*)\n\n", (await answer.read()).decode())
+    return found[0][1], "".join(text for _, text in found[1:])
+
+
+async def called(client, url, session, asked):
+    async with client.post(f"{url}/practice/call", json=asked, headers={"X-Session-ID": session}) as answer:
+        name, text = await events(answer)
+        return name, json.loads(text)
+
+
+async def by_tool(client, url, number):
+    session = {"X-Session-ID": f"s{number}"}
+    async with client.post(f"{url}/create", json={"split": "train", "index": number}, headers=session) as answer:
+        assert answer.status == 200, await answer.text()
+    steps = [None]
+    while not (steps[-1] or {}).get("finished"):
+        asked = {"name": "say", "input": {"reply": say(number, len(steps))}}
+        steps.append((await called(client, url, f"s{number}", asked))[1]["output"])
+    return steps
+
+
 async def in_process(gym, number):
     playing = await gym.reset(gym.item(number))
     steps = [playing.last]
@@ -80,7 +103,7 @@ def test_every_door_gives_the_same_rollouts():
         async with practice() as gym:
             here = [await in_process(gym, number) for number in range(16)]
         async with serving(practice()) as url, aiohttp.ClientSession() as client:
-            doors = (by_socket, by_requests)
+            doors = (by_socket, by_requests, by_tool)
             return here, [await asyncio.gather(*(door(client, url, n) for n in range(16))) for door in doors]
 
     here, found = asyncio.run(played())
@@ -91,6 +114,7 @@ def test_every_door_gives_the_same_rollouts():
         assert {steps[1]["reward"] for steps in rollouts} == {0}
         assert [steps[1]["metadata"]["facts"][0]["kind"] for steps in rollouts] == ["emotion"] * 16
     assert found[0][0][0]["observation"]["messages"] == here[0]["turns"][0]["observation"]["messages"]
+    assert found[2][0][1]["blocks"] == [{"type": "text", "text": "I see."}], "only what is new"
 
 
 def test_the_clients_of_openenv_play_a_rollout():
@@ -114,6 +138,26 @@ def test_the_clients_of_openenv_play_a_rollout():
     assert result.metadata["rollout"]["values"]["truth"] == 1
 
 
+def test_the_clients_of_the_open_reward_standard_play_a_rollout():
+    api = pytest.importorskip("openreward.api.environments.client").AsyncEnvironmentsAPI
+
+    async def played():
+        async with serving(practice(), token="open sesame") as url, api(url, api_key="open sesame") as known:
+            env = known.get("practice")
+            assert (await env.list_splits(), await env.num_tasks("train")) == (["train"], 12)
+            tasks = await env.list_tasks("train")
+            assert [tool.name for tool in await env.list_tools()] == ["say"]
+            async with env.session(tasks[2]) as session:
+                assert [message.role for message in await session.get_messages()] == ["system", "user"]
+                output = await session.call_tool("say", {"reply": YES})
+                while not output.finished:
+                    output = await session.call_tool("say", {"reply": YES})
+                return output
+
+    output = asyncio.run(played())
+    assert output.reward == output.metadata["rollout"]["reward"] > 0.5
+
+
 def test_without_the_token_and_from_a_browser_nothing_is_answered():
     async def statuses():
         async with serving(practice(), token="open sesame") as url, aiohttp.ClientSession() as client:
@@ -130,14 +174,17 @@ def test_without_the_token_and_from_a_browser_nothing_is_answered():
         ("reset", {"seed": -1}, 400),
         ("reset", {"seed": "3"}, 400),
         ("step", {"episode_id": "unknown", "action": {"reply": "x"}}, 410),
-        ("sesi/reset", {"seed": 0}, 404),
+        ("create", {"split": "test", "index": 0}, 400),
+        ("create", {"split": "train"}, 400),
+        ("practice/tasks", {"split": "test"}, 400),
+        ("sesi/tasks", {"split": "train"}, 404),
         ("reset", [], 422),
         ("owner", {}, 404),
     ],
 )
 def test_what_is_not_served_is_refused_with_a_reason(path, asked, status):
     async def refused():
-        async with serving(practice()) as url, aiohttp.ClientSession() as client:
+        async with serving(practice()) as url, aiohttp.ClientSession(headers={"X-Session-ID": "a"}) as client:
             answer = await client.post(f"{url}/{path}", json=asked)
             return answer.status, (await answer.json())["detail"]
 
@@ -152,7 +199,7 @@ def test_a_failure_of_the_simulator_has_a_reason_and_no_reward():
         async def played():
             gym = Gym("practice", simulator=f"vllm/person@{server.url}#1", settings=SETTINGS)
             async with serving(gym) as url, aiohttp.ClientSession() as client:
-                return [(await door(client, url, 0))[-1] for door in (by_socket, by_requests)]
+                return [(await door(client, url, 0))[-1] for door in (by_socket, by_requests, by_tool)]
 
         ends = asyncio.run(played())
     for end in ends:
@@ -193,6 +240,21 @@ def test_pings_of_a_client_are_answered_while_the_person_thinks():
 
     first, answer = asyncio.run(pinged())
     assert first.type is aiohttp.WSMsgType.PONG and answer["type"] == "observation"
+
+
+def test_a_lost_connection_of_a_call_is_taken_up_again():
+    async def resumed():
+        async with serving(practice()) as url, aiohttp.ClientSession() as client:
+            await client.post(f"{url}/create", json={"task_spec": {"index": 0}}, headers={"X-Session-ID": "s"})
+            asked = {"name": "say", "input": {"reply": YES}}
+            name, first = await called(client, url, "s", asked)
+            again = await called(client, url, "s", {**asked, "task_id": name})
+            wrong = await called(client, url, "s", {"name": "shout", "input": {}})
+            return first, again[1], wrong[1]
+
+    first, again, wrong = asyncio.run(resumed())
+    assert first == again and not first["output"]["finished"], "the reply is handed in once"
+    assert (wrong["ok"], wrong["reason"]) == (False, "not_found")
 
 
 def test_none_of_many_rollouts_is_lost_to_rate_limits_and_dropped_connections():

@@ -1,12 +1,14 @@
-"""A training environment for trainers in other processes, by OpenEnv.
+"""A training environment for trainers in other processes, by OpenEnv and by the Open Reward Standard (ORS).
 
-OpenEnv's clients keep a WebSocket (`/ws`) for each rollout; `/reset` and `/step` do the same with an `episode_id`. The
-seed counts the items of the gym, none of which is in a test.
+OpenEnv's clients keep a WebSocket (`/ws`) for each rollout; `/reset` and `/step` do the same with an `episode_id`. ORS
+lists tasks, and a session has one tool, `say`. Both play the rollouts of one gym: OpenEnv's seed and the index of a
+task of ORS count its items, none of which is in a test.
 """
 
 import asyncio
 import hmac
 import logging
+import re
 import time
 import uuid
 from collections.abc import AsyncIterator
@@ -16,13 +18,19 @@ import msgspec
 from aiohttp import WSMsgType, web
 
 from sociometer.adapters.alarm import Eavesdropper
-from sociometer.adapters.gym import Action, Gym, Playing, Reason, Step
+from sociometer.adapters.gym import Action, Gym, Playing, Reason, Step, new_text
 from sociometer.core.errors import SociometerError
 from sociometer.core.version import __version__
 
 IDLE_SECONDS = 900.0
 """After so long without a word of its trainer a rollout is given up."""
 MOST_SESSIONS, MOST_BYTES = 4096, 2**22
+_PING_SECONDS = 10.0
+_SPLIT = "train"
+_PIECES = re.compile(r"[^ ].{0,16383} *", re.DOTALL)
+"""Parts of a long event; ORS's client strips the spaces that a part begins with, and reads no line of 128 KB."""
+_INPUT = {"type": "object", "properties": {"reply": {"type": "string"}}, "required": ["reply"]}
+_SAY = {"name": "say", "description": "Say this to the other, and hear what they answer.", "input_schema": _INPUT}
 
 
 class _Refused(SociometerError):
@@ -39,15 +47,20 @@ class _Seat:
     def __init__(self, playing: Playing, number: int) -> None:
         self.playing, self.number, self.used = playing, number, time.monotonic()
         self.busy = asyncio.Lock()
+        self.call: tuple[str, asyncio.Task[bytes]] | None = None
+        """The last call of ORS: a client asks again for its answer after a lost connection."""
 
-    def result(self, step: Step, **more: str) -> dict[str, Any]:
-        """A step as OpenEnv's clients read it; `metadata` has what they have no field for, at the end the rollout."""
+    def told(self, step: Step) -> dict[str, Any]:
+        """What no field of the protocols has; at the end the whole rollout."""
         if step.observation is None and step.reward is None:
             logging.getLogger(__name__).warning("rollout %d %s: %s", self.number, step.reason, step.failure)
         told = {name: getattr(step, name) for name in ("part", "facts", "terminated", "truncated", "reason", "failure")}
-        told |= {"rollout": self.playing.rollout} if step.observation is None else {}
-        done = step.observation is None
-        return {"observation": step.observation or {}, "reward": step.reward, "done": done, "metadata": told | more}
+        return told | ({"rollout": self.playing.rollout} if step.observation is None else {})
+
+    def result(self, step: Step, **more: str) -> dict[str, Any]:
+        """A step as OpenEnv's clients read it."""
+        told, done = {**self.told(step), **more}, step.observation is None
+        return {"observation": step.observation or {}, "reward": step.reward, "done": done, "metadata": told}
 
 
 class EnvironmentServer:
@@ -61,9 +74,12 @@ class EnvironmentServer:
         self._hearing: set[asyncio.Task[None]] = set()
         self._next = 0
         about = {"name": gym.environment.name, "description": gym.environment.help, "version": __version__}
+        tools = {"tools": [_SAY], "message_block_types": ["text"]}
         self._facts: dict[str, object] = {
-            "health": {"status": "healthy"}, "metadata": about,
-            "schema": {"action": msgspec.json.schema(Action), "observation": {}, "state": {}},
+            "health": {"status": "healthy"}, "metadata": about, "version": {"version": __version__}, "tools": tools,
+            "schema": {"action": msgspec.json.schema(Action), "observation": {}, "state": {}}, "task_tools": tools,
+            "list_environments": [about["name"]], "splits": [{"name": _SPLIT, "type": _SPLIT}],
+            "num_tasks": {"num_tasks": gym.count},
         }  # fmt: skip
 
     def application(self) -> web.Application:
@@ -95,23 +111,25 @@ class EnvironmentServer:
     async def _answer(self, request: web.Request) -> web.StreamResponse:
         """Browsers, who send an origin, and clients without the token get no answer but an error."""
         given = request.headers.get("X-API-Key") or request.headers.get("Authorization", "").removeprefix("Bearer ")
-        name = request.match_info["path"]
+        environment, _, name = request.match_info["path"].rpartition("/")
         try:
             if "Origin" in request.headers:
                 raise _Refused("this server is for trainers, not for browsers.", 403)
             if self._token and not hmac.compare_digest(given.encode("utf-8", "replace"), self._token):
                 raise _Refused("the token is missing or wrong; send 'Authorization: Bearer TOKEN'.", 401)
+            if environment.lower() not in ("", self._gym.environment.name):
+                raise _Refused(f"there is no environment '{environment}' here.", 404)
             if name == "ws":
                 return await self._websocket(request)
+            session = request.headers.get("X-Session-ID", "").strip()
             asked = msgspec.json.decode(await request.read() or b"{}", type=dict[str, Any])
-            if name == "reset":
-                return _json(await self._reset(str(asked.get("episode_id") or uuid.uuid4().hex), asked))
-            if name == "step":
-                seat = self._seat(str(asked.get("episode_id")))
-                return _json(seat.result(await self._spoken(seat, asked.get("action"))))
-            if name not in self._facts:
-                raise _Refused(f"there is no '/{name}' here.", 404)
-            return _json(self._facts[name])
+            if asked.get("split", _SPLIT) != _SPLIT:
+                raise _Refused(f"there is no split '{asked['split']}'; the only one is '{_SPLIT}'.")
+            if name == "create_session":
+                return await _stream(request, uuid.uuid4().hex)
+            if name == "call":
+                return await _stream(request, *self._call(asked, session))
+            return _json(self._facts[name] if name in self._facts else await self._done(name, asked, session))
         except SociometerError as error:
             return _json({"detail": str(error)}, error.status if isinstance(error, _Refused) else 400)
         except msgspec.MsgspecError as error:
@@ -122,7 +140,7 @@ class EnvironmentServer:
         if number is None:
             number, self._next = self._next, self._next + 1
         if not isinstance(number, int) or isinstance(number, bool) or number < 0:
-            raise _Refused(f"a seed is a whole number from 0, not {number!r}; it counts the items.")
+            raise _Refused(f"a seed or an index is a whole number from 0, not {number!r}; it counts the items.")
         if len(self._seats) >= MOST_SESSIONS:
             raise _Refused(f"{MOST_SESSIONS} sessions are open; try again later.", 503, "CAPACITY_REACHED")
         playing = await self._gym.reset(self._gym.item(number))
@@ -156,6 +174,36 @@ class EnvironmentServer:
             self._hearing.add(hearing)
             hearing.add_done_callback(self._hearing.discard)
         return step
+
+    async def _done(self, name: str, asked: dict[str, Any], session: str) -> object:
+        """The answer to a request: the first two are OpenEnv's, the others those of ORS."""
+        match name:
+            case "reset":
+                return await self._reset(str(asked.get("episode_id") or uuid.uuid4().hex), asked)
+            case "step":
+                seat = self._seat(str(asked.get("episode_id")))
+                return seat.result(await self._spoken(seat, asked.get("action")))
+            case "task":
+                return {"task": {"index": asked.get("index")}, "env_name": self._gym.environment.name}
+            case "tasks" | "task_range":
+                chosen = range(self._gym.count)[asked.get("start") : asked.get("stop")]
+                return {"tasks": [{"index": number} for number in chosen], "env_name": self._gym.environment.name}
+            case "create":
+                if not session or session in self._seats:
+                    raise _Refused("give a session of its own in the header X-Session-ID.")
+                await self._begin(session, (asked.get("task_spec") or asked).get("index", -1))
+            case "delete" | "delete_session":
+                self._leave(session)
+            case "ping":
+                self._seat(session)
+            case "messages":
+                said = self._seat(session).playing.messages
+                return [{"role": one.role, "blocks": [_block(one.content)]} for one in said]
+            case "prompt":
+                return [_block("\n\n".join(one.content for one in self._seat(session).playing.messages))]
+            case _:
+                raise _Refused(f"there is no '/{name}' here.", 404)
+        return {"sid": session}
 
     async def _reset(self, session: str, asked: dict[str, Any]) -> dict[str, Any]:
         seat = await self._begin(session, asked.get("seed"))
@@ -204,6 +252,48 @@ class EnvironmentServer:
             code = error.code if isinstance(error, _Refused) else "VALIDATION_ERROR"
             return {"type": "error", "data": {"message": str(error), "code": code}}
 
+    def _call(self, asked: dict[str, Any], session: str) -> tuple[str, "asyncio.Task[bytes]"]:
+        seat = self._seat(session)
+        if "task_id" not in asked:
+            seat.call = uuid.uuid4().hex, asyncio.create_task(self._say(seat, asked))
+        if seat.call is None or seat.call[0] != asked.get("task_id", seat.call[0]):
+            raise _Refused("this call is not known here.", 410)
+        return seat.call
+
+    async def _say(self, seat: _Seat, asked: dict[str, Any]) -> bytes:
+        """The result of a call of the tool, as JSON."""
+        before, failed = seat.playing.last.observation, {"ok": False, "reason": "episode_finished"}
+        if asked.get("name") != "say":
+            wrong = f"unknown tool '{asked.get('name')}'; the only one is 'say'."
+            return msgspec.json.encode({**failed, "error": wrong, "reason": "not_found"})
+        try:
+            step = await self._spoken(seat, asked.get("input"))
+        except msgspec.ValidationError as error:
+            return msgspec.json.encode({**failed, "error": str(error), "reason": "input_validation"})
+        except _Refused as error:
+            return msgspec.json.encode({**failed, "error": str(error)})
+        heard = [_block(new_text(before, step.observation))] if step.observation is not None else []
+        done = step.observation is None
+        output = {"blocks": heard, "metadata": seat.told(step), "reward": step.reward, "finished": done}
+        return msgspec.json.encode({"ok": True, "output": output})
+
+
+def _block(text: str) -> dict[str, str]:
+    return {"type": "text", "text": text}
+
 
 def _json(content: object, status: int = 200) -> web.Response:
     return web.Response(body=msgspec.json.encode(content), status=status, content_type="application/json")
+
+
+async def _stream(request: web.Request, name: str, task: "asyncio.Task[bytes] | None" = None) -> web.StreamResponse:
+    """The name of a task and its result as server-sent events; comments keep the connection open."""
+    response = web.StreamResponse(headers={"Content-Type": "text/event-stream", "Cache-Control": "no-cache"})
+    await response.prepare(request)
+    await response.write(f"event: task_id\ndata: {name}\n\n".encode())
+    while task is not None and not (await asyncio.wait((task,), timeout=_PING_SECONDS))[0]:
+        await response.write(b": still playing\n\n")
+    pieces = _PIECES.findall(task.result().decode()) if task is not None else [""]
+    events = [f"event: chunk\ndata: {piece}\n\n" for piece in pieces[:-1]] + [f"event: end\ndata: {pieces[-1]}\n\n"]
+    await response.write("".join(events).encode())
+    return response

@@ -73,6 +73,13 @@ class Observation(Struct, frozen=True, omit_defaults=True):
         return cls(request.messages, form.schema if isinstance(form, Schema) else None, request.sampling)
 
 
+def new_text(before: Observation | None, after: Observation) -> str:
+    """What the policy reads for the first time, for trainers that keep the conversation themselves."""
+    known = before.messages if before is not None else ()
+    goes_on = known and after.messages[: len(known)] == known
+    return "\n\n".join(one.content for one in (after.messages[len(known) + 1 :] if goes_on else after.messages))
+
+
 class Action(Struct, frozen=True, omit_defaults=True):
     """A reply of the policy, and what the trainer wants to keep with it."""
 
@@ -205,7 +212,12 @@ class Gym:
 
     def items(self, count: int | None = None) -> Iterator[TrainingItem]:
         """The items to play, over and over with new seeds if `count` is larger than their number."""
-        return map(self.item, range(len(self._items) if count is None else count))
+        return map(self.item, range(self.count if count is None else count))
+
+    @property
+    def count(self) -> int:
+        """How many items there are."""
+        return len(self._items)
 
     def item(self, place: int) -> TrainingItem:
         """The item at a place; behind the last one they begin again with another seed."""

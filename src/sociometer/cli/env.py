@@ -88,6 +88,6 @@ class _Environments(click.Group):
 
 command = Group(
     "env",
-    commands=[_Environments("serve", help="Serve a training environment by OpenEnv.")],
+    commands=[_Environments("serve", help="Serve a training environment by OpenEnv and the Open Reward Standard.")],
     help="Serve a training environment to trainers in other processes.",
 )
