@@ -73,6 +73,10 @@ class DataError(UsageError):
         super().__init__(where + message)
 
 
+class FileMissing(DataError):
+    """An official file is not on this machine."""
+
+
 class StoreError(SociometerError):
     """The store cannot be opened, read or written."""
 
