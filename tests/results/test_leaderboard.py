@@ -204,7 +204,7 @@ def test_only_a_mismatch_without_a_reason_fails():
     table = reproduction_table("seceu", [*figures, wrong])
     assert [row[4] for row in table.rows] == ["does not hold", "does not hold", "holds"]
     assert [row[5] for row in table.rows] == ["the printed score was rounded", "no reason is known", ""]
-    assert "3 numbers of the paper: 1 hold, 2 do not hold, 0 cannot be checked." in table.note
+    assert "3 numbers of the paper: 1 holds, 2 do not hold, 0 cannot be checked." in table.note
 
 
 def test_a_ranking_shows_the_interval_of_the_runs_own_summary():

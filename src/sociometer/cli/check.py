@@ -58,6 +58,8 @@ def _check(what: str | None, runs: tuple[str, ...], store: StorePlace | None, di
         return _machine(store, display)
     if what == "store":
         return _store(runs, store, display)
+    if what not in cards() and (Path(what).suffix or Path(what).is_file() or "://" in what):
+        raise UsageError(f"'{what}' is not an instrument. To check a store: {hint('check store --store', what)}")
     return _instrument(what, display)
 
 
