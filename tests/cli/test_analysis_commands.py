@@ -307,6 +307,13 @@ def test_the_id_of_a_run_that_is_not_in_the_store_is_called_a_run(call):
     assert "unknown instrument 'secue'; did you mean 'seceu'?" in call("compare", "secue")[1]
 
 
+def test_the_table_of_several_subjects_says_whose_replies_are_unreadable(tmp_path, capsys):
+    models = [f"--model=baseline/{name}" for name in ("random", "refuse", "oracle")]
+    assert run_command(["run", "sesi", *models, "--limit", "12", "--store", str(tmp_path / "s.db"), "--quiet"]) == 0
+    out = capsys.readouterr().out
+    assert "items\tunreadable" in out and "\t12\tbaseline/refuse 12\n" in out
+
+
 def test_profile_shows_one_subject_over_all_instruments(call):
     code, text = call("compare", "--profile", "baseline/first")
     assert code == 0
