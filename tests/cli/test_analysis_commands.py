@@ -314,6 +314,26 @@ def test_the_table_of_several_subjects_says_whose_replies_are_unreadable(tmp_pat
     assert "items\tunreadable" in out and "\t12\tbaseline/refuse 12\n" in out
 
 
+def test_a_report_with_official_items_says_so_once_and_how_to_leave_them_out(tmp_path, capsys, official_data):
+    store, to = ["--store", str(tmp_path / "s.db")], ["--to", str(tmp_path / "r.html")]
+    for model, items in (
+        ("first", ["--data", str(official_data)]),
+        ("last", ["--data", str(official_data)]),
+        ("random", []),
+    ):
+        chosen = ["--official"] * bool(items)
+        assert run_command(["run", "sesi", f"--model=baseline/{model}", "--limit", "8", *chosen, *items, *store]) == 0
+    for words, times in (
+        (["baseline/first", "baseline/last"], 1),
+        (["baseline/first", "--evidence", "0"], 0),
+        (["baseline/random"], 0),
+    ):
+        capsys.readouterr()
+        assert run_command(["report", *words, *to, *store]) == 0
+        told = capsys.readouterr().err
+        assert told.count("has official items of sesi word for word") == told.count("--evidence 0 leaves") == times
+
+
 def test_profile_shows_one_subject_over_all_instruments(call):
     code, text = call("compare", "--profile", "baseline/first")
     assert code == 0
