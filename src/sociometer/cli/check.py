@@ -176,13 +176,11 @@ def _bundle(path: Path, display: Display) -> int:
         bundle = read_bundle(path)
         done = check_bundle(bundle, load, store, rules=stopping_rule)
     run, config = bundle.run, bundle.run.manifest.config
-    lacking = f"; {done.failed} failed and cannot be checked" if done.failed else ""
-    finding = (
-        f"not checked: {done.why_not} All digests match; none of {done.episodes} episodes recomputed."
-        if done.why_not
-        else f"{done.recomputed} of {done.episodes} episodes recomputed from their replies{lacking}, all numbers"
-        f" {'of the others ' if done.failed else ''}agree; consistent."
-    )
+    finding = f"not checked: {done.why_not} All digests match; none of {done.episodes} episodes recomputed."
+    if not done.why_not:
+        lacking = f"; {done.failed} failed and cannot be checked" if done.failed else ""
+        finding = f"{done.recomputed} of {done.episodes} episodes recomputed from their replies{lacking}, all numbers"
+        finding += f" {'of the others ' if done.failed else ''}agree; consistent."
     notes = [*_what_replies_say(done, card_of(config.instrument)), f"plan {run.plan}", f"root {bundle.root}"]
     if config.until is not None and config.until.half_width is None and not done.why_not:
         notes.append("The run stopped early after comparisons with other runs; these are taken from the file.")

@@ -47,8 +47,6 @@ class AuthorsPrompt(Struct, frozen=True):
     """Gives the text with our placeholders from that file."""
     printed: str = ""
     """Where the paper prints it, for a prompt without a file."""
-    instead: str = ""
-    """The options that play prompts with a file, for a prompt without one."""
     language: str = "en"
 
     @property
@@ -74,7 +72,6 @@ def authors_texts(
             raise DataError(
                 f"the authors released no file with this prompt; it is printed in {prompt.printed}. Write it to"
                 f" DIR/{prompt.place} with {names} in place of the example, and add --prompts DIR."
-                + (f" Without it, these can be played: {prompt.instead}." if prompt.instead else "")
             )
         if (there := placeholders_of(text)) != prompt.placeholders:
             both = (", ".join(f"{{{name}}}" for name in sorted(names)) for names in (there, prompt.placeholders))

@@ -348,9 +348,10 @@ def leaderboard_sentence(board: Leaderboard) -> str:
     if board.too_few:
         return f"{where}: {first.items} shared items are too few to rank the {len(board.standings)} subjects."
     tied = [one.subject for one in board.standings if one.rank == first.rank]
-    who, it, better = (listed(tied, 3), "them", "they are") if len(tied) > 1 else (first.subject, "it", "it is")
-    verb = "are tied" if len(tied) > 1 else "is"
-    lead = f"{where}: {who} {verb} first of {len(board.standings)} on {first.items} shared items"
+    who, it, better = f"{first.subject} is", "it", "it is"
+    if len(tied) > 1:
+        who, it, better = f"{listed(tied, 3)} are tied", "them", "they are"
+    lead = f"{where}: {who} first of {len(board.standings)} on {first.items} shared items"
     doubt = f"; {board.doubt}" if board.doubt else ""
     others = [one for one in board.standings if one.rank != first.rank]
     rivals = [one.subject for one in others if one.ranks.low is not None and one.ranks.low <= 1]

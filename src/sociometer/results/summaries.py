@@ -323,14 +323,9 @@ def _counts(lines: Mapping[str, MeasureRow]) -> tuple[Cell, ...]:
     """The number of items; unreadable replies and errors, of several subjects with the name of each that has some."""
     items = {line.measure.items for line in lines.values()}
     count: Cell = items.pop() if len(items) == 1 else f"{min(items)} to {max(items)}"
-    unreadable = {who: line.measure.unreadable for who, line in lines.items()}
-    return count, _whose(unreadable), _whose({who: line.failed or 0 for who, line in lines.items()})
-
-
-def _whose(counts: Mapping[str, int]) -> Cell:
-    if len(counts) == 1:
-        return sum(counts.values())
-    return ", ".join(f"{who} {count}" for who, count in counts.items() if count) or 0
+    found = [(f"{who} " * (len(lines) > 1), line.measure.unreadable, line.failed or 0) for who, line in lines.items()]
+    told = (", ".join(f"{one[0]}{one[place]}" for one in found if one[place]) or 0 for place in (1, 2))
+    return count, *told
 
 
 def other_options(record: RunRecord, card: Card, task_text: Callable[[str], str] = str) -> list[str]:

@@ -76,7 +76,8 @@ def test_the_direct_question_is_only_in_the_paper_and_taken_from_a_copy(tmp_path
     seceu = load("seceu")
     config = {"settings": {"wording": "paper"}, "limit": 1}
     with pytest.raises(
-        DataError, match=r"direct\.md with \{options\} and \{story\} .*: --prompting zero-shot \(or .*, two-shot, "
+        DataError,
+        match=r"you can play --prompting zero-shot, .*Write it to DIR/en/paper/direct\.md with \{options\} and \{story\}",
     ):
         make_plan(make_config(card_of("seceu"), "baseline/random", **config), seceu)
     copy = tmp_path / "en" / "paper" / "direct.md"
