@@ -301,6 +301,39 @@ def test_leaderboard_and_reliability_take_instruments_runs_or_all(call):
     assert "unknown run 'nobody'" in call("compare", "--reliability", "nobody")[1]
 
 
+def test_the_id_of_a_run_that_is_not_in_the_store_is_called_a_run(call):
+    _, text = call("compare", "seceu-ngah5", "seceu-dfkp2")
+    assert "unknown run 'seceu-ngah5'; " in text and "If it is in another store, give --store. To see all: " in text
+    assert "unknown instrument 'secue'; did you mean 'seceu'?" in call("compare", "secue")[1]
+
+
+def test_the_table_of_several_subjects_says_whose_replies_are_unreadable(tmp_path, capsys):
+    models = [f"--model=baseline/{name}" for name in ("random", "refuse", "oracle")]
+    assert run_command(["run", "sesi", *models, "--limit", "12", "--store", str(tmp_path / "s.db"), "--quiet"]) == 0
+    out = capsys.readouterr().out
+    assert "items\tunreadable" in out and "\t12\tbaseline/refuse 12\n" in out
+
+
+def test_a_report_with_official_items_says_so_once_and_how_to_leave_them_out(tmp_path, capsys, official_data):
+    store, to = ["--store", str(tmp_path / "s.db")], ["--to", str(tmp_path / "r.html")]
+    for model, items in (
+        ("first", ["--data", str(official_data)]),
+        ("last", ["--data", str(official_data)]),
+        ("random", []),
+    ):
+        chosen = ["--official"] * bool(items)
+        assert run_command(["run", "sesi", f"--model=baseline/{model}", "--limit", "8", *chosen, *items, *store]) == 0
+    for words, times in (
+        (["baseline/first", "baseline/last"], 1),
+        (["baseline/first", "--evidence", "0"], 0),
+        (["baseline/random"], 0),
+    ):
+        capsys.readouterr()
+        assert run_command(["report", *words, *to, *store]) == 0
+        told = capsys.readouterr().err
+        assert told.count("has official items of sesi word for word") == told.count("--evidence 0 leaves") == times
+
+
 def test_profile_shows_one_subject_over_all_instruments(call):
     code, text = call("compare", "--profile", "baseline/first")
     assert code == 0

@@ -97,6 +97,16 @@ def test_every_verb_of_every_instrument_has_help(cli):
             assert "--json" in out
 
 
+def test_a_mistyped_option_is_told_in_whole_sentences(cli):
+    _, _, err = cli("run", FIRST, "--oficial")
+    assert "Did you mean '--official'? For more: " in err
+
+
+def test_the_check_of_a_file_that_is_a_store_says_how_a_store_is_checked(cli):
+    code, _, err = cli("check", "paper.db")
+    assert code == 2 and "To check a store: sociometer check store --store paper.db" in err
+
+
 def test_list_shows_the_instruments_and_one_of_them(cli):
     code, out, _ = cli("list")
     assert code == 0

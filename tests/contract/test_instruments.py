@@ -19,6 +19,7 @@ from sociometer.core.instrument import SHARED_PROMPTS
 from sociometer.core.language import languages
 from sociometer.core.player import RulePlayer
 from sociometer.core.prompts import placeholders_of, read_prompts
+from sociometer.core.task import Item
 from sociometer.instruments import FOLDER, load
 from sociometer.models.presets import ModelOptions
 from sociometer.models.registry import resolve
@@ -90,6 +91,15 @@ def seats(folder, task, subject):
 def rehearsal(folder, task, subject="baseline/random", seed=0):
     player = resolve(subject, ModelOptions()) if isinstance(subject, str) else subject
     return Rehearsal(load(folder), seats(folder, task, player), FEW.get(folder), seed=seed)
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_beside_a_transcript_of_a_task_that_it_does_not_know_an_instrument_draws_nothing(folder):
+    class Other(Item, frozen=True):
+        pass
+
+    instrument = load(folder)
+    assert instrument.beside is not None and instrument.beside(Other(id="a"), Other(id="b")) is None
 
 
 @pytest.mark.parametrize("folder", FOLDERS)

@@ -134,7 +134,9 @@ def test_runs_are_found_by_id_beginning_and_last(store):
         store.runs.get("%")
     for number in range(12):
         store.runs.create(manifest(), f"more {number}")
-    with pytest.raises(UsageError, match=r"^unknown run 'nothing'\. To see all: sociometer runs$"):
+    with pytest.raises(
+        UsageError, match=r"^unknown run 'nothing'\. If it is in another store, give --store\. To see all"
+    ):
         store.runs.get("nothing")
 
 

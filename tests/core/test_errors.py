@@ -17,6 +17,7 @@ from sociometer.core.errors import (
     UnreadableRole,
     by_role,
     failure_of,
+    unknown,
 )
 
 SOURCE = Path(sociometer.__file__).parent
@@ -82,3 +83,9 @@ def test_no_instrument_catches_a_failed_request():
                   if isinstance(node, ast.ExceptHandler) and node.type is not None]  # fmt: skip
         names = {name.id for kind in caught for name in ast.walk(kind) if isinstance(name, ast.Name)}
         assert not names & too_wide, path
+
+
+def test_an_unknown_name_that_is_the_end_of_a_known_one_gets_that_one_and_not_the_list():
+    known = [f"{kind}:public:seceu-{number:02}" for kind in ("completion", "order") for number in range(40)]
+    assert str(unknown("item", "seceu-03", known)).endswith("; did you mean 'completion:public:seceu-03'?")
+    assert "known: " in str(unknown("item", "3", known))

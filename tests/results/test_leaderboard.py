@@ -105,6 +105,18 @@ def test_failed_items_that_could_change_the_first_are_told():
     assert clear.endswith("is first of 2 on 39 shared items; it is better than every other.")
 
 
+def test_the_same_score_is_a_tie_and_no_first_place():
+    half, other, none = [1, 0] * 20, [0, 1] * 20, [0] * 40
+    said = leaderboard_sentence(leaderboard([fake_run("A", half), fake_run("B", other), fake_run("C", none)]))
+    assert said.endswith(": A and B are tied first of 3 on 40 shared items; they are better than every other.")
+    alone = leaderboard_sentence(leaderboard([fake_run("A", half), fake_run("B", other)]))
+    assert alone.endswith(": A and B are tied first of 2 on 40 shared items.")
+    near = leaderboard_sentence(
+        leaderboard([fake_run("A", half), fake_run("B", half), fake_run("C", [0, 0, *half[2:]])])
+    )
+    assert near.endswith(": A and B are tied first of 3 on 40 shared items; the items cannot separate them from C.")
+
+
 def test_ranks_and_verdicts_of_the_same_two_runs_agree():
     """The rank of two subjects is certain exactly where their comparison excludes zero."""
     rng = np.random.default_rng(21)
@@ -204,7 +216,7 @@ def test_only_a_mismatch_without_a_reason_fails():
     table = reproduction_table("seceu", [*figures, wrong])
     assert [row[4] for row in table.rows] == ["does not hold", "does not hold", "holds"]
     assert [row[5] for row in table.rows] == ["the printed score was rounded", "no reason is known", ""]
-    assert "3 numbers of the paper: 1 hold, 2 do not hold, 0 cannot be checked." in table.note
+    assert "3 numbers of the paper: 1 holds, 2 do not hold, 0 cannot be checked." in table.note
 
 
 def test_a_ranking_shows_the_interval_of_the_runs_own_summary():

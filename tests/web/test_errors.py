@@ -17,7 +17,7 @@ from sociometer.instruments import cards, load
 from sociometer.store.store import Store
 from sociometer.web.browsing import ViewedStore
 from sociometer.web.errors import TOLD, told_of
-from sociometer.web.guard import TOKENS, everyone
+from sociometer.web.guard import OWNER, TOKENS, everyone, only
 from sociometer.web.rendering import texts
 from sociometer.web.serving import guest_application
 from sociometer.web.view import view_application
@@ -67,6 +67,33 @@ def test_a_guest_reads_a_sentence_and_the_owner_finds_the_details_on_the_termina
     assert not NOT_FOR_GUESTS.search(plain(got.text)) and f'<html lang="{language}"' in got.text
     assert ((str(raised) in caplog.text) == (status >= 500) and "GET /page" in caplog.text) or status < 500
     assert ("Traceback" in caplog.text) == isinstance(raised, ZeroDivisionError)
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_pages_of_view_name_what_failed_and_where_the_details_and_links_are(tmp_path, language, caplog):
+    async def page(request):
+        raise ZeroDivisionError("no <points>")
+
+    Store(tmp_path / "s.db").close()
+    app = view_application(ViewedStore(tmp_path / "s.db", load, cards()))
+    app.router.add_get("/page", only(OWNER)(page))
+    app.router.add_get("/open", everyone(page))
+    with Served(app) as served:
+        owner = Client(served.url)
+        stranger, alone = (
+            owner.get("/", Accept_Language=language).text,
+            owner.get("/open", Accept_Language=language).text,
+        )
+        owner.post("/enter", {"token": served.app[TOKENS].make()})
+        failed = owner.get("/page", Accept_Language=language)
+    assert failed.status == 500 and "ZeroDivisionError: no <points>" in plain(failed.text)
+    assert "ZeroDivisionError" in alone and "points" not in alone, "only who has a session reads the error itself"
+    assert "Traceback" in caplog.text
+    for text, said in (
+        (failed.text, "The terminal shows the details." if language == "en" else "详情见终端"),
+        (stranger, "Open the newest link in the terminal; when it is used" if language == "en" else "终端中最新的链接"),
+    ):
+        assert said in plain(text) and "researchers" not in text and "code" not in plain(text)
 
 
 def test_a_damaged_store_is_no_missing_page_and_only_the_owner_reads_its_path(tmp_path, caplog):

@@ -209,6 +209,15 @@ def test_items_are_sorted_and_filtered(owner, stored):
     assert len(links(owner.get(f"/run/{run}/?q=emp").text, "/item?")) < 12
 
 
+def test_an_option_in_a_note_is_code_that_no_line_breaks(tmp_path, official_data):
+    sm.run("seceu", model="baseline/even", limit=2, data=official_data, store=tmp_path / "s.db")
+    with Served(view_application(ViewedStore(tmp_path / "s.db", load, cards()))) as served:
+        owner = Client(served.url)
+        owner.post("/enter", {"token": served.app[TOKENS].make()})
+        (run,) = sm.runs(store=tmp_path / "s.db")
+        assert '<code class="option">--shuffle</code> prevents this.' in owner.get(f"/run/{run.id}/").text
+
+
 def test_the_numbers_of_a_run_come_before_the_notes(owner, stored):
     text = plain(owner.get(f"/run/{runs_of(stored, 'sesi')[0]}/").text)
     assert text.index("95 % interval") < text.index("Bundled items of this project")
@@ -450,6 +459,9 @@ def test_three_runs_side_by_side_have_the_verdict_of_the_command_that_the_page_p
     assert run_command([*command.split(), "--store", str(path)]) == 0
     verdict = capsys.readouterr().out.splitlines()[0]
     assert "is first of 3" in verdict and verdict in plain(text)
+    first, second, _ = re.findall(r'<th scope="col" class="n">([^<]+)</th>', text)[-3:]
+    assert f"{first} and {second} share 12 items." in text and "compare only these two runs." in text
+    assert f">{first} ahead of {second}</option>" in text and f">{second} ahead of {first}</option>" in text
 
 
 def test_side_by_side_refuses_runs_of_different_instruments(owner, stored):

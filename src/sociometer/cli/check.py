@@ -58,6 +58,8 @@ def _check(what: str | None, runs: tuple[str, ...], store: StorePlace | None, di
         return _machine(store, display)
     if what == "store":
         return _store(runs, store, display)
+    if what not in cards() and (Path(what).suffix or Path(what).is_file() or "://" in what):
+        raise UsageError(f"'{what}' is not an instrument. To check a store: {hint('check store --store', what)}")
     return _instrument(what, display)
 
 
@@ -166,18 +168,18 @@ def _bundle(path: Path, display: Display) -> int:
         bundle = read_bundle(path)
         done = check_bundle(bundle, load, store, rules=stopping_rule)
     run, config = bundle.run, bundle.run.manifest.config
-    finding = f"{run.id} ({config.subject_label} on {config.instrument}): {done.recomputed} of {done.episodes}"
-    finding += " episodes recomputed from their replies"
+    finding = f"not checked: {done.why_not} All digests match; none of {done.episodes} episodes recomputed."
     if not done.why_not:
         lacking = f"; {done.failed} failed and cannot be checked" if done.failed else ""
-        finding += f"{lacking}, all numbers {'of the others ' if done.failed else ''}agree"
+        finding = f"{done.recomputed} of {done.episodes} episodes recomputed from their replies{lacking}, all numbers"
+        finding += f" {'of the others ' if done.failed else ''}agree; consistent."
     notes = [*_what_replies_say(done, card_of(config.instrument)), f"plan {run.plan}", f"root {bundle.root}"]
     if config.until is not None and config.until.half_width is None and not done.why_not:
         notes.append("The run stopped early after comparisons with other runs; these are taken from the file.")
-    notes += [f"Not recomputed: {done.why_not} All digests match."] if done.why_not else []
     facts = {"file": path, "run": run.id, "plan": run.plan, "root": bundle.root}
     data = {**facts, **structs.asdict(done)}
-    display.show([], finding=f"{finding}; consistent.", notes=notes, data=data)
+    who = f"{run.id} ({config.subject_label} on {config.instrument})"
+    display.show([], finding=f"{who}: {finding}", notes=notes, data=data)
     return int(ExitCode.NOT_CHECKED if done.why_not else ExitCode.OK)
 
 

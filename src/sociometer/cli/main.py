@@ -178,7 +178,7 @@ def _click_message(error: click.ClickException) -> str:
                    if isinstance(one, click.Option) and (one.required or one.opts[0] == "--model")]  # fmt: skip
         said += f". Usage: {' '.join([path, *pieces, *options])}"
         said += f". '{hint('runs')}' lists the runs" * any(one.startswith(("RUN", "[RUN")) for one in pieces)
-    return f"{said}{'' if said.endswith(')') else '.'} For more: {more}"
+    return f"{said}{'' if said.endswith((')', '?')) else '.'} For more: {more}"
 
 
 def _quiet_end() -> int:

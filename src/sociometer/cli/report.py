@@ -7,11 +7,12 @@ import click
 
 from sociometer.api import report
 from sociometer.cli.options import margin_of, open_stored, runs_argument, store_option, terms_options, told
-from sociometer.cli.output import Display, TableCommand, display_options, option, print_result
+from sociometer.cli.output import Display, TableCommand, display_options, option, print_result, print_text
 from sociometer.core.errors import UsageError
 from sociometer.core.instrument import Result
 from sociometer.core.measure import Table
 from sociometer.core.sheets import folder_for
+from sociometer.core.words import listed
 from sociometer.instruments import load
 from sociometer.reporting.content import gather
 from sociometer.reporting.page import TOP
@@ -52,6 +53,10 @@ def _report(
         chosen, left = without_short(found)
         with working("writing the page"):
             path = report(chosen, out, evidence=evidence, margin=terms.margin, level=level, top=top, left_out=left)
+    shown = [run for run in chosen if evidence != 0 and (evidence or not run.people)]
+    if official := [*dict.fromkeys(run.instrument for run in shown if run.manifest.whose_items == "official")]:
+        word_for_word = f"{path} has official items of {listed(official)} word for word, with their keys"
+        print_text(f"{word_for_word}. Check their licence before you share it; --evidence 0 leaves them out.", err=True)
     return print_result(Result(notes=tuple(f"Left out: {why}." for why in left), wrote=(str(path),)), display)
 
 

@@ -5,6 +5,7 @@ SociometerError
 │   ├── NotFound        nothing has this name
 │   ├── NeverAnswered   the model never replied (no server, a wrong key); no run is stored
 │   ├── DataError       a data file cannot be read; names the file and the line
+│   │   └── FileMissing an official file is not on this machine
 │   └── BundleError     the file of a run cannot be checked (exit code 6; in store/bundle.py)
 ├── StoreError          the store cannot be used: damaged, disk full (exit code 5)
 │   └── Busy            another process has the store or the run; try again later
@@ -71,6 +72,10 @@ class DataError(UsageError):
         self.line = line
         where = f"{path}:{line}: " if path and line else f"{path}: " if path else ""
         super().__init__(where + message)
+
+
+class FileMissing(DataError):
+    """An official file is not on this machine."""
 
 
 class StoreError(SociometerError):
@@ -241,9 +246,9 @@ _MOST_NAMES = 24
 
 
 def unknown(what: str, given: str, allowed: Iterable[str], next_step: str = "") -> NotFound:
-    """The error for an unknown name, with the most similar known name."""
+    """The error for an unknown name, with the most similar known name, or the first that contains it."""
     names = sorted(allowed)
-    near = get_close_matches(given, names, n=1)
+    near = get_close_matches(given, names, n=1) or [name for name in names if len(given) > 3 and given in name]
     shown = first_of(names, _MOST_NAMES)
     guess = f"; did you mean '{near[0]}'?" if near else f"; known: {shown}." if names else "."
     return NotFound(f"unknown {what} '{given}'{guess}{' ' + next_step if next_step else ''}")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from sociometer.core.errors import DataError, hint
+from sociometer.core.errors import DataError, FileMissing, hint
 from sociometer.core.prompts import Prompts, placeholders_of
 from sociometer.core.settings import Settings
 
@@ -26,11 +26,11 @@ class Source(Struct, frozen=True):
         return next((place for place in places if place.exists()), None)
 
     def path(self, name: str) -> Path:
-        """The official file or folder with this name; a DataError says how to get a missing one."""
+        """The official file or folder with this name; a FileMissing says how to get a missing one."""
         if (found := self.find(name)) is not None:
             return found
         looked = ", ".join(map(str, self.folders)) or "nowhere"
-        raise DataError(
+        raise FileMissing(
             f"official file '{name}' not found (looked in {looked}); "
             f"run '{hint('get data', self.instrument)}' or give --data DIR."
         )

@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Struct, structs
 
 from sociometer.core.conversation import SUBJECT, Event, Exchange, Reply, Request, Sampling
-from sociometer.core.errors import DataError, FailureKind, MachineryError, UsageError, hint
+from sociometer.core.errors import FailureKind, FileMissing, MachineryError, UsageError, hint
 from sociometer.core.instrument import Instrument
 from sociometer.core.player import EVERY_ABILITY, Abilities, RulePlayer
 from sociometer.core.session import DrawnRequest, RoleBinding
@@ -244,7 +244,11 @@ def check_bundle(
         replay = _Replay(bundle, instrument, store, origin, rules)
         replay.compare_setup()
         asyncio.run(replay.play())
-    except (DataError, UsageError) as error:
+    except FileMissing:
+        name, get = manifest.config.instrument, hint("get data", manifest.config.instrument)
+        lacking = f"the official items of {name} are not on this machine"
+        return Checked(total, 0, f"{lacking}; run '{get}', or set SOCIOMETER_DATA to their folder.")
+    except UsageError as error:
         return Checked(total, 0, str(error))
     except Difference as error:
         if not replay.own_files:
@@ -336,10 +340,7 @@ class _Replay:
                 "the run used other prompts than this version of the instrument; they are not in the file."
             )
         if then.data_files != now.data_files:
-            raise UsageError(
-                f"the official files of the run are not on this machine; run"
-                f" '{hint('get data', then.config.instrument)}', or set SOCIOMETER_DATA to their folder."
-            )
+            raise FileMissing("files of the run are missing here, or differ")
         same = [(then.repeats, now.repeats, "repeats"), (then.official_files, now.official_files, "source of items")]
         same += [] if self.own_files else [(then.norms, now.norms, "norm")]
         for before, here, what in same:

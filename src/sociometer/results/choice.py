@@ -229,7 +229,8 @@ def _fitting(
     except SeveralRuns as error:
         return [_opened(store, load, one) for one in error.args[1] if one.subject]
     except NotFound:
-        if get_close_matches(word, installed, n=1):
+        # the id of a run begins with its instrument, and is similar to it
+        if get_close_matches(word, installed, n=1) and not word.startswith(tuple(f"{name}-" for name in installed)):
             raise unknown("instrument", word, installed) from None
         raise
 

@@ -9,7 +9,7 @@ from sociometer.core.card import MeasureCard
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Cell, Interval, Table
 from sociometer.core.task import AnyRun
-from sociometer.core.words import counted, first_of, grouped, lowered
+from sociometer.core.words import counted, first_of, grouped, listed, lowered
 from sociometer.results.candidates import (
     NO_SCORED_ITEM,
     common_items,
@@ -347,9 +347,14 @@ def leaderboard_sentence(board: Leaderboard) -> str:
         return f"{where}: only {first.subject} can be ranked."
     if board.too_few:
         return f"{where}: {first.items} shared items are too few to rank the {len(board.standings)} subjects."
-    lead = f"{where}: {first.subject} is first of {len(board.standings)} on {first.items} shared items"
+    tied = [one.subject for one in board.standings if one.rank == first.rank]
+    who, it, better = f"{first.subject} is", "it", "it is"
+    if len(tied) > 1:
+        who, it, better = f"{listed(tied, 3)} are tied", "them", "they are"
+    lead = f"{where}: {who} first of {len(board.standings)} on {first.items} shared items"
     doubt = f"; {board.doubt}" if board.doubt else ""
-    rivals = [one.subject for one in board.standings[1:] if one.ranks.low is not None and one.ranks.low <= 1]
-    if not rivals:
-        return f"{lead}; it is better than every other{doubt}."
-    return f"{lead}; the items cannot separate it from {first_of(rivals, 3)}{doubt}."
+    others = [one for one in board.standings if one.rank != first.rank]
+    rivals = [one.subject for one in others if one.ranks.low is not None and one.ranks.low <= 1]
+    if rivals:
+        return f"{lead}; the items cannot separate {it} from {first_of(rivals, 3)}{doubt}."
+    return f"{lead}; {better} better than every other{doubt}." if others else f"{lead}{doubt}."

@@ -98,7 +98,8 @@ def counts_sentence(figures: Iterable[PublishedFigure]) -> str:
         counts[kind, state_of(figure)] += figure.count
     said = [
         f"{sum(counts[kind, state] for state in (HOLDS, FAILS, UNCHECKED))} {kind} of the paper:"
-        f" {counts[kind, HOLDS]} hold, {counts[kind, FAILS]} do not hold, {counts[kind, UNCHECKED]} cannot be checked."
+        f" {counts[kind, HOLDS]} {'holds' if counts[kind, HOLDS] == 1 else 'hold'}, {counts[kind, FAILS]}"
+        f" {'does' if counts[kind, FAILS] == 1 else 'do'} not hold, {counts[kind, UNCHECKED]} cannot be checked."
         for kind in ("numbers", "claims")
     ]
     ours = counts["findings", OURS]

@@ -288,13 +288,13 @@ def joint_table(runs: Sequence[StoredRun]) -> Table:
         rows = [
             (goal[0], first.card.title, first.chance_text,
              *(_estimate(cells.get((*goal, who)), failed) for who in subjects),
-             *_counts([cells[*goal, who][1] for who in subjects if (*goal, who) in cells]))
+             *_counts({who: cells[*goal, who][1] for who in subjects if (*goal, who) in cells}))
             for goal, first in goals.items()
         ]  # fmt: skip
     else:
         columns = ("instrument", "measure", "subject", "value", "chance", "items", "unreadable", "errors", "run")
         rows = [
-            (goal[0], first.card.title, who, _estimate(found, failed), first.chance_text, *_counts([found[1]]),
+            (goal[0], first.card.title, who, _estimate(found, failed), first.chance_text, *_counts({who: found[1]}),
              found[0])
             for goal, first in goals.items()
             for who in subjects
@@ -319,10 +319,13 @@ def _estimate(found: tuple[str, MeasureRow] | None, failed: Mapping[tuple[str, s
     return "FAILED" if (run, line.task) in failed else line.estimate
 
 
-def _counts(lines: Sequence[MeasureRow]) -> tuple[Cell, ...]:
-    items = {line.measure.items for line in lines}
+def _counts(lines: Mapping[str, MeasureRow]) -> tuple[Cell, ...]:
+    """The number of items; unreadable replies and errors, of several subjects with the name of each that has some."""
+    items = {line.measure.items for line in lines.values()}
     count: Cell = items.pop() if len(items) == 1 else f"{min(items)} to {max(items)}"
-    return count, sum(line.measure.unreadable for line in lines), sum(line.failed or 0 for line in lines)
+    found = [(f"{who} " * (len(lines) > 1), line.measure.unreadable, line.failed or 0) for who, line in lines.items()]
+    told = (", ".join(f"{one[0]}{one[place]}" for one in found if one[place]) or 0 for place in (1, 2))
+    return count, *told
 
 
 def other_options(record: RunRecord, card: Card, task_text: Callable[[str], str] = str) -> list[str]:

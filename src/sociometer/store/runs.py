@@ -253,7 +253,8 @@ class Runs(StorePart):
             raise SeveralRuns(f"several runs fit '{reference}': {told}; give one of them{such}.", fitting)
         known = {word for run in self.all() for word in (run.id, run.name, run.subject) if word}
         named = known if len(known) <= _MOST_NAMED else get_close_matches(reference, known, n=1)
-        raise unknown("run", reference, named, f"To see all: {hint('runs')}")
+        other = f"If it is in another store, give {'store=' if in_python() else '--store'}."
+        raise unknown("run", reference, named, f"{other} To see all: {hint('runs')}")
 
     def _fitting(self, reference: str) -> list[RunRecord]:
         """The runs of a subject, else of a model at any revision, without steps of commands if possible; else by id."""

@@ -55,7 +55,7 @@ LEAST_TITLE, LONGEST_TITLE = 25, 90
 OF_ANALYSES = frozenset({"picked"})
 """Labels that only analyses use."""
 ORDERS = {
-    "difference": "largest difference", "first": "first run ahead of second", "second": "second run ahead of first",
+    "difference": "largest difference", "first": "{first} ahead of {second}", "second": "{second} ahead of {first}",
     "items": "order of items",
 }  # fmt: skip
 LONG = 400

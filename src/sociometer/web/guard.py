@@ -28,6 +28,10 @@ _SAFE = ("GET", "HEAD")
 _ROLES = "_sociometer_roles"
 _OPEN = "_sociometer_everyone"
 _LANDING = "_sociometer_landing"
+_NO_SESSION = "This browser has no session. Open the link that you were given. If you have a code, enter it there."
+_NO_OWNER = (
+    "This browser has no session. Open the newest link in the terminal; when it is used, a new one appears there."
+)
 SECURITY = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src"
     " 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
@@ -144,9 +148,7 @@ def visitor_of(request: web.Request) -> Visitor:
     """The sender of the request; 403 without a session."""
     found = known_visitors(request)
     if not found:
-        raise web.HTTPForbidden(
-            text="This browser has no session. Open the link that you were given. If you have a code, enter it there."
-        )
+        raise web.HTTPForbidden(text=_NO_SESSION if LANGUAGE in request.app else _NO_OWNER)
     allowed = roles_of(request.match_info.handler)
     return next((visitor for visitor in found if visitor.role in allowed), found[0])
 

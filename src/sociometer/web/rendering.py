@@ -27,6 +27,7 @@ PREFIX: ContextVar[str] = ContextVar("prefix", default="")
 _LINK = re.compile(r'((?:href|src|srcset|action|data-states)="|content="\d+; url=)(?=/(?!/))')
 _DIRECTIONS = dict.fromkeys((*range(0x202A, 0x202F), *range(0x2066, 0x206A)), "\ufffd")
 """Characters that change the direction of the text around them, so that a name looks like another one."""
+_OPTION = re.compile(r"((?<![\w-])--[a-z][a-z-]*)")
 _TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 
 
@@ -119,6 +120,7 @@ def _environment() -> Environment:
         "moment": moment,
         "pretty": lambda value: msgspec.json.format(msgspec.json.encode(value, enc_hook=str), indent=2).decode(),
         "tongue": tongue,
+        "options": _OPTION.split,
         "verbatim": escape,
     }
     environment.globals |= {"hint": hint, "language_of": language_of, "link": link}

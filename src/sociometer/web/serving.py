@@ -127,6 +127,9 @@ def _error_page(
         ours, (status, key, seconds) = isinstance(error, SociometerError), told_of(error, guest=guest)
         retry, message = str(seconds or ""), texts("errors", words.language)[key] if guest or not ours else str(error)
         if status >= 500:
+            if not guest and not ours:
+                what = visible(f"{type(error).__name__}: {error}") if known else type(error).__name__
+                message = words("This page failed: {error}. The terminal shows the details.", error=what)
             said = visible(f"{request.method} {request.path}: {error if ours else 'internal error'}")
             _LOG.error("%s", said, exc_info=None if ours else error)
     owner = None if guest else next((visitor for visitor in known if visitor.role == guard.OWNER), None)

@@ -75,7 +75,8 @@ def test_a_missing_file_names_the_command_that_fetches_it(tmp_path, capsys, monk
 def test_the_direct_question_is_only_in_the_paper_and_taken_from_a_copy(tmp_path):
     seceu = load("seceu")
     config = {"settings": {"wording": "paper"}, "limit": 1}
-    with pytest.raises(DataError, match=r"DIR/en/paper/direct\.md with \{options\} and \{story\}"):
+    said = r"you can play --prompting zero-shot, .*DIR/en/paper/direct\.md with \{options\} and \{story\}"
+    with pytest.raises(DataError, match=said):
         make_plan(make_config(card_of("seceu"), "baseline/random", **config), seceu)
     copy = tmp_path / "en" / "paper" / "direct.md"
     copy.parent.mkdir(parents=True)

@@ -16,7 +16,9 @@ def figures(runs: Sequence[AnyRun]) -> Sequence[Figure]:
     return (Figure("accuracy", table.title, table=table),)
 
 
-def beside(item: Question, outcome: ChoiceAnswer) -> Figure | None:
-    """The options, with the one that was picked and the right one."""
+def beside(item: object, outcome: object) -> Figure | None:
+    """The options, with the one that was picked and the right one; nothing for the items of other tasks."""
+    if not isinstance(item, Question) or not isinstance(outcome, ChoiceAnswer):
+        return None
     rows = tuple((option, index == outcome.picked, index == item.answer) for index, option in enumerate(item.options))
     return Figure("options", "Options", table=Table("options", "Options", ("option", "picked", "right"), rows))

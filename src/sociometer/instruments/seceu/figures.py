@@ -53,8 +53,10 @@ def figures(runs: Sequence[AnyRun]) -> Sequence[Figure]:
     return made
 
 
-def beside(item: Scenario, outcome: Allocated) -> Figure | None:
+def beside(item: object, outcome: object) -> Figure | None:
     """Return the feelings with the points as written and as repaired, and the standard."""
+    if not isinstance(item, Scenario) or not isinstance(outcome, Allocated):
+        return None
     written: tuple[Cell, ...] = outcome.written or ("",) * len(item.options)
     rows = tuple(
         zip(item.options, written, (round(points, 2) for points in outcome.points), item.standard, strict=True)

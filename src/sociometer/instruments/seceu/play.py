@@ -125,7 +125,9 @@ def authors_prompts(settings: Settings, tasks: Sequence[str]) -> Iterator[Author
         if method in _HEADINGS:
             yield AuthorsPrompt(name, _SHOWN, FILE, partial(read_method, method=method))
         else:
-            yield AuthorsPrompt(name, _SHOWN, printed="the paper's methods, section 'The SECEU test for LLMs'")
+            released = f"without it, you can play --prompting {', '.join(_HEADINGS)}"
+            printed = f"the paper's methods, section 'The SECEU test for LLMs' ({released})"
+            yield AuthorsPrompt(name, _SHOWN, printed=printed)
 
 
 def read_method(path: Path, *, method: str) -> str:
