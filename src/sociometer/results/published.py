@@ -27,21 +27,23 @@ def reproduction_table(instrument: str, figures: Sequence[PublishedFigure], mism
     if mismatches_only:
         unchecked = grouped(((one.reason, one.claim), one) for one in shown if state_of(one) == UNCHECKED)
         shown = [one for one in shown if state_of(one) == FAILS] + [_joined(same) for same in unchecked.values()]
-    shown.sort(key=lambda figure: ((FAILS, UNCHECKED, HOLDS).index(state_of(figure)), not figure.claim))
     rows = tuple(
-        (
-            figure.where,
-            figure.what + (f" ({figure.count} {'claims' if figure.claim else 'numbers'})" if figure.count > 1 else ""),
-            figure.printed,
-            figure.recomputed,
-            state_of(figure),
-            figure.reason or ("no reason is known" if figure in unexplained([figure]) else ""),
-        )
-        for figure in shown
+        (one.where, one.what + (f" ({one.count} {kind_of(one)})" if one.count > 1 else ""), *_result(one))
+        for one in _in_order(shown)
     )
     columns = ("where", "what", "printed", "recomputed", "result", "reason")
     title = f"{instrument}: the paper's claims and numbers"
     return Table(f"reproduce-{instrument}", title, columns, rows, counts_sentence(figures))
+
+
+def _in_order(figures: Iterable[PublishedFigure]) -> list[PublishedFigure]:
+    return sorted(figures, key=lambda one: ((FAILS, UNCHECKED, HOLDS, OURS).index(state_of(one)), not one.claim))
+
+
+def _result(figure: PublishedFigure) -> tuple[Cell, ...]:
+    """The last four cells of a line of the ledger."""
+    reason = figure.reason or ("no reason is known" if figure in unexplained([figure]) else "")
+    return figure.printed, figure.recomputed, state_of(figure), reason
 
 
 def _joined(figures: Sequence[PublishedFigure]) -> PublishedFigure:
@@ -61,13 +63,18 @@ def findings_table(instrument: str, figures: Sequence[PublishedFigure]) -> Table
 
 
 def ledger_table(papers: Mapping[str, Sequence[PublishedFigure]]) -> Table:
-    """The ledgers of several instruments and our own findings in one table, for a file."""
-    rows: list[tuple[Cell, ...]] = []
-    for name, figures in papers.items():
-        rows += [(name, *row) for row in reproduction_table(name, figures).rows]
-        rows += [(name, *row[:2], None, row[2], OURS, row[3]) for row in findings_table(name, figures).rows]
-    columns = ("instrument", "where", "what", "printed", "recomputed", "result", "reason")
-    return Table("reproduce", "The papers' claims and numbers", columns, tuple(rows))
+    """The ledgers of several instruments and our own findings in one table, for a file.
+
+    `count` says how many printed numbers, claims or findings a line stands for (`kind`), so that sums of it by `kind`
+    and `result` are the counts of `counts_sentence`.
+    """
+    rows = tuple(
+        (name, one.where, one.what, kind_of(one), one.count, *_result(one))
+        for name, figures in papers.items()
+        for one in _in_order(figures)
+    )
+    columns = ("instrument", "where", "what", "kind", "count", "printed", "recomputed", "result", "reason")
+    return Table("reproduce", "The papers' claims and numbers", columns, rows)
 
 
 def reproduction_sentence(instrument: str, figures: Sequence[PublishedFigure]) -> str:
@@ -94,8 +101,7 @@ def counts_sentence(figures: Iterable[PublishedFigure]) -> str:
     """The counts of the ledger: numbers, claims, and findings of ours, which are no claims of the paper."""
     counts: Counter[tuple[str, str]] = Counter()
     for figure in figures:
-        kind = "findings" if figure.finding else "claims" if figure.claim else "numbers"
-        counts[kind, state_of(figure)] += figure.count
+        counts[kind_of(figure), state_of(figure)] += figure.count
     said = [
         f"{sum(counts[kind, state] for state in (HOLDS, FAILS, UNCHECKED))} {kind} of the paper:"
         f" {counts[kind, HOLDS]} hold, {counts[kind, FAILS]} do not hold, {counts[kind, UNCHECKED]} cannot be checked."
@@ -103,6 +109,11 @@ def counts_sentence(figures: Iterable[PublishedFigure]) -> str:
     ]
     ours = counts["findings", OURS]
     return " ".join([*said, *([f"Our own findings about the data: {ours}."] if ours else [])])
+
+
+def kind_of(figure: PublishedFigure) -> str:
+    """Whether a line of the ledger stands for numbers or claims of the paper, or for findings of ours."""
+    return "findings" if figure.finding else "claims" if figure.claim else "numbers"
 
 
 def state_of(figure: PublishedFigure) -> str:
