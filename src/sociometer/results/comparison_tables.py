@@ -121,10 +121,9 @@ def raw_comparisons(compared: Sequence[Comparison]) -> Table:
 
 def difference_text(row: ComparedMeasure) -> str:
     """The difference with its interval in one cell: “+8 [−35, 49]”; of shares, in points."""
-    interval = row.paired.interval
-    shown = signed_amount(row.paired.difference, row.unit, interval=interval).split(" ")[0]
+    shown = signed_amount(row.paired.difference, row.unit, row.digits).split(" ")[0]
     sign = "+" if row.paired.difference > 0 and shown.strip("0.") else ""
-    return f"{sign}{shown} {short_interval(interval, row.unit)}"
+    return f"{sign}{shown} {short_interval(row.paired.interval, row.unit, row.digits)}"
 
 
 def _what(row: ComparedMeasure) -> str:
@@ -136,8 +135,7 @@ def _what(row: ComparedMeasure) -> str:
 
 def _values(row: ComparedMeasure) -> tuple[str, str, str]:
     """The values of both, and their difference."""
-    values = (row.paired.first, row.paired.second)
-    first, second = (number(value, row.unit, interval=row.paired.interval) for value in values)
+    first, second = (number(value, row.unit, row.digits) for value in (row.paired.first, row.paired.second))
     return first, second, difference_text(row)
 
 

@@ -160,10 +160,10 @@ def observed_columns(comparison: Comparison) -> tuple[Column, ...]:
     return (
         Column("measure", lambda row: row.title, right=False),
         Column("group", _group, right=False),
-        Column(comparison.first, lambda row: number(row.paired.first, row.unit, interval=row.paired.interval)),
-        Column(comparison.second, lambda row: number(row.paired.second, row.unit, interval=row.paired.interval)),
-        Column("difference", lambda row: signed_amount(row.paired.difference, row.unit, interval=row.paired.interval)),
-        Column("interval", lambda row: bracketed_interval(row.paired.interval, row.unit)),
+        Column(comparison.first, lambda row: number(row.paired.first, row.unit, row.digits)),
+        Column(comparison.second, lambda row: number(row.paired.second, row.unit, row.digits)),
+        Column("difference", lambda row: signed_amount(row.paired.difference, row.unit, row.digits)),
+        Column("interval", lambda row: bracketed_interval(row.paired.interval, row.unit, row.digits)),
         Column("adjusted for", lambda row: row.family if row.family > 1 else None),
         Column("could detect", _detectable),
     )
