@@ -92,6 +92,8 @@ class MeasureCard(Struct, frozen=True, forbid_unknown_fields=True):
     human: float | None = None
     human_deviation: float | None = None
     """The standard deviation of people's scores in the paper."""
+    human_item_deviation: float | None = None
+    """That of people's values on a single item."""
     value: str = ""
     """The per-item score value whose clustered mean this measure is (empty: it is not such a mean)."""
     optional: bool = False
