@@ -76,7 +76,7 @@ def test_without_stored_runs_a_family_of_items_counts_once():
     assert said == "238 items are too few for a verdict: they have 7 trees, and a comparison needs 10."
 
 
-def test_a_plan_without_two_stored_models_uses_the_spread_of_people_and_says_that_baselines_do_not_count(tmp_path, capsys):
+def test_a_plan_without_two_stored_models_uses_people_and_says_that_baselines_do_not_count(tmp_path, capsys):
     store = tmp_path / "s.db"
     for model in ("baseline/even", "baseline/random"):
         sm.run("seceu", model=model, store=store)

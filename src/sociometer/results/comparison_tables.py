@@ -98,27 +98,6 @@ def pairs_table(compared: Sequence[Comparison]) -> Table:
     return Table("compare", where + title, columns, rows, " ".join(notes))
 
 
-def raw_comparisons(compared: Sequence[Comparison]) -> Table:
-    """Every number of the comparisons, for a file."""
-    columns = (
-        "instrument", "task", "first", "second", "measure", "group", "unit", "first value", "second value",
-        "difference", "low", "high", "p", "p adjusted", "family", "effect", "detectable", "margin", "items",
-        "clusters", "failed items", "with failed items", "verdict",
-    )  # fmt: skip
-    rows: list[tuple[Cell, ...]] = []
-    for one in compared:
-        for row in one.measures:
-            paired = row.paired
-            rows.append((
-                one.instrument, one.task, one.first, one.second, row.name,
-                "; ".join(f"{facet}={level}" for facet, level in row.group.items()), row.unit, paired.first,
-                paired.second, paired.difference, paired.interval.low, paired.interval.high, paired.p_value,
-                row.p_adjusted, row.family, paired.effect, row.detectable, row.margin, paired.items,
-                paired.clusters, row.failed, " or ".join(row.with_failed), row.verdict,
-            ))  # fmt: skip
-    return Table("comparisons", "Comparisons", columns, tuple(rows))
-
-
 def difference_text(row: ComparedMeasure) -> str:
     """The difference with its interval in one cell: “+8 [−35, 49]”; of shares, in points."""
     shown = signed_amount(row.paired.difference, row.unit, row.digits).split(" ")[0]

@@ -125,7 +125,7 @@ def spread_of(
     told = "assuming that two answers differ on 20 % of the items, half of it by chance"
     if (people := measure.human_item_deviation) is not None:
         square = 2 * people**2
-        told = f"assuming that two subjects differ on an item as two people do (SD {people:g} each), half of it by chance"
+        told = f"assuming that two subjects differ on an item as two people do (SD {people:g} each), half by chance"
     elif measure.unit != "share":
         told = "assuming a mean squared difference of a fifth of the scale's, half by chance"
     if left_out:

@@ -55,7 +55,7 @@ def common_decimals(unit: str, intervals: Iterable[Interval | None]) -> int | No
 
 
 def adding_decimals(first: float, second: float, unit: str, interval: Interval) -> int:
-    """The decimals of a row with two values, their difference and its interval: it adds up as it is shown, if it can."""
+    """The decimals of a row with two values, their difference and its interval: it adds up as shown, if it can."""
     scale, usual = scale_and_digits(unit)
     found = decimals(unit, interval)
     worth = usual if found is None else found

@@ -23,7 +23,7 @@ WEIGHTS = {"prosocial": 107, "proself": 26, "antisocial": 20}
 _ROUNDING = 0.1001
 """Rates rounded to a tenth give a total within a tenth of the printed one."""
 _ROUNDING_OF_GAP = 0.1501
-"""Two rates rounded to a tenth give their difference within a tenth, and the printed one is itself within half of one."""
+"""Two rates rounded to a tenth give their difference within a tenth; the printed one adds half of one."""
 _REASON = "107, 26 and 20 trees give 15 of the 18 cells, but not this one"
 AUTHORS_TREES = {"prosocial": 106, "proself": 27, "antisocial": 20}
 AUTHORS_QUESTIONS = {
@@ -91,9 +91,7 @@ def _totals() -> Iterator[PublishedFigure]:
             printed, recomputed = float(row[f"overall_{language}"]), weighted(row, language)
             match = abs(printed - recomputed) < _ROUNDING
             what = f"{row['model']}, goal achieved overall ({language})"
-            yield PublishedFigure(
-                "Table GAE", what, printed, round(recomputed, 2), match, "" if match else _REASON
-            )
+            yield PublishedFigure("Table GAE", what, printed, round(recomputed, 2), match, "" if match else _REASON)
 
 
 def _statements() -> Iterator[PublishedFigure]:
