@@ -98,13 +98,6 @@ def pairs_table(compared: Sequence[Comparison]) -> Table:
     return Table("compare", where + title, columns, rows, " ".join(notes))
 
 
-def difference_text(row: ComparedMeasure) -> str:
-    """The difference with its interval in one cell: “+8 [−35, 49]”; of shares, in points."""
-    shown = signed_amount(row.paired.difference, row.unit, row.digits).split(" ")[0]
-    sign = "+" if row.paired.difference > 0 and shown.strip("0.") else ""
-    return f"{sign}{shown} {short_interval(row.paired.interval, row.unit, row.digits)}"
-
-
 def _what(row: ComparedMeasure) -> str:
     """The measure of a row overall, or the level of its group."""
     if not row.group:
@@ -113,9 +106,11 @@ def _what(row: ComparedMeasure) -> str:
 
 
 def _values(row: ComparedMeasure) -> tuple[str, str, str]:
-    """The values of both, and their difference."""
+    """The values of both, and the difference with its interval: “+8 [−35, 49]”; of shares, in points."""
     first, second = (number(value, row.unit, row.digits) for value in (row.paired.first, row.paired.second))
-    return first, second, difference_text(row)
+    shown = signed_amount(row.paired.difference, row.unit, row.digits).split(" ")[0]
+    sign = "+" if row.paired.difference > 0 and shown.strip("0.") else ""
+    return first, second, f"{sign}{shown} {short_interval(row.paired.interval, row.unit, row.digits)}"
 
 
 def _note(comparison: Comparison) -> str:

@@ -2,12 +2,13 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from msgspec import Struct, structs
 
 from sociometer.core.card import Card, MeasureCard
 from sociometer.core.hints import hint
-from sociometer.core.measure import Cell, Measure, PublishedFigure, Table
+from sociometer.core.measure import Measure, PublishedFigure, Table
 from sociometer.core.paper import PrintedFigure, Replication
 from sociometer.core.words import grouped, plain_number
 from sociometer.statistics.formatting import interval_text, number
@@ -28,22 +29,22 @@ def reproduction_table(instrument: str, figures: Sequence[PublishedFigure], mism
         unchecked = grouped(((one.reason, one.claim), one) for one in shown if state_of(one) == UNCHECKED)
         shown = [one for one in shown if state_of(one) == FAILS] + [_joined(same) for same in unchecked.values()]
     rows = tuple(
-        (one.where, one.what + (f" ({one.count} {kind_of(one)})" if one.count > 1 else ""), *_result(one))
-        for one in _in_order(shown)
+        (where, what + (f" ({count} {kind})" if count > 1 else ""), *result)
+        for where, what, kind, count, *result in _lines(shown)
     )
     columns = ("where", "what", "printed", "recomputed", "result", "reason")
     title = f"{instrument}: the paper's claims and numbers"
     return Table(f"reproduce-{instrument}", title, columns, rows, counts_sentence(figures))
 
 
-def _in_order(figures: Iterable[PublishedFigure]) -> list[PublishedFigure]:
-    return sorted(figures, key=lambda one: ((FAILS, UNCHECKED, HOLDS, OURS).index(state_of(one)), not one.claim))
-
-
-def _result(figure: PublishedFigure) -> tuple[Cell, ...]:
-    """The last four cells of a line of the ledger."""
-    reason = figure.reason or ("no reason is known" if figure in unexplained([figure]) else "")
-    return figure.printed, figure.recomputed, state_of(figure), reason
+def _lines(figures: Iterable[PublishedFigure]) -> list[tuple[Any, ...]]:
+    """The lines of a ledger: what does not hold first, claims before numbers, findings last."""
+    order = (FAILS, UNCHECKED, HOLDS, OURS)
+    return [
+        (one.where, one.what, kind_of(one), one.count, one.printed, one.recomputed, state_of(one),
+         one.reason or "no reason is known" * len(unexplained([one])))
+        for one in sorted(figures, key=lambda one: (order.index(state_of(one)), not one.claim))
+    ]  # fmt: skip
 
 
 def _joined(figures: Sequence[PublishedFigure]) -> PublishedFigure:
@@ -68,11 +69,7 @@ def ledger_table(papers: Mapping[str, Sequence[PublishedFigure]]) -> Table:
     `count` says how many printed numbers, claims or findings a line stands for (`kind`), so that sums of it by `kind`
     and `result` are the counts of `counts_sentence`.
     """
-    rows = tuple(
-        (name, one.where, one.what, kind_of(one), one.count, *_result(one))
-        for name, figures in papers.items()
-        for one in _in_order(figures)
-    )
+    rows = tuple((name, *line) for name, figures in papers.items() for line in _lines(figures))
     columns = ("instrument", "where", "what", "kind", "count", "printed", "recomputed", "result", "reason")
     return Table("reproduce", "The papers' claims and numbers", columns, rows)
 
