@@ -16,6 +16,7 @@ from results.test_norms import POINTS, make_study
 from simulated_people import SCENARIOS, simulated_people
 from sociometer.cli.main import run_command
 from sociometer.core.errors import NeverAnswered, NotFound, SociometerError, UsageError
+from sociometer.core.words import cell_text
 from sociometer.instruments.seceu.norming import build_norm
 
 
@@ -236,7 +237,12 @@ def test_all_means_the_same_runs_in_python_as_on_the_command_line(three_subjects
     assert msgspec.json.decode(msgspec.json.encode(found.ranking().boards)) == msgspec.json.decode(out)
     assert list(found.chosen.notes) == err.splitlines()
     assert run_command(["compare", "all", "--store", str(three_subjects)]) == 0
-    assert capsys.readouterr().out.startswith(f"{found.ranking()}\n")
+    out, ranking = capsys.readouterr().out, found.ranking()
+    assert out.startswith(f"{ranking.verdict}\n")
+    assert all("\t".join(map(cell_text, row)) in out for table in ranking.tables for row in table.rows)
+    assert str(ranking).split() == " ".join([ranking.verdict, *map(str, ranking.tables)]).split()
+    assert set(ranking.frame()["subject"]) == {one.subject for board in ranking.boards for one in board.standings}
+    assert list(found.frame()["verdict"]) == [row.verdict for one in found for row in one.measures]
     assert {(one.first, one.second) for one in found if one.instrument == "sesi"} == {
         ("baseline/random", "baseline/oracle"),
         ("baseline/random", "baseline/first"),
@@ -327,7 +333,10 @@ def test_whatever_takes_a_run_takes_its_name_its_subject_or_a_list(old_and_new, 
     assert sm.gate([old, "new"], store=old_and_new) and not sm.gate(new, old)
     assert sm.export([old, "new"], tmp_path / "x.csv", store=old_and_new).read_text().count("\n") == 61
     assert sm.report("old", tmp_path / "page.html", store=old_and_new).exists()
-    assert sm.paper(["old", new], tmp_path / "p", store=old_and_new).instrument == "sesi"
+    pack = sm.paper(["old", new], tmp_path / "p", store=old_and_new)
+    assert (
+        pack.instrument == "sesi" and "other benchmarks: models=FILE with" in str(pack) and "--models" not in str(pack)
+    )
     with pytest.raises(UsageError, match="no stored run has the official items of sesi"):
         sm.paper("sesi", tmp_path / "p", store=old_and_new)
     assert sm.get_run(old) is old
@@ -451,6 +460,7 @@ def test_runs_comparisons_and_reproductions_are_there(store, tmp_path):
     again = sm.reproduce("seceu")
     assert again.good and repr(again) == str(again) and len(str(again).splitlines()) > 5
     assert "do not hold" in str(again).splitlines()[0] and "PublishedFigure" not in str(again)
+    assert again.frame()["count"].sum() > len(again.frame())
     assert sm.figures(first)["abilities"].chart
 
 

@@ -14,6 +14,7 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
 import sociometer
+from sociometer.cli.main import run_command
 
 ROOT = Path(__file__).parent.parent
 WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yml"))
@@ -241,6 +242,14 @@ def test_the_citation_has_the_packages_version():
     assert CITATION["version"] == sociometer.__version__
 
 
+def test_the_entry_for_bibtex_has_the_year_of_the_citation(capsys):
+    assert run_command(["list", "seceu"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert f"year = {{{CITATION['date-released'].year}}}, version = {{{CITATION['version']}}}" in said
+    assert "author = {Wang, Xuena and Li, Xueting and " in said
+    assert "journal = {Journal of Pacific Rim Psychology}" in said
+
+
 @pytest.mark.parametrize("cited", REFERENCES, ids=[cited["title"][:12] for cited in REFERENCES])
 def test_a_cited_paper_is_that_of_an_instrument(cited):
     paper = PAPERS[cited["title"]]
@@ -249,6 +258,9 @@ def test_a_cited_paper_is_that_of_an_instrument(cited):
     assert cited.get("url") == paper.get("link")
     assert cited.get("doi") == paper.get("doi")
     assert first.get("family-names", first.get("name")) in paper["authors"]
+    assert paper["names"] == " and ".join(f"{one['family-names']}, {one['given-names']}" for one in cited["authors"])
+    assert paper.get("proceedings") == cited.get("collection-title")
+    assert cited.get("journal") in (None, paper.get("venue"))
 
 
 def test_release_notes_are_the_changelog_section_of_the_version():

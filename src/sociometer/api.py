@@ -50,7 +50,13 @@ from sociometer.reporting.terminal import with_texts
 from sociometer.results.choice import ChosenRuns, choose_by_words, choose_for_paper, find_run
 from sociometer.results.export import export_runs, frame_of
 from sociometer.results.groups import PeopleRun
-from sociometer.results.published import findings_table, reproduction_sentence, reproduction_table, unexplained
+from sociometer.results.published import (
+    findings_table,
+    ledger_table,
+    reproduction_sentence,
+    reproduction_table,
+    unexplained,
+)
 from sociometer.results.runs import Comparisons, Gate, compare_runs
 from sociometer.results.runs import gate as gate_of
 from sociometer.results.stopping import Race, stopping_rule
@@ -88,6 +94,7 @@ def _calling(progress: bool = False) -> Iterator[ProgressDisplay | None]:
 def _spelled(text: str) -> str:
     """The text with options as arguments of Python; a command in quotes stays as it is."""
     known = [setting for card in cards().values() for setting in card.setting]
+    text = text.replace("--models FILE", "models=FILE")
     return "".join(part if part.startswith("'sociometer") else as_python(part, known) for part in _COMMAND.split(text))
 
 
@@ -484,7 +491,7 @@ def paper(
         raise UsageError(f"the runs must be of one instrument, and these are of {', '.join(sorted(found))}.")
     if not found:
         raise UsageError(f"paper needs at least one run; '{hint('runs')}' lists the stored runs.")
-    return write_pack(
+    pack = write_pack(
         next(iter(found.values())),
         chosen.runs,
         Path(folder),
@@ -492,6 +499,8 @@ def paper(
         models=_model_facts(Path(models)) if models is not None else {},
         published=published,
     )
+    spelled = _spelled if in_python() else str
+    return structs.replace(pack, parts=tuple(structs.replace(one, missing=spelled(one.missing)) for one in pack.parts))
 
 
 def _model_facts(path: Path) -> dict[str, dict[str, str]]:
@@ -524,6 +533,10 @@ class Reproduction(Shown, frozen=True):
     def findings(self) -> Table:
         """Our own findings about the data, which are no claims of the paper."""
         return findings_table(self.instrument, self.figures)
+
+    def frame(self) -> Any:
+        """The ledger with our findings as a pandas frame."""
+        return ledger_table({self.instrument: self.figures}).frame()
 
     def __str__(self) -> str:
         """How many claims hold, and those that do not or cannot be checked, one to a line."""
@@ -558,7 +571,7 @@ class _SearchedSource(Source, frozen=True):
 
 @_calling()
 def reproduce(instrument: str, *, data: str | Path = "") -> Reproduction:
-    """Recompute every published figure that can be recomputed: `sm.reproduce("seceu").table().frame()`."""
+    """Recompute every published figure that can be recomputed: `sm.reproduce("seceu").frame()`."""
     card, found = card_of(instrument), load(instrument)
     settings = Settings.chosen(card.setting, {})
     source = _SearchedSource(settings, found.prompts(), card.name, True, data_folders(str(data)))

@@ -24,9 +24,11 @@ from sociometer.reporting.headline import findings_of, headlines_of, title_of, t
 from sociometer.reporting.page import (
     all_numbers,
     as_data_block,
+    interval_methods,
     notes_in_view,
     packed,
     rank_text,
+    render,
     rows_left_out,
     unranked_sentences,
     write_report,
@@ -302,6 +304,21 @@ def test_the_finding_of_a_test_with_a_norm_is_the_score_on_the_norm(content):
         "The EQ of gpt is 122 [113, 131], better than people (100).",
         "Writing 4, 3, 2, 1 without reading earns an EQ of 122.",
     )
+    counts = {("gpt", "questions"): next(iter(content.counts.values()))}
+    page = render(structs.replace(of, names={"gpt": "gpt"}, counts=counts), made="now", version="9.9")
+    assert re.search('class="finding">(.*?)</p>', page)[1].endswith("without reading earns an EQ of 122.")
+
+
+def test_a_measure_with_two_methods_of_intervals_names_the_subjects_of_each(content):
+    runs = [
+        summarised_run(who, "questions", who, {}, Summary((Measure("gap", 1.0, interval=made),)), card=NORMED)
+        for who, made in (("a", Interval(0, 2, method="Wilson")), ("b", Interval(0, 2, method="Hall")))
+    ]
+    chapter = structs.replace(content.chapters[0], card=NORMED, results=tuple(runs))
+    title = next(card.title for card in NORMED.measures_of("questions") if card.name == "gap")
+    assert interval_methods(chapter) == [f"{title} (a): Wilson", f"{title} (b): Hall"]
+    alone = structs.replace(chapter, results=tuple(runs[:1]))
+    assert interval_methods(alone) == [f"{title}: Wilson"]
 
 
 def test_the_axis_of_a_distance_ends_near_the_values_and_shows_chance():

@@ -76,6 +76,19 @@ def test_without_stored_runs_a_family_of_items_counts_once():
     assert said == "238 items are too few for a verdict: they have 7 trees, and a comparison needs 10."
 
 
+def test_a_plan_without_two_stored_models_uses_people_and_says_that_baselines_do_not_count(tmp_path, capsys):
+    store = tmp_path / "s.db"
+    for model in ("baseline/even", "baseline/random"):
+        sm.run("seceu", model=model, store=store)
+    assert run_command(["plan", "seceu", "--model", "baseline/even", "--store", str(store)]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "stored baselines and stand-ins do not count, so assuming that two subjects differ on an item as" in said
+    seceu = load("seceu")
+    spread = spread_of(seceu, "feelings", [Item(id=f"i{nth}") for nth in range(40)], "", ())
+    assert spread.stable + spread.chance == pytest.approx(2 * 1.5**2)
+    assert spread.detectable(40, 1) == pytest.approx(0.97, abs=0.01), "1.2 SD of people's scores, not 3.5"
+
+
 def test_a_plan_warns_where_the_same_family_was_at_the_top_before(tmp_path, capsys):
     store, model = tmp_path / "s.db", "recorded/by-hand-careful"
     items = [one.item for one in matching(load_recording("by-hand-careful"), load, "sesi").items]

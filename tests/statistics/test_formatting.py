@@ -7,8 +7,10 @@ import pytest
 
 from sociometer.core.measure import NO_VARIATION, Interval
 from sociometer.statistics.formatting import (
+    adding_decimals,
     amount,
     bracketed_interval,
+    common_decimals,
     estimate,
     interval_text,
     number,
@@ -33,6 +35,19 @@ def test_the_unit_decides_scale_and_decimals(unit, shown, size):
 def test_a_large_number_without_an_interval_has_fewer_decimals(value, shown):
     assert number(value, "number") == shown
     assert (number(0.996, "share"), number(112.46, "points")) == ("99.6 %", "112.5")
+
+
+def test_a_row_has_enough_decimals_that_it_adds_up_as_shown():
+    assert adding_decimals(121.55, 112.16, "points", Interval(-15.9, -2.2)) == 1  # not 122, 112, −9
+    assert adding_decimals(0.60, 0.50, "share", Interval(-0.3, 0.1)) == 0
+    assert adding_decimals(1 / 3, 2 / 3, "share", Interval(0.1, 0.4)) == 0, "33, 67, 33 never adds up"
+
+
+def test_values_next_to_each_other_have_the_decimals_of_the_widest_interval():
+    wide, narrow = Interval(115, 127), Interval(107.2, 117.0)
+    assert common_decimals("points", [wide, None, narrow]) == 0
+    assert common_decimals("points", [wide, Interval(-0.4, 9.0)]) == 1, "no bound may hide its side of zero"
+    assert common_decimals("points", [None]) is None
 
 
 def test_a_difference_of_shares_is_in_points():

@@ -18,16 +18,15 @@ from sociometer.results.comparison_tables import (
     overall_rows,
     pair_table,
     pairs_table,
-    raw_comparisons,
     verdict_sentences,
 )
 from sociometer.results.groups import study_run
-from sociometer.results.leaderboard import leaderboard_table, left_out_text, overview_table, raw_ranks
+from sociometer.results.leaderboard import leaderboard_table, left_out_text, raw_ranks
 from sociometer.results.profile import profile_of
 from sociometer.results.reliability import reliabilities, reliability_tables
 from sociometer.results.runs import compare_runs, gate, rank_runs
 from sociometer.results.verdicts import Comparison, Terms
-from sociometer.results.wording import FAMILIES, comparison_table
+from sociometer.results.wording import FAMILIES, comparison_table, raw_comparisons
 from sociometer.store.place import StorePlace
 
 
@@ -54,11 +53,10 @@ def show_ranking(chosen: ChosenRuns, task: str, measure: str, display: Display) 
         left = [f"Left out: {left_out_text(board)}." for board in found.boards if board.left_out]
         needed = f"A ranking needs two subjects with runs on the same items; '{hint('runs')}' lists the stored runs."
         raise UsageError(" ".join(filter(None, (found.verdict, *found.unranked, *left, needed))))
-    tables = [leaderboard_table(board) for board in found.boards]
     display.show(
-        [overview_table(found.boards)] if found.several else tables,
+        found.tables,
         finding=found.verdict,
-        more=tables if found.several else (),
+        more=[leaderboard_table(board) for board in found.boards] if found.several else (),
         notes=found.unranked,
         files=[raw_ranks(found.boards)],
         data=found.boards,

@@ -18,7 +18,7 @@ from sociometer.models.registry import ModelEntry, describe
 from sociometer.results.measured import measured, reached
 
 LM_EVAL = "lm-eval"
-_OWN = "@software{sociometer, title = {Sociometer}, author = {{The Sociometer authors}}, version = {"
+_OWN = "@software{sociometer, title = {Sociometer}, author = {{The Sociometer authors}}, year = {2026}, version = {"
 _SIZES = ("capable", "small")
 _KINDS = {"whole": "whole number", "flag": "yes or no"}
 
@@ -81,7 +81,7 @@ def show_card(card: Card, display: Display) -> None:
     tables = [table for table in _tables(card) if table.rows]
     limits = [len(table.rows) for table in tables]
     entries = [card.paper.bibtex(card.name), _OWN + __version__ + "}}"]
-    cite = ["To cite the paper and Sociometer (given names: CITATION.cff):", *entries]
+    cite = ["To cite the paper and Sociometer:", *entries]
     display.show(tables, finding="\n".join(filter(None, said)), limits=limits, notes=cite, data=card)
 
 

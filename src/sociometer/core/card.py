@@ -23,13 +23,19 @@ class Paper(Struct, frozen=True, forbid_unknown_fields=True):
     venue: str = ""
     link: str = ""
     doi: str = ""
+    names: str = ""
+    """The authors with their given names, as in BibTeX: `Wang, Xuena and Li, Xueting`."""
+    proceedings: str = ""
+    pages: str = ""
 
     def bibtex(self, name: str) -> str:
-        """An entry for BibTeX, with the surnames of the authors; its key has the first one, the year and the name."""
-        authors = self.authors.replace(" and ", ", ").replace(", ", " and ")
-        facts = (("title", self.title), ("author", authors), ("year", self.year), ("doi", self.doi), ("url", self.link))
+        """An entry for BibTeX; its key has the surname of the first author, the year and the name."""
+        authors = self.names or self.authors.replace(" and ", ", ").replace(", ", " and ")
+        kind, where = ("inproceedings", "booktitle") if self.proceedings else ("article", "journal")
+        facts = (("title", self.title), ("author", authors), (where, self.proceedings or self.venue),
+                 ("pages", self.pages), ("year", self.year), ("doi", self.doi), ("url", self.link))  # fmt: skip
         known = ", ".join(f"{field} = {{{value}}}" for field, value in facts if value)
-        return f"@article{{{authors.partition(' ')[0].lower()}{self.year}{name}, {known}}}"
+        return f"@{kind}{{{authors.partition(' ')[0].strip(',').lower()}{self.year}{name}, {known}}}"
 
 
 class TaskCard(Struct, frozen=True, forbid_unknown_fields=True):
@@ -92,6 +98,8 @@ class MeasureCard(Struct, frozen=True, forbid_unknown_fields=True):
     human: float | None = None
     human_deviation: float | None = None
     """The standard deviation of people's scores in the paper."""
+    human_item_deviation: float | None = None
+    """That of people's values on a single item."""
     value: str = ""
     """The per-item score value whose clustered mean this measure is (empty: it is not such a mean)."""
     optional: bool = False

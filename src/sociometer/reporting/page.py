@@ -80,7 +80,8 @@ def render(content: ReportContent, *, made: str, version: str, top: int = TOP, l
     findings, headlines, main = list(findings_of(content)), headlines_of(content), content.main
     below = {chapter.card.name for chapter in content.chapters if chapter.sample}
     own_items = {one.whose_items for each in main.chapters for one in each.results} == {"bundled"}
-    if len(main.chapters) == 1 and len(findings) > 1 and not (content.crowds or " be read" in findings[1]):
+    told = 1 + any(chapter.caveat for chapter in main.chapters)  # a caveat stays with the number that it is about
+    if len(main.chapters) == 1 and len(findings) > told and not (content.crowds or " be read" in findings[1]):
         headlines[main.chapters[0].card.name] = findings.pop(1)
     return (
         _environment()
@@ -173,13 +174,15 @@ def all_numbers(chapter: Chapter) -> list[list[TextCell]]:
 
 
 def interval_methods(chapter: Chapter) -> list[str]:
-    """How the intervals of a chapter were made: the measures of each method."""
-    found = [
-        (one.interval.method, card.title + " of people" * bool(result.people))
+    """How the intervals of a chapter were made: the measures of each method, with the subject if methods differ."""
+    made = [
+        (card.title + " of people" * bool(result.people), one.interval.method, result.subject)
         for result in chapter.results
         for card in chapter.card.measures_of(result.task)
         if (one := result.summary.find(card.name)) and one.interval and one.interval.low != one.interval.high
     ]
+    methods = grouped((title, method) for title, method, _ in made)
+    found = [(method, title + f" ({who})" * (len({*methods[title]}) > 1)) for title, method, who in made]
     return [f"{', '.join(dict.fromkeys(titles))}: {method}" for method, titles in grouped(found).items() if method]
 
 

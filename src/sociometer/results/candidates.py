@@ -11,7 +11,7 @@ from sociometer.core.conversation import SUBJECT
 from sociometer.core.settings import SettingValue
 from sociometer.core.task import SERIES, TASK, AnyRun
 from sociometer.core.words import grouped, in_one_line
-from sociometer.statistics.formatting import estimate
+from sociometer.statistics.formatting import common_decimals, estimate
 from sociometer.statistics.item_values import ItemValue
 from sociometer.store.stored_run import StoredRun
 
@@ -76,9 +76,10 @@ def norm_scores(runs: Sequence[AnyRun]) -> dict[str, tuple[str, ...]]:
     found = {}
     for card in runs[0].card.measures_of(runs[0].task):
         measures = [run.summary.find(card.name) for run in runs] if card.on_norm else []
-        told = tuple(estimate(one.value, card.unit, one.interval) for one in measures if one and one.value is not None)
-        if len(told) == len(runs):
-            found[card.title] = told
+        known = [one for one in measures if one and one.value is not None]
+        digits = common_decimals(card.unit, (one.interval for one in known))
+        if known and len(known) == len(runs):
+            found[card.title] = tuple(estimate(one.value, card.unit, one.interval, digits) for one in known)
     return found
 
 

@@ -98,35 +98,6 @@ def pairs_table(compared: Sequence[Comparison]) -> Table:
     return Table("compare", where + title, columns, rows, " ".join(notes))
 
 
-def raw_comparisons(compared: Sequence[Comparison]) -> Table:
-    """Every number of the comparisons, for a file."""
-    columns = (
-        "instrument", "task", "first", "second", "measure", "group", "unit", "first value", "second value",
-        "difference", "low", "high", "p", "p adjusted", "family", "effect", "detectable", "margin", "items",
-        "clusters", "failed items", "with failed items", "verdict",
-    )  # fmt: skip
-    rows: list[tuple[Cell, ...]] = []
-    for one in compared:
-        for row in one.measures:
-            paired = row.paired
-            rows.append((
-                one.instrument, one.task, one.first, one.second, row.name,
-                "; ".join(f"{facet}={level}" for facet, level in row.group.items()), row.unit, paired.first,
-                paired.second, paired.difference, paired.interval.low, paired.interval.high, paired.p_value,
-                row.p_adjusted, row.family, paired.effect, row.detectable, row.margin, paired.items,
-                paired.clusters, row.failed, " or ".join(row.with_failed), row.verdict,
-            ))  # fmt: skip
-    return Table("comparisons", "Comparisons", columns, tuple(rows))
-
-
-def difference_text(row: ComparedMeasure) -> str:
-    """The difference with its interval in one cell: “+8 [−35, 49]”; of shares, in points."""
-    interval = row.paired.interval
-    shown = signed_amount(row.paired.difference, row.unit, interval=interval).split(" ")[0]
-    sign = "+" if row.paired.difference > 0 and shown.strip("0.") else ""
-    return f"{sign}{shown} {short_interval(interval, row.unit)}"
-
-
 def _what(row: ComparedMeasure) -> str:
     """The measure of a row overall, or the level of its group."""
     if not row.group:
@@ -135,10 +106,11 @@ def _what(row: ComparedMeasure) -> str:
 
 
 def _values(row: ComparedMeasure) -> tuple[str, str, str]:
-    """The values of both, and their difference."""
-    values = (row.paired.first, row.paired.second)
-    first, second = (number(value, row.unit, interval=row.paired.interval) for value in values)
-    return first, second, difference_text(row)
+    """The values of both, and the difference with its interval: “+8 [−35, 49]”; of shares, in points."""
+    first, second = (number(value, row.unit, row.digits) for value in (row.paired.first, row.paired.second))
+    shown = signed_amount(row.paired.difference, row.unit, row.digits).split(" ")[0]
+    sign = "+" if row.paired.difference > 0 and shown.strip("0.") else ""
+    return first, second, f"{sign}{shown} {short_interval(row.paired.interval, row.unit, row.digits)}"
 
 
 def _note(comparison: Comparison) -> str:

@@ -23,7 +23,7 @@ from sociometer.statistics.distributions import normal_quantile
 from sociometer.statistics.formatting import (
     bounds_text,
     common_chance,
-    decimals,
+    common_decimals,
     estimate,
     interval_text,
     number,
@@ -269,8 +269,7 @@ def ranked_measure(candidate: AnyRun, name: str = "") -> MeasureCard:
 def leaderboard_table(board: Leaderboard) -> Table:
     """The leaderboard as a table."""
     shown = board.standings
-    pick = max if any((one.interval.low or 0.0) < 0 for one in shown) else min  # no bound may hide its side of zero
-    digits = pick((found for s in shown if (found := decimals(board.unit, s.interval)) is not None), default=None)
+    digits = common_decimals(board.unit, (one.interval for one in shown))
     sign = 1.0 if board.better == "lower" else -1.0
     rows = [_row(one, board.unit, digits) for one in sorted(shown, key=lambda one: sign * one.value)]
     said = [f"Left out: {left_out_text(board)}."] if board.left_out else []

@@ -96,7 +96,8 @@ def spread_of(
 ) -> Spread | None:
     """The spread of a task's primary measure; None if it has none that is a mean over items.
 
-    It comes from the newest finished runs of different subjects on the same items, else from an assumption.
+    It comes from the newest finished runs of different subjects on the same items, baselines and other stand-ins left
+    out, else from people's spread on an item, else from an assumption.
     """
     measure = instrument.card.primary_of(task)
     if measure is None:
@@ -104,9 +105,11 @@ def spread_of(
     sizes = Counter(item.cluster or item.id for item in items)
     family, mean_size = instrument.card.cluster_of(task), sizes.total() / len(sizes)
     runs: dict[str, StoredRun] = {}
+    left_out = False
     for run in stored:
         whole = run.record.status is RunStatus.FINISHED and run.manifest.items_digests.get(task) == digest
         real = not run.manifest.roles[SUBJECT].identity.stand_in if SUBJECT in run.manifest.roles else False
+        left_out |= whole and not real
         if whole and real and run.manifest.config.until is None and len(runs) < _MOST_RUNS:
             runs.setdefault(run.subject, run)
     tables = [item_values(instrument.task(task).headline(run.view(task)), measure.value) for run in runs.values()]
@@ -120,8 +123,13 @@ def spread_of(
     low, high = (measure.low, measure.high) if measure.low is not None and measure.high is not None else (0.0, 1.0)
     square = _DISCORDANT * (high - low) ** 2
     told = "assuming that two answers differ on 20 % of the items, half of it by chance"
-    if measure.unit != "share":
+    if (people := measure.human_item_deviation) is not None:
+        square = 2 * people**2
+        told = f"assuming that two subjects differ on an item as two people do (SD {people:g} each), half by chance"
+    elif measure.unit != "share":
         told = "assuming a mean squared difference of a fifth of the scale's, half by chance"
+    if left_out:
+        told = f"stored baselines and stand-ins do not count, so {told}"
     told += f", and alike on all items of a {family}" if mean_size > 1 else ", and independent items"
     as_one = sum(size * size for size in sizes.values()) / sizes.total()  # Kish's design effect: a family counts once
     half = square * _BY_CHANCE

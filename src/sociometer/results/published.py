@@ -2,12 +2,13 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from msgspec import Struct, structs
 
 from sociometer.core.card import Card, MeasureCard
 from sociometer.core.hints import hint
-from sociometer.core.measure import Cell, Measure, PublishedFigure, Table
+from sociometer.core.measure import Measure, PublishedFigure, Table
 from sociometer.core.paper import PrintedFigure, Replication
 from sociometer.core.words import grouped, plain_number
 from sociometer.statistics.formatting import interval_text, number
@@ -27,21 +28,23 @@ def reproduction_table(instrument: str, figures: Sequence[PublishedFigure], mism
     if mismatches_only:
         unchecked = grouped(((one.reason, one.claim), one) for one in shown if state_of(one) == UNCHECKED)
         shown = [one for one in shown if state_of(one) == FAILS] + [_joined(same) for same in unchecked.values()]
-    shown.sort(key=lambda figure: ((FAILS, UNCHECKED, HOLDS).index(state_of(figure)), not figure.claim))
     rows = tuple(
-        (
-            figure.where,
-            figure.what + (f" ({figure.count} {'claims' if figure.claim else 'numbers'})" if figure.count > 1 else ""),
-            figure.printed,
-            figure.recomputed,
-            state_of(figure),
-            figure.reason or ("no reason is known" if figure in unexplained([figure]) else ""),
-        )
-        for figure in shown
+        (where, what + (f" ({count} {kind})" if count > 1 else ""), *result)
+        for where, what, kind, count, *result in _lines(shown)
     )
     columns = ("where", "what", "printed", "recomputed", "result", "reason")
     title = f"{instrument}: the paper's claims and numbers"
     return Table(f"reproduce-{instrument}", title, columns, rows, counts_sentence(figures))
+
+
+def _lines(figures: Iterable[PublishedFigure]) -> list[tuple[Any, ...]]:
+    """The lines of a ledger: what does not hold first, claims before numbers, findings last."""
+    order = (FAILS, UNCHECKED, HOLDS, OURS)
+    return [
+        (one.where, one.what, kind_of(one), one.count, one.printed, one.recomputed, state_of(one),
+         one.reason or "no reason is known" * len(unexplained([one])))
+        for one in sorted(figures, key=lambda one: (order.index(state_of(one)), not one.claim))
+    ]  # fmt: skip
 
 
 def _joined(figures: Sequence[PublishedFigure]) -> PublishedFigure:
@@ -61,13 +64,14 @@ def findings_table(instrument: str, figures: Sequence[PublishedFigure]) -> Table
 
 
 def ledger_table(papers: Mapping[str, Sequence[PublishedFigure]]) -> Table:
-    """The ledgers of several instruments and our own findings in one table, for a file."""
-    rows: list[tuple[Cell, ...]] = []
-    for name, figures in papers.items():
-        rows += [(name, *row) for row in reproduction_table(name, figures).rows]
-        rows += [(name, *row[:2], None, row[2], OURS, row[3]) for row in findings_table(name, figures).rows]
-    columns = ("instrument", "where", "what", "printed", "recomputed", "result", "reason")
-    return Table("reproduce", "The papers' claims and numbers", columns, tuple(rows))
+    """The ledgers of several instruments and our own findings in one table, for a file.
+
+    `count` says how many printed numbers, claims or findings a line stands for (`kind`), so that sums of it by `kind`
+    and `result` are the counts of `counts_sentence`.
+    """
+    rows = tuple((name, *line) for name, figures in papers.items() for line in _lines(figures))
+    columns = ("instrument", "where", "what", "kind", "count", "printed", "recomputed", "result", "reason")
+    return Table("reproduce", "The papers' claims and numbers", columns, rows)
 
 
 def reproduction_sentence(instrument: str, figures: Sequence[PublishedFigure]) -> str:
@@ -94,8 +98,7 @@ def counts_sentence(figures: Iterable[PublishedFigure]) -> str:
     """The counts of the ledger: numbers, claims, and findings of ours, which are no claims of the paper."""
     counts: Counter[tuple[str, str]] = Counter()
     for figure in figures:
-        kind = "findings" if figure.finding else "claims" if figure.claim else "numbers"
-        counts[kind, state_of(figure)] += figure.count
+        counts[kind_of(figure), state_of(figure)] += figure.count
     said = [
         f"{sum(counts[kind, state] for state in (HOLDS, FAILS, UNCHECKED))} {kind} of the paper:"
         f" {counts[kind, HOLDS]} {'holds' if counts[kind, HOLDS] == 1 else 'hold'}, {counts[kind, FAILS]}"
@@ -104,6 +107,11 @@ def counts_sentence(figures: Iterable[PublishedFigure]) -> str:
     ]
     ours = counts["findings", OURS]
     return " ".join([*said, *([f"Our own findings about the data: {ours}."] if ours else [])])
+
+
+def kind_of(figure: PublishedFigure) -> str:
+    """Whether a line of the ledger stands for numbers or claims of the paper, or for findings of ours."""
+    return "findings" if figure.finding else "claims" if figure.claim else "numbers"
 
 
 def state_of(figure: PublishedFigure) -> str:

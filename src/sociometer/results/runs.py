@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
 
 from msgspec import Struct, structs
 
@@ -14,9 +15,16 @@ from sociometer.results.candidates import contamination_note, run_labels
 from sociometer.results.choice import ChosenRuns
 from sociometer.results.comparison import compare, not_compared
 from sociometer.results.corrected import corrected_measures, correction_note, corrections
-from sociometer.results.leaderboard import Leaderboard, leaderboard, leaderboard_sentence, leaderboard_table
+from sociometer.results.leaderboard import (
+    Leaderboard,
+    leaderboard,
+    leaderboard_sentence,
+    leaderboard_table,
+    overview_table,
+    raw_ranks,
+)
 from sociometer.results.verdicts import ComparedMeasure, Comparison, Terms
-from sociometer.results.wording import POWER_TERMS, comparison_table
+from sociometer.results.wording import POWER_TERMS, comparison_table, raw_comparisons
 from sociometer.statistics.formatting import amount, hidden_stand_in
 from sociometer.store.stored_run import StoredRun
 
@@ -93,6 +101,10 @@ class Comparisons(Shown, frozen=True):
         """The result in words: one sentence for each comparison."""
         return "\n".join(comparison.sentence for comparison in self.comparisons)
 
+    def frame(self) -> Any:
+        """Every number of the comparisons as a pandas frame."""
+        return raw_comparisons(self.comparisons).frame()
+
     def __str__(self) -> str:
         return self.verdict
 
@@ -152,8 +164,17 @@ class Rankings(Shown, frozen=True):
         said = [f"{subject} on {count} of {len(contested)} tasks" for subject, count in counts]
         return f"First: {', '.join(said[:4])}{' …' if len(said) > 4 else ''}."
 
+    @property
+    def tables(self) -> list[Table]:
+        """The leaderboards, or an overview of many."""
+        return [overview_table(self.boards)] if self.several else [leaderboard_table(board) for board in self.boards]
+
+    def frame(self) -> Any:
+        """Every number of the leaderboards as a pandas frame."""
+        return raw_ranks(self.boards).frame()
+
     def __str__(self) -> str:
-        return self.verdict
+        return "\n\n".join(map(str, (self.verdict, *self.tables, *self.unranked)))
 
     def _shown(self) -> Iterable[Table]:
         return map(leaderboard_table, self.boards)

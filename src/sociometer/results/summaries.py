@@ -17,6 +17,7 @@ from sociometer.results.measured import room_sentences
 from sociometer.statistics.formatting import (
     TINY,
     chance_of,
+    common_decimals,
     estimate,
     failed_range,
     group_text,
@@ -287,9 +288,10 @@ def joint_table(runs: Sequence[StoredRun]) -> Table:
         columns: tuple[str, ...] = ("instrument", "measure", "chance", *subjects, "items", "unreadable", "errors")
         rows = [
             (goal[0], first.card.title, first.chance_text,
-             *(_estimate(cells.get((*goal, who)), failed) for who in subjects),
-             *_counts({who: cells[*goal, who][1] for who in subjects if (*goal, who) in cells}))
+             *(_estimate(cells.get((*goal, who)), failed, digits) for who in subjects), *_counts(known))
             for goal, first in goals.items()
+            for known in ({who: cells[*goal, who][1] for who in subjects if (*goal, who) in cells},)
+            for digits in (common_decimals(first.card.unit, (one.measure.interval for one in known.values())),)
         ]  # fmt: skip
     else:
         columns = ("instrument", "measure", "subject", "value", "chance", "items", "unreadable", "errors", "run")
@@ -312,11 +314,14 @@ def joint_table(runs: Sequence[StoredRun]) -> Table:
     return table if len({run.instrument for run in runs}) > 1 else table.only(range(1, len(columns)))
 
 
-def _estimate(found: tuple[str, MeasureRow] | None, failed: Mapping[tuple[str, str], str]) -> str | None:
+def _estimate(
+    found: tuple[str, MeasureRow] | None, failed: Mapping[tuple[str, str], str], digits: int | None = None
+) -> str | None:
     if found is None:
         return None
     run, line = found
-    return "FAILED" if (run, line.task) in failed else line.estimate
+    known = line.measure
+    return "FAILED" if (run, line.task) in failed else estimate(known.value, line.card.unit, known.interval, digits)
 
 
 def _counts(lines: Mapping[str, MeasureRow]) -> tuple[Cell, ...]:

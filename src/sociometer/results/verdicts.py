@@ -9,7 +9,7 @@ from sociometer.core.card import MeasureCard
 from sociometer.core.errors import UsageError, unknown
 from sociometer.core.measure import Interval, Measure, Shown
 from sociometer.core.words import grouped, plural
-from sociometer.statistics.formatting import scale_and_digits
+from sociometer.statistics.formatting import adding_decimals, scale_and_digits
 from sociometer.statistics.paired import PairedDifference, Verdict, influence_table, simultaneous, verdict_of
 from sociometer.statistics.power import detectable_difference
 from sociometer.statistics.sequential import nominal_level
@@ -97,6 +97,11 @@ class ComparedMeasure(Shown, frozen=True):
     def value(self) -> float:
         """The difference, second minus first, in the unit of the measure: 0.03 is three points of a share."""
         return self.paired.difference
+
+    @property
+    def digits(self) -> int:
+        """The decimals of its row in a table."""
+        return adding_decimals(self.paired.first, self.paired.second, self.unit, self.paired.interval)
 
     @property
     def low(self) -> float | None:

@@ -160,10 +160,10 @@ def observed_columns(comparison: Comparison) -> tuple[Column, ...]:
     return (
         Column("measure", lambda row: row.title, right=False),
         Column("group", _group, right=False),
-        Column(comparison.first, lambda row: number(row.paired.first, row.unit, interval=row.paired.interval)),
-        Column(comparison.second, lambda row: number(row.paired.second, row.unit, interval=row.paired.interval)),
-        Column("difference", lambda row: signed_amount(row.paired.difference, row.unit, interval=row.paired.interval)),
-        Column("interval", lambda row: bracketed_interval(row.paired.interval, row.unit)),
+        Column(comparison.first, lambda row: number(row.paired.first, row.unit, row.digits)),
+        Column(comparison.second, lambda row: number(row.paired.second, row.unit, row.digits)),
+        Column("difference", lambda row: signed_amount(row.paired.difference, row.unit, row.digits)),
+        Column("interval", lambda row: bracketed_interval(row.paired.interval, row.unit, row.digits)),
         Column("adjusted for", lambda row: row.family if row.family > 1 else None),
         Column("could detect", _detectable),
     )
@@ -192,6 +192,27 @@ def comparison_table(comparison: Comparison) -> Table:
     title = f"{comparison.where}: {comparison.second} against {comparison.first}"
     note = "; ".join(comparison.notes)
     return Table("compare", title, tuple(column.head for column in columns), rows, note[:1].upper() + note[1:])
+
+
+def raw_comparisons(compared: Sequence[Comparison]) -> Table:
+    """Every number of the comparisons, for a file."""
+    columns = (
+        "instrument", "task", "first", "second", "measure", "group", "unit", "first value", "second value",
+        "difference", "low", "high", "p", "p adjusted", "family", "effect", "detectable", "margin", "items",
+        "clusters", "failed items", "with failed items", "verdict",
+    )  # fmt: skip
+    rows: list[tuple[Cell, ...]] = []
+    for one in compared:
+        for row in one.measures:
+            paired = row.paired
+            rows.append((
+                one.instrument, one.task, one.first, one.second, row.name,
+                "; ".join(f"{facet}={level}" for facet, level in row.group.items()), row.unit, paired.first,
+                paired.second, paired.difference, paired.interval.low, paired.interval.high, paired.p_value,
+                row.p_adjusted, row.family, paired.effect, row.detectable, row.margin, paired.items,
+                paired.clusters, row.failed, " or ".join(row.with_failed), row.verdict,
+            ))  # fmt: skip
+    return Table("comparisons", "Comparisons", columns, tuple(rows))
 
 
 def _group(row: ComparedMeasure) -> str:

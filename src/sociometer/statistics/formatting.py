@@ -9,7 +9,7 @@ from sociometer.core.card import Card, MeasureCard
 from sociometer.core.conversation import SUBJECT
 from sociometer.core.measure import NO_VARIATION, Case, Interval, Measure, Summary
 from sociometer.core.task import RunView
-from sociometer.core.words import plain_number
+from sociometer.core.words import plain_number, rounded
 
 SAME_ON_EVERY_ITEM = "the same on every item"
 """The text that replaces the bounds of an interval if every value was the same."""
@@ -44,6 +44,26 @@ def decimals(unit: str, interval: Interval | None) -> int | None:
     return digits
 
 
+def common_decimals(unit: str, intervals: Iterable[Interval | None]) -> int | None:
+    """The decimals of values next to each other: what the widest interval is worth; None without any.
+
+    If a bound is negative, what the narrowest is worth, so that none hides its side of zero.
+    """
+    known = [one for one in intervals if one is not None]
+    pick = max if any((one.low or 0.0) < 0 for one in known) else min
+    return pick((found for one in known if (found := decimals(unit, one)) is not None), default=None)
+
+
+def adding_decimals(first: float, second: float, unit: str, interval: Interval) -> int:
+    """The decimals of a row with two values, their difference and its interval: it adds up as shown, if it can."""
+    scale, usual = scale_and_digits(unit)
+    found = decimals(unit, interval)
+    worth = usual if found is None else found
+    values = (scale * first, scale * (second - first), -scale * second)
+    fit = (more for more in range(worth, usual + 3) if abs(sum(rounded(one, more) for one in values)) < _NOTHING)
+    return next(fit, worth)
+
+
 def number(value: float | None, unit: str, digits: int | None = None, *, interval: Interval | None = None) -> str:
     """A value as text, a share with its percent sign, a difference of shares in points, None as a dash.
 
@@ -57,16 +77,16 @@ def number(value: float | None, unit: str, digits: int | None = None, *, interva
     return shown + {"share": " %", "share-points": point}.get(unit, "")
 
 
-def amount(value: float, unit: str, *, interval: Interval | None = None) -> str:
+def amount(value: float, unit: str, digits: int | None = None, *, interval: Interval | None = None) -> str:
     """The size of a difference in words, without its sign; a difference of shares is given in points."""
     scale, usual = scale_and_digits(unit)
-    shown = plain_number(abs(value) * scale, decimals(unit, interval), usual)
+    shown = plain_number(abs(value) * scale, decimals(unit, interval) if digits is None else digits, usual)
     return shown + ((" point" if shown == "1" else " points") if unit in ("share", "share-points", "points") else "")
 
 
-def signed_amount(value: float, unit: str, *, interval: Interval | None = None) -> str:
+def signed_amount(value: float, unit: str, digits: int | None = None, *, interval: Interval | None = None) -> str:
     """A difference in words, with a minus sign if it is negative."""
-    return ("−" if value < 0 else "") + amount(value, unit, interval=interval)
+    return ("−" if value < 0 else "") + amount(value, unit, digits, interval=interval)
 
 
 def p_text(value: float) -> str:
@@ -117,28 +137,28 @@ def interval_text(interval: Interval | None, unit: str, too_few: str = "", digit
     return bounds_text(interval, bounds, too_few=few)
 
 
-def bracketed_interval(interval: Interval, unit: str, reverse: bool = False) -> str:
+def bracketed_interval(interval: Interval, unit: str, digits: int | None = None, *, reverse: bool = False) -> str:
     """An interval as “[low, high]”, in points if of shares; `reverse` gives that of first minus second."""
     scale, usual = scale_and_digits(unit)
-    digits = decimals(unit, interval)
+    places = decimals(unit, interval) if digits is None else digits
 
     def bounds(low: float, high: float) -> str:
         low, high = (-high, -low) if reverse else (low, high)
-        ends = (_bound(end * scale, usual if digits is None else digits) for end in (low, high))
+        ends = (_bound(end * scale, usual if places is None else places) for end in (low, high))
         return f"[{', '.join(ends)}]"
 
     return bounds_text(interval, bounds, too_few="[too few clusters]", same=f"[{SAME_ON_EVERY_ITEM}]")
 
 
-def estimate(value: float | None, unit: str, interval: Interval | None = None) -> str:
+def estimate(value: float | None, unit: str, interval: Interval | None = None, digits: int | None = None) -> str:
     """A value with its interval in one cell: “15 % [7, 25]”."""
-    shown = number(value, unit, interval=interval)
-    return shown if value is None or interval is None else f"{shown} {short_interval(interval, unit)}"
+    shown = number(value, unit, digits, interval=interval)
+    return shown if value is None or interval is None else f"{shown} {short_interval(interval, unit, digits)}"
 
 
-def short_interval(interval: Interval, unit: str) -> str:
+def short_interval(interval: Interval, unit: str, digits: int | None = None) -> str:
     """An interval in the cell of its value: “[7, 25]”."""
-    bounds = bracketed_interval(interval, unit)
+    bounds = bracketed_interval(interval, unit, digits)
     return bounds_text(interval, lambda *_: bounds, too_few="(too few)", same="(all equal)")
 
 

@@ -1,0 +1,26 @@
+"""The ledger of a paper as a file: its counts are those of the sentence."""
+
+import csv
+import re
+from collections import Counter
+
+import pytest
+
+from sociometer.cli.main import run_command
+from sociometer.instruments import cards
+
+
+@pytest.mark.parametrize("instrument", list(cards()))
+def test_the_counts_of_a_ledger_file_add_up_to_the_sentence(instrument, tmp_path, capsys):
+    path = tmp_path / "ledger.csv"
+    assert run_command(["paper", "reproduce", instrument, "--to", str(path)]) == 0
+    said = capsys.readouterr().out.splitlines()[0]
+    sums = Counter()
+    with path.open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            sums[row["kind"], row["result"]] += int(row["count"])
+    results = ("holds", "does not hold", "cannot be checked")
+    for kind in ("numbers", "claims"):
+        total, *each = map(int, re.search(rf"(\d+) {kind} .*?(\d+) hold, (\d+) do not hold, (\d+)", said).groups())
+        assert [sums[kind, result] for result in results] == each and sum(each) == total
+    assert f"Our own findings about the data: {sums['findings', 'our finding']}." in said
