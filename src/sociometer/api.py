@@ -24,7 +24,6 @@ from sociometer.core.config import Caps, RunConfig
 from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import DataError, SociometerError, StopCause, UsageError
 from sociometer.core.hints import called, hint, in_python, use_store
-from sociometer.core.lazy import require
 from sociometer.core.measure import Figure, PublishedFigure, Shown, Table
 from sociometer.core.paper import PaperInput, checked, ledger
 from sociometer.core.player import Player
@@ -367,31 +366,26 @@ def reliability(*runs: Runs, task: str = "", measure: str = "", store: str | Pat
 
 
 @_calling()
-def export(runs: Runs, path: str | Path, *, task: str = "", store: str | Path | None = None) -> Path:
-    """Write runs to a file: .jsonl, .csv or .parquet, .eval (an Inspect log, of one `task`), .sociometer (to check).
+def export(runs: Runs, path: str | Path, *, store: str | Path | None = None) -> Path:
+    """Write runs to a file: .jsonl, .csv or .parquet, .sociometer (a run that others can check).
 
     Example: `sm.export(["old", "new"], "scores.csv")`
     """
-    write_runs(choose(runs, store=store).runs, Path(path), task)
+    write_runs(choose(runs, store=store).runs, Path(path))
     return Path(path)
 
 
-def write_runs(runs: Sequence[StoredRun], to: Path, task: str) -> dict[str, Any]:
+def write_runs(runs: Sequence[StoredRun], to: Path) -> dict[str, Any]:
     """Write runs in the format of the ending of a file; gives the number of rows, or the root of a bundle."""
-    if to.suffix not in (endings := (".jsonl", ".csv", ".parquet", ".eval", ENDING)):
+    if to.suffix not in (endings := (".jsonl", ".csv", ".parquet", ENDING)):
         raise UsageError(f"'{to}' has none of the endings {', '.join(endings)}.")
-    if task and to.suffix != ".eval":
-        raise UsageError("--task works only with an Inspect log (.eval); the other formats contain every task.")
     for run in (run for run in runs if isinstance(run, PeopleRun)):
         raise UsageError(f"'{run.id}' is a study; to write it: {hint('study export', run.id, '--to', 'FOLDER')}")
-    if to.suffix in endings[3:] and len(runs) > 1:
+    if to.suffix == ENDING and len(runs) > 1:
         raise UsageError(f"a file that ends in {to.suffix} has one run, not {len(runs)}; give one RUN.")
     folder_for(to)
     if to.suffix == ENDING:
         return {"wrote": str(to), "root": export_bundle(runs[0], to)}
-    if to.suffix == ".eval":
-        log = require("inspect", "sociometer.adapters.inspect_export")
-        return {"wrote": str(to), "rows": log.export_log(runs[0], to, task)}
     return {"wrote": str(to), "rows": export_runs(runs, to)}
 
 

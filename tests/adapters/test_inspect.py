@@ -156,28 +156,6 @@ def test_an_own_log_is_imported_as_a_run_of_the_instrument(evaluated, played, cl
     assert [one.undecided for one in sm.compare(imported, played)] == [""]
 
 
-@pytest.mark.slow
-def test_an_exported_run_is_a_log_that_inspect_reads_and_scores(played, folder, cli, command, tmp_path, monkeypatch):
-    monkeypatch.setenv("SOCIOMETER_STORE", str(folder / "store.db"))
-    cli("export", played.id, "--to", tmp_path / "run.eval")
-    assert given(scores_of(tmp_path / "run.eval")) == engine_scores(played)
-    command("inspect", "score", "run.eval", "--action", "overwrite", "--output-file", "again.eval", folder=tmp_path)
-    assert scores_of(tmp_path / "again.eval") == {
-        place: {"correct": values["correct"]} for place, values in engine_scores(played).items()
-    }
-    dumped = json.loads(command("inspect", "log", "dump", "--header-only", "run.eval", folder=tmp_path))
-    assert (dumped["status"], dumped["results"]["total_samples"]) == ("success", QUESTIONS)
-    assert str(folder) not in json.dumps(dumped["eval"]["metadata"])
-
-
-def test_an_exported_log_comes_back_with_the_same_numbers(played, cli, tmp_path):
-    from sociometer.adapters.inspect_export import export_log
-
-    assert export_log(played, tmp_path / "run.eval") == QUESTIONS
-    (run,) = cli("import", "inspect", tmp_path / "run.eval", "--json")
-    assert sm.get_run(run["run"]).summary().measures == played.summary().measures
-
-
 @pytest.fixture(scope="module")
 def matches(folder):
     """Number guessing against four opponents, played twice."""

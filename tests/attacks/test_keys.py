@@ -138,7 +138,7 @@ def test_a_key_that_a_model_repeats_is_in_no_export(tmp_path, openai_server, key
     store = ["--store", str(tmp_path / "s.db")]
     words = ["run", "sesi", "--model", f"openai/m@{openai_server.url}", "--limit", "9", "--no-project", *store]
     assert run_command([*words, "-o", "retries=0"]) == 4
-    for to in ("rows.jsonl", "rows.csv", "rows.parquet", "log.eval", "run.sociometer"):
+    for to in ("rows.jsonl", "rows.csv", "rows.parquet", "run.sociometer"):
         assert run_command(["export", "last", "--to", str(tmp_path / to), *store]) == 0
     files = [path for path in tmp_path.rglob("*") if path.is_file()]
     contents = [path.read_bytes() for path in files]

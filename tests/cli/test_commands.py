@@ -374,7 +374,7 @@ def test_an_export_with_an_unknown_ending_is_refused(cli, tmp_path):
     cli(*PLAY)
     code, _, err = cli("export", "last", "--to", str(tmp_path / "x.xlsx"))
     assert code == 2
-    assert "has none of the endings .jsonl, .csv, .parquet, .eval, .sociometer" in err
+    assert "has none of the endings .jsonl, .csv, .parquet, .sociometer" in err
     assert not list(tmp_path.glob("x*"))
 
 

@@ -21,6 +21,8 @@ def test_the_counts_of_a_ledger_file_add_up_to_the_sentence(instrument, tmp_path
             sums[row["kind"], row["result"]] += int(row["count"])
     results = ("holds", "does not hold", "cannot be checked")
     for kind in ("numbers", "claims"):
-        total, *each = map(int, re.search(rf"(\d+) {kind} .*?(\d+) holds?, (\d+) (?:do|does) not hold, (\d+)", said).groups())
+        total, *each = map(
+            int, re.search(rf"(\d+) {kind} .*?(\d+) holds?, (\d+) (?:do|does) not hold, (\d+)", said).groups()
+        )
         assert [sums[kind, result] for result in results] == each and sum(each) == total
     assert f"Our own findings about the data: {sums['findings', 'our finding']}." in said

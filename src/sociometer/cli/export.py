@@ -18,7 +18,7 @@ from sociometer.store.place import StorePlace
 from sociometer.store.studies import study_books
 
 
-def _export(runs: tuple[str, ...], to: Path, task: str, store: StorePlace | None, as_json: bool) -> None:
+def _export(runs: tuple[str, ...], to: Path, store: StorePlace | None, as_json: bool) -> None:
     with open_stored(store) as engine, working(f"writing {to.name}"):
         for name in (name for book in study_books(engine.store.path) for name in book.names() if name in runs):
             raise UsageError(f"'{name}' is a study; to write it: {hint('study export', name, '--to', 'FOLDER')}")
@@ -26,7 +26,7 @@ def _export(runs: tuple[str, ...], to: Path, task: str, store: StorePlace | None
             found = [one for one in told(choose_runs(engine.store, load)).runs if not isinstance(one, PeopleRun)]
         else:
             found = [engine.stored(run) for run in dict.fromkeys(runs)]
-        wrote = write_runs(found, to, task)
+        wrote = write_runs(found, to)
     if "rows" in wrote:
         return tell(as_json, wrote, f"wrote {to} ({wrote['rows']} rows)")
     return tell(
@@ -41,12 +41,10 @@ command = click.Command(
         runs_argument(required=True),
         option(
             "--to",
-            "File to write: .jsonl, .csv or .parquet (one row per episode), .eval (an Inspect log),"
-            f" {ENDING} (a run that others can check).",
+            f"File to write: .jsonl, .csv or .parquet (one row per episode), {ENDING} (a run that others can check).",
             type=click.Path(path_type=Path),
             required=True,
         ),
-        option("--task", "Task for an Inspect log, if the run has several.", default=""),
         store_option(),
         json_option(),
     ],
