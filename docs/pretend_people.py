@@ -131,11 +131,12 @@ def main() -> None:
     study, number = sys.argv[1], int(sys.argv[2])
     command = [sys.executable, "-m", "sociometer.cli.main", "study", "open", study, "--port", "0"]
     finished, refused = 0, ""
-    with subprocess.Popen([*command, "--per-address", str(number)], stdout=subprocess.PIPE, text=True) as server:
+    command += ["--per-address", str(number)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
         try:
             link = re.search(r"https?://\S+/join/\S+", server.stdout.readline())
             if link is None:
-                sys.exit("the study could not be opened; the message above says why")
+                sys.exit(f"the study could not be opened: {server.stderr.read().strip()}")
             for person in range(number):
                 finished += Person(link[0], person).take_part()
         except HTTPError as error:

@@ -1,6 +1,7 @@
 """Runs the examples of a page and compares what they print with what the page shows.
 
-An example is a block marked `console`: a line that begins with `$ ` is a command, and the lines below it are its output
+An example is a block marked `console`: a line that begins with `$ ` is a command, with the lines that follow a `\\` at
+its end, and the lines below it are its output
 on a terminal of 100 columns. All examples of a page run in one empty folder with a store of its own. A block with a
 title (```python title="agent.py") is first written to that file, and a script that the page links to is copied with its
 path. Ids of runs, digests, keys, dates and the version may differ.
@@ -29,6 +30,7 @@ from sociometer.cli.main import main as main_of_sociometer
 
 COLUMNS, ROWS = 100, 50
 BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+COMMAND = re.compile(r"^\$ ((?:.*\\\n)*.*)$", re.MULTILINE)
 FILE = re.compile(r'^```\w+ title="([\w.-]+)"\n(.*?)^```$', re.MULTILINE | re.DOTALL)
 SCRIPT = re.compile(r"\]\(([\w./-]+\.py)\)")
 ROOT = Path(__file__).resolve().parent.parent
@@ -78,7 +80,7 @@ def with_output(page: str, place: Path) -> str:
 
 def run_block(block: str, folder: Path) -> str:
     """The commands of a block, each followed by what it prints."""
-    commands = [line[2:] for line in block.splitlines() if line.startswith("$ ")]
+    commands = COMMAND.findall(block)
     outputs = [(command, printed(command, folder)) for command in commands]
     return "\n".join(f"$ {command}\n{output}" for command, output in outputs)
 
@@ -115,7 +117,7 @@ def printed(command: str, folder: Path) -> str:
 
 def act(command: str) -> NoReturn:
     """Runs a command in place of this process: Sociometer's own without a shell."""
-    words = shlex.split(command)
+    words = shlex.split(command.replace("\\\n", ""))
     if words[0] == "sociometer" and not set(command) & set("|&;<>$`*"):
         sys.argv[:] = words
         # Those of this process may belong to a file, of which Python remembers the position.

@@ -386,6 +386,7 @@ def test_an_export_with_an_unknown_ending_is_refused(cli, tmp_path):
         ("export last", "Missing option '--to'. Usage: sociometer export RUN… --to PATH."),
         ("runs nope", "Usage: sociometer runs. For more: sociometer help runs"),
         ("run sesi --model baseline/first --limit abc", "'abc' is not a number. For more: sociometer help run"),
+        ("study create sesi --name x --fastest abc", "'abc' is not a number. For more: sociometer help study create"),
         ("get", "'sociometer get' needs one of its commands: data, model. For more: sociometer help get"),
         ("list model", "did you mean 'models'?"),
         ("check absent.sociometer", "there is no file 'absent.sociometer'; 'sociometer export RUN --to absent.soc"),

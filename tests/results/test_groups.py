@@ -103,7 +103,8 @@ def test_a_study_is_one_subject_without_those_who_are_excluded(studied, capsys):
 
 def test_a_study_is_shown_as_its_people_and_not_item_by_item(studied, capsys):
     assert run_command(["show", "spring", "--store", str(studied)]) == 0
-    assert "people (spring" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "people (spring" in said and "--blind" not in said
     for more in ("--items", "x"):
         assert run_command(["show", "spring", more, "--store", str(studied)]) == 2
         assert "sociometer study export spring --to FOLDER" in capsys.readouterr().err

@@ -71,7 +71,7 @@ def test_the_file_has_what_a_norm_needs_and_no_person(sesi, sesi_norm):
 def test_a_norm_made_in_python_is_the_same_file_and_its_percentiles_are_shown(sesi, sesi_norm, tmp_path):
     shown = sm.study("spring", store=sesi).norm(tmp_path / "norm.json")
     assert (tmp_path / "norm.json").read_bytes() == sesi_norm.read_bytes()
-    assert shown.columns[0] == "people below (%)" and len(shown.frame()) == 7
+    assert shown.columns[0] == "people with a worse score (%)" and len(shown.frame()) == 7
     assert "Cronbach's alpha" in str(sm.reliability("spring", store=sesi))
     with pytest.raises(sm.SociometerError, match=r"study spring has no part 'spring\.x'"):
         sm.study("spring", store=sesi).norm(part="spring.x")
@@ -100,7 +100,7 @@ def test_the_curve_is_that_of_the_people(sesi, sesi_norm):
         assert error == pytest.approx(np.sqrt(share * (1 - share) / PEOPLE), abs=1e-5)
 
 
-def test_a_run_shows_the_share_of_people_below_it(sesi, sesi_norm, tmp_path, capsys):
+def test_a_run_shows_the_share_of_people_with_a_worse_score(sesi, sesi_norm, tmp_path, capsys):
     at = ["--store", str(sesi)]
     words = ["run", "sesi", "--model", "baseline/random", "--norm", str(sesi_norm), "--limit", str(ITEMS), *at]
     assert run_command(words) == 0
@@ -161,12 +161,22 @@ def test_the_command_that_is_printed_is_not_refused(tmp_path, capsys):
     norm = tmp_path / "norm.json"
     capsys.readouterr()
     assert run_command(["study", "norms", "spring", "--to", str(norm), "--store", str(path)]) == 0
-    printed = capsys.readouterr().out.partition("Use it with: sociometer ")[2].split()
+    said = capsys.readouterr().out
+    assert said.count("ere the key is the mean answer of the other people") == 1
+    assert "Distance to the key (SECEU score); the key is the mean answer of the other people" in said
+    printed = said.partition("Use it with: sociometer ")[2].split()
     words = [word.replace("MODEL", "baseline/even") for word in printed]
     assert run_command([*words, "--store", str(path), "--json"]) == 0
     (played,) = json.loads(capsys.readouterr().out)
     found = {one["name"]: one for one in played["summaries"]["feelings"]["measures"] if not one.get("group")}
     assert "surprises" in [table["name"] for table in played["summaries"]["feelings"]["tables"]]
+    assert run_command(["compare", "spring", "baseline/even", "--store", str(path)]) == 2
+    refused = capsys.readouterr().err.splitlines()
+    assert "play the model without --norm" in refused[0]
+    assert run_command(refused[1].split()[1:]) == 0, "the printed command plays the same items"
+    capsys.readouterr()
+    assert run_command(["compare", "spring", sm.runs(store=path)[-1].id, "--store", str(path)]) == 0
+    assert "baseline/even is" in capsys.readouterr().out
     assert found["eq"]["value"] and found["percentile"]["interval"]["method"].endswith("Wilson over people")
     assert run_command(["run", "seceu", "--model", "baseline/even", "--norm", str(norm), "--store", str(path)]) == 2
     assert "norm 'spring' has 12 items; 28 of the 40 chosen ones" in capsys.readouterr().err

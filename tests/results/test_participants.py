@@ -72,7 +72,7 @@ def test_the_people_who_count_have_a_mean_an_sd_and_the_alpha_of_a_comparison(st
 def test_the_owner_sees_scores_and_reasons_and_downloads_the_people(studied):
     owner = studied.owner()
     page = plain(owner.get("/owner").text)
-    assert f"{TITLE} of 11 people who count: mean" in page and "Cronbach's alpha" in page
+    assert f"{TITLE} (n = 11): mean" in page and "Cronbach's alpha" in page
     assert "counted 11" in page and "excluded 1" in page and "by hand: trial" in page and "status: student" in page
     sent = owner.get("/owner/people.csv")
     people = list(csv.DictReader(io.StringIO(sent.text)))

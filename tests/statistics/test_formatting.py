@@ -27,6 +27,7 @@ def test_the_unit_decides_scale_and_decimals(unit, shown, size):
     assert number(0.123, unit) == shown
     assert amount(-0.123, unit) == size
     assert signed_amount(-0.123, unit) == "−" + size
+    assert signed_amount(-0.0001, unit).startswith("0")
 
 
 @pytest.mark.parametrize(

@@ -112,7 +112,8 @@ def test_in_the_fixed_order_everybody_has_that_of_the_files(tmp_path):
 def test_checks_come_at_places_of_each_participant_and_are_always_the_same():
     made = checks_of(study(attention=3), "p-1", 20)
     assert made == checks_of(study(attention=3), "p-1", 20) != checks_of(study(attention=3), "p-2", 20)
-    assert all(0 <= check.after < 20 and check.right in check.options for check in made)
+    assert all(0 < check.after < 20 and check.right in check.options for check in made)
+    assert all(checks_of(study(attention=3), f"p-{who}", 4)[0].after for who in range(50)), "an item comes first"
 
 
 def test_a_check_comes_before_the_question_that_it_is_due_at_although_the_store_is_slow(tmp_path, monkeypatch):
@@ -158,10 +159,15 @@ def test_who_fails_the_checks_is_excluded_from_the_norm_which_knows_age_and_sex(
         capsys.readouterr()
         assert run_command(["study", "show", "spring", "--json", "--store", str(opened.path)]) == 0
         rows = {row["participant"]: row for row in json.loads(capsys.readouterr().out)}
-        assert rows[careless]["excluded"] == "failed or skipped 2 of 2 attention checks"
+        assert (rows[careless]["flagged"], rows[careless]["excluded"]) == ("2 of 2 checks failed", "flagged")
         assert [row["checks failed"] for row in rows.values()] == [2, *[0] * 12]
         page = plain(opened.owner().get("/owner").text)
-        assert "failed or skipped 2 of 2" in page and "excluded 1" in page
+        assert "2 of 2 checks failed" in page and "excluded 1" in page
+        assert run_command(["study", "export", "spring", "--to", str(tmp_path), "--store", str(opened.path)]) == 0
+        with (tmp_path / "checks.csv").open(encoding="utf-8", newline="") as file:
+            checks = list(csv.DictReader(file))
+        assert [row["passed"] for row in checks] == [*"00", *"1" * 24] and checks[1]["check"] == "2"
+        assert [int(row["after_items"]) for row in checks] == [after for reader in readers for after in reader.after]
         norm = tmp_path / "norm.json"
         assert run_command(["study", "norms", "spring", "--to", str(norm), "--store", str(opened.path)]) == 0
         said = capsys.readouterr()
@@ -169,6 +175,24 @@ def test_who_fails_the_checks_is_excluded_from_the_norm_which_knows_age_and_sex(
     found = json.loads(norm.read_text())["tasks"]["feelings"]
     assert found["people"] == 12 and found["sample"] == "12 people, 0 flagged, 1 excluded", "groups of six are not told"
     assert careless not in norm.read_text()
+
+
+def test_a_study_that_everybody_left_says_so_and_a_required_question_is_named(tmp_path, capsys):
+    with OpenStudy(tmp_path / "s.db", "sesi", "--limit", "2", "--ask", "age; number; required") as opened:
+        assert "sociometer study change spring --contact TEXT --consent TEXT" in capsys.readouterr().out
+        person = opened.person()
+        form = Form(person.get(person.join_path).text, person.join_path)
+        got = person.post(person.join_path, {**form.hidden, "agree": "yes"})
+        assert got.status == 400 and "Answer the question “age”." in plain(got.text)
+        person.join(**{"about-0": "30"}).answer_all()
+        assert "Withdraw and delete my answers" in plain(person.page().text)
+        assert "With your code you can come back." in plain(person.get("/stored").text)
+        capsys.readouterr()
+        assert run_command(["study", "show", "spring", "--store", str(opened.path)]) == 0
+        assert "(n = 1): mean" in capsys.readouterr().out
+        person.withdraw()
+        assert run_command(["study", "show", "spring", "--store", str(opened.path)]) == 0
+        assert "Nobody has taken part; 1 withdrew." in capsys.readouterr().out
 
 
 def test_who_did_not_begin_is_excluded_nowhere(tmp_path, capsys):
@@ -203,13 +227,14 @@ def test_a_check_that_is_skipped_counts_as_failed(tmp_path, capsys):
         capsys.readouterr()
         run_command(["study", "show", "spring", "--json", "--store", str(opened.path)])
         (row,) = json.loads(capsys.readouterr().out)
-        assert row["status"] == "finished" and row["checks failed"] == 1 and "1 of 1 attention" in row["excluded"]
+        assert row["status"] == "finished" and row["checks failed"] == 1 and "1 of 1 checks" in row["flagged"]
 
 
 @pytest.mark.parametrize("number", ["1", "-1", "x", ""])
 def test_an_answer_to_a_check_that_is_not_due_changes_nothing(tmp_path, number):
     with OpenStudy(tmp_path / "s.db", "sesi", "--limit", "1", "--attention", "1") as opened:
         person = opened.person().join()
+        assert person.answer()
         form = Form(person.page().text, "/check")
         assert person.post("/check", {**form.hidden, "number": number, "answer": "x"}).status == 303
         assert person.post("/check", {**form.hidden, "answer": "not an option"}).status == 400
@@ -230,12 +255,12 @@ def test_the_rules_exclude_whom_they_say():
     assert told(study(), full, "my own trial") == ["by hand: my own trial"]
     assert told(study(), Facts(35, 40), count_missing=False) == []
     same = Facts(40, 40, patterns=("4 3 2 1",) * 38 + ("1 2 3 4",) * 2)
-    assert told(study(), same) == ["the same answer to 38 of 40 questions"]
+    assert told(study(), same) == ["38 of 40 answers the same"]
     assert told(study(), Facts(40, 40, patterns=("A",) * 37 + ("B",) * 3)) == []
     assert told(study(), Facts(9, 9, patterns=("A",) * 9)) == []
     assert told(study(attention=3, most_failed=1), Facts(9, 9, failed_checks=1)) == []
     assert told(study(attention=3, most_failed=1), Facts(9, 9, failed_checks=2))
-    assert told(study(fastest_seconds=6), full) == ["a median response time of 5.0 seconds"]
+    assert told(study(fastest_seconds=6), full) == ["median time 5.0 s"]
 
 
 def test_the_same_points_everywhere_are_noticed(tmp_path, capsys):
@@ -244,7 +269,7 @@ def test_the_same_points_everywhere_are_noticed(tmp_path, capsys):
         capsys.readouterr()
         run_command(["study", "show", "spring", "--json", "--store", str(opened.path)])
         (row,) = json.loads(capsys.readouterr().out)
-        assert (row["flagged"], row["excluded"]) == ("the same answer to 10 of 10 questions", "")
+        assert (row["flagged"], row["excluded"]) == ("10 of 10 answers the same", "")
 
 
 def test_people_who_answer_too_fast_are_flagged_in_every_result_and_one_switch_excludes_them(tmp_path, capsys):
@@ -408,7 +433,7 @@ def test_a_norm_is_replaced_only_by_a_command_that_succeeds(tmp_path, capsys):
     norm.write_text("the norm that was there")
     assert run_command(["study", "norms", "spring", "--to", str(norm), "--store", str(path)]) == 2
     assert norm.read_text() == "the norm that was there"
-    assert "1 people count in study spring; a norm needs at least 10" in capsys.readouterr().err
+    assert "1 person counts in study spring; a norm needs at least 10" in capsys.readouterr().err
 
 
 def test_a_copy_without_studies_is_one_file(tmp_path):

@@ -341,7 +341,7 @@ def test_the_page_of_a_study_has_its_people_their_scores_alpha_and_the_models_ve
         rows = re.findall(r"<tr(?: class=\"left-out\")?><td><a href=\"/run/.*?</tr>", text.partition('id="people"')[2])
         assert len(rows) == 12
         assert ["answered 4 of 12 items" in row for row in rows].count(True) == 1
-        assert ["the same answer to 12 of 12 questions" in row for row in rows].count(True) == 1
+        assert ["12 of 12 answers the same" in row for row in rows].count(True) == 1
         for row in rows:
             run = sm.get_run(re.search(r"/run/([^/]+)/", row)[1], store=studied)
             assert f">{number(run.summary().measure('distance').value, 'number')}</td>" in row

@@ -1,11 +1,11 @@
 """`sociometer compare`: two runs with a verdict, several with their ranks, one subject over all instruments."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 
 import click
 
-from sociometer.cli.options import margin_of, open_stored, store_option, terms_options, told
+from sociometer.cli.options import chosen_items, margin_of, open_stored, store_option, terms_options, told
 from sociometer.cli.output import SCREEN, Display, TableCommand, display_options, option, print_text
 from sociometer.core.errors import ExitCode, NotFound, UsageError, hint, unknown
 from sociometer.core.words import grouped
@@ -28,6 +28,7 @@ from sociometer.results.runs import compare_runs, gate, rank_runs
 from sociometer.results.verdicts import Comparison, Terms
 from sociometer.results.wording import FAMILIES, comparison_table, raw_comparisons
 from sociometer.store.place import StorePlace
+from sociometer.store.stored_run import StoredRun
 
 
 def _show_profile(engine: Engine, subject: str, display: Display) -> None:
@@ -134,7 +135,7 @@ def _compare(
             found_gate = gate(runs, task, terms, no_worse=bool(fail_unless)) if gated else None
             compared = found_gate.compared if found_gate is not None else compare_runs(runs, task, terms)
     if found_gate is None and not any(one.measures for one in compared):
-        raise UsageError("\n".join(dict.fromkeys(map(str, compared))))
+        raise UsageError("\n".join(dict.fromkeys((*map(str, compared), *_without_norm(runs, compared)))))
     if display.as_json:
         every = (*compared, *compared.lacking)
         display.json(every if found_gate is None else {"gate": found_gate.about, "comparisons": every})
@@ -150,6 +151,13 @@ def _compare(
     for line in filter(None, (*failures, found_gate.passed, found_gate.could_see)):
         print_text(line, err=True)
     return int(ExitCode.OK if found_gate.holds else ExitCode.GATE_FAILED)
+
+
+def _without_norm(runs: Sequence[StoredRun], compared: Iterable[Comparison]) -> Iterator[str]:
+    """The commands that play models with the key of a study, if the key of their norm is why they are refused."""
+    for run in runs if any("without --norm" in one.refused for one in compared) else ():
+        if (config := run.manifest.config).settings.get("norm") and not run.people:
+            yield hint("run", run.instrument, "--model", config.subject, *chosen_items(config, without="norm"))
 
 
 def _refuse(where: str, given: Mapping[str, object]) -> None:

@@ -166,7 +166,7 @@ def _run(arguments: list[str]) -> int:
 
 def _click_message(error: click.ClickException) -> str:
     """What is wrong with the words of a command, how it is called, and where its options are described."""
-    said = re.sub("a valid (integer range|integer|float)", "a number", error.format_message().rstrip("."))
+    said = re.sub("a valid (integer|float)( range)?", "a number", error.format_message().rstrip("."))
     if not isinstance(error, click.UsageError) or (context := error.ctx) is None:
         return said
     command, path, more = context.command, context.command_path, hint("help", *context.command_path.split()[1:])

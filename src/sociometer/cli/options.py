@@ -21,13 +21,13 @@ from sociometer.core.errors import UsageError, unknown
 from sociometer.core.hints import hint, use_store
 from sociometer.core.instrument import Instrument
 from sociometer.core.server_fields import NAME
-from sociometer.core.settings import Setting
+from sociometer.core.settings import Setting, Settings
 from sociometer.core.sheets import folder_for
 from sociometer.core.task import StoppingRule
 from sociometer.engine.engine import Engine, Listener
 from sociometer.engine.project import Completed
 from sociometer.engine.run_options import CAPS_COVER, OPTIONS, RunOption, RunOptions, make_config
-from sociometer.instruments import load
+from sociometer.instruments import card_of, load
 from sociometer.store.place import StorePlace, default_path, parse_place, without_passwords
 from sociometer.store.records import Manifest
 from sociometer.store.store import Store
@@ -270,13 +270,27 @@ def quiet_option() -> click.Option:
     return option("--quiet", "Hide progress.", is_flag=True)
 
 
-def cap_options(covered: str = CAPS_COVER) -> list[click.Parameter]:
-    """The hard caps on spending."""
+def cap_options(covered: str = CAPS_COVER, *, cost: str = "") -> list[click.Parameter]:
+    """The hard caps on spending, and what they cover; `cost` is what that on money covers, if it is something else."""
     made = run_options(*Caps.__struct_fields__)
     for one in made:
         assert isinstance(one, click.Option)
-        one.help = (one.help or "").replace(CAPS_COVER, covered)
+        one.help = (one.help or "").replace(CAPS_COVER, cost if cost and one.name == "max_cost" else covered)
     return made
+
+
+def chosen_items(config: RunConfig, without: str = "") -> list[str]:
+    """The options of `run` that choose the items of a run, and its settings `without` one."""
+    card = card_of(config.instrument)
+    given: list[tuple[str, object]] = [("limit", config.limit), ("data", config.data_folder)]
+    given += [(name, value) for name, values in (("item", config.items), ("task", config.tasks)) for value in values]
+    given += [("role", f"{role}={model}") for role, model in config.roles.items()]
+    usual = {one.name: one.default for one in card.setting if one.kind != "flag"}
+    chosen = Settings.chosen(card.setting, config.settings)
+    given += [(name, chosen[name]) for name in usual if chosen[name] != usual[name] and name != without]
+    words = ["--official"] * (config.official and not config.data_folder)
+    words += [f"--{name}" for name in chosen if chosen[name] and name not in usual]
+    return words + [word for name, value in given if value for word in (f"--{name}", str(value))]
 
 
 _METAVARS = {"text": "TEXT", "choice": "CHOICE", "number": "NUMBER", "whole": "N", "path": "PATH"}
@@ -287,14 +301,9 @@ def setting_options(settings: tuple[Setting, ...]) -> list[click.Parameter]:
     made: list[click.Parameter] = []
     for setting in settings:
         if setting.positional:
-            made.append(
-                click.Argument(
-                    [_variable(setting.name)],
-                    required=setting.required,
-                    nargs=-1 if setting.many else 1,
-                    metavar=setting.name.upper() + ("…" if setting.many else ""),
-                )
-            )
+            count, shown_as = (-1, f"{setting.name.upper()}…") if setting.many else (1, setting.name.upper())
+            variable = [_variable(setting.name)]
+            made.append(click.Argument(variable, required=setting.required, nargs=count, metavar=shown_as))
             continue
         text = setting.help
         if setting.choices:
@@ -302,17 +311,9 @@ def setting_options(settings: tuple[Setting, ...]) -> list[click.Parameter]:
         if setting.default not in (None, "", ()) and setting.kind != "flag":
             shown = setting.default if isinstance(setting.default, tuple) else (setting.default,)
             text += f" [default: {', '.join(map(str, shown))}]"
-        flag = {"is_flag": True, "default": None} if setting.kind == "flag" else {}
-        made.append(
-            click.Option(
-                [f"--{setting.name}", _variable(setting.name)],
-                multiple=setting.many,
-                metavar=None if setting.kind == "flag" else _METAVARS[setting.kind],
-                required=setting.required,
-                help=text,
-                **flag,  # type: ignore[arg-type]
-            )
-        )
+        kind = {"is_flag": True, "default": None} if setting.kind == "flag" else {"metavar": _METAVARS[setting.kind]}
+        names = f"--{setting.name} {_variable(setting.name)}"
+        made.append(option(names, text, multiple=setting.many, required=setting.required, **kind))
     return made
 
 

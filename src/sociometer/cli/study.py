@@ -16,7 +16,7 @@ import click
 import msgspec
 from msgspec import structs
 
-from sociometer.cli.options import cap_options, open_engine, store_path, stored_command
+from sociometer.cli.options import cap_options, chosen_items, open_engine, store_path, stored_command
 from sociometer.cli.output import Group, Range, confirm, link_teller, option, print_table, print_text, tell, tell_rows
 from sociometer.cli.view import place_options, who_can_open
 from sociometer.core.card import Card
@@ -25,8 +25,7 @@ from sociometer.core.conversation import SUBJECT, Exchange, with_new_messages
 from sociometer.core.errors import DataError, ExitCode, NotFound, StoreError, UsageError, hint
 from sociometer.core.language import ENGLISH, language_of, written_in
 from sociometer.core.measure import Cell, Table
-from sociometer.core.settings import Settings
-from sociometer.core.words import lowered
+from sociometer.core.words import counted, lowered
 from sociometer.engine.engine import Engine
 from sociometer.engine.estimate import rehearse
 from sociometer.engine.plan import ReadPlan
@@ -105,8 +104,14 @@ def _create(instruments: tuple[str, ...], name: str, store: StorePlace | None, a
         {"study": name, "items": counts, "quota": study.quota, "minutes": study.minutes},
         f"Study {name}: {'; '.join(told)} for each of at most {study.quota:,} participants, in about {study.minutes}"
         f" minutes. Open it with: {hint('study open', name)}",
-        *filter(None, alone),
+        *filter(None, (*alone, _missing_texts(study))),
     )
+
+
+def _missing_texts(study: Study) -> str:
+    """What to type for the texts that participants of a real study need; empty if they are given."""
+    missing = [word for name in ("contact", "consent") if not getattr(study, name) for word in (f"--{name}", "TEXT")]
+    return f"Before people take it, add your own texts: {hint('study change', study.name, *missing)}" if missing else ""
 
 
 def _why_alone(plan: ReadPlan) -> str:
@@ -337,7 +342,10 @@ def _show(name: str, store: StorePlace | None, as_json: bool) -> None:
     with closing(StudyBook(book_path(path))) as book:
         study = book.study(name)
         with Store(path) as opened:
-            tell_rows(as_json, participants_table(study, book, opened, Scores(opened, load)))
+            scores = Scores(opened, load)
+            tell_rows(as_json, participants_table(study, book, opened, scores))
+            for line in () if as_json else scores.of_people(name):
+                print_text(str(line))
 
 
 def _export(name: str, to: Path, store: StorePlace | None, as_json: bool) -> None:
@@ -364,22 +372,8 @@ def _norms(name: str, to: Path, store: StorePlace | None, as_json: bool) -> None
         if primary is not None:
             print_text(reliability_note(norm, primary))
     left_out = f"\nExcluded: {people.why_excluded} ('{hint('study show', name)}')." if people.excluded else ""
-    play = hint("run", made.instrument, "--model", "MODEL", "--norm", to, *_chosen(taken))
+    play = hint("run", made.instrument, "--model", "MODEL", "--norm", to, *chosen_items(taken))
     tell(as_json, made, f"wrote {to}: {norm.sample}{left_out}", f"Use it with: {play}")
-
-
-def _chosen(config: RunConfig) -> list[str]:
-    """The options of `run` that choose the items of a study."""
-    card = card_of(config.instrument)
-    given: list[tuple[str, object]] = [("limit", config.limit), ("data", config.data_folder)]
-    given += [(name, value) for name, values in (("item", config.items), ("task", config.tasks)) for value in values]
-    given += [("role", f"{role}={model}") for role, model in config.roles.items()]
-    flags = [one.name for one in card.setting if one.kind == "flag"]
-    usual = {one.name: one.default for one in card.setting}
-    chosen = Settings.chosen(card.setting, config.settings)
-    given += [(name, value) for name, value in chosen.items() if value != usual[name] and name not in flags]
-    words = ["--official"] * (config.official and not config.data_folder) + [f"--{one}" for one in flags if chosen[one]]
-    return words + [word for name, value in given if value for word in (f"--{name}", str(value))]
 
 
 def _plan(
@@ -418,10 +412,11 @@ def _withdraw(name: str, participant: str, yes: bool, store: StorePlace | None, 
     tell(
         as_json,
         {"study": name, "withdrawn": found.id, "deleted": erased},
-        f"Deleted: {found.id}, {erased.answers} answers, {erased.texts} texts, {erased.analyses} analyses,"
-        f" {erased.units} units for raters with {erased.labels} labels.",
-        f"Kept: the number of participants who withdrew, and {erased.shared_texts} texts that other runs have too, such"
-        " as questions. Files that were exported or copied before are not changed.",
+        f"Deleted: {found.id}, {counted(erased.answers, 'answer')}, {counted(erased.texts, 'text')},"
+        f" {counted(erased.analyses, 'analysis', 'analyses')}, {counted(erased.units, 'unit')} for raters with"
+        f" {counted(erased.labels, 'label')}.",
+        f"Kept: the number of participants who withdrew, and {counted(erased.shared_texts, 'text')} that other runs"
+        " have too, such as questions. Files that were exported or copied before are not changed.",
     )
 
 
@@ -484,7 +479,7 @@ _COMMANDS = [
         option("--attention", "Number of attention checks among the items.", type=click.IntRange(0, 20), default=0),
         *_flag_options(FASTEST_SECONDS),
         option("--quota", "Maximum number of participants who start.", type=click.IntRange(1), default=1_000),
-        *cap_options("for each participant's run; --max-cost of talks is for the whole study")),
+        *cap_options("for each participant's run", cost="for each participant's run; of talks, for the whole study")),
     stored_command("open", _open, "Serve a study until Ctrl-C, and print the link for participants.",
         _NAME, *place_options(8766),
         option("--role roles", "Model for a role, if it has an address or is a Python function; given again to"
@@ -510,7 +505,7 @@ _COMMANDS = [
         _NAME,
         option("--to", "Folder to write to.", type=click.Path(path_type=Path), required=True)),
     stored_command("norms", _norms, "Write a norm of the people who count: percentiles, strata by sex and age, and"
-        " items. 'run --norm' then shows the share of people below a model. Nobody can be recognised in it.",
+        " items. 'run --norm' then shows the share of people with a worse score. Nobody can be recognised in it.",
         _NAME,
         option("--to", "File to write.", type=click.Path(path_type=Path, dir_okay=False), required=True)),
     stored_command("plan", _plan, "Show how many people a norm of INSTRUMENT needs: simulated people take its items.",

@@ -54,7 +54,7 @@ def _place(people: AnyRun, table: Mapping[str, ItemValue], other: AnyRun, card: 
         return ""
     found = place_among(table, own, -1.0 if card.better == "lower" else 1.0)
     share = estimate(found.share, "share", found.interval).replace(" ", "\u00a0")
-    return f"better than {found.better_than:g} of {found.people} people: {share}"
+    return f"better than {found.better_than:g} of {counted(found.people, 'person')}: {share}"
 
 
 def _about(run: PeopleRun) -> str:

@@ -119,6 +119,9 @@ def why_not_comparable(
     if ways[0] != ways[1] and any(task.tools for task in one.card.task if task.name == one.task):
         return f"their subjects use tools in different ways ({ways[0]} and {ways[1]}); give both -o tools=told"
     if _digest(one.norm) != _digest(two.norm):
+        model = two if one.people else one
+        if bool(one.people) != bool(two.people) and model.settings.get("norm"):
+            return f"the norm of {model.subject} has another key than the study; play the model without --norm"
         return "they were scored on different norms; run both with the same --norm, or both without one"
     if items is None:
         return ""

@@ -86,9 +86,13 @@ class Taking:
 
     def _failed_checks(self, one: Participant, done: int, planned: int, *, over: bool) -> int:
         """Checks with a wrong answer, and at the end also those that were skipped."""
+        return sum(not passed for after, passed in self.checks(one, planned) if over or after < done)
+
+    def checks(self, one: Participant, planned: int) -> list[tuple[int, bool | None]]:
+        """For each attention check of a participant, the number of items before it, and whether it was passed."""
         passed = self._passed.get(one.id, {})
-        places = check_places(self.study, check_lots(self.study, one.id), planned)
-        return sum(not passed.get(number, False) for number, after in enumerate(places) if over or after < done)
+        places = check_places(self.study, check_lots(self.study, one.id), planned) if planned else []
+        return [(after, passed.get(number)) for number, after in enumerate(places)]
 
 
 def takings(store: Store, study: str = "") -> dict[str, Taking]:
@@ -131,19 +135,13 @@ class PeopleRun(StoredRun):
     """
 
     def __init__(
-        self,
-        taking: Taking,
-        name: str,
-        members: list[RunRecord],
-        flagged: int,
-        why: Counter[str],
-        instrument: Instrument,
+        self, taking: Taking, name: str, members: list[RunRecord], flagged: int, why: Counter[str], of: Instrument
     ) -> None:
         store, self._study, self.flagged, self.excluded = taking.store, taking.study, flagged, why.total()
         self.why_excluded = ", ".join(f"{count} {kind}" for kind, count in why.most_common())
         self._talks = taking.study.talks
         self.taking = taking
-        self._members = [StoredRun(store, record, instrument) for record in members]
+        self._members = [StoredRun(store, record, of) for record in members]
         first, counts = members[0], {"flagged": flagged, "excluded": self.excluded}
         more = (f", {count} {what}" for what, count in counts.items() if count)
         said = f"people ({name}, n = {len(members)}{''.join(more)})"
@@ -156,7 +154,7 @@ class PeopleRun(StoredRun):
         record = structs.replace(
             first, id=name, name=name, subject=said, manifest=manifest, status=RunStatus.FINISHED, totals=None
         )
-        super().__init__(store, record, instrument)
+        super().__init__(store, record, of)
 
     @property
     def people(self) -> int:
@@ -182,15 +180,8 @@ class PeopleRun(StoredRun):
     def view(self, task: str = "") -> AnyRun:
         """All participants' episodes of a task."""
         name = self.task(task).name
-        base = self._members[0].view(name)
-        return structs.replace(
-            base,
-            walk=lambda: self.episodes(name),
-            subject=self.subject,
-            name=self.subject,
-            run=self.id,
-            people=self.people,
-        )
+        named = {"subject": self.subject, "name": self.subject, "run": self.id, "people": self.people}
+        return structs.replace(self._members[0].view(name), walk=lambda: self.episodes(name), **named)
 
     def episodes(self, task: str = "", item: str | None = None, *, scored: bool = True) -> Iterator[Episode[Any, Any]]:
         """The episodes of all participants; the number of the participant is the repeat."""

@@ -16,6 +16,7 @@ from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Table
 from sociometer.core.sheets import whole_file
 from sociometer.core.task import AnyRun
+from sociometer.core.words import counted
 from sociometer.results.groups import PeopleRun, study_run
 from sociometer.statistics.formatting import amount, estimate
 from sociometer.statistics.item_values import item_values
@@ -25,6 +26,7 @@ from sociometer.statistics.reliability import cronbach_alpha, standard_error_of_
 from sociometer.store.store import Store
 from sociometer.store.studies import find_study
 
+_OTHERS = "the key is the mean answer of the other people"
 PERCENTS = (5, 10, 25, 50, 75, 90, 95)
 _FEWEST_ANSWERS = 2
 
@@ -32,13 +34,18 @@ _FEWEST_ANSWERS = 2
 def norm_of_study(run: PeopleRun, about: Sequence[Mapping[str, str]], language: str) -> NormFile:
     """The norm of the people of a study who count; `about` is what each of them said about themselves."""
     card = run.definition.card
-    if run.people < FEWEST_PEOPLE:
-        raise UsageError(f"{run.people} people count in study {run.id}; a norm needs at least {FEWEST_PEOPLE}.")
+    _refuse_few(run.people, f"in study {run.id}")
     known, groups = {task: card.primary_of(task) for task in run.tasks}, [groups_of(one) for one in about]
     tasks = {task: _task_norm(run, task, primary, groups) for task, primary in known.items() if primary is not None}
     if not tasks:
         raise UsageError(f"{', '.join(run.tasks)} of {card.name} has no score that is a mean over items, so no norm.")
     return NormFile(1, card.name, run.version, language, decisive_settings(card, run.settings), tasks)
+
+
+def _refuse_few(people: int, where: str) -> None:
+    if people < FEWEST_PEOPLE:
+        counting = counted(people, "person counts", "people count")
+        raise UsageError(f"{counting} {where}; a norm needs at least {FEWEST_PEOPLE}.")
 
 
 def study_norm(store: Store, name: str, load: Callable[[str], Instrument]) -> tuple[NormFile, PeopleRun, RunConfig]:
@@ -69,8 +76,7 @@ def _task_norm(run: PeopleRun, task: str, card: MeasureCard, groups: Sequence[Ma
         values, own = {name: dict(zip(one.of, one.repeats, strict=True)) for name, one in found.items()}, None
     names = [name for name, answers in values.items() if len(answers) >= _FEWEST_ANSWERS]
     people = sorted({person for name in names for person in values[name]})
-    if len(people) < FEWEST_PEOPLE:
-        raise UsageError(f"{len(people)} people have a score on {task}; a norm needs at least {FEWEST_PEOPLE}.")
+    _refuse_few(len(people), f"with a score on {task}")
     table = np.array([[values[name].get(person, math.nan) for name in names] for person in people])
     means, spreads, known = np.nanmean(table, axis=0), np.nanstd(table, axis=0, ddof=1), ~np.isnan(table)
     # people may have taken different items: what counts is how far they are from the others on each
@@ -109,9 +115,12 @@ def reliability_note(norm: TaskNorm, card: MeasureCard) -> str:
     what = "enough for single people" if norm.alpha >= 0.9 else "enough for means of groups, not for single people"
     what = "too low to say anything about a single person; more items raise it" if norm.alpha < 0.7 else what
     error = standard_error_of_measurement(norm.deviation, max(0.0, norm.alpha))
+    other = f" Here {_OTHERS}; 'compare --reliability' uses the key of the items, so its alpha is another."
     return (
         f"Cronbach's alpha {estimate(norm.alpha, 'number', norm.alpha_interval)}: {what}. Standard error of"
         f" measurement {amount(error, card.unit)}: one person's score is known to ± {amount(1.96 * error, card.unit)}."
+        + other
+        * (norm.own is not None)
     )
 
 
@@ -140,7 +149,8 @@ def norm_tables(norm: TaskNorm, card: MeasureCard | None) -> tuple[Table, ...]:
     order = np.argsort(worse)
     at = np.interp(np.array(PERCENTS) / 100, worse[order], scores[order]).tolist()
     around = (100 * np.interp(at, scores, errors)).round(1).tolist()
-    title, columns = f"Percentiles of {norm.people} people: {card.title}", ("people below (%)", "score", "SE (%)")
+    title = f"Percentiles of {norm.people} people: {card.title}" + f"; {_OTHERS}" * (norm.own is not None)
+    columns = ("people with a worse score (%)", "score", "SE (%)")
     percentiles = Table("percentiles", title, columns, tuple(zip(PERCENTS, at, around, strict=True)),
                         units={"score": card.unit})  # fmt: skip
     hardest = sorted(norm.items.items(), key=lambda one: one[1].mean, reverse=card.better == "lower")

@@ -12,6 +12,7 @@ from sociometer.core.errors import SociometerError, hint
 from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Cell, Table
 from sociometer.results.groups import Taking, takings
+from sociometer.statistics.formatting import estimate, number
 from sociometer.statistics.item_values import ItemValue, item_values
 from sociometer.statistics.reliability import Reliability, cronbach_alpha
 from sociometer.store.records import RunRecord, RunStatus
@@ -20,6 +21,7 @@ from sociometer.store.stored_run import StoredRun
 from sociometer.store.studies import Participant, Rule, Study, StudyBook, flag_rules, missing_rule
 
 BEFORE = ("participant", "run", "status", "counts", "items", "failed", "answers")
+FLAGGED = Rule("flagged", {})
 AFTER = ("median seconds", "checks failed", "flagged", "excluded")  # the scores are between them
 
 
@@ -40,6 +42,11 @@ class PeopleResult(Struct, frozen=True):
     mean: float
     deviation: float | None
     alpha: Reliability | None
+
+    def __str__(self) -> str:
+        mean, spread = (number(value, self.card.unit) for value in (self.mean, self.deviation))
+        alpha = estimate(self.alpha.value, "number", self.alpha.interval) if self.alpha else "unknown"
+        return f"{self.title} (n = {self.people}): mean {mean}, SD {spread}; Cronbach's alpha {alpha}"
 
 
 def results_of(run: StoredRun, task: str) -> dict[str, Result]:
@@ -105,7 +112,8 @@ def participants_table(
         found[one.id] = {at: each for run in taking.records(one) for at, each in scores.of(study, run).items()}
     cards = {title: result.card for one in found.values() for title, result in one.items()}
     rows = tuple(_row(taking, one, [found[one.id].get(title) for title in cards], say) for one in taking.participants)
-    note = f"Results and norms leave out participants with {missing_rule()}."
+    note = "" if rows else "Nobody has taken part" + f"; {study.withdrawn} withdrew" * bool(study.withdrawn) + ". "
+    note += f"Results and norms leave out participants with {missing_rule()}."
     note += f" Flagged, and {'left out too' if study.excludes_flagged else 'not left out'}: participants with "
     note += "; ".join(map(str, flag_rules(study))) + "."
     note += " Each instrument counts who answered its own items." if study.further else ""
@@ -113,7 +121,8 @@ def participants_table(
         withdraw = hint("study withdraw", study.name, "PARTICIPANT")
         note += f" Withdrawals that are not finished ('{withdraw}'): {', '.join(leaving)}."
     columns, units = (*BEFORE, *cards, *AFTER, *study.questions), {title: str(one.unit) for title, one in cards.items()}
-    less = ("run", "answers", *(["flagged"] if study.excludes_flagged else []))  # a flag is then a reason to exclude
+    said = {name: {row[columns.index(name)] for row in rows} for name in ("failed", "excluded")}
+    less = ("run", "answers", *(name for name, cells in said.items() if cells <= {0, "", say(FLAGGED)}))
     return Table("participants", f"Study {study.name}", columns, rows, note, units, less)
 
 
@@ -123,7 +132,9 @@ def _row(
     """A participant as the table shows them; `say` puts a reason for an exclusion into words."""
     facts, decision = taking.decision(one)
     failed = sum(taking.store.episodes.counts(run)[1] for run in one.runs)
-    flagged, why = ("; ".join(map(say, rules)) for rules in (decision.flags.values(), decision.excluded))
+    flags = decision.flags.values()
+    flagged, reasons = "; ".join(map(say, flags)), (FLAGGED if rule in flags else rule for rule in decision.excluded)
+    why = "; ".join(dict.fromkeys(map(say, reasons)))
     took = round(median(facts.seconds), 1) if facts.seconds else None
     return (
         one.id, " ".join(one.runs), facts.status, decision.counts, facts.done, failed, len(facts.seconds),

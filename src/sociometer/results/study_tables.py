@@ -36,6 +36,7 @@ _MOST_VALUES = 12
 _LONGEST, _LONGEST_VALUE = 64, 40
 _ITEM_NAMES = {"options": "option", "standard": "key", "answer": "key"}
 _NAMED = ("condition_", "item_", "excluded_", "counts_")
+_YES_OR_NO = ("last", "flag_", "counts", "passed")
 _NUMBER = re.compile(r"-?\d+(\.\d+)?")
 _READ = re.compile(r"^(read_).*?([a-z]+)(_\d+)*$")
 _LINE_END = re.compile(r"\r\n|[\r\n\u2028\u2029]")
@@ -70,6 +71,9 @@ _MEANINGS = {
     "seconds_median": "median seconds for a question",
     "planned": "items to answer",
     "checks_failed": "attention checks failed or skipped",
+    "check": "number of the attention check of this person, from 1",
+    "after_items": "items that the person had answered before the check",
+    "passed": "1 if the person chose the given word; empty if the check was not answered",
     "flag_speed": "1 if the median time for a question is under the limit of the study",
     "flag_line": "1 if nearly all answers are the same",
     "flag_checks": "1 if more attention checks failed than the study allows",
@@ -100,7 +104,7 @@ class StudyResults:
 
     @cached_property
     def tables(self) -> dict[str, Table]:
-        """`people`, `items`, the answers to each task (`seceu_feelings`), and the `codebook` of all columns."""
+        """`people`, `items`, the answers to each task (`seceu_feelings`) and to `checks`, and the `codebook`."""
         return study_tables(self._store, self.name, self._load)
 
     @property
@@ -148,7 +152,7 @@ def write_study(store: Store, study: str, load: Callable[[str], Instrument], fol
 
 
 def study_tables(store: Store, study: str, load: Callable[[str], Instrument]) -> dict[str, Table]:
-    """The people with their results, the items, the answers to each task, and a codebook of these tables."""
+    """The people with their results, the items, the answers to each task and to checks, and a codebook of these."""
     tables, declared = _study_rows(store, study, load)
     tables["codebook"] = list(_codebook(tables, declared))
     numbers = {column for (_, column), about in declared.items() if about.get("type") == "number"}
@@ -215,6 +219,10 @@ def _study_rows(
                     about = {"instrument": run.instrument, "task": task, "item": episode.item.id}
                     about |= {"cluster": episode.item.cluster, **dict(_item(msgspec.to_builtins(episode.item)))}
                     tables["items"].append({**about, "content": msgspec.json.encode(episode.item).decode()})
+    for one in whole.participants if whole.study.attention else ():
+        for number, (after, passed) in enumerate(whole.checks(one, listed[one.id]["planned"]), 1):
+            row = {"person": one.id, "check": number, "after_items": after, "passed": passed}
+            tables.setdefault("checks", []).append(row)
     return tables, declared | {(name, column): about for name in tables for column, about in asked.items()}
 
 
@@ -339,7 +347,7 @@ def _codebook(tables: dict[str, list[Row]], declared: dict[tuple[str, str], Row]
             place = column != "item_key" or all(isinstance(cell, int) for cell in known)
             said = (_MEANINGS.get(_READ.sub(r"\1\2", column)) if place else "") or _PREFIXES[prefix]
             named = column.removeprefix(prefix).replace("_", " ") if prefix in _NAMED else None
-            title, yes_or_no = about.get("title") or named, column == "last" or column.startswith(("flag_", "counts"))
+            title, yes_or_no = about.get("title") or named, column.startswith(_YES_OR_NO)
             seen = " | ".join(values) if all(len(one) <= _LONGEST_VALUE for one in values) else None
             yield {
                 "table": f"{name}.csv",

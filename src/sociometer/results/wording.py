@@ -142,8 +142,8 @@ def place_sentence(
     found = place_among(people, subject, -1.0 if measure.better == "lower" else 1.0)
     bounds = f" {bracketed_interval(found.interval, 'share')}" if not found.interval.too_few else ""
     return (
-        f"“{measure.title}”: {label} is better than {found.better_than:g} of {found.people} people, each on the items"
-        f" that they answered ({100 * found.share:.0f} %{bounds}; ties count half)"
+        f"“{measure.title}”: {label} is better than {found.better_than:g} of {counted(found.people, 'person')}, each"
+        f" on the items that they answered ({100 * found.share:.0f} %{bounds}; ties count half)"
     )
 
 

@@ -85,8 +85,9 @@ def amount(value: float, unit: str, digits: int | None = None, *, interval: Inte
 
 
 def signed_amount(value: float, unit: str, digits: int | None = None, *, interval: Interval | None = None) -> str:
-    """A difference in words, with a minus sign if it is negative."""
-    return ("−" if value < 0 else "") + amount(value, unit, digits, interval=interval)
+    """A difference in words, with a minus sign if it is negative and not shown as zero."""
+    shown = amount(value, unit, digits, interval=interval)
+    return ("−" if value < 0 and shown.strip("0. points") else "") + shown
 
 
 def p_text(value: float) -> str:

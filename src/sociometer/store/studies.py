@@ -503,8 +503,8 @@ def _unfinished(path: Path, state: tuple[int, ...]) -> dict[str, list[str]]:
 
 
 def check_places(study: Study, lots: Random, planned: int) -> list[int]:
-    """How many items are done before each attention check of a participant; `lots` is the participant's own."""
-    return sorted(lots.randrange(max(1, planned)) for _ in range(study.attention))
+    """How many items are done before each attention check of a participant, at least one; `lots` is their own."""
+    return sorted(max(1, lots.randrange(max(1, planned))) for _ in range(study.attention))
 
 
 def check_lots(study: Study, participant: str) -> Random:
@@ -567,12 +567,12 @@ def flags(study: Study, facts: Facts) -> dict[str, Rule]:
     known = [pattern for pattern in facts.patterns if pattern]
     same = max(Counter(known).values(), default=0)
     if len(known) >= FEWEST_PATTERNS and same >= SAME_ANSWER * len(known):
-        found["line"] = Rule("the same answer to {same} of {count} questions", {"same": same, "count": len(known)})
+        found["line"] = Rule("{same} of {count} answers the same", {"same": same, "count": len(known)})
     if study.attention and facts.failed_checks > study.allowed_failures:
         counts = {"failed": facts.failed_checks, "count": study.attention}
-        found["checks"] = Rule("failed or skipped {failed} of {count} attention checks", {**counts})
+        found["checks"] = Rule("{failed} of {count} checks failed", {**counts})
     if study.fastest_seconds and facts.seconds and (middle := median(facts.seconds)) < study.fastest_seconds:
-        found["speed"] = Rule("a median response time of {seconds} seconds", {"seconds": f"{middle:.1f}"})
+        found["speed"] = Rule("median time {seconds} s", {"seconds": f"{middle:.1f}"})
     return found
 
 

@@ -11,7 +11,11 @@ from sociometer.store.erasing import Withdrawing
 
 
 class BadForm(Exception):
-    """A form that cannot be used; the text is the key of what is wrong, in the texts of its page."""
+    """A form that cannot be used: the key of what is wrong, in the texts of its page, and at which question."""
+
+    def __init__(self, key: str, question: str = "") -> None:
+        super().__init__(key)
+        self.question = question
 
 
 class Full(SociometerError):

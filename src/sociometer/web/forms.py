@@ -181,7 +181,7 @@ def about_of(questions: Sequence[PersonQuestion], given: Mapping[str, str], *, a
             (_number if field.kind == "number" else _text)({field.name: said}, field)
             found[field.label] = said
         elif field.required:
-            raise BadForm("link incomplete" if field.kind == "hidden" else "required")
+            raise BadForm("link incomplete" if field.kind == "hidden" else "required", field.label)
     return found
 
 

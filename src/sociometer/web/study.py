@@ -167,7 +167,7 @@ async def join(request: web.Request) -> web.StreamResponse:
         if study.talks and given.get("adult") != "yes":
             raise BadForm("must be adult")
     except BadForm as error:
-        return _welcome(request, given, str(error))
+        return _welcome(request, given, str(error), question=error.question)
     if not await asyncio.to_thread(book.joined, study, ticket):
         if await asyncio.to_thread(book.started, study.name) >= study.quota:
             raise Full(f"study {study.name} has all the participants it needs.")
@@ -333,16 +333,11 @@ async def end_page(request: web.Request) -> web.StreamResponse:
     summaries = await asyncio.to_thread(seats.summaries, participant) if study.shows != "nothing" else []
     named = {name: one.results for name, one in request.app[TEXTS].items()}
     lines = [
-        (
-            named[instrument][label],
-            known,
-            measure,
-            summary.series.get("norm", {}).get(f"{known.name}_mean", known.human),
-        )
-        for instrument, task, summary in summaries
+        (named[instrument][label], known, measure, made.series.get("norm", {}).get(f"{known.name}_mean", known.human))
+        for instrument, task, made in summaries
         for known in request.app[CARDS][instrument].measures_of(task)
         if (label := f"{task}.{known.name}") in named[instrument]
-        and (measure := summary.find(known.name)) is not None
+        and (measure := made.find(known.name)) is not None
         and measure.value is not None
     ]
     places = (place_of(summary) for *_, summary in summaries if study.shows == "place")
@@ -357,9 +352,9 @@ async def end_page(request: web.Request) -> web.StreamResponse:
     )  # fmt: skip
 
 
-def _after_page(request: web.Request, problem: str = "", given: Mapping[str, str] | None = None) -> web.Response:
+def _after_page(request: web.Request, problem: str = "", **context: Any) -> web.Response:
     fields = about_fields(request.app[STUDY].asked, after=True)
-    return study_page(request, "study_after.html", problem, fields=fields, given=given or {})
+    return study_page(request, "study_after.html", problem, fields=fields, **{"given": {}, **context})
 
 
 @guard.only(guard.PARTICIPANT)
@@ -369,13 +364,13 @@ async def answer_after(request: web.Request) -> web.StreamResponse:
     try:
         about = about_of(request.app[STUDY].asked, given, after=True)
     except BadForm as error:
-        return _after_page(request, str(error), given)
+        return _after_page(request, str(error), given=given, question=error.question)
     await asyncio.to_thread(request.app[BOOK].add_about, participant.id, about)
     return see_other("/end")
 
 
 def place_of(summary: Summary) -> dict[str, int | str]:
-    """The EQ, its bounds, and the percent of the norm's people below it; empty without a norm or a score."""
+    """The EQ, its bounds, and the percent of the norm's people with a worse one; empty without a norm or a score."""
     norm, eq, percentile = summary.series.get("norm"), summary.find("eq"), summary.find("percentile")
     if norm is None or eq is None or eq.value is None or percentile is None or percentile.value is None:
         return {}

@@ -175,7 +175,7 @@ def meanings(kinds: Collection[str]) -> str:
 
 def _notes(run: RunView[Question, ChoiceAnswer], counts: _Counts, *, blind: bool) -> list[str]:
     notes = []
-    if counts.answers and not blind:
+    if counts.answers and not blind and not run.people:
         notes.append("Add --blind to see what this subject earns without the situations.")
     if counts.bundled:
         notes.append("Bundled items of this project, not the paper's: not comparable with published figures.")
