@@ -1,14 +1,16 @@
 """Reliability of a task from stored runs: coefficients over subjects, repeatability, and item statistics."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from msgspec import Struct, structs
 
 from sociometer.core.card import MeasureCard
-from sociometer.core.measure import Shown, Table
+from sociometer.core.errors import NotFound
+from sociometer.core.measure import Interval, Shown, Table
 from sociometer.core.task import AnyRun
-from sociometer.core.words import first_of, grouped
+from sociometer.core.words import first_of, grouped, listed
 from sociometer.results.choice import ChosenRuns
 from sociometer.results.leaderboard import comparable
 from sociometer.results.runs import ranked_tasks
@@ -42,6 +44,16 @@ class TaskReliability(Struct, frozen=True):
     notes: tuple[str, ...] = ()
 
     @property
+    def alpha(self) -> float | None:
+        """Cronbach's alpha; None if it cannot be computed, and the table says why."""
+        return self.coefficients[0].value if self.coefficients else None
+
+    @property
+    def interval(self) -> Interval | None:
+        """The interval of alpha."""
+        return self.coefficients[0].interval if self.coefficients else None
+
+    @property
     def where(self) -> str:
         """The task and the measure, for titles."""
         return f"{self.instrument}/{self.task}, {self.measure}"
@@ -51,10 +63,29 @@ class Reliabilities(Shown, frozen=True):
     """The reliability of each task of some runs, or of a study."""
 
     tasks: tuple[TaskReliability, ...]
+    """Each task, in the order of the runs: alpha, its interval, repeatability, items and notes."""
+
+    def __getitem__(self, task: str) -> TaskReliability:
+        """The reliability of a task (`"questions"`, `"sesi/questions"`); NotFound if none or several have it."""
+        found = [one for one in self.tasks if task in (one.task, f"{one.instrument}/{one.task}")]
+        if len(found) == 1:
+            return found[0]
+        known = first_of([f"{one.instrument}/{one.task} of {listed(one.subjects, 2)}" for one in self.tasks], 6)
+        raise NotFound(f"{'several' if found else 'none'} of .tasks are '{task}': {known}.")
+
+    def frame(self) -> Any:
+        """Alpha of each task with its interval, as a pandas frame."""
+        columns = ("instrument", "task", "measure", "alpha", "low", "high", "subjects", "items", "note")
+        known = [(one, c, c.interval or Interval(None, None)) for one in self.tasks for c in one.coefficients]
+        rows = tuple(
+            (one.instrument, one.task, one.measure, c.value, at.low, at.high, c.subjects, c.items, c.note)
+            for one, c, at in known
+        )
+        return Table("reliability", "Reliability", columns, rows).frame()
 
     @property
     def items(self) -> Table:
-        """The difficulty and discrimination of every item."""
+        """The mean and discrimination of every item; its difficulty, where answers are right or wrong."""
         return raw_items(self.tasks)
 
     def __str__(self) -> str:
@@ -163,13 +194,14 @@ def coefficients_table(found: TaskReliability) -> Table:
 
 def raw_items(found: Sequence[TaskReliability]) -> Table:
     """The statistics of every item of some tests, for a file."""
-    columns = ("instrument", "task", "measure", "item", "mean", "difficulty", "discrimination", "concerns")
+    known = ("difficulty",) if any(i.difficulty is not None for one in found for i in one.items) else ()
+    columns = ("mean", *known, "discrimination")
     rows = tuple(
-        (one.instrument, one.task, one.measure, i.item, i.mean, i.difficulty, i.discrimination, "; ".join(i.concerns))
+        (one.instrument, one.task, one.measure, i.item, *(getattr(i, name) for name in columns), "; ".join(i.concerns))
         for one in found
         for i in one.items
     )
-    return Table("items", "Items", columns, rows)
+    return Table("items", "Items", ("instrument", "task", "measure", "item", *columns, "concerns"), rows)
 
 
 def reliability_tables(found: TaskReliability) -> Iterator[Table]:
