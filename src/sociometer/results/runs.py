@@ -93,6 +93,11 @@ class Comparisons(Shown, frozen=True):
         """The result in words: one sentence for each comparison."""
         return "\n".join(comparison.sentence for comparison in self.comparisons)
 
+    @property
+    def refused(self) -> str:
+        """Why nothing could be compared; empty if something was."""
+        return "" if any(one.measures for one in self) else "\n".join(dict.fromkeys(map(str, self)))
+
     def __str__(self) -> str:
         return self.verdict
 

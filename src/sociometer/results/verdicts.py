@@ -99,12 +99,17 @@ class ComparedMeasure(Shown, frozen=True):
         return self.paired.difference
 
     @property
+    def interval(self) -> Interval:
+        """The interval of the difference; `low` and `high` are its ends."""
+        return self.paired.interval
+
+    @property
     def low(self) -> float | None:
-        return self.paired.interval.low
+        return self.interval.low
 
     @property
     def high(self) -> float | None:
-        return self.paired.interval.high
+        return self.interval.high
 
     def __str__(self) -> str:
         said = Measure(", ".join((self.name, *self.group.values())), self.value, interval=self.paired.interval)
@@ -155,8 +160,13 @@ class Comparison(Shown, frozen=True):
 
     @property
     def value(self) -> float:
-        """The difference on the primary measure, second minus first; `low` and `high` are its interval."""
+        """The difference on the primary measure, second minus first."""
         return self.measure().value
+
+    @property
+    def interval(self) -> Interval:
+        """The interval of the difference; `low` and `high` are its ends."""
+        return self.measure().interval
 
     @property
     def low(self) -> float | None:
