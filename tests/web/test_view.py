@@ -30,6 +30,7 @@ from sociometer.store.runs import RunSearch
 from sociometer.store.store import Store
 from sociometer.web.browsing import ORDERS, ViewedStore, run_row
 from sociometer.web.guard import TOKENS
+from sociometer.web.people import read_results
 from sociometer.web.rendering import Words, texts, tongue
 from sociometer.web.view import SHOWN, view_application
 
@@ -341,6 +342,17 @@ def test_the_page_of_a_study_has_its_people_their_scores_alpha_and_the_models_ve
         picture = client.get(unescape(re.search(r'src="(/study/[^"]+)"', text)[1]))
         assert picture.status == 200 and "mean of 11 people" in picture.text and "baseline/random" in picture.text
         assert client.get("/study/nothing/").status == 404
+    found = read_results(ViewedStore(studied, load, cards()), "spring", "feelings")
+    area, _, rows = found["figure"].chart["layer"]
+    *columns, last = area["data"]["values"]  # a histogram of those who count, from the lowest score to the highest
+    people = sm.get_run("spring", store=studied)
+    scores = [sm.get_run(run, store=studied).summary().measure("distance").value for run in people.members]
+    assert (columns[0]["x"], last["x"]) == (min(scores), max(scores)) and found["tallest"] <= 11
+    assert sum(column["density"] for column in columns) == 11
+    drawn = {one["label"]: (one["low"], one["high"]) for row in rows["layer"] for one in row["data"]["values"]}
+    runs = {"mean of 11 people": people, "baseline/random": sm.get_run("guesser", store=studied)}
+    known = {label: run.summary().measure("distance").interval for label, run in runs.items()}
+    assert drawn == {label: (one.low, one.high) for label, one in known.items()}
 
 
 @pytest.mark.parametrize("instrument", ["sesi", "sage", "socialeval", "egosocial"])
