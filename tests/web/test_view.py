@@ -80,7 +80,9 @@ def test_the_list_and_the_page_of_a_run_say_that_its_items_are_official(tmp_path
         owner = Client(served.url)
         owner.post("/enter", {"token": served.app[TOKENS].make()})
         (run,) = sm.runs(store=tmp_path / "s.db")
-        assert "official items</span>" in owner.get("/").text
+        assert "official items</span>" in owner.get("/").text and "EQ" not in owner.get("/").text
+        assert run_command([*asked[:1], "seceu", *asked[2:], "--official", "--data", str(official_data)]) == 0
+        assert re.search(r"lower is better</span><span class=\"under\">EQ \d+<", owner.get("/").text)
         page = owner.get(f"/run/{run.id}/").text
         assert "official items</span></h1>" in page and "Add --blind" not in page
         assert "<dt>wording</dt>" not in page and "<dt>orders</dt>" not in page, "defaults are not shown"
@@ -269,7 +271,7 @@ def test_the_row_of_a_study_has_the_numbers_of_compare(studied):
     assert people.subject == "people (spring, n = 11, 1 flagged, 1 excluded)"
     assert people.subject in row and "over people and items" in row
     assert f"{number(shown.value, 'number', interval=shown.interval)} {interval_text(shown.interval, 'number')}" in row
-    assert "chance 5; lower is better" in row
+    assert "chance 5; lower is better" in row and f"{cards()['seceu'].title} limit 12 " in row
 
 
 def test_a_study_and_a_model_are_side_by_side_with_the_verdict_of_compare(studied):
@@ -339,6 +341,9 @@ def test_the_page_of_a_study_has_its_people_their_scores_alpha_and_the_models_ve
             assert f">{number(run.summary().measure('distance').value, 'number')}</td>" in row
         page = client.get(re.search(r'href="(/run/[^"]+)"', rows[0])[1]).text
         assert '<a href="/study/spring/">' in page
+        (head,) = re.findall(r"<h1>.*?</div>", page, re.DOTALL)
+        assert re.search(r"p-\w+ \(a person of study spring\) on SECEU", plain(head))
+        assert re.search(r" 0 failed, \d+\.\d minutes ", plain(head)) and "human" not in page.partition("<dl")[2][:900]
         picture = client.get(unescape(re.search(r'src="(/study/[^"]+)"', text)[1]))
         assert picture.status == 200 and "mean of 11 people" in picture.text and "baseline/random" in picture.text
         assert client.get("/study/nothing/").status == 404
