@@ -55,9 +55,7 @@ def read_results(viewed: ViewedStore, name: str, task: str) -> dict[str, Any]:
         if people is None or (card := people.definition.card.primary_of(task)) is None:
             raise UsageError(f"there is no study {name} with a score on '{task}'.")
         (whole,) = candidates([people], task)
-        each = (viewed.run(store, run).summary(task).find(card.name) for run in people.members)
-        values = [one.value for one in each if one and one.value is not None]
-        if not values:
+        if not (values := people.scores(task, card.name)):
             raise UsageError(f"nobody in study {name} has a score on '{task}' yet.")
         counts, edges = np.histogram(values, bins="auto")
         marks = [_mark(f"mean of {len(values)} people", fmean(values), people.summary(task).find(card.name))]
