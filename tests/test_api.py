@@ -361,7 +361,7 @@ def test_the_difference_of_a_task_is_one_step_away(old_and_new):
     assert found["questions"] is found["sesi/questions"] is found[0] is task
     assert (task.value, task.verdict) == (row.paired.difference, "better")
     assert (task.low, task.high) == (row.paired.interval.low, row.paired.interval.high)
-    assert task.interval is row.interval is row.paired.interval
+    assert task.interval is row.paired.interval
     assert str(task.measure("accuracy")).endswith("30 items: better")
     assert task.measure("accuracy", ability="empathy").group == {"ability": "empathy"}
 

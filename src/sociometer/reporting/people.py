@@ -36,10 +36,7 @@ class Crowd(Struct, frozen=True):
 
 
 def crowds_of(run: PeopleRun, people: AnyRun, runs: Sequence[AnyRun]) -> Iterator[Crowd]:
-    """The people of a study on the task of a view, among all runs; nobody if the task has no mean over items.
-
-    If they have a score on a norm (an EQ), they are also a crowd on it.
-    """
+    """The people of a study on the task of a view, and on its norm (an EQ); nobody if it has no mean over items."""
     card = people.card.primary_of(people.task)
     if card is None:
         return

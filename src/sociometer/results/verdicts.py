@@ -99,17 +99,12 @@ class ComparedMeasure(Shown, frozen=True):
         return self.paired.difference
 
     @property
-    def interval(self) -> Interval:
-        """The interval of the difference; `low` and `high` are its ends."""
-        return self.paired.interval
-
-    @property
     def low(self) -> float | None:
-        return self.interval.low
+        return self.paired.interval.low
 
     @property
     def high(self) -> float | None:
-        return self.interval.high
+        return self.paired.interval.high
 
     def __str__(self) -> str:
         said = Measure(", ".join((self.name, *self.group.values())), self.value, interval=self.paired.interval)
@@ -166,7 +161,7 @@ class Comparison(Shown, frozen=True):
     @property
     def interval(self) -> Interval:
         """The interval of the difference; `low` and `high` are its ends."""
-        return self.measure().interval
+        return self.measure().paired.interval
 
     @property
     def low(self) -> float | None:

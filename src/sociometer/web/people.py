@@ -58,7 +58,8 @@ def read_results(viewed: ViewedStore, name: str, task: str) -> dict[str, Any]:
         if not (values := people.scores(task, card.name)):
             raise UsageError(f"nobody in study {name} has a score on '{task}' yet.")
         counts, edges = np.histogram(values, bins="auto")
-        marks = [_mark(f"mean of {len(values)} people", fmean(values), people.summary(task).find(card.name))]
+        mean = people.summary(task).measure(card.name)
+        marks = [_mark(f"mean of {len(values)} people", mean.value or fmean(values), mean)]
         models: dict[str, tuple[RunRecord, str, tuple[str, ...], str]] = {}
         others = RunSearch(instrument=people.instrument, without=tuple(runs_of_people(store)), limit=ROWS)
         for record in store.runs.found(others):
@@ -74,7 +75,7 @@ def read_results(viewed: ViewedStore, name: str, task: str) -> dict[str, Any]:
         chart = density_chart(columns, marks, title=card.title, unit=card.unit, steps=True)
         alpha, figure = reliability_sentence(task_reliability([whole])), Figure("scores", card.title, "", chart)
         told = {"finding": finding(people), "alpha": alpha, "models": models.values(), "figure": figure}
-        return {**told, "tallest": int(max(counts))}
+        return told | {"tallest": int(max(counts))}
 
 
 def _mark(label: str, value: float, known: Measure | None, subject: str = "") -> Mark:
