@@ -357,7 +357,8 @@ def frame(run: Runs, library: Library = "pandas", task: str = "", *, store: str 
 def reliability(*runs: Runs, task: str = "", measure: str = "", store: str | Path | None = None) -> "Reliabilities":
     """Cronbach's alpha over models, or over the people of a study; repeatability; the statistics of items.
 
-    Example: `sm.reliability("spring")["feelings"].alpha`, and `.interval`; `frame()` has all tasks
+    Each task of the result, such as `["feelings"]`, has `alpha` and `interval`; `frame()` has all of them.
+    Example: `sm.reliability("old", "new").frame()`
     """
     from sociometer.results.reliability import reliabilities  # here, since it takes longer than all else to load
 

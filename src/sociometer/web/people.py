@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from sociometer.core.errors import UsageError, unknown
-from sociometer.core.measure import Figure, Measure
+from sociometer.core.measure import Figure, Interval, Measure
 from sociometer.results.comparison import compare
 from sociometer.results.groups import runs_of_people, study_run, takings
 from sociometer.results.reliability import reliability_sentence, task_reliability
@@ -81,5 +81,5 @@ def read_results(viewed: ViewedStore, name: str, task: str) -> dict[str, Any]:
 def _mark(label: str, value: float, known: Measure | None, subject: str = "") -> Mark:
     """A value with the interval of the run's own measure, if this has the same value: it has no other items."""
     same = known is not None and known.value is not None and math.isclose(known.value, value)
-    found = known.interval if known and same else None
-    return Mark(label, value, subject, found and found.low, found and found.high)
+    found = (known.interval if known and same else None) or Interval(None, None)
+    return Mark(label, value, subject, found.low, found.high)
