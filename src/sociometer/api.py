@@ -307,11 +307,15 @@ def compare(
 
     The runs are those of `choose`: `compare("all").ranking()` is what `sociometer compare all` prints. A study is
     compared by its name. `margin` is the smallest difference that matters, as the measure is shown (3 is three points
-    of a share): one number for the primary measures, or one for each measure by its name. Each task has `value`, `low`,
-    `high` and `verdict`. Example: `sm.compare("old", "new")["sesi/questions"].verdict`
+    of a share): one number for the primary measures, or one for each measure by its name. Each task has `value`,
+    `interval` and `verdict`. A UsageError says why two runs cannot be compared.
+    Example: `sm.compare("old", "new")["sesi/questions"].verdict`
     """
     chosen = choose(*compared, store=store) if compared else ChosenRuns(())
-    return structs.replace(compare_runs(chosen.runs, task, Terms(level, margin)), chosen=chosen)
+    found = compare_runs(chosen.runs, task, Terms(level, margin))
+    if found.refused and all(len(runs) <= 2 for runs in chosen.by_instrument.values()):  # more may have a ranking
+        raise UsageError(found.refused)
+    return structs.replace(found, chosen=chosen)
 
 
 @_calling()
@@ -349,6 +353,7 @@ def figures(run: Run, *, store: str | Path | None = None) -> dict[str, Figure]:
 def frame(run: Runs, task: str = "", *, store: str | Path | None = None) -> Any:
     """One row for each episode of one or several runs, as a pandas frame.
 
+    Of a study it has only the people who count; `sm.study("spring").frame()` has everybody who joined.
     Example: `sm.frame(["old", "new"]).groupby("subject")["score.correct"].mean()`
     """
     return frame_of(choose(run, store=store).runs, task)
@@ -358,7 +363,8 @@ def frame(run: Runs, task: str = "", *, store: str | Path | None = None) -> Any:
 def reliability(*runs: Runs, task: str = "", measure: str = "", store: str | Path | None = None) -> "Reliabilities":
     """Cronbach's alpha over models, or over the people of a study; repeatability; the statistics of items.
 
-    Example: `sm.reliability("old", "new").items.frame()`
+    Each task of the result, such as `["feelings"]`, has `alpha` and `interval`; `frame()` has all of them.
+    Example: `print(sm.reliability("old", "new"))`
     """
     from sociometer.results.reliability import reliabilities  # here, since it takes longer than all else to load
 

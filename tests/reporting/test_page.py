@@ -249,7 +249,7 @@ def test_the_finding_of_two_is_the_verdict_and_of_many_the_ranking():
     assert top[0].startswith("b and a are both at the top, where this test does not separate models: ")
     assert len(top) == 1, "the test is called full once"
     same = findings_of(gather(_measured("ab"), evidence=0))
-    assert same[0] == "40 items show no clear difference between b and a: 0 points [−7, 7]."
+    assert same[0] == "40 items show no clear difference in accuracy between b and a: b is as high [−7, 7]."
     few = findings_of(gather(_measured("ab", a=[1.0, 0.0], b=[0.0, 1.0]), evidence=0))
     assert few == ("2 independent items cannot compare b and a; at least 10 are needed.",)
     many = findings_of(gather(_measured("abc", a=[0.0] * 40), evidence=0))
@@ -698,7 +698,8 @@ def test_a_place_on_a_norm_is_shown_around_the_people_and_not_from_its_far_end()
     summary = Summary((Measure("eq", 120.0, interval=Interval(110.0, 130.0)),))
     run = summarised_run("r", "questions", "a", {}, summary, card=of)
     (strip,) = strips(profile_lines([run]), ["a"], [of])
-    assert strip.low_text == "" and strip.marks[0].at == pytest.approx(100 * 2.4 / 34.8, abs=0.1)
+    assert (strip.low_text, strip.high_text) == ("90", "140") and strip.marks[0].at == pytest.approx(20)
+    assert strip.marks[0].lower, "its name is not on that of an end"
 
 
 def test_the_profile_names_the_measures_it_cannot_place_and_the_end_each_is_measured_to():

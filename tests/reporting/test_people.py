@@ -3,6 +3,7 @@
 import re
 import zlib
 from html import unescape
+from statistics import fmean, stdev
 
 import pytest
 
@@ -73,7 +74,51 @@ def test_a_line_says_who_counts_who_does_not_and_why_how_long_and_how_reliably(s
     rules = "the same answer in at least 95 % of 10 or more questions, or more than 0 of 1 attention checks failed"
     sample = f"Study spring: 12 people; excluded: 1 flagged ({rules} or skipped)."
     assert f"{sample} They took 7.5 minutes in the median, from 2.0 to 13.0." in said
-    assert re.search(r"“Accuracy”.*?: Cronbach's alpha −?[\d.]+ \[.*?\] over 12 people and 15 items\.", said)
+    assert re.search(
+        r"Accuracy: mean [\d.]+ %, standard deviation [\d.]+ points\. How .*?: Cronbach's alpha −?[\d.]+ \[", said
+    )
+    use = r"too low to say anything about a single person; more items raise it\. Standard error of measurement \d"
+    assert re.search(rf" over 12 people and 15 items\. That is {use}", said)
+
+
+def take_feelings(path, **same):
+    """A study of SECEU in which eleven women and a man answer."""
+    book, ways = StudyBook(book_path(path)), ["4 3 2 1", "1 2 3 4", "2 2 3 3", "7 1 1 1", "1 7 1 1"]
+    study = Study("autumn", RunConfig(instrument="seceu", subject="human", limit=12), asks=("sex",))
+    book.create(study)
+    for number in range(12):
+
+        def answer(messages, number=number):
+            return ways[zlib.crc32(f"{number} {messages}".encode()) % (2 + number % 4)]
+
+        person, _ = book.join(study, {"sex": "f" if number else "m"})
+        made = sm.run("seceu", model=answer, fresh=True, label="human", name=f"autumn.{person.id}", store=path, **same)
+        book.set_run(person, made.id)
+    book.close()
+
+
+def test_people_on_a_norm_have_columns_a_mean_and_a_deviation_of_their_eq(tmp_path, official_data):
+    same, path = {"limit": 12, "official": True, "data": official_data}, tmp_path / "s.db"
+    take_feelings(path, **same)
+    values = sm.get_run("autumn", store=path).scores("feelings", "eq")
+    even = sm.run("seceu", "baseline/even", store=path, **same)
+    said, html = words_of(path, "autumn", even.id)
+    assert f"EQ: mean {fmean(values):.1f}, standard deviation {stdev(values):.3g} points." in said
+    panel = html.partition("EQ, 12 official items; higher is better")[2].partition("</article>")[0]
+    assert sum(map(int, re.findall(r'class="column"[^>]*title="(\d+) ', panel))) == len(values) == 12
+
+
+def test_what_has_another_key_has_a_panel_of_its_own_and_small_groups_are_not_named(tmp_path):
+    path, same = tmp_path / "s.db", {"limit": 12, "store": tmp_path / "s.db"}
+    take_feelings(path, limit=12)
+    sm.study("autumn", store=path).norm(tmp_path / "norm.json")
+    normed = sm.run("seceu", "baseline/even", settings={"norm": tmp_path / "norm.json"}, **same)
+    people = sm.get_run("autumn", store=path)
+    assert len(people.scores("feelings", "distance")) == 12 and not people.scores("feelings", "eq")
+    said, _ = words_of(path, "autumn", normed.id)
+    assert "groups of fewer than ten are not named" in said
+    assert re.search(r"\(SECEU score\), 12 items; lower is better people \(autumn, n = 12\)", said)
+    assert "Distance to the key (SECEU score), key: the answers in norm.json, 12 items; lower is better" in said
 
 
 def test_beside_two_others_each_has_a_verdict_and_beside_three_they_are_ranked(studied):

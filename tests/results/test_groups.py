@@ -16,11 +16,12 @@ import sociometer as sm
 from fake_runs import card, fake_run
 from sociometer.cli.main import run_command
 from sociometer.core.config import RunConfig
+from sociometer.core.errors import NotFound
 from sociometer.instruments import load
 from sociometer.results.comparison import compare
 from sociometer.results.groups import study_run
 from sociometer.results.leaderboard import leaderboard
-from sociometer.results.reliability import reliability_sentence, task_reliability
+from sociometer.results.reliability import raw_items, reliability_sentence, task_reliability
 from sociometer.statistics.item_values import ItemValue
 from sociometer.statistics.people import mean_over_people, place_among
 from sociometer.statistics.reliability import cronbach_alpha
@@ -199,6 +200,18 @@ def test_the_reliability_of_a_study_is_that_over_its_people(studied, capsys):
     assert alpha["value"] is not None and found["repeats"] == {}
     assert run_command(["compare", "--reliability", "spring", *where]) == 0
     assert f"over {PEOPLE} people" in (said := capsys.readouterr().out) and "epeat" not in said
+
+
+def test_alpha_is_one_step_away_in_python(studied):
+    found = sm.reliability("spring", store=studied)
+    (task,) = found.tasks
+    assert found["questions"] is found["sesi/questions"] is task
+    assert (task.alpha.subjects, task.alpha.interval.method) == (PEOPLE, "Feldt")
+    with pytest.raises(NotFound, match=r"none of \.tasks are 'feelings': sesi/questions of people \(spring"):
+        found["feelings"]
+    distance = [structs.replace(one, difficulty=None) for one in task.items]  # a scale without right and wrong
+    without = raw_items([structs.replace(task, items=tuple(distance))])
+    assert [*found.items.columns] == [*without.columns[:5], "difficulty", *without.columns[5:]]
 
 
 def test_the_reliability_of_people_leaves_out_who_did_not_answer_every_item():

@@ -37,6 +37,9 @@ CHARTS = {
     "density": density_chart(
         [DensityPoint(90, 0.1), DensityPoint(100, 0.4)], [Mark("m", 95, "m", 90, 99), Mark("printed", 98)]
     ),
+    "histogram": density_chart(
+        [DensityPoint(1, 4), DensityPoint(2, 7), DensityPoint(3, 7)], [Mark("mean", 1.9, "", 1.6, 2.2)], steps=True
+    ),
     "scatter": scatter_chart(
         [ScatterPoint("m", 1e8, 90), ScatterPoint("n", 1e9, 95)], x_title="size", y_title="EQ", log_x=True, trend=True
     ),

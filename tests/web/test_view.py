@@ -30,6 +30,7 @@ from sociometer.store.runs import RunSearch
 from sociometer.store.store import Store
 from sociometer.web.browsing import ORDERS, ViewedStore, run_row
 from sociometer.web.guard import TOKENS
+from sociometer.web.people import read_results
 from sociometer.web.rendering import Words, texts, tongue
 from sociometer.web.view import SHOWN, view_application
 
@@ -79,7 +80,9 @@ def test_the_list_and_the_page_of_a_run_say_that_its_items_are_official(tmp_path
         owner = Client(served.url)
         owner.post("/enter", {"token": served.app[TOKENS].make()})
         (run,) = sm.runs(store=tmp_path / "s.db")
-        assert "official items</span>" in owner.get("/").text
+        assert "official items</span>" in owner.get("/").text and "EQ" not in owner.get("/").text
+        assert run_command([*asked[:1], "seceu", *asked[2:], "--official", "--data", str(official_data)]) == 0
+        assert re.search(r"lower is better</span><span class=\"under\">EQ −?\d+", owner.get("/").text)
         page = owner.get(f"/run/{run.id}/").text
         assert "official items</span></h1>" in page and "Add --blind" not in page
         assert "<dt>wording</dt>" not in page and "<dt>orders</dt>" not in page, "defaults are not shown"
@@ -277,7 +280,7 @@ def test_the_row_of_a_study_has_the_numbers_of_compare(studied):
     assert people.subject == "people (spring, n = 11, 1 flagged, 1 excluded)"
     assert people.subject in row and "over people and items" in row
     assert f"{number(shown.value, 'number', interval=shown.interval)} {interval_text(shown.interval, 'number')}" in row
-    assert "chance 5; lower is better" in row
+    assert "chance 5; lower is better" in row and f"{cards()['seceu'].title} limit 12 " in row
 
 
 def test_a_study_and_a_model_are_side_by_side_with_the_verdict_of_compare(studied):
@@ -347,9 +350,23 @@ def test_the_page_of_a_study_has_its_people_their_scores_alpha_and_the_models_ve
             assert f">{number(run.summary().measure('distance').value, 'number')}</td>" in row
         page = client.get(re.search(r'href="(/run/[^"]+)"', rows[0])[1]).text
         assert '<a href="/study/spring/">' in page
+        (head,) = re.findall(r"<h1>.*?</div>", page, re.DOTALL)
+        assert re.search(r"p-\w+ \(a person of study spring\) on SECEU", plain(head))
+        assert re.search(r" 0 failed, \d+\.\d minutes ", plain(head)) and "human" not in page.partition("<dl")[2][:900]
         picture = client.get(unescape(re.search(r'src="(/study/[^"]+)"', text)[1]))
         assert picture.status == 200 and "mean of 11 people" in picture.text and "baseline/random" in picture.text
         assert client.get("/study/nothing/").status == 404
+    found = read_results(ViewedStore(studied, load, cards()), "spring", "feelings")
+    area, _, rows = found["figure"].chart["layer"]
+    *columns, last = area["data"]["values"]  # a histogram of those who count, from the lowest score to the highest
+    people = sm.get_run("spring", store=studied)
+    scores = [sm.get_run(run, store=studied).summary().measure("distance").value for run in people.members]
+    assert (columns[0]["x"], last["x"]) == (min(scores), max(scores)) and found["tallest"] <= 11
+    assert sum(column["density"] for column in columns) == 11
+    drawn = {one["label"]: (one["low"], one["high"]) for row in rows["layer"] for one in row["data"]["values"]}
+    runs = {"mean of 11 people": people, "baseline/random": sm.get_run("guesser", store=studied)}
+    known = {label: run.summary().measure("distance").interval for label, run in runs.items()}
+    assert drawn == {label: (one.low, one.high) for label, one in known.items()}
 
 
 @pytest.mark.parametrize("instrument", ["sesi", "sage", "socialeval", "egosocial"])

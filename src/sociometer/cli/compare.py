@@ -134,8 +134,8 @@ def _compare(
         with working("comparing runs"):
             found_gate = gate(runs, task, terms, no_worse=bool(fail_unless)) if gated else None
             compared = found_gate.compared if found_gate is not None else compare_runs(runs, task, terms)
-    if found_gate is None and not any(one.measures for one in compared):
-        raise UsageError("\n".join(dict.fromkeys((*map(str, compared), *_without_norm(runs, compared)))))
+    if found_gate is None and compared.refused:
+        raise UsageError("\n".join((compared.refused, *dict.fromkeys(_without_norm(runs, compared)))))
     if display.as_json:
         every = (*compared, *compared.lacking)
         display.json(every if found_gate is None else {"gate": found_gate.about, "comparisons": every})

@@ -106,7 +106,7 @@ class _Demo:
 
 def _label(recording: ModelRecording) -> str:
     model = recording.about.model
-    name, _, kind = model.replace("Language model by hand", "capable model").partition(", ")
+    name, _, kind = model.replace("Language model by hand", "sample replies").partition(", ")
     return f"{model} (recorded)" if recording.about.sha256 else f"{name} ({kind})" if kind else model
 
 

@@ -1,5 +1,6 @@
 """Figures of the report itself: the profile over all instruments, and measures of an instrument that draws none."""
 
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from statistics import stdev
@@ -171,7 +172,7 @@ class StripMark(Struct, frozen=True):
     at: float
     text: str
     lower: bool = False
-    """Whether its name goes below the name of another mark, which is close."""
+    """Whether its name goes below the name of another mark, which is close, or below the ends of the scale."""
 
 
 class Strip(Struct, frozen=True):
@@ -251,15 +252,18 @@ def _strip(members: Lines, subjects: Sequence[str], card: Card, tasks: int, comp
     # runs of different parts of the items may have more than one chance level; the strip then shows none
     chance = first.chance if len({line.chance for line in members}) == 1 else None
     references = (("chance", chance), ("people", first.human))
-    known_marks = [(name, place(value) or 0.0, value) for name, value in references if value is not None]
+    placed = [(name, place(value) or 0.0, value) for name, value in references if value is not None]
     close = CROWDED if tasks == 1 else CROWDED_NARROW
     marks = tuple(
-        StripMark(name, at, number(value, first.unit), lower=index > 0 and abs(at - known_marks[0][1]) < 2 * close)
-        for index, (name, at, value) in enumerate(known_marks)
+        StripMark(
+            name, at, number(value, first.unit), known.on_norm or (index > 0 and abs(at - placed[0][1]) < 2 * close)
+        )
+        for index, (name, at, value) in enumerate(placed)
     )
-    # an end has no label if the label of a mark needs the space
-    low_text = "" if any(mark.at < close for mark in marks) else number(low, first.unit, 0)
-    high_text = "" if any(mark.at > 100 - close for mark in marks) else number(high, first.unit, 0)
+    # an end has no label if the label of a mark needs the space; on a norm of people the mark gives way
+    beside = () if known.on_norm else marks
+    low_text = "" if any(mark.at < close for mark in beside) else number(low, first.unit, 0)
+    high_text = "" if any(mark.at > 100 - close for mark in beside) else number(high, first.unit, 0)
     task = card.task_title(first.task) if tasks > 1 else ""
     items = counted(first.items, first.item_set.removesuffix("s") or "item") if len(counts) == 1 else first.item_set
     measure = ", ".join(part for part in (first.measure_title, company, items) if part)
@@ -309,8 +313,8 @@ def _beside(line: ProfileLine) -> str:
 def _scale(members: Sequence[ProfileLine], known: MeasureCard, scores: Sequence[float]) -> tuple[float, float]:
     """The range of the card, or of the values, chance, people and their scores with some space around them.
 
-    The second applies if the card has no range, for a norm of people, whose ends are far from all values, and for the
-    high end of a distance where all of them lie in its lower half.
+    The second applies if the card has no range, for a norm of people (to the next ten), whose ends are far from all
+    values, and for the high end of a distance where all of them lie in its lower half.
     """
     seen = [value for line in members for value in (line.value, line.chance, line.human, line.top) if value is not None]
     seen += [
@@ -319,7 +323,9 @@ def _scale(members: Sequence[ProfileLine], known: MeasureCard, scores: Sequence[
     seen += scores
     low, high = (min(seen), max(seen)) if seen else (0.0, 1.0)
     space = (high - low) * 0.08 or abs(high) * 0.1 or 1.0
-    first, last = (None, None) if known.on_norm else (known.low, known.high)
+    if known.on_norm:
+        return 10 * math.floor((low - space) / 10), 10 * math.ceil((high + space) / 10)
+    first, last = known.low, known.high
     if known.better == "lower" and known.unit == "number" and first is not None and last is not None:
         last = None if 2 * (high + space - first) < last - first else last
     return low - space if first is None else first, high + space if last is None else last

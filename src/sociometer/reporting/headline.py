@@ -11,14 +11,12 @@ from sociometer.reporting.content import Chapter, EpisodeCounts, ReportContent
 from sociometer.reporting.rankings import Ranking, is_baseline
 from sociometer.results.profile import ProfileLine, ends_sentences
 from sociometer.results.verdicts import ComparedMeasure, Comparison
-from sociometer.results.wording import POWER_TERMS, failed_text
+from sociometer.results.wording import POWER_TERMS, failed_text, size_text
 from sociometer.statistics.formatting import (
     amount,
-    bracketed_interval,
     estimate,
     number,
     other_stand_ins,
-    signed_amount,
     subject_stand_in,
 )
 from sociometer.statistics.intervals import MINIMUM_CLUSTERS
@@ -203,9 +201,10 @@ def _one_task(comparison: Comparison, *, sized: bool = False) -> list[str]:
     if row.verdict == "too few":
         items = counted(row.paired.clusters, comparison.cluster)
         return [f"{items} cannot compare {pair}; at least {MINIMUM_CLUSTERS} are needed"]
-    around = bracketed_interval(row.paired.interval, row.unit)
-    seen = f"{signed_amount(row.paired.difference, row.unit, interval=row.paired.interval)} {around}"
-    found = [f"{counted(row.paired.items, 'item')} show no clear difference between {pair}: {seen}{failed_text(row)}"]
+    verb = "are" if comparison.second.startswith("people (") else "is"
+    seen = f"{pair}: {comparison.second} {verb} {size_text(row)}{failed_text(row)}"
+    items = counted(row.paired.items, "item")
+    found = [f"{items} show no clear difference in {lowered(row.title)} between {seen}"]
     if row.detectable is not None:
         size = amount(row.detectable, row.unit, interval=row.paired.interval)
         found.append(f"they could detect a difference of {size} or more")

@@ -28,7 +28,7 @@ from sociometer.reporting.figures import strips
 from sociometer.reporting.headline import findings_of, headlines_of, title_of, troubles
 from sociometer.reporting.rankings import Ranking, company_of
 from sociometer.reporting.tables import TextCell, cells, heads, rows, without_empty_columns
-from sociometer.results.candidates import item_sets, setting_words
+from sociometer.results.candidates import item_sets, norm_digest, setting_words
 from sociometer.results.export import of_people
 from sociometer.results.leaderboard import Standing
 from sociometer.results.summaries import measure_rows
@@ -72,7 +72,7 @@ def render(content: ReportContent, *, made: str, version: str, top: int = TOP, l
         "subjects": content.subjects,
         "shapes": [shape_of(place) for place in range(len(content.subjects))],
     }
-    company = {result.run: company_of(result) for chapter in content.chapters for result in chapter.results}
+    company = {result.run: _apart(result) for chapter in content.chapters for result in chapter.results}
     cards = [chapter.card for chapter in content.chapters]
     shown = strips(content.profile, content.subjects, cards, company, content.crowds)
     names = {chapter.card.name: chapter.card.short_title for chapter in content.chapters}
@@ -123,6 +123,12 @@ def render(content: ReportContent, *, made: str, version: str, top: int = TOP, l
             evidence_kinds=[kind for kind in KINDS if any(kind in episode.kinds for episode in content.evidence)],
         )
     )
+
+
+def _apart(result: AnyRun) -> str:
+    """What keeps a run off the scale of others in words: the models in other roles, and a norm that is its key."""
+    key = result.settings.get("norm") if norm_digest(result.norm) != norm_digest(None) else ""
+    return ", ".join(filter(None, (company_of(result), f"key: the answers in {key}" if key else "")))
 
 
 def best_first(content: ReportContent) -> list[str]:

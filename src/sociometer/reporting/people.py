@@ -1,7 +1,8 @@
 """The people of a study on the page: the score of each, who they are, and where others would be among them."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from statistics import fmean, median
+from statistics import fmean, median, stdev
 
 from msgspec import Struct
 
@@ -10,15 +11,16 @@ from sociometer.core.task import AnyRun
 from sociometer.core.words import counted, grouped
 from sociometer.results.candidates import why_not_comparable
 from sociometer.results.groups import PeopleRun
+from sociometer.results.norms import use_of_scores
 from sociometer.results.reliability import reliability_sentence, task_reliability
-from sociometer.statistics.formatting import estimate
+from sociometer.statistics.formatting import amount, estimate, number
 from sociometer.statistics.item_values import ItemValue, item_values
-from sociometer.statistics.people import groups_of, place_among, told_groups
+from sociometer.statistics.people import FEWEST_PEOPLE, groups_of, place_among, told_groups
 from sociometer.store.studies import flag_rules
 
 
 class Crowd(Struct, frozen=True):
-    """The people of a study on the primary measure of one task."""
+    """The people of a study on one measure of one task: the primary one, or a score on a norm."""
 
     instrument: str
     of: tuple[str, str, str]
@@ -29,11 +31,12 @@ class Crowd(Struct, frozen=True):
     """The place of each other subject among them in words, by run."""
     about: str
     """Who they are, who is left out and why, and how long they took."""
-    reliability: str
+    told: str
+    """Their mean and standard deviation, and how reliable the scores are."""
 
 
 def crowds_of(run: PeopleRun, people: AnyRun, runs: Sequence[AnyRun]) -> Iterator[Crowd]:
-    """The people of a study on the task of a view, among all runs; nobody if the task has no mean over items."""
+    """The people of a study on the task of a view, and on its norm (an EQ); nobody if it has no mean over items."""
     card = people.card.primary_of(people.task)
     if card is None:
         return
@@ -41,10 +44,11 @@ def crowds_of(run: PeopleRun, people: AnyRun, runs: Sequence[AnyRun]) -> Iterato
     answers = ((who, value) for item in table.values() for who, value in zip(item.of, item.repeats, strict=True))
     scores = tuple(map(fmean, grouped(answers).values()))
     places = {one.run: told for one in others if (told := _place(people, table, one, card))}
-    of = people.run, people.task, card.name
-    alpha = f"“{card.title}”, how consistently its items order the people"
-    reliability = reliability_sentence(task_reliability([people], card.name), alpha)
-    yield Crowd(people.card.name, of, scores, places, _about(run), reliability)
+    alpha, about, named = _alpha(people, card, scores), _about(run), (people.run, people.task)
+    yield Crowd(people.card.name, (*named, card.name), scores, places, about, f"{_moments(scores, card)} {alpha}")
+    for other in (one for one in people.card.measures_of(people.task) if one.on_norm):
+        if values := tuple(run.scores(people.task, other.name)):
+            yield Crowd(people.card.name, (*named, other.name), values, {}, about, _moments(values, other))
 
 
 def _place(people: AnyRun, table: Mapping[str, ItemValue], other: AnyRun, card: MeasureCard) -> str:
@@ -61,8 +65,10 @@ def _about(run: PeopleRun) -> str:
     """The sample in a few sentences."""
     taking = run.taking
     counting = [one for one in taking.participants if taking.run_of(one) in run.members]
-    told = told_groups([groups_of(one.about) for one in counting])
-    parts = [" ".join(group) + f": {count}" for group, count in told.items()]
+    groups = [groups_of(one.about) for one in counting]
+    parts = [" ".join(group) + f": {count}" for group, count in told_groups(groups).items()]
+    if any(count < FEWEST_PEOPLE for count in Counter(group for one in groups for group in one.items()).values()):
+        parts.append("groups of fewer than ten are not named")
     said = f"Study {taking.study.name}: {counted(len(counting), 'person', 'people')}"
     said += f" ({', '.join(parts)})" * bool(parts) + f"; excluded: {run.why_excluded or 'nobody'}"
     rules = f" ({', or '.join(map(str, flag_rules(taking.study)))})"
@@ -71,3 +77,17 @@ def _about(run: PeopleRun) -> str:
     took = [sum(timing.spent for timing in taking.timings.get(one.id, ())) / 60 for one in counting]
     time = f" They took {median(took):.1f} minutes in the median, from {min(took):.1f} to {max(took):.1f}."
     return f"{said}." + time * (max(took) > 0.1)
+
+
+def _moments(scores: Sequence[float], card: MeasureCard) -> str:
+    """The mean and the standard deviation of people's scores."""
+    spread = f", standard deviation {amount(stdev(scores), card.unit)}" if len(scores) > 1 else ""
+    return f"{card.title}: mean {number(fmean(scores), card.unit)}{spread}."
+
+
+def _alpha(people: AnyRun, card: MeasureCard, scores: Sequence[float]) -> str:
+    """Cronbach's alpha of the people's scores and what they are good for, or why there is none."""
+    found = task_reliability([people], card.name)
+    said, alpha = reliability_sentence(found, "How consistently the items order the people"), found.alpha
+    known = not alpha.note and alpha.value is not None
+    return f"{said} That is {use_of_scores(alpha.value, stdev(scores), card.unit)}" if known else said

@@ -118,7 +118,7 @@ def why_not_comparable(
     ways = [str(run.settings.get("tools", "none")) for run in (one, two)]
     if ways[0] != ways[1] and any(task.tools for task in one.card.task if task.name == one.task):
         return f"their subjects use tools in different ways ({ways[0]} and {ways[1]}); give both -o tools=told"
-    if _digest(one.norm) != _digest(two.norm):
+    if norm_digest(one.norm) != norm_digest(two.norm):
         model = two if one.people else one
         if bool(one.people) != bool(two.people) and model.settings.get("norm"):
             return f"the norm of {model.subject} has another key than the study; play the model without --norm"
@@ -144,7 +144,7 @@ def differing_settings(one: AnyRun, two: AnyRun) -> tuple[str, ...]:
     return tuple(f"{name}: {first!r} and {second!r}" for name, first, second in values if first != second)
 
 
-def _digest(norm: Any) -> bytes:
+def norm_digest(norm: Any) -> bytes:
     """A digest of the norm that scores depend on: one of `study norms` (`TaskNorm`) changes no score."""
     places = isinstance(norm, dict) and norm.get("kind") == "people"
     return msgspec.json.encode(None if places else norm, order="deterministic")

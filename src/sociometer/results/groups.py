@@ -173,6 +173,11 @@ class PeopleRun(StoredRun):
         """The runs of the participants, in the order of the repeats."""
         return tuple(one.id for one in self._members)
 
+    def scores(self, task: str, measure: str) -> list[float]:
+        """The value of each participant who has one."""
+        found = (one.summary(task).find(measure) for one in self._members)
+        return [one.value for one in found if one and one.value is not None]
+
     def of_same_subject(self, task: str) -> list[StoredRun]:
         """Nothing: a study is the only run of its people."""
         return []

@@ -106,22 +106,24 @@ def _task_norm(run: PeopleRun, task: str, card: MeasureCard, groups: Sequence[Ma
 
 
 def reliability_note(norm: TaskNorm, card: MeasureCard) -> str:
-    """How reliable the scores of the people are, and what that means for one of them.
+    """How reliable the scores of the people are, and what that means for one of them."""
+    if norm.alpha is None or norm.alpha_interval is None:
+        return "Reliability is not known: too few people answered all of the items."
+    alpha = estimate(norm.alpha, "number", norm.alpha_interval)
+    other = f" Here {_OTHERS}; 'compare --reliability' uses the key of the items, so its alpha is another."
+    return f"Cronbach's alpha {alpha}: {use_of_scores(norm.alpha, norm.deviation, card.unit)}{other * bool(norm.own)}"
+
+
+def use_of_scores(alpha: float, deviation: float, unit: str) -> str:
+    """What scores with this alpha and standard deviation are good for.
 
     Limits: Nunnally, J. C., and Bernstein, I. H. (1994). Psychometric theory, 3rd ed.
     """
-    if norm.alpha is None or norm.alpha_interval is None:
-        return "Reliability is not known: too few people answered all of the items."
-    what = "enough for single people" if norm.alpha >= 0.9 else "enough for means of groups, not for single people"
-    what = "too low to say anything about a single person; more items raise it" if norm.alpha < 0.7 else what
-    error = standard_error_of_measurement(norm.deviation, max(0.0, norm.alpha))
-    other = f" Here {_OTHERS}; 'compare --reliability' uses the key of the items, so its alpha is another."
-    return (
-        f"Cronbach's alpha {estimate(norm.alpha, 'number', norm.alpha_interval)}: {what}. Standard error of"
-        f" measurement {amount(error, card.unit)}: one person's score is known to ± {amount(1.96 * error, card.unit)}."
-        + other
-        * (norm.own is not None)
-    )
+    what = "enough for single people" if alpha >= 0.9 else "enough for means of groups, not for single people"
+    what = "too low to say anything about a single person; more items raise it" if alpha < 0.7 else what
+    error = standard_error_of_measurement(deviation, max(0.0, alpha))
+    known = f"one person's score is known to ± {amount(1.96 * error, unit)}"
+    return f"{what}. Standard error of measurement {amount(error, unit)}: {known}."
 
 
 def _asked(view: AnyRun) -> dict[str, tuple[str, dict[str, float]]]:

@@ -6,9 +6,10 @@ import numpy as np
 from msgspec import Struct
 
 from sociometer.core.card import MeasureCard
+from sociometer.core.errors import NotFound
 from sociometer.core.measure import Shown, Table
 from sociometer.core.task import AnyRun
-from sociometer.core.words import first_of, grouped
+from sociometer.core.words import first_of, grouped, listed
 from sociometer.results.choice import ChosenRuns
 from sociometer.results.leaderboard import comparable
 from sociometer.results.runs import ranked_tasks
@@ -50,10 +51,19 @@ class Reliabilities(Shown, frozen=True):
     """The reliability of each task of some runs, or of a study."""
 
     tasks: tuple[TaskReliability, ...]
+    """Each task, in the order of the runs: alpha, its interval, repeatability, items and notes."""
+
+    def __getitem__(self, task: str) -> TaskReliability:
+        """The reliability of a task (`"questions"`, `"sesi/questions"`); NotFound if none or several have it."""
+        found = [one for one in self.tasks if task in (one.task, f"{one.instrument}/{one.task}")]
+        if len(found) == 1:
+            return found[0]
+        known = first_of([f"{one.instrument}/{one.task} of {listed(one.subjects, 2)}" for one in self.tasks], 6)
+        raise NotFound(f"{'several' if found else 'none'} of .tasks are '{task}': {known}.")
 
     @property
     def items(self) -> Table:
-        """The difficulty and discrimination of every item."""
+        """The mean and discrimination of every item; its difficulty, where answers are right or wrong."""
         return raw_items(self.tasks)
 
     def __str__(self) -> str:
@@ -143,13 +153,14 @@ def reliability_sentence(found: TaskReliability, of: str = "") -> str:
 
 def raw_items(found: Sequence[TaskReliability]) -> Table:
     """The statistics of every item of some tests, for a file."""
-    columns = ("instrument", "task", "measure", "item", "mean", "difficulty", "discrimination", "concerns")
+    known = ("difficulty",) if any(i.difficulty is not None for one in found for i in one.items) else ()
+    columns = ("mean", *known, "discrimination")
     rows = tuple(
-        (one.instrument, one.task, one.measure, i.item, i.mean, i.difficulty, i.discrimination, "; ".join(i.concerns))
+        (one.instrument, one.task, one.measure, i.item, *(getattr(i, name) for name in columns), "; ".join(i.concerns))
         for one in found
         for i in one.items
     )
-    return Table("items", "Items", columns, rows)
+    return Table("items", "Items", ("instrument", "task", "measure", "item", *columns, "concerns"), rows)
 
 
 def reliability_tables(found: TaskReliability) -> Iterator[Table]:

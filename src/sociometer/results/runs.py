@@ -105,6 +105,11 @@ class Comparisons(Shown, frozen=True):
         """Every number of the comparisons as a pandas frame."""
         return raw_comparisons(self.comparisons).frame()
 
+    @property
+    def refused(self) -> str:
+        """Why nothing could be compared; empty if something was."""
+        return "" if any(one.measures for one in self) else "\n".join(dict.fromkeys(map(str, self)))
+
     def __str__(self) -> str:
         return self.verdict
 

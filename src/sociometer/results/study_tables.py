@@ -113,7 +113,7 @@ class StudyResults:
         return self.tables["people"]
 
     def frame(self, table: str = "people") -> Any:
-        """A table as a pandas frame: the people with their results, or the answers to a task."""
+        """A table as a pandas frame: everybody who joined, with their results, or the answers to a task."""
         if table not in self.tables:
             raise unknown("table", table, self.tables)
         return self.tables[table].frame()

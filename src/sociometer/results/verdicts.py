@@ -160,8 +160,13 @@ class Comparison(Shown, frozen=True):
 
     @property
     def value(self) -> float:
-        """The difference on the primary measure, second minus first; `low` and `high` are its interval."""
+        """The difference on the primary measure, second minus first."""
         return self.measure().value
+
+    @property
+    def interval(self) -> Interval:
+        """The interval of the difference; `low` and `high` are its ends."""
+        return self.measure().paired.interval
 
     @property
     def low(self) -> float | None:

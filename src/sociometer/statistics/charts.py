@@ -108,9 +108,12 @@ class Mark(Struct, frozen=True):
 
 
 def density_chart(
-    curve: Sequence[DensityPoint], marks: Sequence[Mark], *, title: str = "", unit: str = "points"
+    curve: Sequence[DensityPoint], marks: Sequence[Mark], *, title: str = "", unit: str = "points", steps: bool = False
 ) -> Spec:
-    """The distribution as an area; the marks are in rows below it, so that their names do not overlap."""
+    """The distribution as an area; the marks are in rows below it, so that their names do not overlap.
+
+    With `steps` it is a histogram: a point is the left end and height of a column, and the last one closes it.
+    """
     top = max((point.density for point in curve), default=1.0) or 1.0
     ordered = sorted(marks, key=lambda mark: mark.x)
     ends = [point.x for point in curve] + [mark.x for mark in marks]
@@ -127,7 +130,7 @@ def density_chart(
     measured, others = ([mark for mark in ordered if bool(mark.subject) == of_subject] for of_subject in (True, False))
     area: Spec = {
         "data": inline(curve),
-        "mark": {"type": "area", "style": "people", "interpolate": "monotone"},
+        "mark": {"type": "area", "style": "people", "interpolate": "step-after" if steps else "monotone"},
         "encoding": {"x": x, "y": {"field": "density", "type": "quantitative", "axis": None, "scale": height}},
     }
     lines: Spec = {
@@ -146,11 +149,11 @@ def density_chart(
             "encoding": {**point, "color": color, "shape": shape},
         },
     ]
-    if any(mark.low is not None for mark in measured):
-        span = {"x": {**x, "field": "low"}, "x2": {"field": "high"}, "y": y, "color": color}
-        keep = [{"filter": "datum.low != null"}]
-        whisker: Spec = {"type": "rule", "style": "whisker"}
-        rows.insert(0, {"data": inline(measured), "transform": keep, "mark": whisker, "encoding": span})
+    for known, shade, style in ((measured, {"color": color}, "whisker"), (others, {}, ["whisker", "quiet"])):
+        spans = [mark for mark in known if mark.low is not None]
+        span: Spec = {"x": {**x, "field": "low"}, "x2": {"field": "high"}, "y": y, **shade}
+        whisker: Spec = {"type": "rule", "style": style}
+        rows[:0] = [{"data": inline(spans), "mark": whisker, "encoding": span}] if spans else []
     # the area and the rows of names share the x scale but not the y scale
     resolve = {"scale": {"y": "independent"}}
     return {"width": "container", "height": floor, "layer": [area, lines, {"layer": rows}], "resolve": resolve}

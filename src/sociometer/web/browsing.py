@@ -28,13 +28,13 @@ from sociometer.results.candidates import contamination_note, run_labels
 from sociometer.results.choice import ChosenRuns, find_run
 from sociometer.results.comparison import compare
 from sociometer.results.corrected import correction_note, corrections
-from sociometer.results.groups import runs_of_people, study_run
+from sociometer.results.groups import runs_of_people, study_run, takings
 from sociometer.results.leaderboard import leaderboard_sentence, leaderboard_table
 from sociometer.results.runs import candidates, rank_runs
 from sociometer.results.summaries import ADVICE, other_options
 from sociometer.results.wording import comparison_table
 from sociometer.statistics.chart_theme import Mode
-from sociometer.statistics.formatting import chance_of, interval_text, number
+from sociometer.statistics.formatting import chance_of, estimate, interval_text, number
 from sociometer.store.episodes import ScoredEpisode
 from sociometer.store.place import StorePlace
 from sociometer.store.records import RunRecord, RunStatus
@@ -94,7 +94,7 @@ VIEWED = web.AppKey("viewed", ViewedStore)
 async def view_page(request: web.Request, name: str, **context: Any) -> web.Response:
     """A page about the store, rendered in a thread: its slow parts are given as functions."""
     context |= {"visitor": visitor_of(request), "cards": request.app[VIEWED].cards, "store": request.app[VIEWED].path}
-    context |= {"folded": is_folded, "drawable": drawable, "person": PERSON}
+    context |= {"folded": is_folded, "drawable": drawable}
     return await asyncio.to_thread(lambda: owner_page(request, name, **context))
 
 
@@ -127,6 +127,8 @@ class RunRow(Struct, frozen=True):
     measure: str = ""
     better: str = ""
     """Which direction of the measure is better."""
+    on_norm: str = ""
+    """Its score on a norm of people, if it has one: “EQ 107 [98, 116]”."""
     others: dict[str, str] = {}
     """The models in the other roles."""
     items: str = ""
@@ -175,10 +177,14 @@ def _score(card: Card | None, summary_of: Callable[[str], Summary | None], recor
     if known.task == TASK:  # its numbers are no scores of the subject
         return {"measure": str(summary.series[SERIES]["note"])} if SERIES in summary.series else {}
     chance = chance_of(known, card, summary, on_official=record.manifest.whose_items != "bundled")
+    norms = {one.name: one for one in card.measures_of(known.task) if one.on_norm}
+    on_norm = (one for one in summary.measures if one.name in norms and not one.group and one.value is not None)
+    told = [f"{norms[one.name].title} {estimate(one.value, norms[one.name].unit, one.interval)}" for one in on_norm]
     unread = f", {measure.unreadable} unreadable" if 2 * measure.unreadable > measure.items else ""
     return {
         "measure": known.title + unread,
         "better": known.better,
+        "on_norm": ", ".join(told),
         "score": number(measure.value, known.unit, interval=measure.interval),
         "bounds": interval_text(measure.interval, known.unit, "too few items for an interval"),
         "chance": "" if chance is None else number(chance, known.unit),
@@ -303,6 +309,10 @@ class RunHead(Struct, frozen=True):
     failures: dict[str, int]
     steps: dict[int, str]
     """The runs of the watched training that it is a step of, by step."""
+    study: str = ""
+    """The study that the subject is a person of."""
+    minutes: float = 0.0
+    """How long the person looked at the questions."""
 
     @property
     def resume(self) -> str:
@@ -329,7 +339,11 @@ def read_head(viewed: ViewedStore, run: str) -> RunHead:
         given = ((name, value) for name, value in stored.settings.items() if name not in usual)
         settings = {name: value for name, value in given if value not in (None, "", (), False)}
         steps = {step: one.id for step, one in stored.of_same_series().items()}
-        return RunHead(stored.record, row, card, settings, stored.stand_ins, stored.failures(), steps)
+        study, _, who = row.name.rpartition(".") if stored.manifest.config.subject == PERSON else ("", "", "")
+        known = takings(store, study).get(study) if study else None
+        timings = known.timings.get(who, ()) if known else ()
+        spent = sum(one.spent for one in timings if one.task in ("", *stored.tasks)) / 60
+        return RunHead(stored.record, row, card, settings, stored.stand_ins, stored.failures(), steps, study, spent)
 
 
 def read_summary(viewed: ViewedStore, run: str, task: str) -> Summary:

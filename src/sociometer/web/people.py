@@ -1,14 +1,13 @@
 """The page of a study in `sociometer view`: its people with their scores, and the models that played the same items."""
 
-from collections.abc import Sequence
-from statistics import NormalDist, fmean, median, stdev
+import math
+from statistics import fmean, median
 from typing import Any
 
 import numpy as np
 
-from sociometer.core.card import MeasureCard
 from sociometer.core.errors import UsageError, unknown
-from sociometer.core.measure import Figure
+from sociometer.core.measure import Figure, Interval, Measure
 from sociometer.results.comparison import compare
 from sociometer.results.groups import runs_of_people, study_run, takings
 from sociometer.results.reliability import reliability_sentence, task_reliability
@@ -56,28 +55,31 @@ def read_results(viewed: ViewedStore, name: str, task: str) -> dict[str, Any]:
         if people is None or (card := people.definition.card.primary_of(task)) is None:
             raise UsageError(f"there is no study {name} with a score on '{task}'.")
         (whole,) = candidates([people], task)
-        each = (viewed.run(store, run).summary(task).find(card.name) for run in people.members)
-        values = [one.value for one in each if one and one.value is not None]
-        marks = [Mark(f"mean of {len(values)} people", fmean(values))] if values else []
+        if not (values := people.scores(task, card.name)):
+            raise UsageError(f"nobody in study {name} has a score on '{task}' yet.")
+        counts, edges = np.histogram(values, bins="auto")
+        mean = people.summary(task).measure(card.name)
+        marks = [_mark(f"mean of {len(values)} people", mean.value or fmean(values), mean)]
         models: dict[str, tuple[RunRecord, str, tuple[str, ...], str]] = {}
         others = RunSearch(instrument=people.instrument, without=tuple(runs_of_people(store)), limit=ROWS)
         for record in store.runs.found(others):
             tasks = record.manifest.config.tasks if record.status is RunStatus.FINISHED else ()
             if task in tasks and record.subject not in ("", *models):
-                (found,) = compare([whole, *candidates([viewed.run(store, record.id)], task, by_name=True)])
+                played = viewed.run(store, record.id)
+                (found,) = compare([whole, *candidates([played], task, by_name=True)])
                 for row in found.primary_rows[:1]:
                     score = row.paired.second
                     models[record.subject] = record, found.sentence, found.notes, number(score, card.unit)
-                    marks.append(Mark(record.subject, score, record.subject))
-        chart = density_chart(_density(values, card), marks, title=card.title, unit=card.unit)
+                    marks.append(_mark(record.subject, score, played.summary(task).find(card.name), record.subject))
+        columns = [*map(DensityPoint, edges.tolist(), [*counts.tolist(), int(counts[-1])])]
+        chart = density_chart(columns, marks, title=card.title, unit=card.unit, steps=True)
         alpha, figure = reliability_sentence(task_reliability([whole])), Figure("scores", card.title, "", chart)
-        return {"finding": finding(people), "alpha": alpha, "models": models.values(), "figure": figure}
+        told = {"finding": finding(people), "alpha": alpha, "models": models.values(), "figure": figure}
+        return told | {"tallest": int(max(counts))}
 
 
-def _density(values: Sequence[float], card: MeasureCard) -> list[DensityPoint]:
-    """The distribution of values on the scale of their measure, smoothed by a normal kernel with Silverman's width."""
-    if len(set(values)) < 2:
-        return []
-    kernel, (low, high) = NormalDist(0.0, 1.06 * stdev(values) * len(values) ** -0.2), card.scale or (-np.inf, np.inf)
-    along = np.linspace(max(low, min(values) - 3 * kernel.stdev), min(high, max(values) + 3 * kernel.stdev), 120)
-    return [DensityPoint(float(x), fmean(kernel.pdf(float(x) - value) for value in values)) for x in along]
+def _mark(label: str, value: float, known: Measure | None, subject: str = "") -> Mark:
+    """A value with the interval of the run's own measure, if this has the same value: it has no other items."""
+    same = known is not None and known.value is not None and math.isclose(known.value, value)
+    found = (known.interval if known and same else None) or Interval(None, None)
+    return Mark(label, value, subject, found.low, found.high)
