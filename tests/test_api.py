@@ -279,6 +279,23 @@ def test_a_run_is_found_by_its_name_and_the_name_is_taken_once(store):
         sm.run("sesi", model="baseline/random", limit=3, store=store, name="../../etc")
 
 
+def test_a_named_run_of_a_function_is_repeated_with_a_revision_and_without_one_the_error_says_so(store):
+    def always_a(messages):
+        return "A"
+
+    with_revision = [
+        sm.run("sesi", model=always_a, revision="1", name="new", limit=2, store=store).id for _ in range(2)
+    ]
+    assert len(set(with_revision)) == 1
+    run = sm.run("sesi", model=always_a, name="other", limit=2, store=store)
+    with pytest.raises(UsageError) as raised:
+        sm.run("sesi", model=always_a, name="other", limit=2, store=store)
+    said = str(raised.value)
+    assert f"run {run.id} of the same command, which is not continued: python/" in said
+    assert "has no revision" in said and "sm.get_run('other'" in said and "store delete other" in said
+    assert said.endswith("revision='1'")
+
+
 def test_no_address_and_no_folder_is_part_of_a_name(store, openai_server, tmp_path, capsys):
     script = tmp_path / "xq-my-folder" / "answers.txt"
     script.parent.mkdir()

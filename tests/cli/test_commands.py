@@ -509,6 +509,18 @@ def test_the_name_of_a_stopped_run_is_answered_with_resume(cli, openai_server):
     assert "sociometer resume night" in err
 
 
+def test_a_command_that_meets_its_own_name_says_why_it_is_not_continued(cli, openai_server):
+    model = f"vllm/m@{openai_server.url}"
+    words = ("run", "sesi", "--name", "night", "--quiet", "--limit", "4", "--model")
+    assert cli(*words, model, "--max-requests", "3")[0] == 3
+    for step in ("continue it with 'sociometer resume night", "see it with 'sociometer show night"):
+        code, _, err = cli(*words, model)
+        assert code == 2 and "may have changed, because it has no revision" in err
+        assert step in err and "'sociometer store delete night" in err and f"--model '{model}#1'" in err
+        assert cli("resume", "night", "--max-requests", "9", "--quiet")[0] == 0
+    assert [cli(*words, f"{model}#1", "--name", "morning")[0] for _ in range(2)] == [0, 0]
+
+
 NO_NAMES = {"last": "meaning", "all": "meaning", "sage": "an instrument", "-x": "begins with '-'", "n" * 81: "80",
             "a b": "consist of", "other": "already used by run"}  # fmt: skip
 
