@@ -158,10 +158,12 @@ def _unread(run: StoredRun, measure: Measure) -> str:
 
 
 def _ends(run: StoredRun) -> list[str]:
-    """What it means that scores are at the top or at chance, and which tests have room."""
-    found = {} if run.manifest.config.subject.startswith("baseline/") else ends_of(run)
-    room = [] if run.people else room_sentences(end.at for _, end in found.values() if end.sure)
-    return [*(said for said, _ in found.values()), *room]
+    """What it means that scores are at the top or at chance, and which tests have room; nothing if a rule has decided."""
+    ends = {} if run.manifest.config.subject.startswith("baseline/") else ends_of(run)
+    rules = {task: run.stopping(task) for task in ends}
+    found = [one for task, one in ends.items() if not (rule := rules[task]) or rule.verdict not in ("better", "worse")]
+    room = [] if run.people else room_sentences(end.at for _, end in found if end.sure)
+    return [*(said for said, _ in found), *room]
 
 
 def ends_of(run: StoredRun) -> dict[str, tuple[str, End]]:
