@@ -127,6 +127,14 @@ def test_an_error_of_a_function_is_no_wrong_answer(store):
     assert sm.runs(store=store) == []
 
 
+def test_the_line_of_a_timeout_is_that_of_the_function(store):
+    def slow(messages):
+        raise TimeoutError("no reply in 30 s")
+
+    with pytest.raises(NeverAnswered, match=r"slow raised TimeoutError: no reply in 30 s \(test_api.py, line \d+\)$"):
+        sm.run("sesi", model=slow, limit=3, store=store)
+
+
 def test_a_function_that_raises_again_and_again_is_not_called_for_every_item(store):
     calls = []
 
