@@ -157,10 +157,16 @@ def test_a_run_is_shown_listed_rescored_and_exported(cli, tmp_path):
     assert run["ending"]["status"] == "finished"
     assert run["done"] == 12
     name = run["run"]
-    assert json.loads(cli("runs", "--json")[1])[0]["run"] == name
+    listed = json.loads(cli("runs", "--json")[1])[0]
+    assert listed["run"] == name
     assert name in cli("runs")[1]
     shown = json.loads(cli("show", name, "--json")[1])
     assert shown["summaries"] == run["summaries"]
+    (accuracy, *_) = shown["summaries"]["questions"]["measures"]
+    assert (accuracy["unit"], accuracy["better"], accuracy["chance"]) == ("share", "higher", 0.25)
+    interval = accuracy["interval"]
+    assert [listed[key] for key in ("value", "low", "high")] == [accuracy["value"], interval["low"], interval["high"]]
+    assert shown["items"] == "bundled" and not shown["manifest"].get("official_files")
     assert json.loads(cli("store", "rescore", name, "--json")[1])[0]["summaries"] == run["summaries"]
     for kind in ("jsonl", "csv", "parquet"):
         code, out, _ = cli("export", name, "--to", str(tmp_path / f"out.{kind}"), "--json")
