@@ -7,7 +7,7 @@ import traceback
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from sociometer.core.conversation import Identity, Memory, Reply, Request
 from sociometer.core.errors import FailureKind, MachineryError, SociometerError, UsageError
@@ -63,24 +63,18 @@ def _where(error: Exception, function: Any) -> str:
 
 async def _called(function: Any, given: object) -> Any:
     """What a function returns, which may be async; any other runs in a thread."""
-    asynchronous = inspect.iscoroutinefunction(inspect.unwrap(function))
-    said = function(given) if asynchronous else await asyncio.to_thread(_caught, function, given)
-    if isinstance(said, _Raised):
-        raise said.error
+    raised: list[Exception] = []
+
+    def call() -> Any:
+        try:
+            return function(given)
+        except Exception as error:  # a future would replace a TimeoutError by one that does not know its line
+            raised.append(error)
+
+    said = function(given) if inspect.iscoroutinefunction(inspect.unwrap(function)) else await asyncio.to_thread(call)
+    if raised:
+        raise raised[0]
     return await said if inspect.isawaitable(said) else said
-
-
-class _Raised(NamedTuple):
-    """What a function raised; a future would replace a TimeoutError by one that does not know its line."""
-
-    error: Exception
-
-
-def _caught(function: Any, given: object) -> Any:
-    try:
-        return function(given)
-    except Exception as error:
-        return _Raised(error)
 
 
 def name_of(function: Function) -> str:

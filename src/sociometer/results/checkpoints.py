@@ -23,11 +23,6 @@ class CurveStep(Struct, frozen=True):
     failed: int = 0
     """The number of episodes among them that failed."""
 
-    @property
-    def items(self) -> int | str:
-        """The number of its items, and of those that failed."""
-        return f"{self.played}, {self.failed} failed" if self.failed else self.played
-
 
 class CheckpointCurve(Struct, frozen=True):
     """The checkpoints of a training against one stored run, by step."""
@@ -72,9 +67,10 @@ class CheckpointCurve(Struct, frozen=True):
     def table(self) -> Table:
         """One row for each checkpoint."""
         rows = tuple(
-            (at.step, at.look.value, at.look.low, at.look.high, at.look.verdict or "not ended", at.items, at.run)
+            (at.step, at.look.value, at.look.low, at.look.high, at.look.verdict or "not ended",
+             f"{at.played}, {at.failed} failed" if at.failed else at.played, at.run)
             for at in self.steps
-        )
+        )  # fmt: skip
         unit = "share-points" if self.measure.unit == "share" else self.measure.unit
         columns = ("step", "difference", "from", "to", "verdict", "items", "run")
         title = f"{self.series} against {self.against}: {self.measure.title}"
