@@ -128,6 +128,14 @@ def test_an_error_of_a_function_is_no_wrong_answer(store):
     assert sm.runs(store=store) == []
 
 
+def test_the_line_of_a_timeout_is_that_of_the_function(store):
+    def slow(messages):
+        raise TimeoutError("no reply in 30 s")
+
+    with pytest.raises(NeverAnswered, match=r"slow raised TimeoutError: no reply in 30 s \(test_api.py, line \d+\)$"):
+        sm.run("sesi", model=slow, limit=3, store=store)
+
+
 def test_a_function_that_raises_again_and_again_is_not_called_for_every_item(store):
     calls = []
 
@@ -283,6 +291,23 @@ def test_a_run_is_found_by_its_name_and_the_name_is_taken_once(store):
         sm.run("sesi", model="baseline/random", limit=3, store=store, name="last")
     with pytest.raises(UsageError, match="name must consist of letters"):
         sm.run("sesi", model="baseline/random", limit=3, store=store, name="../../etc")
+
+
+def test_a_named_run_of_a_function_is_repeated_with_a_revision_and_without_one_the_error_says_so(store):
+    def always_a(messages):
+        return "A"
+
+    with_revision = [
+        sm.run("sesi", model=always_a, revision="1", name="new", limit=2, store=store).id for _ in range(2)
+    ]
+    assert len(set(with_revision)) == 1
+    run = sm.run("sesi", model=always_a, name="other", limit=2, store=store)
+    with pytest.raises(UsageError) as raised:
+        sm.run("sesi", model=always_a, name="other", limit=2, store=store)
+    said = str(raised.value)
+    assert f"run {run.id} of the same command, which is not continued: python/" in said
+    assert "has no revision" in said and "sm.get_run('other'" in said and "store delete other" in said
+    assert said.endswith("revision='1'")
 
 
 def test_no_address_and_no_folder_is_part_of_a_name(store, openai_server, tmp_path, capsys):

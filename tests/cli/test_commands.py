@@ -160,10 +160,16 @@ def test_a_run_is_shown_listed_rescored_and_exported(cli, tmp_path):
     assert run["ending"]["status"] == "finished"
     assert run["done"] == 12
     name = run["run"]
-    assert json.loads(cli("runs", "--json")[1])[0]["run"] == name
+    listed = json.loads(cli("runs", "--json")[1])[0]
+    assert listed["run"] == name
     assert name in cli("runs")[1]
     shown = json.loads(cli("show", name, "--json")[1])
     assert shown["summaries"] == run["summaries"]
+    (accuracy, *_) = shown["summaries"]["questions"]["measures"]
+    assert (accuracy["unit"], accuracy["better"], accuracy["chance"]) == ("share", "higher", 0.25)
+    interval = accuracy["interval"]
+    assert [listed[key] for key in ("value", "low", "high")] == [accuracy["value"], interval["low"], interval["high"]]
+    assert shown["items"] == "bundled" and not shown["manifest"].get("official_files")
     assert json.loads(cli("store", "rescore", name, "--json")[1])[0]["summaries"] == run["summaries"]
     for kind in ("jsonl", "csv", "parquet"):
         code, out, _ = cli("export", name, "--to", str(tmp_path / f"out.{kind}"), "--json")
@@ -511,6 +517,18 @@ def test_the_name_of_a_stopped_run_is_answered_with_resume(cli, openai_server):
     code, _, err = cli(*words, "--limit", "11")
     assert code == 2
     assert "sociometer resume night" in err
+
+
+def test_a_command_that_meets_its_own_name_says_why_it_is_not_continued(cli, openai_server):
+    model = f"vllm/m@{openai_server.url}"
+    words = ("run", "sesi", "--name", "night", "--quiet", "--limit", "4", "--model")
+    assert cli(*words, model, "--max-requests", "3")[0] == 3
+    for step in ("continue it with 'sociometer resume night", "see it with 'sociometer show night"):
+        code, _, err = cli(*words, model)
+        assert code == 2 and "may have changed, because it has no revision" in err
+        assert step in err and "'sociometer store delete night" in err and f"--model '{model}#1'" in err
+        assert cli("resume", "night", "--max-requests", "9", "--quiet")[0] == 0
+    assert [cli(*words, f"{model}#1", "--name", "morning")[0] for _ in range(2)] == [0, 0]
 
 
 NO_NAMES = {"last": "meaning", "all": "meaning", "sage": "an instrument", "-x": "begins with '-'", "n" * 81: "80",

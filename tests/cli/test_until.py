@@ -1,6 +1,7 @@
 """`run --until` and `plan --detect` on the command line."""
 
 import json
+import time
 
 import pytest
 
@@ -35,6 +36,27 @@ def test_losers_of_a_ranking_leave_early(play, tmp_path):
     }
     assert {run.status for run in found.values()} == {"finished"}
     assert all(run.part("questions")[0] < 100 for run in found.values())
+
+
+def test_items_that_ended_ahead_of_the_order_are_told_apart(play, tmp_path, capsys):
+    calls = []
+
+    def slow_at_first(messages):
+        calls.append(messages)
+        if len(calls) == 1:
+            time.sleep(1)
+        return "A"
+
+    store = tmp_path / "s.db"
+    sm.run("sesi", "baseline/oracle", name="base", store=store)
+    run = sm.run("sesi", slow_at_first, until="decided", against="base", in_flight=8, store=store, name="new")
+    used, ahead = run.part("questions")[0], len(run.finished("questions")) - run.part("questions")[0]
+    assert ahead > 0
+    assert run_command(["show", "new", "--store", str(store)]) == 0
+    said = " ".join(capsys.readouterr().out.replace("#", "").split())
+    assert f"{used} items (and {ahead} played ahead of the order, not counted)" in said
+    assert run_command(["runs", "--store", str(store)]) == 0
+    assert f"\t{used} (+{ahead} not counted)\t" in capsys.readouterr().out
 
 
 def test_a_ranking_shows_the_intervals_that_the_stopped_runs_show(play, tmp_path, capsys):

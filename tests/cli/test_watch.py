@@ -19,7 +19,7 @@ import pytest
 
 import forked
 import sociometer as sm
-from servers.faults import UNKNOWN_MODEL, slow
+from servers.faults import SERVER_ERROR, UNKNOWN_MODEL, slow
 from servers.openai import OpenAIServer
 from sociometer.cli import watch
 from sociometer.cli.main import run_command
@@ -111,7 +111,7 @@ class Aliases(OpenAIServer):
 
     def __init__(self, right):
         super().__init__()
-        self.names, self.broken, self._right = ["base-model"], set(), right
+        self.names, self.broken, self.ill, self._right = ["base-model"], set(), set(), right
 
     def good(self, path, body, fault):
         if path.endswith("/models"):
@@ -120,6 +120,8 @@ class Aliases(OpenAIServer):
 
     def _fault(self, number):
         asked = self.received[number].body.get("model")
+        if asked in self.ill and [*self._right].index(self.received[number].body["messages"][-1]["content"]) % 8 == 0:
+            return SERVER_ERROR
         return UNKNOWN_MODEL if asked in self.broken else slow(0.002)
 
     def answer(self, body):
@@ -265,6 +267,40 @@ def test_a_checkpoint_that_waits_at_the_end_or_is_skipped_is_named(served, tmp_p
     monkeypatch.setattr(watch, "time", time)
     assert run_command([*words, "--watch-for", "0.1s"]) == 1
     assert f"Not evaluated: step 5000 (vllm/lora-5000@{served.url}) still waits.\n{again}" in capsys.readouterr().err
+
+
+def test_the_retry_command_of_a_watch_retries_failed_items(served, tmp_path, when_idle, monkeypatch, capsys):
+    store = tmp_path / "s.db"
+    served.names += ["lora-1000", "lora-4000"]
+    served.ill.add("lora-4000")
+    words = [*map(str, words_of(served, store, "-o", "retries=0", "--quiet", steps=2))]
+    monkeypatch.setattr(sys, "argv", ["sociometer", *words])
+    for _ in range(2):  # also if all announced steps are evaluated
+        assert run_command(words) == 4
+        printed, (_, ill) = capsys.readouterr(), checkpoint_curve(by_step(store)[4000]).steps
+        again = shlex.join(["sociometer", *words])
+        assert f"\nRetry with: {again}\n" in printed.err
+        assert f"Failed items: step 4000 ({ill.failed}).\nTo try again, repeat: {again}\n" in printed.err
+        assert ill.played + ill.failed == ill.look.items and f"\t{ill.played}, {ill.failed} failed\t" in printed.out
+        assert by_step(store)[4000].summary().measure("accuracy").items == ill.played
+    served.ill.clear()
+    asked = len(served.received)
+    assert run_command(words) == 0
+    sent = [one.body["model"] for one in served.received[asked:] if one.path.endswith("/completions")]
+    assert set(sent) == {"lora-4000"} and len(sent) >= ill.failed
+    assert [one.failed for one in checkpoint_curve(by_step(store)[4000]).steps] == [0, 0]
+    assert "ailed" not in capsys.readouterr().err
+
+
+def test_failed_items_of_a_checkpoint_that_is_gone_are_named(served, tmp_path, when_idle, capsys):
+    served.names += ["lora-4000"]
+    served.ill.add("lora-4000")
+    words = [*map(str, words_of(served, tmp_path / "s.db", "-o", "retries=0", "--quiet", steps=1))]
+    assert run_command(words) == 4
+    served.names.remove("lora-4000")
+    capsys.readouterr()
+    assert run_command(words) == 4
+    assert capsys.readouterr().err.startswith("Failed items: step 4000 (")
 
 
 def test_a_spending_limit_holds_for_the_whole_training(served, tmp_path, when_idle, monkeypatch, capsys):

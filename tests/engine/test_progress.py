@@ -4,6 +4,7 @@ import time
 
 import pytest
 
+from servers import faults
 from sociometer.core.config import Caps, RunConfig
 from sociometer.core.conversation import Exchange, user
 from sociometer.engine.budget import Budget
@@ -91,6 +92,23 @@ def test_the_requests_of_each_task_are_known_before_the_run(tmp_path, guesser):
     assert (after.left, after.ended) == (0, 3)
     assert listener.work["numbers"][1] > 5 * listener.work["worlds"][1]
     assert listener.progress.seconds_left == 0
+
+
+def test_no_time_is_told_while_a_request_waits_to_be_sent_again(tmp_path, openai_server):
+    listener, told = Listener(), []
+
+    def fault(number):
+        told.append((listener.progress.retrying, listener.progress.seconds_left))
+        return faults.SERVER_ERROR if 0 < number < 8 else None
+
+    openai_server.fault_of = fault
+    with Store(tmp_path / "s.db") as store:
+        subject = f"vllm/m@{openai_server.url}"
+        config = RunConfig(instrument="sesi", subject=subject, tasks=("questions",), limit=6, in_flight=2)
+        Engine(store, load, listener).run(config)
+    assert any(retrying for retrying, _ in told)
+    assert {left for retrying, left in told if retrying} == {None}
+    assert listener.progress.retrying == 0 and listener.progress.retries == 7
 
 
 def test_a_person_that_a_rule_plays_takes_no_time(tmp_path, guesser):

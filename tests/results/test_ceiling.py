@@ -112,6 +112,14 @@ def test_one_at_the_top_and_one_below():
     )
 
 
+def test_both_are_named_if_chance_is_in_both_intervals_though_one_is_wide():
+    assert end(right(12, 40)) == ("chance", False) and end(right(9, 40)) == ("chance", True)
+    said = pair(right(12, 40), right(9, 40)[::-1])[1]
+    assert "(neither can be told from chance)" in said and "B cannot be told" not in said
+    top = pair(right(40, 40), right(12, 40))[1]
+    assert "(A is at the top of this test and B cannot be told from chance: the true difference may be larger)" in top
+
+
 def test_two_runs_at_chance():
     verdict, said = pair(right(15, 60), right(15, 60)[::-1])
     assert verdict == "both at chance"
@@ -132,6 +140,13 @@ def test_a_run_says_what_its_end_means(tmp_path):
     run = sm.run("sesi", model=knows("A" * 400), limit=120, store=tmp_path / "s.db")
     said = finding(run)
     assert "cannot be told from chance (25 %), so this test does not separate such models: its 120 items" in said
+
+
+def test_a_run_that_was_found_to_be_worse_does_not_say_that_its_test_separates_nothing(tmp_path):
+    sm.run("sesi", "baseline/oracle", name="base", store=tmp_path / "s.db")
+    run = sm.run("sesi", lambda messages: "A", until="decided", against="base", store=tmp_path / "s.db")
+    said = finding(run)
+    assert "worse after" in said and "from chance" not in said and "Tests with room" not in said
 
 
 @pytest.mark.parametrize(("items", "power"), [(40, False), (100, False), (400, True)])

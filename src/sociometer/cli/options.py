@@ -256,7 +256,8 @@ def watch_options() -> list[click.Parameter]:
     """`--watch` and its options, for `run`."""
     return [
         option("--watch", "In place of --model: a folder of checkpoints, or a path or served model with {step} in it."
-               " Evaluates each as it appears, until decided --against a stored run.",
+               " Evaluates each as it appears, until decided --against a stored run, with one error rate for 20 of them"
+               " (--watch-steps).",
                default="", metavar="FOLDER|MODEL"),
         option("--watch-for", "With --watch: begin no checkpoint after this time (90s, 30m, 12h, 2d).", default="",
                metavar="TIME"),

@@ -206,11 +206,13 @@ def _watch(where: str, instruments: tuple[str, ...], display: Display, quiet: bo
             drawn = f"{run.instrument}/{checkpoint_figures([engine.stored(run.id)])[0].name}"
             figure = f"Figure: {hint('report', run.id, '--figure', drawn, '--to', 'curve.svg')}"
             display.show([curve.table()], finding=curve.sentence, notes=[figure])
-        if missed := watched.missed():
+        missed, failed = watched.missed(), [f"step {step} ({count})" for step, count in watched.failed.items()]
+        left = {"Failed items": failed, "Not evaluated": missed}
+        if said := [f"{what}: {', '.join(which)}." for what, which in left.items() if which]:
             again = config(where, Checkpoint(series, 0)).resume_command("")
-            print_text(f"Not evaluated: {', '.join(missed)}.\nTo try again, repeat: {again}", err=True, whole=True)
+            print_text("\n".join((*said, f"To try again, repeat: {again}")), err=True, whole=True)
         left_out = ExitCode.GATE_FAILED if missed else ExitCode.OK
-        return exit_code(played) or int(left_out if watched.evaluated else ExitCode.MACHINERY)
+        return exit_code(played) or int(left_out if watched.evaluated and not failed else ExitCode.MACHINERY)
 
 
 def _tell_of_stand_ins(plans: list[ReadPlan]) -> None:

@@ -9,7 +9,7 @@ from msgspec import Struct
 from sociometer.cli.options import store_option, store_path
 from sociometer.cli.output import SCREEN, Display, TableCommand, display_options, print_line
 from sociometer.core.errors import StoreError, hint
-from sociometer.core.measure import Table
+from sociometer.core.measure import Interval, Measure, Table
 from sociometer.instruments import cards
 from sociometer.reporting.progress import cost_in_words
 from sociometer.results.summaries import other_options
@@ -35,7 +35,7 @@ def show_runs(store: StorePlace | None, display: Display) -> None:
         tuple(
             (
                 row.record.id, row.record.name, row.record.instrument, row.record.tested, row.state, row.score,
-                row.totals.done, row.totals.failed, _settings(row.record),
+                row.episodes, row.totals.failed, _settings(row.record),
                 datetime.fromtimestamp(row.record.created, UTC).strftime("%Y-%m-%d %H:%M"),
                 cost_in_words(spent.cost, spent.priced, spent.unpriced) if spent.requests else None,
                 spent.requests, spent.input_tokens + spent.output_tokens, row.why,
@@ -56,7 +56,8 @@ def show_runs(store: StorePlace | None, display: Display) -> None:
         {"run": row.record.id, "name": row.record.name, "instrument": row.record.instrument,
          "subject": row.record.tested, "status": row.status, "state": row.state, "why": row.why,
          "created": row.record.created, "done": row.totals.done, "errors": row.totals.failed,
-         "spent": row.totals.spent, "score": row.score}
+         "spent": row.totals.spent, "score": row.score, "value": row.measure and row.measure.value,
+         "low": row.interval.low, "high": row.interval.high}
         for row in rows
     ]  # fmt: skip
     display.show([table], notes=notes, limits=[len(rows)], data=data)
@@ -80,7 +81,21 @@ class _Row(Struct, frozen=True):
     state: str
     totals: Totals
     why: str
+    measure: Measure | None = None
     score: str = ""
+
+    @property
+    def interval(self) -> Interval:
+        """That of the score; open without one."""
+        return (self.measure and self.measure.interval) or Interval(None, None)
+
+    @property
+    def episodes(self) -> int | str:
+        """How many were played; if a stopping rule ended the run, also how many of them do not count."""
+        config, done = self.record.manifest.config, self.totals.done
+        alone = config.until and self.measure and len(config.tasks) == 1 and (config.repeats or 1) == 1
+        after = done - self.measure.items if alone and self.measure else 0
+        return f"{done - after} (+{after} not counted)" if after > 0 else done
 
 
 def _rows(path: StorePlace, most: int | None) -> list[_Row]:
@@ -90,21 +105,22 @@ def _rows(path: StorePlace, most: int | None) -> list[_Row]:
         first = 0 if most is None else len(records) - most
         return [
             _Row(one, status_of(opened, one), state_of(opened, one), opened.totals(one), why_ended(opened, one),
-                 _score(opened, one) if place >= first else "")
+                 *(_score(opened, one) if place >= first else ()))
             for place, one in enumerate(records)
         ]  # fmt: skip
 
 
-def _score(store: Store, record: RunRecord) -> str:
+def _score(store: Store, record: RunRecord) -> tuple[Measure | None, str]:
+    """The first score of a run, also in words."""
     card = record.manifest.card or cards().get(record.instrument)
     try:
         found = first_score(partial(store.runs.summary, record.id), record, card) if card and record.subject else None
     except StoreError:
-        return "damaged"
+        return None, "damaged"
     if not found:
-        return ""
+        return None, ""
     said, unread = estimate(found[1].value, found[0].unit, found[1].interval), found[1].unreadable
-    return f"{said}, {unread} unreadable" if 2 * unread > found[1].items else said
+    return found[1], f"{said}, {unread} unreadable" if 2 * unread > found[1].items else said
 
 
 command = TableCommand(

@@ -145,11 +145,12 @@ class Watch:
         return store.runs.of_series(self._instrument, self._series) if store.path.exists() else {}
 
     def play(self, seconds: float) -> Iterator[PlayedRun]:
-        """Evaluate checkpoints for so long, or until all that were announced have been evaluated."""
+        """Evaluate checkpoints, and retry failed items, for so long or until all that were announced are evaluated."""
         ends = time.monotonic() + seconds
-        while len(self.evaluated) < self._announced:
+        while (more := len(self.evaluated) < self._announced) or self.failed:
             found = self._next()  # also when the time is over, to know what waits
-            if time.monotonic() >= ends:
+            waits = {one.step for one in self._since.keys() - self._left}
+            if time.monotonic() >= ends or not (more or waits & self.failed.keys()):
                 break
             if found is None:
                 time.sleep(min(POLL_SECONDS, max(0.0, ends - time.monotonic())))
@@ -162,6 +163,13 @@ class Watch:
     def evaluated(self) -> set[int]:
         """The steps with a run that is finished."""
         return {step for step, one in self.records().items() if one.status is RunStatus.FINISHED}
+
+    @property
+    def failed(self) -> dict[int, int]:
+        """The steps with a finished run in which items failed, each with their number."""
+        done = [(step, one.id) for step, one in self.records().items() if one.status is RunStatus.FINISHED]
+        runs = [(step, self._engine.stored(run)) for step, run in sorted(done)]
+        return {step: count for step, run in runs if (count := sum(map(run.failed, run.tasks)))}
 
     def missed(self) -> list[str]:
         """The checkpoints that were found and have not been evaluated, unless all that were announced have."""
@@ -202,7 +210,7 @@ class Watch:
             same = self._engine.store.runs.with_config(plan.config_hash) if before else None
             if before and (same is None or same.id != before.id):
                 raise UsageError(f"run {before.id} has this step with other weights or options; give another --label.")
-            if before and before.status is RunStatus.FINISHED:
+            if found.step in self.evaluated - self.failed.keys():
                 return None
             return self._engine.play_plan(plan, continue_unfinished=True)
         except UsageError as error:

@@ -14,8 +14,9 @@ from typing import Any, Protocol, TypeVar
 from msgspec import Struct, structs
 
 from sociometer.core.config import Caps, RunConfig, check_characters
-from sociometer.core.conversation import Identity
+from sociometer.core.conversation import SUBJECT, Identity
 from sociometer.core.errors import NeverAnswered, StoreError, UsageError, hint
+from sociometer.core.hints import in_python
 from sociometer.core.instrument import Instrument
 from sociometer.core.player import Player
 from sociometer.core.server_fields import NONE, ServerFields
@@ -130,8 +131,8 @@ class Engine:
         )
         return StoredPlan(**structs.asdict(plan), run=made, new=record is None, rule=rule, before=before)
 
-    def check_name(self, name: str, run: str = "", option: str = "") -> None:
-        """Raise a UsageError if a new run, or the run with this id, may not be given the name."""
+    def check_name(self, name: str, run: str = "", option: str = "", plan: ReadPlan | None = None) -> None:
+        """Raise a UsageError if a new run, that of the `plan`, or the run with this id may not be given the name."""
         another = f"choose another{option and f' with {option}'}."
         check_characters("a name", name)
         runs, known = self.store.runs, self.store.path.exists()
@@ -146,12 +147,16 @@ class Engine:
         for why in (why for why, holds in wrong.items() if holds):
             raise UsageError(f"the name '{name[:_LONGEST_NAME]}' {why}; {another}")
         if known and (other := runs.named(name)) is not None and other.id != run:
-            step = (
-                ""
-                if other.status is RunStatus.FINISHED
-                else f"continue it with '{other.manifest.config.resume_command(name)}', or "
-            )
-            raise UsageError(f"the name '{name}' is already used by run {other.id}; {step}{another}")
+            whole = other.status is RunStatus.FINISHED and not self.store.totals(other).failed
+            resume = "" if whole else f"continue it with '{other.manifest.config.resume_command(name)}', "
+            if plan is not None and plan.hash_of(other.manifest) == plan.config_hash:
+                why, repeatable = _why_new(plan)
+                resume = resume or f"see it with '{hint('show', name)}', "
+                used = f"is already used by run {other.id} of the same command, which is not continued: {why}"
+            else:
+                used, repeatable = f"is already used by run {other.id}", ""
+            deleted = f"delete that run with '{hint('store delete', name)}', or "
+            raise UsageError(f"the name '{name}' {used}; {resume}{deleted}{another}{repeatable}")
 
     def _rule(self, manifest: Manifest, instrument: Instrument) -> StoppingRule | None:
         """The stopping rule of a run; a UsageError if it cannot be followed."""
@@ -178,7 +183,7 @@ class Engine:
             record = record if continue_unfinished and unfinished else None
         of_study = "human" in (plan.config.subject, *plan.config.roles.values())  # which names the runs of its people
         if record is None and plan.config.name and not of_study:
-            self.check_name(plan.config.name)
+            self.check_name(plan.config.name, plan=plan)
         return record
 
     def prepare_resume(
@@ -402,6 +407,20 @@ def _progress(plan: StoredPlan, budget: Budget) -> Progress:
             True,
         )
     return made
+
+
+def _why_new(plan: ReadPlan) -> tuple[str, str]:
+    """Why repeating a command makes a new run, and what to change so that it continues its run."""
+    unsure = [role for role, binding in plan.bindings.items() if not binding.player.identity.certain]
+    if plan.config.fresh or not unsure:
+        return "'fresh' asks for a new run", ""
+    spec = plan.config.roles.get(unsure[0], plan.config.subject)
+    role = "--model " if unsure[0] == SUBJECT else f"--role {unsure[0]}="
+    given = "revision='1'" if in_python() else f"{role}{shlex.quote(f'{spec}#1')}"
+    return (
+        f"{spec} may have changed, because it has no revision",
+        f" So that repeating continues the run, name a revision, and another one after each change: {given}",
+    )
 
 
 def _refuse_changes(record: RunRecord, plan: ReadPlan) -> None:

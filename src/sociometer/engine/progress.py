@@ -91,6 +91,8 @@ class Progress:
     batches: int = 0
     """The number of batches that wait at a provider."""
     retries: int = 0
+    retrying: int = 0
+    """The number of requests that wait to be sent again; until then, the rate of the replies says little."""
     replicas: int = 1
     """The most copies of one model that answer."""
     started: float = field(default_factory=time.monotonic)
@@ -152,10 +154,12 @@ class Progress:
 
     @property
     def seconds_left(self) -> float | None:
-        """The time for the remaining requests at the rate of the replies so far; None until there is a rate.
+        """The time for the remaining requests at the rate of the replies so far; None without a rate or in retries.
 
         Tasks differ in the number and the length of requests, so the finished episodes of one say little about another.
         """
+        if self.retrying:
+            return None
         finished = self.done + sum(self.failed.values())
         if not self.answered or not self.work:  # all replies are from the journal, or no work is known
             return (self.total - finished) / self.rate if self.rate else None

@@ -344,9 +344,13 @@ class Retried:
             self._progress.retries += 1
             together = self._batches is not None and self._batches.serves(asked.drawn.binding)
             wait = self._policy.batch_wait_seconds if together else self._policy.wait_seconds
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(wait(tried, failure.retry_after_seconds)):
-                    await self._switch.event.wait()
+            self._progress.retrying += 1
+            try:
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(wait(tried, failure.retry_after_seconds)):
+                        await self._switch.event.wait()
+            finally:
+                self._progress.retrying -= 1
         raise AssertionError("unreachable")
 
 

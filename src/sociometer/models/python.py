@@ -63,8 +63,17 @@ def _where(error: Exception, function: Any) -> str:
 
 async def _called(function: Any, given: object) -> Any:
     """What a function returns, which may be async; any other runs in a thread."""
-    asynchronous = inspect.iscoroutinefunction(inspect.unwrap(function))
-    said = function(given) if asynchronous else await asyncio.to_thread(function, given)
+    raised: list[Exception] = []
+
+    def call() -> Any:
+        try:
+            return function(given)
+        except Exception as error:  # a future would replace a TimeoutError by one that does not know its line
+            raised.append(error)
+
+    said = function(given) if inspect.iscoroutinefunction(inspect.unwrap(function)) else await asyncio.to_thread(call)
+    if raised:
+        raise raised[0]
     return await said if inspect.isawaitable(said) else said
 
 

@@ -13,12 +13,15 @@ from sociometer.store.stored_run import StoredRun
 
 
 class CurveStep(Struct, frozen=True):
-    """A checkpoint, the last look of its rule (difference from the stored run, interval, verdict), its scored items."""
+    """A checkpoint, the last look of its rule (difference from the stored run, interval, verdict), and its items."""
 
     step: int
     run: str
     look: Look
     played: int
+    """The number of items with a score that its numbers come from."""
+    failed: int = 0
+    """The number of episodes among them that failed."""
 
 
 class CheckpointCurve(Struct, frozen=True):
@@ -64,9 +67,10 @@ class CheckpointCurve(Struct, frozen=True):
     def table(self) -> Table:
         """One row for each checkpoint."""
         rows = tuple(
-            (at.step, at.look.value, at.look.low, at.look.high, at.look.verdict or "not ended", at.played, at.run)
+            (at.step, at.look.value, at.look.low, at.look.high, at.look.verdict or "not ended",
+             f"{at.played}, {at.failed} failed" if at.failed else at.played, at.run)
             for at in self.steps
-        )
+        )  # fmt: skip
         unit = "share-points" if self.measure.unit == "share" else self.measure.unit
         columns = ("step", "difference", "from", "to", "verdict", "items", "run")
         title = f"{self.series} against {self.against}: {self.measure.title}"
@@ -79,8 +83,8 @@ def checkpoint_curve(run: StoredRun) -> CheckpointCurve:
     if until is None or until.checkpoint is None:
         raise ValueError(f"run {run.id} is no step of a watched training")
     for step, one in run.of_same_series().items():
-        seen, scored = one.stopping(task), {item for item, _ in one.finished(task)}
+        seen, scored = one.stopping(task), {each.item.id for each in one.view(task).episodes() if each.score}
         last = seen.looks[-1] if seen and seen.looks else Look(0)
-        steps.append(CurveStep(step, one.id, last, last.items if last.verdict else len(scored)))
+        steps.append(CurveStep(step, one.id, last, len(scored), one.failed(task)))
     measure, against = rule_measure(run.definition, task, until), run.subject_of(until.against)
     return CheckpointCurve(until.checkpoint.series, against, task, measure, until.models, tuple(steps))

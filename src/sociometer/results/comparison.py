@@ -318,7 +318,7 @@ def _difference(
     failed, ends = failed_extremes(measure, (sides[0].items, sides[1].items), shared, places, group)
     extremes = tuple(_with_people(one, crowds)[1] for one in ends)
     ended = [] if group else [end_of(measure, run.summary, chance) for run in runs]
-    reached = tuple(end.at if end is not None and end.sure else "" for end in ended)
+    reached = tuple("" if end is None else end.at if end.sure else f"perhaps {end.at}" for end in ended)
     made = UncorrectedDifference(measure, group, paired, influence, at, failed, extremes, times, chance, reached)
     return structs.replace(made, announced=max(run.announced for run in runs))
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, structs, to_builtins
 
 from sociometer.core.card import Card, MeasureCard
 from sociometer.core.errors import by_role, hint
@@ -159,10 +159,12 @@ def _unread(run: StoredRun, measure: Measure) -> str:
 
 
 def _ends(run: StoredRun) -> list[str]:
-    """What it means that scores are at the top or at chance, and which tests have room."""
-    found = {} if run.manifest.config.subject.startswith("baseline/") else ends_of(run)
-    room = [] if run.people else room_sentences(end.at for _, end in found.values() if end.sure)
-    return [*(said for said, _ in found.values()), *room]
+    """What it means that scores are at the top or at chance, and which tests have room; nothing after a verdict."""
+    ends = {} if run.manifest.config.subject.startswith("baseline/") else ends_of(run)
+    rules = {task: run.stopping(task) for task in ends}
+    found = [one for task, one in ends.items() if not (rule := rules[task]) or rule.verdict not in ("better", "worse")]
+    room = [] if run.people else room_sentences(end.at for _, end in found if end.sure)
+    return [*(said for said, _ in found), *room]
 
 
 def ends_of(run: StoredRun) -> dict[str, tuple[str, End]]:
@@ -181,7 +183,9 @@ def _items(run: StoredRun, lines: Sequence[MeasureRow]) -> str:
     """The number of items of these measures, or of all their tasks if it differs."""
     tasks, counts = {line.task for line in lines}, {line.measure.items for line in lines}
     if len(tasks) == len(counts) == 1:
-        return counted(counts.pop(), "item")
+        (items,), (task,) = counts, tasks
+        ahead = len({item for item, _ in run.finished(task)}) - items if run.part(task) else 0
+        return counted(items, "item") + (f" (and {ahead} played ahead of the order, not counted)" if ahead > 0 else "")
     items = sum(len({item for item, _ in run.finished(task)}) for task in tasks)
     return counted(items, "item") + (f" of {len(tasks)} tasks" if len(tasks) > 1 else "")
 
@@ -380,6 +384,17 @@ def run_json(run: StoredRun) -> dict[str, Any]:
         "stand_ins": run.stand_ins,
         "contamination": contamination_note(run),
         "failures": run.failures(),
-        "manifest": run.record.manifest,
-        "summaries": {task: run.summary(task) for task in run.tasks},
+        "items": (whose := run.manifest.whose_items),
+        "manifest": structs.replace(run.record.manifest, official_files=whose == "official"),
+        "summaries": {task: _summary_json(run, task) for task in run.tasks},
     }
+
+
+def _summary_json(run: StoredRun, task: str) -> dict[str, Any]:
+    """The summary of a task; its measures have their unit, their better end and their chance."""
+    summary, elsewhere = run.summary(task), run.manifest.whose_items != "bundled"
+    measures = [
+        {**to_builtins(one.measure), "unit": one.card.unit, "better": one.card.better, "chance": one.chance}
+        for one in measure_rows(summary, run.definition.card, task, elsewhere=elsewhere)
+    ]
+    return {**to_builtins(summary), "measures": measures}

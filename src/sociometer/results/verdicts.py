@@ -91,7 +91,8 @@ class ComparedMeasure(Shown, frozen=True):
     extremes: tuple[Interval, ...] = ()
     """The interval of the difference with the failed items at their worst, and at their best."""
     ends: tuple[str, ...] = ()
-    """The end of the test that each of the two has reached (`results/ceiling.py`): `top`, `chance` or none (empty)."""
+    """The end of the test that each of the two has reached (`results/ceiling.py`): `top`, `chance`, `perhaps top` or
+    `perhaps chance` with too few items to tell, or none (empty)."""
 
     @property
     def value(self) -> float:

@@ -71,9 +71,12 @@ def _whole(row: ComparedMeasure, comparison: Comparison, named: bool) -> str:
         said = f"{second} against {first}{on}: {count} {'is' if row.paired.clusters == 1 else 'are'} too few to tell"
     else:
         said = f"{_OPEN}{on}: {second} {verb} {size_text(row, first)}{failed_text(row) or _would(row)}"
-    if len(set(row.ends)) == 2:  # beyond an end of the test, a difference does not show
+    if {*row.ends} == {"chance", "perhaps chance"}:
+        said += " (neither can be told from chance)"
+    elif len({*row.ends}) == 2 and {"top", "chance"} & {*row.ends}:  # beyond an end, a difference does not show
         texts = {"top": "is at the top of this test", "chance": "cannot be told from chance"}
-        told = [f"{name} {texts[end]}" for name, end in zip((first, second), row.ends, strict=True) if end]
+        texts["perhaps chance"] = texts["chance"]
+        told = [f"{name} {texts[end]}" for name, end in zip((first, second), row.ends, strict=True) if end in texts]
         said += f" ({' and '.join(told)}: the true difference may be larger)"
     return said
 

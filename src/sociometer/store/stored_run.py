@@ -308,6 +308,10 @@ class StoredRun:
         """The number of failed episodes, by kind of failure."""
         return self._store.episodes.failures(self.id)
 
+    def failed(self, task: str) -> int:
+        """The number of failed episodes of a task among those that its numbers come from."""
+        return sum(one.failure is not None for one in self.view(task).episodes()) if self.failures() else 0
+
     def summary(self, task: str = "") -> Summary:
         """The summary of a task; for a run in progress or killed, computed from the episodes so far."""
         found = self.task(task)
