@@ -89,5 +89,6 @@ def _alpha(people: AnyRun, card: MeasureCard, scores: Sequence[float]) -> str:
     """Cronbach's alpha of the people's scores and what they are good for, or why there is none."""
     found = task_reliability([people], card.name)
     said, alpha = reliability_sentence(found, "How consistently the items order the people"), found.alpha
-    known = not alpha.note and alpha.value is not None
-    return f"{said} That is {use_of_scores(alpha.value, stdev(scores), card.unit)}" if known else said
+    if alpha.note or alpha.value is None:
+        return said
+    return f"{said} That is {use_of_scores(alpha.value, stdev(scores), card.unit)}"
