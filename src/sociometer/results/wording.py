@@ -59,18 +59,18 @@ def _whole(row: ComparedMeasure, comparison: Comparison, named: bool) -> str:
     verb = "are" if second.startswith("people (") else "is"
     if row.verdict in ("better", "worse", "differs"):
         how = f"{verb} different from" if row.verdict == "differs" else f"{verb} {row.verdict} than"
-        said = f"{second} {how} {first}{on}: {_size(row)}"
+        said = f"{second} {how} {first}{on}: {size_text(row)}"
     elif row.verdict == "equivalent" and row.margin is not None:
         within = amount(row.margin, row.unit)
-        said = f"{second} and {first} are the same{on} within {within}: {second} {verb} {_size(row)}"
+        said = f"{second} and {first} are the same{on} within {within}: {second} {verb} {size_text(row)}"
     elif row.verdict.startswith("both"):
-        seen = f"{second} {verb} {_size(row)}{_would(row)}"
+        seen = f"{second} {verb} {size_text(row)}{_would(row)}"
         said = f"{second} and {first} are {row.verdict}{on}, where this test does not separate models: {seen}"
     elif row.verdict == "too few":
         count = counted(row.paired.clusters, comparison.cluster)
         said = f"{second} against {first}{on}: {count} {'is' if row.paired.clusters == 1 else 'are'} too few to tell"
     else:
-        said = f"{_OPEN}{on}: {second} {verb} {_size(row, first)}{failed_text(row) or _would(row)}"
+        said = f"{_OPEN}{on}: {second} {verb} {size_text(row, first)}{failed_text(row) or _would(row)}"
     if len(set(row.ends)) == 2:  # beyond an end of the test, a difference does not show
         texts = {"top": "is at the top of this test", "chance": "cannot be told from chance"}
         told = [f"{name} {texts[end]}" for name, end in zip((first, second), row.ends, strict=True) if end]
@@ -89,7 +89,7 @@ def failed_text(row: ComparedMeasure) -> str:
     return f" without {items}, {worst} with them at their worst and {best} at their best"
 
 
-def _size(row: ComparedMeasure, than: str = "") -> str:
+def size_text(row: ComparedMeasure, than: str = "") -> str:
     """A difference with its direction and its interval, with the sign of the table: “12 points lower [−26, 3]”."""
     size = amount(row.paired.difference, row.unit, interval=row.paired.interval)
     many = f" (adjusted for {row.family} comparisons)" if row.family > 1 else ""
@@ -109,7 +109,7 @@ def _would(row: ComparedMeasure) -> str:
 def _groups(rows: Sequence[ComparedMeasure]) -> list[str]:
     parts = []
     for verdict, said in (("better", "better on"), ("worse", "worse on"), ("differs", "they differ on")):
-        found = [f"{_name(row)} ({_size(row)})" for row in rows if row.verdict == verdict]
+        found = [f"{_name(row)} ({size_text(row)})" for row in rows if row.verdict == verdict]
         if found:
             parts.append(f"{said} {listed(found)}")
     open_rows = [row for row in rows if row.verdict == "cannot tell" and row.detectable is not None]
