@@ -65,7 +65,7 @@ async def run_states(request: web.Request) -> web.StreamResponse:
 def _state(row: browsing.RunRow, words: Words) -> dict[str, object]:
     """A row as the page's script reads it: with the text of its status and cost in the page's language."""
     shown = {"shown": words.state(row.state), "cost": words(row.cost), "bounds": words.bounds(row.bounds)}
-    return {**msgspec.structs.asdict(row), "finished": row.finished, **shown}
+    return {**msgspec.structs.asdict(row), "finished": row.finished, "badge": row.badge, **shown}
 
 
 @only(OWNER)
@@ -190,8 +190,10 @@ async def two_transcripts_page(request: web.Request) -> web.StreamResponse:
         return sides, played, browsing.read_pairs(viewed, sides, order, words, 1).items
 
     sides, played, items = await asyncio.to_thread(read)
+    labelled = list(zip(sides.labels, played, strict=True))
+    joined = browsing.joined_table(labelled)
     return await browsing.view_page(
-        request, "two_transcripts.html", sides=sides, item=item, played=list(zip(sides.labels, played, strict=True)),
+        request, "two_transcripts.html", sides=sides, item=item, played=labelled, joined=joined,
         order=order, orders=browsing.ORDERS, words=words, around=browsing.neighbours(items, item),
         alike=browsing.asked_alike([one.lines for one in played if isinstance(one, browsing.ItemPlayed)]),
     )  # fmt: skip
