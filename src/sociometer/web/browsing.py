@@ -595,7 +595,7 @@ def _scores(one: Comparison, summaries: Sequence[Summary]) -> Table:
         found = [summary.find(row.name) for summary in summaries]
         values = ("–" if of is None else estimate(of.value, row.unit, of.interval) for of in found)
         rows.append((row.title, *values, difference_text(row), row.verdict))
-    return Table("scores", "", ("measure", one.first, one.second, "difference", "verdict"), tuple(rows))
+    return Table("scores", "", ("measure", one.first, one.second, "difference on shared items", "verdict"), tuple(rows))
 
 
 def read_pairs(viewed: ViewedStore, sides: Sides, order: str, words: str, at: int) -> PairedList:
