@@ -458,7 +458,7 @@ def test_an_undecided_run_and_a_function_are_shown_as_such(tmp_path):
             text = owner.get(page).text
             assert '<span class="status undecided"' in text, "green is for finished and decided runs"
             assert " tokens" not in plain(text) and "unknown" not in plain(text)
-        assert json.loads(owner.get(f"/states?run={new.id}").text)["runs"][0]["badge"] == "undecided"
+        assert json.loads(owner.get(f"/states?run={new.id}").text)["runs"][0]["state"] == new.state
 
 
 def test_three_runs_side_by_side_have_the_verdict_of_the_command_that_the_page_prints(tmp_path, capsys):

@@ -120,6 +120,7 @@ class RunRow(Struct, frozen=True):
     requests: int
     tokens: int
     cost: str
+    """Empty if its requests have neither tokens nor a price, as those to a function."""
     used: int = 0
     """Episodes that count, if a stopping rule decided before all that were played; else 0."""
     score: str = ""
@@ -137,16 +138,6 @@ class RunRow(Struct, frozen=True):
     """The titles of its tasks and its settings, if they are not the default."""
 
     @property
-    def badge(self) -> str:
-        """The status by which its text is coloured: a run that its rule left undecided is not a plain finished one."""
-        return "undecided" if self.state.startswith("undecided") else self.status
-
-    @property
-    def priceless(self) -> bool:
-        """Whether its requests have neither tokens nor a price, as those to a function."""
-        return not self.tokens and self.cost == "unknown" and self.status != "playing"
-
-    @property
     def finished(self) -> int:
         """Episodes that have ended, failed ones included; if a stopping rule ended the run, those that count."""
         return self.used or self.done + self.failed
@@ -158,6 +149,7 @@ def run_row(
     """The current row of a run in the list."""
     totals = store.totals(record)
     done, failed, spent = totals.done, totals.failed, totals.spent
+    tokens = spent.input_tokens + spent.output_tokens
     spec, whose = model_label(record.manifest.config.subject), record.manifest.whose_items
     status, card = status_of(store, record), record.manifest.card or viewed.cards.get(record.instrument)
     return RunRow(
@@ -167,7 +159,7 @@ def run_row(
         state=state_of(store, record) if status is RunStatus.FINISHED or record.manifest.imported else str(status),
         why=why_ended(store, record), created=record.created, done=done, failed=failed,
         planned=record.manifest.episodes, requests=spent.requests,
-        tokens=spent.input_tokens + spent.output_tokens, cost=_cost(spent.cost, spent.priced, spent.unpriced),
+        tokens=tokens, cost=_cost(spent.cost, spent.priced, spent.unpriced, tokens),
         used=sum(one.used * record.manifest.repeats[task] for task, one in stopped_tasks(store, record).items()),
         others=record.manifest.other_roles if record.subject else {},
         items=f"{whose} items" if whose in ("official", "own") else "",
@@ -197,9 +189,9 @@ def _score(card: Card | None, summary_of: Callable[[str], Summary | None], recor
     }
 
 
-def _cost(cost: float, priced: int, unpriced: int) -> str:
+def _cost(cost: float, priced: int, unpriced: int, tokens: int) -> str:
     if not priced:
-        return "unknown" if unpriced else "–"
+        return "–" if not unpriced else "unknown" if tokens else ""
     known = f"${cost:.4f}" if cost >= 0.001 or not cost else f"${cost:.2g}"
     return known + (f" + {unpriced} unpriced" if unpriced else "")
 

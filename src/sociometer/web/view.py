@@ -65,7 +65,7 @@ async def run_states(request: web.Request) -> web.StreamResponse:
 def _state(row: browsing.RunRow, words: Words) -> dict[str, object]:
     """A row as the page's script reads it: with the text of its status and cost in the page's language."""
     shown = {"shown": words.state(row.state), "cost": words(row.cost), "bounds": words.bounds(row.bounds)}
-    return {**msgspec.structs.asdict(row), "finished": row.finished, "badge": row.badge, **shown}
+    return {**msgspec.structs.asdict(row), "finished": row.finished, **shown}
 
 
 @only(OWNER)
