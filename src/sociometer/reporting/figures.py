@@ -230,18 +230,17 @@ def difference_strips(comparison: Comparison, subjects: Sequence[str]) -> tuple[
         most = max(abs(end) for row in rows for end in (row.value, row.low, row.high) if end is not None) or 1.0
         step = 10.0 ** math.floor(math.log10(most))
         most = step * math.ceil(1.01 * most / step)
-        dots = tuple(
-            StripDot(
-                row.title, subjects.index(comparison.second),
-                *(None if end is None else round(50 + 50 * end / most, 2) for end in (row.value, row.low, row.high)),
-                signed_amount(row.value, unit, interval=row.paired.interval),
-                f"{bracketed_interval(row.paired.interval, unit)}, {row.verdict}",
+        dots = []
+        for row in rows:
+            at, low, high = (
+                None if end is None else round(50 + 50 * end / most, 2) for end in (row.value, row.low, row.high)
             )
-            for row in rows
-        )  # fmt: skip
-        ends = (signed_amount(end, unit) for end in (-most, most))
+            size = signed_amount(row.value, unit, interval=row.paired.interval)
+            around = f"{bracketed_interval(row.paired.interval, unit)}, {row.verdict}"
+            dots.append(StripDot(row.title, subjects.index(comparison.second), at, low, high, size, around))
+        left, right = (signed_amount(end, unit) for end in (-most, most))
         title, zero = f"{comparison.second} minus {comparison.first}", StripMark("difference", 50, "0")
-        found.append(Strip(comparison.instrument, "", title, *ends, "neither", dots, (zero,)))
+        found.append(Strip(comparison.instrument, "", title, left, right, "neither", tuple(dots), (zero,)))
     return tuple(found)
 
 
