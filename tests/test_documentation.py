@@ -156,14 +156,15 @@ def test_the_common_commands_of_the_readme_run(openai_server, tmp_path, monkeypa
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SOCIOMETER_STORE", str(tmp_path / "store.db"))
     here = os.environ.get("SOCIOMETER_DATA")
-    for words in ("run sesi --model baseline/random --name OLD", "run seceu --model baseline/random --limit 12"):
+    (tmp_path / "my_agent.py").write_text("def answer(messages):\n    return 'A'\n", encoding="utf-8")
+    runs = ("sesi --model baseline/random --name OLD", "sesi --model baseline/first --name NEW")
+    for words in (*(f"run {one}" for one in runs), "run seceu --model baseline/random --limit 12"):
         assert run_command([*words.split(), "--quiet"]) == 0
     (block,) = [one for one in blocks(ROOT / "README.md", "sh") if "sociometer list " in one]
     for name, put in (
-        ("--model NEW", "--model baseline/first --name NEW"),
+        ("python/MODULE:FUNCTION", "python/my_agent:answer"),
         (" RUN", " OLD"),
         ("http://localhost:8000/v1", openai_server.url),
-        ("hf/OWNER/NAME", f"vllm/NAME@{openai_server.url}"),
         ("openai/gpt-4o-mini", "baseline/random"),
         ("seceu contamination", "seceu contamination --pairs 10"),
         ("deepseek/deepseek-chat", "baseline/random"),

@@ -19,7 +19,7 @@ from sociometer.core.measure import Figure, Interval, Measure, Summary, Table
 from sociometer.core.words import cell_text, counted, listed, lowered, sentence
 from sociometer.reporting.content import chapter_notes, days_in_words, gather
 from sociometer.reporting.evidence import choose, transcript_lines
-from sociometer.reporting.figures import profile_figure, strips
+from sociometer.reporting.figures import difference_strips, profile_figure, strips
 from sociometer.reporting.headline import findings_of, headlines_of, title_of, troubles
 from sociometer.reporting.page import (
     all_numbers,
@@ -249,7 +249,8 @@ def test_the_finding_of_two_is_the_verdict_and_of_many_the_ranking():
     assert top[0].startswith("b and a are both at the top, where this test does not separate models: ")
     assert len(top) == 1, "the test is called full once"
     same = findings_of(gather(_measured("ab"), evidence=0))
-    assert same[0] == "40 items show no clear difference in accuracy between b and a: b is as high [−7, 7]."
+    assert same[0] == "40 items show no clear difference in accuracy: b is as high as a [−7, 7]."
+    assert same[1].startswith("These items could detect a difference of ")
     few = findings_of(gather(_measured("ab", a=[1.0, 0.0], b=[0.0, 1.0]), evidence=0))
     assert few == ("2 independent items cannot compare b and a; at least 10 are needed.",)
     many = findings_of(gather(_measured("abc", a=[0.0] * 40), evidence=0))
@@ -603,7 +604,8 @@ def test_the_numbers_behind_a_comparison_are_all_on_the_page(tmp_path):
     terms = Terms(margin=10)
     out = write_report(given()[:2], tmp_path / "page.html", made="now", version="9.9", terms=terms)
     text = out.read_text(encoding="utf-8")
-    section = text[text.index('<section id="compare"') : text.index('<section id="evidence"')]
+    section = text[text.index(' id="compare">') : text.index('<section id="evidence"')]
+    assert section.index("better minus plain") < section.index("<details>"), "the differences are not folded"
     for head in ("p adjusted", "same within", "clusters", "adjusted for"):
         assert f">{head}</th>" in section
     assert "ability: empathy" in section
@@ -613,6 +615,23 @@ def test_the_numbers_behind_a_comparison_are_all_on_the_page(tmp_path):
     table = comparison_table(comparison)
     cells = dict(zip(table.columns, table.rows[0], strict=True))
     assert cells["same within"] == "10 points: not shown"
+
+
+def test_two_runs_with_different_items_have_their_values_on_the_shared_ones():
+    """The chart has 75 % of 40 items next to 60 % of 20; on the 20 that both have it is 50 % and 60 %."""
+    found = findings_of(gather(_measured("ab", a=[0.0, 1.0] * 10 + [1.0] * 20, b=[1.0] * 12 + [0.0] * 8), evidence=0))
+    assert found[0].startswith("20 items show no clear difference: b is 10 points higher than a [")
+    assert found[1] == "On the 20 items that both have, the accuracy is 50 % with a and 60 % with b."
+
+
+def test_two_subjects_keep_their_order_and_their_differences_are_drawn_around_zero():
+    content = gather(_measured("ab", b=[1.0] * 40), evidence=0)
+    (strip,) = strips(content.profile, content.subjects, [chapter.card for chapter in content.chapters])
+    assert [dot.subject for dot in strip.dots] == ["a", "b"], "the better one is not moved to the front"
+    (strip,) = difference_strips(content.comparisons[0], content.subjects)
+    assert strip.measure == "b minus a" and (strip.low_text, strip.high_text) == ("−70 points", "70 points")
+    assert [mark.at for mark in strip.marks] == [50] and 50 < strip.dots[0].low < strip.dots[0].at < 100
+    assert strip.dots[0].range_text.endswith("], better")
 
 
 def test_a_comparison_of_too_few_items_has_no_p():

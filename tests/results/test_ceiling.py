@@ -101,6 +101,9 @@ def test_two_runs_at_the_top_are_not_called_the_same():
         f"[−10, 6]. 40 items detect 16 points or more (80 % power, paired by item, spread of these runs).\n{room}"
     )
     assert pair(right(400, 400), right(400, 400), terms=Terms(margin=3))[0] == "both at the top"
+    failures = structs.replace(CARD, measure=(structs.replace(ACCURACY, better="lower", top=0.0, chance=None),))
+    none = [played(name, [0.0] * 400, of=failures) for name in "AB"]
+    assert compare(none)[0].verdict == "both at the best value", "0 % of failures is not at the top of anything"
 
 
 def test_one_at_the_top_and_one_below():

@@ -159,3 +159,41 @@ def test_the_verdict_says_if_many_replies_could_not_be_read():
     assert found.sentence.endswith("; 9 replies of B could not be read (40 items).")
     (rule,) = compare([read, structs.replace(unread, baseline=True)])
     assert "could not be read" not in rule.sentence, "a baseline reads nothing"
+
+
+def _twins(label, values, **more):
+    """A run of pairs of items, with the measure over pairs in its card and its summary."""
+    known = card()
+    both = MeasureCard("questions", "pairs", "Pairs with both right", chance=0.0625, top=1.0, pairs_of="correct")
+    of = structs.replace(known, measure=(*known.measure, both))
+    run = fake_run(label, values, of=of, clusters=[f"pair {place // 2}" for place in range(len(values))], **more)
+    return structs.replace(run, summary=Summary((Measure("accuracy", 0.5), Measure("pairs", 0.5))))
+
+
+def test_a_measure_over_pairs_is_compared_pair_by_pair():
+    """The first has one of two right in every pair, the second both in the first half of the pairs and else none."""
+    one, two = _twins("A", [0, 1] * 20), _twins("B", [1] * 20 + [0] * 20)
+    row = compare([one, two])[0].measure("pairs")
+    assert (row.paired.first, row.paired.second, row.paired.items) == (0.0, 0.5, 20)
+    assert (row.verdict, row.paired.binary) == ("better", True)
+
+
+def test_a_pair_with_a_failed_item_is_a_failed_one():
+    one, two = _twins("A", [0, 1] * 20), _twins("B", [None] + [1] * 19 + [0] * 20)
+    row = compare([one, two])[0].measure("pairs")
+    assert (row.paired.items, row.failed) == (19, 1)
+
+
+def test_repeats_of_a_pair_are_paired_by_their_number():
+    """The items of a pair are right in different repeats, so that no repeat of the pair is."""
+    two = _twins("B", [1, 0, 0, 1] * 12, repeats=2)
+    row = compare([_twins("A", [1, 0, 1, 0] * 12, repeats=2), two])[0].measure("pairs")
+    assert (row.paired.first, row.paired.second) == (0.5, 0.0)
+
+
+def test_a_run_without_a_whole_pair_is_told():
+    one = _twins("A", [0, 1] * 20)
+    half = structs.replace(_twins("B", [1] * 40), summary=Summary((Measure("accuracy", 1.0),)))
+    (found,) = compare([one, half])
+    assert "“Pairs with both right” is left out: they share no scored item" in found.notes
+    assert [row.name for row in found.measures] == ["accuracy"]

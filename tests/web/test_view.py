@@ -22,8 +22,9 @@ import forked
 import sociometer as sm
 from sociometer.cli.main import run_command
 from sociometer.instruments import card_texts, cards, load
+from sociometer.results.comparison_tables import difference_text
 from sociometer.results.export import rows
-from sociometer.statistics.formatting import interval_text, number
+from sociometer.statistics.formatting import estimate, interval_text, number
 from sociometer.store.copying import copy_store
 from sociometer.store.records import RunStatus
 from sociometer.store.runs import RunSearch
@@ -430,6 +431,12 @@ def test_side_by_side_shows_the_verdict_of_compare_and_sorts_the_items(owner, st
     assert typed.split() == [random, oracle], "the list has the newest first, `compare` the reference"
     verdict = sm.compare(random, oracle, store=stored).verdict
     assert " ".join(verdict.split()) in plain(got.text)
+    row = sm.compare(random, oracle, store=stored).comparisons[0].measure()
+    first = got.text[: got.text.index("<details")]
+    scores = [sm.get_run(run, store=stored).summary().measure("accuracy") for run in (random, oracle)]
+    for score in scores:
+        assert estimate(score.value, "share", score.interval) in first, "both scores with intervals are not folded"
+    assert difference_text(row) in first
     pair = r'<td class="n(?: warn)?">(right|wrong)</td><td class="n(?: warn)?">(right|wrong)</td>'
     leads = [(second == "right") - (first == "right") for first, second in re.findall(pair, got.text)]
     assert len(leads) == 12
@@ -461,7 +468,23 @@ def test_items_side_by_side_have_the_question_once_and_then_the_replies(owner, s
     page = plain(owner.get(f"/side-by-side/item?run={random}&run={oracle}&item={item.id}").text)
     shown = page.split("Item as played")[0]
     assert shown.count(f"Situation: {' '.join(item.situation.split())}") == 1
-    assert shown.index("Situation: ") < shown.index("Answer ") < shown.index("subject · ") < shown.index("Options")
+    assert shown.index("Situation: ") < shown.index("Answer ") < shown.index("subject · ") < page.index("Options")
+    assert page.count("Options") == page.count("picked by") == 1, "one table says who picked what"
+
+
+def test_an_undecided_run_and_a_function_are_shown_as_such(tmp_path):
+    path = tmp_path / "s.db"
+    sm.run("sesi", model=lambda messages: "A", limit=60, store=path, name="old")
+    new = sm.run("sesi", model=lambda messages: "A", limit=60, store=path, against="old", until="decided")
+    assert new.state.startswith("undecided after ")
+    with Served(view_application(ViewedStore(path, load, cards()))) as served:
+        owner = Client(served.url)
+        owner.post("/enter", {"token": served.app[TOKENS].make()})
+        for page in ("/", f"/run/{new.id}/"):
+            text = owner.get(page).text
+            assert '<span class="status undecided"' in text, "green is for finished and decided runs"
+            assert " tokens" not in plain(text) and "unknown" not in plain(text)
+        assert json.loads(owner.get(f"/states?run={new.id}").text)["runs"][0]["state"] == new.state
 
 
 def test_three_runs_side_by_side_have_the_verdict_of_the_command_that_the_page_prints(tmp_path, capsys):

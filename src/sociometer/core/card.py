@@ -102,6 +102,8 @@ class MeasureCard(Struct, frozen=True, forbid_unknown_fields=True):
     """That of people's values on a single item."""
     value: str = ""
     """The per-item score value whose clustered mean this measure is (empty: it is not such a mean)."""
+    pairs_of: str = ""
+    """The per-item score value that is 1 for a pair if both items of a cluster have 1; compared pair by pair."""
     optional: bool = False
     """Whether only some settings give this value."""
     joint: bool = False

@@ -17,6 +17,7 @@ from sociometer.core.words import counted, grouped, listed
 from sociometer.reporting.people import Crowd
 from sociometer.results.checkpoints import checkpoint_curve
 from sociometer.results.profile import ProfileLine
+from sociometer.results.verdicts import Comparison
 from sociometer.statistics.chart_parts import ReferenceLine
 from sociometer.statistics.chart_theme import Spec
 from sociometer.statistics.charts import CurvePoint, Dot, curve_chart, dots_of, interval_chart
@@ -27,6 +28,7 @@ from sociometer.statistics.formatting import (
     group_text,
     number,
     other_stand_ins,
+    signed_amount,
     subject_stand_in,
     sure_chance,
 )
@@ -197,7 +199,7 @@ def strips(
     company: Mapping[str, str] | None = None,
     crowds: Sequence[Crowd] = (),
 ) -> tuple[Strip, ...]:
-    """Strips in the order of the lines; the best subject of each first.
+    """Strips in the order of the lines; the best subject of each first, two subjects in the given order.
 
     `company` names the models in the other roles of each run. Runs with another simulator or judge or other items are
     not on one scale and have strips of their own.
@@ -210,7 +212,7 @@ def strips(
     tasks = {name: len({(task, *apart) for of, task, _, *apart in groups if of == name}) for name in by_name}
     return tuple(
         _strip(
-            sorted(members, key=_best_first),
+            sorted(members, key=_best_first) if len(subjects) > 2 else members,
             subjects,
             by_name[key[0]],
             tasks[key[0]],
@@ -219,6 +221,27 @@ def strips(
         )
         for key, members in groups.items()
     )
+
+
+def difference_strips(comparison: Comparison, subjects: Sequence[str]) -> tuple[Strip, ...]:
+    """The differences of two subjects on the measures overall, around zero: a strip for each unit."""
+    found = []
+    for unit, rows in grouped((row.unit, row) for row in comparison.measures if not row.group).items():
+        most = max(abs(end) for row in rows for end in (row.value, row.low, row.high) if end is not None) or 1.0
+        step = 10.0 ** math.floor(math.log10(most))
+        most = step * math.ceil(1.01 * most / step)
+        dots = []
+        for row in rows:
+            at, low, high = (
+                None if end is None else round(50 + 50 * end / most, 2) for end in (row.value, row.low, row.high)
+            )
+            size = signed_amount(row.value, unit, interval=row.paired.interval)
+            around = f"{bracketed_interval(row.paired.interval, unit)}, {row.verdict}"
+            dots.append(StripDot(row.title, subjects.index(comparison.second), at, low, high, size, around))
+        left, right = (signed_amount(end, unit) for end in (-most, most))
+        title, zero = f"{comparison.second} minus {comparison.first}", StripMark("difference", 50, "0")
+        found.append(Strip(comparison.instrument, "", title, left, right, "neither", tuple(dots), (zero,)))
+    return tuple(found)
 
 
 def _best_first(line: ProfileLine) -> tuple[bool, float]:

@@ -59,7 +59,7 @@ def findings_of(content: ReportContent) -> tuple[str, ...]:
             name = f"{contests[0].title}, {contests[0].item_set}".removesuffix(", ")
             found = [f"{name}: {found[0]}", *found[1:]]
     elif content.comparisons:
-        found = _two_subjects(content.comparisons)
+        found = _two_subjects(content.comparisons, content.profile)
     else:
         found = ["No two subjects took the same task on the same items, so there is nothing to compare."]
     if len(sets) == 1 and (items := sets.pop()) not in found[0]:
@@ -157,12 +157,13 @@ def _against_references(line: ProfileLine, on: str) -> list[str]:
 _AGAINST = {1: "better than", -1: "worse than", 0: "not clearly different from"}
 
 
-def _two_subjects(comparisons: Sequence[Comparison]) -> list[str]:
+def _two_subjects(comparisons: Sequence[Comparison], profile: Sequence[ProfileLine]) -> list[str]:
     first, second = comparisons[0].first, comparisons[0].second
     if len(comparisons) == 1:
         norm = comparisons[0].norm_scores.items()
         ends = (_ends_sentence(name, values, (first, second)) for name, values in norm)
-        return [*_one_task(comparisons[0]), *comparisons[0].unread, *ends]
+        said, *more = _one_task(comparisons[0])
+        return [said, *_shared_values(comparisons[0], profile), *more, *comparisons[0].unread, *ends]
     rows = [row for comparison in comparisons if (row := _overall(comparison)) is not None]
     verdicts = {
         verdict: [row for row in rows if row.verdict == verdict] for verdict in ("better", "worse", "equivalent")
@@ -191,23 +192,32 @@ def _two_subjects(comparisons: Sequence[Comparison]) -> list[str]:
     return found
 
 
+def _shared_values(comparison: Comparison, profile: Sequence[ProfileLine]) -> list[str]:
+    """The values of two subjects on the items that both have, if one of them has more, as the chart shows."""
+    row = _overall(comparison)
+    lines = [line for line in profile if (line.instrument, line.task) == (comparison.instrument, comparison.task)]
+    if row is None or all(line.items <= row.paired.items for line in lines if line.measure == row.name):
+        return []
+    values = [number(one, row.unit, interval=row.paired.interval) for one in (row.paired.first, row.paired.second)]
+    told = _ends_sentence(row.title, values, (comparison.first, comparison.second))
+    return [f"on the {counted(row.paired.items, 'item')} that both have, {told}"]
+
+
 def _one_task(comparison: Comparison, *, sized: bool = False) -> list[str]:
     """The verdict on the task that two subjects share, if wanted with the number of items."""
     row = _overall(comparison)
     if row is None or row.verdict not in ("cannot tell", "too few"):
         said = comparison.sentence.split("; ")[0].replace(f" ({POWER_TERMS}, spread of these runs)", "")
         return [f"on {counted(row.paired.items, 'item')}, {said}" if row and sized else said]
-    pair = f"{comparison.second} and {comparison.first}"
+    first, second = comparison.first, comparison.second
     if row.verdict == "too few":
         items = counted(row.paired.clusters, comparison.cluster)
-        return [f"{items} cannot compare {pair}; at least {MINIMUM_CLUSTERS} are needed"]
-    verb = "are" if comparison.second.startswith("people (") else "is"
-    seen = f"{pair}: {comparison.second} {verb} {size_text(row)}{failed_text(row)}"
-    items = counted(row.paired.items, "item")
-    found = [f"{items} show no clear difference in {lowered(row.title)} between {seen}"]
+        return [f"{items} cannot compare {second} and {first}; at least {MINIMUM_CLUSTERS} are needed"]
+    seen = f"{second} {'are' if second.startswith('people (') else 'is'} {size_text(row, first)}{failed_text(row)}"
+    found = [f"{counted(row.paired.items, 'item')} show no clear difference in {lowered(row.title)}: {seen}"]
     if row.detectable is not None:
         size = amount(row.detectable, row.unit, interval=row.paired.interval)
-        found.append(f"they could detect a difference of {size} or more")
+        found.append(f"these items could detect a difference of {size} or more")
     return found
 
 

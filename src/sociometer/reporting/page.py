@@ -24,7 +24,7 @@ from sociometer.core.task import AnyRun
 from sociometer.core.words import cell_text, counted, grouped, listed, sentence
 from sociometer.reporting.content import CONTAMINATION, Chapter, ReportContent, gather
 from sociometer.reporting.evidence import KINDS
-from sociometer.reporting.figures import strips
+from sociometer.reporting.figures import difference_strips, strips
 from sociometer.reporting.headline import findings_of, headlines_of, title_of, troubles
 from sociometer.reporting.rankings import Ranking, company_of
 from sociometer.reporting.tables import TextCell, cells, heads, rows, without_empty_columns
@@ -93,6 +93,7 @@ def render(content: ReportContent, *, made: str, version: str, top: int = TOP, l
             headlines=headlines,
             main=main,
             strips=shown,
+            differences=lambda one: difference_strips(one, content.subjects),
             silent=below - {line.instrument for line in content.profile if line.value is not None},
             top=top,
             ordered=best_first(main),

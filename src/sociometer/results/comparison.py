@@ -23,6 +23,7 @@ from sociometer.statistics.item_values import (
     lost_items,
     partly_failed,
     read_items,
+    read_pairs,
     right_or_wrong,
     shared_items,
     with_failed,
@@ -91,8 +92,9 @@ def _between(
 
 
 def _means(candidate: AnyRun) -> list[MeasureCard]:
-    """The measures of a task that are means over items."""
-    return [measure for measure in candidate.card.measures_of(candidate.task) if measure.value]
+    """The measures of a task that are means over items or, under their own name as value, over pairs of items."""
+    known = (measure for measure in candidate.card.measures_of(candidate.task) if measure.value or measure.pairs_of)
+    return [structs.replace(one, value=one.name) if one.pairs_of else one for one in known]
 
 
 def _against_first(
@@ -101,7 +103,7 @@ def _against_first(
     """Every other candidate of a task against the first; the intervals of all of them hold together."""
     first = members[0]
     measures = _means(first)
-    names = list(dict.fromkeys(measure.value for measure in measures))
+    names = list(dict.fromkeys(measure.pairs_of or measure.value for measure in measures))
     start = _Side(first, read_items(first, names))
     pairs = [_pair(start, _Side(second, read_items(second, names)), measures) for second in members[1:]]
     decided = iter(decide([row for pair in pairs for row in pair.rows], terms, margins))
@@ -160,6 +162,14 @@ class _Side(Struct, frozen=True):
     candidate: AnyRun
     items: RunItems
 
+    def of(self, measure: MeasureCard) -> "_Side":
+        """This side with what the measure is a mean over: its items, or its pairs of items."""
+        if not measure.pairs_of:
+            return self
+        has = self.candidate.summary.find(measure.name) is not None
+        found = read_pairs(self.items, measure.pairs_of, measure.value)
+        return structs.replace(self, items=found if has else RunItems({measure.value: {}}, 0))
+
 
 class _Pair(Struct, frozen=True):
     """Two candidates before correction: their differences and notes, or why they cannot be compared."""
@@ -179,7 +189,8 @@ def _pair(first: _Side, second: _Side, measures: Sequence[MeasureCard]) -> _Pair
     notes += [f"{side.subject}: {side.note}" for side in (one, two) if side.note]
     notes += [f"settings differ in {text}" for text in differing_settings(one, two)]
     for measure in measures:
-        tables = first.items.tables[measure.value], second.items.tables[measure.value]
+        both = first.of(measure), second.of(measure)
+        tables = both[0].items.tables[measure.value], both[1].items.tables[measure.value]
         if not any(tables):
             continue
         refused = why_not_comparable(one, two, tables)
@@ -189,7 +200,6 @@ def _pair(first: _Side, second: _Side, measures: Sequence[MeasureCard]) -> _Pair
             notes.append(f"“{measure.title}” is left out: {refused}")
             continue
         shared = shared_items(tables)
-        both = (first, second)
         overall = _difference(measure, {}, both, shared, range(len(shared.items)))
         if measure.primary:
             notes += _place(measure, tables, (one, two))

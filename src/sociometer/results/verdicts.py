@@ -283,7 +283,8 @@ def _decided(
     sure = few or not (others or (one.failed and not extremes))
     verdict: Verdict = observed if sure else "cannot tell"
     if verdict in ("cannot tell", "equivalent") and one.ends in (("top", "top"), ("chance", "chance")):
-        verdict = "both at the top" if "top" in one.ends else "both at chance"
+        best: Verdict = "both at the best value" if measure.better == "lower" else "both at the top"
+        verdict = best if "top" in one.ends else "both at chance"
     return ComparedMeasure(
         name=measure.name,
         title=measure.title,

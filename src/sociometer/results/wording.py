@@ -63,7 +63,7 @@ def _whole(row: ComparedMeasure, comparison: Comparison, named: bool) -> str:
     elif row.verdict == "equivalent" and row.margin is not None:
         within = amount(row.margin, row.unit)
         said = f"{second} and {first} are the same{on} within {within}: {second} {verb} {size_text(row)}"
-    elif row.verdict in ("both at the top", "both at chance"):
+    elif row.verdict.startswith("both"):
         seen = f"{second} {verb} {size_text(row)}{_would(row)}"
         said = f"{second} and {first} are {row.verdict}{on}, where this test does not separate models: {seen}"
     elif row.verdict == "too few":

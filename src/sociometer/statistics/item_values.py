@@ -9,6 +9,7 @@ from msgspec import Struct, structs
 from sociometer.core.card import MeasureCard
 from sociometer.core.lazy import lazy
 from sociometer.core.task import RunView
+from sociometer.core.words import grouped
 
 if TYPE_CHECKING:
     from sociometer.statistics.intervals import Floats
@@ -74,6 +75,22 @@ def read_items(view: RunView[Any, Any], values: Sequence[str]) -> RunItems:
     for found in tables.values():
         found |= {name: structs.replace(found[name], failed=count) for name, count in times.items() if name in found}
     return RunItems(tables, failed, lost)
+
+
+def read_pairs(items: RunItems, value: str, name: str) -> RunItems:
+    """The pairs of a run as items: of each cluster of two, the lower value of both; a failed item loses its pair."""
+    found = {}
+    for cluster, members in grouped((one.cluster, one) for one in items.tables[value].values()).items():
+        both = sorted(members, key=lambda one: one.item)
+        values = [dict(zip(one.of, one.repeats, strict=True)) for one in both]
+        of = tuple(repeat for repeat in values[0] if repeat in values[-1])
+        if len(both) == 2 and of:
+            repeats = tuple(min(of_item[repeat] for of_item in values) for repeat in of)
+            failed = max(len(one.of) + one.failed for one in both) - len(of)
+            content, mean = both[0].content + both[1].content, sum(repeats) / len(repeats)
+            found[cluster] = ItemValue(cluster, cluster, mean, repeats, {}, content, of, failed)
+    lost = {cluster: cluster for item, cluster in items.lost.items() if item != cluster}
+    return RunItems({name: found}, items.failed, lost)
 
 
 def item_values(view: RunView[Any, Any], value: str) -> dict[str, ItemValue]:

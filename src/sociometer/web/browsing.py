@@ -27,11 +27,13 @@ from sociometer.reporting.plot import drawn
 from sociometer.results.candidates import contamination_note, run_labels
 from sociometer.results.choice import ChosenRuns, find_run
 from sociometer.results.comparison import compare
+from sociometer.results.comparison_tables import difference_text
 from sociometer.results.corrected import correction_note, corrections
 from sociometer.results.groups import runs_of_people, study_run, takings
 from sociometer.results.leaderboard import leaderboard_sentence, leaderboard_table
 from sociometer.results.runs import candidates, rank_runs
 from sociometer.results.summaries import ADVICE, other_options
+from sociometer.results.verdicts import Comparison
 from sociometer.results.wording import comparison_table
 from sociometer.statistics.chart_theme import Mode
 from sociometer.statistics.formatting import chance_of, estimate, interval_text, number
@@ -118,6 +120,7 @@ class RunRow(Struct, frozen=True):
     requests: int
     tokens: int
     cost: str
+    """Empty if its requests have neither tokens nor a price, as those to a function."""
     used: int = 0
     """Episodes that count, if a stopping rule decided before all that were played; else 0."""
     score: str = ""
@@ -148,6 +151,7 @@ def run_row(
     """The current row of a run in the list."""
     totals = store.totals(record)
     done, failed, spent = totals.done, totals.failed, totals.spent
+    tokens = spent.input_tokens + spent.output_tokens
     spec, whose = model_label(record.manifest.config.subject), record.manifest.whose_items
     status, card = status_of(store, record), record.manifest.card or viewed.cards.get(record.instrument)
     return RunRow(
@@ -157,7 +161,7 @@ def run_row(
         state=state_of(store, record) if status is RunStatus.FINISHED or record.manifest.imported else str(status),
         why=why_ended(store, record), created=record.created, done=done, failed=failed,
         planned=record.manifest.episodes, requests=spent.requests,
-        tokens=spent.input_tokens + spent.output_tokens, cost=_cost(spent.cost, spent.priced, spent.unpriced),
+        tokens=tokens, cost=_cost(spent.cost, spent.priced, spent.unpriced, tokens),
         used=sum(one.used * record.manifest.repeats[task] for task, one in stopped_tasks(store, record).items()),
         others=record.manifest.other_roles if record.subject else {},
         items=f"{whose} items" if whose in ("official", "own") else "",
@@ -191,9 +195,9 @@ def _score(card: Card | None, summary_of: Callable[[str], Summary | None], recor
     }
 
 
-def _cost(cost: float, priced: int, unpriced: int) -> str:
+def _cost(cost: float, priced: int, unpriced: int, tokens: int) -> str:
     if not priced:
-        return "unknown" if unpriced else "–"
+        return "–" if not unpriced else "unknown" if tokens else ""
     known = f"${cost:.4f}" if cost >= 0.001 or not cost else f"${cost:.2g}"
     return known + (f" + {unpriced} unpriced" if unpriced else "")
 
@@ -532,6 +536,21 @@ def asked_alike(transcripts: Sequence[Sequence[TranscriptLine]]) -> int:
     return len([*takewhile(lambda same: same[0].speaker != "reply" and same.count(same[0]) == len(same), lines)])
 
 
+def joined_table(played: Sequence[tuple[str, ItemPlayed | str]]) -> Table | None:
+    """The tables next to several transcripts as one that says who picked what; none if they differ in more."""
+    beside = [(label, one.beside) for label, one in played if isinstance(one, ItemPlayed)]
+    tables = [(label, figure.table) for label, figure in beside if figure and figure.table]
+    first = tables[0][1] if len(tables) > 1 else Table("", "", (), ())
+    if "picked" not in first.columns:
+        return None
+    at = first.columns.index("picked")
+    if len({(table.columns, *((*row[:at], *row[at + 1 :]) for row in table.rows)) for _, table in tables}) > 1:
+        return None
+    who = (", ".join(label for label, table in tables if table.rows[place][at]) for place in range(len(first.rows)))
+    rows = tuple((*row[:at], names, *row[at + 1 :]) for row, names in zip(first.rows, who, strict=True))
+    return structs.replace(first, columns=(*first.columns[:at], "picked by", *first.columns[at + 1 :]), rows=rows)
+
+
 def read_sides(viewed: ViewedStore, given: Sequence[str], task: str) -> Sides:
     """What is compared, if these runs can be."""
     if not 2 <= len(set(given)) <= MOST_RUNS:
@@ -561,15 +580,28 @@ def read_sides(viewed: ViewedStore, given: Sequence[str], task: str) -> Sides:
         )  # fmt: skip
 
 
-def read_verdicts(viewed: ViewedStore, sides: Sides) -> list[tuple[str, tuple[str, ...], Table | None]]:
-    """What `compare` says, with its notes and numbers: of two runs the verdict on the second, of more their ranks."""
+def read_verdicts(viewed: ViewedStore, sides: Sides) -> list[tuple[str, tuple[str, ...], Table | None, Table | None]]:
+    """What `compare` says, with notes, numbers behind it and scores: the verdict on the second run; of more, ranks."""
     with viewed.opened() as store:
         runs = tuple(find_run(store, viewed.load, run) for run in sides.runs)
         if len(runs) > 2:
             boards = rank_runs(ChosenRuns(runs), sides.task).boards
-            return [(leaderboard_sentence(one), (), leaderboard_table(one)) for one in boards]
-        found = compare(candidates(runs, sides.task, by_name=True))
-    return [(one.sentence, one.notes, comparison_table(one) if one.measures else None) for one in found]
+            return [(leaderboard_sentence(one), (), None, leaderboard_table(one)) for one in boards]
+        both = candidates(runs, sides.task, by_name=True)
+        (one,) = compare(both)
+    if not one.measures:
+        return [(one.sentence, one.notes, None, None)]
+    return [(one.sentence, one.notes, comparison_table(one), _scores(one, [run.summary for run in both]))]
+
+
+def _scores(one: Comparison, summaries: Sequence[Summary]) -> Table:
+    """The score of each of two runs, with the interval over its own items, and their difference."""
+    rows = []
+    for row in one.primary_rows:
+        found = [summary.find(row.name) for summary in summaries]
+        values = ("–" if of is None else estimate(of.value, row.unit, of.interval) for of in found)
+        rows.append((row.title, *values, difference_text(row), row.verdict))
+    return Table("scores", "", ("measure", one.first, one.second, "difference on shared items", "verdict"), tuple(rows))
 
 
 def read_pairs(viewed: ViewedStore, sides: Sides, order: str, words: str, at: int) -> PairedList:

@@ -190,8 +190,10 @@ async def two_transcripts_page(request: web.Request) -> web.StreamResponse:
         return sides, played, browsing.read_pairs(viewed, sides, order, words, 1).items
 
     sides, played, items = await asyncio.to_thread(read)
+    labelled = list(zip(sides.labels, played, strict=True))
+    joined = browsing.joined_table(labelled)
     return await browsing.view_page(
-        request, "two_transcripts.html", sides=sides, item=item, played=list(zip(sides.labels, played, strict=True)),
+        request, "two_transcripts.html", sides=sides, item=item, played=labelled, joined=joined,
         order=order, orders=browsing.ORDERS, words=words, around=browsing.neighbours(items, item),
         alike=browsing.asked_alike([one.lines for one in played if isinstance(one, browsing.ItemPlayed)]),
     )  # fmt: skip

@@ -18,7 +18,7 @@
     if (!place) return;
     const further = page.numbers && String(row.finished) !== place.dataset.finished && performance.now() - opened > 5000;
     if (place.dataset.status !== row.status || further) reload();
-    write(place, "status", row.shown).className = `status ${row.status}`;
+    write(place, "status", row.shown).className = `status ${row.state.split(" ")[0]}`;
     write(place, "far", row.planned ? `${row.finished} / ${row.planned}` : String(row.finished));
     for (const name of ["failed", "requests", "tokens", "cost", "score", "bounds"]) write(place, name, String(row[name]));
     const bar = place.querySelector("progress");
