@@ -52,7 +52,7 @@ def verdict_sentences(compared: Sequence[Comparison]) -> str:
 def pair_table(comparison: Comparison) -> Table:
     """Two subjects on one task: both values, the difference with its interval, and the verdict on each measure."""
     measures = ordered(comparison).measures
-    rows: list[tuple[Cell, ...]] = [(_what(row), *_values(row), row.verdict, row.paired.items) for row in measures]
+    rows: list[tuple[Cell, ...]] = [(_what(row), *row_values(row), row.verdict, row.paired.items) for row in measures]
     chance = [row for row in comparison.measures if row.primary and not row.group and row.chance is not None]
     beside = f" (chance {number(chance[0].chance, chance[0].unit)})" if chance else ""
     title = f"{comparison.where}: {comparison.second} against {comparison.first}{beside}"
@@ -79,7 +79,7 @@ def pairs_table(compared: Sequence[Comparison]) -> Table:
             *((one.second,) if len(seconds) > 1 else ()),
             *((one.first,) if len(firsts) > 1 else ()),
             row.title,
-            *_values(row),
+            *row_values(row),
             row.verdict,
             row.paired.items,
         )
@@ -105,7 +105,7 @@ def _what(row: ComparedMeasure) -> str:
     return "  " + ", ".join(f"{facet} {level}" for facet, level in row.group.items()).replace("_", " ")
 
 
-def _values(row: ComparedMeasure) -> tuple[str, str, str]:
+def row_values(row: ComparedMeasure) -> tuple[str, str, str]:
     """The values of both, and the difference with its interval: “+8 [−35, 49]”; of shares, in points."""
     first, second = (number(value, row.unit, row.digits) for value in (row.paired.first, row.paired.second))
     shown = signed_amount(row.paired.difference, row.unit, row.digits).split(" ")[0]

@@ -27,7 +27,7 @@ from sociometer.reporting.plot import drawn
 from sociometer.results.candidates import contamination_note, run_labels
 from sociometer.results.choice import ChosenRuns, find_run
 from sociometer.results.comparison import compare
-from sociometer.results.comparison_tables import difference_text
+from sociometer.results.comparison_tables import row_values
 from sociometer.results.corrected import correction_note, corrections
 from sociometer.results.groups import runs_of_people, study_run, takings
 from sociometer.results.leaderboard import leaderboard_sentence, leaderboard_table
@@ -600,7 +600,7 @@ def _scores(one: Comparison, summaries: Sequence[Summary]) -> Table:
     for row in one.primary_rows:
         found = [summary.find(row.name) for summary in summaries]
         values = ("–" if of is None else estimate(of.value, row.unit, of.interval) for of in found)
-        rows.append((row.title, *values, difference_text(row), row.verdict))
+        rows.append((row.title, *values, row_values(row)[2], row.verdict))
     return Table("scores", "", ("measure", one.first, one.second, "difference on shared items", "verdict"), tuple(rows))
 
 
