@@ -3,7 +3,8 @@
 import csv
 import json
 import os
-from itertools import groupby
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ import sociometer as sm
 from sociometer.cli.main import run_command
 from sociometer.core.card import MeasureCard
 from sociometer.results.corrected import corrections, judge_and_people
-from sociometer.store.labels import Label, LabelBook, book_path
+from sociometer.store.labels import OWNER, Label, LabelBook, book_path
 from sociometer.web.annotate import measure_asked
 
 SIMULATOR = {"simulator": "baseline/random"}
@@ -220,15 +221,16 @@ def test_a_label_that_settles_a_disagreement_does_not_count_twice(tmp_path):
     assert run_command([*create, "--per-item", "2", "--store", str(store)]) == 0
     book = LabelBook(book_path(store))
     for rater in ("rater-1", "rater-2", "rater-3"):
-        for given in book.tasks("q", rater):
-            book.put("q", Label(given.unit, rater, {"value": "yes" if rater == "rater-1" else "no"}))
+        for unit in book.tasks("q", rater):
+            book.put("q", Label(unit, rater, {"value": "yes" if rater == "rater-1" else "no"}))
     before = judge_and_people(run, book.queue("q"), book)
-    for unit, labels in groupby(book.labels("q"), key=lambda label: label.unit):
-        raters = {label.rater for label in labels}
-        if "rater-1" in raters:
-            (third,) = {"rater-2", "rater-3"} - raters
-            book.give("q", third, unit)
-            book.put("q", Label(unit, third, {"value": "no"}))
+    for unit in book.units("q"):
+        book.put("q", Label(unit, OWNER, {"value": "no"}))
+    # A book of version 0.2 gave disputed units to one more rater.
+    (unit, *_) = set(book.tasks("q", "rater-1")) - set(book.tasks("q", "rater-3"))
+    with closing(sqlite3.connect(book_path(store))) as file, file:
+        file.execute("INSERT INTO task VALUES ('q', 'rater-3', ?, 99, 1)", (unit,))
+    book.put("q", Label(unit, "rater-3", {"value": "no"}))
     assert judge_and_people(run, book.queue("q"), book) == before
     book.close()
 

@@ -179,7 +179,7 @@ def majorities(labels: Iterable[PeopleLabel], column: str) -> dict[tuple[str, ..
 
 
 def settled(labels: Sequence[str]) -> str | None:
-    """The label that more than half of the raters gave; None if another rater must settle it."""
+    """The label that more than half of the raters gave; None if no label has a majority."""
     if not labels:
         return None
     ((first, count), *_) = Counter(labels).most_common(1)

@@ -22,7 +22,7 @@ from sociometer.core.sheets import read_sheet
 from sociometer.core.words import grouped
 from sociometer.engine.engine import Engine
 from sociometer.reporting.evidence import transcript_lines
-from sociometer.results.corrected import COUNTS, PART, JudgeAndPeople, episode_name, judge_and_people, unsettled
+from sociometer.results.corrected import COUNTS, PART, JudgeAndPeople, episode_name, judge_and_people
 from sociometer.statistics.agreement import Agreement, Ratings, alpha_of, pairwise_kappa, settled
 from sociometer.statistics.formatting import estimate, interval_text, number
 from sociometer.statistics.intervals import clustered_mean_interval
@@ -204,7 +204,7 @@ def ratings_of(
 ) -> Ratings:
     """The labels of one question by rater and unit.
 
-    `settling` are the raters and units of labels that settle a dispute: they exist only where others disagree.
+    `settling` are the raters and units of labels that decide a dispute: they exist only where others disagree.
     """
     found: dict[str, dict[str, str]] = {rater: {} for rater in raters}
     for label in labels:
@@ -382,7 +382,7 @@ async def rate_page(request: web.Request) -> web.StreamResponse:
         return _unit_page(request, wanted)
     labels = own_labels(request)
     tasks = request.app[BOOK].tasks(request.app[QUEUE].name, rater_of(request))
-    waiting = next((given.unit for given in tasks if given.unit not in labels), None)
+    waiting = next((unit for unit in tasks if unit not in labels), None)
     if waiting is not None:
         return _unit_page(request, waiting)
     if any(label.skipped for label in labels.values()):
@@ -416,9 +416,7 @@ async def _rate(request: web.Request, to: str) -> web.StreamResponse:
             book.put(queue.name, Label(unit.id, rater, skipped=reason, seconds=round(seconds, 1)))
         else:
             answers = {asked.column: _answer(asked, given) for asked in queue.asked}
-            with book.changing():
-                book.put(queue.name, Label(unit.id, rater, answers, seconds=round(seconds, 1)))
-                settle(request, unit)
+            book.put(queue.name, Label(unit.id, rater, answers, seconds=round(seconds, 1)))
     except BadForm as error:
         return _unit_page(request, unit.id, str(error), given)
     return see_other(to)
@@ -469,21 +467,10 @@ def turns_of(text: str) -> list[tuple[str, str]]:
     return [(one[1], text[one.end() : end].strip()) for one, end in zip(starts, ends, strict=True)]
 
 
-def settle(request: web.Request, unit: Unit) -> None:
-    """Gives a unit to one more rater if those who have labelled it disagree."""
-    queue, book = request.app[QUEUE], request.app[BOOK]
-    if not unsettled(queue, [one for one in book.labels(queue.name) if one.unit == unit.id]):
-        return
-    tasks = {rater: book.tasks(queue.name, rater) for rater in book.present_raters(queue.name)}
-    free = [rater for rater, given in tasks.items() if unit.id not in [one.unit for one in given]]
-    if free:
-        book.give(queue.name, min(free, key=lambda rater: len(tasks[rater])), unit.id)
-
-
 def _own_unit(request: web.Request, name: str) -> Unit:
     """A unit of the rater's own, or any for the owner; 403 for those of others."""
     book, queue, rater = request.app[BOOK], request.app[QUEUE], rater_of(request)
-    own = rater == OWNER or name in [given.unit for given in book.tasks(queue.name, rater)]
+    own = rater == OWNER or name in book.tasks(queue.name, rater)
     unit = book.unit(queue.name, name) if own else None
     if unit is None:
         raise web.HTTPForbidden(text="This unit belongs to another rater.")
@@ -507,13 +494,12 @@ def _unit_page(
         f"answer-{column}": said for column, said in (before.answers if before else {}).items()
     }
     unit = _own_unit(request, name)
-    settles = rater_of(request) == OWNER or any(one.unit == name and one.settles for one in tasks)
+    owner = rater_of(request) == OWNER
     others = [one for one in book.labels(queue.name) if one.unit == name and one.rater != rater_of(request)]
     return rater_page(
-        request, "rate_unit.html", problem, visitor=guard.visitor_of(request), unit=unit, settles=settles,
-        owner=rater_of(request) == OWNER,
-        # Only who settles a disagreement sees what others said, without their names and in no order of theirs.
-        others=sorted((one.answers for one in others if one.answers), key=str) if settles else [],
+        request, "rate_unit.html", problem, visitor=guard.visitor_of(request), unit=unit, owner=owner,
+        # Only the owner, who decides, sees what others said, without their names and in no order of theirs.
+        others=sorted((one.answers for one in others if one.answers), key=str) if owner else [],
         leads=names_of("question") if PART in unit.key else (), named=answer_name, turns_of=turns_of,
         talk_columns=names_of("talk"), reply_columns=names_of("last reply"), planned=len(tasks), given=filled,
         began=f"{time.time():.1f}",
@@ -543,7 +529,7 @@ def own_labels(request: web.Request) -> dict[str, Label]:
     """The rater's own labels, by unit; labels of others are not read."""
     book, queue, rater = request.app[BOOK], request.app[QUEUE], rater_of(request)
     tasks = book.tasks(queue.name, rater)
-    found = (book.label(queue.name, given.unit, rater) for given in tasks)
+    found = (book.label(queue.name, unit, rater) for unit in tasks)
     return {label.unit: label for label in found if label is not None}
 
 
