@@ -23,7 +23,7 @@ from sociometer.core.words import grouped
 from sociometer.engine.engine import Engine
 from sociometer.reporting.evidence import transcript_lines
 from sociometer.results.corrected import COUNTS, PART, JudgeAndPeople, episode_name, judge_and_people
-from sociometer.statistics.agreement import Agreement, Ratings, alpha_of, pairwise_kappa, settled
+from sociometer.statistics.agreement import Ratings, alpha_of, settled
 from sociometer.statistics.formatting import estimate, interval_text, number
 from sociometer.statistics.intervals import clustered_mean_interval
 from sociometer.store.book import ALPHABET
@@ -295,21 +295,12 @@ def _agreement_table(queue: Queue, ratings: dict[str, Ratings]) -> Table:
             alpha = alpha_of(each, asked.values, "nominal" if asked.values else "interval")
         except ValueError:
             continue
-        rows.append((asked.column, "all", alpha.coefficient, *_agreement_cells(alpha)))
-        if asked.values:
-            rows += [
-                (asked.column, f"{one} and {two}", kappa.coefficient, *_agreement_cells(kappa))
-                for one, two, kappa in pairwise_kappa(each)
-            ]
-    return Table(
-        "agreement", "Agreement", ("question", "raters", "coefficient", "value", "95 % interval", "units"), tuple(rows)
-    )
-
-
-def _agreement_cells(found: Agreement) -> tuple[Cell, ...]:
-    # All labels the same: there is no expected disagreement, and no coefficient.
-    value = None if found.value != found.value else round(found.value, 3)
-    return value, interval_text(found.interval, "number", digits=2), found.units
+        # All labels the same: there is no expected disagreement, and no coefficient.
+        value = None if alpha.value != alpha.value else round(alpha.value, 3)
+        interval = interval_text(alpha.interval, "number", digits=2)
+        rows.append((asked.column, alpha.coefficient, value, interval, alpha.units))
+    columns = ("question", "coefficient", "value", "95 % interval", "units")
+    return Table("agreement", "Agreement", columns, tuple(rows))
 
 
 def judge_rows(found: JudgeAndPeople) -> tuple[tuple[tuple[str, str], ...], Table]:
