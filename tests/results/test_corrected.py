@@ -127,23 +127,23 @@ def test_answers_to_differently_worded_questions_are_not_compared(tmp_path, caps
     runs = two_runs(store)
     plain = sm.compare(*runs).comparisons[0]
     label(runs[0], store, "one", 12)
-    label(runs[1], store, "two", 12, options=["--question", "How happy is A in the end, from 0 to 100?"])
+    label(runs[1], store, "two", 12, options=["--language", "zh"])
     sets = [corrections(run)[0].corrected.label_set for run in runs]
     assert len(set(sets)) == 2 and all(sets)
     compared = sm.compare(*runs).comparisons[0]
     assert [row.paired for row in compared.measures] == [row.paired for row in plain.measures]
     (note,) = [note for note in compared.notes if "differently worded" in note]
-    assert "“How happy is A in the end, from 0 to 100?”" in note and "At the end of this conversation" in note
+    assert "A 的感受如何" in note and "At the end of this conversation" in note
     assert "the judge's values of both are compared" in note
     page = sm.report(runs, tmp_path / "r.html").read_text("utf-8")
-    assert "How happy is A in the end" in page and "differently worded" in page
+    assert "A 的感受如何" in page and "differently worded" in page
 
 
 def test_answers_to_the_same_question_are_compared_whatever_the_queue_is_called(tmp_path):
     store = tmp_path / "s.db"
     runs = two_runs(store)
     for number, run in enumerate(runs):
-        label(run, store, f"queue-{number}", 12, options=["--question", "How is A?", "--seed", str(number)])
+        label(run, store, f"queue-{number}", 12, options=["--seed", str(number)])
     compared = sm.compare(*runs).comparisons[0]
     assert any("corrected by people's labels of 12 of 14" in note for note in compared.notes)
 

@@ -463,13 +463,12 @@ def test_people_judge_what_a_judge_judged(tmp_path, capsys):
         assert corrections(judged)[0].labels == 12
 
 
-def test_the_wording_is_the_measures_own_or_the_one_given(tmp_path, capsys):
+def test_the_wording_is_the_measures_own(tmp_path, capsys):
     store, _, opened = labelled_run(tmp_path, capsys, "--sample", "3", "--language", "zh")
     with opened as queue:
         assert "A 的感受如何" in queue.rater("rater-1").get("/rate").text
-        other = ["annotate", "create", "other", "--run", "last", "--question", "How sad is A?", "--store", str(store)]
-        assert run_command(other) == 0
-        assert queue.book.queue("other").asked[0].question == "How sad is A?"
+        assert run_command(["annotate", "create", "other", "--run", "last", "--store", str(store)]) == 0
+        assert queue.book.queue("other").asked[0].question.startswith("At the end of this conversation")
         assert queue.book.queue("other").label_set != queue.queue.label_set
 
 

@@ -91,28 +91,27 @@ def sheet_units(path: Path, sheet: SheetCard, words: Mapping[str, str]) -> tuple
     return tuple(read.columns), units
 
 
-def parts_asked(language: str, wording: str = "") -> LabelQuestion:
+def parts_asked(language: str) -> LabelQuestion:
     """The question about each part of a value that is a mean over yes/no questions, shown with the dialogue."""
     words = texts("rating", language)
-    return LabelQuestion("value", wording or words["ask part"], ("yes", "no"), names=_names(words["part names"]))
+    return LabelQuestion("value", words["ask part"], ("yes", "no"), names=_names(words["part names"]))
 
 
-def measure_asked(measure: MeasureCard, language: str, wording: str = "", *, whole: bool = True) -> LabelQuestion:
+def measure_asked(measure: MeasureCard, language: str, *, whole: bool = True) -> LabelQuestion:
     """The question about a measure: yes or no for a share that is 0 or 1 in each episode, else a number on its scale.
 
-    The wording is the given one, or else the card's, or else one made from the measure's title. `whole` says that each
-    episode has 0 or 1: a yes or no is not the same quantity as a share within an episode.
+    The wording is the card's, or else one made from the measure's title. `whole` says that each episode has 0 or 1: a
+    yes or no is not the same quantity as a share within an episode.
     """
     words = texts("rating", language)
-    own = wording or measure.question
     if measure.unit == _SHARE and not whole:
-        measure, own = structs.replace(measure, unit="number", low=0.0, high=1.0), wording
+        measure = structs.replace(measure, unit="number", low=0.0, high=1.0, question="")
     if measure.unit == _SHARE:
-        question = own or words["ask share"].format(title=measure.title)
+        question = measure.question or words["ask share"].format(title=measure.title)
         return LabelQuestion("value", question, ("yes", "no"), names=_names(words["share names"]))
     if measure.low is None or measure.high is None:
         raise UsageError(f"measure '{measure.name}' has no fixed scale, so people cannot be asked for it.")
-    question = own or words["ask number"].format(low=measure.low, high=measure.high, title=measure.title)
+    question = measure.question or words["ask number"].format(low=measure.low, high=measure.high, title=measure.title)
     return LabelQuestion("value", question, (), measure.low, measure.high)
 
 
