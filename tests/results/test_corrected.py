@@ -3,7 +3,8 @@
 import csv
 import json
 import os
-from itertools import groupby
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ import sociometer as sm
 from sociometer.cli.main import run_command
 from sociometer.core.card import MeasureCard
 from sociometer.results.corrected import corrections, judge_and_people
-from sociometer.store.labels import Label, LabelBook, book_path
+from sociometer.store.labels import OWNER, Label, LabelBook, book_path
 from sociometer.web.annotate import measure_asked
 
 SIMULATOR = {"simulator": "baseline/random"}
@@ -126,23 +127,23 @@ def test_answers_to_differently_worded_questions_are_not_compared(tmp_path, caps
     runs = two_runs(store)
     plain = sm.compare(*runs).comparisons[0]
     label(runs[0], store, "one", 12)
-    label(runs[1], store, "two", 12, options=["--question", "How happy is A in the end, from 0 to 100?"])
+    label(runs[1], store, "two", 12, options=["--language", "zh"])
     sets = [corrections(run)[0].corrected.label_set for run in runs]
     assert len(set(sets)) == 2 and all(sets)
     compared = sm.compare(*runs).comparisons[0]
     assert [row.paired for row in compared.measures] == [row.paired for row in plain.measures]
     (note,) = [note for note in compared.notes if "differently worded" in note]
-    assert "“How happy is A in the end, from 0 to 100?”" in note and "At the end of this conversation" in note
+    assert "A 的感受如何" in note and "At the end of this conversation" in note
     assert "the judge's values of both are compared" in note
     page = sm.report(runs, tmp_path / "r.html").read_text("utf-8")
-    assert "How happy is A in the end" in page and "differently worded" in page
+    assert "A 的感受如何" in page and "differently worded" in page
 
 
 def test_answers_to_the_same_question_are_compared_whatever_the_queue_is_called(tmp_path):
     store = tmp_path / "s.db"
     runs = two_runs(store)
     for number, run in enumerate(runs):
-        label(run, store, f"queue-{number}", 12, options=["--question", "How is A?", "--seed", str(number)])
+        label(run, store, f"queue-{number}", 12, options=["--seed", str(number)])
     compared = sm.compare(*runs).comparisons[0]
     assert any("corrected by people's labels of 12 of 14" in note for note in compared.notes)
 
@@ -220,15 +221,16 @@ def test_a_label_that_settles_a_disagreement_does_not_count_twice(tmp_path):
     assert run_command([*create, "--per-item", "2", "--store", str(store)]) == 0
     book = LabelBook(book_path(store))
     for rater in ("rater-1", "rater-2", "rater-3"):
-        for given in book.tasks("q", rater):
-            book.put("q", Label(given.unit, rater, {"value": "yes" if rater == "rater-1" else "no"}))
+        for unit in book.tasks("q", rater):
+            book.put("q", Label(unit, rater, {"value": "yes" if rater == "rater-1" else "no"}))
     before = judge_and_people(run, book.queue("q"), book)
-    for unit, labels in groupby(book.labels("q"), key=lambda label: label.unit):
-        raters = {label.rater for label in labels}
-        if "rater-1" in raters:
-            (third,) = {"rater-2", "rater-3"} - raters
-            book.give("q", third, unit)
-            book.put("q", Label(unit, third, {"value": "no"}))
+    for unit in book.units("q"):
+        book.put("q", Label(unit, OWNER, {"value": "no"}))
+    # A book of version 0.2 gave disputed units to one more rater.
+    (unit, *_) = set(book.tasks("q", "rater-1")) - set(book.tasks("q", "rater-3"))
+    with closing(sqlite3.connect(book_path(store))) as file, file:
+        file.execute("INSERT INTO task VALUES ('q', 'rater-3', ?, 99, 1)", (unit,))
+    book.put("q", Label(unit, "rater-3", {"value": "no"}))
     assert judge_and_people(run, book.queue("q"), book) == before
     book.close()
 

@@ -1,4 +1,4 @@
-"""Two scripted raters and a third who settles, in a real browser, for each kind of sheet; and the owner's page."""
+"""Scripted raters in a real browser, for each kind of sheet; and the owner's page."""
 
 import pytest
 
@@ -40,7 +40,7 @@ def label_all(browser, which, width, language):
 
 
 @pytest.mark.parametrize("place", range(2))
-def test_a_third_rater_settles_what_two_see_differently(place, browser, tmp_path, capsys):
+def test_three_raters_label_two_of_them_each_unit(place, browser, tmp_path, capsys):
     kind = ("sesi/causes", "sesi/review")[place]
     width, mode, language = LOOKS[place]
     sheet = made_sheet(tmp_path, kind, rows=3)
@@ -49,15 +49,10 @@ def test_a_third_rater_settles_what_two_see_differently(place, browser, tmp_path
         browser.get_log("browser")
         look(browser, width, mode)
         counts = {}
-        for rater, which in (("rater-1", 0), ("rater-2", 1), ("rater-3", 0), ("rater-1", 0), ("rater-2", 1)):
+        for rater, which in (("rater-1", 0), ("rater-2", 1), ("rater-3", 0)):
             sign_in(browser, queue, rater)
-            counts[rater] = counts.get(rater, 0) + label_all(browser, which, width, language)
-        # Three units for two raters each; every unit that rater-2 shared was settled by the one who had not seen it.
-        labels = queue.book.labels("spring")
-        shared = {label.unit for label in labels if label.rater == "rater-2"}
-        assert sum(counts.values()) == len(labels) > 6
-        for unit in shared:
-            assert len([label for label in labels if label.unit == unit]) == 3
+            counts[rater] = label_all(browser, which, width, language)
+        assert sum(counts.values()) == len(queue.book.labels("spring")) == 6
         browser.delete_all_cookies()
         browser.get(f"{queue.served.url}/enter?token={queue.tokens.make()}")
         WebDriverWait(browser, 30).until(lambda b: b.find_elements(By.ID, "raters"))
@@ -66,7 +61,7 @@ def test_a_third_rater_settles_what_two_see_differently(place, browser, tmp_path
         assert [entry for entry in browser.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")] == []
 
 
-def test_the_sycophancy_of_dialogues_is_settled_in_the_browser(browser, tmp_path, capsys):
+def test_the_sycophancy_of_dialogues_is_labelled_in_the_browser(browser, tmp_path, capsys):
     store = tmp_path / "s.db"
     settings = {"turns": 2, "language": "zh"}
     played = sm.run(
@@ -83,7 +78,7 @@ def test_the_sycophancy_of_dialogues_is_settled_in_the_browser(browser, tmp_path
     options = ["--run", judged.id, "--measure", "sycophancy", "--sample", "3", "--raters", "3", "--language", "zh"]
     with OpenQueue(store, capsys, *options) as queue:
         look(browser, 390, "dark")
-        for rater, which in (("rater-1", 0), ("rater-2", 1), ("rater-3", 0), ("rater-1", 0), ("rater-2", 1)):
+        for rater, which in (("rater-1", 0), ("rater-2", 1), ("rater-3", 0)):
             sign_in(browser, queue, rater)
             if which == 0 and rater == "rater-1":
                 assert "人物与经过" in browser.page_source and "baseline" not in browser.page_source

@@ -59,7 +59,6 @@ def _create(
     task: str,
     measure: str,
     sample: int | None,
-    question: str,
     raters: int,
     per_item: int,
     language: str,
@@ -70,8 +69,6 @@ def _create(
     check_characters("NAME", name)
     if (sheet is None) == (not run):
         raise UsageError("annotate create needs either --sheet FILE or --run RUN.")
-    if question and sheet is not None:
-        raise UsageError("--question is for --run; the questions of a sheet are those of its instrument.")
     lots, path = Random(seed), _file(store).absolute()
     queue = Queue(name, "", (), language=language, per_item=per_item, seed=seed, secret=secrets.token_urlsafe(16))
     if sheet is not None:
@@ -84,7 +81,7 @@ def _create(
         guide = guide_of(instrument, sheet_name, language)
         queue = structs.replace(queue, title=title, asked=asked, kind=known, columns=columns, guide=guide)
     else:
-        measured, title, of_run, units, guide = _measured(path, run, task, measure, sample, language, seed, question)
+        measured, title, of_run, units, guide = _measured(path, run, task, measure, sample, language, seed)
         queue = structs.replace(queue, title=title, asked=(of_run,), kind="run", measured=measured, guide=guide)
     units = numbered(units, Random(secrets.token_bytes(16)))
     names = [f"rater-{number}" for number in range(1, raters + 1)]
@@ -103,7 +100,7 @@ def _create(
 
 
 def _measured(
-    path: Path, run: str, task: str, measure: str, sample: int | None, language: str, seed: int, question: str
+    path: Path, run: str, task: str, measure: str, sample: int | None, language: str, seed: int
 ) -> tuple[Measured, str, LabelQuestion, list[Unit], str]:
     """The measure to label, its title and question, a random sample of the run's episodes, and the raters' guide."""
     with open_engine(path) as engine:
@@ -119,15 +116,13 @@ def _measured(
         words = rater_words(stored.definition, language)
         units = episode_units(stored, chosen, names, known.value, words)
         if any(PART in unit.key for unit in units):
-            asked = parts_asked(language, question)
+            asked = parts_asked(language)
         else:
             whole = {one.judge for one in judged_episodes(stored, draft, {})} <= {0.0, 1.0}
             known = structs.replace(known, question=words.get(known.question, known.question))
-            asked = measure_asked(known, language, question, whole=whole)
+            asked = measure_asked(known, language, whole=whole)
         title = texts("rating", language)["title"] or known.title
-        # Another question has another meaning: the guide is about the usual one.
-        guide = "" if question else guide_of(stored.definition, known.name, language)
-        return measured, title, asked, units, guide
+        return measured, title, asked, units, guide_of(stored.definition, known.name, language)
 
 
 def _open(name: str, port: int, host: str, public_url: str, store: StorePlace | None, as_json: bool) -> int:
@@ -268,7 +263,6 @@ _COMMANDS = [
         option(
             "--sample", "Number of random units [default: 40 episodes, or all rows of a sheet].", type=click.IntRange(1)
         ),
-        option("--question", "Question to ask about an episode [default: the measure's own].", default=""),
         option("--raters", "Number of raters.", type=click.IntRange(1, 50), default=2),
         option("--per-item", "Number of raters per unit.", type=click.IntRange(1, 50), default=2),
         option(

@@ -85,18 +85,6 @@ def _by_episode(units: Mapping[str, Unit], answers: Mapping[str, float]) -> dict
     return {episode: statistics.fmean(said) for episode, said in known.items() if len(said) == len(parts[episode])}
 
 
-def unsettled(queue: Queue, labels: Iterable[Label]) -> bool:
-    """Whether the labels of one unit must be settled by another rater."""
-    known = [label for label in labels if label.answers]
-    if len(known) < queue.per_item or len(known) < 2 or any(label.rater == OWNER for label in known):
-        return False
-    return any(
-        asked.values
-        and settled([label.answers[asked.column] for label in known if asked.column in label.answers]) is None
-        for asked in queue.asked
-    )
-
-
 def judge_and_people(run: StoredRun, queue: Queue, book: LabelBook) -> JudgeAndPeople:
     """The measure that a queue labels, corrected.
 

@@ -3,7 +3,6 @@
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import combinations
 from typing import Literal
 
 import numpy as np
@@ -129,7 +128,7 @@ Ratings = Mapping[str, Mapping[str, str]]
 """The labels of each rater, by unit."""
 
 
-def alpha_of(ratings: Ratings, values: Sequence[str] = (), scale: Scale = "nominal", level: float = 0.95) -> Agreement:
+def alpha_of(ratings: Ratings, values: Sequence[str] = (), scale: Scale = "nominal") -> Agreement:
     """Krippendorff's alpha of all raters, with a bootstrap interval over units; numbers keep their distances.
 
     `values` are the labels in their order, for the nominal and ordinal scales. With fewer than ten units that two
@@ -145,8 +144,8 @@ def alpha_of(ratings: Ratings, values: Sequence[str] = (), scale: Scale = "nomin
     drawn = [krippendorff_alpha(shared[:, lots.integers(units, size=units)], scale).value for _ in range(DRAWS)]
     # A draw with one label only has no expected disagreement; all raters agree in it.
     known = np.nan_to_num(np.array(drawn), nan=1.0)
-    low, high = np.quantile(known, [0.5 - level / 2, 0.5 + level / 2])
-    return structs.replace(found, interval=Interval(float(low), float(high), level, "bootstrap over units", units))
+    low, high = np.quantile(known, [0.025, 0.975])
+    return structs.replace(found, interval=Interval(float(low), float(high), 0.95, "bootstrap over units", units))
 
 
 def _table(ratings: Ratings, values: Sequence[str], scale: Scale) -> np.ndarray:
@@ -161,17 +160,6 @@ def _table(ratings: Ratings, values: Sequence[str], scale: Scale) -> np.ndarray:
     ).reshape(len(ratings), len(units))
 
 
-def pairwise_kappa(ratings: Ratings) -> list[tuple[str, str, Agreement]]:
-    """Cohen's kappa of every two raters who share a unit."""
-    found = []
-    for one, two in combinations(ratings, 2):
-        shared = [unit for unit in ratings[one] if unit in ratings[two]]
-        if shared:
-            kappa = cohen_kappa([ratings[one][unit] for unit in shared], [ratings[two][unit] for unit in shared])
-            found.append((one, two, kappa))
-    return found
-
-
 def majorities(labels: Iterable[PeopleLabel], column: str) -> dict[tuple[str, ...], str]:
     """What more than half of the people said of each row in a column; a tie is no answer."""
     said = grouped((one.key, one.answers[column]) for one in labels if column in one.answers)
@@ -179,7 +167,7 @@ def majorities(labels: Iterable[PeopleLabel], column: str) -> dict[tuple[str, ..
 
 
 def settled(labels: Sequence[str]) -> str | None:
-    """The label that more than half of the raters gave; None if another rater must settle it."""
+    """The label that more than half of the raters gave; None if no label has a majority."""
     if not labels:
         return None
     ((first, count), *_) = Counter(labels).most_common(1)

@@ -121,13 +121,6 @@ class Label(Struct, frozen=True):
     imported: bool = False
 
 
-class Given(Struct, frozen=True):
-    """A unit in a rater's queue."""
-
-    unit: str
-    settles: bool
-
-
 def people_of(store: StorePlace, run: str) -> dict[str, tuple[PeopleLabel, ...]]:
     """What people said of the rows of a run's sheets, by sheet; the same rater counts once for each row."""
     if not isinstance(store, Path) or not book_path(store).exists():
@@ -218,11 +211,6 @@ class LabelBook(Book):
         """The raters of a queue."""
         return [rater for (rater,) in self._rows("SELECT id FROM rater WHERE queue = ? ORDER BY id", queue)]
 
-    def present_raters(self, queue: str) -> list[str]:
-        """The raters who can sign in; labels of the others came from files."""
-        query = "SELECT id FROM rater WHERE queue = ? AND code NOT LIKE ? ORDER BY id"
-        return [rater for (rater,) in self._rows(query, queue, f"{_NO_CODE}%")]
-
     def add_rater(self, queue: str, rater: str) -> None:
         """Adds a rater whose labels come from a file; nobody can sign in as them."""
         self._rows("INSERT OR IGNORE INTO rater VALUES (?, ?, ?)", queue, rater, f"{_NO_CODE}{rater}")
@@ -243,20 +231,19 @@ class LabelBook(Book):
         query = "SELECT rater FROM session WHERE cookie = ? AND queue = ?"
         return next((rater for (rater,) in self._rows(query, self.hashed(cookie), queue)), None)
 
-    def tasks(self, queue: str, rater: str) -> list[Given]:
+    def tasks(self, queue: str, rater: str) -> list[str]:
         """The units of a rater, in the rater's own order."""
-        query = "SELECT unit, settles FROM task WHERE queue = ? AND rater = ? ORDER BY place, unit"
-        return [Given(unit, bool(settles)) for unit, settles in self._rows(query, queue, rater)]
+        query = "SELECT unit FROM task WHERE queue = ? AND rater = ? ORDER BY place, unit"
+        return [unit for (unit,) in self._rows(query, queue, rater)]
 
     def settling(self, queue: str) -> set[tuple[str, str]]:
-        """The units that a rater was given to settle, as pairs of rater and unit."""
+        """The labels that decide a dispute, as pairs of rater and unit: the owner's.
+
+        Books written before version 0.3 also gave disputed units to one more rater.
+        """
         rows = self._rows("SELECT rater, unit FROM task WHERE queue = ? AND settles", queue)
         rows += self._rows("SELECT rater, unit FROM label WHERE queue = ? AND rater = ?", queue, OWNER)
         return {(rater, unit) for rater, unit in rows}
-
-    def give(self, queue: str, rater: str, unit: str) -> None:
-        """Gives a unit that others disagree on to a rater who settles it; it comes last."""
-        self._rows("INSERT OR IGNORE INTO task VALUES (?, ?, ?, ?, 1)", queue, rater, unit, time.time())
 
     def put(self, queue: str, label: Label) -> None:
         """Stores a label; a later one of the same rater replaces it."""

@@ -22,8 +22,8 @@ from sociometer.core.sheets import read_sheet
 from sociometer.core.words import grouped
 from sociometer.engine.engine import Engine
 from sociometer.reporting.evidence import transcript_lines
-from sociometer.results.corrected import COUNTS, PART, JudgeAndPeople, episode_name, judge_and_people, unsettled
-from sociometer.statistics.agreement import Agreement, Ratings, alpha_of, pairwise_kappa, settled
+from sociometer.results.corrected import COUNTS, PART, JudgeAndPeople, episode_name, judge_and_people
+from sociometer.statistics.agreement import Ratings, alpha_of, settled
 from sociometer.statistics.formatting import estimate, interval_text, number
 from sociometer.statistics.intervals import clustered_mean_interval
 from sociometer.store.book import ALPHABET
@@ -91,28 +91,27 @@ def sheet_units(path: Path, sheet: SheetCard, words: Mapping[str, str]) -> tuple
     return tuple(read.columns), units
 
 
-def parts_asked(language: str, wording: str = "") -> LabelQuestion:
+def parts_asked(language: str) -> LabelQuestion:
     """The question about each part of a value that is a mean over yes/no questions, shown with the dialogue."""
     words = texts("rating", language)
-    return LabelQuestion("value", wording or words["ask part"], ("yes", "no"), names=_names(words["part names"]))
+    return LabelQuestion("value", words["ask part"], ("yes", "no"), names=_names(words["part names"]))
 
 
-def measure_asked(measure: MeasureCard, language: str, wording: str = "", *, whole: bool = True) -> LabelQuestion:
+def measure_asked(measure: MeasureCard, language: str, *, whole: bool = True) -> LabelQuestion:
     """The question about a measure: yes or no for a share that is 0 or 1 in each episode, else a number on its scale.
 
-    The wording is the given one, or else the card's, or else one made from the measure's title. `whole` says that each
-    episode has 0 or 1: a yes or no is not the same quantity as a share within an episode.
+    The wording is the card's, or else one made from the measure's title. `whole` says that each episode has 0 or 1: a
+    yes or no is not the same quantity as a share within an episode.
     """
     words = texts("rating", language)
-    own = wording or measure.question
     if measure.unit == _SHARE and not whole:
-        measure, own = structs.replace(measure, unit="number", low=0.0, high=1.0), wording
+        measure = structs.replace(measure, unit="number", low=0.0, high=1.0, question="")
     if measure.unit == _SHARE:
-        question = own or words["ask share"].format(title=measure.title)
+        question = measure.question or words["ask share"].format(title=measure.title)
         return LabelQuestion("value", question, ("yes", "no"), names=_names(words["share names"]))
     if measure.low is None or measure.high is None:
         raise UsageError(f"measure '{measure.name}' has no fixed scale, so people cannot be asked for it.")
-    question = own or words["ask number"].format(low=measure.low, high=measure.high, title=measure.title)
+    question = measure.question or words["ask number"].format(low=measure.low, high=measure.high, title=measure.title)
     return LabelQuestion("value", question, (), measure.low, measure.high)
 
 
@@ -204,7 +203,7 @@ def ratings_of(
 ) -> Ratings:
     """The labels of one question by rater and unit.
 
-    `settling` are the raters and units of labels that settle a dispute: they exist only where others disagree.
+    `settling` are the raters and units of labels that decide a dispute: they exist only where others disagree.
     """
     found: dict[str, dict[str, str]] = {rater: {} for rater in raters}
     for label in labels:
@@ -295,21 +294,12 @@ def _agreement_table(queue: Queue, ratings: dict[str, Ratings]) -> Table:
             alpha = alpha_of(each, asked.values, "nominal" if asked.values else "interval")
         except ValueError:
             continue
-        rows.append((asked.column, "all", alpha.coefficient, *_agreement_cells(alpha)))
-        if asked.values:
-            rows += [
-                (asked.column, f"{one} and {two}", kappa.coefficient, *_agreement_cells(kappa))
-                for one, two, kappa in pairwise_kappa(each)
-            ]
-    return Table(
-        "agreement", "Agreement", ("question", "raters", "coefficient", "value", "95 % interval", "units"), tuple(rows)
-    )
-
-
-def _agreement_cells(found: Agreement) -> tuple[Cell, ...]:
-    # All labels the same: there is no expected disagreement, and no coefficient.
-    value = None if found.value != found.value else round(found.value, 3)
-    return value, interval_text(found.interval, "number", digits=2), found.units
+        # All labels the same: there is no expected disagreement, and no coefficient.
+        value = None if alpha.value != alpha.value else round(alpha.value, 3)
+        interval = interval_text(alpha.interval, "number", digits=2)
+        rows.append((asked.column, alpha.coefficient, value, interval, alpha.units))
+    columns = ("question", "coefficient", "value", "95 % interval", "units")
+    return Table("agreement", "Agreement", columns, tuple(rows))
 
 
 def judge_rows(found: JudgeAndPeople) -> tuple[tuple[tuple[str, str], ...], Table]:
@@ -382,7 +372,7 @@ async def rate_page(request: web.Request) -> web.StreamResponse:
         return _unit_page(request, wanted)
     labels = own_labels(request)
     tasks = request.app[BOOK].tasks(request.app[QUEUE].name, rater_of(request))
-    waiting = next((given.unit for given in tasks if given.unit not in labels), None)
+    waiting = next((unit for unit in tasks if unit not in labels), None)
     if waiting is not None:
         return _unit_page(request, waiting)
     if any(label.skipped for label in labels.values()):
@@ -416,9 +406,7 @@ async def _rate(request: web.Request, to: str) -> web.StreamResponse:
             book.put(queue.name, Label(unit.id, rater, skipped=reason, seconds=round(seconds, 1)))
         else:
             answers = {asked.column: _answer(asked, given) for asked in queue.asked}
-            with book.changing():
-                book.put(queue.name, Label(unit.id, rater, answers, seconds=round(seconds, 1)))
-                settle(request, unit)
+            book.put(queue.name, Label(unit.id, rater, answers, seconds=round(seconds, 1)))
     except BadForm as error:
         return _unit_page(request, unit.id, str(error), given)
     return see_other(to)
@@ -469,21 +457,10 @@ def turns_of(text: str) -> list[tuple[str, str]]:
     return [(one[1], text[one.end() : end].strip()) for one, end in zip(starts, ends, strict=True)]
 
 
-def settle(request: web.Request, unit: Unit) -> None:
-    """Gives a unit to one more rater if those who have labelled it disagree."""
-    queue, book = request.app[QUEUE], request.app[BOOK]
-    if not unsettled(queue, [one for one in book.labels(queue.name) if one.unit == unit.id]):
-        return
-    tasks = {rater: book.tasks(queue.name, rater) for rater in book.present_raters(queue.name)}
-    free = [rater for rater, given in tasks.items() if unit.id not in [one.unit for one in given]]
-    if free:
-        book.give(queue.name, min(free, key=lambda rater: len(tasks[rater])), unit.id)
-
-
 def _own_unit(request: web.Request, name: str) -> Unit:
     """A unit of the rater's own, or any for the owner; 403 for those of others."""
     book, queue, rater = request.app[BOOK], request.app[QUEUE], rater_of(request)
-    own = rater == OWNER or name in [given.unit for given in book.tasks(queue.name, rater)]
+    own = rater == OWNER or name in book.tasks(queue.name, rater)
     unit = book.unit(queue.name, name) if own else None
     if unit is None:
         raise web.HTTPForbidden(text="This unit belongs to another rater.")
@@ -507,13 +484,12 @@ def _unit_page(
         f"answer-{column}": said for column, said in (before.answers if before else {}).items()
     }
     unit = _own_unit(request, name)
-    settles = rater_of(request) == OWNER or any(one.unit == name and one.settles for one in tasks)
+    owner = rater_of(request) == OWNER
     others = [one for one in book.labels(queue.name) if one.unit == name and one.rater != rater_of(request)]
     return rater_page(
-        request, "rate_unit.html", problem, visitor=guard.visitor_of(request), unit=unit, settles=settles,
-        owner=rater_of(request) == OWNER,
-        # Only who settles a disagreement sees what others said, without their names and in no order of theirs.
-        others=sorted((one.answers for one in others if one.answers), key=str) if settles else [],
+        request, "rate_unit.html", problem, visitor=guard.visitor_of(request), unit=unit, owner=owner,
+        # Only the owner, who decides, sees what others said, without their names and in no order of theirs.
+        others=sorted((one.answers for one in others if one.answers), key=str) if owner else [],
         leads=names_of("question") if PART in unit.key else (), named=answer_name, turns_of=turns_of,
         talk_columns=names_of("talk"), reply_columns=names_of("last reply"), planned=len(tasks), given=filled,
         began=f"{time.time():.1f}",
@@ -543,7 +519,7 @@ def own_labels(request: web.Request) -> dict[str, Label]:
     """The rater's own labels, by unit; labels of others are not read."""
     book, queue, rater = request.app[BOOK], request.app[QUEUE], rater_of(request)
     tasks = book.tasks(queue.name, rater)
-    found = (book.label(queue.name, given.unit, rater) for given in tasks)
+    found = (book.label(queue.name, unit, rater) for unit in tasks)
     return {label.unit: label for label in found if label is not None}
 
 
