@@ -364,7 +364,7 @@ def reliability(*runs: Runs, task: str = "", measure: str = "", store: str | Pat
     """Cronbach's alpha over models, or over the people of a study; repeatability; the statistics of items.
 
     Each task of the result, such as `["feelings"]`, has `alpha` and `interval`; `frame()` has all of them.
-    Example: `print(sm.reliability("old", "new"))`
+    Example: `sm.reliability("old", "new").items.frame()`
     """
     from sociometer.results.reliability import reliabilities  # here, since it takes longer than all else to load
 

@@ -48,8 +48,6 @@ def test_the_versions_of_another_tool_have_both_ends(extra):
 
 def test_commands_that_need_inspect_say_so(without, cli, tmp_path):
     without("inspect_ai")
-    cli("run", "sesi", "--model", "baseline/random", "--limit", "3", "--quiet", "--name", "r")
-    assert "sociometer[inspect]" in cli("export", "r", "--to", "r.eval", code=2)
     (tmp_path / "x.eval").write_bytes(b"")
     assert "sociometer[inspect]" in cli("import", "inspect", "x.eval", code=2)
 

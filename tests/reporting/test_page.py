@@ -620,7 +620,7 @@ def test_the_numbers_behind_a_comparison_are_all_on_the_page(tmp_path):
 def test_two_runs_with_different_items_have_their_values_on_the_shared_ones():
     """The chart has 75 % of 40 items next to 60 % of 20; on the 20 that both have it is 50 % and 60 %."""
     found = findings_of(gather(_measured("ab", a=[0.0, 1.0] * 10 + [1.0] * 20, b=[1.0] * 12 + [0.0] * 8), evidence=0))
-    assert found[0].startswith("20 items show no clear difference: b is 10 points higher than a [")
+    assert found[0].startswith("20 items show no clear difference in accuracy: b is 10 points higher than a [")
     assert found[1] == "On the 20 items that both have, the accuracy is 50 % with a and 60 % with b."
 
 

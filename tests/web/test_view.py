@@ -22,7 +22,7 @@ import forked
 import sociometer as sm
 from sociometer.cli.main import run_command
 from sociometer.instruments import card_texts, cards, load
-from sociometer.results.comparison_tables import difference_text
+from sociometer.results.comparison_tables import row_values
 from sociometer.results.export import rows
 from sociometer.statistics.formatting import estimate, interval_text, number
 from sociometer.store.copying import copy_store
@@ -436,7 +436,7 @@ def test_side_by_side_shows_the_verdict_of_compare_and_sorts_the_items(owner, st
     scores = [sm.get_run(run, store=stored).summary().measure("accuracy") for run in (random, oracle)]
     for score in scores:
         assert estimate(score.value, "share", score.interval) in first, "both scores with intervals are not folded"
-    assert difference_text(row) in first
+    assert row_values(row)[2] in first
     pair = r'<td class="n(?: warn)?">(right|wrong)</td><td class="n(?: warn)?">(right|wrong)</td>'
     leads = [(second == "right") - (first == "right") for first, second in re.findall(pair, got.text)]
     assert len(leads) == 12
