@@ -165,10 +165,6 @@ class Guesser(Baseline):
     def share(self, answer_format: Allocation, rng: Random) -> tuple[float, ...]:
         """A random allocation of whole points; all are equally likely."""
         points, parts = round(answer_format.total), len(answer_format.options)
-        if points != answer_format.total or points < 1:
-            cuts = sorted(rng.random() for _ in range(parts - 1))
-            ends = [0.0, *cuts, 1.0]
-            return tuple((ends[at + 1] - ends[at]) * answer_format.total for at in range(parts))
         bars = sorted(rng.sample(range(points + parts - 1), parts - 1))
         edges = [-1, *bars, points + parts - 1]
         return tuple(float(edges[at + 1] - edges[at] - 1) for at in range(parts))
@@ -248,10 +244,6 @@ def _longest(values: Sequence[Any], rng: Random) -> int:
     return max(range(len(values)), key=lambda place: _length(values[place]))
 
 
-def _shortest(values: Sequence[Any], rng: Random) -> int:
-    return min(range(len(values)), key=lambda place: _length(values[place]))
-
-
 def _length(value: Any) -> float:
     return len(value) if isinstance(value, str) else float(value) if isinstance(value, int | float) else 0.0
 
@@ -261,7 +253,6 @@ _MAKERS: dict[str, tuple[str, Callable[[], Baseline]]] = {
     "first": ("the first option", lambda: Baseline("first", _first)),
     "last": ("the last option", lambda: Baseline("last", lambda values, rng: len(values) - 1)),
     "longest": ("the longest option", lambda: Baseline("longest", _longest)),
-    "shortest": ("the shortest option", lambda: Baseline("shortest", _shortest)),
     "even": ("equal shares of points; the middle of a range", Even),
     "refuse": ("a refusal to answer", Refuser),
     "oracle": ("the item's own ideal answer", Oracle),
