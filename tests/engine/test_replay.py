@@ -438,3 +438,12 @@ def test_calls_and_their_results_are_computed_again_and_a_changed_call_is_found(
     sealed(path, json.loads(json.dumps(rows).replace("look_up", "look_down")))
     with pytest.raises(Difference):
         check(path, tmp_path)
+
+
+def test_no_item_is_in_the_file(tmp_path):
+    played = sm.run("seceu", "baseline/random", limit=12, store=tmp_path / "s.db")
+    assert any("stories" in table.title for table in played.summary().tables)
+    export_bundle(played, tmp_path / "x.sociometer")
+    text = gzip.decompress((tmp_path / "x.sociometer").read_bytes()).decode()
+    assert not [one.item.id for one in played.episodes() if one.item.story[:40] in text]
+    assert run_command(["check", str(tmp_path / "x.sociometer")]) == 0

@@ -219,7 +219,7 @@ def test_an_option_in_a_note_is_code_that_no_line_breaks(tmp_path, official_data
         owner = Client(served.url)
         owner.post("/enter", {"token": served.app[TOKENS].make()})
         (run,) = sm.runs(store=tmp_path / "s.db")
-        assert '<code class="option">--shuffle</code> prevents this.' in owner.get(f"/run/{run.id}/").text
+        assert '<code class="typed">--shuffle</code> prevents this.' in owner.get(f"/run/{run.id}/").text
 
 
 def test_the_numbers_of_a_run_come_before_the_notes(owner, stored):

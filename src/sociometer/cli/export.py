@@ -6,7 +6,7 @@ import click
 
 from sociometer.api import write_runs
 from sociometer.cli.options import json_option, open_stored, runs_argument, store_option, told
-from sociometer.cli.output import option, tell
+from sociometer.cli.output import option, print_text, tell
 from sociometer.core.errors import UsageError, hint
 from sociometer.instruments import load
 from sociometer.reporting.progress import working
@@ -28,6 +28,8 @@ def _export(runs: tuple[str, ...], to: Path, store: StorePlace | None, as_json: 
             found = [engine.stored(run) for run in dict.fromkeys(runs)]
         wrote = write_runs(found, to)
     if "rows" in wrote:
+        if to.suffix == ".jsonl" and any(run.manifest.whose_items == "official" for run in found):
+            print_text(f"{to} has official items word for word, with their keys; .csv has none.", err=True)
         return tell(as_json, wrote, f"wrote {to} ({wrote['rows']} rows)")
     return tell(
         as_json, wrote, f"wrote {to}", f"root {wrote['root']}", f"others check it with: {hint('check', to.name)}"

@@ -119,7 +119,7 @@ def _rows_of(run: StoredRun) -> Iterator[BundledRow]:
             rows += 1
     run.require_whole(rows, stored)
     for task in run.tasks:
-        yield BundledSummary(task, run.summary(task))
+        yield BundledSummary(task, structs.replace(run.summary(task), tables=()))  # tables may quote items
 
 
 def _replies(events: Iterable[Event]) -> list[BundledReply]:
@@ -472,7 +472,7 @@ class _Replay:
                     name = f"{task}/{mine.name}" + (f" ({group})" if group else "")
                     said = f"{theirs.value} instead of {mine.value}" if mine.value != theirs.value else "not the same"
                     raise Difference(self._path, f"the summary differs: {name} is {said}.")
-            if not _same(made, given):
+            if not _same(made if given.tables else structs.replace(made, tables=()), given):
                 raise Difference(self._path, f"the summary of {task} differs in its tables, notes or series.")
 
     def _compare_looks(self, run: StoredRun, task: str, given: StoppingRecord | None) -> None:
