@@ -287,8 +287,9 @@ def test_the_agreement_of_reviewers_comes_from_filled_in_sheets(cli, server, tmp
     assert [one[1:4] for one in board["answers"]["rows"]] == [
         ["ok", 10, 0.7], ["wording", 10, 0.0], ["meaning", 10, 0.2], ["all raters agree", 10, 0.9],
     ]  # fmt: skip
-    kappa = next(one for one in board["agreement"]["rows"] if one[1] == "rater-1 and rater-2")
-    assert kappa[3] == pytest.approx((0.9 - 0.62) / (1 - 0.62), abs=1e-3)
+    (agreement,) = board["agreement"]["rows"]
+    alpha = 1 - 0.1 / (2 * 5 * 15 / (20 * 19))  # five of twenty labels are "meaning"
+    assert agreement[1:3] == ["Krippendorff's alpha (nominal)", pytest.approx(alpha, abs=1e-3)]
 
 
 def test_convert_needs_one_model_and_refuses_a_bad_row_before_it_sends_anything(cli, server, tmp_path):
