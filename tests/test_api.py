@@ -370,8 +370,8 @@ def test_whatever_takes_a_run_takes_its_name_its_subject_or_a_list(old_and_new, 
 def test_a_subject_with_runs_of_two_instruments_is_told_the_call_that_picks_one(old_and_new):
     with pytest.raises(UsageError, match="several runs fit 'baseline/random'") as raised:
         sm.get_run("baseline/random", store=old_and_new)
-    call = re.search(r"such as (sm\.get_run\(.*\))\.$", str(raised.value))[1]
-    assert eval(call, {"sm": sm}).subject == "baseline/random"
+    named = re.search(r"such as sm\.get_run\('(.*)', store='(.*)'\)\.$", str(raised.value))
+    assert sm.get_run(named[1], store=named[2]).subject == "baseline/random"
     assert sm.get_run("baseline/random", "sesi", store=old_and_new).record.name == "old"
 
 

@@ -49,7 +49,7 @@ class Chapter(Struct, frozen=True):
     figures: tuple[Figure, ...]
     notes: tuple[str, ...]
     caveat: str = ""
-    """What the instrument says must stand beside its numbers."""
+    """A warning from the instrument that is shown next to its numbers."""
     sample: bool = False
     """Whether it has only samples and rehearsals; these chapters come last and give no finding."""
 

@@ -66,8 +66,8 @@ def findings_table(instrument: str, figures: Sequence[PublishedFigure]) -> Table
 def ledger_table(papers: Mapping[str, Sequence[PublishedFigure]]) -> Table:
     """The ledgers of several instruments and our own findings in one table, for a file.
 
-    `count` says how many printed numbers, claims or findings a line stands for (`kind`), so that sums of it by `kind`
-    and `result` are the counts of `counts_sentence`.
+    A line covers `count` numbers, claims or findings (`kind`). The sums of `count` by `kind` and `result` are the
+    counts of `counts_sentence`.
     """
     rows = tuple((name, *line) for name, figures in papers.items() for line in _lines(figures))
     columns = ("instrument", "where", "what", "kind", "count", "printed", "recomputed", "result", "reason")
@@ -110,7 +110,7 @@ def counts_sentence(figures: Iterable[PublishedFigure]) -> str:
 
 
 def kind_of(figure: PublishedFigure) -> str:
-    """Whether a line of the ledger stands for numbers or claims of the paper, or for findings of ours."""
+    """What a line of the ledger is about: numbers or claims of the paper, or our own findings."""
     return "findings" if figure.finding else "claims" if figure.claim else "numbers"
 
 
