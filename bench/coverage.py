@@ -15,7 +15,6 @@ import numpy as np
 
 from sociometer.core.measure import Interval
 from sociometer.statistics.agreement import cohen_kappa
-from sociometer.statistics.calibration import calibrated_range, calibration_error
 from sociometer.statistics.correlation import correlation_contrast, pearson
 from sociometer.statistics.intervals import clustered_mean_interval
 from sociometer.statistics.measures import grouped_measures
@@ -284,14 +283,11 @@ def failures(rng: np.random.Generator, samples: int) -> Iterator[Row]:
 
 def others(rng: np.random.Generator, samples: int) -> Iterator[Row]:
     """Calibration, reliability, agreement, labels."""
-    inside, sure = [], []
+    sure = []
     for _ in range(max(50, samples // 2)):
         confidence = rng.uniform(0.25, 1.0, 60)
         right = (rng.random(60) < confidence) * 1.0
-        low, high = calibrated_range(confidence, draws=400)
-        inside.append(low <= calibration_error(confidence, right[None, :])[0] <= high)
         sure.append(holds(clustered_mean_interval(confidence - right, binary=False, scale=(-1, 1)), 0.0))
-    yield "calibration", "error of a calibrated subject in its range", inside, INTERVAL, ""
     yield "calibration", "confidence minus accuracy, 60 items", sure, INTERVAL, ""
     stories, parts, items = np.repeat(np.arange(10), 5), [], []
     for _ in range(samples):

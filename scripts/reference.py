@@ -33,7 +33,7 @@ SCORES = (
 SCORE_HEAD = "| task | column | its mean over items | unit | scale |\n| --- | --- | --- | --- | --- |\n"
 OPTION = re.compile(r"\n  (-\S*)[^\n]*(?:\n {8,}\S[^\n]*)*")
 """An option in a help text, with its first word and the lines that continue it."""
-EVERYWHERE = {"--store", "--json", "--format", "--quiet", "--no-project", "--help", "-h,"}
+EVERYWHERE = {"--store", "--json", "--format", "--quiet", "--help", "-h,"}
 """The first words of options that many commands share; the page explains them once."""
 
 PYTHON = {

@@ -69,7 +69,7 @@ def test_one_short_reply_does_not_open_the_gate():
 def test_a_limit_covers_all_runs_of_a_command_and_their_restarts(openai_server, key, tmp_path):
     models = [word for name in "abc" for word in ("--model", f"openai/{name}@{openai_server.url}#1")]
     where = ["--store", str(tmp_path / "s.db"), "--quiet"]
-    words = ["run", "sesi", *models, *where, "--limit", "8", "--max-requests", "20", "--no-project"]
+    words = ["run", "sesi", *models, *where, "--limit", "8", "--max-requests", "20"]
     for _ in range(3):
         assert run_command(words) == 3
         assert len(openai_server.received) == 20
@@ -83,7 +83,7 @@ def test_a_limit_also_counts_what_later_runs_of_the_command_have_spent(openai_se
     openai_server.fault_of = lambda number: Fault(status=400, message="no") if number <= 3 else Fault()
     models = [word for name in "ab" for word in ("--model", f"openai/{name}@{openai_server.url}#1")]
     where = ["--store", str(tmp_path / "s.db"), "--quiet"]
-    words = ["run", "sesi", *models, *where, "--limit", "8", "--max-requests", "14", "--no-project"]
+    words = ["run", "sesi", *models, *where, "--limit", "8", "--max-requests", "14"]
     for _ in range(2):
         assert run_command(words) == 3
         assert len(openai_server.received) == 14
@@ -108,7 +108,7 @@ def test_a_kill_near_the_limit_charges_no_request_that_was_not_sent(cap, ahead):
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_a_model_of_another_package_is_not_taken_for_free(tmp_path, monkeypatch, capsys):
     pytest.importorskip("inspect_ai", reason="the extra 'inspect' is not installed")
-    words = ["run", "sesi", "--limit", "2", "--store", str(tmp_path / "s.db"), "--no-project", "-o", "reply-tokens=9"]
+    words = ["run", "sesi", "--limit", "2", "--store", str(tmp_path / "s.db"), "-o", "reply-tokens=9"]
     words += ["--model", "inspect/mockllm/model", "--max-cost", "0.0000001"]
     assert run_command(words) == 2
     assert "the price of 'inspect/mockllm/model' is unknown" in capsys.readouterr().err
@@ -122,7 +122,7 @@ def test_a_model_of_another_package_is_not_taken_for_free(tmp_path, monkeypatch,
 def test_a_price_that_cannot_be_is_refused(tmp_path, monkeypatch, capsys, price):
     (tmp_path / "prices.toml").write_text(f'["openai/m"]\ninput = 1.0\noutput = {price}\nas_of = 2026-01-01\n')
     monkeypatch.setenv("SOCIOMETER_PRICES", str(tmp_path / "prices.toml"))
-    assert run_command(["run", "sesi", "--model", "baseline/random", "--limit", "1", "--no-project"]) == 2
+    assert run_command(["run", "sesi", "--model", "baseline/random", "--limit", "1"]) == 2
     assert "at least 0" in capsys.readouterr().err
 
 

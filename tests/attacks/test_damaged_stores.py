@@ -33,7 +33,7 @@ def whole(tmp_path_factory):
         server.fault_of = lambda number: Fault(status=400, message="no") if number == 2 else Fault()
         paid = ["--model", f"openai/m@{server.url}", "--name", "paid"]
         for words in (["sesi", *paid], ["seceu", "--model", "baseline/random", "--name", "free"]):
-            run_command(["run", *words, "--limit", "4", "--quiet", "--no-project", "--store", str(folder / "s.db")])
+            run_command(["run", *words, "--limit", "4", "--quiet", "--store", str(folder / "s.db")])
     with closing(sqlite3.connect(folder / "s.db")) as store:
         store.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     return folder / "s.db"

@@ -40,7 +40,7 @@ def test_a_name_that_is_no_function_is_told_in_one_sentence(name):
 
 
 def test_such_a_name_ends_a_command_without_a_traceback(capsys):
-    assert run_command(["run", "sesi", "--model", "python/..x:f", "--limit", "1", "--no-project"]) == 2
+    assert run_command(["run", "sesi", "--model", "python/..x:f", "--limit", "1"]) == 2
     assert capsys.readouterr().err.startswith("error: 'python/..x:f' is not a function")
 
 
@@ -73,7 +73,7 @@ def test_code_that_a_stored_run_names_runs_only_if_it_is_named_again(tmp_path, m
     (tmp_path / "of_others.py").write_text(CODE)
     words = ["--store", str(tmp_path / "s.db"), "--quiet"]
     model = ["--model", "python/of_others:reply", "--limit", "3", "--max-requests", "1", "--name", "theirs"]
-    assert run_command(["run", "sesi", *model, "--no-project", *words]) == 3
+    assert run_command(["run", "sesi", *model, *words]) == 3
     sys.modules.pop("of_others")
     (tmp_path / "ran").unlink()
     capsys.readouterr()
@@ -205,7 +205,7 @@ def test_a_long_line_of_a_log_is_refused(tmp_path, capsys, monkeypatch):
 
 def test_a_small_recording_cannot_fill_the_memory(tmp_path, capsys):
     (tmp_path / "r.jsonl.gz").write_bytes(gzip.compress(b'{"a": 1}\n' * (8 << 20), 9))
-    words = ["run", "sesi", "--limit", "1", "--store", str(tmp_path / "s.db"), "--no-project"]
+    words = ["run", "sesi", "--limit", "1", "--store", str(tmp_path / "s.db")]
     assert run_command([*words, "--model", f"recorded/{tmp_path}/r.jsonl.gz"]) == 2
     assert "more than 64 MB" in capsys.readouterr().err
 
@@ -242,7 +242,7 @@ def test_a_forged_time_or_instrument_is_damage_and_no_traceback(tmp_path, capsys
 
 
 def test_a_forged_label_cannot_clear_the_terminal(tmp_path, capsys):
-    assert run_command(["run", "sesi", "--model", "baseline/random", "--limit", "2", "--quiet", "--no-project",
+    assert run_command(["run", "sesi", "--model", "baseline/random", "--limit", "2", "--quiet",
                         "--store", str(tmp_path / "theirs.db")]) == 0  # fmt: skip
     forge(tmp_path / "theirs.db", subject="\x1b[2J\u202e")
     capsys.readouterr()
@@ -269,7 +269,7 @@ def test_a_stored_run_cannot_send_another_file_to_its_server(openai_server, key,
     (tmp_path / "script.txt").write_text("hello there\n" * 50)
     (tmp_path / "diary.txt").write_text("dear diary\n" * 50)
     judge = ["--role", f"simulator=openai/m@{openai_server.url}"]
-    words = ["--limit", "1", "--max-requests", "2", "--quiet", "--no-project", "--store", "s.db"]
+    words = ["--limit", "1", "--max-requests", "2", "--quiet", "--store", "s.db"]
     assert run_command(["run", "sage", "--model", "scripted/script.txt", *judge, *words]) == 3
     with closing(sqlite3.connect("s.db")) as store:
         columns = "id, instrument, subject, config_hash, name, created, manifest"
@@ -290,7 +290,7 @@ def test_code_is_recognised_also_with_spaces_around_it(tmp_path, monkeypatch, ca
     monkeypatch.chdir(tmp_path)
     (tmp_path / "of_others.py").write_text(CODE)
     (tmp_path / "script.txt").write_text("B\n" * 9)
-    words = ["--limit", "3", "--max-requests", "1", "--quiet", "--no-project", "--store", "s.db"]
+    words = ["--limit", "3", "--max-requests", "1", "--quiet", "--store", "s.db"]
     assert run_command(["run", "sesi", "--model", "scripted/script.txt", *words]) in (0, 3)
     with closing(sqlite3.connect("s.db")) as store:
         columns = "id, instrument, subject, config_hash, name, created, manifest"
@@ -368,7 +368,7 @@ def test_a_forged_text_of_a_copied_store_does_not_take_the_place_of_mine(place, 
 
 def test_a_forged_outcome_that_does_not_fit_its_item_is_damage_and_no_traceback(tmp_path, capsys):
     store = ["--store", str(tmp_path / "theirs.db")]
-    words = ["run", "seceu", "--model", "baseline/random", "--limit", "2", "--quiet", "--no-project", *store]
+    words = ["run", "seceu", "--model", "baseline/random", "--limit", "2", "--quiet", *store]
     assert run_command(words) == 0
     with closing(sqlite3.connect(tmp_path / "theirs.db")) as database:
         for *place, packed in database.execute("SELECT run, task, item, repeat, outcome FROM episode").fetchall():

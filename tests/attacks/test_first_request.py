@@ -46,7 +46,7 @@ def test_an_imported_run_takes_no_name_that_means_something_else(tmp_path, capsy
 
 
 def test_a_limit_on_the_size_of_files_is_named(tmp_path):
-    words = [sys.executable, "-m", "sociometer", "run", "sesi", "--model", "baseline/random", "--quiet", "--no-project"]
+    words = [sys.executable, "-m", "sociometer", "run", "sesi", "--model", "baseline/random", "--quiet"]
 
     def limited():
         resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))

@@ -28,7 +28,7 @@ def test_a_key_in_the_errors_of_a_batch_is_not_stored(tmp_path, monkeypatch, cap
     with OpenAIBatchServer() as server:
         server.whole_failure = {"code": "invalid_model", "message": f"no model for {PLAIN_KEY}"}
         where = ["--model", f"openai/m@{server.url}", "--batch", "--limit", "4", "--store", str(tmp_path / "s.db")]
-        assert run_command(["run", "sesi", *where, "--no-project"]) == 4
+        assert run_command(["run", "sesi", *where]) == 4
     assert PLAIN_KEY not in "".join(capsys.readouterr())
     assert_nowhere(tmp_path, PLAIN_KEY)
 
@@ -123,20 +123,18 @@ def test_another_package_is_not_asked_to_send_a_key_unencrypted(role, key):
     assert resolve_player(spec.replace("http:", "https:"), role, config)
 
 
-@pytest.mark.parametrize("of_project", [True, False], ids=["project file", "card"])
-def test_an_address_of_a_file_gets_no_key_of_another_package(of_project, key):
+def test_an_address_of_a_card_gets_no_key_of_another_package(key):
     spec = "inspect/curious/m@https://far.example/v1"
     config = RunConfig(instrument="sesi", subject=spec)
-    keys = KeyPolicy(frozenset(), of_project=frozenset(("subject",) if of_project else ()))
-    with pytest.raises(UsageError, match="--model MODEL@https://far" if of_project else "--key-variable NAME"):
-        resolve_player(spec, "subject", config, keys=keys)
+    with pytest.raises(UsageError, match="--key-variable NAME"):
+        resolve_player(spec, "subject", config, keys=KeyPolicy(frozenset()))
 
 
 def test_a_key_that_a_model_repeats_is_in_no_export(tmp_path, openai_server, key):
     openai_server.say = lambda body: f"B, because {key} and {base64.b64encode(key.encode()).decode()}"
     openai_server.fault_of = lambda number: Fault(400, f"no {key}") if number % 4 == 3 else None
     store = ["--store", str(tmp_path / "s.db")]
-    words = ["run", "sesi", "--model", f"openai/m@{openai_server.url}", "--limit", "9", "--no-project", *store]
+    words = ["run", "sesi", "--model", f"openai/m@{openai_server.url}", "--limit", "9", *store]
     assert run_command([*words, "-o", "retries=0"]) == 4
     for to in ("rows.jsonl", "rows.csv", "rows.parquet", "run.sociometer"):
         assert run_command(["export", "last", "--to", str(tmp_path / to), *store]) == 0

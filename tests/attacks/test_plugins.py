@@ -51,7 +51,7 @@ def installed(tmp_path, monkeypatch):
 
 
 def play(tmp_path, model="mine/x"):
-    words = ["run", "sesi", "--model", model, "--limit", "3", "--no-project"]
+    words = ["run", "sesi", "--model", model, "--limit", "3"]
     return run_command([*words, "--store", str(tmp_path / "s.db")])
 
 

@@ -40,7 +40,7 @@ def folder(path):
 def test_a_prompt_that_is_no_small_file_of_the_folder_is_refused(tmp_path, capsys, make):
     (tmp_path / "prompts" / "en").mkdir(parents=True)
     make(tmp_path / "prompts" / PROMPT)
-    words = ["run", "sesi", "--model", "baseline/random", "--limit", "1", "--no-project"]
+    words = ["run", "sesi", "--model", "baseline/random", "--limit", "1"]
     where = ["--prompts", str(tmp_path / "prompts"), "--store", str(tmp_path / "s.db")]
     assert run_command([*words, *where]) == 2
     said = capsys.readouterr().err

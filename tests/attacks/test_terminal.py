@@ -31,7 +31,7 @@ def test_a_port_that_cannot_be_is_a_usage_error(port, capsys):
 
 def one_sentence(arguments, **environment):
     """What a command that fails writes, in a process of its own: libraries write past `capsys`."""
-    words = ["-m", "sociometer", "run", "sesi", "--limit", "1", "--quiet", "--no-project", *arguments]
+    words = ["-m", "sociometer", "run", "sesi", "--limit", "1", "--quiet", *arguments]
     ended = forked.start(words, stdout=forked.PIPE, stderr=forked.PIPE, env=os.environ | environment)
     _, said = ended.communicate()
     lines = said.strip().splitlines()
@@ -61,7 +61,7 @@ def test_a_damaged_gguf_file_is_one_sentence(tmp_path, family, damage):
 @pytest.mark.parametrize("status", [400, 404, 500])
 def test_an_error_of_a_server_cannot_turn_or_clear_the_terminal(openai_server, key, tmp_path, capsys, status):
     openai_server.fault_of = lambda _: Fault(status=status, message="no \x1b[2J \x9b \u202e thing")
-    where = ["--model", f"openai/m@{openai_server.url}", "--store", str(tmp_path / "s.db"), "--no-project"]
+    where = ["--model", f"openai/m@{openai_server.url}", "--store", str(tmp_path / "s.db")]
     assert run_command(["run", "sesi", *where, "--limit", "2", "-o", "retries=0"]) in (2, 4)
     shown = "".join(capsys.readouterr())
     assert "thing" in shown

@@ -41,7 +41,7 @@ def test_a_longer_wait_stops_the_run_and_resume_continues_it(openai_server, key,
     openai_server.fault_of = lambda number: RATE_LIMIT._replace(headers=headers) if number >= after else None
     store = ["--store", str(tmp_path / "s.db")]
     words = ["run", "sesi", "--model", f"openai/m@{openai_server.url}", "--limit", "40", "--name", "slow", *store]
-    assert run_command([*words, "-o", "in-flight=8", "--no-project"]) == 3
+    assert run_command([*words, "-o", "in-flight=8"]) == 3
     said = capsys.readouterr().err
     assert f"{openai_server.url} asks to wait" in said
     assert "a run waits at most 10 min" in said
@@ -93,7 +93,7 @@ def test_a_batch_that_is_to_be_asked_for_later_is_kept(tmp_path, monkeypatch, ke
         plain, late = server.broken_poll, [True]
         server.broken_poll = lambda: _late(status) if late else plain()
         where = ["--model", f"openai/m@{server.url}", "--batch", "--limit", "6", "--store", str(tmp_path / "s.db")]
-        assert run_command(["run", "sesi", *where, "--name", "slow", "--no-project"]) == 3
+        assert run_command(["run", "sesi", *where, "--name", "slow"]) == 3
         assert "openai/m" in (said := capsys.readouterr().err)
         assert "a run waits at most 10 min" in said
         late.clear()

@@ -10,6 +10,9 @@ from servers.anthropic import AnthropicServer
 from servers.faults import Fault
 from servers.openai import OpenAIServer
 from sociometer.cli.main import run_command
+from sociometer.core.errors import UsageError
+from sociometer.core.server_fields import ServerFields
+from sociometer.models.keys import KeyPolicy
 
 FIELDS = ("-o", "body.top_k=20", "-o", 'body.chat_template_kwargs={"enable_thinking": false}')
 PRIVATE = ("-o", "header.X-Team=the blue team", "-o", "query.api-version=2024-10-21")
@@ -91,15 +94,13 @@ def test_models_without_a_server_refuse_fields(tmp_path, capsys):
     assert "need a model on a server" in capsys.readouterr().err
 
 
-def test_headers_do_not_go_to_a_server_that_only_the_project_names(tmp_path, capsys, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    with OpenAIServer() as server:
-        (tmp_path / "sociometer.toml").write_text(f'models = ["vllm/m@{server.url}#1"]\n')
-        words = ["run", "sesi", "--limit", "2", "--store", str(tmp_path / "s.db"), "--quiet"]
-        assert run_command([*words, *PRIVATE]) == 2
-        assert not server.received
-        assert "only to a server that this command names" in capsys.readouterr().err
-        assert run_command([*words, *FIELDS]) == 0
+def test_headers_do_not_go_to_a_server_that_the_command_does_not_name():
+    fields = ServerFields(headers={"X-Team": "blue"})
+    with pytest.raises(UsageError, match=r"only to a server that this command names.*--role judge=MODEL@https://far"):
+        KeyPolicy().check_fields(fields, "judge", "https://far.example/v1", "https://api.openai.com/v1")
+    KeyPolicy(frozenset(("judge",))).check_fields(
+        fields, "judge", "https://far.example/v1", "https://api.openai.com/v1"
+    )
 
 
 def test_the_store_and_exports_have_no_value_of_a_header(tmp_path, monkeypatch):

@@ -81,7 +81,7 @@ def test_files_are_each_evaluated_once_though_the_watch_is_killed_twice(tmp_path
     pytest.importorskip("xllamacpp", reason="the extra 'local' is not installed")
     store, folder = tmp_path / "s.db", tmp_path / "checkpoints"
     folder.mkdir()
-    common = ("-o", "answer=probability", "--limit", "2", "--store", store, "--quiet", "--no-project")
+    common = ("-o", "answer=probability", "--limit", "2", "--store", store, "--quiet")
     base = make_tiny_gguf(tmp_path / "base.gguf", 99)
     sm.run("sesi", f"local/{base}", answer="probability", limit=2, name="base", store=store)
     words = ("run", "sesi", "--watch", folder, "--against", "base", "--watch-steps", "6", *common)
@@ -144,7 +144,7 @@ def served(tmp_path):
 def words_of(server, store, *more, steps=10):
     return (
         "run", "sesi", "--watch", f"vllm/lora-{{step}}@{server.url}", "--against", "base", "--limit", "60",
-        "--store", store, "--no-project", "-o", "in-flight=2", "--watch-steps", steps, *more,
+        "--store", store, "-o", "in-flight=2", "--watch-steps", steps, *more,
     )  # fmt: skip
 
 
@@ -323,7 +323,7 @@ def test_other_weights_under_a_step_that_is_stored_are_named(tmp_path, when_idle
     sm.run("sesi", "baseline/random", answer="probability", limit=4, name="base", store=store)
     words = [
         "run", "sesi", "--watch", str(folder), "--against", "base", "--limit", "4", "-o", "answer=probability",
-        "--store", str(store), "--no-project", "--quiet",
+        "--store", str(store), "--quiet",
     ]  # fmt: skip
     make_tiny_gguf(folder / "step-10.gguf", 1)
     assert run_command(words) == 0
@@ -342,7 +342,7 @@ def test_what_is_deleted_before_its_turn_is_named(tmp_path, when_idle, monkeypat
     when_idle.append((folder / "step-7").rmdir)
     sm.run("sesi", "baseline/random", limit=4, name="base", store=tmp_path / "s.db")
     words = ["run", "sesi", "--watch", str(folder), "--against", "base", "--limit", "4"]
-    assert run_command([*words, "--store", str(tmp_path / "s.db"), "--no-project"]) == 4
+    assert run_command([*words, "--store", str(tmp_path / "s.db")]) == 4
     printed = capsys.readouterr()
     assert "step 7" in printed.err and "deleted before it was evaluated" in printed.err
     assert "No checkpoint was evaluated" in printed.out
@@ -351,7 +351,7 @@ def test_what_is_deleted_before_its_turn_is_named(tmp_path, when_idle, monkeypat
 def test_a_watch_ends_after_its_time(tmp_path, capsys):
     sm.run("sesi", "baseline/random", limit=4, name="base", store=tmp_path / "s.db")
     words = ["run", "sesi", "--watch", str(tmp_path), "--against", "base", "--limit", "4", "--watch-for", "0.2s"]
-    assert run_command([*words, "--store", str(tmp_path / "s.db"), "--no-project"]) == 4
+    assert run_command([*words, "--store", str(tmp_path / "s.db")]) == 4
     assert "No checkpoint was evaluated: none was found that loads in " in capsys.readouterr().out
 
 
@@ -376,7 +376,7 @@ def test_a_server_that_does_not_answer_is_named_soon(tmp_path, monkeypatch, caps
         hanging.listen()
         where = f"vllm/lora-{{step}}@http://127.0.0.1:{hanging.getsockname()[1]}/v1"
         words = ["run", "sesi", "--watch", where, "--against", "base", "--limit", "4", "--watch-for", "0.2s"]
-        assert run_command([*words, "--store", str(tmp_path / "s.db"), "--no-project"]) == 4
+        assert run_command([*words, "--store", str(tmp_path / "s.db")]) == 4
     assert "did not answer within 0.3 s. Waiting for it" in capsys.readouterr().err
 
 
@@ -417,7 +417,7 @@ def test_what_cannot_be_watched_is_refused(tmp_path, capsys, words, told):
             "sesi", "baseline/random", limit=None if "whole" in words else 6, name=words[-1], store=tmp_path / "s.db"
         )
     given = [word.replace("{tmp}", str(tmp_path)) for word in words]
-    assert run_command(["run", "sesi", *given, "--limit", "4", "--store", str(tmp_path / "s.db"), "--no-project"]) == 2
+    assert run_command(["run", "sesi", *given, "--limit", "4", "--store", str(tmp_path / "s.db")]) == 2
     assert told in capsys.readouterr().err
 
 

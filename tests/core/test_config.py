@@ -5,7 +5,7 @@ import hashlib
 import msgspec
 import pytest
 
-from sociometer.core.config import Caps, FieldContext, ProjectChoices, RunConfig, about_fields
+from sociometer.core.config import Caps, FieldContext, RunConfig, about_fields
 from sociometer.core.conversation import Sampling
 from sociometer.core.settings import Setting
 from sociometer.core.stopping import Until
@@ -18,7 +18,7 @@ FULL = RunConfig(
     key_variable="MY_KEY", insecure_http=True, timeout_seconds=9.0, sampling=Sampling(temperature=0.5),
     caps=Caps(max_cost=1.5), in_flight=7, on="ray://10.0.0.3:10001", replicas=2, retries=1, step_of="norms",
     command=("sociometer", "run", "/home/me"), name="mine", label="The label", cancel_batches=True,
-    until=Until("±3"), project=ProjectChoices("ab" * 32, ("models",)),
+    until=Until("±3"),
 )  # fmt: skip
 CONTEXT = FieldContext(
     (Setting("norm", "", "path"), Setting("more", "", "path", many=True)), {"judge": "Judge", "subject": "S"}
@@ -58,7 +58,7 @@ def test_no_path_no_address_and_no_key_is_published():
     assert changed(made) == {
         "subject": "The label", "roles": {"judge": "Judge"}, "data_folder": "", "prompts_folder": "", "base_url": "",
         "settings": {"orders": 4, "norm": "norm.csv", "more": ("1.csv", "2.csv")}, "key_variable": "", "command": (),
-        "insecure_http": False, "on": "ray", "project": None,
+        "insecure_http": False, "on": "ray",
     }  # fmt: skip
     text = msgspec.json.encode(made).decode()
     assert all(private not in text for private in ("/home", "10.0.0", "MY_KEY"))

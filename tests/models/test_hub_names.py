@@ -63,7 +63,7 @@ def hub(folder):
 
 
 def run(tmp_path, address, model, *more):
-    words = ["run", "sesi", "--model", model, "--limit", "2", "-o", "answer=probability", "--no-project", "--json"]
+    words = ["run", "sesi", "--model", model, "--limit", "2", "-o", "answer=probability", "--json"]
     # The package of the hub reads its address when it is imported: a process of its own.
     environment = {**os.environ, "HF_ENDPOINT": address, "HF_HOME": str(tmp_path / "hf"), "SOCIOMETER_DEVICE": "cpu"}
     environment.pop("HF_HUB_OFFLINE", None)

@@ -133,12 +133,9 @@ def test_the_next_turn_of_a_dialogue_goes_to_the_same_server(three):
     assert all(len(ports) == 1 for ports in homes.values())
 
 
-def test_a_project_file_names_several_servers_and_the_command_says_which(tmp_path, three, monkeypatch, capsys):
-    (tmp_path / "sociometer.toml").write_text(f'models = ["{spec(three)}"]\n')
-    monkeypatch.chdir(tmp_path)
-    assert run_command(["run", "sesi", "--limit", "12", "--store", "s.db"]) == 0
-    said = capsys.readouterr().err
-    assert all(f"127.0.0.1:{server.port}" in said for server in three)
+def test_a_command_spreads_its_items_over_several_servers(tmp_path, three):
+    words = ["run", "sesi", "--model", spec(three), "--limit", "12", "--store", str(tmp_path / "s.db")]
+    assert run_command(words) == 0
     assert sum(server.served for server in three) == 12
     assert min(server.served for server in three) > 0
 

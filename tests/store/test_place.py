@@ -74,13 +74,6 @@ def test_the_password_is_neither_printed_nor_stored(postgres, capsys, monkeypatc
         assert SECRET not in json.dumps(record.manifest.config.command)
 
 
-def test_a_project_file_cannot_name_a_database(tmp_path, monkeypatch, capsys):
-    (tmp_path / "sociometer.toml").write_text('store = "postgresql://elsewhere/lab"\n')
-    monkeypatch.chdir(tmp_path)
-    assert run_command(["runs"]) == 2
-    assert "give the address of a database on the command line" in capsys.readouterr().err
-
-
 def test_a_study_needs_a_file(capsys):
     words = ["study", "create", "seceu", "--name", "x", "--store", "postgresql://ann@db/lab"]
     assert run_command(words) == 2

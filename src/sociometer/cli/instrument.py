@@ -22,7 +22,6 @@ from sociometer.cli.options import (
     told,
 )
 from sociometer.cli.output import Display, TableCommand, display_options, print_result, print_text
-from sociometer.cli.project import project_option, with_defaults
 from sociometer.core.card import Card, CommandCard, SharedOptions
 from sociometer.core.errors import ExitCode, UsageError, hint, unknown
 from sociometer.core.instrument import Result
@@ -81,7 +80,7 @@ def instrument_command(card: Card, command: CommandCard) -> click.Command:
     """The command of one instrument, with its own options and, if it plays items, those of `run`."""
     settings = _own_settings(card, command)
     own = setting_options(command.option) + setting_options(settings)
-    shared = [*_heeded(command), store_option(), project_option(), *display_options(), quiet_option()]
+    shared = [*_heeded(command), store_option(), *display_options(), quiet_option()]
     # An option of the command's own replaces the shared one of the same name.
     taken = {word for param in own for word in param.opts}
     params = own + [param for param in shared if taken.isdisjoint(param.opts)]
@@ -89,14 +88,8 @@ def instrument_command(card: Card, command: CommandCard) -> click.Command:
     def call(display: Display, quiet: bool = False, **values: Any) -> int:
         return _call(card, command, settings, quiet, display, values)
 
-    completed = with_defaults(call, card.name)
-
-    def complete(**values: Any) -> Any:
-        # Defaults of a project apply to commands that play, which have every option of `run`, listed or not.
-        return completed(**{**(_run_defaults() if command.plays else {}), **values})
-
     kind = PlayCommand if command.plays else TableCommand
-    made = kind(command.verb, callback=complete, params=params, help=command.help)
+    made = kind(command.verb, callback=call, params=params, help=command.help)
     made.json_beside_files = True
     return made
 

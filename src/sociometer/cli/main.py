@@ -55,11 +55,7 @@ class Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name in COMMANDS:
             command = import_module(f"sociometer.cli.{_MODULES.get(cmd_name, cmd_name)}").command
-            if not isinstance(command, click.Command):
-                return None
-            from sociometer.cli.project import with_project
-
-            return with_project(command)
+            return command if isinstance(command, click.Command) else None
         if cmd_name in _instruments():
             from sociometer.cli.instrument import instrument_group
 

@@ -13,7 +13,6 @@ from click.core import ParameterSource
 from msgspec import structs
 
 from sociometer.cli.output import Number, TableCommand, display_options, option, print_text
-from sociometer.cli.project import project_option, with_project
 from sociometer.core.card import Card
 from sociometer.core.config import Caps, RunConfig, model_label
 from sociometer.core.conversation import SUBJECT
@@ -25,7 +24,6 @@ from sociometer.core.settings import Setting, Settings
 from sociometer.core.sheets import folder_for
 from sociometer.core.task import StoppingRule
 from sociometer.engine.engine import Engine, Listener
-from sociometer.engine.project import Completed
 from sociometer.engine.run_options import CAPS_COVER, OPTIONS, RunOption, RunOptions, make_config
 from sociometer.instruments import card_of, load
 from sociometer.store.place import StorePlace, default_path, parse_place, without_passwords
@@ -54,10 +52,7 @@ def json_option() -> click.Option:
 
 def store_option() -> click.Option:
     """`--store`, for commands that read or write runs."""
-    text = (
-        "Store file, or postgresql://USER@HOST/DATABASE [default: SOCIOMETER_STORE, then sociometer.toml, then the file"
-        " in your data folder]."
-    )
+    text = "Store file, or postgresql://USER@HOST/DATABASE [default: SOCIOMETER_STORE, then a file in your data folder]"
     return option(
         "--store", text, type=store_place, metavar="FILE|URL", envvar="SOCIOMETER_STORE", default=None,
         callback=_remember_store,
@@ -71,9 +66,8 @@ def _remember_store(ctx: click.Context, param: click.Parameter, value: StorePlac
 
 
 def stored_command(name: str, callback: Callable[..., Any], text: str, *params: click.Parameter) -> click.Command:
-    """A command of a group that works on the store: also with `--store`, `--json` and the defaults of a project."""
-    every = [*params, store_option(), json_option()]
-    return with_project(click.Command(name, callback=callback, params=every, help=text))
+    """A command of a group that works on the store: also with `--store` and `--json`."""
+    return click.Command(name, callback=callback, params=[*params, store_option(), json_option()], help=text)
 
 
 def store_path(given: StorePlace | None) -> StorePlace:
@@ -243,7 +237,7 @@ def shared_options() -> list[click.Parameter]:
     """The options of `run` that every instrument has; every command that plays can have them."""
     text = "Tracker to hand the scores to, if it is installed; repeat for several."
     log = option("--log-to", text, multiple=True, type=click.Choice(("tensorboard", "wandb", "mlflow")))
-    return [*run_options(), dry_run_option(), *watch_options(), quiet_option(), log, store_option(), project_option(),
+    return [*run_options(), dry_run_option(), *watch_options(), quiet_option(), log, store_option(),
             *display_options()]  # fmt: skip
 
 
@@ -339,11 +333,8 @@ def run_config(card: Card, subject: str, values: Mapping[str, Any], settings: Ma
     """The configuration that the options of `run` describe."""
     options = {name: values[name] for name in RunOptions.__annotations__ if name in values}
     config = make_config(card, subject, **{**options, "roles": parse_roles(values["roles"]), "settings": settings})
-    project: Completed | None = values.get("project")
-    own = project.of_run(card, (subject,) if subject else values["models"], values["label"]) if project else {}
-    return structs.replace(
-        config, command=("sociometer", *(_HEADER.sub(r"\1…", without_passwords(word)) for word in sys.argv[1:])), **own
-    )
+    command = ("sociometer", *(_HEADER.sub(r"\1…", without_passwords(word)) for word in sys.argv[1:]))
+    return structs.replace(config, command=command)
 
 
 def caps(values: Mapping[str, Any]) -> Caps:

@@ -20,7 +20,6 @@ from sociometer.cli.options import (
     told,
 )
 from sociometer.cli.output import Display, Group, TableCommand, display_options, option, print_result, print_text
-from sociometer.cli.project import with_project
 from sociometer.cli.run import exit_code, show_plan
 from sociometer.core.card import Card
 from sociometer.core.config import RunConfig
@@ -335,7 +334,7 @@ _TABLES = TableCommand(
 
 command = Group(
     "paper",
-    commands=[with_project(_TABLES), REPRODUCE, with_project(REPLICATE)],
+    commands=[_TABLES, REPRODUCE, REPLICATE],
     help="Fill the tables and figures of an instrument's paper from your runs, recompute its published figures, or run"
     " its models again.",
 )

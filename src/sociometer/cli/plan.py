@@ -3,7 +3,6 @@
 from typing import Any
 
 from sociometer.cli.output import Number, option
-from sociometer.cli.project import with_defaults
 from sociometer.cli.run import RunCommand, fixed_parameters, play
 
 _DETECT = option(
@@ -33,7 +32,7 @@ def _plan(**values: Any) -> int:
 
 command = PlanCommand(
     "plan",
-    callback=with_defaults(_plan),
+    callback=_plan,
     params=[*fixed_parameters(), _DETECT],
     help="Show what 'run' with the same options would ask, cost and detect, estimated by playing a few items with a"
     " baseline. Nothing is sent.",

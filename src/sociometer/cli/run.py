@@ -20,7 +20,6 @@ from sociometer.cli.options import (
     shared_options,
 )
 from sociometer.cli.output import SCREEN, Display, print_text
-from sociometer.cli.project import with_defaults
 from sociometer.cli.watch import Watch, seconds_of, series_of
 from sociometer.core.card import Card
 from sociometer.core.config import Caps, RunConfig, check_number
@@ -477,10 +476,9 @@ def _total(rows: list[tuple[str, RoleEstimate]]) -> list[str]:
 
 command = RunCommand(
     "run",
-    callback=with_defaults(play),
+    callback=play,
     params=fixed_parameters(),
     help="Run instruments on models. To continue an unfinished run, repeat the command or use 'resume'; stored replies"
     " are not paid for again. For your own server or function without a #REVISION in its name, only 'resume' continues"
-    " it. For a training, use --watch FOLDER --against RUN: it evaluates each checkpoint as it appears."
-    " Reads defaults from sociometer.toml in the working folder.",
+    " it. For a training, use --watch FOLDER --against RUN: it evaluates each checkpoint as it appears.",
 )

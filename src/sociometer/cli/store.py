@@ -11,7 +11,6 @@ from sociometer.cli.options import (
     stored_command,
 )
 from sociometer.cli.output import Display, Group, TableCommand, confirm, display_options, option, tell
-from sociometer.cli.project import with_project
 from sociometer.core.errors import UsageError
 from sociometer.core.words import counted
 from sociometer.reporting.progress import track
@@ -99,13 +98,11 @@ command = Group(
             help="Copy the store FROM into the store TO, which keeps its own contents; each is a file or"
             " postgresql://USER@HOST/DATABASE. Runs in progress continue.",
         ),
-        with_project(
-            TableCommand(
-                "rescore",
-                callback=_rescore,
-                params=[runs_argument(required=True), store_option(), *display_options()],
-                help="Recompute the scores of RUN… from stored outcomes. Calls no model and reads no data file.",
-            )
+        TableCommand(
+            "rescore",
+            callback=_rescore,
+            params=[runs_argument(required=True), store_option(), *display_options()],
+            help="Recompute the scores of RUN… from stored outcomes. Calls no model and reads no data file.",
         ),
         stored_command("rename", _rename, "Give RUN the name NAME, to use in place of its id.",
             click.Argument(["run"]), click.Argument(["name"])),

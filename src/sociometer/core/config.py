@@ -51,16 +51,6 @@ class Caps(Struct, frozen=True, omit_defaults=True):
         return structs.replace(other, **{name: cap for name, cap in structs.asdict(self).items() if cap is not None})
 
 
-class ProjectChoices(Struct, frozen=True, omit_defaults=True):
-    """The parts of `sociometer.toml` that a run used: the file's checksum and the names."""
-
-    sha256: str
-    used: tuple[str, ...] = ()
-    """For example `models`, `roles.judge`, `caps.max-cost`."""
-    unconfirmed: tuple[str, ...] = ()
-    """Roles whose server only the project file names; they send a key only to the preset's host."""
-
-
 class FieldContext(Struct, frozen=True):
     """What a function of a field may use besides the configuration."""
 
@@ -203,8 +193,6 @@ class RunConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The name of the subject in tables and pages; empty means the model's name."""
     until: Annotated[Until | None, CHOICE.but(counted=lambda config, context: config.until or UNSET)] = None
     """When the run stops before all items are played; None means that it does not."""
-    project: Annotated[ProjectChoices | None, PRIVATE.but(inspect=True)] = None
-    """The parts that came from `sociometer.toml`; None if there are none."""
 
     def __post_init__(self) -> None:
         check_number("--repeats", self.repeats, 1)

@@ -43,7 +43,7 @@ def called(*, python: bool = False) -> Iterator[None]:
 
 
 def use_store(store: str, *options: str) -> None:
-    """Add to the hints that follow what the user gave to find the store: `--store`, `--no-project`."""
+    """Add to the hints that follow what the user gave to find the store: `--store`."""
     if (known := _caller.get()) is not None:
         _caller.set(_Caller(known.python, store or known.store, (*known.options, *options)))
 

@@ -33,16 +33,14 @@ class Key(Struct, frozen=True):
 class KeyPolicy(Struct, frozen=True):
     """Which key may be sent to which server, for all roles of a run.
 
-    A stored run, an instrument's card or a project file may come from somebody else: a server that only they name gets
-    no key, unless it is the provider's own. Over plain HTTP no key goes to another machine.
+    A stored run or an instrument's card may come from somebody else: a server that only they name gets no key, unless
+    it is the provider's own. Over plain HTTP no key goes to another machine.
     """
 
     named: frozenset[str] = frozenset((SUBJECT,))
     """The roles whose server the user names in this command."""
     variables: Mapping[str, str] = {}
     """The environment variables with the keys, by role; the provider's own if there is none."""
-    of_project: frozenset[str] = frozenset()
-    """The roles whose server only the project file names."""
     insecure_http: bool = False
     """Whether keys may be sent over plain HTTP to other machines."""
     stored: bool = False
@@ -50,10 +48,9 @@ class KeyPolicy(Struct, frozen=True):
 
     @classmethod
     def of_command(cls, config: RunConfig) -> "KeyPolicy":
-        """For a command: the user names the subject and the roles, except for those that the project file names."""
-        unconfirmed = frozenset(config.project.unconfirmed if config.project is not None else ())
+        """For a command: the user names the subject and the roles."""
         variables = {SUBJECT: config.key_variable} if config.key_variable else {}
-        return cls(frozenset((SUBJECT, *config.roles)) - unconfirmed, variables, unconfirmed, config.insecure_http)
+        return cls(frozenset((SUBJECT, *config.roles)), variables, config.insecure_http)
 
     @classmethod
     def of_stored_run(cls, config: RunConfig, again: Mapping[str, str]) -> "KeyPolicy":
@@ -82,9 +79,10 @@ class KeyPolicy(Struct, frozen=True):
         """
         known = self.stored or role in self.named or origin(base_url) == origin(home)
         if (fields.headers or fields.query) and not known:
+            again = f"--model MODEL@{base_url}" if role == SUBJECT else f"--role {role}=MODEL@{base_url}"
             raise UsageError(
                 f"-o header and -o query are sent only to a server that this command names, not to {origin(base_url)};"
-                f" {self._name_the_server(role, base_url)}."
+                f" give its address on the command line: {again}."
             )
         for name, value in (*fields.headers.items(), *fields.query.items(), *fields.body.items()):
             if without_secrets(str(value)) != str(value):
@@ -97,12 +95,10 @@ class KeyPolicy(Struct, frozen=True):
         """
         key, server = self._belonging(role, base_url, "", ""), origin(base_url)
         if base_url and role not in self.named:
-            name = self._name_the_server(role, base_url) if role in self.of_project else (
-                f"add --key-variable {_of(role)}NAME, with the environment variable of the key that may be sent there"
-            )  # fmt: skip
             raise UsageError(
                 f"this command does not name the address {server or base_url}, and the model's package could send any"
-                f" of your keys there; {name}."
+                f" of your keys there; add --key-variable {_of(role)}NAME, with the environment variable of the key"
+                " that may be sent there."
             )
         if self._is_unsafe(server):
             raise UsageError(
@@ -127,15 +123,8 @@ class KeyPolicy(Struct, frozen=True):
             )
         if server == origin(home):
             return Key(own)
-        withheld, where = "no key was sent, because", f"the address {server}; to send your key to this server,"
-        if role in self.of_project:
-            name = self._name_the_server(role, base_url)
-            return Key("", f"{withheld} only sociometer.toml names {where} {name}.")
-        return Key("", f"{withheld} this command does not name {where} add --key-variable {_of(role)}{own}.")
-
-    def _name_the_server(self, role: str, base_url: str) -> str:
-        again = f"--model MODEL@{base_url}" if role == SUBJECT else f"--role {role}=MODEL@{base_url}"
-        return f"give its address on the command line: {again}"
+        why = f"no key was sent, because this command does not name the address {server}"
+        return Key("", f"{why}; to send your key to this server, add --key-variable {_of(role)}{own}.")
 
     def _is_unsafe(self, server: str) -> bool:
         there = urlsplit(server)

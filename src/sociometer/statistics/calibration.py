@@ -1,22 +1,18 @@
-"""Calibration of answers that were read from probabilities: Brier score, overconfidence, calibration error."""
+"""Calibration of answers that were read from probabilities: Brier score and overconfidence."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-import numpy as np
 from msgspec import Struct, structs
 
 from sociometer.core.measure import Measure, Summary
 from sociometer.core.task import Forecast, Item, RunView
 from sociometer.core.words import grouped
-from sociometer.statistics.intervals import SEED, Floats
 from sociometer.statistics.measures import Observation, mean_measure
 
-BINS = 10
-BRIER, OVERCONFIDENCE, ERROR, BY_TEXT, TEXT_BRIER, MASS = (
+BRIER, OVERCONFIDENCE, BY_TEXT, TEXT_BRIER, MASS = (
     "Brier score",
     "Confidence minus accuracy",
-    "Calibration error",
     "Accuracy by option text",
     "Brier score by option text",
     "Probability of a letter",
@@ -67,39 +63,7 @@ def _measures(members: Sequence[tuple[Item, Forecast]], group: dict[str, str]) -
     measures = [
         mean(BRIER, lambda one: one.brier, high=2.0),
         mean(OVERCONFIDENCE, lambda one: one.confidence - one.right, low=-1.0),
-        _error(members, group),
     ]
     if any(forecast.text_right is not None for _, forecast in members):
         measures += [mean(BY_TEXT, lambda one: one.text_right), mean(TEXT_BRIER, lambda one: one.text_brier, high=2.0)]
     return [*measures, mean(MASS, lambda one: one.letter_mass)]
-
-
-def _error(members: Sequence[tuple[Item, Forecast]], group: dict[str, str]) -> Measure:
-    confidence = np.array([forecast.confidence for _, forecast in members])
-    right = np.array([float(forecast.right) for _, forecast in members])
-    low, high = calibrated_range(confidence)
-    items = len({item.id for item, _ in members})
-    note = f"{BINS} bins; a perfectly calibrated subject has {low:.3f} to {high:.3f} on these items"
-    return Measure(ERROR, float(calibration_error(confidence, right[None, :])[0]), group, items=items, note=note)
-
-
-def calibration_error(confidence: Floats, right: Floats) -> Floats:
-    """Expected calibration error of each row of `right` (draws × answers).
-
-    Σ_b (n_b / n) |share right in bin b − mean confidence in bin b|, over ten bins of equal width of the confidence
-    (Naeini, Cooper and Hauskrecht 2015; Guo et al. 2017). It is above zero even for a perfectly calibrated subject,
-    because the share right in a bin differs from its expectation; so it has no interval, but `calibrated_range`.
-    """
-    bins = np.eye(BINS)[np.minimum((confidence * BINS).astype(np.int64), BINS - 1)]
-    return np.asarray(np.abs((right - confidence) @ bins).sum(axis=1) / confidence.size, dtype=np.float64)
-
-
-def calibrated_range(confidence: Floats, draws: int = 2000) -> tuple[float, float]:
-    """The central 95 % of the calibration errors of a perfectly calibrated subject with these confidences.
-
-    Reference: Bröcker, J., and Smith, L. A. (2007). Increasing the reliability of reliability diagrams. Weather and
-    Forecasting 22.
-    """
-    right = np.random.default_rng(SEED).random((draws, confidence.size)) < confidence
-    low, high = np.quantile(calibration_error(confidence, right.astype(np.float64)), (0.025, 0.975))
-    return float(low), float(high)

@@ -97,7 +97,7 @@ def _without_password(url: str) -> str:
 
 
 def default_path() -> Path:
-    """The path of the store if --store, SOCIOMETER_STORE and the project file give none."""
+    """The path of the store if neither --store nor SOCIOMETER_STORE gives one."""
     from platformdirs import user_data_path
 
     return user_data_path("sociometer", appauthor=False) / "sociometer.db"
