@@ -209,9 +209,9 @@ def test_alpha_is_one_step_away_in_python(studied):
     assert (task.alpha.subjects, task.alpha.interval.method) == (PEOPLE, "Feldt")
     with pytest.raises(NotFound, match=r"none of \.tasks are 'feelings': sesi/questions of people \(spring"):
         found["feelings"]
-    distance = [structs.replace(one, difficulty=None) for one in task.items]  # a scale without right and wrong
+    distance = [structs.replace(one, share_right=None) for one in task.items]  # a scale without right and wrong
     without = raw_items([structs.replace(task, items=tuple(distance))])
-    assert [*found.items.columns] == [*without.columns[:5], "difficulty", *without.columns[5:]]
+    assert [*found.items.columns] == [*without.columns[:5], "share right (p)", *without.columns[5:]]
 
 
 def test_the_reliability_of_people_leaves_out_who_did_not_answer_every_item():

@@ -41,6 +41,12 @@ def test_discrimination_equals_psych_r_drop():
     assert [entry.discrimination for entry in found] == pytest.approx(expected, abs=1e-7)
 
 
+def test_the_share_right_of_an_item_is_high_where_it_is_easy():
+    table = [[1, 0], [1, 0], [1, 1], [0, 0]]
+    assert [one.share_right for one in item_statistics(table, ["easy", "hard"])] == [0.75, 0.25]
+    assert [one.share_right for one in item_statistics(table, ["easy", "hard"], top=None)] == [None, None]
+
+
 def test_too_few_subjects_say_so():
     found = cronbach_alpha(ATTITUDE[:4])
     assert found.value is None

@@ -122,7 +122,7 @@ class ItemStatistics(Struct, frozen=True):
 
     item: str
     mean: float
-    difficulty: float | None
+    share_right: float | None
     discrimination: float | None
     subjects: int
     concerns: tuple[str, ...] = ()
@@ -131,8 +131,8 @@ class ItemStatistics(Struct, frozen=True):
 def item_statistics(table: ArrayLike, items: Sequence[str], *, top: float | None = 1.0) -> list[ItemStatistics]:
     """Statistics of every item from subjects × items, with values from 0 to `top`; None is a scale without a top.
 
-    Difficulty is 1 − mean/top; None without a top. Discrimination is the correlation of the item with the total of the
-    other items (corrected item-total correlation); None for too few subjects, or without variation.
+    The share right (p) is mean/top; None without a top. Discrimination is the correlation of the item with the total of
+    the other items (corrected item-total correlation); None for too few subjects, or without variation.
     Reference: Allen, M. J., and Yen, W. M. (1979). Introduction to Measurement Theory, chapter 6.
     """
     scores = np.asarray(table, dtype=np.float64)
@@ -150,8 +150,7 @@ def item_statistics(table: ArrayLike, items: Sequence[str], *, top: float | None
         mean, discrimination = float(means[index]), r if known else None
         share = mean / top if top else None
         concerns = _concerns(share, discrimination, subjects, index in reversed_items)
-        difficulty = None if share is None else 1 - share
-        found.append(ItemStatistics(item, mean, difficulty, discrimination, subjects, concerns))
+        found.append(ItemStatistics(item, mean, share, discrimination, subjects, concerns))
     return found
 
 
