@@ -298,6 +298,8 @@ def test_the_error_about_an_open_study_names_the_study(tmp_path):
     (["sesi", "--task", "recall"], "'recall' is not for people"),
     (["sage", "--task", "rejudge"], "tasks of sage for people: dialogue, hard-talks, talk"),
     (["socialeval", "--task", "inside"], "'inside' is not for people"),
+    (["seceu", "--set", "shufle=true"], "unknown setting 'shufle'; did you mean '--set shuffle=true'?"),
+    (["sesi", "seceu", "--set", "shufle=true"], "unknown setting 'shufle'; did you mean '--set shuffle=true'?"),
 ])  # fmt: skip
 def test_a_study_that_could_give_no_score_is_refused(words, said, tmp_path, capsys):
     assert run_command(["study", "create", *words, "--name", "spring", "--store", str(tmp_path / "s.db")]) == 2

@@ -22,7 +22,7 @@ from sociometer.cli.view import place_options, who_can_open
 from sociometer.core.card import Card
 from sociometer.core.config import RunConfig, provider_of
 from sociometer.core.conversation import SUBJECT, Exchange, with_new_messages
-from sociometer.core.errors import DataError, ExitCode, NotFound, StoreError, UsageError, hint
+from sociometer.core.errors import DataError, ExitCode, NotFound, StoreError, UsageError, hint, unknown
 from sociometer.core.language import ENGLISH, language_of, written_in
 from sociometer.core.measure import Cell, Table
 from sociometer.core.words import counted, lowered
@@ -36,6 +36,7 @@ from sociometer.results.participants import Scores, participants_table
 from sociometer.results.people_needed import people_needed
 from sociometer.results.study_tables import write_study
 from sociometer.statistics.formatting import number
+from sociometer.store.person_questions import refuse_joined
 from sociometer.store.place import StorePlace, file_of
 from sociometer.store.store import Store
 from sociometer.store.studies import (
@@ -64,6 +65,8 @@ _ASKED_ONCE = {"orders", "votes"}
 def _create(instruments: tuple[str, ...], name: str, store: StorePlace | None, as_json: bool, **given: Any) -> None:
     if not name or "." in name:
         raise UsageError(f"--name must consist of letters, digits, '-' and '_', not '{name}'.")
+    for written in given["asks"]:
+        refuse_joined(written)
     cards = list(map(card_of, dict.fromkeys(instruments)))
     talks = _with_whom(cards, given)
     first, *further = (_config(card, cards, name, given, model) for card in cards for model in talks or (PERSON,))
@@ -101,9 +104,10 @@ def _create(instruments: tuple[str, ...], name: str, store: StorePlace | None, a
         book.create(study)
     tell(
         as_json,
-        {"study": name, "items": counts, "quota": study.quota, "minutes": study.minutes},
+        {"study": name, "items": counts, "quota": study.quota, "minutes": study.minutes, "asks": study.asked},
         f"Study {name}: {'; '.join(told)} for each of at most {study.quota:,} participants, in about {study.minutes}"
         f" minutes. Open it with: {hint('study open', name)}",
+        *([f"Questions about the person: {'; '.join(map(str, study.asked))}"] if study.asks else ()),
         *filter(None, (*alone, _missing_texts(study))),
     )
 
@@ -164,6 +168,9 @@ def _config(card: Card, cards: Sequence[Card], name: str, given: Mapping[str, An
 
     known = {setting.name for setting in card.setting}
     chosen = own(_pairs("--set", given["settings"]), "setting")
+    for key in chosen.keys() - known:
+        every = {one.name for other in cards for one in other.setting}
+        raise unknown("setting", key, every, written=f"--set {{}}={chosen[key]}")
     settings = {**dict.fromkeys(_ASKED_ONCE & known, "1"), **chosen}
     if "language" in known:
         if settings.setdefault("language", given["language"]) != given["language"]:
