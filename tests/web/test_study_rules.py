@@ -351,10 +351,20 @@ def test_the_place_on_the_norm_is_shown_to_the_participant(tmp_path):
         person.answer_all()
         text = person.page().text
         place = place_of(sm.get_run(opened.run_of(person), store=opened.path).summary())
-        assert f"Your EQ is {place['eq']}: better than {place['percent']} % of the 20 people in the norm." in plain(
-            text
-        )
-        assert place["bounds"] and f"might be {place['bounds']} (95 % interval)" in plain(text)
+        assert f"Your EQ is {place['eq']} (95 % interval: {place['bounds']}): better than " in plain(text)
+        shown = f"{place['percent']} % (95 % interval: {place['share']} %) of the 20 people in the norm."
+        assert shown in plain(text)
+
+
+@pytest.mark.parametrize("options", [("--limit", "9"), ("--set", "shuffle=true")])
+def test_no_place_is_shown_for_few_stories_or_another_order_than_the_people_of_the_norm_saw(tmp_path, options):
+    norm = made_norm(tmp_path)
+    with OpenStudy(tmp_path / "s.db", "seceu", "--shows", "place", "--set", f"norm={norm}", *options) as opened:
+        person = opened.person().join()
+        person.answer_all()
+        summary, text = sm.get_run(opened.run_of(person), store=opened.path).summary(), plain(person.page().text)
+    assert summary.measure("eq").value and place_of(summary) == {}
+    assert "Your result How far your points are" in text and "EQ" not in text and "people in the norm" not in text
 
 
 def made_norm(folder):

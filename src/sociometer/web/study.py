@@ -23,6 +23,7 @@ from sociometer.core.settings import Settings
 from sociometer.results.participants import Scores, participants_table
 from sociometer.results.study_tables import sheet_of, study_tables
 from sociometer.statistics.formatting import estimate, interval_text, number
+from sociometer.statistics.norms import ONLY_SHUFFLED
 from sociometer.store.erasing import Withdrawing, finish_withdrawals
 from sociometer.store.store import Store
 from sociometer.store.studies import (
@@ -333,7 +334,7 @@ async def end_page(request: web.Request) -> web.StreamResponse:
     summaries = await asyncio.to_thread(seats.summaries, participant) if study.shows != "nothing" else []
     named = {name: one.results for name, one in request.app[TEXTS].items()}
     lines = [
-        (named[instrument][label], known, measure, made.series.get("norm", {}).get(f"{known.name}_mean", known.human))
+        (named[instrument][label], known, measure, known.human)
         for instrument, task, made in summaries
         for known in request.app[CARDS][instrument].measures_of(task)
         if (label := f"{task}.{known.name}") in named[instrument]
@@ -370,15 +371,20 @@ async def answer_after(request: web.Request) -> web.StreamResponse:
 
 
 def place_of(summary: Summary) -> dict[str, int | str]:
-    """The EQ, its bounds, and the percent of the norm's people with a worse one; empty without a norm or a score."""
-    norm, eq, percentile = summary.series.get("norm"), summary.find("eq"), summary.find("percentile")
-    if norm is None or eq is None or eq.value is None or percentile is None or percentile.value is None:
+    """The EQ and the percent of the norm's people with a worse one, with their bounds.
+
+    Empty without a norm, with too few stories for bounds, and if the people of the norm saw another order.
+    """
+    norm, found = summary.series.get("norm"), [summary.find(name) for name in ("eq", "percentile")]
+    around = [(one.value, one.interval.low, one.interval.high) for one in found if one and one.interval]
+    values = [value for one in around for value in one if value is not None]
+    if norm is None or len(values) < 6 or any(one and ONLY_SHUFFLED in one.note for one in found):
         return {}
-    few = eq.interval is None or eq.interval.low is None
-    bounds = "" if few or eq.interval is None else f"{eq.interval.low:.0f} – {eq.interval.high:.0f}"
+    eq, low, high, *shares = values
     # Nobody is better than all people: a sample has ends, a population has none.
-    percent = min(99, max(1, round(100 * percentile.value)))
-    return {"eq": round(eq.value), "percent": percent, "people": int(norm["people"]), "bounds": bounds}
+    percent, least, most = (min(99, max(1, round(100 * share))) for share in shares)
+    bounds = {"bounds": f"{low:.0f} – {high:.0f}", "share": f"{least} – {most}"}
+    return {"eq": round(eq), "percent": percent, "people": int(norm["people"]), **bounds}
 
 
 @guard.only(guard.PARTICIPANT)
