@@ -362,7 +362,7 @@ def _export(name: str, to: Path, store: StorePlace | None, as_json: bool) -> Non
             raise UsageError(f"nobody has joined study {name} yet; let people in with '{hint('study open', name)}'.")
     with Store(path) as opened:
         wrote = write_study(opened, name, load, to)
-    told = ", ".join(f"{file} ({rows} rows)" for file, rows in wrote.items())
+    told = ", ".join(f"{file} ({counted(rows, 'row')})" for file, rows in wrote.items())
     tell(as_json, {"study": name, "wrote": str(to), "rows": wrote}, f"wrote {to}: {told}")
 
 
@@ -507,8 +507,8 @@ _COMMANDS = [
         *_text_options()),
     stored_command("list", _list, "List the studies."),
     stored_command("show", _show, "Show the progress and scores of each participant, and who counts.", _NAME),
-    stored_command("export", _export, "Write the answers to each task with times, scores and what people said about"
-        " themselves, the items, and a codebook, as CSV files.",
+    stored_command("export", _export, "Write the answers to each task with times and scores, the people and what they"
+        " said, the same with a column for each item (wide.csv), the items, and a codebook, as CSV files.",
         _NAME,
         option("--to", "Folder to write to.", type=click.Path(path_type=Path), required=True)),
     stored_command("norms", _norms, "Write a norm of the people who count: percentiles, strata by sex and age, and"
