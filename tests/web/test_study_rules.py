@@ -263,6 +263,25 @@ def test_the_rules_exclude_whom_they_say():
     assert told(study(fastest_seconds=6), full) == ["median time 5.0 s"]
 
 
+def test_where_people_are_too_few_they_are_named(tmp_path, capsys):
+    with OpenStudy(tmp_path / "s.db", "seceu", "--limit", "12", "--fastest", "0") as opened:
+        for points in ((4, 3, 2, 1), (1, 2, 3, 4)):
+            opened.person(points=points).join().answer_all()
+        owner = opened.owner().get("/owner").text
+    at = ["--store", str(opened.path)]
+    assert "SD" in owner and "alpha" not in owner
+    assert run_command(["run", "seceu", "--limit", "12", "--model", "baseline/even", "--name", "even", *at]) == 0
+    said = {}
+    for words in (("show",), ("study", "show"), ("compare", "--reliability"), ("compare", "even")):
+        capsys.readouterr()
+        assert run_command([*words, "spring", *at]) == 0
+        said[" ".join(words)] = " ".join(capsys.readouterr().out.split())
+    assert "(too few people), chance 5" in said["show"] and "too few (2 people)" in said["show"]
+    assert "Cronbach's alpha unknown (too few people: 2, at least 10 needed)" in said["study show"]
+    assert "too few people: 2, at least 10 needed" in said["compare --reliability"]
+    assert "2 people are too few to tell" in said["compare even"]
+
+
 def test_the_same_points_everywhere_are_noticed(tmp_path, capsys):
     with OpenStudy(tmp_path / "s.db", "seceu", "--limit", "10", "--fastest", "0") as opened:
         opened.person().join().answer_all()

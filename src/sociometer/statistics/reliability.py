@@ -48,7 +48,7 @@ class Repeatability(Struct, frozen=True):
 
 
 def cronbach_alpha(table: ArrayLike, stories: Labels | None = None, *, families: Labels | None = None) -> Reliability:
-    """Cronbach's alpha with Feldt's interval, over distinct subjects (rows) and items (columns).
+    """Cronbach's alpha with Feldt's interval, over people or distinct models (rows) and items (columns).
 
     Items of one story share their error, so their sum is one part of the test; without stories each item is one.
     α = (1 − Σ s²_part / s²_total) / (1 − Σ λ²), λ the share of a part in the items; for parts of equal length this is
@@ -60,7 +60,8 @@ def cronbach_alpha(table: ArrayLike, stories: Labels | None = None, *, families:
     scores = _table(table)
     subjects, items = scores.shape
     codes, count = cluster_codes(stories, items)
-    why = f"too few distinct subjects: {subjects}, at least {MINIMUM_SUBJECTS} needed" * (subjects < MINIMUM_SUBJECTS)
+    who = "people" if families is None else "distinct subjects"
+    why = f"too few {who}: {subjects}, at least {MINIMUM_SUBJECTS} needed" * (subjects < MINIMUM_SUBJECTS)
     why = "the items belong to one story, so that its parts cannot be compared" if count < 2 else why
     if why or np.ptp(scores.sum(axis=1)) == 0:
         return Reliability(None, None, subjects, items, why or "all subjects have the same total")
