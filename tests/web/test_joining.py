@@ -160,6 +160,7 @@ def test_questions_about_the_person_have_types_and_come_before_or_after(tmp_path
         person = opened.person()
         form = Form(person.get(opened.link).text, opened.link)
         assert form.radios == {"about-0": ["female", "male", "other"]} and form.numbers == {"about-1": (18, 99)}
+        assert "Age (optional) (18 – 99)" in plain(person.get(opened.link).text)
         for about in ({}, {"about-0": "x"}, {"about-0": "male", "about-1": "17"}):
             got = person.post(opened.link, {**form.hidden, "agree": "yes", **about})
             assert got.status == 400 and "alert" in got.text

@@ -17,12 +17,23 @@ import msgspec
 from msgspec import structs
 
 from sociometer.cli.options import cap_options, chosen_items, open_engine, store_path, stored_command
-from sociometer.cli.output import Group, Range, confirm, link_teller, option, print_table, print_text, tell, tell_rows
+from sociometer.cli.output import (
+    Group,
+    Range,
+    confirm,
+    link_teller,
+    option,
+    print_line,
+    print_table,
+    print_text,
+    tell,
+    tell_rows,
+)
 from sociometer.cli.view import place_options, who_can_open
 from sociometer.core.card import Card
 from sociometer.core.config import RunConfig, provider_of
 from sociometer.core.conversation import SUBJECT, Exchange, with_new_messages
-from sociometer.core.errors import DataError, ExitCode, NotFound, StoreError, UsageError, hint, unknown
+from sociometer.core.errors import DataError, NotFound, StoreError, UsageError, hint, unknown
 from sociometer.core.language import ENGLISH, language_of, written_in
 from sociometer.core.measure import Cell, Table
 from sociometer.core.words import counted, lowered
@@ -31,6 +42,7 @@ from sociometer.engine.estimate import rehearse
 from sociometer.engine.plan import ReadPlan
 from sociometer.engine.run_options import make_config
 from sociometer.instruments import card_of, load
+from sociometer.results.groups import Taking
 from sociometer.results.norms import norm_tables, reliability_note, study_norm, write_norm
 from sociometer.results.participants import Scores, participants_table
 from sociometer.results.people_needed import people_needed
@@ -47,6 +59,7 @@ from sociometer.store.studies import (
     Study,
     StudyBook,
     book_path,
+    flag_rules,
     role_of_people,
     study_books,
     study_lock,
@@ -97,7 +110,9 @@ def _create(instruments: tuple[str, ...], name: str, store: StorePlace | None, a
                 seconds = study.each * _seconds(plan, {"talk": 1})
                 continue
             counts[config.instrument], seconds = own, seconds + _seconds(plan, own)
-            told.append(", ".join((config.instrument, *(f"{count} items of {task}" for task, count in own.items()))))
+            told.append(
+                ", ".join((config.instrument, *(f"{counted(count, 'item')} of {task}" for task, count in own.items())))
+            )
     items = sum(sum(own.values()) for own in counts.values())
     study = structs.replace(study, items=items, minutes=max(1, math.ceil(seconds / 60)))
     with closing(StudyBook(book_path(path))) as book:
@@ -105,8 +120,8 @@ def _create(instruments: tuple[str, ...], name: str, store: StorePlace | None, a
     tell(
         as_json,
         {"study": name, "items": counts, "quota": study.quota, "minutes": study.minutes, "asks": study.asked},
-        f"Study {name}: {'; '.join(told)} for each of at most {study.quota:,} participants, in about {study.minutes}"
-        f" minutes. Open it with: {hint('study open', name)}",
+        f"Study {name}: {'; '.join(told)} for each of at most {study.quota:,} participants, in about"
+        f" {counted(study.minutes, 'minute')}. Open it with: {hint('study open', name)}",
         *([f"Questions about the person: {'; '.join(map(str, study.asked))}"] if study.asks else ()),
         *filter(None, (*alone, _missing_texts(study))),
     )
@@ -284,14 +299,12 @@ def _change(name: str, store: StorePlace | None, as_json: bool, **given: Any) ->
         book.change(study)
         for one in (*out, *back):
             book.exclude(one.id, because if one in out else "")
-    fast = f"a median response time under {study.fastest_seconds:g} seconds flags people"
     told = {
         "quota": f"its quota is {study.quota}",
         "excludes_flagged": f"results {'leave out' if study.excludes_flagged else 'count'} flagged people",
-        "fastest_seconds": fast if study.fastest_seconds else "fast answers flag nobody",
-        "most_failed": f"more than {study.most_failed} failed attention checks of {study.attention} flag people",
     }
-    said = [told.get(field, f"its {field} is new") for field in changes]
+    told |= dict.fromkeys(_LIMITS, f"flagged are participants with {'; '.join(map(str, flag_rules(study)))}")
+    said = [*dict.fromkeys(told.get(field, f"its {field} is new") for field in changes)]
     said += [f"results leave out {one.id} ({because})" for one in out]
     said += [f"{one.id} is not excluded by hand any more" for one in back]
     about = {"study": name, **{one: getattr(study, one) for one in (*_CHANGED, *_TEXTS)}}
@@ -311,7 +324,7 @@ def _participant(book: StudyBook, study: str, given: str) -> Participant:
 def _open(
     name: str, port: int, host: str, public_url: str, roles: tuple[str, ...], per_address: int, lab: bool,
     preview: bool, store: StorePlace | None, as_json: bool,
-) -> int:  # fmt: skip
+) -> None:  # fmt: skip
     place = Place(host, port, public_url)
     stop = "Press Ctrl-C to close the study. Answers are stored, and you can open it again."
     stop = "This is a preview: nothing is stored. Press Ctrl-C to end it." if preview else stop
@@ -324,8 +337,18 @@ def _open(
                 study, path = book.study(name), Path(folder) / "preview.db"
             with closing(StudyBook(book_path(path))) as book:
                 book.create(study)
-        serve_study(path, name, load, place, tell, confirmed=confirmed, per_address=per_address, lab=lab)
-    return int(ExitCode.OK)
+        kept = {"confirmed": confirmed, "per_address": per_address, "lab": lab, "preview": preview}
+        serve_study(path, name, load, place, tell, **kept)
+    if preview:
+        said = f"The preview has ended; nothing was stored. Open the study with: {hint('study open', name)}"
+    else:
+        with closing(StudyBook(book_path(path))) as book, Store(path) as opened:
+            taking = Taking(book.study(name), book, opened)
+            ended = [taking.decision(one)[0].status == "finished" for one in taking.participants]
+        joined = f"{counted(len(ended), 'person')} joined and {sum(ended)} of them finished"
+        said = f"Study {name} is closed: so far, {joined}. See them with: {hint('study show', name)}"
+    if not as_json:
+        print_line(said)
 
 
 def _list(store: StorePlace | None, as_json: bool) -> None:
@@ -431,7 +454,8 @@ _ANY = "baseline/random"
 """Stands for a subject that plans need: the items do not depend on it."""
 _NAME = click.Argument(["name"])
 _COUNT = click.IntRange(0)
-_CHANGED = ("quota", "excludes_flagged", "fastest_seconds", "most_failed")
+_LIMITS = ("fastest_seconds", "most_failed")
+_CHANGED = ("quota", "excludes_flagged", *_LIMITS)
 """The fields of a study that can change later, besides the texts."""
 _TEXTS = {
     "title": "Title that participants see.",

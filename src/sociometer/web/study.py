@@ -62,6 +62,7 @@ TEXTS: web.AppKey[dict[str, PeopleTexts]] = web.AppKey("texts", dict)
 JOINS = web.AppKey("joins", guard.RateLimit)
 LAB = web.AppKey("lab", bool)
 """Whether participants use this browser one after the other."""
+PREVIEW = web.AppKey("preview", bool)
 SCORES = web.AppKey("scores", Scores)
 NEW_CODES: web.AppKey[dict[str, str]] = web.AppKey("new_codes", dict)
 
@@ -421,7 +422,7 @@ async def overview_page(request: web.Request) -> web.StreamResponse:
     return owner_page(
         request, "study_overview.html", visitor=guard.visitor_of(request), study=study, cards=request.app[CARDS],
         table=table, people=table.only(range(own)).records(), about=about, results=results, missing=missing_rule(),
-        rules=flag_rules(study), number=number, estimate=estimate,
+        rules=flag_rules(study), number=number, estimate=estimate, preview=request.app[PREVIEW],
     )  # fmt: skip
 
 
@@ -436,7 +437,7 @@ async def people_file(request: web.Request) -> web.StreamResponse:
 
 def study_application(
     study: Study, store: Store, book: StudyBook, load: Callable[..., Instrument], per_address: int = PER_ADDRESS, *,
-    lab: bool = False,
+    lab: bool = False, preview: bool = False,
 ) -> web.Application:  # fmt: skip
     """The pages of one study; from one network address, at most `per_address` people can join in an hour.
 
@@ -448,7 +449,7 @@ def study_application(
     app[TEXTS] = {name: people_texts(one, study.language) for name, one in instruments.items()}
     app[STUDY], app[BOOK], app[STORE], app[SEATS] = study, book, store, Seats(store, load, book)
     app[SCORES], app[JOINS] = Scores(store, load), guard.RateLimit(per_address, 3600.0, 100_000, _TOO_MANY)
-    app[NEW_CODES], app[LAB] = {}, lab
+    app[NEW_CODES], app[LAB], app[PREVIEW] = {}, lab, preview
     app.cleanup_ctx.append(_tidy)
     app.router.add_get("/join/{secret}", welcome_page)
     app.router.add_post("/join/{secret}", join)
@@ -501,7 +502,7 @@ async def _tidy(app: web.Application) -> AsyncIterator[None]:
 
 def serve_study(
     store: Path, name: str, load: Callable[..., Instrument], place: Place, tell: Callable[[str, str], None], *,
-    confirmed: Collection[tuple[str, str]], per_address: int = PER_ADDRESS, lab: bool = False,
+    confirmed: Collection[tuple[str, str]], per_address: int = PER_ADDRESS, lab: bool = False, preview: bool = False,
 ) -> None:  # fmt: skip
     """Serves a study until Ctrl-C; `tell` gets the link for participants, and a link for the owner that works once.
 
@@ -513,7 +514,7 @@ def serve_study(
         refuse_unconfirmed(study, confirmed)
         # One server a study: nobody else may delete or play what this one holds in memory.
         with study_lock(store, name), Store(store) as opened:
-            app = study_application(study, opened, book, load, per_address, lab=lab)
+            app = study_application(study, opened, book, load, per_address, lab=lab, preview=preview)
 
             def prepare() -> None:
                 load_templates("study")
