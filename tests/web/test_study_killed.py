@@ -130,9 +130,8 @@ def test_a_study_that_closes_says_who_took_part_and_its_preview_says_what_it_is(
     said = process.stdout.read()
     process.stdout.close()
     show, again = (f"sociometer study {verb} spring --store {store}" for verb in ("show", "open"))
-    ended = f"The preview has ended; nothing was stored. Open the study with: {again}"
-    closed = f"Study spring is closed: so far, 2 people joined and 1 of them finished. See them with: {show}"
-    assert (ended if preview else closed) in said
+    ended = f"The preview has ended; nothing was stored. Next: {again}"
+    assert (ended if preview else f"Study spring is closed; 2 people have joined so far. Next: {show}") in said
 
 
 def test_a_study_that_is_not_there_is_an_error(tmp_path, capsys):

@@ -17,18 +17,7 @@ import msgspec
 from msgspec import structs
 
 from sociometer.cli.options import cap_options, chosen_items, open_engine, store_path, stored_command
-from sociometer.cli.output import (
-    Group,
-    Range,
-    confirm,
-    link_teller,
-    option,
-    print_line,
-    print_table,
-    print_text,
-    tell,
-    tell_rows,
-)
+from sociometer.cli.output import Group, Range, confirm, link_teller, option, print_table, print_text, tell, tell_rows
 from sociometer.cli.view import place_options, who_can_open
 from sociometer.core.card import Card
 from sociometer.core.config import RunConfig, provider_of
@@ -42,13 +31,12 @@ from sociometer.engine.estimate import rehearse
 from sociometer.engine.plan import ReadPlan
 from sociometer.engine.run_options import make_config
 from sociometer.instruments import card_of, load
-from sociometer.results.groups import Taking
 from sociometer.results.norms import norm_tables, reliability_note, study_norm, write_norm
 from sociometer.results.participants import Scores, participants_table
 from sociometer.results.people_needed import people_needed
 from sociometer.results.study_tables import write_study
 from sociometer.statistics.formatting import number
-from sociometer.store.person_questions import refuse_joined
+from sociometer.store.person_questions import checked_question
 from sociometer.store.place import StorePlace, file_of
 from sociometer.store.store import Store
 from sociometer.store.studies import (
@@ -78,8 +66,6 @@ _ASKED_ONCE = {"orders", "votes"}
 def _create(instruments: tuple[str, ...], name: str, store: StorePlace | None, as_json: bool, **given: Any) -> None:
     if not name or "." in name:
         raise UsageError(f"--name must consist of letters, digits, '-' and '_', not '{name}'.")
-    for written in given["asks"]:
-        refuse_joined(written)
     cards = list(map(card_of, dict.fromkeys(instruments)))
     talks = _with_whom(cards, given)
     first, *further = (_config(card, cards, name, given, model) for card in cards for model in talks or (PERSON,))
@@ -87,7 +73,7 @@ def _create(instruments: tuple[str, ...], name: str, store: StorePlace | None, a
     fastest = 0.0 if talks and given["fastest_seconds"] == FASTEST_SECONDS else given["fastest_seconds"]
     study = Study(
         name=name, config=first, further=tuple(further), sample=0 if talks else given["sample"],
-        asks=tuple(given["asks"]), secret=secrets.token_urlsafe(16), fastest_seconds=fastest,
+        asks=tuple(map(checked_question, given["asks"])), secret=secrets.token_urlsafe(16), fastest_seconds=fastest,
         excludes_flagged=bool(given["excludes_flagged"]), each=given["sample"] or 1,
         readers=_readers(talks, given) if talks else (), **_texts(given),
         **{one: given[one] for one in ("language", "shows", "quota", "order", "attention", "most_failed")},
@@ -110,9 +96,7 @@ def _create(instruments: tuple[str, ...], name: str, store: StorePlace | None, a
                 seconds = study.each * _seconds(plan, {"talk": 1})
                 continue
             counts[config.instrument], seconds = own, seconds + _seconds(plan, own)
-            told.append(
-                ", ".join((config.instrument, *(f"{counted(count, 'item')} of {task}" for task, count in own.items())))
-            )
+            told.append(", ".join((config.instrument, *(f"{counted(n, 'item')} of {task}" for task, n in own.items()))))
     items = sum(sum(own.values()) for own in counts.values())
     study = structs.replace(study, items=items, minutes=max(1, math.ceil(seconds / 60)))
     with closing(StudyBook(book_path(path))) as book:
@@ -328,7 +312,7 @@ def _open(
     place = Place(host, port, public_url)
     stop = "Press Ctrl-C to close the study. Answers are stored, and you can open it again."
     stop = "This is a preview: nothing is stored. Press Ctrl-C to end it." if preview else stop
-    tell = link_teller("participants", who_can_open(place) + stop, as_json)
+    links = link_teller("participants", who_can_open(place) + stop, as_json)
     confirmed = [pair for one in roles for pair in _pairs("--role", (one,)).items()]
     path = _file(store).absolute()
     with TemporaryDirectory() as folder:
@@ -337,18 +321,12 @@ def _open(
                 study, path = book.study(name), Path(folder) / "preview.db"
             with closing(StudyBook(book_path(path))) as book:
                 book.create(study)
-        kept = {"confirmed": confirmed, "per_address": per_address, "lab": lab, "preview": preview}
-        serve_study(path, name, load, place, tell, **kept)
-    if preview:
-        said = f"The preview has ended; nothing was stored. Open the study with: {hint('study open', name)}"
-    else:
-        with closing(StudyBook(book_path(path))) as book, Store(path) as opened:
-            taking = Taking(book.study(name), book, opened)
-            ended = [taking.decision(one)[0].status == "finished" for one in taking.participants]
-        joined = f"{counted(len(ended), 'person')} joined and {sum(ended)} of them finished"
-        said = f"Study {name} is closed: so far, {joined}. See them with: {hint('study show', name)}"
+        serve_study(path, name, load, place, links, confirmed, per_address, lab=lab, preview=preview)
+        with closing(StudyBook(book_path(path))) as book:
+            people = counted(len(book.participants(name)), "person has", "people have")
+    said = "The preview has ended; nothing was stored" if preview else f"Study {name} is closed; {people} joined so far"
     if not as_json:
-        print_line(said)
+        print_text(f"{said}. Next: {hint('study open' if preview else 'study show', name)}")
 
 
 def _list(store: StorePlace | None, as_json: bool) -> None:

@@ -296,9 +296,8 @@ def _flat(name: str, value: Any) -> Iterator[tuple[str, Any]]:
 
 def _from_one(place: Any) -> Any:
     """A place among the options, or several, counted from 1 as the columns of options in items.csv are."""
-    if isinstance(place, list | tuple):
-        return [_from_one(one) for one in place]
-    return place + 1 if isinstance(place, int) else place
+    several = [*map(_from_one, place)] if isinstance(place, list | tuple) else place
+    return place + 1 if isinstance(place, int) else several
 
 
 def _declared(question: PersonQuestion) -> Row:

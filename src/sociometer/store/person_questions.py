@@ -40,9 +40,8 @@ class PersonQuestion(Struct, frozen=True):
     def __str__(self) -> str:
         """The question as its owner reads it: “age (number 18 to 99, required)”."""
         kind = "from the link" if self.kind in ("hidden", "panel") else self.kind
-        values = " | ".join(text for _, text in self.options) or (
-            "" if self.low is None else f"{self.low:g} to {self.high:g}"
-        )
+        values = " | ".join(text for _, text in self.options)
+        values += f"{self.low:g} to {self.high:g}" if self.low is not None else ""
         more = ["required"] * self.required + ["after the items"] * self.after + [f"only {self.only}"] * bool(self.only)
         return f"{self.name} ({', '.join((f'{kind} {values}'.strip(), *more))})"
 
@@ -53,13 +52,14 @@ class PersonQuestion(Struct, frozen=True):
         return not self.only or said in self.only.split("|")
 
 
-def refuse_joined(written: str) -> None:
-    """Raises a UsageError for a new question whose kind is part of its name; a stored study may have such a name."""
+def checked_question(written: str) -> str:
+    """A new question as its owner wrote it; a UsageError if its kind is part of its name, as stored ones may be."""
     if joined := _JOINED.fullmatch(written):
         raise UsageError(
             f"--ask '{written}': a semicolon separates the name and the kind; write '{joined[1]}; {joined[2]}', or"
             f" '{written}; text' for a line of text with this name."
         )
+    return written
 
 
 def person_question(written: str) -> PersonQuestion:

@@ -372,10 +372,7 @@ async def answer_after(request: web.Request) -> web.StreamResponse:
 
 
 def place_of(summary: Summary) -> dict[str, int | str]:
-    """The EQ and the percent of the norm's people with a worse one, with their bounds.
-
-    Empty without a norm, with too few stories for bounds, and if the people of the norm saw another order.
-    """
+    """The EQ and the percent of the norm's people with a worse one, with bounds; empty without them or a norm."""
     norm, found = summary.series.get("norm"), [summary.find(name) for name in ("eq", "percentile")]
     around = [(one.value, one.interval.low, one.interval.high) for one in found if one and one.interval]
     values = [value for one in around for value in one if value is not None]
@@ -501,8 +498,8 @@ async def _tidy(app: web.Application) -> AsyncIterator[None]:
 
 
 def serve_study(
-    store: Path, name: str, load: Callable[..., Instrument], place: Place, tell: Callable[[str, str], None], *,
-    confirmed: Collection[tuple[str, str]], per_address: int = PER_ADDRESS, lab: bool = False, preview: bool = False,
+    store: Path, name: str, load: Callable[..., Instrument], place: Place, tell: Callable[[str, str], None],
+    confirmed: Collection[tuple[str, str]], per_address: int = PER_ADDRESS, *, lab: bool = False, preview: bool = False,
 ) -> None:  # fmt: skip
     """Serves a study until Ctrl-C; `tell` gets the link for participants, and a link for the owner that works once.
 
