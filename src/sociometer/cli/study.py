@@ -267,10 +267,7 @@ def _change(name: str, store: StorePlace | None, as_json: bool, **given: Any) ->
         raise UsageError("--exclude PERSON and --because TEXT belong together: the reason is stored and shown.")
     changes = {**_texts(given), **{field: given[field] for field in _CHANGED if given[field] is not None}}
     if not (changes or given["excluded"] or given["included"]):
-        raise UsageError(
-            "nothing to change; give --quota, --exclude-flagged, --fastest, --most-failed, --exclude PERSON --because"
-            " TEXT, --include PERSON, or one of the texts, such as --title."
-        )
+        raise UsageError(f"nothing to change; '{hint('study change --help')}' lists what can change.")
     with closing(StudyBook(book_path(_file(store)))) as book:
         study = structs.replace(book.study(name), **changes)
         out, back = ([_participant(book, name, who) for who in given[which]] for which in ("excluded", "included"))

@@ -172,9 +172,8 @@ def _two_subjects(comparisons: Sequence[Comparison], profile: Sequence[ProfileLi
         verdict: [row for row in rows if row.verdict == verdict] for verdict in ("better", "worse", "equivalent")
     }
     total = counted(len(comparisons), "task")
-    few = [
-        (one.task_title, row.paired.interval.scarce(one.cluster)) for one, row in overall if row.verdict == "too few"
-    ]
+    lacking = [(one, row.paired.interval) for one, row in overall if row.verdict == "too few"]
+    few = [(one.task_title, interval.scarce(one.cluster)) for one, interval in lacking]
     if len(few) == len(rows):
         what = "people" if {noun for _, noun in few} == {"person"} else f"{_PART}s"
         least = f"every task has fewer than {MINIMUM_CLUSTERS} {what}"

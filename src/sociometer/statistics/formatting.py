@@ -148,9 +148,8 @@ def bracketed_interval(interval: Interval, unit: str, digits: int | None = None,
         ends = (_bound(end * scale, usual if places is None else places) for end in (low, high))
         return f"[{', '.join(ends)}]"
 
-    return bounds_text(
-        interval, bounds, too_few=f"[too few {plural(interval.scarce('cluster'))}]", same=f"[{SAME_ON_EVERY_ITEM}]"
-    )
+    few = f"[too few {plural(interval.scarce('cluster'))}]"
+    return bounds_text(interval, bounds, too_few=few, same=f"[{SAME_ON_EVERY_ITEM}]")
 
 
 def estimate(value: float | None, unit: str, interval: Interval | None = None, digits: int | None = None) -> str:

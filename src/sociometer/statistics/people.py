@@ -51,9 +51,14 @@ def mean_over_people(
         for codes, count in ((of_items, clusters), (of_people, people))
     )
     added = max(0.0, by_people - float(np.square(moved).sum()))
-    fewest = min(clusters, people)
-    few = too_few(fewest, level, people=people < clusters) if fewest < MINIMUM_CLUSTERS else None
-    return PeopleMean(mean, few or _interval(mean, by_items + added, fewest, share, level), added, people)
+    few = _too_few(clusters, people, level)
+    around = few if few.clusters < MINIMUM_CLUSTERS else _interval(mean, by_items + added, few.clusters, share, level)
+    return PeopleMean(mean, around, added, people)
+
+
+def _too_few(clusters: int, people: int, level: float) -> Interval:
+    """The interval without bounds for too few of what there are fewer of: clusters of items, or people."""
+    return too_few(min(clusters, people), level, people=people < clusters)
 
 
 def _interval(mean: float, variance: float, fewest: int, share: bool, level: float) -> Interval:
@@ -72,11 +77,8 @@ def _interval(mean: float, variance: float, fewest: int, share: bool, level: flo
 def with_people(found: PairedDifference, sides: Iterable[PeopleMean], level: float) -> PairedDifference:
     """A paired difference over items in which one side or both are people: other people would differ as well."""
     means = list(sides)
-    people = min(one.people for one in means)
-    fewest, few = (
-        min(found.clusters, people),
-        too_few(min(found.clusters, people), level, people=people < found.clusters),
-    )
+    few = _too_few(found.clusters, min(one.people for one in means), level)
+    fewest = few.clusters
     if fewest < 2:
         return structs.replace(found, interval=few, p_value=1.0, mcnemar=None, binary=False)
     error = math.sqrt(found.standard_error**2 + sum(one.added for one in means))
