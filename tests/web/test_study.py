@@ -405,5 +405,5 @@ def test_a_battery_is_one_sitting_with_a_run_and_a_table_for_each_instrument(tmp
 def test_a_battery_gives_each_instrument_the_options_that_it_knows(tmp_path, capsys):
     create = ["study", "create", "sesi", "egosocial", "--name", "spring", "--store", str(tmp_path / "s.db")]
     assert run_command([*create, "--task", "numbers", "--set", "rounds=2", "--limit", "1"]) == 0
-    assert "sesi, 1 items of questions; egosocial, 1 items of numbers" in capsys.readouterr().out
+    assert "sesi, 1 item of questions; egosocial, 1 item of numbers" in capsys.readouterr().out
     assert run_command([*create, "--task", "nowhere"]) == 2
