@@ -71,8 +71,8 @@ def test_the_figure_has_the_score_of_each_person_and_the_place_of_the_others_amo
 
 def test_a_line_says_who_counts_who_does_not_and_why_how_long_and_how_reliably(studied):
     said, _ = words_of(studied, "spring")
-    rules = "the same answer in at least 95 % of 10 or more questions, or more than 0 of 1 attention checks failed"
-    sample = f"Study spring: 12 people; excluded: 1 flagged ({rules} or skipped)."
+    rules = "the same answer in at least 95 % of 10 or more questions, or a failed or skipped attention check"
+    sample = f"Study spring: 12 people; excluded: 1 flagged ({rules})."
     assert f"{sample} They took 7.5 minutes in the median, from 2.0 to 13.0." in said
     assert re.search(
         r"Accuracy: mean [\d.]+ %, standard deviation [\d.]+ points\. How .*?: Cronbach's alpha −?[\d.]+ \[", said

@@ -17,6 +17,7 @@ from fake_runs import card, fake_run
 from sociometer.cli.main import run_command
 from sociometer.core.config import RunConfig
 from sociometer.core.errors import NotFound
+from sociometer.core.words import counted
 from sociometer.instruments import load
 from sociometer.results.comparison import compare
 from sociometer.results.groups import study_run
@@ -47,6 +48,12 @@ def test_the_interval_covers_other_people_and_other_items():
         found = mean_over_people(table(people + items + draws.normal(size=(20, 25)))).interval
         inside += found.low < 0 < found.high
     assert 0.92 < inside / 400 < 0.98
+
+
+@pytest.mark.parametrize(("people", "items", "said"), [(9, 12, "9 people"), (12, 9, "9 stories"), (1, 1, "1 story")])
+def test_an_interval_says_whether_people_or_items_are_too_few(people, items, said):
+    found = mean_over_people(table(np.eye(people, items))).interval
+    assert found.too_few and counted(found.clusters, found.scarce("story")) == said
 
 
 def test_where_people_agree_only_the_items_count_and_the_other_way_round():
@@ -209,9 +216,9 @@ def test_alpha_is_one_step_away_in_python(studied):
     assert (task.alpha.subjects, task.alpha.interval.method) == (PEOPLE, "Feldt")
     with pytest.raises(NotFound, match=r"none of \.tasks are 'feelings': sesi/questions of people \(spring"):
         found["feelings"]
-    distance = [structs.replace(one, difficulty=None) for one in task.items]  # a scale without right and wrong
+    distance = [structs.replace(one, share_right=None) for one in task.items]  # a scale without right and wrong
     without = raw_items([structs.replace(task, items=tuple(distance))])
-    assert [*found.items.columns] == [*without.columns[:5], "difficulty", *without.columns[5:]]
+    assert [*found.items.columns] == [*without.columns[:5], "share right (p)", *without.columns[5:]]
 
 
 def test_the_reliability_of_people_leaves_out_who_did_not_answer_every_item():
@@ -230,4 +237,4 @@ def test_the_reliability_of_people_leaves_out_who_did_not_answer_every_item():
     assert task_reliability([part]).alpha.subjects == PEOPLE - 1
     assert f"1 of {PEOPLE} people did not answer every item and are left out" in task_reliability([part]).notes
     single = structs.replace(whole, walk=lambda: iter(episodes[:: ITEMS + 1]))
-    assert "too few distinct subjects: 0" in reliability_sentence(task_reliability([single]))
+    assert "too few people: 0" in reliability_sentence(task_reliability([single]))

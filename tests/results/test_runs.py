@@ -82,11 +82,11 @@ def test_a_run_under_a_condition_does_not_stand_for_its_subject(cli):
     assert plain in told
 
 
-def test_a_distance_has_no_difficulty_and_no_top_that_everybody_reaches(cli):
+def test_a_distance_has_no_share_right_and_no_top_that_everybody_reaches(cli):
     for name in ("first", "last", "even", "longest", "oracle"):
         play(cli, "seceu", "--model", f"baseline/{name}", "--limit", "12")
     found = json.loads(cli("compare", "--reliability", "seceu", "--json")[1])[0]
-    assert all(item["difficulty"] is None and 0 <= item["mean"] < 10 for item in found["items"])
+    assert all(item["share_right"] is None and 0 <= item["mean"] < 10 for item in found["items"])
     assert not any("top" in why for item in found["items"] for why in item["concerns"])
 
 

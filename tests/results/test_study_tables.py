@@ -123,8 +123,27 @@ def test_people_have_their_results_and_median_time_and_items_a_column_for_each_p
     meaning = tables["codebook"].set_index(["table", "column"])["meaning"]["seceu_feelings.csv"]
     assert meaning["read_points_1"].startswith("points that are scored, after a repair: option 1")
     assert meaning["read_written_1"].startswith("points as given, before a repair")
-    assert meaning["read_order_2"] == "option shown at this place, counted in items.csv from 0"
+    assert meaning["read_order_2"] == "option shown at this place: 1 is item_option_1 of items.csv"
+    assert list(answers.filter(like="read_order_").iloc[0]) == [1, 2, 3, 4]
     assert meaning["condition_context"].endswith(": context")
+
+
+def test_the_wide_table_has_a_row_a_person_and_a_column_an_item(tables):
+    wide, people, answers = tables["wide"], tables["people"], tables["seceu_feelings"]
+    assert list(wide["person"]) == list(people["person"]) and list(wide["about_age"]) == [31, 31]
+    scores = wide.set_index("person").filter(regex="^score_seceu_feelings_ours_")
+    assert scores.shape == (2, 3) and scores.isna().sum().sum() == 1  # the second person stopped after two stories
+    for _, answer in answers.iterrows():
+        column = f"score_seceu_feelings_{answer['item'].replace('-', '_')}"
+        assert scores.loc[answer["person"], column] == pytest.approx(answer["score_distance"])
+    means = list(scores.mean(axis=1))
+    assert list(wide["result_seceu_feelings_distance"]) == pytest.approx(means)
+    codebook = tables["codebook"].set_index(["table", "column"]).loc["wide.csv"]
+    assert set(codebook.loc[scores.columns, "better"]) == {"lower"}
+    assert codebook.loc["about_age", "meaning"] == "asked about the person: age"
+    assert list(scores) == sorted(scores), "in the same order for everybody"
+    told = f": Distance to the key (SECEU score), ours-{scores.columns[0][-2:]}"
+    assert codebook.loc[scores.columns[0], "meaning"].endswith(told)
 
 
 def test_a_talk_has_a_row_for_each_answer_and_one_score(tmp_path):
@@ -142,8 +161,11 @@ def test_a_key_is_a_place_among_the_options_only_where_it_is_one(tables, tmp_pat
         assert said in capsys.readouterr().err and not (tmp_path / "e").exists()
         opened.person().join().answer_all()
         found = exported(opened, tmp_path / "x")
+    items, row = found["items"].set_index("item"), found["sesi_questions"].iloc[0]
+    assert json.loads(items.loc[row["item"], "content"])["answer"] + 1 == items.loc[row["item"], "item_key"]
+    assert (row["read_picked"] == items.loc[row["item"], "item_key"]) == (row["score_correct"] == 1)
     codebook = found["codebook"].set_index(["table", "column"])["meaning"]["items.csv"]
-    assert codebook["item_key"] == "right option, counted from 0: 0 is item_option_1: key"
+    assert codebook["item_key"] == "right option: 1 is item_option_1: key"
     assert codebook["item_situation"] == "part of the item: situation"
     points = tables["codebook"].set_index(["table", "column"])["meaning"]["items.csv"]
     assert points["item_key_1"] == "part of the item: key 1" and points["item_story"] == "part of the item: story"
@@ -192,7 +214,7 @@ def test_a_study_in_python_has_the_tables_of_its_export(tmp_path):
             assert list(made.columns) == list(table.columns) and len(made) == len(table)
         again = study.export(tmp_path / "y")
         assert all(pandas.read_csv(again / f"{name}.csv").equals(table) for name, table in written.items())
-        assert repr(study) == "<study spring: 1 people; tables: people, items, seceu_feelings, codebook>"
+        assert repr(study) == "<study spring: 1 people; tables: people, items, seceu_feelings, wide, codebook>"
         with pytest.raises(NotFound, match="unknown table 'peple'; did you mean 'people'"):
             study.frame("peple")
         with pytest.raises(sm.SociometerError, match=r"'spring' is a study; to write it: sm\.study\('spring', store="):

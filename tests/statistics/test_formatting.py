@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from sociometer.core.measure import NO_VARIATION, Interval
+from sociometer.core.measure import NO_VARIATION, TOO_FEW_PEOPLE, Interval
 from sociometer.statistics.formatting import (
     adding_decimals,
     amount,
@@ -108,6 +108,9 @@ def test_an_interval_without_meaningful_bounds_is_described_in_words():
     assert interval_text(few, "share") == "too few (4 clusters)"
     assert interval_text(few, "share", too_few="too few for an interval") == "too few for an interval"
     assert bracketed_interval(few, "share") == "[too few clusters]"
+    people = Interval(None, None, method=TOO_FEW_PEOPLE, clusters=1)
+    assert interval_text(people, "share") == "too few (1 person)"
+    assert estimate(0.5, "share", people) == "50 % (too few people)"
     assert interval_text(same, "share") == "the same on every item"
     assert bracketed_interval(same, "share") == "[the same on every item]"
     assert interval_text(None, "share") == ""

@@ -41,10 +41,18 @@ def test_discrimination_equals_psych_r_drop():
     assert [entry.discrimination for entry in found] == pytest.approx(expected, abs=1e-7)
 
 
+def test_the_share_right_of_an_item_is_high_where_it_is_easy():
+    table = [[1, 0], [1, 0], [1, 1], [0, 0]]
+    assert [one.share_right for one in item_statistics(table, ["easy", "hard"])] == [0.75, 0.25]
+    assert [one.share_right for one in item_statistics(table, ["easy", "hard"], top=None)] == [None, None]
+
+
 def test_too_few_subjects_say_so():
     found = cronbach_alpha(ATTITUDE[:4])
     assert found.value is None
-    assert "too few distinct subjects: 4, at least 10" in found.note
+    assert "too few people: 4, at least 10" in found.note
+    families = cronbach_alpha(ATTITUDE[:4], families=list("abcd"))
+    assert "too few distinct subjects: 4, at least 10" in families.note
 
 
 def test_alpha_over_models_has_an_interval_only_from_ten_families_on():

@@ -160,6 +160,7 @@ def test_questions_about_the_person_have_types_and_come_before_or_after(tmp_path
         person = opened.person()
         form = Form(person.get(opened.link).text, opened.link)
         assert form.radios == {"about-0": ["female", "male", "other"]} and form.numbers == {"about-1": (18, 99)}
+        assert "Age (optional) (18 – 99)" in plain(person.get(opened.link).text)
         for about in ({}, {"about-0": "x"}, {"about-0": "male", "about-1": "17"}):
             got = person.post(opened.link, {**form.hidden, "agree": "yes", **about})
             assert got.status == 400 and "alert" in got.text
@@ -174,11 +175,27 @@ def test_questions_about_the_person_have_types_and_come_before_or_after(tmp_path
 
 
 @pytest.mark.parametrize("ask", ["Age; numbr", "Age; number 1", "Sex; choice one", "X; scale 1..99", "; required",
-                                 "Id; panel; after", "Age; number 99..18", "Age; number; only 65..18"])  # fmt: skip
+                                 "Id; panel; after", "Age; number 99..18", "Age; number; only 65..18",
+                                 "age number", "age: number 18..99", "sex, choice f|m"])  # fmt: skip
 def test_a_question_that_cannot_be_read_is_refused(ask, tmp_path, capsys):
     create = ["study", "create", "sesi", "--name", "spring", "--store", str(tmp_path / "s.db")]
     assert run_command([*create, "--ask", ask]) == 2
     assert f"--ask '{ask}'" in capsys.readouterr().err
+
+
+def test_the_questions_are_printed_back_with_their_kinds_and_ranges(tmp_path, capsys):
+    create = ["study", "create", "sesi", "--limit", "3", "--name", "spring", "--store", str(tmp_path / "s.db")]
+    assert run_command([*create, "--ask", "age number 18..99"]) == 2
+    assert "write 'age; number 18..99', or 'age number 18..99; text' for a line of text" in capsys.readouterr().err
+    asks = ("Age; number 18..99; required", "Sex; choice f|m", "Student number; text",
+            "Tired?; scale 1..3 no|very; after", "PROLIFIC_PID; panel")  # fmt: skip
+    assert run_command([*create, *(word for one in asks for word in ("--ask", one))]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert (
+        "Questions about the person: Age (number 18 to 99, required); Sex (choice f | m); Student number (text);"
+        in told
+    )
+    assert "Tired? (choice 1 no | 2 | 3 very, after the items); PROLIFIC_PID (from the link, required)" in told
 
 
 @pytest.mark.parametrize(

@@ -298,6 +298,8 @@ def test_the_error_about_an_open_study_names_the_study(tmp_path):
     (["sesi", "--task", "recall"], "'recall' is not for people"),
     (["sage", "--task", "rejudge"], "tasks of sage for people: dialogue, hard-talks, talk"),
     (["socialeval", "--task", "inside"], "'inside' is not for people"),
+    (["seceu", "--set", "shufle=true"], "unknown setting 'shufle'; did you mean '--set shuffle=true'?"),
+    (["sesi", "seceu", "--set", "shufle=true"], "unknown setting 'shufle'; did you mean '--set shuffle=true'?"),
 ])  # fmt: skip
 def test_a_study_that_could_give_no_score_is_refused(words, said, tmp_path, capsys):
     assert run_command(["study", "create", *words, "--name", "spring", "--store", str(tmp_path / "s.db")]) == 2
@@ -403,5 +405,5 @@ def test_a_battery_is_one_sitting_with_a_run_and_a_table_for_each_instrument(tmp
 def test_a_battery_gives_each_instrument_the_options_that_it_knows(tmp_path, capsys):
     create = ["study", "create", "sesi", "egosocial", "--name", "spring", "--store", str(tmp_path / "s.db")]
     assert run_command([*create, "--task", "numbers", "--set", "rounds=2", "--limit", "1"]) == 0
-    assert "sesi, 1 items of questions; egosocial, 1 items of numbers" in capsys.readouterr().out
+    assert "sesi, 1 item of questions; egosocial, 1 item of numbers" in capsys.readouterr().out
     assert run_command([*create, "--task", "nowhere"]) == 2

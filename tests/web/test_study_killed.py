@@ -9,7 +9,9 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import urlsplit
 
+import pytest
 from person import Form, Person
+from serving import Client
 
 import forked
 import sociometer as sm
@@ -24,9 +26,13 @@ def free_port():
 
 
 def start(store, port, *options):
-    command = ["study", "open", "spring", "--store", str(store), "--port", str(port), "--json", *options]
-    process = forked.start(["-m", "sociometer.cli.main", *command], stdout=forked.PIPE)
+    process = opened(store, port, "--json", *options)
     return process, urlsplit(json.loads(process.stdout.readline())["link"])
+
+
+def opened(store, port, *options):
+    command = ["study", "open", "spring", "--store", str(store), "--port", str(port), *options]
+    return forked.start(["-m", "sociometer.cli.main", *command], stdout=forked.PIPE)
 
 
 class Patient(Person):
@@ -103,6 +109,29 @@ def test_a_preview_is_the_same_study_and_stores_nothing(tmp_path, capsys):
     capsys.readouterr()
     assert run_command(["study", "show", "spring", "--json", "--store", str(store)]) == 0
     assert json.loads(capsys.readouterr().out) == [] and sm.runs(store=store) == []
+
+
+@pytest.mark.parametrize("preview", [True, False])
+def test_a_study_that_closes_says_who_took_part_and_its_preview_says_what_it_is(preview, tmp_path):
+    store = tmp_path / "s.db"
+    assert run_command(["study", "create", "seceu", "--limit", "1", "--name", "spring", "--store", str(store)]) == 0
+    process = opened(store, 0, *["--preview"] * preview)
+    link, mine = (urlsplit(process.stdout.readline().split()[-1]) for _ in range(2))
+    try:
+        for leaves in (False, True):
+            person = Person(f"http://{link.netloc}", link.path).join()
+            assert leaves or person.answer_all() == 1
+        owner = Client(f"http://{mine.netloc}")
+        assert owner.post("/enter", {"token": mine.query.removeprefix("token=")}).status == 303
+        assert ("This is a preview: nothing is stored." in owner.get("/owner").text) == preview
+    finally:
+        os.kill(process.pid, signal.SIGINT)
+        assert process.wait(60) == 0
+    said = process.stdout.read()
+    process.stdout.close()
+    show, again = (f"sociometer study {verb} spring --store {store}" for verb in ("show", "open"))
+    ended = f"The preview has ended; nothing was stored. Next: {again}"
+    assert (ended if preview else f"Study spring is closed; 2 people have joined so far. Next: {show}") in said
 
 
 def test_a_study_that_is_not_there_is_an_error(tmp_path, capsys):

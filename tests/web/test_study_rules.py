@@ -263,6 +263,25 @@ def test_the_rules_exclude_whom_they_say():
     assert told(study(fastest_seconds=6), full) == ["median time 5.0 s"]
 
 
+def test_where_people_are_too_few_they_are_named(tmp_path, capsys):
+    with OpenStudy(tmp_path / "s.db", "seceu", "--limit", "12", "--fastest", "0") as opened:
+        for points in ((4, 3, 2, 1), (1, 2, 3, 4)):
+            opened.person(points=points).join().answer_all()
+        owner = opened.owner().get("/owner").text
+    at = ["--store", str(opened.path)]
+    assert "SD" in owner and "alpha" not in owner
+    assert run_command(["run", "seceu", "--limit", "12", "--model", "baseline/even", "--name", "even", *at]) == 0
+    said = {}
+    for words in (("show",), ("study", "show"), ("compare", "--reliability"), ("compare", "even")):
+        capsys.readouterr()
+        assert run_command([*words, "spring", *at]) == 0
+        said[" ".join(words)] = " ".join(capsys.readouterr().out.split())
+    assert "(too few people), chance 5" in said["show"] and "too few (2 people)" in said["show"]
+    assert "Cronbach's alpha unknown (too few people: 2, at least 10 needed)" in said["study show"]
+    assert "too few people: 2, at least 10 needed" in said["compare --reliability"]
+    assert "2 people are too few to tell" in said["compare even"]
+
+
 def test_the_same_points_everywhere_are_noticed(tmp_path, capsys):
     with OpenStudy(tmp_path / "s.db", "seceu", "--limit", "10", "--fastest", "0") as opened:
         opened.person().join().answer_all()
@@ -322,9 +341,14 @@ def test_the_thresholds_of_a_study_can_be_changed_later(tmp_path, capsys):
         change = ["study", "change", "spring", "--store", str(opened.path)]
         assert "1 flagged" in sm.get_run("spring", store=opened.path).subject
         assert run_command([*change, "--most-failed", "1"]) == 0
-        assert "more than 1 failed attention checks of 1 flag people" in capsys.readouterr().out
+        assert "changed: flagged are participants with the same answer in at least 95 % of 10 or more questions." in (
+            capsys.readouterr().out
+        )
         assert "flagged" not in sm.get_run("spring", store=opened.path).subject
-        assert run_command([*change, "--fastest", "60"]) == 0
+        assert run_command([*change, "--fastest", "60", "--most-failed", "0"]) == 0
+        assert (
+            "; a failed or skipped attention check; a median response time under 60 seconds." in capsys.readouterr().out
+        )
         assert "1 flagged" in sm.get_run("spring", store=opened.path).subject
 
 
@@ -351,10 +375,20 @@ def test_the_place_on_the_norm_is_shown_to_the_participant(tmp_path):
         person.answer_all()
         text = person.page().text
         place = place_of(sm.get_run(opened.run_of(person), store=opened.path).summary())
-        assert f"Your EQ is {place['eq']}: better than {place['percent']} % of the 20 people in the norm." in plain(
-            text
-        )
-        assert place["bounds"] and f"might be {place['bounds']} (95 % interval)" in plain(text)
+        assert f"Your EQ is {place['eq']} (95 % interval: {place['bounds']}): better than " in plain(text)
+        shown = f"{place['percent']} % (95 % interval: {place['share']} %) of the 20 people in the norm."
+        assert shown in plain(text)
+
+
+@pytest.mark.parametrize("options", [("--limit", "9"), ("--set", "shuffle=true")])
+def test_no_place_is_shown_for_few_stories_or_another_order_than_the_people_of_the_norm_saw(tmp_path, options):
+    norm = made_norm(tmp_path)
+    with OpenStudy(tmp_path / "s.db", "seceu", "--shows", "place", "--set", f"norm={norm}", *options) as opened:
+        person = opened.person().join()
+        person.answer_all()
+        summary, text = sm.get_run(opened.run_of(person), store=opened.path).summary(), plain(person.page().text)
+    assert summary.measure("eq").value and place_of(summary) == {}
+    assert "Your result How far your points are" in text and "EQ" not in text and "people in the norm" not in text
 
 
 def made_norm(folder):

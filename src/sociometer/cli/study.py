@@ -22,7 +22,7 @@ from sociometer.cli.view import place_options, who_can_open
 from sociometer.core.card import Card
 from sociometer.core.config import RunConfig, provider_of
 from sociometer.core.conversation import SUBJECT, Exchange, with_new_messages
-from sociometer.core.errors import DataError, ExitCode, NotFound, StoreError, UsageError, hint
+from sociometer.core.errors import DataError, NotFound, StoreError, UsageError, hint, unknown
 from sociometer.core.language import ENGLISH, language_of, written_in
 from sociometer.core.measure import Cell, Table
 from sociometer.core.words import counted, lowered
@@ -36,6 +36,7 @@ from sociometer.results.participants import Scores, participants_table
 from sociometer.results.people_needed import people_needed
 from sociometer.results.study_tables import write_study
 from sociometer.statistics.formatting import number
+from sociometer.store.person_questions import checked_question
 from sociometer.store.place import StorePlace, file_of
 from sociometer.store.store import Store
 from sociometer.store.studies import (
@@ -46,6 +47,7 @@ from sociometer.store.studies import (
     Study,
     StudyBook,
     book_path,
+    flag_rules,
     role_of_people,
     study_books,
     study_lock,
@@ -71,7 +73,7 @@ def _create(instruments: tuple[str, ...], name: str, store: StorePlace | None, a
     fastest = 0.0 if talks and given["fastest_seconds"] == FASTEST_SECONDS else given["fastest_seconds"]
     study = Study(
         name=name, config=first, further=tuple(further), sample=0 if talks else given["sample"],
-        asks=tuple(given["asks"]), secret=secrets.token_urlsafe(16), fastest_seconds=fastest,
+        asks=tuple(map(checked_question, given["asks"])), secret=secrets.token_urlsafe(16), fastest_seconds=fastest,
         excludes_flagged=bool(given["excludes_flagged"]), each=given["sample"] or 1,
         readers=_readers(talks, given) if talks else (), **_texts(given),
         **{one: given[one] for one in ("language", "shows", "quota", "order", "attention", "most_failed")},
@@ -94,16 +96,17 @@ def _create(instruments: tuple[str, ...], name: str, store: StorePlace | None, a
                 seconds = study.each * _seconds(plan, {"talk": 1})
                 continue
             counts[config.instrument], seconds = own, seconds + _seconds(plan, own)
-            told.append(", ".join((config.instrument, *(f"{count} items of {task}" for task, count in own.items()))))
+            told.append(", ".join((config.instrument, *(f"{counted(n, 'item')} of {task}" for task, n in own.items()))))
     items = sum(sum(own.values()) for own in counts.values())
     study = structs.replace(study, items=items, minutes=max(1, math.ceil(seconds / 60)))
     with closing(StudyBook(book_path(path))) as book:
         book.create(study)
     tell(
         as_json,
-        {"study": name, "items": counts, "quota": study.quota, "minutes": study.minutes},
-        f"Study {name}: {'; '.join(told)} for each of at most {study.quota:,} participants, in about {study.minutes}"
-        f" minutes. Open it with: {hint('study open', name)}",
+        {"study": name, "items": counts, "quota": study.quota, "minutes": study.minutes, "asks": study.asked},
+        f"Study {name}: {'; '.join(told)} for each of at most {study.quota:,} participants, in about"
+        f" {counted(study.minutes, 'minute')}. Open it with: {hint('study open', name)}",
+        *([f"Questions about the person: {'; '.join(map(str, study.asked))}"] if study.asks else ()),
         *filter(None, (*alone, _missing_texts(study))),
     )
 
@@ -164,6 +167,9 @@ def _config(card: Card, cards: Sequence[Card], name: str, given: Mapping[str, An
 
     known = {setting.name for setting in card.setting}
     chosen = own(_pairs("--set", given["settings"]), "setting")
+    for key in chosen.keys() - known:
+        every = {one.name for other in cards for one in other.setting}
+        raise unknown("setting", key, every, written=f"--set {{}}={chosen[key]}")
     settings = {**dict.fromkeys(_ASKED_ONCE & known, "1"), **chosen}
     if "language" in known:
         if settings.setdefault("language", given["language"]) != given["language"]:
@@ -261,10 +267,7 @@ def _change(name: str, store: StorePlace | None, as_json: bool, **given: Any) ->
         raise UsageError("--exclude PERSON and --because TEXT belong together: the reason is stored and shown.")
     changes = {**_texts(given), **{field: given[field] for field in _CHANGED if given[field] is not None}}
     if not (changes or given["excluded"] or given["included"]):
-        raise UsageError(
-            "nothing to change; give --quota, --exclude-flagged, --fastest, --most-failed, --exclude PERSON --because"
-            " TEXT, --include PERSON, or one of the texts, such as --title."
-        )
+        raise UsageError(f"nothing to change; '{hint('study change --help')}' lists what can change.")
     with closing(StudyBook(book_path(_file(store)))) as book:
         study = structs.replace(book.study(name), **changes)
         out, back = ([_participant(book, name, who) for who in given[which]] for which in ("excluded", "included"))
@@ -277,14 +280,12 @@ def _change(name: str, store: StorePlace | None, as_json: bool, **given: Any) ->
         book.change(study)
         for one in (*out, *back):
             book.exclude(one.id, because if one in out else "")
-    fast = f"a median response time under {study.fastest_seconds:g} seconds flags people"
     told = {
         "quota": f"its quota is {study.quota}",
         "excludes_flagged": f"results {'leave out' if study.excludes_flagged else 'count'} flagged people",
-        "fastest_seconds": fast if study.fastest_seconds else "fast answers flag nobody",
-        "most_failed": f"more than {study.most_failed} failed attention checks of {study.attention} flag people",
     }
-    said = [told.get(field, f"its {field} is new") for field in changes]
+    told |= dict.fromkeys(_LIMITS, f"flagged are participants with {'; '.join(map(str, flag_rules(study)))}")
+    said = [*dict.fromkeys(told.get(field, f"its {field} is new") for field in changes)]
     said += [f"results leave out {one.id} ({because})" for one in out]
     said += [f"{one.id} is not excluded by hand any more" for one in back]
     about = {"study": name, **{one: getattr(study, one) for one in (*_CHANGED, *_TEXTS)}}
@@ -304,11 +305,11 @@ def _participant(book: StudyBook, study: str, given: str) -> Participant:
 def _open(
     name: str, port: int, host: str, public_url: str, roles: tuple[str, ...], per_address: int, lab: bool,
     preview: bool, store: StorePlace | None, as_json: bool,
-) -> int:  # fmt: skip
+) -> None:  # fmt: skip
     place = Place(host, port, public_url)
     stop = "Press Ctrl-C to close the study. Answers are stored, and you can open it again."
     stop = "This is a preview: nothing is stored. Press Ctrl-C to end it." if preview else stop
-    tell = link_teller("participants", who_can_open(place) + stop, as_json)
+    links = link_teller("participants", who_can_open(place) + stop, as_json)
     confirmed = [pair for one in roles for pair in _pairs("--role", (one,)).items()]
     path = _file(store).absolute()
     with TemporaryDirectory() as folder:
@@ -317,8 +318,12 @@ def _open(
                 study, path = book.study(name), Path(folder) / "preview.db"
             with closing(StudyBook(book_path(path))) as book:
                 book.create(study)
-        serve_study(path, name, load, place, tell, confirmed=confirmed, per_address=per_address, lab=lab)
-    return int(ExitCode.OK)
+        serve_study(path, name, load, place, links, confirmed, per_address, lab=lab, preview=preview)
+        with closing(StudyBook(book_path(path))) as book:
+            people = counted(len(book.participants(name)), "person has", "people have")
+    said = "The preview has ended; nothing was stored" if preview else f"Study {name} is closed; {people} joined so far"
+    if not as_json:
+        print_text(f"{said}. Next: {hint('study open' if preview else 'study show', name)}")
 
 
 def _list(store: StorePlace | None, as_json: bool) -> None:
@@ -355,7 +360,7 @@ def _export(name: str, to: Path, store: StorePlace | None, as_json: bool) -> Non
             raise UsageError(f"nobody has joined study {name} yet; let people in with '{hint('study open', name)}'.")
     with Store(path) as opened:
         wrote = write_study(opened, name, load, to)
-    told = ", ".join(f"{file} ({rows} rows)" for file, rows in wrote.items())
+    told = ", ".join(f"{file} ({counted(rows, 'row')})" for file, rows in wrote.items())
     tell(as_json, {"study": name, "wrote": str(to), "rows": wrote}, f"wrote {to}: {told}")
 
 
@@ -424,7 +429,8 @@ _ANY = "baseline/random"
 """Stands for a subject that plans need: the items do not depend on it."""
 _NAME = click.Argument(["name"])
 _COUNT = click.IntRange(0)
-_CHANGED = ("quota", "excludes_flagged", "fastest_seconds", "most_failed")
+_LIMITS = ("fastest_seconds", "most_failed")
+_CHANGED = ("quota", "excludes_flagged", *_LIMITS)
 """The fields of a study that can change later, besides the texts."""
 _TEXTS = {
     "title": "Title that participants see.",
@@ -500,8 +506,8 @@ _COMMANDS = [
         *_text_options()),
     stored_command("list", _list, "List the studies."),
     stored_command("show", _show, "Show the progress and scores of each participant, and who counts.", _NAME),
-    stored_command("export", _export, "Write the answers to each task with times, scores and what people said about"
-        " themselves, the items, and a codebook, as CSV files.",
+    stored_command("export", _export, "Write the answers to each task with times and scores, the people and what they"
+        " said, the same with a column for each item (wide.csv), the items, and a codebook, as CSV files.",
         _NAME,
         option("--to", "Folder to write to.", type=click.Path(path_type=Path), required=True)),
     stored_command("norms", _norms, "Write a norm of the people who count: percentiles, strata by sex and age, and"

@@ -245,10 +245,10 @@ class Stopped(SociometerError):
 _MOST_NAMES = 24
 
 
-def unknown(what: str, given: str, allowed: Iterable[str], next_step: str = "") -> NotFound:
-    """The error for an unknown name, with the most similar known name, or the first that contains it."""
+def unknown(what: str, given: str, allowed: Iterable[str], next_step: str = "", written: str = "{}") -> NotFound:
+    """The error for an unknown name, with the most similar known name as it is typed, or the first that contains it."""
     names = sorted(allowed)
     near = get_close_matches(given, names, n=1) or [name for name in names if len(given) > 3 and given in name]
     shown = first_of(names, _MOST_NAMES)
-    guess = f"; did you mean '{near[0]}'?" if near else f"; known: {shown}." if names else "."
+    guess = f"; did you mean '{written.replace('{}', near[0], 1)}'?" if near else f"; known: {shown}." if names else "."
     return NotFound(f"unknown {what} '{given}'{guess}{' ' + next_step if next_step else ''}")

@@ -48,6 +48,10 @@ class Interval(Struct, frozen=True, omit_defaults=True):
         """Whether there were too few clusters to give bounds."""
         return self.low is None or self.high is None
 
+    def scarce(self, cluster: str) -> str:
+        """What there are too few of: the cluster of items, or people."""
+        return "person" if self.method == TOO_FEW_PEOPLE else cluster
+
     def scaled(self, factor: float, shift: float = 0.0) -> "Interval":
         """The interval of `factor × value + shift` (a rate in percent, an EQ from a distance)."""
         if self.low is None or self.high is None:
@@ -288,3 +292,4 @@ NO_VARIATION = "no variation"
 """Every value was the same, so the bounds say nothing about other items."""
 TOO_FEW = "too few"
 """There were too few clusters, so the interval has no bounds."""
+TOO_FEW_PEOPLE = "too few people"

@@ -13,7 +13,7 @@ from sociometer.core.card import Card, MeasureCard
 from sociometer.core.measure import Figure
 from sociometer.core.stopping import Look
 from sociometer.core.task import AnyRun
-from sociometer.core.words import counted, grouped, listed
+from sociometer.core.words import counted, grouped, listed, plural
 from sociometer.reporting.people import Crowd
 from sociometer.results.checkpoints import checkpoint_curve
 from sociometer.results.profile import ProfileLine
@@ -321,11 +321,12 @@ def _without_intervals(members: Sequence[ProfileLine]) -> str:
     few = [line for line in members if line.value is not None and line.interval is not None and line.interval.too_few]
     if not few:
         return ""
-    most = max(line.interval.clusters for line in few if line.interval is not None)
+    most = max((line.interval for line in few if line.interval is not None), key=lambda one: one.clusters)
+    what = most.scarce("independent item")
     if len(few) == len(members):
-        return f"No intervals: {counted(most, 'independent item')} at most, and {MINIMUM_CLUSTERS} are needed."
+        return f"No intervals: {counted(most.clusters, what)} at most, and {MINIMUM_CLUSTERS} are needed."
     names = listed([line.subject for line in few], 2)
-    return f"No interval for {names}: fewer than {MINIMUM_CLUSTERS} independent items."
+    return f"No interval for {names}: fewer than {MINIMUM_CLUSTERS} {plural(what)}."
 
 
 def _beside(line: ProfileLine) -> str:

@@ -126,7 +126,8 @@ def _one_subject(lines: Sequence[ProfileLine], content: ReportContent) -> list[s
         elif known:
             found.append(f"{who} is {word} on {count or 'none'} of {counted(len(known), 'measure')}{could}")
     if len(sure) < len(scored):
-        found.append(_few([(line.measure_title, "independent item") for line in scored if line not in sure]))
+        without = [(line.measure_title, line.interval) for line in scored if line not in sure]
+        found.append(_few([(title, one.scarce(_PART) if one else _PART) for title, one in without]))
     return found or [f"{who} was scored on {counted(len(scored), 'measure')}"]
 
 
@@ -154,6 +155,7 @@ def _against_references(line: ProfileLine, on: str) -> list[str]:
     return with_failed if line.errors else [f"{score}, {said}"]
 
 
+_PART = "independent item"
 _AGAINST = {1: "better than", -1: "worse than", 0: "not clearly different from"}
 
 
@@ -164,17 +166,18 @@ def _two_subjects(comparisons: Sequence[Comparison], profile: Sequence[ProfileLi
         ends = (_ends_sentence(name, values, (first, second)) for name, values in norm)
         said, *more = _one_task(comparisons[0])
         return [said, *_shared_values(comparisons[0], profile), *more, *comparisons[0].unread, *ends]
-    rows = [row for comparison in comparisons if (row := _overall(comparison)) is not None]
+    overall = [(one, row) for one in comparisons if (row := _overall(one)) is not None]
+    rows = [row for _, row in overall]
     verdicts = {
         verdict: [row for row in rows if row.verdict == verdict] for verdict in ("better", "worse", "equivalent")
     }
     total = counted(len(comparisons), "task")
-    few = [one for one in comparisons if (row := _overall(one)) is not None and row.verdict == "too few"]
+    lacking = [(one, row.paired.interval) for one, row in overall if row.verdict == "too few"]
+    few = [(one.task_title, interval.scarce(one.cluster)) for one, interval in lacking]
     if len(few) == len(rows):
-        return [
-            f"this sample is too small to compare {second} with {first}: every task has fewer than "
-            f"{MINIMUM_CLUSTERS} independent items"
-        ]
+        what = "people" if {noun for _, noun in few} == {"person"} else f"{_PART}s"
+        least = f"every task has fewer than {MINIMUM_CLUSTERS} {what}"
+        return [f"this sample is too small to compare {second} with {first}: {least}"]
     parts = [f"{word} on {len(of)}" for word, of in verdicts.items() if of and word != "equivalent"]
     if verdicts["equivalent"]:
         parts.append(f"the same within the margin on {len(verdicts['equivalent'])}")
@@ -188,7 +191,7 @@ def _two_subjects(comparisons: Sequence[Comparison], profile: Sequence[ProfileLi
     if doubtful:
         found.append(f"failed items could change the verdict on {doubtful} of {total}")
     if few:
-        found.append(_few([(one.task_title, one.cluster) for one in few]))
+        found.append(_few(few))
     return found
 
 
@@ -211,7 +214,7 @@ def _one_task(comparison: Comparison, *, sized: bool = False) -> list[str]:
         return [f"on {counted(row.paired.items, 'item')}, {said}" if row and sized else said]
     first, second = comparison.first, comparison.second
     if row.verdict == "too few":
-        items = counted(row.paired.clusters, comparison.cluster)
+        items = counted(row.paired.clusters, row.paired.interval.scarce(comparison.cluster))
         return [f"{items} cannot compare {second} and {first}; at least {MINIMUM_CLUSTERS} are needed"]
     seen = f"{second} {'are' if second.startswith('people (') else 'is'} {size_text(row, first)}{failed_text(row)}"
     found = [f"{counted(row.paired.items, 'item')} show no clear difference in {lowered(row.title)}: {seen}"]
@@ -281,7 +284,7 @@ def _ends_sentence(title: str, values: Sequence[str], subjects: Sequence[str]) -
 def _few(tasks: Sequence[tuple[str, str]]) -> str:
     """Which tasks or measures have too few stories, trees or other independent parts."""
     kinds = {plural(cluster) for _, cluster in tasks}
-    parts = kinds.pop() if len(kinds) == 1 else "independent items"
+    parts = kinds.pop() if len(kinds) == 1 else f"{_PART}s"
     who = listed([f"“{title}”" for title, _ in tasks], NAMED)
     return f"{who} {'has' if len(tasks) == 1 else 'have'} fewer than {MINIMUM_CLUSTERS} {parts}, too few for a verdict"
 

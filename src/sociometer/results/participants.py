@@ -45,7 +45,9 @@ class PeopleResult(Struct, frozen=True):
 
     def __str__(self) -> str:
         mean, spread = (number(value, self.card.unit) for value in (self.mean, self.deviation))
-        alpha = estimate(self.alpha.value, "number", self.alpha.interval) if self.alpha else "unknown"
+        alpha = f"unknown ({self.alpha.note})" if self.alpha else "unknown"
+        if self.alpha and self.alpha.value is not None:
+            alpha = estimate(self.alpha.value, "number", self.alpha.interval)
         return f"{self.title} (n = {self.people}): mean {mean}, SD {spread}; Cronbach's alpha {alpha}"
 
 

@@ -27,6 +27,8 @@ from sociometer.statistics.reliability import (
     repeatability,
 )
 
+_HEADS = {"share_right": "share right (p)"}
+
 
 class TaskReliability(Struct, frozen=True):
     """Cronbach's alpha over distinct subjects, or people; repeatability by subject; the statistics of items."""
@@ -63,7 +65,7 @@ class Reliabilities(Shown, frozen=True):
 
     @property
     def items(self) -> Table:
-        """The mean and discrimination of every item; its difficulty, where answers are right or wrong."""
+        """The mean and discrimination of every item; the share right (p), where a score has a highest value."""
         return raw_items(self.tasks)
 
     def __str__(self) -> str:
@@ -153,14 +155,15 @@ def reliability_sentence(found: TaskReliability, of: str = "") -> str:
 
 def raw_items(found: Sequence[TaskReliability]) -> Table:
     """The statistics of every item of some tests, for a file."""
-    known = ("difficulty",) if any(i.difficulty is not None for one in found for i in one.items) else ()
+    known = ("share_right",) if any(i.share_right is not None for one in found for i in one.items) else ()
     columns = ("mean", *known, "discrimination")
     rows = tuple(
         (one.instrument, one.task, one.measure, i.item, *(getattr(i, name) for name in columns), "; ".join(i.concerns))
         for one in found
         for i in one.items
     )
-    return Table("items", "Items", ("instrument", "task", "measure", "item", *columns, "concerns"), rows)
+    heads = ("instrument", "task", "measure", "item", *(_HEADS.get(one, one) for one in columns), "concerns")
+    return Table("items", "Items", heads, rows)
 
 
 def reliability_tables(found: TaskReliability) -> Iterator[Table]:
@@ -177,11 +180,11 @@ def reliability_tables(found: TaskReliability) -> Iterator[Table]:
         said += [f"Unstable for {who}: {first_of(r.unstable, 12)}." for who, r in found.repeats.items() if r.unstable]
         yield Table("repeatability", f"Repeatability of {found.where}", heads, again, " ".join(said))
     if look_at := items_to_look_at(found.items):
-        known = "mean" if found.items[0].difficulty is None else "difficulty"
+        known = "mean" if found.items[0].share_right is None else "share_right"
         flagged = tuple((i.item, getattr(i, known), i.discrimination, "; ".join(i.concerns)) for i in look_at)
         note = (
             f"{len(look_at)} items to look at, of {len(found.items)} in all; "
-            f"--to FILE.csv gives the {known} and discrimination of every item."
+            f"--to FILE.csv gives the {_HEADS.get(known, known)} and discrimination of every item."
         )
-        title, names = f"Items to look at in {found.where}", ("item", known, "discrimination", "why")
+        title, names = f"Items to look at in {found.where}", ("item", _HEADS.get(known, known), "discrimination", "why")
         yield Table("items", title, names, flagged, note)

@@ -1,4 +1,4 @@
-"""A study as tables, in Python or for other programs: the answers to each task, people, items, and a codebook."""
+"""A study as tables, in Python or for other programs: people, their scores, answers, items, and a codebook."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -46,13 +46,13 @@ _MEANINGS = {
     "instrument": "instrument",
     "task": "task of the instrument",
     "item": "item; items.csv has its text",
-    "item_key": "right option, counted from 0: 0 is item_option_1",
+    "item_key": "right option: 1 is item_option_1",
     "cluster": "what the item shares with others, such as a story",
     "content": "the whole item as played, with its key, as JSON",
     "read_points": "points that are scored, after a repair",
     "read_written": "points as given, before a repair",
-    "read_order": "option shown at this place, counted in items.csv from 0",
-    "read_picked": "chosen option, counted in items.csv from 0",
+    "read_order": "option shown at this place: 1 is item_option_1 of items.csv",
+    "read_picked": "chosen option: 1 is item_option_1 of items.csv",
     "read_rule": "rule that read the answer, or why none could",
     "read_repair": "how points with another sum were changed",
     "position": "place of the item among those of this person, from 1",
@@ -84,7 +84,7 @@ _PREFIXES = {
     "condition_": "group of the item or of the answer",
     "item_": "part of the item",
     "result_": "the person's result over the items that they answered",
-    "read_": "answer as read; a value that is a place in items.csv counts from 0, a number in a column's name from 1",
+    "read_": "answer as read; nodes of a tree count from 0",
     "score_": "score of the item (empty if it has none)",
     "about_": "asked about the person",
     "excluded_": "the same for one instrument or model of the study",
@@ -104,7 +104,7 @@ class StudyResults:
 
     @cached_property
     def tables(self) -> dict[str, Table]:
-        """`people`, `items`, the answers to each task (`seceu_feelings`) and to `checks`, and the `codebook`."""
+        """`people`, `items`, the answers to each task (`seceu_feelings`) and to `checks`, `wide` and the `codebook`."""
         return study_tables(self._store, self.name, self._load)
 
     @property
@@ -152,7 +152,7 @@ def write_study(store: Store, study: str, load: Callable[[str], Instrument], fol
 
 
 def study_tables(store: Store, study: str, load: Callable[[str], Instrument]) -> dict[str, Table]:
-    """The people with their results, the items, the answers to each task and to checks, and a codebook of these."""
+    """People with results, items, answers to each task and to checks, people with a column an item, and a codebook."""
     tables, declared = _study_rows(store, study, load)
     tables["codebook"] = list(_codebook(tables, declared))
     numbers = {column for (_, column), about in declared.items() if about.get("type") == "number"}
@@ -181,6 +181,7 @@ def _study_rows(
     people = {one.id: _person(whole, one, names) for one in whole.participants}
     listed = {name: {"person": name, **more, **person} for name, (person, more) in people.items()}
     tables: dict[str, list[Row]] = {"people": [*listed.values()], "items": []}
+    wide: dict[str, Row] = {name: {} for name in listed}
     asked = {names[question.name]: _declared(question) for question in whole.study.asked}
     for part, one in [(part, one) for part, each in parts.items() for one in each.participants]:
         taking = parts[part]
@@ -204,6 +205,10 @@ def _study_rows(
                     column = f"result_{name}_{_slug(measure.name)}"
                     declared.setdefault(("people", column), about)
                     listed[one.id][column] = results[measure.name].value
+                    for item, found in results[measure.name].items.items() if not taking.study.talks else ():
+                        column = f"score_{name}_{_slug(item)}"
+                        wide[one.id][column] = found.value
+                        declared.setdefault(("wide", column), about | {"title": f"{measure.title}, {item}"})
             for episode in run.episodes(task):
                 place = (task, episode.item.id)
                 head = {"person": one.id, "item": episode.item.id, "position": places.get(place)}
@@ -223,6 +228,10 @@ def _study_rows(
         for number, (after, passed) in enumerate(whole.checks(one, listed[one.id]["planned"]), 1):
             row = {"person": one.id, "check": number, "after_items": after, "passed": passed}
             tables.setdefault("checks", []).append(row)
+    if columns := sorted({column for scores in wide.values() for column in scores}):
+        each = wide.items()
+        tables["wide"] = [{**listed[name], **{one: scores.get(one) for one in columns}} for name, scores in each]
+    declared |= {("wide", column): about for (table, column), about in declared.items() if table == "people"}
     return tables, declared | {(name, column): about for name in tables for column, about in asked.items()}
 
 
@@ -269,19 +278,26 @@ def _item(parts: Row) -> Iterator[tuple[str, Any]]:
     for name, value in parts.items():
         each = value if isinstance(value, list | tuple) else [value]
         if name not in ("id", "cluster") and not any(isinstance(part, list | tuple | dict) for part in each):
-            yield from _flat(f"item_{_ITEM_NAMES.get(name, _slug(name))}", value)
+            place = name == "answer" and "options" in parts
+            yield from _flat(f"item_{_ITEM_NAMES.get(name, _slug(name))}", _from_one(value) if place else value)
 
 
 def _flat(name: str, value: Any) -> Iterator[tuple[str, Any]]:
     """The parts of an outcome as cells."""
     if isinstance(value, dict):
         for key, part in value.items():
-            yield from _flat(f"{name}_{_slug(str(key))}", part)
+            yield from _flat(f"{name}_{_slug(str(key))}", _from_one(part) if key in ("order", "picked") else part)
     elif isinstance(value, list | tuple) and len(value) <= _MOST_PARTS:
         for place, part in enumerate(value):
             yield from _flat(f"{name}_{place + 1}", part)
     else:
         yield name, msgspec.json.encode(value).decode() if isinstance(value, list | tuple) else value
+
+
+def _from_one(place: Any) -> Any:
+    """A place among the options, or several, counted from 1 as the columns of options in items.csv are."""
+    several = [*map(_from_one, place)] if isinstance(place, list | tuple) else place
+    return place + 1 if isinstance(place, int) else several
 
 
 def _declared(question: PersonQuestion) -> Row:

@@ -64,8 +64,9 @@ class MeasureRow(Struct, frozen=True):
 
     @property
     def interval(self) -> str:
-        count = self.measure.interval.clusters if self.measure.interval else 0
-        return interval_text(self.measure.interval, self.card.unit, f"too few ({counted(count, self.cluster)})")
+        found = self.measure.interval
+        few = f"too few ({counted(found.clusters, found.scarce(self.cluster))})" if found else ""
+        return interval_text(found, self.card.unit, few)
 
     @property
     def estimate(self) -> str:
@@ -309,7 +310,7 @@ def joint_table(runs: Sequence[StoredRun]) -> Table:
     ids = ", ".join(run.reference for run in runs[:6]) + (" …" if len(runs) > 6 else "")
     said = dict.fromkeys([*(note for run in runs for note in caveats(run)), *failed.values()])
     if any(line.measure.interval is not None and line.measure.interval.too_few for _, line in lines):
-        said["(too few): not enough items for an interval."] = None
+        said["(too few): not enough items, or people of a study, for an interval."] = None
     note = " ".join([*said, f"For the groups and notes of one run: {hint('show RUN')} ({ids})."])
     title = " · ".join(dict.fromkeys(run.instrument for run in runs))
     measured = list(dict.fromkeys(run.subject for run in runs))

@@ -195,9 +195,10 @@ class Comparison(Shown, frozen=True):
     @property
     def undecided(self) -> str:
         """Why there is no result for the primary measures overall; empty if there is one."""
-        few = [f"{row.title.lower()}: {row.paired.clusters}" for row in self.primary_rows if row.verdict == "too few"]
+        few = [row for row in self.primary_rows if row.verdict == "too few"]
         if self.refused or few:
-            return self.refused or f"too few {plural(self.cluster)} to tell ({', '.join(few)})"
+            counts = ", ".join(f"{row.title.lower()}: {row.paired.clusters}" for row in few)
+            return self.refused or f"too few {plural(few[0].paired.interval.scarce(self.cluster))} to tell ({counts})"
         return "" if self.primary_rows else "no primary measure was compared"
 
     @property

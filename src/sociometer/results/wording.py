@@ -67,7 +67,7 @@ def _whole(row: ComparedMeasure, comparison: Comparison, named: bool) -> str:
         seen = f"{second} {verb} {size_text(row)}{_would(row)}"
         said = f"{second} and {first} are {row.verdict}{on}, where this test does not separate models: {seen}"
     elif row.verdict == "too few":
-        count = counted(row.paired.clusters, comparison.cluster)
+        count = counted(row.paired.clusters, row.paired.interval.scarce(comparison.cluster))
         said = f"{second} against {first}{on}: {count} {'is' if row.paired.clusters == 1 else 'are'} too few to tell"
     else:
         said = f"{_OPEN}{on}: {second} {verb} {size_text(row, first)}{failed_text(row) or _would(row)}"

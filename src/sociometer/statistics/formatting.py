@@ -7,9 +7,9 @@ from typing import Any
 
 from sociometer.core.card import Card, MeasureCard
 from sociometer.core.conversation import SUBJECT
-from sociometer.core.measure import NO_VARIATION, Case, Interval, Measure, Summary
+from sociometer.core.measure import NO_VARIATION, TOO_FEW_PEOPLE, Case, Interval, Measure, Summary
 from sociometer.core.task import RunView
-from sociometer.core.words import plain_number, rounded
+from sociometer.core.words import counted, plain_number, plural, rounded
 
 SAME_ON_EVERY_ITEM = "the same on every item"
 """The text that replaces the bounds of an interval if every value was the same."""
@@ -127,7 +127,7 @@ def interval_text(interval: Interval | None, unit: str, too_few: str = "", digit
     """An interval as “low to high”, a share with one percent sign; empty if there is none."""
     if interval is None:
         return ""
-    few = too_few or f"too few ({interval.clusters} cluster{'s' if interval.clusters != 1 else ''})"
+    few = too_few or f"too few ({counted(interval.clusters, interval.scarce('cluster'))})"
     scale, usual = scale_and_digits(unit)
     places = decimals(unit, interval) if digits is None else digits
 
@@ -148,7 +148,8 @@ def bracketed_interval(interval: Interval, unit: str, digits: int | None = None,
         ends = (_bound(end * scale, usual if places is None else places) for end in (low, high))
         return f"[{', '.join(ends)}]"
 
-    return bounds_text(interval, bounds, too_few="[too few clusters]", same=f"[{SAME_ON_EVERY_ITEM}]")
+    few = f"[too few {plural(interval.scarce('cluster'))}]"
+    return bounds_text(interval, bounds, too_few=few, same=f"[{SAME_ON_EVERY_ITEM}]")
 
 
 def estimate(value: float | None, unit: str, interval: Interval | None = None, digits: int | None = None) -> str:
@@ -160,7 +161,8 @@ def estimate(value: float | None, unit: str, interval: Interval | None = None, d
 def short_interval(interval: Interval, unit: str, digits: int | None = None) -> str:
     """An interval in the cell of its value: “[7, 25]”."""
     bounds = bracketed_interval(interval, unit, digits)
-    return bounds_text(interval, lambda *_: bounds, too_few="(too few)", same="(all equal)")
+    few = "(too few people)" if interval.method == TOO_FEW_PEOPLE else "(too few)"
+    return bounds_text(interval, lambda *_: bounds, too_few=few, same="(all equal)")
 
 
 def failed_range(errors: int, cases: Sequence[Case], unit: str) -> str:

@@ -8,7 +8,7 @@ from typing import Any, TypeGuard
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sociometer.core.measure import EXPANDED_BOOTSTRAP, NO_VARIATION, TOO_FEW, Interval
+from sociometer.core.measure import EXPANDED_BOOTSTRAP, NO_VARIATION, TOO_FEW, TOO_FEW_PEOPLE, Interval
 from sociometer.statistics.distributions import normal_below, normal_quantile, t_quantile
 
 Floats = NDArray[np.float64]
@@ -116,9 +116,9 @@ FEW_CLUSTERS = 100
 """The draws from at most so many clusters are kept (10,000 of them take 1 MB)."""
 
 
-def too_few(clusters: int, level: float = 0.95) -> Interval:
-    """The interval without bounds that is returned for too few clusters."""
-    return Interval(None, None, level, TOO_FEW, clusters)
+def too_few(clusters: int, level: float = 0.95, *, people: bool = False) -> Interval:
+    """The interval without bounds that is returned for too few clusters of items, or too few people."""
+    return Interval(None, None, level, TOO_FEW_PEOPLE if people else TOO_FEW, clusters)
 
 
 def clustered_mean_interval(

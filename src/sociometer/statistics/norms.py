@@ -25,6 +25,8 @@ from sociometer.statistics.people import FEWEST_PEOPLE, place_interval
 stats = lazy("scipy.stats")
 
 FALSE_DISCOVERIES = 0.05
+ONLY_SHUFFLED = "comparable only with other runs with --shuffle"
+"""The note of a place among people who saw the options in another order: as a percentile it does not hold."""
 MOST_BYTES = 50_000_000
 Share = Annotated[float, Meta(ge=0, le=1)]
 Curve = tuple[tuple[float, Share, Share], ...]

@@ -51,12 +51,17 @@ def mean_over_people(
         for codes, count in ((of_items, clusters), (of_people, people))
     )
     added = max(0.0, by_people - float(np.square(moved).sum()))
-    return PeopleMean(mean, _interval(mean, by_items + added, min(clusters, people), share, level), added, people)
+    few = _too_few(clusters, people, level)
+    around = few if few.clusters < MINIMUM_CLUSTERS else _interval(mean, by_items + added, few.clusters, share, level)
+    return PeopleMean(mean, around, added, people)
+
+
+def _too_few(clusters: int, people: int, level: float) -> Interval:
+    """The interval without bounds for too few of what there are fewer of: clusters of items, or people."""
+    return too_few(min(clusters, people), level, people=people < clusters)
 
 
 def _interval(mean: float, variance: float, fewest: int, share: bool, level: float) -> Interval:
-    if fewest < MINIMUM_CLUSTERS:
-        return too_few(fewest, level)
     if variance == 0:
         return Interval(mean, mean, level, NO_VARIATION, fewest)
     half = t_quantile(0.5 + level / 2, fewest - 1) * math.sqrt(variance)
@@ -72,16 +77,17 @@ def _interval(mean: float, variance: float, fewest: int, share: bool, level: flo
 def with_people(found: PairedDifference, sides: Iterable[PeopleMean], level: float) -> PairedDifference:
     """A paired difference over items in which one side or both are people: other people would differ as well."""
     means = list(sides)
-    fewest = min(found.clusters, *(one.people for one in means))
+    few = _too_few(found.clusters, min(one.people for one in means), level)
+    fewest = few.clusters
     if fewest < 2:
-        return structs.replace(found, interval=too_few(fewest, level), p_value=1.0, mcnemar=None, binary=False)
+        return structs.replace(found, interval=few, p_value=1.0, mcnemar=None, binary=False)
     error = math.sqrt(found.standard_error**2 + sum(one.added for one in means))
     half = t_quantile(0.5 + level / 2, fewest - 1) * error
     low, high = found.difference - half, found.difference + half
     interval = Interval(low, high, level, "t over people and items", fewest)
     return structs.replace(
         found,
-        interval=too_few(fewest, level) if fewest < MINIMUM_CLUSTERS else interval,
+        interval=few if fewest < MINIMUM_CLUSTERS else interval,
         p_value=2 * t_below(-abs(found.difference) / error, fewest - 1) if error else float(found.difference == 0),
         standard_error=error,
         clusters=fewest,
@@ -120,7 +126,7 @@ def place_among(people: Mapping[str, ItemValue], subject: Mapping[str, ItemValue
     around = clustered_mean_interval(gaps, [people[name].cluster for name in shared], binary=False)
     bounds = place_interval(worse, count, 0.0, around.scaled(1, -math.fsum(gaps) / len(gaps)))
     return PlaceAmongPeople(
-        worse(0.0) * count, count, worse(0.0), bounds if count >= MINIMUM_CLUSTERS else too_few(count)
+        worse(0.0) * count, count, worse(0.0), bounds if count >= MINIMUM_CLUSTERS else too_few(count, people=True)
     )
 
 

@@ -48,7 +48,7 @@ class Repeatability(Struct, frozen=True):
 
 
 def cronbach_alpha(table: ArrayLike, stories: Labels | None = None, *, families: Labels | None = None) -> Reliability:
-    """Cronbach's alpha with Feldt's interval, over distinct subjects (rows) and items (columns).
+    """Cronbach's alpha with Feldt's interval, over people or distinct models (rows) and items (columns).
 
     Items of one story share their error, so their sum is one part of the test; without stories each item is one.
     α = (1 − Σ s²_part / s²_total) / (1 − Σ λ²), λ the share of a part in the items; for parts of equal length this is
@@ -60,7 +60,8 @@ def cronbach_alpha(table: ArrayLike, stories: Labels | None = None, *, families:
     scores = _table(table)
     subjects, items = scores.shape
     codes, count = cluster_codes(stories, items)
-    why = f"too few distinct subjects: {subjects}, at least {MINIMUM_SUBJECTS} needed" * (subjects < MINIMUM_SUBJECTS)
+    who = "people" if families is None else "distinct subjects"
+    why = f"too few {who}: {subjects}, at least {MINIMUM_SUBJECTS} needed" * (subjects < MINIMUM_SUBJECTS)
     why = "the items belong to one story, so that its parts cannot be compared" if count < 2 else why
     if why or np.ptp(scores.sum(axis=1)) == 0:
         return Reliability(None, None, subjects, items, why or "all subjects have the same total")
@@ -122,7 +123,7 @@ class ItemStatistics(Struct, frozen=True):
 
     item: str
     mean: float
-    difficulty: float | None
+    share_right: float | None
     discrimination: float | None
     subjects: int
     concerns: tuple[str, ...] = ()
@@ -131,8 +132,8 @@ class ItemStatistics(Struct, frozen=True):
 def item_statistics(table: ArrayLike, items: Sequence[str], *, top: float | None = 1.0) -> list[ItemStatistics]:
     """Statistics of every item from subjects × items, with values from 0 to `top`; None is a scale without a top.
 
-    Difficulty is 1 − mean/top; None without a top. Discrimination is the correlation of the item with the total of the
-    other items (corrected item-total correlation); None for too few subjects, or without variation.
+    The share right (p) is mean/top; None without a top. Discrimination is the correlation of the item with the total of
+    the other items (corrected item-total correlation); None for too few subjects, or without variation.
     Reference: Allen, M. J., and Yen, W. M. (1979). Introduction to Measurement Theory, chapter 6.
     """
     scores = np.asarray(table, dtype=np.float64)
@@ -150,8 +151,7 @@ def item_statistics(table: ArrayLike, items: Sequence[str], *, top: float | None
         mean, discrimination = float(means[index]), r if known else None
         share = mean / top if top else None
         concerns = _concerns(share, discrimination, subjects, index in reversed_items)
-        difficulty = None if share is None else 1 - share
-        found.append(ItemStatistics(item, mean, difficulty, discrimination, subjects, concerns))
+        found.append(ItemStatistics(item, mean, share, discrimination, subjects, concerns))
     return found
 
 

@@ -13,6 +13,8 @@ from msgspec import Struct
 from sociometer.core.errors import UsageError
 
 _RANGE = re.compile(r"(-?\d+(?:\.\d+)?)\.\.(-?\d+(?:\.\d+)?)")
+_JOINED = re.compile(r"([^;]+?)[\s:,]+((?:number|scale|choice|text|required|hidden|panel)(?: -?\d.*| .*\|.*)?)")
+"""A kind that no semicolon keeps apart from the name: “age number”, “sex: choice f|m”."""
 _MOST_STEPS = 20
 _HOW = (
     "NAME, then any of '; number 18..99', '; choice a|b|c', '; scale 1..7 not at all|very', '; text', '; required',"
@@ -35,11 +37,29 @@ class PersonQuestion(Struct, frozen=True):
     only: str = ""
     """The answers of people who can take part; all others are screened out."""
 
+    def __str__(self) -> str:
+        """The question as its owner reads it: “age (number 18 to 99, required)”."""
+        kind = "from the link" if self.kind in ("hidden", "panel") else self.kind
+        values = " | ".join(text for _, text in self.options)
+        values += f"{self.low:g} to {self.high:g}" if self.low is not None else ""
+        more = ["required"] * self.required + ["after the items"] * self.after + [f"only {self.only}"] * bool(self.only)
+        return f"{self.name} ({', '.join((f'{kind} {values}'.strip(), *more))})"
+
     def admits(self, said: str) -> bool:
         """Whether somebody with this answer can take part."""
         if found := _RANGE.fullmatch(self.only):
             return bool(said) and float(found[1]) <= float(said) <= float(found[2])
         return not self.only or said in self.only.split("|")
+
+
+def checked_question(written: str) -> str:
+    """A new question as its owner wrote it; a UsageError if its kind is part of its name, as stored ones may be."""
+    if joined := _JOINED.fullmatch(written):
+        raise UsageError(
+            f"--ask '{written}': a semicolon separates the name and the kind; write '{joined[1]}; {joined[2]}', or"
+            f" '{written}; text' for a line of text with this name."
+        )
+    return written
 
 
 def person_question(written: str) -> PersonQuestion:

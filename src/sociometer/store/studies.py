@@ -553,9 +553,10 @@ def flag_rules(study: Study) -> list[Rule]:
     """The rules that flag people in a study."""
     same = {"percent": round(100 * SAME_ANSWER), "count": FEWEST_PATTERNS}
     rules = [Rule("the same answer in at least {percent} % of {count} or more questions", {**same})]
-    if study.attention:
-        allowed = {"allowed": study.allowed_failures, "count": study.attention}
-        rules.append(Rule("more than {allowed} of {count} attention checks failed or skipped", {**allowed}))
+    if study.attention > study.allowed_failures:
+        many = "at least {least} of {count} attention checks failed or skipped"
+        counts = {"least": study.allowed_failures + 1, "count": study.attention}
+        rules.append(Rule(many if study.attention > 1 else "a failed or skipped attention check", {**counts}))
     if study.fastest_seconds:
         rules.append(Rule("a median response time under {seconds} seconds", {"seconds": f"{study.fastest_seconds:g}"}))
     return rules

@@ -20,7 +20,7 @@ from sociometer.core.instrument import Instrument
 from sociometer.core.language import ENGLISH
 from sociometer.core.measure import Figure, Summary, Table
 from sociometer.core.task import SERIES, TASK, Episode, Score
-from sociometer.core.words import grouped, texts_in_item
+from sociometer.core.words import grouped, plural, texts_in_item
 from sociometer.reporting.evidence import TranscriptLine, beside, transcript_lines
 from sociometer.reporting.figures import run_figures
 from sociometer.reporting.plot import drawn
@@ -184,13 +184,14 @@ def _score(card: Card | None, summary_of: Callable[[str], Summary | None], recor
     norms = {one.name: one for one in card.measures_of(known.task) if one.on_norm}
     on_norm = (one for one in summary.measures if one.name in norms and not one.group and one.value is not None)
     told = [f"{norms[one.name].title} {estimate(one.value, norms[one.name].unit, one.interval)}" for one in on_norm]
+    few = "items" if measure.interval is None else plural(measure.interval.scarce("item"))
     unread = f", {measure.unreadable} unreadable" if 2 * measure.unreadable > measure.items else ""
     return {
         "measure": known.title + unread,
         "better": known.better,
         "on_norm": ", ".join(told),
         "score": number(measure.value, known.unit, interval=measure.interval),
-        "bounds": interval_text(measure.interval, known.unit, "too few items for an interval"),
+        "bounds": interval_text(measure.interval, known.unit, f"too few {few} for an interval"),
         "chance": "" if chance is None else number(chance, known.unit),
     }
 

@@ -170,8 +170,9 @@ class Words:
         """An interval as it is written in this language: “4 to 49 %”, “too few (8 stories)”."""
         if self.language == ENGLISH or text in self._known:
             return self(text)
-        few = re.fullmatch(r"too few \((\d+) [^)]+\)", text)
-        return self("too few ({count} clusters)", count=few[1]) if few else text.replace(" to ", self(" to "))
+        few = re.fullmatch(r"too few \((\d+) ([^)]+)\)", text)
+        noun = "people" if few and few[2] in ("person", "people") else "clusters"
+        return self(f"too few ({{count}} {noun})", count=few[1]) if few else text.replace(" to ", self(" to "))
 
     def counted(self, count: int, one: str, many: str) -> str:
         """A count with its noun: the English text for one, or for any other number."""

@@ -23,6 +23,7 @@ from sociometer.core.settings import Settings
 from sociometer.results.participants import Scores, participants_table
 from sociometer.results.study_tables import sheet_of, study_tables
 from sociometer.statistics.formatting import estimate, interval_text, number
+from sociometer.statistics.norms import ONLY_SHUFFLED
 from sociometer.store.erasing import Withdrawing, finish_withdrawals
 from sociometer.store.store import Store
 from sociometer.store.studies import (
@@ -61,6 +62,7 @@ TEXTS: web.AppKey[dict[str, PeopleTexts]] = web.AppKey("texts", dict)
 JOINS = web.AppKey("joins", guard.RateLimit)
 LAB = web.AppKey("lab", bool)
 """Whether participants use this browser one after the other."""
+PREVIEW = web.AppKey("preview", bool)
 SCORES = web.AppKey("scores", Scores)
 NEW_CODES: web.AppKey[dict[str, str]] = web.AppKey("new_codes", dict)
 
@@ -333,7 +335,7 @@ async def end_page(request: web.Request) -> web.StreamResponse:
     summaries = await asyncio.to_thread(seats.summaries, participant) if study.shows != "nothing" else []
     named = {name: one.results for name, one in request.app[TEXTS].items()}
     lines = [
-        (named[instrument][label], known, measure, made.series.get("norm", {}).get(f"{known.name}_mean", known.human))
+        (named[instrument][label], known, measure, known.human)
         for instrument, task, made in summaries
         for known in request.app[CARDS][instrument].measures_of(task)
         if (label := f"{task}.{known.name}") in named[instrument]
@@ -370,15 +372,17 @@ async def answer_after(request: web.Request) -> web.StreamResponse:
 
 
 def place_of(summary: Summary) -> dict[str, int | str]:
-    """The EQ, its bounds, and the percent of the norm's people with a worse one; empty without a norm or a score."""
-    norm, eq, percentile = summary.series.get("norm"), summary.find("eq"), summary.find("percentile")
-    if norm is None or eq is None or eq.value is None or percentile is None or percentile.value is None:
+    """The EQ and the percent of the norm's people with a worse one, with bounds; empty without them or a norm."""
+    norm, found = summary.series.get("norm"), [summary.find(name) for name in ("eq", "percentile")]
+    around = [(one.value, one.interval.low, one.interval.high) for one in found if one and one.interval]
+    values = [value for one in around for value in one if value is not None]
+    if norm is None or len(values) < 6 or any(one and ONLY_SHUFFLED in one.note for one in found):
         return {}
-    few = eq.interval is None or eq.interval.low is None
-    bounds = "" if few or eq.interval is None else f"{eq.interval.low:.0f} – {eq.interval.high:.0f}"
+    eq, low, high, *shares = values
     # Nobody is better than all people: a sample has ends, a population has none.
-    percent = min(99, max(1, round(100 * percentile.value)))
-    return {"eq": round(eq.value), "percent": percent, "people": int(norm["people"]), "bounds": bounds}
+    percent, least, most = (min(99, max(1, round(100 * share))) for share in shares)
+    bounds = {"bounds": f"{low:.0f} – {high:.0f}", "share": f"{least} – {most}"}
+    return {"eq": round(eq), "percent": percent, "people": int(norm["people"]), **bounds}
 
 
 @guard.only(guard.PARTICIPANT)
@@ -415,7 +419,7 @@ async def overview_page(request: web.Request) -> web.StreamResponse:
     return owner_page(
         request, "study_overview.html", visitor=guard.visitor_of(request), study=study, cards=request.app[CARDS],
         table=table, people=table.only(range(own)).records(), about=about, results=results, missing=missing_rule(),
-        rules=flag_rules(study), number=number, estimate=estimate,
+        rules=flag_rules(study), number=number, estimate=estimate, preview=request.app[PREVIEW],
     )  # fmt: skip
 
 
@@ -430,7 +434,7 @@ async def people_file(request: web.Request) -> web.StreamResponse:
 
 def study_application(
     study: Study, store: Store, book: StudyBook, load: Callable[..., Instrument], per_address: int = PER_ADDRESS, *,
-    lab: bool = False,
+    lab: bool = False, preview: bool = False,
 ) -> web.Application:  # fmt: skip
     """The pages of one study; from one network address, at most `per_address` people can join in an hour.
 
@@ -442,7 +446,7 @@ def study_application(
     app[TEXTS] = {name: people_texts(one, study.language) for name, one in instruments.items()}
     app[STUDY], app[BOOK], app[STORE], app[SEATS] = study, book, store, Seats(store, load, book)
     app[SCORES], app[JOINS] = Scores(store, load), guard.RateLimit(per_address, 3600.0, 100_000, _TOO_MANY)
-    app[NEW_CODES], app[LAB] = {}, lab
+    app[NEW_CODES], app[LAB], app[PREVIEW] = {}, lab, preview
     app.cleanup_ctx.append(_tidy)
     app.router.add_get("/join/{secret}", welcome_page)
     app.router.add_post("/join/{secret}", join)
@@ -494,8 +498,8 @@ async def _tidy(app: web.Application) -> AsyncIterator[None]:
 
 
 def serve_study(
-    store: Path, name: str, load: Callable[..., Instrument], place: Place, tell: Callable[[str, str], None], *,
-    confirmed: Collection[tuple[str, str]], per_address: int = PER_ADDRESS, lab: bool = False,
+    store: Path, name: str, load: Callable[..., Instrument], place: Place, tell: Callable[[str, str], None],
+    confirmed: Collection[tuple[str, str]], per_address: int = PER_ADDRESS, *, lab: bool = False, preview: bool = False,
 ) -> None:  # fmt: skip
     """Serves a study until Ctrl-C; `tell` gets the link for participants, and a link for the owner that works once.
 
@@ -507,7 +511,7 @@ def serve_study(
         refuse_unconfirmed(study, confirmed)
         # One server a study: nobody else may delete or play what this one holds in memory.
         with study_lock(store, name), Store(store) as opened:
-            app = study_application(study, opened, book, load, per_address, lab=lab)
+            app = study_application(study, opened, book, load, per_address, lab=lab, preview=preview)
 
             def prepare() -> None:
                 load_templates("study")

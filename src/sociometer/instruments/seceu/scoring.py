@@ -32,13 +32,12 @@ from sociometer.instruments.seceu.tables import items_table, repairs_table, resu
 from sociometer.statistics.formatting import CHANCE, p_phrase
 from sociometer.statistics.item_values import item_values
 from sociometer.statistics.measures import failed_observations, grouped_measures, mean_measure, observations
-from sociometer.statistics.norms import surprises
+from sociometer.statistics.norms import ONLY_SHUFFLED, surprises
 
 NOTES: dict[str, str] = read_texts(Path(__file__).with_name("notes.toml"))
 FACETS = ("context", "direction")
 PLAIN = ("distance", "profile", "evenness", "null")
 PLACES = ("eq", "percentile", "similarity", "similarity-percentile")
-ONLY_SHUFFLED = "comparable only with other runs with --shuffle"
 SHOWN_ITEMS = 5
 
 
