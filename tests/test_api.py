@@ -433,7 +433,29 @@ def test_results_print_as_text(old_and_new, tmp_path):
     for one in shown:
         assert not re.search(r"\b[A-Z]\w+\((\w+=|<)", f"{one} {one!r}"), one
     assert str(shown[3]).startswith("Gate passed: ")
-    assert "[baseline/oracle] " in str(shown[12]) and "[to subject] Below, a situation" in str(shown[12])
+    assert "[subject: baseline/oracle]\n" in str(shown[12])
+    assert str(shown[12]).startswith("[user to subject]\nBelow, a situation")
+
+
+def test_a_transcript_is_read_by_an_episode_an_item_or_its_id(old_and_new):
+    run = sm.get_run("new", store=old_and_new)
+    episode = list(run.episodes())[3]
+    event, *notes = run.transcript(episode)
+    assert run.transcript(episode.item) == run.transcript(episode.item.id) == (event, *notes)
+    assert event.reply.text in str(run.transcript(episode.item)) and event.role == "subject"
+
+
+def test_an_unknown_item_of_a_transcript_names_some(old_and_new):
+    run = sm.get_run("new", store=old_and_new)
+    first = min(episode.item.id for episode in run.episodes())
+    with pytest.raises(NotFound, match=rf"unknown sesi item 'x'; known: {first}, .* run\.episodes\(\)\] lists them\.$"):
+        run.transcript("x")
+    with pytest.raises(UsageError, match=f"item '{first}' has no repeat 7 in run new"):
+        run.transcript(first, repeat=7)
+    people = sm.get_run("spring", store=old_and_new)
+    assert people.transcript(next(people.episodes())) != people.transcript(list(people.episodes())[-1])
+    with pytest.raises(UsageError, match="has no repeat 99"):
+        people.transcript(next(people.episodes()).item, repeat=99)
 
 
 def test_completion_offers_what_users_need(old_and_new):

@@ -14,7 +14,7 @@ from sociometer.core.errors import UsageError, hint, unknown
 from sociometer.core.measure import Cell, Table
 from sociometer.core.task import Episode
 from sociometer.instruments import load
-from sociometer.reporting.chat import print_chat, record_text, score_text, transcript_lines, turns
+from sociometer.reporting.chat import print_chat, record_text, score_text, turns
 from sociometer.reporting.evidence import beside
 from sociometer.results import summaries
 from sociometer.results.choice import find_run
@@ -103,9 +103,7 @@ def _show_item(stored: StoredRun, item: str, task: str | None, repeat: int, disp
     print_line(" · ".join(filter(None, title)))
     print_line()
     if display.wide:
-        for line in transcript_lines(events):
-            print_line(line)
-        print_line()
+        print_line(f"{events}\n")
     else:
         print_chat(turns(events, stored.subject))
     figure = beside(stored.definition, episode)
@@ -128,12 +126,8 @@ def find_episode(stored: StoredRun, item: str, task: str | None, repeat: int) ->
         for episode in stored.episodes(name, item):
             if episode.repeat == repeat:
                 return name, episode
-    known = [episode.item.id for name in tasks for episode in stored.episodes(name)]
-    if item in known:
-        raise UsageError(f"item '{item}' has no repeat {repeat} in run {stored.reference}; repeats are counted from 0.")
-    raise unknown(
-        f"{stored.instrument} item", item, known, f"'{hint('show', stored.reference, '--items')}' lists them."
-    )
+    how = f"'{hint('show', stored.reference, '--items')}' lists them."
+    raise stored.no_episode(item, tasks, repeat, how)
 
 
 command = TableCommand(

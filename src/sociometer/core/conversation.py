@@ -6,7 +6,7 @@ from random import Random
 from string import ascii_uppercase
 from typing import Any, Literal
 
-from msgspec import DecodeError, Struct, field, structs
+from msgspec import DecodeError, Struct, field, json, structs
 from msgspec.structs import force_setattr
 
 from sociometer.core.tools import CallText, Tool, ToolCall, read_content, shown_calls
@@ -304,6 +304,15 @@ class Noted(Struct, frozen=True, omit_defaults=True, tag="noted"):
 Event = Exchange | Noted
 
 
+class Transcript(tuple[Event, ...]):
+    """The requests, replies and notes of one item, in order; it prints as a conversation."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "\n".join(transcript_lines(self)).strip()
+
+
 def with_new_messages(events: Iterable[Event]) -> Iterator[tuple[Event, tuple[Message, ...]]]:
     """Each event with those of its messages that its role has not received before in the same branch."""
     known: dict[tuple[str, str], tuple[Message, ...]] = {}
@@ -314,3 +323,24 @@ def with_new_messages(events: Iterable[Event]) -> Iterator[tuple[Event, tuple[Me
             known[event.role, event.branch] = (*event.messages, spoken(event.reply, event.messages))
         else:
             yield event, ()
+
+
+def transcript_lines(events: Iterable[Event]) -> Iterator[str]:
+    """The transcript as text; messages that a role already received are not repeated."""
+    for event, messages in with_new_messages(events):
+        place = f" ({event.branch.strip('/')})" if event.branch else ""
+        if not isinstance(event, Exchange):
+            texts = {k: v if isinstance(v, str) else json.encode(v).decode() for k, v in event.facts.items()}
+            facts = "  ".join(f"{key}: {text}" for key, text in texts.items())
+            yield f"  · {event.kind}{place}  {facts}"
+            continue
+        for message in messages:
+            yield ""
+            yield f"[{message.role} to {event.role}{place}]"
+            yield message.shown
+        yield ""
+        if event.reply.reasoning:
+            yield f"[{event.role}{place} thinks]"
+            yield event.reply.reasoning
+        yield f"[{event.role}{place}: {event.model}]"
+        yield event.reply.shown

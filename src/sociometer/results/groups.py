@@ -9,7 +9,7 @@ from msgspec import structs
 
 from sociometer.core.card import MeasureCard
 from sociometer.core.command import StudyPerson
-from sociometer.core.conversation import Event
+from sociometer.core.conversation import Transcript
 from sociometer.core.errors import StoreError, UsageError, hint
 from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Summary
@@ -198,13 +198,15 @@ class PeopleRun(StoredRun):
                 for episode in member.episodes(task, item, scored=scored):
                     yield structs.replace(episode, repeat=place)
 
-    def transcript(self, item: str, task: str = "", repeat: int = 0) -> tuple[Event, ...]:
-        """What one participant was asked and answered."""
-        if self._talks:
-            member = next(one for one in self._members if self._person(one) == item)
-            found = next(one for one in member.episodes(task) if one.repeat == repeat)
-            return member.transcript(found.item.id, task, repeat)
-        return self._members[repeat].transcript(item, task)
+    def find_transcript(self, item: str, task: str, repeat: int) -> Transcript | None:
+        """What one participant was asked and answered; None if there is no such participant or item."""
+        for place, member in enumerate(self._members):
+            if self._talks and self._person(member) == item:
+                found = (one.item.id for one in member.episodes(task) if one.repeat == repeat)
+                return next((member.find_transcript(name, task, repeat) for name in found), None)
+            if not self._talks and place == repeat:
+                return member.find_transcript(item, task, 0)
+        return None
 
     def finished(self, task: str) -> set[tuple[str, int]]:
         """The items that at least one participant answered."""

@@ -1,6 +1,6 @@
 """A run in the store: its facts, its episodes, and its scores, which can be recomputed."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
@@ -11,8 +11,8 @@ import msgspec
 from msgspec import structs
 
 from sociometer.core.card import Card, MeasureCard
-from sociometer.core.conversation import SUBJECT, Event
-from sociometer.core.errors import FailureKind, SociometerError, StoreError, UsageError, hint
+from sociometer.core.conversation import SUBJECT, Transcript
+from sociometer.core.errors import FailureKind, SociometerError, StoreError, UsageError, hint, unknown
 from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Measure, Summary
 from sociometer.core.reply_summary import scored_as, summarised
@@ -292,10 +292,30 @@ class StoredRun:
         """How many episodes each item of a task has in the store."""
         return self._store.episodes.repeats(self.id, task)
 
-    def transcript(self, item: str, task: str = "", repeat: int = 0) -> tuple[Event, ...]:
-        """The requests, replies and notes of one item, in order; without `task`, the task that has the item."""
-        found = task or next((name for name in self.tasks if any(self.episodes(name, item))), self.tasks[0])
-        return self._store.episodes.transcript(self.id, self.task(found).name, item, repeat)
+    def transcript(self, item: str | Item | Episode[Any, Any], task: str = "", repeat: int = 0) -> Transcript:
+        """The requests, replies and notes of an episode, in order; they print as a conversation.
+
+        `item` is an episode, or its item, or the id of that. Without `task`, the first task that has the item.
+        Example: `for episode in run.episodes(): print(run.transcript(episode))`
+        """
+        if isinstance(item, Episode):
+            item, repeat = item.item, item.repeat
+        name, tasks = item if isinstance(item, str) else item.id, (task,) if task else self.tasks
+        for one in tasks:
+            if (found := self.find_transcript(name, one, repeat)) is not None:
+                return found
+        raise self.no_episode(name, tasks, repeat, "[one.item.id for one in run.episodes()] lists them.")
+
+    def find_transcript(self, item: str, task: str, repeat: int) -> Transcript | None:
+        """The transcript of the item with this id; None if there is none."""
+        return self._store.episodes.transcript(self.id, self.task(task).name, item, repeat)
+
+    def no_episode(self, item: str, tasks: Sequence[str], repeat: int, how: str) -> UsageError:
+        """The error for an item or a repeat that the tasks do not have; `how` says what lists the items."""
+        known = {episode.item.id for task in tasks for episode in self.episodes(task, scored=False)}
+        if item in known:
+            return UsageError(f"item '{item}' has no repeat {repeat} in run {self.reference}; they are counted from 0.")
+        return unknown(f"{self.instrument} item", item, known, how)
 
     def stored_vectors(self, drawn: DrawnRequest) -> Vectors:
         """The vectors that the journal has for a request of this run."""
