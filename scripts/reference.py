@@ -71,7 +71,7 @@ PYTHON = {
         "statistics.paired.PairedDifference: first second difference interval p_value effect items clusters",
         "api.gate",
         "results.runs.Gate",
-        "results.runs.Rankings: boards unranked verdict",
+        "results.runs.Rankings: boards unranked sentence frame",
         "api.reliability",
         "results.reliability.Reliabilities",
         "api.report",

@@ -246,9 +246,9 @@ def test_all_means_the_same_runs_in_python_as_on_the_command_line(three_subjects
     assert list(found.chosen.notes) == err.splitlines()
     assert run_command(["compare", "all", "--store", str(three_subjects)]) == 0
     out, ranking = capsys.readouterr().out, found.ranking()
-    assert out.startswith(f"{ranking.verdict}\n")
+    assert out.startswith(f"{ranking.sentence}\n")
     assert all("\t".join(map(cell_text, row)) in out for table in ranking.tables for row in table.rows)
-    assert str(ranking).split() == " ".join([ranking.verdict, *map(str, ranking.tables)]).split()
+    assert str(ranking).split() == " ".join([ranking.sentence, *map(str, ranking.tables)]).split()
     assert set(ranking.frame()["subject"]) == {one.subject for board in ranking.boards for one in board.standings}
     assert list(found.frame()["verdict"]) == [row.verdict for one in found for row in one.measures]
     assert {(one.first, one.second) for one in found if one.instrument == "sesi"} == {
@@ -354,7 +354,7 @@ def test_whatever_takes_a_run_takes_its_name_its_subject_or_a_list(old_and_new, 
     assert len(sm.frame("old", store=old_and_new)) == 30
     assert set(sm.frame(["baseline/oracle", old], store=old_and_new)["subject"]) == {old.subject, new.subject}
     assert sm.figures("new", store=old_and_new).keys() == sm.figures(new).keys()
-    assert sm.compare(["old", new], store=old_and_new).verdict == sm.compare(old, new).verdict
+    assert sm.compare(["old", new], store=old_and_new).sentence == sm.compare(old, new).sentence
     assert sm.gate([old, "new"], store=old_and_new) and not sm.gate(new, old)
     assert sm.export([old, "new"], tmp_path / "x.csv", store=old_and_new).read_text().count("\n") == 61
     assert sm.report("old", tmp_path / "page.html", store=old_and_new).exists()
@@ -503,7 +503,7 @@ def test_runs_comparisons_and_reproductions_are_there(store, tmp_path):
     second = sm.run("sesi", model="baseline/oracle", limit=20, store=store)
     assert [run.id for run in sm.runs(store=store)] == [first.id, second.id]
     found = sm.compare(first, second.id, store=store)
-    assert "baseline/oracle is better than baseline/random" in found.verdict
+    assert "baseline/oracle is better than baseline/random" in found.sentence
     assert "<td>" in found._repr_html_()
     with pytest.raises(UsageError, match="needs two different runs"):
         sm.compare(first)

@@ -145,7 +145,7 @@ def test_failing_selectively_pays_nowhere(tmp_path, capsys):
     assert "No clear difference: picky is " in said and "without the 96 failed items" in said
     assert run_command(["compare", first, run.id, "--store", str(path), "--fail-if", "worse"]) == 1
     profile = profile_of("picky", [run])
-    assert profile.verdict.endswith("on 0 of 1 measures that have enough items; failed episodes leave 1 more open.")
+    assert profile.sentence.endswith("on 0 of 1 measures that have enough items; failed episodes leave 1 more open.")
 
 
 def test_a_failed_repeat_counts_at_its_worst_and_best(tmp_path):

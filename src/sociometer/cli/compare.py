@@ -44,7 +44,7 @@ def _show_profile(engine: Engine, subject: str, display: Display) -> None:
         found = profile_of(subject, told(choose_runs(engine.store, load, subject=subject)).runs)
     else:
         found = profile_of(people.subject, [people])
-    display.show([found.table], finding=found.verdict, data={"subject": found.subject, "profile": found.lines})
+    display.show([found.table], finding=found.sentence, data={"subject": found.subject, "profile": found.lines})
 
 
 def show_ranking(chosen: ChosenRuns, task: str, measure: str, display: Display) -> None:
@@ -53,10 +53,10 @@ def show_ranking(chosen: ChosenRuns, task: str, measure: str, display: Display) 
     if not any(len(board.standings) > 1 for board in found.boards):
         left = [f"Left out: {left_out_text(board)}." for board in found.boards if board.left_out]
         needed = f"A ranking needs two subjects with runs on the same items; '{hint('runs')}' lists the stored runs."
-        raise UsageError(" ".join(filter(None, (found.verdict, *found.unranked, *left, needed))))
+        raise UsageError(" ".join(filter(None, (found.sentence, *found.unranked, *left, needed))))
     display.show(
         found.tables,
-        finding=found.verdict,
+        finding=found.sentence,
         more=[leaderboard_table(board) for board in found.boards] if found.several else (),
         notes=found.unranked,
         files=[raw_ranks(found.boards)],

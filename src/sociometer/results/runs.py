@@ -97,7 +97,7 @@ class Comparisons(Shown, frozen=True):
         return rank_runs(self.chosen, self.task, measure)
 
     @property
-    def verdict(self) -> str:
+    def sentence(self) -> str:
         """The result in words: one sentence for each comparison."""
         return "\n".join(comparison.sentence for comparison in self.comparisons)
 
@@ -111,7 +111,7 @@ class Comparisons(Shown, frozen=True):
         return "" if any(one.measures for one in self) else "\n".join(dict.fromkeys(map(str, self)))
 
     def __str__(self) -> str:
-        return self.verdict
+        return self.sentence
 
     def __iter__(self) -> Iterator[Comparison]:
         return iter(self.comparisons)
@@ -158,7 +158,7 @@ class Rankings(Shown, frozen=True):
         return len(self.boards) > _BOARDS_IN_FULL
 
     @property
-    def verdict(self) -> str:
+    def sentence(self) -> str:
         """Who is first: one sentence for each task, or one for all if there are many."""
         if not self.several:
             return "\n".join(map(leaderboard_sentence, self.boards))
@@ -179,7 +179,7 @@ class Rankings(Shown, frozen=True):
         return raw_ranks(self.boards).frame()
 
     def __str__(self) -> str:
-        return "\n\n".join(map(str, (self.verdict, *self.tables, *self.unranked)))
+        return "\n\n".join(map(str, (self.sentence, *self.tables, *self.unranked)))
 
     def _shown(self) -> Iterable[Table]:
         return map(leaderboard_table, self.boards)
