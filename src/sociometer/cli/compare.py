@@ -21,10 +21,10 @@ from sociometer.results.comparison_tables import (
     verdict_sentences,
 )
 from sociometer.results.groups import study_run
-from sociometer.results.leaderboard import leaderboard_table, left_out_text, raw_ranks
+from sociometer.results.leaderboard import Leaderboard, leaderboard_table, left_out_text, raw_ranks
 from sociometer.results.profile import profile_of
 from sociometer.results.reliability import reliabilities, reliability_tables
-from sociometer.results.runs import compare_runs, gate, rank_runs
+from sociometer.results.runs import Gate, compare_runs, gate, rank_runs
 from sociometer.results.verdicts import Comparison, Terms
 from sociometer.results.wording import FAMILIES, comparison_table, raw_comparisons
 from sociometer.store.place import StorePlace
@@ -60,8 +60,15 @@ def show_ranking(chosen: ChosenRuns, task: str, measure: str, display: Display) 
         more=[leaderboard_table(board) for board in found.boards] if found.several else (),
         notes=found.unranked,
         files=[raw_ranks(found.boards)],
-        data=found.boards,
+        data=_as_json(rankings=found.boards),
     )
+
+
+def _as_json(
+    comparisons: Sequence[Comparison] = (), rankings: Sequence[Leaderboard] = (), gate: Gate | None = None
+) -> dict[str, object]:
+    """What `--json` prints of runs that are compared, whichever of the three there is."""
+    return {"comparisons": comparisons, "rankings": rankings, "gate": gate.about if gate is not None else None}
 
 
 _TASKS_IN_FULL = 3
@@ -137,8 +144,7 @@ def _compare(
     if found_gate is None and compared.refused:
         raise UsageError("\n".join((compared.refused, *dict.fromkeys(_without_norm(runs, compared)))))
     if display.as_json:
-        every = (*compared, *compared.lacking)
-        display.json(every if found_gate is None else {"gate": found_gate.about, "comparisons": every})
+        display.json(_as_json((*compared, *compared.lacking), gate=found_gate))
     else:
         show_compared(compared.comparisons, display)
         for line in lacking_lines(compared.lacking):

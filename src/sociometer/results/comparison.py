@@ -324,10 +324,11 @@ def _difference(
     influence |= {runs[place].subject: (1, -1)[place == 0] * math.sqrt(one.added) for place, one in crowds.items()}
     paired, at = _with_people(found, crowds)
     paired = structs.replace(paired, p_value=repeated_p_value(paired.p_value, times))
-    chance = common_chance(measure, [run.summary for run in runs])
+    sure = common_chance(measure, runs, sure=True)
+    chance = sure if group else common_chance(measure, runs)
     failed, ends = failed_extremes(measure, (sides[0].items, sides[1].items), shared, places, group)
     extremes = tuple(_with_people(one, crowds)[1] for one in ends)
-    ended = [] if group else [end_of(measure, run.summary, chance) for run in runs]
+    ended = [] if group else [end_of(measure, run.summary, sure) for run in runs]
     reached = tuple("" if end is None else end.at if end.sure else f"perhaps {end.at}" for end in ended)
     made = UncorrectedDifference(measure, group, paired, influence, at, failed, extremes, times, chance, reached)
     return structs.replace(made, announced=max(run.announced for run in runs))

@@ -234,8 +234,13 @@ class Gate(Shown, frozen=True):
 
     @property
     def about(self) -> dict[str, object]:
-        """The gate in JSON."""
-        return {"condition": self.condition, "holds": self.holds, "reasons": self.failures}
+        """The gate in JSON; `detectable` has the smallest loss that would have been seen, by task and measure."""
+        detectable = [
+            {"task": one.where, "subject": one.second, "measure": row.name, "loss": row.detectable}
+            for one in self.compared
+            for row in one.primary_rows
+        ]
+        return {"condition": self.condition, "holds": self.holds, "reasons": self.failures, "detectable": detectable}
 
     @property
     def passed(self) -> str:
