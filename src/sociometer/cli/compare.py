@@ -21,10 +21,10 @@ from sociometer.results.comparison_tables import (
     verdict_sentences,
 )
 from sociometer.results.groups import study_run
-from sociometer.results.leaderboard import Leaderboard, leaderboard_table, left_out_text, raw_ranks
+from sociometer.results.leaderboard import leaderboard_table, left_out_text, raw_ranks
 from sociometer.results.profile import profile_of
 from sociometer.results.reliability import reliabilities, reliability_tables
-from sociometer.results.runs import Gate, compare_runs, gate, rank_runs
+from sociometer.results.runs import compare_runs, gate, rank_runs
 from sociometer.results.verdicts import Comparison, Terms
 from sociometer.results.wording import FAMILIES, comparison_table, raw_comparisons
 from sociometer.store.place import StorePlace
@@ -60,15 +60,8 @@ def show_ranking(chosen: ChosenRuns, task: str, measure: str, display: Display) 
         more=[leaderboard_table(board) for board in found.boards] if found.several else (),
         notes=found.unranked,
         files=[raw_ranks(found.boards)],
-        data=_as_json(rankings=found.boards),
+        data={"comparisons": (), "rankings": found.boards, "gate": None},
     )
-
-
-def _as_json(
-    comparisons: Sequence[Comparison] = (), rankings: Sequence[Leaderboard] = (), gate: Gate | None = None
-) -> dict[str, object]:
-    """What `--json` prints of runs that are compared, whichever of the three there is."""
-    return {"comparisons": comparisons, "rankings": rankings, "gate": gate.about if gate is not None else None}
 
 
 _TASKS_IN_FULL = 3
@@ -144,7 +137,8 @@ def _compare(
     if found_gate is None and compared.refused:
         raise UsageError("\n".join((compared.refused, *dict.fromkeys(_without_norm(runs, compared)))))
     if display.as_json:
-        display.json(_as_json((*compared, *compared.lacking), gate=found_gate))
+        about = None if found_gate is None else found_gate.about
+        display.json({"comparisons": (*compared, *compared.lacking), "rankings": (), "gate": about})
     else:
         show_compared(compared.comparisons, display)
         for line in lacking_lines(compared.lacking):

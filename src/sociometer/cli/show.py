@@ -94,8 +94,9 @@ def show_run(stored: StoredRun, only: str | None, display: Display) -> None:
 
 
 def _show_item(stored: StoredRun, item: str, task: str | None, repeat: int, display: Display) -> None:
-    name, episode = find_episode(stored, item, task, repeat)
-    events = stored.transcript(item, name, repeat)
+    how = f"'{hint('show', stored.reference, '--items')}' lists them."
+    name, episode = stored.find_episode(item, task or "", repeat, how)
+    events = stored.transcript(episode, name)
     if display.as_json:
         display.json({"run": stored.id, "task": name, "episode": episode, "events": events})
         return
@@ -117,17 +118,6 @@ def _show_item(stored: StoredRun, item: str, task: str | None, repeat: int, disp
         print_text(f"score: {score_text(episode.score)}")
     if not display.wide and any(isinstance(event, Exchange) and event.role != SUBJECT for event in events):
         print_text("Not shown: prompts to other roles. Add --format wide to see every message.")
-
-
-def find_episode(stored: StoredRun, item: str, task: str | None, repeat: int) -> tuple[str, Episode[Any, Any]]:
-    """The task that has the item, and its episode."""
-    tasks = [task] if task else list(stored.tasks)
-    for name in tasks:
-        for episode in stored.episodes(name, item):
-            if episode.repeat == repeat:
-                return name, episode
-    how = f"'{hint('show', stored.reference, '--items')}' lists them."
-    raise stored.no_episode(item, tasks, repeat, how)
 
 
 command = TableCommand(

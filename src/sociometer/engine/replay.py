@@ -102,7 +102,7 @@ def _rows_of(run: StoredRun) -> Iterator[BundledRow]:
     rows, stored = 0, run.stored_episodes()
     for task in run.tasks:
         for episode in run.episodes(task):
-            item, events = episode.item, run.transcript(episode.item.id, task, episode.repeat)
+            item, events = episode.item, run.transcript(episode, task)
             replies = _replies(events)
             if plan is not None and episode.outcome is not None:
                 replies += _vectors(run, plan, task, episode)
@@ -217,7 +217,7 @@ def _plan(manifest: Manifest, instrument: Instrument, abilities: Abilities, *, o
 
 def _vectors(run: StoredRun, plan: Plan, task: str, episode: Episode[Any, Any]) -> list[BundledReply]:
     """The vectors of an episode, from the journal: the requests for them are known when it is played again."""
-    source = _Replies(_replies(run.transcript(episode.item.id, task, episode.repeat)), run.stored_vectors)
+    source = _Replies(_replies(run.transcript(episode, task)), run.stored_vectors)
     asyncio.run(play_episode(plan, run.task(task), episode.item, episode.repeat, source))
     return source.found
 

@@ -13,7 +13,7 @@ from sociometer.core.conversation import Transcript
 from sociometer.core.errors import StoreError, UsageError, hint
 from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Summary
-from sociometer.core.task import AnyRun, Episode
+from sociometer.core.task import AnyRun, Episode, Item
 from sociometer.core.words import grouped
 from sociometer.statistics.item_values import item_values
 from sociometer.statistics.people import mean_over_people
@@ -198,15 +198,14 @@ class PeopleRun(StoredRun):
                 for episode in member.episodes(task, item, scored=scored):
                     yield structs.replace(episode, repeat=place)
 
-    def find_transcript(self, item: str, task: str, repeat: int) -> Transcript | None:
-        """What one participant was asked and answered; None if there is no such participant or item."""
-        for place, member in enumerate(self._members):
-            if self._talks and self._person(member) == item:
-                found = (one.item.id for one in member.episodes(task) if one.repeat == repeat)
-                return next((member.find_transcript(name, task, repeat) for name in found), None)
-            if not self._talks and place == repeat:
-                return member.find_transcript(item, task, 0)
-        return None
+    def transcript(self, item: str | Item | Episode[Any, Any], task: str = "", repeat: int = 0) -> Transcript:
+        """What one participant was asked and answered."""
+        task, episode = self.find_episode(item, task, repeat)
+        if not self._talks:
+            return self._members[episode.repeat].transcript(episode.item.id, task)
+        member = next(one for one in self._members if self._person(one) == episode.item.id)
+        found = next(one for one in member.episodes(task) if one.repeat == episode.repeat)
+        return member.transcript(found, task)
 
     def finished(self, task: str) -> set[tuple[str, int]]:
         """The items that at least one participant answered."""

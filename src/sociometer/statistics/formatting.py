@@ -206,10 +206,7 @@ def told_chances(summary: Summary) -> Mapping[str, float | None]:
 
 
 def common_chance(known: MeasureCard, runs: Iterable[AnyRun], *, sure: bool = False) -> float | None:
-    """The chance level of a measure that several runs share; None if they differ, or it is unknown.
-
-    `sure` leaves out one that was measured on all bundled items: on a part of them it may be another.
-    """
+    """The chance level that runs share, or None; `sure` leaves out one that is measured, on all bundled items."""
     found = {
         told_chances(run.summary).get(known.name, sure_chance(known))
         if sure

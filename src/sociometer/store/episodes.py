@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from sociometer.core.conversation import Event, Exchange, Message, Noted, Reply, Transcript
-from sociometer.core.errors import StoreError
+from sociometer.core.errors import StoreError, UsageError
 from sociometer.core.measure import Summary
 from sociometer.core.task import Episode, Failure, Item, Score, Task
 from sociometer.store.database import marks, pages
@@ -160,15 +160,15 @@ class Episodes(StorePart):
             found.append(str(row[0]) if row else "")
         return found[0], found[1]
 
-    def transcript(self, run: str, task: str, item: str, repeat: int) -> Transcript | None:
-        """The events of one episode, in order; None if there is no such episode."""
+    def transcript(self, run: str, task: str, item: str, repeat: int) -> Transcript:
+        """The events of one episode, in order."""
         with self._database.errors():
             row = self._reader.execute(
                 f"SELECT {EVENTS} FROM episode WHERE run = ? AND task = ? AND item = ? AND repeat = ?",  # noqa: S608
                 (run, task, item, repeat),
             ).fetchone()
             if row is None:
-                return None
+                raise UsageError(f"run {run} has no episode of item '{item}' (task {task}, repeat {repeat}).")
             events = read_sealed(_decode_events, row[0], run, task, item, repeat, "events", *row[1:])
             # Each turn of a conversation repeats all before it: what it shares with them is read once.
             known: dict[bytes, Message] = {}

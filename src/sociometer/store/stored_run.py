@@ -1,6 +1,6 @@
 """A run in the store: its facts, its episodes, and its scores, which can be recomputed."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
@@ -293,29 +293,34 @@ class StoredRun:
         return self._store.episodes.repeats(self.id, task)
 
     def transcript(self, item: str | Item | Episode[Any, Any], task: str = "", repeat: int = 0) -> Transcript:
-        """The requests, replies and notes of an episode, in order; they print as a conversation.
+        """The requests, replies and notes of an episode, in order; `print` shows the conversation.
 
-        `item` is an episode, or its item, or the id of that. Without `task`, the first task that has the item.
-        Example: `for episode in run.episodes(): print(run.transcript(episode))`
+        `item` is an episode, its item or the id of that; without `task`, the first task that has it.
         """
+        task, episode = self.find_episode(item, task, repeat)
+        return self._store.episodes.transcript(self.id, task, episode.item.id, episode.repeat)
+
+    def find_episode(
+        self,
+        item: str | Item | Episode[Any, Any],
+        task: str = "",
+        repeat: int = 0,
+        how: str = "[one.item.id for one in run.episodes()] lists them.",
+    ) -> tuple[str, Episode[Any, Any]]:
+        """The task that has an item, and the episode; a UsageError for an unknown item says `how` to list them."""
         if isinstance(item, Episode):
+            if task:
+                return task, item
             item, repeat = item.item, item.repeat
         name, tasks = item if isinstance(item, str) else item.id, (task,) if task else self.tasks
         for one in tasks:
-            if (found := self.find_transcript(name, one, repeat)) is not None:
-                return found
-        raise self.no_episode(name, tasks, repeat, "[one.item.id for one in run.episodes()] lists them.")
-
-    def find_transcript(self, item: str, task: str, repeat: int) -> Transcript | None:
-        """The transcript of the item with this id; None if there is none."""
-        return self._store.episodes.transcript(self.id, self.task(task).name, item, repeat)
-
-    def no_episode(self, item: str, tasks: Sequence[str], repeat: int, how: str) -> UsageError:
-        """The error for an item or a repeat that the tasks do not have; `how` says what lists the items."""
-        known = {episode.item.id for task in tasks for episode in self.episodes(task, scored=False)}
-        if item in known:
-            return UsageError(f"item '{item}' has no repeat {repeat} in run {self.reference}; they are counted from 0.")
-        return unknown(f"{self.instrument} item", item, known, how)
+            for episode in self.episodes(one, name):
+                if episode.repeat == repeat:
+                    return one, episode
+        known = {episode.item.id for one in tasks for episode in self.episodes(one, scored=False)}
+        if name in known:
+            raise UsageError(f"item '{name}' has no repeat {repeat} in run {self.reference}; they are counted from 0.")
+        raise unknown(f"{self.instrument} item", name, known, how)
 
     def stored_vectors(self, drawn: DrawnRequest) -> Vectors:
         """The vectors that the journal has for a request of this run."""
