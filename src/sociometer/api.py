@@ -517,9 +517,9 @@ def _model_facts(path: Path) -> dict[str, dict[str, str]]:
 class Reproduction(Shown, frozen=True):
     """Published figures next to their recomputed values; `missing` names the official files that were not found."""
 
-    instrument: str
-    figures: tuple[PublishedFigure, ...]
-    missing: tuple[str, ...] = ()
+    instrument: str  # The name of the instrument.
+    figures: tuple[PublishedFigure, ...]  # Each published figure with its recomputed value.
+    missing: tuple[str, ...] = ()  # The official files that were not found.
 
     @property
     def good(self) -> bool:

@@ -85,10 +85,10 @@ class CommandContext(Protocol):
     """Gives items one after another with a progress bar, for long work that plays nothing."""
     people_of_study: Callable[[str], Mapping[str, StudyPerson]]
     """The participants of a study, by run."""
-    instrument: Instrument
+    instrument: Instrument  # The instrument of the command, with its card and tasks.
     subjects: tuple[str, ...]
     """The models given by `--model`."""
-    seed: int
+    seed: int  # The seed that the user gave, or 0.
     failures: Counter[str]
     """The failed episodes of everything that was played, by kind."""
 

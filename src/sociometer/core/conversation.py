@@ -168,13 +168,13 @@ class Reply(Struct, frozen=True, omit_defaults=True):
     The reply to a request with continuations has no text, but a likelihood for each of them.
     """
 
-    text: str
-    reasoning: str = ""
-    usage: Usage = Usage()
-    finish: str = "stop"
-    served_model: str = ""
-    logprobs: tuple[TokenLogprob, ...] = ()
-    likelihoods: tuple[Likelihood, ...] = ()
+    text: str  # The answer.
+    reasoning: str = ""  # What the model thought before it, if the server tells.
+    usage: Usage = Usage()  # The tokens read and written; None where they are unknown.
+    finish: str = "stop"  # Why it ended: `stop`, `length`, …
+    served_model: str = ""  # The name of the model as the server reports it.
+    logprobs: tuple[TokenLogprob, ...] = ()  # The log-probability of each written token, if asked for.
+    likelihoods: tuple[Likelihood, ...] = ()  # Those of given continuations, in place of a text.
     sampling: Sampling | None = None
     """The sampling parameters that were sent; None if the player is a program."""
     seconds: float | None = None

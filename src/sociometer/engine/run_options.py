@@ -144,15 +144,11 @@ OPTIONS = (
 
 
 class RunOptions(TypedDict, total=False):
-    """The options of `sociometer.run`, named as on the command line; `sociometer run --help` describes them.
-
-    `roles` gives a model or a function for each other role, `settings` the settings of the instrument by name, as
-    `sociometer list INSTRUMENT` shows them.
-    """
+    """The options of `sociometer.run`, named as on the command line; `roles` takes functions too."""
 
     roles: Mapping[str, str | Function]
     tasks: Sequence[str]
-    settings: Mapping[str, SettingValue]
+    settings: Mapping[str, SettingValue]  # Settings of the instrument by name; `sm.list_instruments()` describes them.
     items: Sequence[str]
     limit: int | None
     repeats: int | None

@@ -85,8 +85,8 @@ def corrected_tasks(stored: StoredRun) -> dict[str, CorrectedTask]:
 class Comparisons(Shown, frozen=True):
     """Comparisons with the first run, task by task; `lacking` has the runs that lack a task."""
 
-    comparisons: tuple[Comparison, ...]
-    lacking: tuple[Comparison, ...] = ()
+    comparisons: tuple[Comparison, ...]  # One for each task and later run; also `["sesi/questions"]`.
+    lacking: tuple[Comparison, ...] = ()  # One for each task that a run lacks, with the reason.
     chosen: ChosenRuns = ChosenRuns(())
     """The runs, and which other runs `all` leaves out and why."""
     task: str = ""
@@ -149,8 +149,8 @@ _BOARDS_IN_FULL = 3
 class Rankings(Shown, frozen=True):
     """A leaderboard for each task of each instrument, and why some tasks have none."""
 
-    boards: tuple[Leaderboard, ...]
-    unranked: tuple[str, ...] = ()
+    boards: tuple[Leaderboard, ...]  # The leaderboard of each task.
+    unranked: tuple[str, ...] = ()  # Why a task has no leaderboard, one sentence each.
 
     @property
     def several(self) -> bool:
@@ -216,10 +216,10 @@ def rank_runs(
 class Gate(Shown, frozen=True):
     """The comparisons behind a gate, why it fails (empty if it holds), what it could have seen, and its condition."""
 
-    compared: Comparisons
-    failures: tuple[str, ...]
-    could_see: str
-    condition: str
+    compared: Comparisons  # The comparisons behind it.
+    failures: tuple[str, ...]  # Why it fails, one sentence each; empty if it holds.
+    could_see: str  # The smallest loss that would have been seen, in a sentence.
+    condition: str  # What must hold: `not worse` or `no loss of the margin`.
 
     def __str__(self) -> str:
         return "\n".join(filter(None, (*self.failures, self.passed, self.could_see)))

@@ -56,6 +56,7 @@ class StoredRun:
 
     @property
     def id(self) -> str:
+        """The name that the store gave it: `sesi-k3x7p`."""
         return self.record.id
 
     @property
@@ -70,6 +71,7 @@ class StoredRun:
 
     @property
     def instrument(self) -> str:
+        """The name of the instrument."""
         return self.record.instrument
 
     @property
@@ -110,6 +112,7 @@ class StoredRun:
 
     @property
     def tasks(self) -> tuple[str, ...]:
+        """The names of the tasks that it plays."""
         return self.manifest.config.tasks
 
     @property
