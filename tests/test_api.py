@@ -458,6 +458,18 @@ def test_an_unknown_item_of_a_transcript_names_some(old_and_new):
         people.transcript(next(people.episodes()).item, repeat=99)
 
 
+def test_the_file_of_a_run_is_checked_from_python(old_and_new, tmp_path):
+    file = sm.export("old", tmp_path / "old.sociometer", store=old_and_new)
+    ((what, good, state),) = sm.check(file).rows
+    assert what == f"run {sm.get_run('old', store=old_and_new).id}" and good is True
+    assert state == "30 of 30 episodes recomputed from their replies, all numbers agree; consistent."
+    file.write_bytes(file.read_bytes()[:-9])
+    with pytest.raises(SociometerError, match="old.sociometer"):
+        sm.check(str(file))
+    with pytest.raises(UsageError, match="there is no file 'none.sociometer'"):
+        sm.check("none.sociometer")
+
+
 def test_completion_offers_what_users_need(old_and_new):
     offered = [name for name in dir(sm.get_run("new", store=old_and_new)) if not name.startswith("_")]
     assert len(offered) <= 20 and {"summary", "episodes", "transcript", "subject"} <= set(offered)

@@ -38,7 +38,7 @@ from sociometer.engine.data import data_folders
 from sociometer.engine.engine import Engine, Listener, PlayedRun
 from sociometer.engine.plan import ItemList, ReadPlan
 from sociometer.engine.progress import Callback
-from sociometer.engine.replay import export_bundle
+from sociometer.engine.replay import check_file, export_bundle
 from sociometer.engine.run_options import RunOptions, as_python, make_config, model_spec, with_shared_rule
 from sociometer.instruments import card_of, cards, load
 from sociometer.models.python import Function, PythonPlayer
@@ -396,12 +396,17 @@ def write_runs(runs: Sequence[StoredRun], to: Path) -> dict[str, Any]:
 
 
 @_calling()
-def check(instrument: str) -> Table:
-    """Whether an instrument keeps its contract: it loads, and every task can be made, played and scored.
+def check(instrument: str | Path) -> Table:
+    """Whether an instrument can be played and scored, or the numbers in a file of `export` follow from its replies.
 
-    A row is a check; `ok` is empty where it needs more, such as a model. Example: `sm.check("sesi")`
+    A row is a check; `ok` is None where it needs more, such as a model. A file that ends in .sociometer and was changed
+    is an error that names the first row that differs. Example: `sm.check("sesi")`
     """
-    card, definition = card_of(instrument), load(instrument)
+    if str(instrument).endswith(ENDING):
+        file, done = check_file(Path(instrument), load, stopping_rule)
+        checks = ((f"run {file.run.id}", None if done.why_not else True, done.finding),)
+        return Table("checks", f"Check of {instrument}", ("what", "ok", "state"), checks)
+    card, definition = card_of(str(instrument)), load(str(instrument))
     rows: list[tuple[str, bool | None, str]] = [("loads", True, f"{card.title}, version {card.version}")]
     with TemporaryDirectory() as folder, Store(Path(folder) / "check.db") as store:
         engine = Engine(store, load)
