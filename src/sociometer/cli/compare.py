@@ -147,9 +147,7 @@ def _compare(
             print_text(FAMILIES)
     if found_gate is None:
         return int(ExitCode.OK)
-    failures = [f"Gate: {failure}" for failure in found_gate.failures]
-    for line in filter(None, (*failures, found_gate.passed, found_gate.could_see)):
-        print_text(line, err=True)
+    print_text(str(found_gate), err=True)
     return int(ExitCode.OK if found_gate.holds else ExitCode.GATE_FAILED)
 
 

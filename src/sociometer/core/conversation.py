@@ -175,16 +175,11 @@ class Reply(Struct, frozen=True, omit_defaults=True):
     served_model: str = ""  # The name of the model as the server reports it.
     logprobs: tuple[TokenLogprob, ...] = ()  # The log-probability of each written token, if asked for.
     likelihoods: tuple[Likelihood, ...] = ()  # Those of given continuations, in place of a text.
-    sampling: Sampling | None = None
-    """The sampling parameters that were sent; None if the player is a program."""
-    seconds: float | None = None
-    """The time from sending the request to the reply; None in a batch."""
-    served_version: str = ""
-    """The version of the model or the server as the server reports it."""
-    calls: tuple[ToolCall, ...] = ()
-    """The tools that it calls, of those that the request offered."""
-    echo: str = ""
-    """What the server wants back with the next request, as JSON in its own format."""
+    sampling: Sampling | None = None  # The sampling parameters that were sent; None if the player is a program.
+    seconds: float | None = None  # The time from sending the request to the reply; None in a batch.
+    served_version: str = ""  # The version of the model or the server as the server reports it.
+    calls: tuple[ToolCall, ...] = ()  # The tools that it calls, of those that the request offered.
+    echo: str = ""  # What the server wants back with the next request, as JSON in its own format.
 
     @property
     def shown(self) -> str:
@@ -306,8 +301,6 @@ Event = Exchange | Noted
 
 class Transcript(tuple[Event, ...]):
     """The requests, replies and notes of one item, in order; it prints as a conversation."""
-
-    __slots__ = ()
 
     def __repr__(self) -> str:
         return "\n".join(transcript_lines(self)).strip()

@@ -123,8 +123,7 @@ class Table(Shown, frozen=True, omit_defaults=True):
     note: str = ""  # A remark to show with it; empty for none.
     units: dict[str, str] = {}
     """The unit of columns with numbers: `share`, `share-points` (a difference of shares), `points`, `number`, `p`."""
-    details: tuple[str, ...] = ()
-    """The columns that the terminal shows only with `--format wide`."""
+    details: tuple[str, ...] = ()  # The columns that the terminal shows only with `--format wide`.
 
     texts: ClassVar[Callable[["Table"], "Table"]] = staticmethod(lambda table: table)
     """The table with its cells as text, in their units; `api.py` sets it, since units belong to a room above."""
@@ -194,8 +193,7 @@ class Summary(Shown, frozen=True, omit_defaults=True):
     tables: tuple[Table, ...] = ()  # Further tables of the instrument.
     notes: tuple[str, ...] = ()  # Caveats that must be shown wherever the numbers are.
     series: dict[str, Any] = {}  # What figures need beyond the measures, as JSON values.
-    stopping: StoppingRecord | None = None
-    """The stopping rule and what it saw; None for a run without one."""
+    stopping: StoppingRecord | None = None  # The stopping rule and what it saw; None for a run without one.
 
     def measure(self, name: str, **group: str) -> Measure:
         """The measure of that name, overall or of a group: `measure("accuracy", ability="empathy")`.

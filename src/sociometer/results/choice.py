@@ -47,8 +47,7 @@ class ChosenRuns(Shown, frozen=True):
     runs: tuple[StoredRun, ...]  # The runs, in the order of the words or of the store.
     notes: tuple[str, ...] = ()
     """A sentence for each instrument: the chosen runs and the subjects without one; none if the runs were named."""
-    left_out: tuple[LeftOut, ...] = ()
-    """The other runs of the same instruments; none if the runs were named."""
+    left_out: tuple[LeftOut, ...] = ()  # The other runs of the same instruments; none if the runs were named.
 
     def __str__(self) -> str:
         return "\n".join(map(str, (*map(repr, self.runs), *self.notes, *self.left_out)))

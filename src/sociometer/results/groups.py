@@ -13,14 +13,14 @@ from sociometer.core.conversation import Transcript
 from sociometer.core.errors import StoreError, UsageError, hint
 from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Summary
-from sociometer.core.task import AnyRun, Episode, Item
+from sociometer.core.task import AnyRun, Episode
 from sociometer.core.words import grouped
 from sociometer.statistics.item_values import item_values
 from sociometer.statistics.people import mean_over_people
 from sociometer.store.records import RunRecord, RunStatus
 from sociometer.store.runs import RunSearch
 from sociometer.store.store import Store
-from sociometer.store.stored_run import StoredRun, status_of
+from sociometer.store.stored_run import Played, StoredRun, status_of
 from sociometer.store.studies import (
     NOT_BEGUN,
     Decision,
@@ -198,7 +198,7 @@ class PeopleRun(StoredRun):
                 for episode in member.episodes(task, item, scored=scored):
                     yield structs.replace(episode, repeat=place)
 
-    def transcript(self, item: str | Item | Episode[Any, Any], task: str = "", repeat: int = 0) -> Transcript:
+    def transcript(self, item: Played, task: str = "", repeat: int = 0) -> Transcript:
         """What one participant was asked and answered."""
         task, episode = self.find_episode(item, task, repeat)
         if not self._talks:
@@ -215,10 +215,7 @@ class PeopleRun(StoredRun):
 
     def failures(self) -> dict[str, int]:
         """The number of failed episodes, by kind of failure."""
-        found = Counter[str]()
-        for member in self._members:
-            found.update(member.failures())
-        return dict(found)
+        return dict(sum((Counter(member.failures()) for member in self._members), Counter[str]()))
 
     def summary(self, task: str = "") -> Summary:
         """The summary of all participants; means over items have intervals over people and items."""

@@ -87,10 +87,8 @@ class Comparisons(Shown, frozen=True):
 
     comparisons: tuple[Comparison, ...]  # One for each task and later run; also `["sesi/questions"]`.
     lacking: tuple[Comparison, ...] = ()  # One for each task that a run lacks, with the reason.
-    chosen: ChosenRuns = ChosenRuns(())
-    """The runs, and which other runs `all` leaves out and why."""
-    task: str = ""
-    """The only task that is compared; empty for all."""
+    chosen: ChosenRuns = ChosenRuns(())  # The runs, and which other runs `all` leaves out and why.
+    task: str = ""  # The only task that is compared; empty for all.
 
     def ranking(self, measure: str = "") -> "Rankings":
         """Where the subjects stand, task by task: by the primary measure, or by this one."""
@@ -222,7 +220,8 @@ class Gate(Shown, frozen=True):
     condition: str  # What must hold: `not worse` or `no loss of the margin`.
 
     def __str__(self) -> str:
-        return "\n".join(filter(None, (*self.failures, self.passed, self.could_see)))
+        failures = (f"Gate: {failure}" for failure in self.failures)
+        return "\n".join(filter(None, (*failures, self.passed, self.could_see)))
 
     def __bool__(self) -> bool:
         return self.holds

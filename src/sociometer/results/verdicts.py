@@ -79,10 +79,8 @@ class ComparedMeasure(Shown, frozen=True):
     chance: float | None = None  # The score of random answers; None if it is unknown.
     margin: float | None = None  # The smallest difference that matters, if given.
     primary: bool = False  # Whether it is a primary measure.
-    family: int = 1
-    """The number of comparisons whose intervals hold together."""
-    failed: int = 0
-    """Items that one of the two failed to answer, so that they are not compared."""
+    family: int = 1  # The number of comparisons whose intervals hold together.
+    failed: int = 0  # Items that one of the two failed to answer, so that they are not compared.
     observed: Verdict = "cannot tell"
     """The verdict without the failed items; `verdict` is the same if it holds in every case, else “cannot tell”."""
     with_failed: tuple[Verdict, ...] = ()
@@ -145,8 +143,7 @@ class Comparison(Shown, frozen=True):
     """What the independent parts of the task are: stories, trees, pairs."""
     norm_scores: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """The scores of both on a norm of people, with their intervals, by title: an EQ."""
-    unread: tuple[str, ...] = ()
-    """How many replies of a subject could not be read, where many could not."""
+    unread: tuple[str, ...] = ()  # How many replies of a subject could not be read, where many could not.
 
     def __str__(self) -> str:
         return self.sentence

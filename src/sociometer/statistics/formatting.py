@@ -205,14 +205,9 @@ def told_chances(summary: Summary) -> Mapping[str, float | None]:
     return told if isinstance(told, Mapping) else {}
 
 
-def common_chance(known: MeasureCard, runs: Iterable[AnyRun], *, sure: bool = False) -> float | None:
-    """The chance level that runs share, or None; `sure` leaves out one that is measured, on all bundled items."""
-    found = {
-        told_chances(run.summary).get(known.name, sure_chance(known))
-        if sure
-        else chance_of(known, run.card, run.summary, on_official=run.whose_items != "bundled")
-        for run in runs
-    }
+def common_chance(known: MeasureCard, runs: Iterable[AnyRun]) -> float | None:
+    """The chance level of a measure that several runs share; None if they differ, or it is unknown."""
+    found = {chance_of(known, run.card, run.summary, on_official=run.whose_items != "bundled") for run in runs}
     return found.pop() if len(found) == 1 else None
 
 

@@ -32,6 +32,9 @@ _FOR_USERS = {
     "settings", "spent", "status", "stopping", "subject", "summary", "tasks", "transcript", "version", "why_ended",
 }  # fmt: skip
 """What completion offers; the rest is for the rooms above."""
+_ITEMS = "[one.item.id for one in run.episodes()] lists them."
+Played = str | Item | Episode[Any, Any]
+"""An episode, or its item, or the id of that."""
 
 
 class StoredRun:
@@ -295,7 +298,7 @@ class StoredRun:
         """How many episodes each item of a task has in the store."""
         return self._store.episodes.repeats(self.id, task)
 
-    def transcript(self, item: str | Item | Episode[Any, Any], task: str = "", repeat: int = 0) -> Transcript:
+    def transcript(self, item: Played, task: str = "", repeat: int = 0) -> Transcript:
         """The requests, replies and notes of an episode, in order; `print` shows the conversation.
 
         `item` is an episode, its item or the id of that; without `task`, the first task that has it.
@@ -303,13 +306,7 @@ class StoredRun:
         task, episode = self.find_episode(item, task, repeat)
         return self._store.episodes.transcript(self.id, task, episode.item.id, episode.repeat)
 
-    def find_episode(
-        self,
-        item: str | Item | Episode[Any, Any],
-        task: str = "",
-        repeat: int = 0,
-        how: str = "[one.item.id for one in run.episodes()] lists them.",
-    ) -> tuple[str, Episode[Any, Any]]:
+    def find_episode(self, item: Played, task: str, repeat: int, how: str = _ITEMS) -> tuple[str, Episode[Any, Any]]:
         """The task that has an item, and the episode; a UsageError for an unknown item says `how` to list them."""
         if isinstance(item, Episode):
             if task:
