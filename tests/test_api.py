@@ -1,6 +1,7 @@
 """`import sociometer`: what a script or a notebook can do, and what it is told where it cannot."""
 
 import asyncio
+import gzip
 import inspect
 import re
 import subprocess
@@ -15,9 +16,10 @@ import sociometer as sm
 from results.test_norms import POINTS, make_study
 from simulated_people import SCENARIOS, simulated_people
 from sociometer.cli.main import run_command
-from sociometer.core.errors import NeverAnswered, NotFound, SociometerError, UsageError
+from sociometer.core.errors import DataError, NeverAnswered, NotFound, SociometerError, UsageError
 from sociometer.core.words import cell_text
 from sociometer.instruments.seceu.norming import build_norm
+from sociometer.store.bundle import Difference
 
 
 @pytest.fixture
@@ -464,9 +466,9 @@ def test_the_file_of_a_run_is_checked_from_python(old_and_new, tmp_path):
     assert what == f"run {sm.get_run('old', store=old_and_new).id}" and good is True
     assert state == "30 of 30 episodes recomputed from their replies, all numbers agree; consistent."
     file.write_bytes(file.read_bytes()[:-9])
-    with pytest.raises(SociometerError, match="old.sociometer"):
+    with pytest.raises(SociometerError, match=r"old\.sociometer"):
         sm.check(str(file))
-    with pytest.raises(UsageError, match="there is no file 'none.sociometer'"):
+    with pytest.raises(UsageError, match=r"there is no file 'none\.sociometer'"):
         sm.check("none.sociometer")
 
 
@@ -477,8 +479,41 @@ def test_completion_offers_what_users_need(old_and_new):
 
 def test_rank_with_runs_is_told_what_ranks_runs(old_and_new):
     for given in ([["old", "new"]], ["sesi", "baseline/random"], ["sesi"]):
-        with pytest.raises(UsageError, match=r"rank plays models.*sm\.compare\(…\)\.ranking\(\) ranks runs"):
+        with pytest.raises(UsageError, match=r"rank plays several models.*sm\.compare\(…\)\.ranking\(\) ranks runs"):
             sm.rank(*given, store=old_and_new)
+
+
+def test_a_traceback_has_few_lines_of_ours_and_the_error_keeps_its_facts(store, tmp_path):
+    (tmp_path / "models.csv").write_text("model\nx\nx\n", encoding="utf-8")
+    sm.run("sesi", "baseline/random", limit=2, store=store)
+    with pytest.raises(DataError, match="the model 'x' is empty or appears twice") as raised:
+        sm.paper("last", tmp_path / "paper", models=tmp_path / "models.csv", store=store)
+    assert (raised.value.line, raised.value.path) == (3, str(tmp_path / "models.csv"))
+    assert len(raised.traceback) <= 4
+    with pytest.raises(NotFound) as raised:
+        sm.gate("old", "new", store=store)
+    assert len(raised.traceback) <= 4
+    file = sm.export("last", tmp_path / "run.sociometer", store=store)
+    file.write_bytes(gzip.compress(gzip.decompress(file.read_bytes()).replace(b'"correct":0', b'"correct":1')))
+    with pytest.raises(Difference, match=r"run\.sociometer: "):
+        sm.check(file)
+
+
+def test_one_task_or_item_needs_no_list_and_a_number_is_a_number(store):
+    run = sm.run("sesi", "baseline/random", tasks="questions", limit=2, store=store)
+    item = next(run.episodes()).item.id
+    assert [one.item.id for one in sm.run("sesi", "baseline/random", items=item, store=store).episodes()] == [item]
+    with pytest.raises(UsageError, match="limit must be at least 1, not '3'"):
+        sm.run("sesi", "baseline/random", limit="3", store=store)
+    with pytest.raises(NotFound, match="unknown sesi item '3'"):
+        run.transcript(3)
+
+
+def test_a_page_is_written_to_a_file_of_its_kind_only(store, tmp_path):
+    run = sm.run("sesi", "baseline/random", limit=2, store=store)
+    with pytest.raises(UsageError, match=r"a page cannot be written to .*page\.pdf.*add figure=NAME"):
+        sm.report(run, tmp_path / "page.pdf", store=store)
+    assert not list(tmp_path.glob("page*"))
 
 
 def test_a_notebook_shows_an_error_without_our_own_lines(store):

@@ -85,15 +85,17 @@ def _calling(progress: bool = False) -> Iterator[ProgressDisplay | None]:
         try:
             yield listener
         except SociometerError as error:
-            if in_python():
-                error.args = (_spelled(str(error)),)
-            raise
+            if not in_python():
+                raise
+            short = error.__class__.__new__(error.__class__, _spelled(str(error)))  # without our own frames
+            vars(short).update(vars(error))
+            raise short from error.__cause__
 
 
 def _spelled(text: str) -> str:
     """The text with options as arguments of Python; a command in quotes stays as it is."""
     known = [setting for card in cards().values() for setting in card.setting]
-    text = text.replace("--models FILE", "models=FILE")
+    text = re.sub("--(models|figure) ([A-Z]+)", r"\1=\2", text)
     return "".join(part if part.startswith("'sociometer") else as_python(part, known) for part in _COMMAND.split(text))
 
 
@@ -157,8 +159,8 @@ def rank(
     are stored already are ranked by `sm.compare("old", "new").ranking()`.
     Example: `sm.rank("sesi", ["baseline/random", "baseline/oracle"])`
     """
-    if not isinstance(instrument, str) or isinstance(models, str) or not models:
-        raise UsageError("rank plays models, as in sm.rank('sesi', ['A', 'B']); sm.compare(…).ranking() ranks runs.")
+    if not isinstance(instrument, str) or isinstance(models, str) or len(models) < 2:
+        raise UsageError("rank plays several models: sm.rank('sesi', ['A', 'B']); sm.compare(…).ranking() ranks runs.")
     ranked: RunOptions = {**options, "until": RANKED}
     configs = with_shared_rule([_config(instrument, model, ranked) for model in models])
     with _calling(progress) as listener:
@@ -457,6 +459,8 @@ def report(
     from sociometer.reporting.page import write_report
     from sociometer.reporting.plot import find_figure, write_figure
 
+    if not figure and Path(path).suffix.lower() not in (".html", ".htm"):
+        raise UsageError(f"a page cannot be written to '{path}'; give FILE.html, or add --figure NAME for a figure.")
     runs = choose(reported, store=store).runs if reported else ()
     if figure:
         return write_figure(find_figure(gather(runs, evidence=0).figures(), figure), Path(path))

@@ -292,9 +292,6 @@ class Noted(Struct, frozen=True, omit_defaults=True, tag="noted"):
     facts: dict[str, Any]
     branch: str = ""
 
-    def __repr__(self) -> str:
-        return f"[{self.kind}] {', '.join(f'{name} {fact}' for name, fact in self.facts.items())}"
-
 
 Event = Exchange | Noted
 

@@ -199,6 +199,7 @@ def make_config(card: Card, model: str | Function, **options: Unpack[RunOptions]
     for option in given:
         if option not in RunOptions.__annotations__:
             raise unknown("option", option, RunOptions.__annotations__)
+    given |= {name: (one,) for name in ("tasks", "items", "stop") if isinstance(one := given.get(name), str)}
     take = given.pop
     if given.get("server_sampling") and (given.get("temperature") is not None or given.get("top_p") is not None):
         raise UsageError("-o server-sampling cannot be combined with -o temperature or -o top-p; remove one of them.")

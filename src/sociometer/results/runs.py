@@ -220,8 +220,10 @@ class Gate(Shown, frozen=True):
     condition: str  # What must hold: `not worse` or `no loss of the margin`.
 
     def __str__(self) -> str:
+        tasks = counted(len({one.where for one in self.compared}), "task")
+        passed = f"Gate passed: {self.condition} on {tasks}." if self.holds else ""
         failures = (f"Gate: {failure}" for failure in self.failures)
-        return "\n".join(filter(None, (*failures, self.passed, self.could_see)))
+        return "\n".join(filter(None, (*failures, passed, self.could_see)))
 
     def __bool__(self) -> bool:
         return self.holds
@@ -240,12 +242,6 @@ class Gate(Shown, frozen=True):
             for row in one.primary_rows
         ]
         return {"condition": self.condition, "holds": self.holds, "reasons": self.failures, "detectable": detectable}
-
-    @property
-    def passed(self) -> str:
-        """On how many tasks the gate holds; empty if it fails."""
-        tasks = counted(len({one.where for one in self.compared}), "task")
-        return f"Gate passed: {self.condition} on {tasks}." if self.holds else ""
 
 
 def gate(runs: Sequence[StoredRun], task: str, terms: Terms, *, no_worse: bool) -> Gate:

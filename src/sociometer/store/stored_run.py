@@ -312,7 +312,7 @@ class StoredRun:
             if task:
                 return task, item
             item, repeat = item.item, item.repeat
-        name, tasks = item if isinstance(item, str) else item.id, (task,) if task else self.tasks
+        name, tasks = str(getattr(item, "id", item)), (task,) if task else self.tasks
         for one in tasks:
             for episode in self.episodes(one, name):
                 if episode.repeat == repeat:
