@@ -405,8 +405,8 @@ def check(instrument: str | Path) -> Table:
     is an error that names the first row that differs. Example: `sm.check("sesi")`
     """
     if str(instrument).endswith(ENDING):
-        file, done = check_file(Path(instrument), load, stopping_rule)
-        checks = ((f"run {file.run.id}", None if done.why_not else True, done.finding),)
+        file, found = check_file(Path(instrument), load, stopping_rule)
+        checks = ((f"run {file.run.id}", None if found.why_not else True, found.finding),)
         return Table("checks", f"Check of {instrument}", ("what", "ok", "state"), checks)
     card, definition = card_of(str(instrument)), load(str(instrument))
     rows: list[tuple[str, bool | None, str]] = [("loads", True, f"{card.title}, version {card.version}")]

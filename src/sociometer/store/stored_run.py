@@ -311,7 +311,7 @@ class StoredRun:
         if isinstance(item, Episode):
             if task:
                 return task, item
-            item, repeat = item.item, item.repeat
+            repeat, item = item.repeat, item.item
         name, tasks = str(getattr(item, "id", item)), (task,) if task else self.tasks
         for one in tasks:
             for episode in self.episodes(one, name):
