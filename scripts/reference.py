@@ -49,8 +49,9 @@ PYTHON = {
     "Read stored runs": (
         "api.runs",
         "api.get_run",
-        "store.stored_run.StoredRun: subject status settings summary episodes transcript failures rescore manifest",
-        "core.measure.Summary: measures measure tables",
+        "store.stored_run.StoredRun: id reference subject instrument version tasks status why_ended created official"
+        " people settings manifest summary episodes transcript failures spent stopping rescore",
+        "core.measure.Summary: measures measure tables notes",
         "core.measure.Table: columns rows note records frame",
         "core.measure.Measure: name value group interval items clusters unreadable errors note cases",
         "core.measure.Interval: low high level method clusters",
@@ -71,7 +72,7 @@ PYTHON = {
         "statistics.paired.PairedDifference: first second difference interval p_value effect items clusters",
         "api.gate",
         "results.runs.Gate",
-        "results.runs.Rankings: boards unranked verdict",
+        "results.runs.Rankings: boards unranked sentence frame",
         "api.reliability",
         "results.reliability.Reliabilities",
         "api.report",
@@ -215,7 +216,11 @@ def _class(source: str, node: ast.ClassDef, chosen: list[str]) -> str:
     for member, after in zip(node.body, [*node.body[1:], None], strict=True):
         if isinstance(member, ast.AnnAssign) and isinstance(member.target, ast.Name):
             rows.append(
-                (member.target.id, ast.unparse(member.annotation), _text(after) or _option(node, member.target.id))
+                (
+                    member.target.id,
+                    ast.unparse(member.annotation),
+                    _text(after) or _comment(source, member) or _option(node, member.target.id),
+                )
             )
         elif isinstance(member, ast.Assign) and isinstance(member.value, ast.Constant) and node.name == "ExitCode":
             rows.append((ast.unparse(member.targets[0]), "", str(member.value.value)))
@@ -267,6 +272,12 @@ def _text(node: ast.stmt | None) -> str:
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
         return " ".join(node.value.value.split())
     return ""
+
+
+def _comment(source: str, node: ast.AnnAssign) -> str:
+    """The comment after a field."""
+    line = source.splitlines()[(node.end_lineno or 1) - 1].encode()
+    return line[node.end_col_offset :].decode().partition("# ")[2]
 
 
 def _code(text: str) -> str:

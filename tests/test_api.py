@@ -1,6 +1,7 @@
 """`import sociometer`: what a script or a notebook can do, and what it is told where it cannot."""
 
 import asyncio
+import gzip
 import inspect
 import re
 import subprocess
@@ -15,9 +16,10 @@ import sociometer as sm
 from results.test_norms import POINTS, make_study
 from simulated_people import SCENARIOS, simulated_people
 from sociometer.cli.main import run_command
-from sociometer.core.errors import NeverAnswered, NotFound, SociometerError, UsageError
+from sociometer.core.errors import DataError, NeverAnswered, NotFound, SociometerError, UsageError
 from sociometer.core.words import cell_text
 from sociometer.instruments.seceu.norming import build_norm
+from sociometer.store.bundle import Difference
 
 
 @pytest.fixture
@@ -242,13 +244,13 @@ def test_all_means_the_same_runs_in_python_as_on_the_command_line(three_subjects
     found = sm.compare("all", store=three_subjects)
     assert run_command(["compare", "all", "--json", "--store", str(three_subjects)]) == 0
     out, err = capsys.readouterr()
-    assert msgspec.json.decode(msgspec.json.encode(found.ranking().boards)) == msgspec.json.decode(out)
+    assert msgspec.json.decode(msgspec.json.encode(found.ranking().boards)) == msgspec.json.decode(out)["rankings"]
     assert list(found.chosen.notes) == err.splitlines()
     assert run_command(["compare", "all", "--store", str(three_subjects)]) == 0
     out, ranking = capsys.readouterr().out, found.ranking()
-    assert out.startswith(f"{ranking.verdict}\n")
+    assert out.startswith(f"{ranking.sentence}\n")
     assert all("\t".join(map(cell_text, row)) in out for table in ranking.tables for row in table.rows)
-    assert str(ranking).split() == " ".join([ranking.verdict, *map(str, ranking.tables)]).split()
+    assert str(ranking).split() == " ".join([ranking.sentence, *map(str, ranking.tables)]).split()
     assert set(ranking.frame()["subject"]) == {one.subject for board in ranking.boards for one in board.standings}
     assert list(found.frame()["verdict"]) == [row.verdict for one in found for row in one.measures]
     assert {(one.first, one.second) for one in found if one.instrument == "sesi"} == {
@@ -354,7 +356,7 @@ def test_whatever_takes_a_run_takes_its_name_its_subject_or_a_list(old_and_new, 
     assert len(sm.frame("old", store=old_and_new)) == 30
     assert set(sm.frame(["baseline/oracle", old], store=old_and_new)["subject"]) == {old.subject, new.subject}
     assert sm.figures("new", store=old_and_new).keys() == sm.figures(new).keys()
-    assert sm.compare(["old", new], store=old_and_new).verdict == sm.compare(old, new).verdict
+    assert sm.compare(["old", new], store=old_and_new).sentence == sm.compare(old, new).sentence
     assert sm.gate([old, "new"], store=old_and_new) and not sm.gate(new, old)
     assert sm.export([old, "new"], tmp_path / "x.csv", store=old_and_new).read_text().count("\n") == 61
     assert sm.report("old", tmp_path / "page.html", store=old_and_new).exists()
@@ -433,7 +435,41 @@ def test_results_print_as_text(old_and_new, tmp_path):
     for one in shown:
         assert not re.search(r"\b[A-Z]\w+\((\w+=|<)", f"{one} {one!r}"), one
     assert str(shown[3]).startswith("Gate passed: ")
-    assert "[baseline/oracle] " in str(shown[12]) and "[to subject] Below, a situation" in str(shown[12])
+    assert "[subject: baseline/oracle]\n" in str(shown[12])
+    assert str(shown[12]).startswith("[user to subject]\nBelow, a situation")
+
+
+def test_a_transcript_is_read_by_an_episode_an_item_or_its_id(old_and_new):
+    run = sm.get_run("new", store=old_and_new)
+    episode = list(run.episodes())[3]
+    event, *notes = run.transcript(episode)
+    assert run.transcript(episode.item) == run.transcript(episode.item.id) == (event, *notes)
+    assert event.reply.text in str(run.transcript(episode.item)) and event.role == "subject"
+
+
+def test_an_unknown_item_of_a_transcript_names_some(old_and_new):
+    run = sm.get_run("new", store=old_and_new)
+    first = min(episode.item.id for episode in run.episodes())
+    with pytest.raises(NotFound, match=rf"unknown sesi item 'x'; known: {first}, .* run\.episodes\(\)\] lists them\.$"):
+        run.transcript("x")
+    with pytest.raises(UsageError, match=f"item '{first}' has no repeat 7 in run new"):
+        run.transcript(first, repeat=7)
+    people = sm.get_run("spring", store=old_and_new)
+    assert people.transcript(next(people.episodes())) != people.transcript(list(people.episodes())[-1])
+    with pytest.raises(UsageError, match="has no repeat 99"):
+        people.transcript(next(people.episodes()).item, repeat=99)
+
+
+def test_the_file_of_a_run_is_checked_from_python(old_and_new, tmp_path):
+    file = sm.export("old", tmp_path / "old.sociometer", store=old_and_new)
+    ((what, good, state),) = sm.check(file).rows
+    assert what == f"run {sm.get_run('old', store=old_and_new).id}" and good is True
+    assert state == "30 of 30 episodes recomputed from their replies, all numbers agree; consistent."
+    file.write_bytes(file.read_bytes()[:-9])
+    with pytest.raises(SociometerError, match=r"old\.sociometer"):
+        sm.check(str(file))
+    with pytest.raises(UsageError, match=r"there is no file 'none\.sociometer'"):
+        sm.check("none.sociometer")
 
 
 def test_completion_offers_what_users_need(old_and_new):
@@ -443,8 +479,41 @@ def test_completion_offers_what_users_need(old_and_new):
 
 def test_rank_with_runs_is_told_what_ranks_runs(old_and_new):
     for given in ([["old", "new"]], ["sesi", "baseline/random"], ["sesi"]):
-        with pytest.raises(UsageError, match=r"rank plays models.*sm\.compare\(…\)\.ranking\(\) ranks runs"):
+        with pytest.raises(UsageError, match=r"rank plays several models.*sm\.compare\(…\)\.ranking\(\) ranks runs"):
             sm.rank(*given, store=old_and_new)
+
+
+def test_a_traceback_has_few_lines_of_ours_and_the_error_keeps_its_facts(store, tmp_path):
+    (tmp_path / "models.csv").write_text("model\nx\nx\n", encoding="utf-8")
+    sm.run("sesi", "baseline/random", limit=2, store=store)
+    with pytest.raises(DataError, match="the model 'x' is empty or appears twice") as raised:
+        sm.paper("last", tmp_path / "paper", models=tmp_path / "models.csv", store=store)
+    assert (raised.value.line, raised.value.path) == (3, str(tmp_path / "models.csv"))
+    assert len(raised.traceback) <= 4
+    with pytest.raises(NotFound) as raised:
+        sm.gate("old", "new", store=store)
+    assert len(raised.traceback) <= 4
+    file = sm.export("last", tmp_path / "run.sociometer", store=store)
+    file.write_bytes(gzip.compress(gzip.decompress(file.read_bytes()).replace(b'"correct":0', b'"correct":1')))
+    with pytest.raises(Difference, match=r"run\.sociometer: "):
+        sm.check(file)
+
+
+def test_one_task_or_item_needs_no_list_and_a_number_is_a_number(store):
+    run = sm.run("sesi", "baseline/random", tasks="questions", limit=2, store=store)
+    item = next(run.episodes()).item.id
+    assert [one.item.id for one in sm.run("sesi", "baseline/random", items=item, store=store).episodes()] == [item]
+    with pytest.raises(UsageError, match="limit must be at least 1, not '3'"):
+        sm.run("sesi", "baseline/random", limit="3", store=store)
+    with pytest.raises(NotFound, match="unknown sesi item '3'"):
+        run.transcript(3)
+
+
+def test_a_page_is_written_to_a_file_of_its_kind_only(store, tmp_path):
+    run = sm.run("sesi", "baseline/random", limit=2, store=store)
+    with pytest.raises(UsageError, match=r"a page cannot be written to .*page\.pdf.*add figure=NAME"):
+        sm.report(run, tmp_path / "page.pdf", store=store)
+    assert not list(tmp_path.glob("page*"))
 
 
 def test_a_notebook_shows_an_error_without_our_own_lines(store):
@@ -481,7 +550,7 @@ def test_runs_comparisons_and_reproductions_are_there(store, tmp_path):
     second = sm.run("sesi", model="baseline/oracle", limit=20, store=store)
     assert [run.id for run in sm.runs(store=store)] == [first.id, second.id]
     found = sm.compare(first, second.id, store=store)
-    assert "baseline/oracle is better than baseline/random" in found.verdict
+    assert "baseline/oracle is better than baseline/random" in found.sentence
     assert "<td>" in found._repr_html_()
     with pytest.raises(UsageError, match="needs two different runs"):
         sm.compare(first)

@@ -1,5 +1,6 @@
 """The documentation names what is there: files, commands, examples that run."""
 
+import json
 import os
 import re
 import shlex
@@ -68,6 +69,35 @@ def test_the_page_of_python_describes_every_public_name(monkeypatch):
 
     described = {entry.partition(":")[0].rpartition(".")[2] for names in reference.PYTHON.values() for entry in names}
     assert set(sm.__all__) <= described
+
+
+def test_every_cell_of_a_table_on_python_says_something():
+    text = (ROOT / "docs/reference/python.md").read_text(encoding="utf-8")
+    assert not re.findall(r"^\|.*\| *\|.*$", text, re.MULTILINE)
+
+
+def test_the_examples_of_json_are_excerpts_of_what_the_commands_print(tmp_path, capsys):
+    text = (ROOT / "docs/reference/commands.md").read_text(encoding="utf-8").split("### Examples of `--json`\n")[1]
+    shown = re.findall(r"```sh\n(.*?)```\n\n```json\n(.*?)```", text, re.DOTALL)
+    assert [words.split()[-1] for words, _ in shown] == ["--json"] * 3
+    for words, excerpt in shown:
+        for line in words.splitlines():
+            capsys.readouterr()
+            assert run_command([*shlex.split(line)[1:], "--store", str(tmp_path / "s.db")]) == 0
+        printed = json.loads(capsys.readouterr().out)
+        assert part_of(printed, json.loads(excerpt)) == json.loads(excerpt), json.dumps(printed)[:9000]
+
+
+def part_of(whole, excerpt):
+    """What an excerpt shows of a value: its keys, the first elements of its lists, rounded numbers."""
+    if isinstance(excerpt, dict):
+        return {key: part_of(whole[key], shown) for key, shown in excerpt.items()}
+    if isinstance(excerpt, list):
+        assert bool(whole) == bool(excerpt)
+        return [part_of(*pair) for pair in zip(whole, excerpt, strict=False)]
+    if isinstance(whole, str) and re.fullmatch("sesi-[a-z0-9]{5}", whole):
+        return excerpt  # the id of a run differs from time to time
+    return round(whole, 4) if isinstance(whole, float) else whole
 
 
 def headings(page):

@@ -81,4 +81,4 @@ def test_the_finding_of_the_demonstration_follows_from_its_table(tmp_path, monke
             at = number(chance.removesuffix(" %"))
             able += 1
             above += high < at if instrument == "seceu" else low > at
-        assert f"better than chance on {above} of {able} measures" in profile_of(model, runs).verdict
+        assert f"better than chance on {above} of {able} measures" in profile_of(model, runs).sentence

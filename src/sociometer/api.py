@@ -38,7 +38,7 @@ from sociometer.engine.data import data_folders
 from sociometer.engine.engine import Engine, Listener, PlayedRun
 from sociometer.engine.plan import ItemList, ReadPlan
 from sociometer.engine.progress import Callback
-from sociometer.engine.replay import export_bundle
+from sociometer.engine.replay import check_file, export_bundle
 from sociometer.engine.run_options import RunOptions, as_python, make_config, model_spec, with_shared_rule
 from sociometer.instruments import card_of, cards, load
 from sociometer.models.python import Function, PythonPlayer
@@ -85,15 +85,17 @@ def _calling(progress: bool = False) -> Iterator[ProgressDisplay | None]:
         try:
             yield listener
         except SociometerError as error:
-            if in_python():
-                error.args = (_spelled(str(error)),)
-            raise
+            if not in_python():
+                raise
+            short = error.__class__.__new__(error.__class__, _spelled(str(error)))  # without our own frames
+            vars(short).update(vars(error))
+            raise short from error.__cause__
 
 
 def _spelled(text: str) -> str:
     """The text with options as arguments of Python; a command in quotes stays as it is."""
     known = [setting for card in cards().values() for setting in card.setting]
-    text = text.replace("--models FILE", "models=FILE")
+    text = re.sub("--(models|figure) ([A-Z]+)", r"\1=\2", text)
     return "".join(part if part.startswith("'sociometer") else as_python(part, known) for part in _COMMAND.split(text))
 
 
@@ -157,8 +159,8 @@ def rank(
     are stored already are ranked by `sm.compare("old", "new").ranking()`.
     Example: `sm.rank("sesi", ["baseline/random", "baseline/oracle"])`
     """
-    if not isinstance(instrument, str) or isinstance(models, str) or not models:
-        raise UsageError("rank plays models, as in sm.rank('sesi', ['A', 'B']); sm.compare(…).ranking() ranks runs.")
+    if not isinstance(instrument, str) or isinstance(models, str) or len(models) < 2:
+        raise UsageError("rank plays several models: sm.rank('sesi', ['A', 'B']); sm.compare(…).ranking() ranks runs.")
     ranked: RunOptions = {**options, "until": RANKED}
     configs = with_shared_rule([_config(instrument, model, ranked) for model in models])
     with _calling(progress) as listener:
@@ -396,12 +398,17 @@ def write_runs(runs: Sequence[StoredRun], to: Path) -> dict[str, Any]:
 
 
 @_calling()
-def check(instrument: str) -> Table:
-    """Whether an instrument keeps its contract: it loads, and every task can be made, played and scored.
+def check(instrument: str | Path) -> Table:
+    """Whether an instrument can be played and scored, or the numbers in a file of `export` follow from its replies.
 
-    A row is a check; `ok` is empty where it needs more, such as a model. Example: `sm.check("sesi")`
+    A row is a check; `ok` is None where it needs more, such as a model. A file that ends in .sociometer and was changed
+    is an error that names the first row that differs. Example: `sm.check("sesi")`
     """
-    card, definition = card_of(instrument), load(instrument)
+    if str(instrument).endswith(ENDING):
+        file, found = check_file(Path(instrument), load, stopping_rule)
+        checks = ((f"run {file.run.id}", None if found.why_not else True, found.finding),)
+        return Table("checks", f"Check of {instrument}", ("what", "ok", "state"), checks)
+    card, definition = card_of(str(instrument)), load(str(instrument))
     rows: list[tuple[str, bool | None, str]] = [("loads", True, f"{card.title}, version {card.version}")]
     with TemporaryDirectory() as folder, Store(Path(folder) / "check.db") as store:
         engine = Engine(store, load)
@@ -452,6 +459,8 @@ def report(
     from sociometer.reporting.page import write_report
     from sociometer.reporting.plot import find_figure, write_figure
 
+    if not figure and Path(path).suffix.lower() not in (".html", ".htm"):
+        raise UsageError(f"a page cannot be written to '{path}'; give FILE.html, or add --figure NAME for a figure.")
     runs = choose(reported, store=store).runs if reported else ()
     if figure:
         return write_figure(find_figure(gather(runs, evidence=0).figures(), figure), Path(path))
@@ -517,9 +526,9 @@ def _model_facts(path: Path) -> dict[str, dict[str, str]]:
 class Reproduction(Shown, frozen=True):
     """Published figures next to their recomputed values; `missing` names the official files that were not found."""
 
-    instrument: str
-    figures: tuple[PublishedFigure, ...]
-    missing: tuple[str, ...] = ()
+    instrument: str  # The name of the instrument.
+    figures: tuple[PublishedFigure, ...]  # Each published figure with its recomputed value.
+    missing: tuple[str, ...] = ()  # The official files that were not found.
 
     @property
     def good(self) -> bool:

@@ -35,7 +35,7 @@ def test_imported_runs_are_compared_ranked_shown_and_reported(cli, scores, tmp_p
     assert "large is better than small: 25" in cli("compare", small, large)
     assert "large is worse" not in cli("compare", small, large, "--fail-if", "worse")
     cli("compare", large, small, "--fail-if", "worse", code=1)
-    board = cli("compare", "empathy", "--json")[0]
+    board = cli("compare", "empathy", "--json")["rankings"][0]
     assert [line["subject"] for line in board["standings"]] == ["large", "small"]
     assert "empathy/items, score: " in cli("compare", "--reliability", "empathy")
     assert "75" in cli("compare", "--profile", "large")

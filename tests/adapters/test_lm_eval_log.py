@@ -126,7 +126,7 @@ def test_samples_of_our_own_task_are_a_run_of_the_instrument_scored_from_the_rep
     (tmp_path / "always-a.jsonl").write_text('{"match": ".", "reply": "A"}\n')
     played = ("--model", f"scripted/{tmp_path}/always-a.jsonl", "--no-second-question", "--quiet")
     cli("run", "sesi", *played, "--name", "ours")
-    assert not cli("compare", theirs["run"], "ours", "--json")[0]["refused"]
+    assert not cli("compare", theirs["run"], "ours", "--json")["comparisons"][0]["refused"]
     with Store(tmp_path / "store.db") as store:
         found = [Engine(store, load).stored(run).episodes() for run in (theirs["run"], "ours")]
         them, us = ({one.item.id: one.score.values["correct"] for one in episodes} for episodes in found)

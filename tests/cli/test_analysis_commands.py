@@ -95,8 +95,12 @@ def test_a_gate_passes_only_what_it_can_see(tmp_path, capsys):
     assert said.startswith("Gate passed: not worse on 1 task.\nSmallest loss that would have been seen (80 % power, ")
     assert run_command([*gate, "--fail-if", "worse", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
+    (seen,) = told["gate"].pop("detectable")
     assert told["gate"] == {"condition": "not worse", "holds": True, "reasons": []}
     assert [one["second"] for one in told["comparisons"]] == ["change"]
+    loss = told["comparisons"][0]["measures"][0]["detectable"]
+    assert seen == {"task": "sesi/questions", "subject": "change", "measure": "accuracy", "loss": loss}
+    assert f": {100 * loss:.0f} points on sesi/questions (" in said
     assert run_command([*gate, "--fail-unless", "no-worse", "--margin", "3"]) == 1
     assert "do not rule out a loss of 3 points" in capsys.readouterr().err
     assert run_command([*gate, "--fail-unless", "no-worse", "--margin", "30"]) == 0
@@ -145,7 +149,7 @@ def test_failing_selectively_pays_nowhere(tmp_path, capsys):
     assert "No clear difference: picky is " in said and "without the 96 failed items" in said
     assert run_command(["compare", first, run.id, "--store", str(path), "--fail-if", "worse"]) == 1
     profile = profile_of("picky", [run])
-    assert profile.verdict.endswith("on 0 of 1 measures that have enough items; failed episodes leave 1 more open.")
+    assert profile.sentence.endswith("on 0 of 1 measures that have enough items; failed episodes leave 1 more open.")
 
 
 def test_a_failed_repeat_counts_at_its_worst_and_best(tmp_path):
@@ -185,7 +189,9 @@ def test_a_comparison_has_the_chance_of_a_majority_over_orders(tmp_path, capsys)
     capsys.readouterr()
     assert run_command(["compare", "first", "random", *path, "--json"]) == 0
     rows = {
-        row["name"]: row["chance"] for row in json.loads(capsys.readouterr().out)[0]["measures"] if not row["group"]
+        row["name"]: row["chance"]
+        for row in json.loads(capsys.readouterr().out)["comparisons"][0]["measures"]
+        if not row["group"]
     }
     assert rows["accuracy"] == rows["trapped"] == 10 / 64
     assert rows["single"] == 0.25
@@ -260,10 +266,24 @@ def test_the_table_names_the_subjects_and_keeps_to_one_unit(call):
 def test_compare_as_json_holds_the_whole_comparison(call):
     runs = _runs(call, "seceu")
     code, text = call("compare", runs["baseline/oracle"], runs["baseline/first"], "--margin", "0.5", "--json")
-    (found,) = json.loads(text)
+    (found,) = json.loads(text)["comparisons"]
     assert code == 0
     assert found["measures"][0]["verdict"] == "worse"
+    assert found["measures"][0]["chance"] == 4.998, "what random answers have on the bundled stories"
     assert found["measures"][0]["paired"]["interval"]["low"] > 0
+
+
+def test_compare_as_json_has_one_shape(call):
+    first, second, third = _runs(call, "sesi").values()
+    for words, filled in (
+        ([first, second], ["comparisons"]),
+        ([first, second, third], ["rankings"]),
+        ([first, second, third, "--margin", "3"], ["comparisons"]),
+        ([first, second, "--fail-if", "worse"], ["comparisons", "gate"]),
+    ):
+        found = json.loads(call("compare", *words, "--json")[1])
+        assert list(found) == ["comparisons", "rankings", "gate"]
+        assert [name for name, value in found.items() if value] == filled
 
 
 def test_compare_of_two_instruments_is_refused_with_the_next_step(call):
@@ -276,7 +296,7 @@ def test_compare_of_two_instruments_is_refused_with_the_next_step(call):
 
 def test_leaderboard_gives_ranges_of_ranks(call):
     code, text = call("compare", "sesi", "--json")
-    (board,) = json.loads(text)
+    (board,) = json.loads(text)["rankings"]
     assert code == 0
     assert board["standings"][0]["subject"] == "baseline/oracle"
     assert board["standings"][0]["ranks"]["high"] == 1
@@ -288,12 +308,12 @@ def test_leaderboard_and_reliability_take_instruments_runs_or_all(call):
     runs = _runs(call, "sesi")
     for what in ((), ("--reliability",)):
         named = json.loads(call("compare", "sesi", *what, "--json")[1])
-        assert [found["instrument"] for found in named] == ["sesi"]
+        assert [found["instrument"] for found in (named if what else named["rankings"])] == ["sesi"]
         assert json.loads(call("compare", *runs.values(), *what, "--json")[1]) == named
         assert json.loads(call("compare", "sesi", *runs.values(), *what, "--json")[1]) == named
         for words in ((), ("all",)):
             every = json.loads(call("compare", *words, *what, "--json")[1])
-            assert {found["instrument"] for found in every} == {"sesi", "seceu"}
+            assert {found["instrument"] for found in (every if what else every["rankings"])} == {"sesi", "seceu"}
     code, text = call("compare", "sesy")
     assert code == 2 and "unknown instrument 'sesy'; did you mean 'sesi'?" in text
     code, text = call("compare", "seceu", runs["baseline/first"])
@@ -376,7 +396,7 @@ def test_a_later_smaller_run_does_not_take_the_place_of_a_fuller_one(tmp_path, c
     capsys.readouterr()
     assert run_command(["compare", "sesi", "--store", path, "--json"]) == 0
     captured = capsys.readouterr()
-    assert json.loads(captured.out)[0]["standings"][0]["items"] == 30
+    assert json.loads(captured.out)["rankings"][0]["standings"][0]["items"] == 30
     assert "sesi: using each subject's run with the most items: baseline/first sesi-" in captured.err
     assert "(30 bundled items)" in captured.err
     assert run_command(["compare", "--profile", "baseline/first", "--store", path, "--json"]) == 0

@@ -7,7 +7,9 @@ import time
 
 import pytest
 
+import sociometer as sm
 from sociometer.core.config import Caps
+from sociometer.core.conversation import Usage
 from sociometer.engine.budget import Budget
 from sociometer.engine.progress import Progress
 from sociometer.engine.runner import Ending
@@ -122,3 +124,12 @@ def test_a_slow_rate_is_given_by_the_minute():
     assert "3.0/min" in line(progress)
     progress.done = 9
     assert "0.1/s" in line(progress)
+
+
+def test_tokens_and_cost_are_left_out_for_a_model_that_counts_no_tokens(tmp_path, capsys):
+    sm.run("sesi", lambda messages: "A", limit=3, store=tmp_path / "s.db", progress=True)
+    said = capsys.readouterr().err
+    assert re.search(r"^3/3 done · [\d.]+/s · \d+ s$", said, re.MULTILINE)
+    counted = lambda messages: sm.Reply("A", usage=Usage(10, 2))  # noqa: E731
+    sm.run("sesi", counted, limit=3, store=tmp_path / "s.db", progress=True)
+    assert "3/3 done · 36 tokens · cost unknown · " in capsys.readouterr().err

@@ -64,7 +64,7 @@ def test_a_ranking_shows_the_intervals_that_the_stopped_runs_show(play, tmp_path
     runs = sm.runs(store=tmp_path / "s.db")
     assert all("not told from 2 others that stayed" in run.stopping("questions").verdict for run in runs)
     assert run_command(["compare", *(run.id for run in runs), "--store", str(tmp_path / "s.db"), "--json"]) == 0
-    (board,) = json.loads(capsys.readouterr().out)
+    (board,) = json.loads(capsys.readouterr().out)["rankings"]
     ranked = {one["subject"]: one["interval"] for one in board["standings"]}
     for run in runs:
         shown = run.summary().measure("accuracy").interval

@@ -5,13 +5,12 @@ import asyncio
 import pytest
 
 from sociometer.core.config import Caps, RunConfig
-from sociometer.core.conversation import Exchange
+from sociometer.core.conversation import Exchange, transcript_lines
 from sociometer.core.errors import UsageError
 from sociometer.engine.engine import Engine
 from sociometer.engine.plan import make_plan
 from sociometer.engine.runner import play_episode
 from sociometer.instruments import cards, load
-from sociometer.reporting.chat import transcript_lines
 from sociometer.results.comparison import compare
 from sociometer.results.leaderboard import leaderboard
 from sociometer.results.runs import candidates

@@ -12,9 +12,9 @@ import pytest
 from rehearsal import Rehearsal
 from scripted_simulator import ScriptedSimulator
 from sociometer.core.card import read_card
+from sociometer.core.conversation import transcript_lines
 from sociometer.instruments import FOLDER, load
 from sociometer.models.registry import resolve
-from sociometer.reporting.chat import transcript_lines
 
 RECORDED = Path(__file__).parent.parent / "playthroughs"
 TASKS = [

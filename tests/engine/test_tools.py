@@ -15,12 +15,11 @@ import sociometer as sm
 from servers.faults import Fault
 from servers.openai import OpenAIServer
 from sociometer.adapters.one_turn import plan_of
-from sociometer.core.conversation import Exchange, Request
+from sociometer.core.conversation import Exchange, Request, transcript_lines
 from sociometer.core.errors import UsageError
 from sociometer.core.session import Draw, DrawnRequest
 from sociometer.core.tools import Tool
 from sociometer.engine.replies import Batched, PendingRequest
-from sociometer.reporting.chat import transcript_lines
 
 DRIVER = Path(__file__).with_name("tools_driver.py")
 

@@ -89,7 +89,7 @@ def test_compare_uses_the_corrected_values_and_says_so(labelled):
 def test_a_ranking_has_the_values_of_the_judge_and_says_so(labelled, capsys):
     capsys.readouterr()
     assert run_command(["compare", "sage", "--json", "--store", str(labelled)]) == 0
-    board = next(one for one in json.loads(capsys.readouterr().out) if one["task"] == "dialogue")
+    board = next(one for one in json.loads(capsys.readouterr().out)["rankings"] if one["task"] == "dialogue")
     assert "people's labels correct a comparison of two runs, not this ranking" in board["notes"]
     first = next(one for one in board["standings"] if one["subject"] == "gpt-4.1")
     assert first["value"] == pytest.approx(68.2, abs=0.1)

@@ -41,7 +41,7 @@ def test_too_few_items_have_no_rank_in_any_table_or_sentence():
     assert leaderboard_sentence(few).endswith("5 shared items are too few to rank the 2 subjects.")
     assert overview_table([few]).rows[0][1:5] == ("too few", None, "too few", None)
     assert [row[4] for row in raw_ranks([few]).rows] == [None, None]
-    assert Rankings((few,) * 4).verdict == "No task has two subjects and enough items to rank them."
+    assert Rankings((few,) * 4).sentence == "No task has two subjects and enough items to rank them."
 
 
 def test_a_score_without_variation_has_no_bounds_on_a_leaderboard():

@@ -34,7 +34,7 @@ def play(cli, *words):
 
 
 def distance(cli, *runs):
-    found = json.loads(cli("compare", *runs, "--json")[1])[0]
+    found = json.loads(cli("compare", *runs, "--json")[1])["comparisons"][0]
     row = next(row for row in found["measures"] if row["primary"] and not row["group"])
     return row["paired"], found
 
@@ -49,7 +49,7 @@ def test_of_several_ways_of_prompting_the_one_a_run_is_known_by_is_compared(cli)
     assert paired["first"] == pytest.approx(headline["value"])
     assert paired["items"] == headline["items"]
     assert any("prompting method 'direct'" in note for note in found["notes"])
-    board = json.loads(cli("compare", "seceu", one, two, "--json")[1])[0]
+    board = json.loads(cli("compare", "seceu", one, two, "--json")[1])["rankings"][0]
     assert {s["items"] for s in board["standings"]} == {headline["items"]}
     again, found = distance(cli, one, plain)
     assert again["difference"] == pytest.approx(0.0)
@@ -69,7 +69,7 @@ def test_a_board_leaves_out_other_wordings_and_says_which_settings_differ(cli):
     play(cli, "seceu", "--model", "baseline/first")
     play(cli, "seceu", "--model", "baseline/last", "--shuffle")
     play(cli, "seceu", "--model", "baseline/even", "--language", "zh")
-    board = json.loads(cli("compare", "seceu", "--json")[1])[0]
+    board = json.loads(cli("compare", "seceu", "--json")[1])["rankings"][0]
     assert {s["subject"] for s in board["standings"]} == {"baseline/first", "baseline/last"}
     assert any("baseline/even" in line and "languages differ" in line for line in board["left_out"])
     assert any("shuffle" in note for note in board["notes"])
@@ -113,14 +113,14 @@ def test_boards_do_not_mix_runs_with_different_numbers_of_option_orders(cli):
     once = play(cli, "sesi", "--model", "baseline/first", "--limit", "20")
     often = play(cli, "sesi", "--model", "baseline/oracle", "--limit", "20", "--orders", "3")
     also = play(cli, "sesi", "--model", "baseline/random", "--limit", "20")
-    board = json.loads(cli("compare", once, often, also, "--json")[1])[0]
+    board = json.loads(cli("compare", once, often, also, "--json")[1])["rankings"][0]
     assert {s["subject"] for s in board["standings"]} == {"baseline/first", "baseline/random"}
     assert any("they differ in the setting 'orders': 1 and 3" in note for note in board["left_out"])
 
 
 def test_a_number_has_the_same_interval_in_the_demo_a_ranking_a_summary_and_a_report(cli, tmp_path):
     assert cli("import", "csv", str(RELEASED), "--benchmark", "SAGE", "--scale", "0:100")[0] == 0
-    ranked = json.loads(cli("compare", "all", "--json")[1])[0]["standings"]
+    ranked = json.loads(cli("compare", "all", "--json")[1])["rankings"][0]["standings"]
     shown = [json.loads(cli("show", run["run"], "--json")[1]) for run in json.loads(cli("runs", "--json")[1])]
     assert len(ranked) == len(shown) == 6
     for run in shown:

@@ -429,7 +429,7 @@ def test_side_by_side_shows_the_verdict_of_compare_and_sorts_the_items(owner, st
     got = owner.get(f"/side-by-side?run={oracle}&run={random}&order=second")
     (typed,) = re.findall(r"<code>sociometer compare ([^<]+)</code>", got.text)
     assert typed.split() == [random, oracle], "the list has the newest first, `compare` the reference"
-    verdict = sm.compare(random, oracle, store=stored).verdict
+    verdict = sm.compare(random, oracle, store=stored).sentence
     assert " ".join(verdict.split()) in plain(got.text)
     row = sm.compare(random, oracle, store=stored).comparisons[0].measure()
     first = got.text[: got.text.index("<details")]

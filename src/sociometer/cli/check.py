@@ -4,7 +4,6 @@ import importlib.util
 import platform
 import shutil
 import sqlite3
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,13 +18,13 @@ from sociometer.core.measure import Table
 from sociometer.core.version import __version__
 from sociometer.engine.data import data_root
 from sociometer.engine.prices import read_prices, user_file
-from sociometer.engine.replay import Checked, check_bundle
+from sociometer.engine.replay import Checked, check_file
 from sociometer.instruments import card_of, cards, load
 from sociometer.models.files import LOCAL_MODELS
 from sociometer.models.registry import describe
 from sociometer.reporting.progress import track, working
 from sociometer.statistics.formatting import number
-from sociometer.store.bundle import ENDING, read_bundle
+from sociometer.store.bundle import ENDING
 from sociometer.store.place import StorePlace, StoreUrl
 from sociometer.store.store import Store
 from sociometer.store.verify import verify_file, verify_run
@@ -162,24 +161,16 @@ def _store(runs: tuple[str, ...], store: StorePlace | None, display: Display) ->
 
 def _bundle(path: Path, display: Display) -> int:
     """Whether the numbers of a run follow from its replies."""
-    if not path.exists():
-        raise UsageError(f"there is no file '{path}'; '{hint('export', 'RUN', '--to', str(path))}' writes one.")
-    with tempfile.TemporaryDirectory() as folder, Store(Path(folder) / "check.db") as store, working("checking"):
-        bundle = read_bundle(path)
-        done = check_bundle(bundle, load, store, rules=stopping_rule)
+    with working("checking"):
+        bundle, done = check_file(path, load, stopping_rule)
     run, config = bundle.run, bundle.run.manifest.config
-    finding = f"not checked: {done.why_not} All digests match; none of {done.episodes} episodes recomputed."
-    if not done.why_not:
-        lacking = f"; {done.failed} failed and cannot be checked" if done.failed else ""
-        finding = f"{done.recomputed} of {done.episodes} episodes recomputed from their replies{lacking}, all numbers"
-        finding += f" {'of the others ' if done.failed else ''}agree; consistent."
     notes = [*_what_replies_say(done, card_of(config.instrument)), f"plan {run.plan}", f"root {bundle.root}"]
     if config.until is not None and config.until.half_width is None and not done.why_not:
         notes.append("The run stopped early after comparisons with other runs; these are taken from the file.")
     facts = {"file": path, "run": run.id, "plan": run.plan, "root": bundle.root}
     data = {**facts, **structs.asdict(done)}
     who = f"{run.id} ({config.subject_label} on {config.instrument})"
-    display.show([], finding=f"{who}: {finding}", notes=notes, data=data)
+    display.show([], finding=f"{who}: {done.finding}", notes=notes, data=data)
     return int(ExitCode.NOT_CHECKED if done.why_not else ExitCode.OK)
 
 

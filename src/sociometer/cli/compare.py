@@ -44,7 +44,7 @@ def _show_profile(engine: Engine, subject: str, display: Display) -> None:
         found = profile_of(subject, told(choose_runs(engine.store, load, subject=subject)).runs)
     else:
         found = profile_of(people.subject, [people])
-    display.show([found.table], finding=found.verdict, data={"subject": found.subject, "profile": found.lines})
+    display.show([found.table], finding=found.sentence, data={"subject": found.subject, "profile": found.lines})
 
 
 def show_ranking(chosen: ChosenRuns, task: str, measure: str, display: Display) -> None:
@@ -53,14 +53,14 @@ def show_ranking(chosen: ChosenRuns, task: str, measure: str, display: Display) 
     if not any(len(board.standings) > 1 for board in found.boards):
         left = [f"Left out: {left_out_text(board)}." for board in found.boards if board.left_out]
         needed = f"A ranking needs two subjects with runs on the same items; '{hint('runs')}' lists the stored runs."
-        raise UsageError(" ".join(filter(None, (found.verdict, *found.unranked, *left, needed))))
+        raise UsageError(" ".join(filter(None, (found.sentence, *found.unranked, *left, needed))))
     display.show(
         found.tables,
-        finding=found.verdict,
+        finding=found.sentence,
         more=[leaderboard_table(board) for board in found.boards] if found.several else (),
         notes=found.unranked,
         files=[raw_ranks(found.boards)],
-        data=found.boards,
+        data={"comparisons": (), "rankings": found.boards, "gate": None},
     )
 
 
@@ -137,8 +137,8 @@ def _compare(
     if found_gate is None and compared.refused:
         raise UsageError("\n".join((compared.refused, *dict.fromkeys(_without_norm(runs, compared)))))
     if display.as_json:
-        every = (*compared, *compared.lacking)
-        display.json(every if found_gate is None else {"gate": found_gate.about, "comparisons": every})
+        about = None if found_gate is None else found_gate.about
+        display.json({"comparisons": (*compared, *compared.lacking), "rankings": (), "gate": about})
     else:
         show_compared(compared.comparisons, display)
         for line in lacking_lines(compared.lacking):
@@ -147,9 +147,7 @@ def _compare(
             print_text(FAMILIES)
     if found_gate is None:
         return int(ExitCode.OK)
-    failures = [f"Gate: {failure}" for failure in found_gate.failures]
-    for line in filter(None, (*failures, found_gate.passed, found_gate.could_see)):
-        print_text(line, err=True)
+    print_text(str(found_gate), err=True)
     return int(ExitCode.OK if found_gate.holds else ExitCode.GATE_FAILED)
 
 

@@ -39,10 +39,6 @@ def _report(
     display: Display,
 ) -> int:
     terms, out = Terms(level, margin_of(margin)), to or Path("report.html")
-    if not figure and out.suffix.lower() not in (".html", ".htm"):
-        raise UsageError(
-            f"a page cannot be written to '{out}'; give --to FILE.html, or add --figure NAME for a figure."
-        )
     folder_for(out)
     if figure != _LIST and display.format in ("csv", "wide"):
         raise UsageError(f"--format {display.format} works only with --figure {_LIST}; leave it out.")

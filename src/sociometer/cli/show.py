@@ -14,7 +14,7 @@ from sociometer.core.errors import UsageError, hint, unknown
 from sociometer.core.measure import Cell, Table
 from sociometer.core.task import Episode
 from sociometer.instruments import load
-from sociometer.reporting.chat import print_chat, record_text, score_text, transcript_lines, turns
+from sociometer.reporting.chat import print_chat, record_text, score_text, turns
 from sociometer.reporting.evidence import beside
 from sociometer.results import summaries
 from sociometer.results.choice import find_run
@@ -94,8 +94,9 @@ def show_run(stored: StoredRun, only: str | None, display: Display) -> None:
 
 
 def _show_item(stored: StoredRun, item: str, task: str | None, repeat: int, display: Display) -> None:
-    name, episode = find_episode(stored, item, task, repeat)
-    events = stored.transcript(item, name, repeat)
+    how = f"'{hint('show', stored.reference, '--items')}' lists them."
+    name, episode = stored.find_episode(item, task or "", repeat, how)
+    events = stored.transcript(episode, name)
     if display.as_json:
         display.json({"run": stored.id, "task": name, "episode": episode, "events": events})
         return
@@ -103,9 +104,7 @@ def _show_item(stored: StoredRun, item: str, task: str | None, repeat: int, disp
     print_line(" · ".join(filter(None, title)))
     print_line()
     if display.wide:
-        for line in transcript_lines(events):
-            print_line(line)
-        print_line()
+        print_line(f"{events}\n")
     else:
         print_chat(turns(events, stored.subject))
     figure = beside(stored.definition, episode)
@@ -119,21 +118,6 @@ def _show_item(stored: StoredRun, item: str, task: str | None, repeat: int, disp
         print_text(f"score: {score_text(episode.score)}")
     if not display.wide and any(isinstance(event, Exchange) and event.role != SUBJECT for event in events):
         print_text("Not shown: prompts to other roles. Add --format wide to see every message.")
-
-
-def find_episode(stored: StoredRun, item: str, task: str | None, repeat: int) -> tuple[str, Episode[Any, Any]]:
-    """The task that has the item, and its episode."""
-    tasks = [task] if task else list(stored.tasks)
-    for name in tasks:
-        for episode in stored.episodes(name, item):
-            if episode.repeat == repeat:
-                return name, episode
-    known = [episode.item.id for name in tasks for episode in stored.episodes(name)]
-    if item in known:
-        raise UsageError(f"item '{item}' has no repeat {repeat} in run {stored.reference}; repeats are counted from 0.")
-    raise unknown(
-        f"{stored.instrument} item", item, known, f"'{hint('show', stored.reference, '--items')}' lists them."
-    )
 
 
 command = TableCommand(

@@ -79,18 +79,14 @@ class Run(Protocol):
 class CommandContext(Protocol):
     """One instrument, the user's options, the store, and an engine to play with."""
 
-    expect: Callable[[int], None]
-    """Tells the progress display how often `play` will be called."""
+    expect: Callable[[int], None]  # Tells the progress display how often `play` will be called.
     track: Callable[[Sequence[Any], str], Iterator[Any]]
     """Gives items one after another with a progress bar, for long work that plays nothing."""
-    people_of_study: Callable[[str], Mapping[str, StudyPerson]]
-    """The participants of a study, by run."""
-    instrument: Instrument
-    subjects: tuple[str, ...]
-    """The models given by `--model`."""
-    seed: int
-    failures: Counter[str]
-    """The failed episodes of everything that was played, by kind."""
+    people_of_study: Callable[[str], Mapping[str, StudyPerson]]  # The participants of a study, by run.
+    instrument: Instrument  # The instrument of the command, with its card and tasks.
+    subjects: tuple[str, ...]  # The models given by `--model`.
+    seed: int  # The seed that the user gave, or 0.
+    failures: Counter[str]  # The failed episodes of everything that was played, by kind.
 
     @property
     def settings(self) -> dict[str, SettingValue]:

@@ -30,9 +30,10 @@ def check_characters(what: str, name: str) -> None:
 
 def check_number(option: str, value: float | None, low: float, high: float = math.inf) -> None:
     """Raise a UsageError if a number is not in its range."""
-    if value is not None and not (low <= value <= high and math.isfinite(value)):
+    number = isinstance(value, int | float) and math.isfinite(value)
+    if value is not None and not (number and low <= value <= high):
         allowed = f"at least {low}" if high == math.inf else f"between {low} and {high}"
-        raise UsageError(f"{option} must be {allowed}, not {value:g}.")
+        raise UsageError(f"{option} must be {allowed}, not {f'{value:g}' if number else repr(value)}.")
 
 
 class Caps(Struct, frozen=True, omit_defaults=True):

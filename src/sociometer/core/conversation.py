@@ -6,7 +6,7 @@ from random import Random
 from string import ascii_uppercase
 from typing import Any, Literal
 
-from msgspec import DecodeError, Struct, field, structs
+from msgspec import DecodeError, Struct, field, json, structs
 from msgspec.structs import force_setattr
 
 from sociometer.core.tools import CallText, Tool, ToolCall, read_content, shown_calls
@@ -168,23 +168,18 @@ class Reply(Struct, frozen=True, omit_defaults=True):
     The reply to a request with continuations has no text, but a likelihood for each of them.
     """
 
-    text: str
-    reasoning: str = ""
-    usage: Usage = Usage()
-    finish: str = "stop"
-    served_model: str = ""
-    logprobs: tuple[TokenLogprob, ...] = ()
-    likelihoods: tuple[Likelihood, ...] = ()
-    sampling: Sampling | None = None
-    """The sampling parameters that were sent; None if the player is a program."""
-    seconds: float | None = None
-    """The time from sending the request to the reply; None in a batch."""
-    served_version: str = ""
-    """The version of the model or the server as the server reports it."""
-    calls: tuple[ToolCall, ...] = ()
-    """The tools that it calls, of those that the request offered."""
-    echo: str = ""
-    """What the server wants back with the next request, as JSON in its own format."""
+    text: str  # The answer.
+    reasoning: str = ""  # What the model thought before it, if the server tells.
+    usage: Usage = Usage()  # The tokens read and written; None where they are unknown.
+    finish: str = "stop"  # Why it ended: `stop`, `length`, …
+    served_model: str = ""  # The name of the model as the server reports it.
+    logprobs: tuple[TokenLogprob, ...] = ()  # The log-probability of each written token, if asked for.
+    likelihoods: tuple[Likelihood, ...] = ()  # Those of given continuations, in place of a text.
+    sampling: Sampling | None = None  # The sampling parameters that were sent; None if the player is a program.
+    seconds: float | None = None  # The time from sending the request to the reply; None in a batch.
+    served_version: str = ""  # The version of the model or the server as the server reports it.
+    calls: tuple[ToolCall, ...] = ()  # The tools that it calls, of those that the request offered.
+    echo: str = ""  # What the server wants back with the next request, as JSON in its own format.
 
     @property
     def shown(self) -> str:
@@ -297,11 +292,15 @@ class Noted(Struct, frozen=True, omit_defaults=True, tag="noted"):
     facts: dict[str, Any]
     branch: str = ""
 
-    def __repr__(self) -> str:
-        return f"[{self.kind}] {', '.join(f'{name} {fact}' for name, fact in self.facts.items())}"
-
 
 Event = Exchange | Noted
+
+
+class Transcript(tuple[Event, ...]):
+    """The requests, replies and notes of one item, in order; it prints as a conversation."""
+
+    def __repr__(self) -> str:
+        return "\n".join(transcript_lines(self)).strip()
 
 
 def with_new_messages(events: Iterable[Event]) -> Iterator[tuple[Event, tuple[Message, ...]]]:
@@ -314,3 +313,24 @@ def with_new_messages(events: Iterable[Event]) -> Iterator[tuple[Event, tuple[Me
             known[event.role, event.branch] = (*event.messages, spoken(event.reply, event.messages))
         else:
             yield event, ()
+
+
+def transcript_lines(events: Iterable[Event]) -> Iterator[str]:
+    """The transcript as text; messages that a role already received are not repeated."""
+    for event, messages in with_new_messages(events):
+        place = f" ({event.branch.strip('/')})" if event.branch else ""
+        if not isinstance(event, Exchange):
+            texts = {k: v if isinstance(v, str) else json.encode(v).decode() for k, v in event.facts.items()}
+            facts = "  ".join(f"{key}: {text}" for key, text in texts.items())
+            yield f"  · {event.kind}{place}  {facts}"
+            continue
+        for message in messages:
+            yield ""
+            yield f"[{message.role} to {event.role}{place}]"
+            yield message.shown
+        yield ""
+        if event.reply.reasoning:
+            yield f"[{event.role}{place} thinks]"
+            yield event.reply.reasoning
+        yield f"[{event.role}{place}: {event.model}]"
+        yield event.reply.shown

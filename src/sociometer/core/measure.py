@@ -35,11 +35,11 @@ class Shown(Struct, frozen=True):
 class Interval(Struct, frozen=True, omit_defaults=True):
     """A confidence interval, or (without bounds) the statement that there are too few clusters for one."""
 
-    low: float | None
-    high: float | None
-    level: float = 0.95
-    method: str = ""
-    clusters: int = 0
+    low: float | None  # The lower bound; None if there are too few clusters.
+    high: float | None  # The upper bound; None if there are too few clusters.
+    level: float = 0.95  # The confidence level.
+    method: str = ""  # How it was computed.
+    clusters: int = 0  # The number of clusters it comes from.
     apart: tuple[float, ...] = ()
     """Values that a verdict compares it with (zero, a margin, chance): rounding must not move a bound onto them."""
 
@@ -76,23 +76,22 @@ class Case(Struct, frozen=True):
 
 
 class Measure(Shown, frozen=True, omit_defaults=True):
-    """One number of a summary; `group` says what it is about (`{"ability": "empathy"}`), empty means overall.
+    """One number of a summary.
 
-    `cases` has the measure with the `errors` failed episodes at the low and at the high end of its scale. It is empty
-    without failures, and for a measure without both ends, of which failures leave everything open. Reference: Manski,
-    C. F. (1989). Anatomy of the selection problem. Journal of Human Resources 24.
+    `cases` is empty without failures, and for a measure without both ends, of which failures leave everything open.
+    Reference: Manski, C. F. (1989). Anatomy of the selection problem. Journal of Human Resources 24.
     """
 
-    name: str
-    value: float | None
-    group: dict[str, str] = {}
-    interval: Interval | None = None
-    items: int = 0
-    clusters: int = 0
-    unreadable: int = 0
-    errors: int = 0
-    note: str = ""
-    cases: tuple[Case, ...] = ()
+    name: str  # Its name, such as `accuracy`.
+    value: float | None  # In its unit: 0.25 is a quarter of a share. None if no item has a score.
+    group: dict[str, str] = {}  # What it is about, such as `{"ability": "empathy"}`; empty: overall.
+    interval: Interval | None = None  # The confidence interval; None for a measure that has none.
+    items: int = 0  # The number of items with a score.
+    clusters: int = 0  # The number of independent parts, such as stories.
+    unreadable: int = 0  # Replies that could not be read.
+    errors: int = 0  # Failed episodes, which have no score.
+    note: str = ""  # A remark on this number; empty for none.
+    cases: tuple[Case, ...] = ()  # The measure with all failed episodes at the low and the high end of its scale.
 
     def __str__(self) -> str:
         if self.value is None:
@@ -121,15 +120,14 @@ class Measure(Shown, frozen=True, omit_defaults=True):
 class Table(Shown, frozen=True, omit_defaults=True):
     """A ready table; adjacent columns `from` and `to` are the bounds of an interval."""
 
-    name: str
-    title: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[Cell, ...], ...]
-    note: str = ""
+    name: str  # Its name in files.
+    title: str  # Its title; may be empty.
+    columns: tuple[str, ...]  # The names of the columns.
+    rows: tuple[tuple[Cell, ...], ...]  # The cells of each row, in the order of the columns.
+    note: str = ""  # A remark to show with it; empty for none.
     units: dict[str, str] = {}
     """The unit of columns with numbers: `share`, `share-points` (a difference of shares), `points`, `number`, `p`."""
-    details: tuple[str, ...] = ()
-    """The columns that the terminal shows only with `--format wide`."""
+    details: tuple[str, ...] = ()  # The columns that the terminal shows only with `--format wide`.
 
     texts: ClassVar[Callable[["Table"], "Table"]] = staticmethod(lambda table: table)
     """The table with its cells as text, in their units; `api.py` sets it, since units belong to a room above."""
@@ -193,18 +191,13 @@ class Figure(Struct, frozen=True, omit_defaults=True):
 
 
 class Summary(Shown, frozen=True, omit_defaults=True):
-    """An instrument's result for one run of one task.
+    """An instrument's result for one run of one task."""
 
-    `notes` are caveats that must be shown wherever the numbers are; `series` holds what figures need beyond
-    the measures (trajectories, distributions), as JSON values.
-    """
-
-    measures: tuple[Measure, ...]
-    tables: tuple[Table, ...] = ()
-    notes: tuple[str, ...] = ()
-    series: dict[str, Any] = {}
-    stopping: StoppingRecord | None = None
-    """The stopping rule and what it saw; None for a run without one."""
+    measures: tuple[Measure, ...]  # Every measure, overall first, then by group.
+    tables: tuple[Table, ...] = ()  # Further tables of the instrument.
+    notes: tuple[str, ...] = ()  # Caveats that must be shown wherever the numbers are.
+    series: dict[str, Any] = {}  # What figures need beyond the measures, as JSON values.
+    stopping: StoppingRecord | None = None  # The stopping rule and what it saw; None for a run without one.
 
     def measure(self, name: str, **group: str) -> Measure:
         """The measure of that name, overall or of a group: `measure("accuracy", ability="empathy")`.

@@ -144,11 +144,11 @@ class Failure(Struct, frozen=True):
 class Episode(Struct, Generic[ItemT, OutcomeT], frozen=True):
     """An item played once: an outcome and its score, or a failure."""
 
-    item: ItemT
-    repeat: int
-    outcome: OutcomeT | None
-    score: Score | None
-    failure: Failure | None
+    item: ItemT  # The item as it was played; `item.id` is its name.
+    repeat: int  # How often the item was played before, from 0.
+    outcome: OutcomeT | None  # The typed result of the play; None if it failed.
+    score: Score | None  # `values` has the numbers by name; None if it failed.
+    failure: Failure | None  # Why there is no score: `kind` and `message`; else None.
 
     def __repr__(self) -> str:
         scores = self.score.values.items() if self.score else ()

@@ -50,14 +50,12 @@ def _effort(messages: Sequence[Message]) -> float:
 class RunEvent(Struct, frozen=True):
     """What a callback of `sociometer.run` gets: an item is done, a stopping rule has looked, or the run has ended."""
 
-    kind: Literal["item", "look", "end"]
-    run: str
-    task: str = ""
-    episode: Episode[Any, Any] | None = None
-    """The item with its score or its failure."""
-    stopping: StoppingRecord | None = None
-    """The looks of the rule so far."""
-    status: RunStatus = RunStatus.PLAYING
+    kind: Literal["item", "look", "end"]  # `item`: an item is done; `look`: a stopping rule has looked; `end`.
+    run: str  # The id of the run.
+    task: str = ""  # The task of the item or the rule; empty at the end.
+    episode: Episode[Any, Any] | None = None  # The item with its score or its failure.
+    stopping: StoppingRecord | None = None  # The looks of the rule so far.
+    status: RunStatus = RunStatus.PLAYING  # The status of the run: `playing` until the end.
 
 
 Callback = Callable[[RunEvent], None]

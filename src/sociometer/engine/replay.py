@@ -9,6 +9,7 @@ import re
 from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
 import msgspec
@@ -39,6 +40,7 @@ from sociometer.store.bundle import (
     digest,
     plan_digest,
     public_manifest,
+    read_bundle,
     write_bundle,
 )
 from sociometer.store.records import Manifest, RunStatus
@@ -74,6 +76,16 @@ class Checked(Struct, frozen=True):
     unsaid: int = 0
     """Replies of models that lack a sampling parameter of their request."""
 
+    @property
+    def finding(self) -> str:
+        """The result in a sentence."""
+        if self.why_not:
+            return f"not checked: {self.why_not} All digests match; none of {self.episodes} episodes recomputed."
+        lacking = f"; {self.failed} failed and cannot be checked" if self.failed else ""
+        others = "of the others " if self.failed else ""
+        done = f"{self.recomputed} of {self.episodes} episodes recomputed from their replies{lacking}"
+        return f"{done}, all numbers {others}agree; consistent."
+
 
 def export_bundle(run: StoredRun, to: Path) -> str:
     """Write a finished run as one file and return its root digest."""
@@ -102,7 +114,7 @@ def _rows_of(run: StoredRun) -> Iterator[BundledRow]:
     rows, stored = 0, run.stored_episodes()
     for task in run.tasks:
         for episode in run.episodes(task):
-            item, events = episode.item, run.transcript(episode.item.id, task, episode.repeat)
+            item, events = episode.item, run.transcript(episode, task)
             replies = _replies(events)
             if plan is not None and episode.outcome is not None:
                 replies += _vectors(run, plan, task, episode)
@@ -217,9 +229,18 @@ def _plan(manifest: Manifest, instrument: Instrument, abilities: Abilities, *, o
 
 def _vectors(run: StoredRun, plan: Plan, task: str, episode: Episode[Any, Any]) -> list[BundledReply]:
     """The vectors of an episode, from the journal: the requests for them are known when it is played again."""
-    source = _Replies(_replies(run.transcript(episode.item.id, task, episode.repeat)), run.stored_vectors)
+    source = _Replies(_replies(run.transcript(episode, task)), run.stored_vectors)
     asyncio.run(play_episode(plan, run.task(task), episode.item, episode.repeat, source))
     return source.found
+
+
+def check_file(path: Path, load: Callable[[str], Instrument], rules: MakeRule) -> tuple[Bundle, Checked]:
+    """The file of a run, and whether its numbers follow from its replies; stores nothing."""
+    if not path.exists():
+        raise UsageError(f"there is no file '{path}'; '{hint('export', 'RUN', '--to', str(path))}' writes one.")
+    with TemporaryDirectory() as folder, Store(Path(folder) / "check.db") as store:
+        bundle = read_bundle(path)
+        return bundle, check_bundle(bundle, load, store, rules=rules)
 
 
 def check_bundle(

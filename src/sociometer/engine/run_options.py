@@ -144,15 +144,11 @@ OPTIONS = (
 
 
 class RunOptions(TypedDict, total=False):
-    """The options of `sociometer.run`, named as on the command line; `sociometer run --help` describes them.
-
-    `roles` gives a model or a function for each other role, `settings` the settings of the instrument by name, as
-    `sociometer list INSTRUMENT` shows them.
-    """
+    """The options of `sociometer.run`, named as on the command line; `roles` takes functions too."""
 
     roles: Mapping[str, str | Function]
     tasks: Sequence[str]
-    settings: Mapping[str, SettingValue]
+    settings: Mapping[str, SettingValue]  # Settings of the instrument by name; `sm.list_instruments()` describes them.
     items: Sequence[str]
     limit: int | None
     repeats: int | None
@@ -203,6 +199,7 @@ def make_config(card: Card, model: str | Function, **options: Unpack[RunOptions]
     for option in given:
         if option not in RunOptions.__annotations__:
             raise unknown("option", option, RunOptions.__annotations__)
+    given |= {name: (one,) for name in ("tasks", "items", "stop") if isinstance(one := given.get(name), str)}
     take = given.pop
     if given.get("server_sampling") and (given.get("temperature") is not None or given.get("top_p") is not None):
         raise UsageError("-o server-sampling cannot be combined with -o temperature or -o top-p; remove one of them.")

@@ -189,24 +189,3 @@ def print_chat(conversation: Iterable[Turn]) -> None:
 def _inline(turn: Turn) -> bool:
     """Whether a turn is printed on the line of its speaker."""
     return "\n" not in turn.text.strip()
-
-
-def transcript_lines(events: Iterable[Event]) -> Iterable[str]:
-    """The transcript as text; messages that a role already received are not repeated."""
-    for event, messages in with_new_messages(events):
-        place = f" ({event.branch.strip('/')})" if event.branch else ""
-        if not isinstance(event, Exchange):
-            texts = {k: v if isinstance(v, str) else msgspec.json.encode(v).decode() for k, v in event.facts.items()}
-            facts = "  ".join(f"{key}: {text}" for key, text in texts.items())
-            yield f"  · {event.kind}{place}  {facts}"
-            continue
-        for message in messages:
-            yield ""
-            yield f"[{message.role} to {event.role}{place}]"
-            yield message.shown
-        yield ""
-        if event.reply.reasoning:
-            yield f"[{event.role}{place} thinks]"
-            yield event.reply.reasoning
-        yield f"[{event.role}{place}: {event.model}]"
-        yield event.reply.shown

@@ -77,7 +77,7 @@ def evidence_of(
     shown = []
     for place in sorted(kinds):
         episode = episodes[place]
-        lines = transcript_lines(run.transcript(episode.item.id, task, episode.repeat))
+        lines = transcript_lines(run.transcript(episode, task))
         score = episode.score
         shown.append(
             EpisodeShown(

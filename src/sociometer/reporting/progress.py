@@ -246,9 +246,10 @@ def _facts(progress: Progress) -> Iterable[str]:
     if progress.from_journal:
         yield counted(progress.from_journal, "reply", "replies") + " from the journal"
     spent = progress.budget.spent
-    if spent.requests:
-        tokens = f"{spent.input_tokens + spent.output_tokens:,} tokens"
-        yield tokens + (f" ({spent.unmetered} replies without a token count)" if spent.unmetered else "")
+    tokens = spent.input_tokens + spent.output_tokens
+    if tokens or spent.priced or spent.charged_tokens:  # a function counts none
+        uncounted = f" ({spent.unmetered} replies without a token count)" if spent.unmetered else ""
+        yield f"{tokens:,} tokens{uncounted}"
         yield cost_in_words(spent.cost, spent.priced, spent.unpriced, spent.charged_cost)
     if progress.rate:
         yield f"{progress.rate:.1f}/s" if progress.rate >= 0.1 else f"{progress.rate * 60:.1f}/min"

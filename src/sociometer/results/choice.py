@@ -44,11 +44,10 @@ class LeftOut(Struct, frozen=True):
 class ChosenRuns(Shown, frozen=True):
     """The runs that a user named, or one run for each subject and instrument."""
 
-    runs: tuple[StoredRun, ...]
+    runs: tuple[StoredRun, ...]  # The runs, in the order of the words or of the store.
     notes: tuple[str, ...] = ()
     """A sentence for each instrument: the chosen runs and the subjects without one; none if the runs were named."""
-    left_out: tuple[LeftOut, ...] = ()
-    """The other runs of the same instruments; none if the runs were named."""
+    left_out: tuple[LeftOut, ...] = ()  # The other runs of the same instruments; none if the runs were named.
 
     def __str__(self) -> str:
         return "\n".join(map(str, (*map(repr, self.runs), *self.notes, *self.left_out)))

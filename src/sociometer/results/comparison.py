@@ -15,7 +15,7 @@ from sociometer.results.candidates import MANY_UNREADABLE, differing_settings, n
 from sociometer.results.ceiling import end_of
 from sociometer.results.verdicts import ComparedMeasure, Comparison, Terms, UncorrectedDifference, decide
 from sociometer.results.wording import place_sentence, sentence_of
-from sociometer.statistics.formatting import common_chance, number, other_stand_ins
+from sociometer.statistics.formatting import common_chance, number, other_stand_ins, sure_chance, told_chances
 from sociometer.statistics.item_values import (
     ItemValue,
     RunItems,
@@ -324,11 +324,14 @@ def _difference(
     influence |= {runs[place].subject: (1, -1)[place == 0] * math.sqrt(one.added) for place, one in crowds.items()}
     paired, at = _with_people(found, crowds)
     paired = structs.replace(paired, p_value=repeated_p_value(paired.p_value, times))
-    chance = common_chance(measure, [run.summary for run in runs])
+    known = common_chance(measure, runs)
+    # one that was measured on all bundled items may be another for a part of them
+    sure = known if sure_chance(measure) is not None or measure.name in told_chances(runs[0].summary) else None
     failed, ends = failed_extremes(measure, (sides[0].items, sides[1].items), shared, places, group)
     extremes = tuple(_with_people(one, crowds)[1] for one in ends)
-    ended = [] if group else [end_of(measure, run.summary, chance) for run in runs]
+    ended = [] if group else [end_of(measure, run.summary, sure) for run in runs]
     reached = tuple("" if end is None else end.at if end.sure else f"perhaps {end.at}" for end in ended)
+    chance = sure if group else known
     made = UncorrectedDifference(measure, group, paired, influence, at, failed, extremes, times, chance, reached)
     return structs.replace(made, announced=max(run.announced for run in runs))
 

@@ -99,7 +99,7 @@ def _write_jsonl(runs: Sequence[StoredRun], path: Path) -> Counter[str]:
         for run in runs:
             for task in run.tasks:
                 for episode in run.episodes(task):
-                    events = run.transcript(episode.item.id, task, episode.repeat)
+                    events = run.transcript(episode, task)
                     line = {"run": run.id, "version": run.version, "task": task, "episode": episode, "events": events}
                     stream.write(encode(line) + b"\n")
                     written[run.id] += 1

@@ -9,7 +9,7 @@ from msgspec import structs
 
 from sociometer.core.card import MeasureCard
 from sociometer.core.command import StudyPerson
-from sociometer.core.conversation import Event
+from sociometer.core.conversation import Transcript
 from sociometer.core.errors import StoreError, UsageError, hint
 from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Summary
@@ -20,7 +20,7 @@ from sociometer.statistics.people import mean_over_people
 from sociometer.store.records import RunRecord, RunStatus
 from sociometer.store.runs import RunSearch
 from sociometer.store.store import Store
-from sociometer.store.stored_run import StoredRun, status_of
+from sociometer.store.stored_run import Played, StoredRun, status_of
 from sociometer.store.studies import (
     NOT_BEGUN,
     Decision,
@@ -198,13 +198,14 @@ class PeopleRun(StoredRun):
                 for episode in member.episodes(task, item, scored=scored):
                     yield structs.replace(episode, repeat=place)
 
-    def transcript(self, item: str, task: str = "", repeat: int = 0) -> tuple[Event, ...]:
+    def transcript(self, item: Played, task: str = "", repeat: int = 0) -> Transcript:
         """What one participant was asked and answered."""
-        if self._talks:
-            member = next(one for one in self._members if self._person(one) == item)
-            found = next(one for one in member.episodes(task) if one.repeat == repeat)
-            return member.transcript(found.item.id, task, repeat)
-        return self._members[repeat].transcript(item, task)
+        task, episode = self.find_episode(item, task, repeat)
+        if not self._talks:
+            return self._members[episode.repeat].transcript(episode.item.id, task)
+        member = next(one for one in self._members if self._person(one) == episode.item.id)
+        found = next(one for one in member.episodes(task) if one.repeat == episode.repeat)
+        return member.transcript(found, task)
 
     def finished(self, task: str) -> set[tuple[str, int]]:
         """The items that at least one participant answered."""
@@ -214,10 +215,7 @@ class PeopleRun(StoredRun):
 
     def failures(self) -> dict[str, int]:
         """The number of failed episodes, by kind of failure."""
-        found = Counter[str]()
-        for member in self._members:
-            found.update(member.failures())
-        return dict(found)
+        return dict(sum((Counter(member.failures()) for member in self._members), Counter[str]()))
 
     def summary(self, task: str = "") -> Summary:
         """The summary of all participants; means over items have intervals over people and items."""

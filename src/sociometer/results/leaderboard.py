@@ -190,7 +190,7 @@ def leaderboard(candidates: Sequence[AnyRun], measure: str = "") -> Leaderboard:
     for title, told in norm_scores(kept).items():
         notes.append(f"{title}: {', '.join(f'{run.subject} {one}' for run, one in zip(kept, told, strict=True))}")
     notes += [*_among_people(kept, tables, card), *found.differing]
-    chance = common_chance(card, [candidate.summary for candidate in kept])
+    chance = common_chance(card, kept)
     doubt = _doubt(ranks, rank(), count, card) if failed else ""
     return Leaderboard(
         first.card.name, first.task, card.name, card.title, card.unit, tuple(standings), tuple(found.left_out),

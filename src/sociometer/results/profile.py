@@ -107,7 +107,7 @@ class Profile(Struct, frozen=True):
     """Whose items each run has: bundled, official or somebody's own."""
 
     @property
-    def verdict(self) -> str:
+    def sentence(self) -> str:
         """The number of measures on which the subject is clearly above chance."""
         known = [line for line in self.lines if line.chance is not None and line.value is not None]
         able = [line for line in known if line.interval is not None and not line.interval.too_few]

@@ -85,19 +85,17 @@ def corrected_tasks(stored: StoredRun) -> dict[str, CorrectedTask]:
 class Comparisons(Shown, frozen=True):
     """Comparisons with the first run, task by task; `lacking` has the runs that lack a task."""
 
-    comparisons: tuple[Comparison, ...]
-    lacking: tuple[Comparison, ...] = ()
-    chosen: ChosenRuns = ChosenRuns(())
-    """The runs, and which other runs `all` leaves out and why."""
-    task: str = ""
-    """The only task that is compared; empty for all."""
+    comparisons: tuple[Comparison, ...]  # One for each task and later run; also `["sesi/questions"]`.
+    lacking: tuple[Comparison, ...] = ()  # One for each task that a run lacks, with the reason.
+    chosen: ChosenRuns = ChosenRuns(())  # The runs, and which other runs `all` leaves out and why.
+    task: str = ""  # The only task that is compared; empty for all.
 
     def ranking(self, measure: str = "") -> "Rankings":
         """Where the subjects stand, task by task: by the primary measure, or by this one."""
         return rank_runs(self.chosen, self.task, measure)
 
     @property
-    def verdict(self) -> str:
+    def sentence(self) -> str:
         """The result in words: one sentence for each comparison."""
         return "\n".join(comparison.sentence for comparison in self.comparisons)
 
@@ -111,7 +109,7 @@ class Comparisons(Shown, frozen=True):
         return "" if any(one.measures for one in self) else "\n".join(dict.fromkeys(map(str, self)))
 
     def __str__(self) -> str:
-        return self.verdict
+        return self.sentence
 
     def __iter__(self) -> Iterator[Comparison]:
         return iter(self.comparisons)
@@ -149,8 +147,8 @@ _BOARDS_IN_FULL = 3
 class Rankings(Shown, frozen=True):
     """A leaderboard for each task of each instrument, and why some tasks have none."""
 
-    boards: tuple[Leaderboard, ...]
-    unranked: tuple[str, ...] = ()
+    boards: tuple[Leaderboard, ...]  # The leaderboard of each task.
+    unranked: tuple[str, ...] = ()  # Why a task has no leaderboard, one sentence each.
 
     @property
     def several(self) -> bool:
@@ -158,7 +156,7 @@ class Rankings(Shown, frozen=True):
         return len(self.boards) > _BOARDS_IN_FULL
 
     @property
-    def verdict(self) -> str:
+    def sentence(self) -> str:
         """Who is first: one sentence for each task, or one for all if there are many."""
         if not self.several:
             return "\n".join(map(leaderboard_sentence, self.boards))
@@ -179,7 +177,7 @@ class Rankings(Shown, frozen=True):
         return raw_ranks(self.boards).frame()
 
     def __str__(self) -> str:
-        return "\n\n".join(map(str, (self.verdict, *self.tables, *self.unranked)))
+        return "\n\n".join(map(str, (self.sentence, *self.tables, *self.unranked)))
 
     def _shown(self) -> Iterable[Table]:
         return map(leaderboard_table, self.boards)
@@ -216,13 +214,16 @@ def rank_runs(
 class Gate(Shown, frozen=True):
     """The comparisons behind a gate, why it fails (empty if it holds), what it could have seen, and its condition."""
 
-    compared: Comparisons
-    failures: tuple[str, ...]
-    could_see: str
-    condition: str
+    compared: Comparisons  # The comparisons behind it.
+    failures: tuple[str, ...]  # Why it fails, one sentence each; empty if it holds.
+    could_see: str  # The smallest loss that would have been seen, in a sentence.
+    condition: str  # What must hold: `not worse` or `no loss of the margin`.
 
     def __str__(self) -> str:
-        return "\n".join(filter(None, (*self.failures, self.passed, self.could_see)))
+        tasks = counted(len({one.where for one in self.compared}), "task")
+        passed = f"Gate passed: {self.condition} on {tasks}." if self.holds else ""
+        failures = (f"Gate: {failure}" for failure in self.failures)
+        return "\n".join(filter(None, (*failures, passed, self.could_see)))
 
     def __bool__(self) -> bool:
         return self.holds
@@ -234,14 +235,13 @@ class Gate(Shown, frozen=True):
 
     @property
     def about(self) -> dict[str, object]:
-        """The gate in JSON."""
-        return {"condition": self.condition, "holds": self.holds, "reasons": self.failures}
-
-    @property
-    def passed(self) -> str:
-        """On how many tasks the gate holds; empty if it fails."""
-        tasks = counted(len({one.where for one in self.compared}), "task")
-        return f"Gate passed: {self.condition} on {tasks}." if self.holds else ""
+        """The gate in JSON; `detectable` has the smallest loss that would have been seen, by task and measure."""
+        detectable = [
+            {"task": one.where, "subject": one.second, "measure": row.name, "loss": row.detectable}
+            for one in self.compared
+            for row in one.primary_rows
+        ]
+        return {"condition": self.condition, "holds": self.holds, "reasons": self.failures, "detectable": detectable}
 
 
 def gate(runs: Sequence[StoredRun], task: str, terms: Terms, *, no_worse: bool) -> Gate:

@@ -249,7 +249,7 @@ def _person(taking: Taking, one: Participant, names: dict[str, str]) -> tuple[Ro
 
 def _answers(run: StoredRun, task: str, episode: Episode[Any, Any], times: list[Timing]) -> Iterator[Row]:
     """A row for each answer to an item; the last one has what came of it."""
-    events = with_new_messages(run.transcript(episode.item.id, task, episode.repeat))
+    events = with_new_messages(run.transcript(episode, task))
     role = role_of_people(run.manifest.config)
     asked = [(event, new) for event, new in events if isinstance(event, Exchange) and event.role == role]
     score = episode.score

@@ -64,26 +64,23 @@ class ComparedMeasure(Shown, frozen=True):
     """Second subject against first on one measure, overall (empty `group`) or on one level of a facet.
 
     The verdict follows from `paired.interval`, which holds together with the intervals of the whole family.
-    `detectable` is the smallest true difference that these items would show with a power of 80 %, at the level of
-    the interval; it never depends on the observed difference.
+    `detectable` is at the level of that interval and never depends on the observed difference.
     """
 
-    name: str
-    title: str
-    unit: str
-    better: str
-    group: dict[str, str]
-    paired: PairedDifference
-    p_adjusted: float
-    verdict: Verdict
-    detectable: float | None
-    chance: float | None = None
-    margin: float | None = None
-    primary: bool = False
-    family: int = 1
-    """The number of comparisons whose intervals hold together."""
-    failed: int = 0
-    """Items that one of the two failed to answer, so that they are not compared."""
+    name: str  # The name of the measure.
+    title: str  # Its title in tables.
+    unit: str  # Its unit: `share`, `share-points`, `points` or `number`.
+    better: str  # The better end of its scale: `higher`, `lower` or `neither`.
+    group: dict[str, str]  # The level of a facet; empty: overall.
+    paired: PairedDifference  # Both scores, their difference and its interval.
+    p_adjusted: float  # The p-value, corrected for the family.
+    verdict: Verdict  # `better`, `worse`, `differs`, `equivalent`, `cannot tell`, `too few` or `both at …`.
+    detectable: float | None  # The smallest difference seen with a power of 80 %; None with too few items.
+    chance: float | None = None  # The score of random answers; None if it is unknown.
+    margin: float | None = None  # The smallest difference that matters, if given.
+    primary: bool = False  # Whether it is a primary measure.
+    family: int = 1  # The number of comparisons whose intervals hold together.
+    failed: int = 0  # Items that one of the two failed to answer, so that they are not compared.
     observed: Verdict = "cannot tell"
     """The verdict without the failed items; `verdict` is the same if it holds in every case, else “cannot tell”."""
     with_failed: tuple[Verdict, ...] = ()
@@ -106,10 +103,12 @@ class ComparedMeasure(Shown, frozen=True):
 
     @property
     def low(self) -> float | None:
+        """The lower bound of the difference; None if there are too few clusters."""
         return self.paired.interval.low
 
     @property
     def high(self) -> float | None:
+        """The upper bound of the difference; None if there are too few clusters."""
         return self.paired.interval.high
 
     def __str__(self) -> str:
@@ -130,22 +129,21 @@ class ComparedMeasure(Shown, frozen=True):
 class Comparison(Shown, frozen=True):
     """Two subjects on one task; `refused` says why they could not be compared."""
 
-    instrument: str
-    title: str
-    task: str
-    task_title: str
-    first: str
-    second: str
-    measures: tuple[ComparedMeasure, ...] = ()
-    sentence: str = ""
-    notes: tuple[str, ...] = ()
-    refused: str = ""
+    instrument: str  # The name of the instrument.
+    title: str  # The title of the instrument.
+    task: str  # The name of the task.
+    task_title: str  # The title of the task.
+    first: str  # The label of the first run.
+    second: str  # The label of the run that is compared with it.
+    measures: tuple[ComparedMeasure, ...] = ()  # Every measure, overall and by group.
+    sentence: str = ""  # The result in words.
+    notes: tuple[str, ...] = ()  # What to know about the runs.
+    refused: str = ""  # Why they cannot be compared; empty if they can.
     cluster: str = "independent item"
     """What the independent parts of the task are: stories, trees, pairs."""
     norm_scores: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """The scores of both on a norm of people, with their intervals, by title: an EQ."""
-    unread: tuple[str, ...] = ()
-    """How many replies of a subject could not be read, where many could not."""
+    unread: tuple[str, ...] = ()  # How many replies of a subject could not be read, where many could not.
 
     def __str__(self) -> str:
         return self.sentence
@@ -171,10 +169,12 @@ class Comparison(Shown, frozen=True):
 
     @property
     def low(self) -> float | None:
+        """The lower bound of the difference; None if there are too few clusters."""
         return self.measure().low
 
     @property
     def high(self) -> float | None:
+        """The upper bound of the difference; None if there are too few clusters."""
         return self.measure().high
 
     @property

@@ -8,7 +8,7 @@ from typing import Any
 from sociometer.core.card import Card, MeasureCard
 from sociometer.core.conversation import SUBJECT
 from sociometer.core.measure import NO_VARIATION, TOO_FEW_PEOPLE, Case, Interval, Measure, Summary
-from sociometer.core.task import RunView
+from sociometer.core.task import AnyRun, RunView
 from sociometer.core.words import counted, plain_number, plural, rounded
 
 SAME_ON_EVERY_ITEM = "the same on every item"
@@ -207,9 +207,9 @@ def told_chances(summary: Summary) -> Mapping[str, float | None]:
     return told if isinstance(told, Mapping) else {}
 
 
-def common_chance(known: MeasureCard, summaries: Iterable[Summary]) -> float | None:
-    """The chance level of a measure that several runs share; None if they differ, or it is not sure."""
-    found = {told_chances(one).get(known.name, sure_chance(known)) for one in summaries}
+def common_chance(known: MeasureCard, runs: Iterable[AnyRun]) -> float | None:
+    """The chance level of a measure that several runs share; None if they differ, or it is unknown."""
+    found = {chance_of(known, run.card, run.summary, on_official=run.whose_items != "bundled") for run in runs}
     return found.pop() if len(found) == 1 else None
 
 

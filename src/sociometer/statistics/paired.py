@@ -156,28 +156,22 @@ def verdict_of(interval: Interval, better: str, margin: float | None) -> Verdict
 
 
 class PairedDifference(Struct, frozen=True):
-    """Second minus first on the same items.
+    """Second minus first on the same items."""
 
-    `effect` is the mean difference over its standard deviation; None if all items have the same nonzero difference.
-    `square` is the mean squared difference of an item; for right-or-wrong items, the share on which the two differ.
-    `worth` is the effective number of items: independent items with the same information as the clustered ones.
-    `freedom` is the number of degrees of freedom of its error.
-    """
-
-    items: int
-    clusters: int
-    first: float
-    second: float
-    difference: float
-    interval: Interval
-    p_value: float
-    effect: float | None
-    standard_error: float
-    binary: bool
-    square: float
-    worth: float
-    freedom: float
-    mcnemar: float | None = None
+    items: int  # The number of shared items.
+    clusters: int  # The number of independent parts among them.
+    first: float  # The score of the first run on them.
+    second: float  # The score of the second run on them.
+    difference: float  # Second minus first.
+    interval: Interval  # The interval of the difference.
+    p_value: float  # The p-value, not corrected for other comparisons.
+    effect: float | None  # The difference over its standard deviation; None if that is zero.
+    standard_error: float  # The standard error of the difference.
+    binary: bool  # Whether every item is right or wrong.
+    square: float  # The mean squared difference; of right-or-wrong items, the share that differs.
+    worth: float  # The effective number of items: independent ones with the same information.
+    freedom: float  # The degrees of freedom of the error.
+    mcnemar: float | None = None  # McNemar's p-value, if every item is right or wrong.
 
     @property
     def deviation(self) -> float:

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from sociometer.core.conversation import Event, Exchange, Message, Noted, Reply
+from sociometer.core.conversation import Event, Exchange, Message, Noted, Reply, Transcript
 from sociometer.core.errors import StoreError, UsageError
 from sociometer.core.measure import Summary
 from sociometer.core.task import Episode, Failure, Item, Score, Task
@@ -160,7 +160,7 @@ class Episodes(StorePart):
             found.append(str(row[0]) if row else "")
         return found[0], found[1]
 
-    def transcript(self, run: str, task: str, item: str, repeat: int) -> tuple[Event, ...]:
+    def transcript(self, run: str, task: str, item: str, repeat: int) -> Transcript:
         """The events of one episode, in order."""
         with self._database.errors():
             row = self._reader.execute(
@@ -172,7 +172,7 @@ class Episodes(StorePart):
             events = read_sealed(_decode_events, row[0], run, task, item, repeat, "events", *row[1:])
             # Each turn of a conversation repeats all before it: what it shares with them is read once.
             known: dict[bytes, Message] = {}
-            return tuple(self._event(run, event, known) for event in events)
+            return Transcript(self._event(run, event, known) for event in events)
 
     def replies(self, run: str, task: str, items: Sequence[str]) -> dict[tuple[str, int], tuple[float, list[str]]]:
         """By item and repeat, when an episode of these items was stored, and the texts of all replies in it."""

@@ -11,8 +11,8 @@ import msgspec
 from msgspec import structs
 
 from sociometer.core.card import Card, MeasureCard
-from sociometer.core.conversation import SUBJECT, Event
-from sociometer.core.errors import FailureKind, SociometerError, StoreError, UsageError, hint
+from sociometer.core.conversation import SUBJECT, Transcript
+from sociometer.core.errors import FailureKind, SociometerError, StoreError, UsageError, hint, unknown
 from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Measure, Summary
 from sociometer.core.reply_summary import scored_as, summarised
@@ -32,6 +32,9 @@ _FOR_USERS = {
     "settings", "spent", "status", "stopping", "subject", "summary", "tasks", "transcript", "version", "why_ended",
 }  # fmt: skip
 """What completion offers; the rest is for the rooms above."""
+_ITEMS = "[one.item.id for one in run.episodes()] lists them."
+Played = str | Item | Episode[Any, Any]
+"""An episode, or its item, or the id of that."""
 
 
 class StoredRun:
@@ -56,6 +59,7 @@ class StoredRun:
 
     @property
     def id(self) -> str:
+        """The name that the store gave it: `sesi-k3x7p`."""
         return self.record.id
 
     @property
@@ -70,6 +74,7 @@ class StoredRun:
 
     @property
     def instrument(self) -> str:
+        """The name of the instrument."""
         return self.record.instrument
 
     @property
@@ -110,6 +115,7 @@ class StoredRun:
 
     @property
     def tasks(self) -> tuple[str, ...]:
+        """The names of the tasks that it plays."""
         return self.manifest.config.tasks
 
     @property
@@ -292,10 +298,29 @@ class StoredRun:
         """How many episodes each item of a task has in the store."""
         return self._store.episodes.repeats(self.id, task)
 
-    def transcript(self, item: str, task: str = "", repeat: int = 0) -> tuple[Event, ...]:
-        """The requests, replies and notes of one item, in order; without `task`, the task that has the item."""
-        found = task or next((name for name in self.tasks if any(self.episodes(name, item))), self.tasks[0])
-        return self._store.episodes.transcript(self.id, self.task(found).name, item, repeat)
+    def transcript(self, item: Played, task: str = "", repeat: int = 0) -> Transcript:
+        """The requests, replies and notes of an episode, in order; `print` shows the conversation.
+
+        `item` is an episode, its item or the id of that; without `task`, the first task that has it.
+        """
+        task, episode = self.find_episode(item, task, repeat)
+        return self._store.episodes.transcript(self.id, task, episode.item.id, episode.repeat)
+
+    def find_episode(self, item: Played, task: str, repeat: int, how: str = _ITEMS) -> tuple[str, Episode[Any, Any]]:
+        """The task that has an item, and the episode; a UsageError for an unknown item says `how` to list them."""
+        if isinstance(item, Episode):
+            if task:
+                return task, item
+            repeat, item = item.repeat, item.item
+        name, tasks = str(getattr(item, "id", item)), (task,) if task else self.tasks
+        for one in tasks:
+            for episode in self.episodes(one, name):
+                if episode.repeat == repeat:
+                    return one, episode
+        known = {episode.item.id for one in tasks for episode in self.episodes(one, scored=False)}
+        if name in known:
+            raise UsageError(f"item '{name}' has no repeat {repeat} in run {self.reference}; they are counted from 0.")
+        raise unknown(f"{self.instrument} item", name, known, how)
 
     def stored_vectors(self, drawn: DrawnRequest) -> Vectors:
         """The vectors that the journal has for a request of this run."""

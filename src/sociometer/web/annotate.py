@@ -130,7 +130,7 @@ def episode_units(run: StoredRun, task: str, names: Iterable[str], value: str, w
         name = episode_name(episode.item.id, episode.repeat)
         if name not in wanted:
             continue
-        lines = transcript_lines(run.transcript(episode.item.id, task, episode.repeat))
+        lines = transcript_lines(run.transcript(episode, task))
         said = [line for line in lines if line.role == "subject" and line.speaker in _SAID]
         shown = episode.item.for_raters()
         if not shown and said:

@@ -295,7 +295,7 @@ def test_a_leaderboard_names_every_run_that_it_leaves_out(cli, imported):
     first, second, kind = imported
     cli("run", "sage", "--model", "baseline/oracle", "--limit", "2", "--quiet", "--role", "simulator=baseline/random")
     [oracle] = [each["run"] for each in cli("runs", "--json") if each["subject"] == "baseline/oracle"]
-    [board] = cli("compare", "sage", "--json")
+    [board] = cli("compare", "sage", "--json")["rankings"]
     assert [each["subject"] for each in board["standings"]] == ["some-model", "other"]
     left = " | ".join(board["left_out"])
     assert f"some-model ({kind}): other roles (simulator=kind)" in left

@@ -112,7 +112,7 @@ def test_boards_do_not_mix_wordings(tmp_path, capsys, released, monkeypatch):
     assert run_command([*run, "--model", "baseline/random", "--wording", "paper", "--name", "theirs"]) == 0
     assert "Asked in the authors' own words" in capsys.readouterr().out
     assert run_command(["compare", "seceu", "--json", *store]) == 0
-    board = json.loads(capsys.readouterr().out)[0]
+    board = json.loads(capsys.readouterr().out)["rankings"][0]
     assert len(board["standings"]) == 2
     assert any("another wording" in line for line in board["left_out"])
     run_command(["compare", "ours", "theirs", *store])
