@@ -724,7 +724,7 @@ def test_the_end_of_a_run_says_how_to_go_on(ending, failed, told, of_a_command):
         progress = Progress(
             "sesi · m", Budget(Caps()), 2, resume=resume, failed=Counter(failed.keys()), last_failure=failed
         )
-        said = how_it_ended(progress, ending)
+        said = how_it_ended(progress, ending, "sesi-abc")
         assert expected in said
         assert bool(said) == bool(expected)
         assert resume or "resume" not in said
