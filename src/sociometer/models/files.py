@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from sociometer.core.checksums import checksum
 from sociometer.core.errors import FailureKind, MachineryError, UsageError, hint, unknown
+from sociometer.core.lazy import require
 from sociometer.core.sheets import whole_file
 
 _DOWNLOAD_SECONDS = 1800
@@ -174,13 +175,10 @@ def _hub_folder(model: LocalModel) -> Path:
 
 def _from_hub(model: LocalModel) -> Path:
     """The file from the hub; `huggingface_hub` continues an interrupted download."""
-    try:
-        from huggingface_hub import hf_hub_download  # optional
-    except ImportError:
-        raise UsageError("models of the hub need huggingface_hub: pip install 'sociometer[local]'.") from None
+    hub = require("local", "huggingface_hub")
     try:
         return Path(
-            hf_hub_download(
+            hub.hf_hub_download(
                 model.repository,
                 model.file,
                 cache_dir=cache_folder() / "hub",

@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from sociometer.core.conversation import Identity, Reply, Request, Schema
 from sociometer.core.errors import FailureKind, MachineryError, UsageError
+from sociometer.core.lazy import require
 from sociometer.core.player import Abilities
 from sociometer.models.files import is_embedded, remembered_checksum
 from sociometer.models.in_process import InProcessModel, InProcessPlayer
@@ -151,13 +152,7 @@ class LlamaContext:
 
 def import_llama() -> Any:
     """The module xllamacpp; raise a UsageError that names the extra if it is not installed."""
-    try:
-        import xllamacpp
-    except ImportError:
-        raise UsageError(
-            "local models need the extra 'local'; install it with: pip install 'sociometer[local]'."
-        ) from None
-    return xllamacpp
+    return require("local")
 
 
 def new_slots() -> PrefixSlots:

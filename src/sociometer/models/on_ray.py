@@ -13,7 +13,7 @@ import msgspec
 from msgspec import structs
 
 from sociometer.core.conversation import Message, Reply, Request
-from sociometer.core.errors import FailureKind, MachineryError, SociometerError, Stopped, UsageError
+from sociometer.core.errors import FailureKind, MachineryError, SociometerError, Stopped, UsageError, install
 from sociometer.core.lazy import lazy
 from sociometer.core.player import Player
 from sociometer.core.version import __version__
@@ -234,7 +234,7 @@ def connect(on: str) -> None:
         quiet = {} if address.startswith("ray://") else {"log_to_driver": False, "logging_level": "error"}
         ray.init(address=address or "local", **quiet, **({} if address else {"include_dashboard": False}))
     except ImportError:
-        raise UsageError("--on needs the extra 'ray'; install it with: pip install 'sociometer[ray]'.") from None
+        raise UsageError(f"--on needs the extra 'ray'; install it with: {install('ray')}") from None
     except Exception as error:  # Ray raises what it likes here
         said = (str(error).strip() or type(error).__name__).splitlines()[0][:200].rstrip(".")
         advice = (

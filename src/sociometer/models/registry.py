@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from msgspec import Struct, structs
 
 from sociometer.core.conversation import SUBJECT, Identity
-from sociometer.core.errors import NotFound, SociometerError, UsageError, hint, unknown
+from sociometer.core.errors import NotFound, SociometerError, UsageError, hint, install, unknown
 from sociometer.core.player import Player
 from sociometer.models.baselines import baseline, baselines
 from sociometer.models.files import LOCAL_MODELS, file_of, verified_file
@@ -137,7 +137,7 @@ def _provided(point: EntryPoint, name: str, options: ModelOptions) -> Player:
         raise
     except (Exception, SystemExit) as error:
         missing = isinstance(error, ImportError) and point.name == "inspect"
-        extra = f" Install it with: pip install 'sociometer[{point.name}]'." if missing else ""
+        extra = f" Install it with: {install(point.name)}" if missing else ""
         raise UsageError(f"{what} cannot be loaded: {type(error).__name__}: {error}.{extra}") from error
     if not isinstance(player, Player) or not isinstance(getattr(player, "identity", None), Identity):
         raise UsageError(f"{what} gave a {type(player).__name__}, not a Player with an Identity.")

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from sociometer.core.errors import Busy, StoreError, UsageError, hint
+from sociometer.core.lazy import require
 from sociometer.store.database import (
     ADDED,
     SCHEMA,
@@ -254,11 +255,10 @@ class PostgresConnection:
             raise self._explained(error) from error
 
     def _connect(self) -> "psycopg.Connection[Any]":
-        try:
-            import psycopg
-            from psycopg.conninfo import conninfo_to_dict, make_conninfo
-        except ImportError:
-            raise UsageError("this needs the extra 'postgres': pip install 'sociometer[postgres]'.") from None
+        require("postgres", "psycopg")
+        import psycopg
+        from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
         try:
             known = {name: value for name, value in conninfo_to_dict(self._place.url).items() if value is not None}
             where = make_conninfo("", **{**_DEFAULTS, **known})

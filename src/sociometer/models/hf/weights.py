@@ -14,7 +14,7 @@ from typing import Any
 from msgspec import Struct
 
 from sociometer.core.errors import FailureKind, MachineryError, UsageError
-from sociometer.core.lazy import lazy
+from sociometer.core.lazy import lazy, require
 from sociometer.models.files import LOCAL_MODELS, remembered_checksum, verified_file
 from sociometer.models.local import threads_of
 
@@ -22,7 +22,6 @@ torch = lazy("torch")
 
 DEVICES = ("cpu", "cuda", "mps")
 _HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*(/[\w.-]+)?")
-_INSTALL = "models in process by transformers need the extra 'hf'; install it with: pip install 'sociometer[hf]'."
 _READ = (".safetensors", ".json", ".model", ".txt", ".jinja")
 """The endings of the files that make up a model in a folder: weights, configuration, tokenizer, chat template."""
 
@@ -83,7 +82,7 @@ def find_weights(name: str, revision: str = "", *, fetch: bool = True) -> Weight
     a model that is not in the hub's cache stays empty.
     """
     if find_spec("torch") is None or find_spec("transformers") is None:
-        raise UsageError(_INSTALL)
+        _imports()  # says what to install
     path = Path(name).expanduser()
     if name in LOCAL_MODELS and not path.exists():
         path = verified_file(name)
@@ -116,13 +115,7 @@ def chosen_device() -> str:
 
 def _imports() -> tuple[Any, Any]:
     """Torch and transformers; both take seconds to import, so they are imported on first use."""
-    try:
-        import transformers
-
-        torch.float32  # noqa: B018  (an installed transformers may lack torch)
-    except ImportError:
-        raise UsageError(_INSTALL) from None
-    return torch, transformers
+    return require("hf"), require("hf", "transformers")
 
 
 def _digest_of_file(path: Path) -> str:
