@@ -250,6 +250,8 @@ BAD = [
     (("run", "sesi", "--model", "baseline/random", "--prompts", "/nowhere"), "folder does not exist"),
     (("run", "sesi", "--model", "vllm/m@ftp://x"), "an address that is not valid"),
     (("run", "sesi", "--model", "baseline/random", "-o", "server-sampling", "-o", "top-p=1"), "server-sampling"),
+    (("run", "sesi", "--model", "baseline/random", "-o", "concurrency=4"), "did you mean 'in-flight'"),
+    (("run", "seceu", "--model", "baseline/random", "--set", "shufle=true"), "did you mean '--shuffle'"),
     (("run", "sesi", "--model", "local/none"), "smollm2"),
     (("show", "none"), "there is no store at"),
     (("resume", "none"), "there is no store at"),

@@ -266,7 +266,7 @@ def test_a_checkpoint_that_waits_at_the_end_or_is_skipped_is_named(served, tmp_p
     monkeypatch.setattr(watch, "SETTLED_SECONDS", 600.0)
     monkeypatch.setattr(watch, "time", time)
     assert run_command([*words, "--watch-for", "0.1s"]) == 1
-    assert f"Not evaluated: step 5000 (vllm/lora-5000@{served.url}) still waits.\n{again}" in capsys.readouterr().err
+    assert f"Still waiting: step 5000 (vllm/lora-5000@{served.url}).\n{again}" in capsys.readouterr().err
 
 
 def test_the_retry_command_of_a_watch_retries_failed_items(served, tmp_path, when_idle, monkeypatch, capsys):

@@ -58,6 +58,10 @@ class RunCommand(PlayCommand):
             card_of(args[0])
         named = [cards()[word] for word in args if word in cards()]
         chosen = list(cards().values()) if "all" in args else named
+        if "--set" in args:
+            given = " ".join(args[args.index("--set") :][:2]).partition("=")[0]
+            flags = (f"--{setting.name}" for setting in _merged(chosen))
+            raise unknown("option", given, flags, "Each setting is an option of its own here.")
         self.params = [*fixed_parameters(), *self.own, *setting_options(_merged(chosen))]
         return super().parse_args(ctx, args)
 
@@ -207,7 +211,7 @@ def _watch(where: str, instruments: tuple[str, ...], display: Display, quiet: bo
             figure = f"Figure: {hint('report', run.id, '--figure', drawn, '--to', 'curve.svg')}"
             display.show([curve.table()], finding=curve.sentence, notes=[figure])
         missed, failed = watched.missed(), [f"step {step} ({count})" for step, count in watched.failed.items()]
-        left = {"Failed items": failed, "Not evaluated": missed}
+        left = {"Failed items": failed, **missed}
         if said := [f"{what}: {', '.join(which)}." for what, which in left.items() if which]:
             again = config(where, Checkpoint(series, 0)).resume_command("")
             print_text("\n".join((*said, f"To try again, repeat: {again}")), err=True, whole=True)

@@ -17,7 +17,7 @@ from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import MachineryError, StopCause, UsageError
 from sociometer.core.lazy import require
 from sociometer.core.stopping import Checkpoint
-from sociometer.core.words import sentence
+from sociometer.core.words import grouped, sentence
 from sociometer.engine.engine import Engine, PlayedRun, run_loop
 from sociometer.engine.plan import ReadLists
 from sociometer.engine.roles import resolve_player
@@ -185,12 +185,12 @@ class Watch:
         runs = [(step, self._engine.stored(run)) for step, run in sorted(done)]
         return {step: count for step, run in runs if (count := sum(map(run.failed, run.tasks)))}
 
-    def missed(self) -> list[str]:
-        """The checkpoints that were found and have not been evaluated, unless all that were announced have."""
+    def missed(self) -> dict[str, list[str]]:
+        """The checkpoints that were skipped and those that still wait, unless all that were announced are evaluated."""
         done, found = self.evaluated, sorted({*self._since, *self._left}, key=lambda one: one.step)
         left = [one for one in found if one in self._skipped or one.step not in done]
-        told = dict.fromkeys(f"{one}{'' if one in self._left else ' still waits'}" for one in left)
-        return [] if len(done) >= self._announced else list(told)
+        told = dict.fromkeys(("Not evaluated" if one in self._left else "Still waiting", str(one)) for one in left)
+        return {} if len(done) >= self._announced else grouped(told)
 
     def _next(self) -> Found | None:
         """The first step that has settled and is not evaluated yet."""

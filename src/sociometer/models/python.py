@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from sociometer.core.conversation import Identity, Memory, Reply, Request
-from sociometer.core.errors import FailureKind, MachineryError, SociometerError, UsageError
+from sociometer.core.errors import FailureKind, MachineryError, NotFound, SociometerError, UsageError, unknown
 from sociometer.core.player import Player
 
 Function = Callable[[list[dict[str, str]]], Any]
@@ -95,17 +95,20 @@ def load_function(name: str) -> Function:
         sys.path.append(here)
     try:
         found: Any = import_module(module)
-        for part in path.split("."):
-            found = getattr(found, part)
-    except (ImportError, AttributeError) as error:
-        guess = f"; did you mean '{meant}'?" if module.endswith(".py") else f": {error}."
-        raise UsageError(
-            f"cannot find the function 'python/{name}' in the working folder or among the installed packages{guess}"
-        ) from None
     except (Exception, SystemExit) as error:
+        if isinstance(error, ModuleNotFoundError) and f"{module}.".startswith(f"{error.name}."):
+            if module.endswith(".py"):
+                raise NotFound(f"unknown module '{module}'; did you mean '{meant}'?") from None
+            files, where = (one.stem for one in Path.cwd().glob("*.py")), "the working folder and installed packages"
+            raise unknown("module", module, files, f"Sociometer looks in {where}.") from None
         frame = traceback.extract_tb(error.__traceback__)[-1]
         where = "" if isinstance(error, SyntaxError) else f" ({Path(frame.filename).name}, line {frame.lineno})"
         raise UsageError(f"cannot load 'python/{name}': {type(error).__name__}: {error}{where}.") from error
+    for part in path.split("."):
+        if not hasattr(found, part):
+            offered = (one for one in dir(found) if not one.startswith("_") and callable(getattr(found, one)))
+            raise unknown(f"function of {module}", part, offered)
+        found = getattr(found, part)
     if not callable(found):
         raise UsageError(f"'python/{name}' is a {type(found).__name__}, not a function.")
     function: Function = found
