@@ -454,6 +454,9 @@ def _detection(
             columns = ("repeats", "items needed", f"power with {items.count} items, %", *(["cost $"] if own else []))
             title = f"{instrument}/{task}: detecting {detect:g} with {100 * planning.POWER:.0f} % power"
             tables.append(Table(f"detect-{task}", title, columns, found))
+    if said and detect is None:
+        tests = dict.fromkeys(one.config.instrument for one in plans)
+        said.append(f"Items that another difference needs: {hint('plan', *tests, '--detect', 'SIZE')}")
     for plan in plans:
         said += planning.at_top_before(plan.config.subject, plan.lists, _stored(engine, plan.config.instrument))
     return tables, list(dict.fromkeys(said))
