@@ -793,6 +793,10 @@ def test_a_long_wait_that_the_server_asked_for_is_shown():
     assert "waiting 10 min 00 s as openai.example asked" in line(progress)
 
 
+def test_a_resumed_run_says_how_much_was_played_before():
+    assert "40/40 done · 25 of them played before" in line(Progress("m", Budget(Caps()), 40, done=40, done_before=25))
+
+
 def test_a_base_url_that_nobody_would_ask_is_refused(cli):
     code, _, err = cli("run", "sesi", "--model", "baseline/random@http://x/v1", "--limit", "1")
     assert code == 2

@@ -243,6 +243,8 @@ def _facts(progress: Progress) -> Iterable[str]:
         yield f"{progress.retries} retries"
     if progress.waiting_seconds > 2 and progress.status is RunStatus.PLAYING:
         yield f"waiting {_duration(progress.waiting_seconds)} as {progress.waits_for} asked"
+    if progress.done_before:
+        yield f"{progress.done_before} of them played before"
     if progress.from_journal:
         yield counted(progress.from_journal, "reply", "replies") + " from the journal"
     spent = progress.budget.spent
