@@ -99,6 +99,9 @@ def configs_of(instruments: tuple[str, ...], values: dict[str, Any]) -> list[Run
     names = list(cards()) if "all" in instruments else list(dict.fromkeys(instruments))
     if "all" in instruments and len(set(instruments)) > 1:
         raise UsageError("'all' includes every instrument; give either 'all' or instrument names.")
+    for name in names:
+        if "/" in name:
+            raise UsageError(f"'{name}' is not an instrument; give a model as --model {name}.")
     models = values["models"]
     if not models:
         raise UsageError(f"no model given; use --model MODEL ('{hint('list models')}' lists the accepted values).")
@@ -261,11 +264,11 @@ def _play_all(engine: Engine, plans: list[ReadPlan], display: Display, log_to: t
         try:
             played.append(engine.play_plan(plan, following))
         except NeverAnswered as error:
-            silent.setdefault(str(error), []).append(f"{plan.config.subject} on {plan.config.instrument}")
+            silent.setdefault(str(error), []).append(f"{plan.config.subject_label} on {plan.config.instrument}")
             continue
         if played[-1].ending.status is RunStatus.STOPPED or exit_code(played) == ExitCode.INTERRUPTED:
             break
-    messages = [f"{', '.join(who)}: {why}" for why, who in silent.items()]
+    messages = [why if len(plans) == 1 else f"{', '.join(who)}: {why}" for why, who in silent.items()]
     if not played:
         raise NeverAnswered(" ".join(messages))
     for message in messages:
@@ -456,7 +459,7 @@ def _detection(
             tables.append(Table(f"detect-{task}", title, columns, found))
     if said and detect is None:
         tests = dict.fromkeys(one.config.instrument for one in plans)
-        said.append(f"Items that another difference needs: {hint('plan', *tests, '--detect', 'SIZE')}")
+        said.append(f"Items that another difference needs: {hint('plan', *tests)} --detect SIZE")
     for plan in plans:
         said += planning.at_top_before(plan.config.subject, plan.lists, _stored(engine, plan.config.instrument))
     return tables, list(dict.fromkeys(said))

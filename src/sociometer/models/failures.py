@@ -171,17 +171,18 @@ def _refusal(
         case 403 if _FILTERED.search(message):  # OpenRouter
             return Filtered(detail)
         case 401 | 403:
-            return Unauthorised(f"{detail} Check the key and its permissions.", fatal=True)
+            return Unauthorised(detail, fatal=True)
         case 402:
-            return MachineryError(detail, FailureKind.OUT_OF_CREDIT, fatal=True)
+            return _out_of_credit(detail)
         case 404:
-            return UnknownToServer(f"{detail} Check the model's name and the base URL.", fatal=True)
+            ending = "" if where.endswith("/v1") else ", which ends in /v1 for most servers"
+            return UnknownToServer(f"{detail} Check the model's name and the base URL{ending}.", fatal=True)
         case 408:
             return MachineryError(detail, FailureKind.TIMEOUT, retryable=True, retry_after_seconds=wait)
         case 413:
-            return MachineryError(detail, FailureKind.CONTEXT_TOO_LONG)
+            return _too_long(detail)
         case 429 if _OUT_OF_CREDIT.search(f"{code} {message}"):
-            return MachineryError(detail, FailureKind.OUT_OF_CREDIT, fatal=True)
+            return _out_of_credit(detail)
         case 429:
             return busy(FailureKind.RATE_LIMIT)
         case 503 | 529:
@@ -193,14 +194,22 @@ def _refusal(
     return _bad_request(detail, message, code, parameter, _options(sent))
 
 
+def _out_of_credit(detail: str) -> MachineryError:
+    return MachineryError(f"{detail} Add credit to the account of this key.", FailureKind.OUT_OF_CREDIT, fatal=True)
+
+
+def _too_long(detail: str) -> MachineryError:
+    return MachineryError(f"{detail} Use a model or a server with a longer context.", FailureKind.CONTEXT_TOO_LONG)
+
+
 def _bad_request(detail: str, message: str, code: str, parameter: str, sent: tuple[str, ...]) -> MachineryError:
     said = f"{code} {message}"
     if _TOO_LONG.search(said):
-        return MachineryError(detail, FailureKind.CONTEXT_TOO_LONG)
+        return _too_long(detail)
     if _FILTERED.search(said):
         return Filtered(detail)
     if _OUT_OF_CREDIT.search(said):
-        return MachineryError(detail, FailureKind.OUT_OF_CREDIT, fatal=True)
+        return _out_of_credit(detail)
     if "tools" in sent and "tool_choice" not in sent and "tool" in said.lower():
         said = f"the server takes no tools: {detail} To tell the model of them in words, give -o tools=told."
         return MachineryError(said, FailureKind.REFUSED_OPTION, fatal=True)

@@ -47,7 +47,8 @@ class PythonPlayer(Player):
         if isinstance(said, Reply):
             return said
         if not isinstance(said, str):
-            message = f"{self.identity.name} returned a {type(said).__name__}; it must return a string or a Reply."
+            what = "None" if said is None else f"a {type(said).__name__}"
+            message = f"{self.identity.name} returned {what}; it must return a string or a Reply."
             raise MachineryError(message, FailureKind.PYTHON_ERROR, fatal=True)
         return Reply(said)
 

@@ -34,7 +34,7 @@ _NAMES = {
 }  # fmt: skip
 """The providers by how the names of their models begin."""
 _OTHERS = ("local", "hf", "baseline", "scripted", "recorded", "python")
-_ADDRESS = re.compile(r"@[A-Za-z][A-Za-z0-9+.-]*://")
+_ADDRESS = re.compile(r"@(?:[A-Za-z][A-Za-z0-9+.-]*://|[\w.-]+:\d+(?:/|$))")
 GROUP = "sociometer.models"
 """Entry points: the name of a provider, and a function that returns a Player for a model's name and ModelOptions."""
 
@@ -61,8 +61,8 @@ def resolve(spec: str, options: ModelOptions | None = None) -> Player:
         return spread
     if _ADDRESS.search(spec):
         raise UsageError(
-            f"'{_ADDRESS.split(spec)[0]}' is followed by an address that is not valid; write it in lower case, as"
-            " in vllm/NAME@http://localhost:8000/v1."
+            f"'{_ADDRESS.split(spec)[0]}' is followed by an address that is not valid; write it in lower case and with"
+            " http://, as in vllm/NAME@http://localhost:8000/v1."
         )
     if family in PRESETS:
         return _served_by_all(family, PRESETS[family], _named(family, name), options)
