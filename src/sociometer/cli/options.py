@@ -151,10 +151,7 @@ def _option(one: RunOption) -> click.Option:
 
 _DETAILS = {one.flag or one.name.replace("_", "-"): one for one in OPTIONS if one.detail}
 """What `-o` takes, by name."""
-_NAMES_ELSEWHERE = {
-    "concurrency": "in-flight", "workers": "in-flight", "max-connections": "in-flight", "max-tokens": "reply-tokens",
-    "seed": "sampling-seed", "max-retries": "retries",
-}  # fmt: skip
+_NAMES_ELSEWHERE = {"concurrency": "in-flight", "workers": "in-flight", "max-tokens": "reply-tokens"}
 """How other tools call such a detail."""
 
 

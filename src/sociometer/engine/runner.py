@@ -219,13 +219,7 @@ class _Blocks:
 class Runner:
     """Plays one run."""
 
-    def __init__(
-        self,
-        plan: StoredPlan,
-        store: Store,
-        progress: Progress,
-        budget: Budget,
-    ) -> None:
+    def __init__(self, plan: StoredPlan, store: Store, progress: Progress, budget: Budget) -> None:
         self._plan = plan
         self._items = plan.lists
         self._rule = plan.rule

@@ -57,6 +57,10 @@ _OUR_NAMES = {
     "tools": "JSON schema",
     "tool_choice": "JSON schema",
 }
+_ADVICE = {
+    FailureKind.OUT_OF_CREDIT: " Add credit to the account of this key.",
+    FailureKind.CONTEXT_TOO_LONG: " Use a model or a server with a longer context.",
+}
 _STATUS_NAMES = {
     "resource_exhausted": 429, "rate_limit_error": 429, "rate_limit_exceeded": 429,
     "unavailable": 503, "overloaded_error": 529,
@@ -146,6 +150,7 @@ def refused(
     A rejected request used no tokens; for other errors the usage is unknown.
     """
     error = _refusal(where, status, headers, body, sent, key)
+    error.args = (f"{error}{_ADVICE.get(error.kind, '')}",)
     if (status < 500 and status != 408) or status in (503, 529):
         error.tokens = (0, 0)
     return error
@@ -173,16 +178,16 @@ def _refusal(
         case 401 | 403:
             return Unauthorised(detail, fatal=True)
         case 402:
-            return _out_of_credit(detail)
+            return MachineryError(detail, FailureKind.OUT_OF_CREDIT, fatal=True)
         case 404:
             ending = "" if where.endswith("/v1") else ", which ends in /v1 for most servers"
             return UnknownToServer(f"{detail} Check the model's name and the base URL{ending}.", fatal=True)
         case 408:
             return MachineryError(detail, FailureKind.TIMEOUT, retryable=True, retry_after_seconds=wait)
         case 413:
-            return _too_long(detail)
+            return MachineryError(detail, FailureKind.CONTEXT_TOO_LONG)
         case 429 if _OUT_OF_CREDIT.search(f"{code} {message}"):
-            return _out_of_credit(detail)
+            return MachineryError(detail, FailureKind.OUT_OF_CREDIT, fatal=True)
         case 429:
             return busy(FailureKind.RATE_LIMIT)
         case 503 | 529:
@@ -194,22 +199,14 @@ def _refusal(
     return _bad_request(detail, message, code, parameter, _options(sent))
 
 
-def _out_of_credit(detail: str) -> MachineryError:
-    return MachineryError(f"{detail} Add credit to the account of this key.", FailureKind.OUT_OF_CREDIT, fatal=True)
-
-
-def _too_long(detail: str) -> MachineryError:
-    return MachineryError(f"{detail} Use a model or a server with a longer context.", FailureKind.CONTEXT_TOO_LONG)
-
-
 def _bad_request(detail: str, message: str, code: str, parameter: str, sent: tuple[str, ...]) -> MachineryError:
     said = f"{code} {message}"
     if _TOO_LONG.search(said):
-        return _too_long(detail)
+        return MachineryError(detail, FailureKind.CONTEXT_TOO_LONG)
     if _FILTERED.search(said):
         return Filtered(detail)
     if _OUT_OF_CREDIT.search(said):
-        return _out_of_credit(detail)
+        return MachineryError(detail, FailureKind.OUT_OF_CREDIT, fatal=True)
     if "tools" in sent and "tool_choice" not in sent and "tool" in said.lower():
         said = f"the server takes no tools: {detail} To tell the model of them in words, give -o tools=told."
         return MachineryError(said, FailureKind.REFUSED_OPTION, fatal=True)

@@ -314,10 +314,8 @@ class Endpoint:
         error = with_reported_usage(failures.refused(self._base, status, headers, body, sent, key), body)
         error = self._without_headers(error)
         if isinstance(error, Unauthorised):
-            variable = self._key_variable
-            check = (
-                f"Check the key in {variable} and its permissions." if key else f"No key was sent: {variable} is empty."
-            )
+            name = self._key_variable
+            check = f"Check the key in {name} and its permissions." if key else f"No key was sent: {name} is empty."
             error.args = (f"{error} {f'In this case {self._advice}' if self._advice else check}",)
         return error
 

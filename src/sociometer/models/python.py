@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from sociometer.core.conversation import Identity, Memory, Reply, Request
-from sociometer.core.errors import FailureKind, MachineryError, NotFound, SociometerError, UsageError, unknown
+from sociometer.core.errors import FailureKind, MachineryError, SociometerError, UsageError, unknown
 from sociometer.core.player import Player
 
 Function = Callable[[list[dict[str, str]]], Any]
@@ -47,8 +47,7 @@ class PythonPlayer(Player):
         if isinstance(said, Reply):
             return said
         if not isinstance(said, str):
-            what = "None" if said is None else f"a {type(said).__name__}"
-            message = f"{self.identity.name} returned {what}; it must return a string or a Reply."
+            message = f"{self.identity.name} returned a {type(said).__name__}; it must return a string or a Reply."
             raise MachineryError(message, FailureKind.PYTHON_ERROR, fatal=True)
         return Reply(said)
 
@@ -90,7 +89,7 @@ def load_function(name: str) -> Function:
     file = module.removesuffix(".py").removeprefix("./").replace("/", ".")
     meant = f"python/{file}:{path}" if module.endswith(".py") and colon else "python/package.module:function"
     names = [*module.split("."), *path.split(".")] if colon else []
-    if not names or not all(part.isidentifier() for part in names):
+    if not names or not all(part.isidentifier() for part in names) or module.endswith(".py"):
         raise UsageError(f"'python/{name}' is not a function; write {meant}.")
     if (here := str(Path.cwd())) not in sys.path:
         sys.path.append(here)
@@ -98,10 +97,8 @@ def load_function(name: str) -> Function:
         found: Any = import_module(module)
     except (Exception, SystemExit) as error:
         if isinstance(error, ModuleNotFoundError) and f"{module}.".startswith(f"{error.name}."):
-            if module.endswith(".py"):
-                raise NotFound(f"unknown module '{module}'; did you mean '{meant}'?") from None
-            files, where = (one.stem for one in Path.cwd().glob("*.py")), "the working folder and installed packages"
-            raise unknown("module", module, files, f"Sociometer looks in {where}.") from None
+            files = (one.stem for one in Path.cwd().glob("*.py"))
+            raise unknown("module", module, files, "It must be in the working folder or installed.") from None
         frame = traceback.extract_tb(error.__traceback__)[-1]
         where = "" if isinstance(error, SyntaxError) else f" ({Path(frame.filename).name}, line {frame.lineno})"
         raise UsageError(f"cannot load 'python/{name}': {type(error).__name__}: {error}{where}.") from error

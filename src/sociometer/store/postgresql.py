@@ -19,6 +19,7 @@ import msgspec
 
 from sociometer.core.errors import Busy, StoreError, UsageError, hint
 from sociometer.core.lazy import require
+from sociometer.core.words import first_line
 from sociometer.store.database import (
     ADDED,
     SCHEMA,
@@ -250,7 +251,7 @@ class PostgresConnection:
             return self._raw.execute(statement.encode(), values)
         except psycopg.DataError as error:
             # Like SQLite, which cannot take such a value either: this row fails, and not the store.
-            raise ValueError(_first_line(error)) from None
+            raise ValueError(first_line(error)) from None
         except psycopg.Error as error:
             raise self._explained(error) from error
 
@@ -275,7 +276,7 @@ class PostgresConnection:
     def _explained(self, error: "psycopg.Error", doing: str = "") -> StoreError:
         import psycopg
 
-        code, said = error.sqlstate or "", _first_line(error)
+        code, said = error.sqlstate or "", first_line(error)
         lost = isinstance(error, psycopg.OperationalError | psycopg.InterfaceError) and not code
         if lost or code.startswith(_AGAIN):
             return LostConnection(f"{self._place}: {doing}{said}")
@@ -366,10 +367,6 @@ def _text(value: Any) -> Any:
     if isinstance(value, str):
         return str(value).replace("\0", "\ufffd")
     return value
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().partition("\n")[0] or type(error).__name__
 
 
 @contextmanager
