@@ -329,7 +329,7 @@ class Endpoint:
             waited = f"{self._timeout.sock_connect:g} s"
             said = f"{self._base} did not accept a connection within {waited}. {_IS_IT_RUNNING}"
             return Unreachable(said, retryable=True)
-        said = f"{self._base} did not answer within {self._timeout_seconds:g} s (-o timeout)."
+        said = f"{self._base} did not answer within {self._timeout_seconds:g} s."
         return MachineryError(said, FailureKind.TIMEOUT, retryable=True)
 
     def _broken(self, error: Exception, key: str) -> MachineryError:
