@@ -18,6 +18,7 @@ import pty
 import re
 import shlex
 import shutil
+import signal
 import struct
 import sys
 import tempfile
@@ -68,7 +69,7 @@ def main() -> int:
 def with_output(page: str, place: Path) -> str:
     """The page in the folder `place` with the output of its examples as they run now."""
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
+        folder = Path(name).resolve()
         for title, text in FILE.findall(page):
             (folder / title).write_text(text, encoding="utf-8")
         for link in SCRIPT.findall(page):
@@ -107,11 +108,11 @@ def printed(command: str, folder: Path) -> str:
         os.close(theirs)
         output = read_all(ours)
         code = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
-        if code not in (0, 1):  # 1 is a gate that did not hold, which a page may show
+        if code not in (0, 1, -signal.SIGKILL):  # a page may show a gate that did not hold, and a run that was killed
             errors.seek(0)
             raise SystemExit(f"$ {command}\nexit {code}: {errors.read().decode()}")
     text = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", output.decode()).replace("\r\n", "\n")
-    lines = [line.rstrip() for line in text.splitlines()]
+    lines = [line.rstrip() for line in text.replace(f"{folder}/", "").splitlines()]
     return "".join(f"{line}\n" for line in lines)
 
 

@@ -194,10 +194,11 @@ def test_a_function_can_be_named_on_the_command_line(store, capsys, tmp_path, mo
     assert sm.get_run(store=store).subject == "python/my_agent:answer"
     for model, message in (
         ("python/my_agent", "write python/package.module:function"),
-        ("python/my_agent:nothing", "cannot find the function"),
-        ("python/my_agent.py:reply", "did you mean 'python/my_agent:reply'"),
+        ("python/my_agent:nothing", "unknown function of my_agent 'nothing'; known: answer."),
+        ("python/my_agent:anwser", "unknown function of my_agent 'anwser'; did you mean 'answer'?"),
+        ("python/my_agent.py:reply", "write python/my_agent:reply."),
         ("python/./agents/mine.py:reply", "write python/agents.mine:reply"),
-        ("python/no_such_module:f", "cannot find the function"),
+        ("python/no_such_module:f", "unknown module 'no_such_module'"),
         ("python/my_agent:__name__", "is a str, not a function"),
     ):
         assert run_command([*words, "--model", model]) == 2

@@ -260,7 +260,7 @@ def import_torch() -> Any:
         import torch
     except ImportError as missing:
         raise RuntimeError(
-            "training needs PyTorch, which is not installed; run: pip install 'sociometer[train]' (playing "
+            "training needs PyTorch, which is not installed; run: pip install torch (playing "
             "against the bundled opponents does not need it)"
         ) from missing
     return torch

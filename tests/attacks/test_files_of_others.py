@@ -57,6 +57,10 @@ def reply(messages):
     [
         ("x = {}['a']", "KeyError: 'a' (agent_of_somebody.py, line 1)."),
         ("import sys\nsys.exit('no key')", "SystemExit: no key (agent_of_somebody.py, line 2)."),
+        (
+            "import no_such_module",
+            "ModuleNotFoundError: No module named 'no_such_module' (agent_of_somebody.py, line 1).",
+        ),
         ("def f(:", "SyntaxError: invalid syntax (agent_of_somebody.py, line 1)."),
     ],
 )

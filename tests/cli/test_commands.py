@@ -249,7 +249,14 @@ BAD = [
     (("run", "sesi", "--model", "baseline/random", "--data", "/nowhere"), "folder does not exist"),
     (("run", "sesi", "--model", "baseline/random", "--prompts", "/nowhere"), "folder does not exist"),
     (("run", "sesi", "--model", "vllm/m@ftp://x"), "an address that is not valid"),
+    (("run", "sesi", "--model", "vllm/m@localhost:8000"), "write it in lower case and with http://"),
+    (
+        ("run", "sesi", "baseline/random"),
+        "'baseline/random' is not an instrument; give a model as --model baseline/random",
+    ),
     (("run", "sesi", "--model", "baseline/random", "-o", "server-sampling", "-o", "top-p=1"), "server-sampling"),
+    (("run", "sesi", "--model", "baseline/random", "-o", "concurrency=4"), "did you mean 'in-flight'"),
+    (("run", "seceu", "--model", "baseline/random", "--set", "shufle=true"), "did you mean '--shuffle'"),
     (("run", "sesi", "--model", "local/none"), "smollm2"),
     (("show", "none"), "there is no store at"),
     (("resume", "none"), "there is no store at"),
@@ -484,7 +491,7 @@ def test_a_server_that_refuses_connections_is_said_at_once_and_leaves_no_run(cli
     code, _, err = cli("run", "sesi", "--model", "vllm/m@http://127.0.0.1:9/v1", "--limit", "2", "-o", "retries=0")
     assert code == 2
     assert "cannot reach http://127.0.0.1:9/v1: Connection refused. Is the server running?" in err
-    assert "If it has another address, give it: vllm/NAME@URL." in err
+    assert "If it has another address, write it after the model's name: NAME@URL." in err
     assert json.loads(cli("runs", "--json")[1]) == []
 
 
@@ -724,7 +731,7 @@ def test_the_end_of_a_run_says_how_to_go_on(ending, failed, told, of_a_command):
         progress = Progress(
             "sesi · m", Budget(Caps()), 2, resume=resume, failed=Counter(failed.keys()), last_failure=failed
         )
-        said = how_it_ended(progress, ending)
+        said = how_it_ended(progress, ending, "sesi-abc")
         assert expected in said
         assert bool(said) == bool(expected)
         assert resume or "resume" not in said
@@ -791,6 +798,10 @@ def test_a_long_wait_that_the_server_asked_for_is_shown():
     assert "waiting 10 min 00 s as openai.example asked" in line(progress)
 
 
+def test_a_resumed_run_says_how_much_was_played_before():
+    assert "40/40 done · 25 of them played before" in line(Progress("m", Budget(Caps()), 40, done=40, done_before=25))
+
+
 def test_a_base_url_that_nobody_would_ask_is_refused(cli):
     code, _, err = cli("run", "sesi", "--model", "baseline/random@http://x/v1", "--limit", "1")
     assert code == 2
@@ -813,7 +824,7 @@ def test_the_reason_why_no_model_answered_is_given_once(cli):
     code, _, err = cli("run", "sesi", "seceu", "--model", f"vllm/m@{dead}", "--limit", "2", "-o", "retries=0")
     assert code == 2
     assert err.count("Connection refused") == 1
-    assert f"error: vllm/m@{dead} on sesi, vllm/m@{dead} on seceu: cannot reach" in err
+    assert "error: vllm/m on sesi, vllm/m on seceu: cannot reach" in err
 
 
 def test_a_store_with_one_run_is_counted_as_one(cli):

@@ -106,12 +106,15 @@ def test_plan_says_what_a_task_needs_for_more_than_a_comparison(capsys):
 def test_plan_says_what_a_difference_takes(play, tmp_path):
     code, printed = play("plan", *models("random"), "--detect", "10")
     assert code == 0
-    assert "To detect 10 points with 80 % power: 270 items once" in " ".join(printed.out.split())
-    assert "assuming that two answers differ on 20 % of the items" in " ".join(printed.out.split())
-    _, printed = play("run", *models("random"), "--dry-run", "--limit", "60")
-    assert "points or more (80 % power, paired by item, assuming that two answers differ on" in " ".join(
-        printed.out.split()
+    said = " ".join(printed.out.split())
+    assert (
+        "A difference of 10 points needs 270 items, or 162 items played 5 times (80 % power, paired by item)." in said
     )
+    assert "The 192 items here have 64 % power. Assumed: two models answer 20 % of the items differently" in said
+    _, printed = play("run", *models("random"), "--dry-run", "--limit", "60")
+    said = " ".join(printed.out.split())
+    assert "points or more (80 % power, paired by item). Assumed: two models answer 20 % of the items" in said
+    assert "Items that another difference needs: sociometer plan sesi --" in said and "--detect SIZE" in said
     for function in (says_a, says_b):
         sm.run("sesi", function, store=tmp_path / "s.db", label=function.__name__)
     _, printed = play("plan", *models("random"), "--detect", "10", "--json")

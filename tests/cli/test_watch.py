@@ -266,7 +266,7 @@ def test_a_checkpoint_that_waits_at_the_end_or_is_skipped_is_named(served, tmp_p
     monkeypatch.setattr(watch, "SETTLED_SECONDS", 600.0)
     monkeypatch.setattr(watch, "time", time)
     assert run_command([*words, "--watch-for", "0.1s"]) == 1
-    assert f"Not evaluated: step 5000 (vllm/lora-5000@{served.url}) still waits.\n{again}" in capsys.readouterr().err
+    assert f"Still waiting: step 5000 (vllm/lora-5000@{served.url}).\n{again}" in capsys.readouterr().err
 
 
 def test_the_retry_command_of_a_watch_retries_failed_items(served, tmp_path, when_idle, monkeypatch, capsys):
@@ -336,10 +336,12 @@ def test_other_weights_under_a_step_that_is_stored_are_named(tmp_path, when_idle
 
 
 def test_what_is_deleted_before_its_turn_is_named(tmp_path, when_idle, monkeypatch, capsys):
+    pytest.importorskip("xllamacpp", reason="the extra 'local' is not installed")
     folder = tmp_path / "checkpoints"
-    (folder / "step-7").mkdir(parents=True)
+    folder.mkdir()
+    (folder / "step-7.gguf").touch()
     monkeypatch.setattr(watch, "SETTLED_SECONDS", 600.0)
-    when_idle.append((folder / "step-7").rmdir)
+    when_idle.append((folder / "step-7.gguf").unlink)
     sm.run("sesi", "baseline/random", limit=4, name="base", store=tmp_path / "s.db")
     words = ["run", "sesi", "--watch", str(folder), "--against", "base", "--limit", "4"]
     assert run_command([*words, "--store", str(tmp_path / "s.db")]) == 4
@@ -348,9 +350,28 @@ def test_what_is_deleted_before_its_turn_is_named(tmp_path, when_idle, monkeypat
     assert "No checkpoint was evaluated" in printed.out
 
 
-def test_a_watch_ends_after_its_time(tmp_path, capsys):
+def test_the_extra_that_loads_checkpoints_is_asked_for_before_the_first(tmp_path, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    monkeypatch.setitem(sys.modules, "xllamacpp", None)
+    (folder := tmp_path / "checkpoints").mkdir()
     sm.run("sesi", "baseline/random", limit=4, name="base", store=tmp_path / "s.db")
-    words = ["run", "sesi", "--watch", str(tmp_path), "--against", "base", "--limit", "4", "--watch-for", "0.2s"]
+
+    def said(where):
+        words = ["run", "sesi", "--watch", str(where), "--against", "base", "--limit", "4", "--watch-for", "0.2s"]
+        assert run_command([*words, "--store", str(tmp_path / "s.db")]) == 2
+        return capsys.readouterr().err
+
+    assert "the extra 'hf' is not installed" in (none_yet := said(folder)) and "step-{step}.gguf" in none_yet
+    assert "the extra 'local' is not installed" in said(folder / "step-{step}.gguf")
+    (folder / "step-7.gguf").touch()
+    assert "the extra 'local' is not installed" in said(folder)
+
+
+def test_a_watch_ends_after_its_time(tmp_path, capsys):
+    pytest.importorskip("xllamacpp", reason="the extra 'local' is not installed")
+    sm.run("sesi", "baseline/random", limit=4, name="base", store=tmp_path / "s.db")
+    where = str(tmp_path / "{step}.gguf")
+    words = ["run", "sesi", "--watch", where, "--against", "base", "--limit", "4", "--watch-for", "0.2s"]
     assert run_command([*words, "--store", str(tmp_path / "s.db")]) == 4
     assert "No checkpoint was evaluated: none was found that loads in " in capsys.readouterr().out
 
@@ -446,10 +467,10 @@ def test_times_have_units():
 
 
 def test_ctrl_c_ends_a_watch_that_waits(tmp_path):
-    folder, store = tmp_path / "checkpoints", tmp_path / "s.db"
-    folder.mkdir()
+    pytest.importorskip("xllamacpp", reason="the extra 'local' is not installed")
+    where, store = tmp_path / "{step}.gguf", tmp_path / "s.db"
     sm.run("sesi", "baseline/random", limit=4, name="base", store=store)
-    words = ("run", "sesi", "--watch", folder, "--against", "base", "--limit", "4", "--store", store)
+    words = ("run", "sesi", "--watch", where, "--against", "base", "--limit", "4", "--store", store)
     program, pipe = [sys.executable, "-c", program_of(words)], subprocess.PIPE
     process = subprocess.Popen(program, stdout=pipe, stderr=pipe, text=True)
     assert process.stderr.readline().startswith("Watching ")

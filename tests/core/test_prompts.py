@@ -51,6 +51,12 @@ def test_an_override_that_replaces_nothing_is_refused(folder, tmp_path_factory):
         Prompts(folder, override)
 
 
+def test_an_override_without_a_prompt_is_refused(folder, tmp_path_factory):
+    (override := tmp_path_factory.mktemp("own")).joinpath("greet.md").write_text("Ahoy", encoding="utf-8")
+    with pytest.raises(DataError, match=r"the folder has no prompts; --prompts needs .*<language>/<name>\.md"):
+        Prompts(folder, override)
+
+
 def test_a_link_out_of_the_folder_of_prompts_is_refused(tmp_path):
     ours, theirs = tmp_path / "ours", tmp_path / "theirs"
     for folder in (ours, theirs):

@@ -95,12 +95,22 @@ def test_unreadable_replies_stop_the_run_and_one_is_shown(tmp_path, capsys):
         assert "the weather in the mountains" in played["ending"]["reason"]
         assert "add -o base" in played["ending"]["reason"]
         assert asked < 60
+        assert "To see the replies: sociometer show sesi-" in err and "as it is: sociometer resume sesi-" in err
         assert run_command(["resume", "last", "--store", str(store), "--json", "--quiet"]) == 0
         assert json.loads(capsys.readouterr().out)[0]["ending"]["status"] == "finished"
     assert run_command(["show", "last", "--store", str(store)]) == 0
     said = capsys.readouterr().out
     assert said.splitlines()[0].endswith("; no reply could be read, so this score says nothing about the model.")
     assert "cannot be told from chance" not in said and "Tests with room" not in said
+
+
+def test_a_whole_run_of_unreadable_replies_does_not_advise_to_resume(tmp_path, capsys):
+    with Babbler() as server:
+        code, played, err = run(capsys, server, tmp_path / "s.db", "run", "sesi", "--limit", "10")
+    assert (code, played["ending"]["cause"], played["done"]) == (3, "unreadable", 10)
+    assert "To see the replies: sociometer show sesi-" in err and "resume" not in err + played["ending"]["reason"]
+    assert run_command(["show", "last", "--store", str(tmp_path / "s.db")]) == 0
+    assert "100 % (" in (said := capsys.readouterr().out) and "played so far" not in said
 
 
 def test_harmony_channels_and_tool_calls_are_named_with_the_setting_of_the_server(tmp_path, capsys):

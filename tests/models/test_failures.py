@@ -89,6 +89,11 @@ def test_a_redirect_names_its_target_and_is_not_followed():
     assert "abcd1234" not in str(error)
 
 
+def test_an_unknown_address_without_v1_is_told_how_addresses_end():
+    said = [str(failures.refused(f"http://host{path}", 404, {}, b"not here")) for path in ("", "/v1")]
+    assert ["ends in /v1" in one for one in said] == [True, False]
+
+
 KEY = "sk-proj-Zq8+R4/tWm2xVb7Lk0Jd9Hs3"
 
 

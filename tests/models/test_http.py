@@ -79,6 +79,22 @@ def test_a_redirect_is_not_followed(openai_server, monkeypatch):
     assert len(openai_server.received) == 1
 
 
+@pytest.mark.parametrize(
+    ("fault", "key", "said"),
+    [
+        (Fault(401, "wrong key"), "a-key-that-is-wrong", "Check the key in VLLM_API_KEY and its permissions."),
+        (Fault(401, "who are you?"), "", "No key was sent: VLLM_API_KEY is empty."),
+        (Fault(402, "no money"), "", "Add credit to the account of this key."),
+        (Fault(413, "too much"), "", "Use a model or a server with a longer context."),
+        (Fault(raw=b""), "", "sent nothing."),
+    ],
+)
+def test_a_failure_says_what_to_do_or_what_came(openai_server, monkeypatch, fault, key, said):
+    monkeypatch.setenv("VLLM_API_KEY", key)
+    openai_server.faults.append(fault)
+    assert str(failure(openai_server)).endswith(said)
+
+
 def test_a_reply_without_end_is_broken_off(openai_server, monkeypatch):
     monkeypatch.setattr(http, "_LARGEST_REPLY", 1 << 20)
     openai_server.say = lambda body: "word " * (1 << 20)
@@ -188,14 +204,16 @@ def test_no_line_grows_without_end(monkeypatch):
         lines_of(*[b"x" * (1 << 19)] * 3)
 
 
-@pytest.mark.parametrize("interim", [3, 100_000])
-def test_a_server_may_send_a_few_interim_responses_and_not_an_endless_row(interim):
-    body = b'{"choices": [{"message": {"content": "B"}, "finish_reason": "stop"}]}'
-    head = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+BODY = b'{"choices": [{"message": {"content": "B"}, "finish_reason": "stop"}]}'
+HEAD = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(BODY)}\r\n\r\n".encode()
+
+
+def said_by(sent):
+    """What a player gives that gets these bytes, or its error."""
 
     async def serve(reader, writer):
         await reader.readuntil(b"\r\n\r\n")
-        writer.write(b"HTTP/1.1 100 Continue\r\n\r\n" * interim + head + body)
+        writer.write(sent)
         writer.close()
 
     async def asked():
@@ -209,8 +227,17 @@ def test_a_server_may_send_a_few_interim_responses_and_not_an_endless_row(interi
             await one.close()
             server.close()
 
-    said = asyncio.run(asked())
+    return asyncio.run(asked())
+
+
+@pytest.mark.parametrize("interim", [3, 100_000])
+def test_a_server_may_send_a_few_interim_responses_and_not_an_endless_row(interim):
+    said = said_by(b"HTTP/1.1 100 Continue\r\n\r\n" * interim + HEAD + BODY)
     assert said == "B" if interim == 3 else "more than 16 interim responses" in said
+
+
+def test_a_connection_that_ends_within_a_reply_is_told_in_words():
+    assert said_by(HEAD + BODY[:-9]).endswith("closed the connection before its reply ended.")
 
 
 @pytest.mark.parametrize("spec", ["vllm/m", "anthropic/m"])

@@ -190,7 +190,7 @@ def test_a_file_that_is_no_model_fails_once_for_all(embedded_model, tmp_path):
 
 def test_without_the_extra_the_extra_is_named(embedded_model, monkeypatch):
     monkeypatch.setitem(sys.modules, "xllamacpp", None)
-    with pytest.raises(UsageError, match=r"sociometer\[local\]"):
+    with pytest.raises(UsageError, match=r"\[local\]"):
         resolve("local/smollm2-135m")
 
 

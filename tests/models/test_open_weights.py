@@ -13,7 +13,7 @@ from sociometer.models.hf.weights import chosen_device, find_weights
 
 def test_a_missing_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "transformers", None)
-    with pytest.raises(UsageError, match=r"pip install 'sociometer\[hf\]'"):
+    with pytest.raises(UsageError, match=r"the extra 'hf' is not installed .* pip install -e '.*\[hf\]'"):
         find_weights("owner/name")
 
 

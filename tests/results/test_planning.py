@@ -44,7 +44,7 @@ def test_a_plan_a_comparison_and_a_gate_detect_the_same_on_the_same_items(of):
     assert planned.detectable(120, 1) == pytest.approx(detected, rel=0.01)
     size = amount(detected, test.measure[0].unit, interval=compared.primary_rows[0].paired.interval)
     said = [_could_see(Comparisons((compared,))), detection_sentence(planned, test.measure[0], 120, 1, None)]
-    assert all("80 % power, paired by item, " in one for one in said) and f": {size} on tact/questions" in said[0]
+    assert all("80 % power, paired by item" in one for one in said) and f": {size} on tact/questions" in said[0]
 
 
 @pytest.mark.parametrize(("difference", "discordant", "items"), [(0.05, 0.05, 157), (0.1, 0.2, 152), (0.1, 0.3, 230)])
@@ -68,7 +68,10 @@ def test_without_stored_runs_a_family_of_items_counts_once():
     assert spread.detectable(200, 1) == as_one.detectable(100, 1)
     assert spread.items(0.1, 1) == 2 * as_one.items(0.1, 1)
     said = detection_sentence(spread, sesi.card.primary_of("questions"), 200, 1, None)
-    assert said.startswith("200 items (100 questions) once detect ") and "alike on all items of a question" in said
+    assert (
+        said.startswith("200 items (100 questions) can show a difference of ")
+        and "items of a question count as one." in said
+    )
     trees = [Item(id=f"i{nth}", cluster=f"tree {nth % 7}") for nth in range(238)]
     few = spread_of(socialeval, "abilities", trees, "", ())
     assert few.power(0.5, 238, 1) == 0 and few.items(0.9, 1) == 340
@@ -82,7 +85,8 @@ def test_a_plan_without_two_stored_models_uses_people_and_says_that_baselines_do
         sm.run("seceu", model=model, store=store)
     assert run_command(["plan", "seceu", "--model", "baseline/even", "--store", str(store)]) == 0
     said = " ".join(capsys.readouterr().out.split())
-    assert "stored baselines and stand-ins do not count, so assuming that two subjects differ on an item as" in said
+    assert "Assumed: two models differ on an item as two people do (SD 1.5 each)" in said
+    assert "Stored baselines and stand-ins do not count." in said
     seceu = load("seceu")
     spread = spread_of(seceu, "feelings", [Item(id=f"i{nth}") for nth in range(40)], "", ())
     assert spread.stable + spread.chance == pytest.approx(2 * 1.5**2)

@@ -170,7 +170,9 @@ def test_a_run_that_ended_early_says_why_wherever_its_status_is(tmp_path, openai
         store.runs.set_status(killed.id, RunStatus.PLAYING)
         store.flush()
     assert run_command(["runs", "--store", str(path)]) == 0
-    assert f"{capped.id} ended early: --max-requests 3 is reached." in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert f"{capped.id} ended early: --max-requests 3 is reached.\n" in said
+    assert f"{killed.id} ended early: its process was killed. To continue it: sociometer resume {killed.id}" in said
     assert run_command(["show", capped.id, "--store", str(path)]) == 0
     assert "(--max-requests 3 is reached): its scores cover only" in " ".join(capsys.readouterr().out.split())
     assert run_command(["report", capped.id, "--store", str(path), "--to", str(tmp_path / "r.html")]) == 0

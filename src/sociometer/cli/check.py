@@ -13,7 +13,7 @@ from msgspec import Struct, structs
 from sociometer.cli.options import open_stored, stopping_rule, store_option, store_path
 from sociometer.cli.output import Display, TableCommand, display_options
 from sociometer.core.card import Card
-from sociometer.core.errors import ExitCode, SociometerError, UsageError, hint
+from sociometer.core.errors import ExitCode, SociometerError, UsageError, hint, install
 from sociometer.core.measure import Table
 from sociometer.core.version import __version__
 from sociometer.engine.data import data_root
@@ -33,7 +33,6 @@ _EXTRAS = {
     "xllamacpp": ("local", "runs GGUF models in process"),
     "transformers": ("hf", "runs open weights in process, in batches"),
     "pyarrow": ("frame", "gives data frames and exports to Parquet"),
-    "torch": ("train", "trains hold'em opponents"),
     "psycopg": ("postgres", "keeps runs in PostgreSQL"),
 }
 
@@ -122,7 +121,7 @@ def _models() -> Iterator[Finding]:
 def _extras() -> Iterator[Finding]:
     for module, (extra, what) in _EXTRAS.items():
         present = importlib.util.find_spec(module) is not None
-        step = "" if present else f"pip install 'sociometer[{extra}]'"
+        step = "" if present else install(extra)
         yield Finding(f"extra {extra}", present, what if present else f"{module} is not installed; it {what}", step)
 
 

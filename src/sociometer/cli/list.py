@@ -8,7 +8,7 @@ import click
 import sociometer.adapters
 from sociometer.cli.output import Display, TableCommand, display_options, print_line
 from sociometer.core.card import Card, TaskCard
-from sociometer.core.errors import UsageError, hint, unknown
+from sociometer.core.errors import UsageError, hint, install, unknown
 from sociometer.core.lazy import PACKAGES
 from sociometer.core.measure import Cell, Table
 from sociometer.core.version import __version__
@@ -171,7 +171,7 @@ def _lm_eval_folder() -> str:
 
 def _list_adapters(display: Display) -> None:
     found = [(extra, find_spec(PACKAGES[extra]) is not None, how) for extra, how in _HOW.items()]
-    note = "To install an extra: pip install 'sociometer[NAME]'."
+    note = f"To install an extra: {install('NAME')}"
     table = Table("adapters", "Other tools", ("extra", "installed", "how"), tuple(found), note)
     named = [{"name": extra, "installed": here, "how": how} for extra, here, how in found]
     display.show([table], data={"adapters": named, "lm_eval_folder": _lm_eval_folder()})

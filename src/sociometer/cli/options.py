@@ -16,7 +16,7 @@ from sociometer.cli.output import Number, TableCommand, display_options, option,
 from sociometer.core.card import Card
 from sociometer.core.config import Caps, RunConfig, model_label
 from sociometer.core.conversation import SUBJECT
-from sociometer.core.errors import UsageError, unknown
+from sociometer.core.errors import NotFound, UsageError, unknown
 from sociometer.core.hints import hint, use_store
 from sociometer.core.instrument import Instrument
 from sociometer.core.server_fields import NAME
@@ -145,6 +145,8 @@ def _option(one: RunOption) -> click.Option:
 
 _DETAILS = {one.flag or one.name.replace("_", "-"): one for one in OPTIONS if one.detail}
 """What `-o` takes, by name."""
+_NAMES_ELSEWHERE = {"concurrency": "in-flight", "workers": "in-flight", "max-tokens": "reply-tokens"}
+"""How other tools call such a detail."""
 
 
 def detail_values(given: tuple[str, ...]) -> dict[str, Any]:
@@ -157,6 +159,8 @@ def detail_values(given: tuple[str, ...]) -> dict[str, Any]:
             values["server_fields"] = {**values["server_fields"], name: parsed}
             continue
         one = _DETAILS.get(name)
+        if one is None and (ours := _NAMES_ELSEWHERE.get(name.replace("_", "-"))):
+            raise NotFound(f"unknown name for -o '{name}'; did you mean '{ours}'?")
         if one is None:
             raise unknown("name for -o", name, _DETAILS)
         if not equals and one.kind is not bool:

@@ -57,6 +57,10 @@ class RunCommand(PlayCommand):
             card_of(args[0])
         named = [cards()[word] for word in args if word in cards()]
         chosen = list(cards().values()) if "all" in args else named
+        if "--set" in args:
+            given = " ".join(args[args.index("--set") :][:2]).partition("=")[0]
+            flags = (f"--{setting.name}" for setting in _merged(chosen))
+            raise unknown("option", given, flags, "Each setting is an option of its own here.")
         self.params = [*fixed_parameters(), *self.own, *setting_options(_merged(chosen))]
         return super().parse_args(ctx, args)
 
@@ -94,6 +98,9 @@ def configs_of(instruments: tuple[str, ...], values: dict[str, Any]) -> list[Run
     names = list(cards()) if "all" in instruments else list(dict.fromkeys(instruments))
     if "all" in instruments and len(set(instruments)) > 1:
         raise UsageError("'all' includes every instrument; give either 'all' or instrument names.")
+    for name in names:
+        if "/" in name:
+            raise UsageError(f"'{name}' is not an instrument; give a model as --model {name}.")
     models = values["models"]
     if not models:
         raise UsageError(f"no model given; use --model MODEL ('{hint('list models')}' lists the accepted values).")
@@ -206,7 +213,7 @@ def _watch(where: str, instruments: tuple[str, ...], display: Display, quiet: bo
             figure = f"Figure: {hint('report', run.id, '--figure', drawn, '--to', 'curve.svg')}"
             display.show([curve.table()], finding=curve.sentence, notes=[figure])
         missed, failed = watched.missed(), [f"step {step} ({count})" for step, count in watched.failed.items()]
-        left = {"Failed items": failed, "Not evaluated": missed}
+        left = {"Failed items": failed, **missed}
         if said := [f"{what}: {', '.join(which)}." for what, which in left.items() if which]:
             again = config(where, Checkpoint(series, 0)).resume_command("")
             print_text("\n".join((*said, f"To try again, repeat: {again}")), err=True, whole=True)
@@ -256,11 +263,11 @@ def _play_all(engine: Engine, plans: list[ReadPlan], display: Display, log_to: t
         try:
             played.append(engine.play_plan(plan, following))
         except NeverAnswered as error:
-            silent.setdefault(str(error), []).append(f"{plan.config.subject} on {plan.config.instrument}")
+            silent.setdefault(str(error), []).append(f"{plan.config.subject_label} on {plan.config.instrument}")
             continue
         if played[-1].ending.status is RunStatus.STOPPED or exit_code(played) == ExitCode.INTERRUPTED:
             break
-    messages = [f"{', '.join(who)}: {why}" for why, who in silent.items()]
+    messages = [why if len(plans) == 1 else f"{', '.join(who)}: {why}" for why, who in silent.items()]
     if not played:
         raise NeverAnswered(" ".join(messages))
     for message in messages:
@@ -449,6 +456,9 @@ def _detection(
             columns = ("repeats", "items needed", f"power with {items.count} items, %", *(["cost $"] if own else []))
             title = f"{instrument}/{task}: detecting {detect:g} with {100 * planning.POWER:.0f} % power"
             tables.append(Table(f"detect-{task}", title, columns, found))
+    if said and detect is None:
+        tests = dict.fromkeys(one.config.instrument for one in plans)
+        said.append(f"Items that another difference needs: {hint('plan', *tests)} --detect SIZE")
     for plan in plans:
         said += planning.at_top_before(plan.config.subject, plan.lists, _stored(engine, plan.config.instrument))
     return tables, list(dict.fromkeys(said))

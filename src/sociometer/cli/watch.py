@@ -15,8 +15,9 @@ from sociometer.cli.output import print_text
 from sociometer.core.config import RunConfig, split_spec
 from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import MachineryError, StopCause, UsageError
+from sociometer.core.lazy import require
 from sociometer.core.stopping import Checkpoint
-from sociometer.core.words import sentence
+from sociometer.core.words import grouped, sentence
 from sociometer.engine.engine import Engine, PlayedRun, run_loop
 from sociometer.engine.plan import ReadLists
 from sociometer.engine.roles import resolve_player
@@ -92,6 +93,17 @@ def _named(pattern: str) -> re.Pattern[str]:
     return re.compile(r"\1".join((rf"{first}(\d+){second}", *others)))
 
 
+def _check_extras(where: str) -> None:
+    """Raise a UsageError now, and not at the first checkpoint, if what loads them is not installed."""
+    found = {one.model.partition("/")[0] for one in find_files(where)}
+    for extra in found or {"local" if where.lower().endswith(".gguf") else "hf"}:
+        try:
+            require(extra)
+        except UsageError as error:
+            files = "" if found else f". For GGUF files: --watch '{where}/step-{STEP}.gguf'"
+            raise UsageError(f"--watch {where}: {error}{files}") from None
+
+
 def find_served(where: str, config: RunConfig) -> Iterator[Found]:
     """The checkpoints among the models that a server lists; a `#REVISION` names their weights, by default the step."""
     spec, _, revision = where.partition("#")
@@ -127,6 +139,8 @@ class Watch:
         if len(plan.tasks) > 1:
             raise UsageError(f"--watch needs one task; choose one of {', '.join(plan.config.tasks)} by --task.")
         stopping_rule(plan.manifest, plan.instrument, engine.stored)
+        if not is_served(where):
+            _check_extras(where)
         self._instrument, self._announced = plan.config.instrument, plan.config.until.models if plan.config.until else 1
         engine.count_spending(record.id for record in self.records().values())
         for then in (record.manifest.config.until for record in self.records().values()):
@@ -171,12 +185,12 @@ class Watch:
         runs = [(step, self._engine.stored(run)) for step, run in sorted(done)]
         return {step: count for step, run in runs if (count := sum(map(run.failed, run.tasks)))}
 
-    def missed(self) -> list[str]:
-        """The checkpoints that were found and have not been evaluated, unless all that were announced have."""
+    def missed(self) -> dict[str, list[str]]:
+        """The checkpoints that were skipped and those that still wait, unless all that were announced are evaluated."""
         done, found = self.evaluated, sorted({*self._since, *self._left}, key=lambda one: one.step)
         left = [one for one in found if one in self._skipped or one.step not in done]
-        told = dict.fromkeys(f"{one}{'' if one in self._left else ' still waits'}" for one in left)
-        return [] if len(done) >= self._announced else list(told)
+        told = dict.fromkeys(("Not evaluated" if one in self._left else "Still waiting", str(one)) for one in left)
+        return {} if len(done) >= self._announced else grouped(told)
 
     def _next(self) -> Found | None:
         """The first step that has settled and is not evaluated yet."""

@@ -25,6 +25,7 @@ from enum import IntEnum, StrEnum
 from pathlib import Path
 
 from sociometer.core.hints import hint as hint  # the next step of a message
+from sociometer.core.hints import install as install
 from sociometer.core.words import first_of, visible
 
 

@@ -4,6 +4,7 @@ import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from pathlib import Path
 
 from msgspec import Struct
 
@@ -68,6 +69,14 @@ def hint(first: str, *more: object) -> str:
         return f"sm.study({words[2]!r}{place}).{_OF_A_STUDY[words[1]]}"
     where = () if any(words[: len(one)] == one for one in _WITHOUT_STORE) else caller.options
     return shlex.join(("sociometer", *words, *where))
+
+
+def install(extra: str) -> str:
+    """The command that installs an extra: from the checkout that this is, or of the installed package."""
+    root = Path(__file__).parents[3]
+    if not (root / "pyproject.toml").is_file():
+        return f"pip install 'sociometer[{extra}]'"
+    return shlex.join(("pip", "install", "-e", f"{'.' if root == Path.cwd() else root}[{extra}]"))
 
 
 def _arguments(words: tuple[str, ...]) -> Iterator[str]:

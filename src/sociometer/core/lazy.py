@@ -4,9 +4,12 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-from sociometer.core.errors import UsageError
+from sociometer.core.errors import UsageError, install
 
-PACKAGES = {"inspect": "inspect_ai", "lm-eval": "lm_eval", "frame": "pyarrow", "verifiers": "verifiers"}
+PACKAGES = {
+    "inspect": "inspect_ai", "lm-eval": "lm_eval", "frame": "pyarrow", "verifiers": "verifiers", "local": "xllamacpp",
+    "hf": "torch",
+}  # fmt: skip
 """The module that each extra is for."""
 
 
@@ -28,4 +31,4 @@ def require(extra: str, module: str = "") -> ModuleType:
     try:
         return import_module(module or PACKAGES[extra])
     except ImportError as error:
-        raise UsageError(f"this needs the extra '{extra}' ({error}): pip install 'sociometer[{extra}]'.") from None
+        raise UsageError(f"the extra '{extra}' is not installed ({error}); to install it: {install(extra)}") from None

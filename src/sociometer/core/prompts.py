@@ -87,10 +87,9 @@ class Prompts:
         return self._ours | self._own
 
     def _refuse_strangers(self, override: Path) -> None:
-        if not override.is_dir():
-            raise DataError(
-                "the prompt folder does not exist; --prompts needs a folder with files <language>/<name>.md", override
-            )
+        if not override.is_dir() or not self._replacing:
+            what = "has no prompts" if override.is_dir() else "does not exist"
+            raise DataError(f"the folder {what}; --prompts needs a folder with files <language>/<name>.md", override)
         ours = self._ours
         for (language, name), text in self._replacing.items():
             if (language, name) not in ours:

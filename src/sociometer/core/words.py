@@ -72,6 +72,11 @@ def in_one_line(text: str) -> str:
     return visible(text, " ", "")
 
 
+def first_line(error: Exception) -> str:
+    """What an error of another library says, as the start of a sentence."""
+    return (str(error).strip() or type(error).__name__).splitlines()[0][:300].rstrip(".")
+
+
 _LARGE = 1e12
 """From here on a number has no decimals worth rounding."""
 

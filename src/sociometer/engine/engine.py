@@ -14,7 +14,7 @@ from typing import Any, Protocol, TypeVar
 from msgspec import Struct, structs
 
 from sociometer.core.config import Caps, RunConfig, check_characters
-from sociometer.core.conversation import SUBJECT, Identity
+from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import NeverAnswered, StoreError, UsageError, hint
 from sociometer.core.hints import in_python
 from sociometer.core.instrument import Instrument
@@ -215,16 +215,14 @@ class Engine:
         instrument = self._load(record.instrument)
         if instrument.card.version != manifest.instrument_version:
             raise UsageError(
-                f"run {record.reference} was made with {record.instrument} version"
-                f" {manifest.instrument_version}, but version"
-                f" {instrument.card.version} is installed; a run cannot change version. Start a new run."
+                f"run {record.reference} was made with {record.instrument} version {manifest.instrument_version}, but"
+                f" version {instrument.card.version} is installed; a run cannot change version. Start a new run."
             )
         for spec in manifest.config.code:
             if spec not in code:
                 raise UsageError(
-                    f"run {record.reference} runs the code '{spec}', which only its store names. If it is"
-                    " yours, name it"
-                    f" again: {manifest.config.resume_command(record.reference)}"
+                    f"run {record.reference} runs the code '{spec}', which only its store names. If it is yours, name"
+                    f" it again: {manifest.config.resume_command(record.reference)}"
                 )
         before, given = manifest.config.server_fields, fields or {}
         again = {role: before.get(role, NONE).again(given.get(role, NONE), role) for role in {**before, **given}}
@@ -357,15 +355,9 @@ class Engine:
         if self._kept:
             run_loop(self._release())
 
-    def resume(
-        self,
-        reference: str,
-        caps: Caps | None = None,
-        in_flight: int | None = None,
-        **options: Any,
-    ) -> PlayedRun:
-        """Continue a stopped or killed run; `options` are those of `prepare_resume`."""
-        return run_loop(self.play(self.prepare_resume(reference, caps, in_flight, **options)))
+    def resume(self, reference: str, *given: Any, **options: Any) -> PlayedRun:
+        """Continue a stopped or killed run; takes what `prepare_resume` takes."""
+        return run_loop(self.play(self.prepare_resume(reference, *given, **options)))
 
     def stored(self, reference: str, instruments: Sequence[str] = ()) -> StoredRun:
         """The stored run that `Runs.get` finds; a mistyped path creates no store."""
@@ -400,12 +392,8 @@ def _progress(plan: StoredPlan, budget: Budget) -> Progress:
         replicas=max((player.replicas for player in plan.players), default=1),
     )
     if before is not None:
-        made.failed, made.last_failure, made.lost, made.next_round = (
-            before.failed,
-            before.last_failure,
-            before.lost,
-            True,
-        )
+        made.failed, made.last_failure, made.lost = before.failed, before.last_failure, before.lost
+        made.next_round = True
     return made
 
 
@@ -426,23 +414,13 @@ def _why_new(plan: ReadPlan) -> tuple[str, str]:
 def _refuse_changes(record: RunRecord, plan: ReadPlan) -> None:
     """Raise a UsageError if prompts, data or models have changed since the run was started."""
     now, then = plan.manifest, record.manifest
-    for what, before, after in (
-        ("prompts", then.prompts_digest, now.prompts_digest),
-        ("data files", then.data_files, now.data_files),
-        *(
-            (f"model in the role '{name}'", _identity(then, name), _identity(now, name))
-            for name in {**then.roles, **now.roles}
-        ),
-    ):
-        if before != after:
-            raise UsageError(
-                f"run {record.reference} cannot be continued: its {what} changed since it was started. Start a new run."
-            )
-
-
-def _identity(manifest: Manifest, role: str) -> Identity | None:
-    record = manifest.roles.get(role)
-    return record.identity if record else None
+    before, after = ({role: one.identity for role, one in manifest.roles.items()} for manifest in (then, now))
+    changed = {"prompts": then.prompts_digest != now.prompts_digest, "data files": then.data_files != now.data_files}
+    changed |= {f"model in the role '{role}'": before.get(role) != after.get(role) for role in {**before, **after}}
+    for what in (what for what, differs in changed.items() if differs):
+        raise UsageError(
+            f"run {record.reference} cannot be continued: its {what} changed since it was started. Start a new run."
+        )
 
 
 def run_loop(coroutine: Coroutine[Any, Any, Value]) -> Value:

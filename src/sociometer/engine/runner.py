@@ -95,7 +95,7 @@ _ADVICE = {
     " --reasoning-parser openai_gptoss, SGLang --reasoning-parser gpt-oss, llama.cpp --jinja.",
     _CALL: "They are tool calls, and this test offers no tools; start the server without --enable-auto-tool-choice and"
     " --tool-call-parser (vLLM, SGLang).",
-    re.compile(""): "For a base model add -o base.",
+    re.compile(""): "For a base model add -o base; otherwise check the chat template, or what your function returns.",
 }
 """What replies without an answer have in common, and what helps."""
 
@@ -142,7 +142,7 @@ class FirstReplies:
         if self._official or progress.done_before:
             progress.warnings.append(message)
             return None
-        return Stopped(f"{message} To continue as it is, use 'resume'.", cause)
+        return Stopped(message, cause)
 
     def _cut_off(self, cut: int) -> str:
         limit = cut_off_limit(self._counts)
@@ -219,13 +219,7 @@ class _Blocks:
 class Runner:
     """Plays one run."""
 
-    def __init__(
-        self,
-        plan: StoredPlan,
-        store: Store,
-        progress: Progress,
-        budget: Budget,
-    ) -> None:
+    def __init__(self, plan: StoredPlan, store: Store, progress: Progress, budget: Budget) -> None:
         self._plan = plan
         self._items = plan.lists
         self._rule = plan.rule

@@ -57,6 +57,10 @@ _OUR_NAMES = {
     "tools": "JSON schema",
     "tool_choice": "JSON schema",
 }
+_ADVICE = {
+    FailureKind.OUT_OF_CREDIT: " Add credit to the account of this key.",
+    FailureKind.CONTEXT_TOO_LONG: " Use a model or a server with a longer context.",
+}
 _STATUS_NAMES = {
     "resource_exhausted": 429, "rate_limit_error": 429, "rate_limit_exceeded": 429,
     "unavailable": 503, "overloaded_error": 529,
@@ -146,6 +150,7 @@ def refused(
     A rejected request used no tokens; for other errors the usage is unknown.
     """
     error = _refusal(where, status, headers, body, sent, key)
+    error.args = (f"{error}{_ADVICE.get(error.kind, '')}",)
     if (status < 500 and status != 408) or status in (503, 529):
         error.tokens = (0, 0)
     return error
@@ -171,11 +176,12 @@ def _refusal(
         case 403 if _FILTERED.search(message):  # OpenRouter
             return Filtered(detail)
         case 401 | 403:
-            return Unauthorised(f"{detail} Check the key and its permissions.", fatal=True)
+            return Unauthorised(detail, fatal=True)
         case 402:
             return MachineryError(detail, FailureKind.OUT_OF_CREDIT, fatal=True)
         case 404:
-            return UnknownToServer(f"{detail} Check the model's name and the base URL.", fatal=True)
+            ending = "" if where.endswith("/v1") else ", which ends in /v1 for most servers"
+            return UnknownToServer(f"{detail} Check the model's name and the base URL{ending}.", fatal=True)
         case 408:
             return MachineryError(detail, FailureKind.TIMEOUT, retryable=True, retry_after_seconds=wait)
         case 413:

@@ -16,7 +16,9 @@ from msgspec import Struct
 
 from sociometer.core.checksums import checksum
 from sociometer.core.errors import FailureKind, MachineryError, UsageError, hint, unknown
+from sociometer.core.lazy import require
 from sociometer.core.sheets import whole_file
+from sociometer.core.words import first_line
 
 _DOWNLOAD_SECONDS = 1800
 _SETTLED_SECONDS = 2.0
@@ -174,25 +176,14 @@ def _hub_folder(model: LocalModel) -> Path:
 
 def _from_hub(model: LocalModel) -> Path:
     """The file from the hub; `huggingface_hub` continues an interrupted download."""
+    download = require("local", "huggingface_hub").hf_hub_download
+    folder, endpoint = cache_folder() / "hub", os.environ.get("HF_ENDPOINT") or None
     try:
-        from huggingface_hub import hf_hub_download  # optional
-    except ImportError:
-        raise UsageError("models of the hub need huggingface_hub: pip install 'sociometer[local]'.") from None
-    try:
-        return Path(
-            hf_hub_download(
-                model.repository,
-                model.file,
-                cache_dir=cache_folder() / "hub",
-                endpoint=os.environ.get("HF_ENDPOINT") or None,
-                token=False,
-            )
-        )
+        return Path(download(model.repository, model.file, cache_dir=folder, endpoint=endpoint, token=False))
     except Exception as error:  # the library raises errors of several HTTP clients
-        said = next(iter(str(error).strip().splitlines()), type(error).__name__)[:300]
         raise MachineryError(
-            f"cannot fetch {model.repository}/{model.file}: {said} Check the network and HF_ENDPOINT, and repeat the"
-            " command; a started download continues.",
+            f"cannot fetch {model.repository}/{model.file}: {first_line(error)}. Check the network and HF_ENDPOINT, and"
+            " repeat the command; a started download continues.",
             FailureKind.DOWNLOAD,
         ) from None
 

@@ -32,7 +32,7 @@ _MOST_INTERIM = 16
 _MOST_NAMED = 20
 _CONNECT_SECONDS = 30.0
 _AGENT = "sociometer"
-_IS_IT_RUNNING = "Is the server running? If it has another address, give it: vllm/NAME@URL."
+_IS_IT_RUNNING = "Is the server running? If it has another address, write it after the model's name: NAME@URL."
 _SMALL = -1e9
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
@@ -235,6 +235,8 @@ class Endpoint:
         status = failures.status_within(body)
         if status is not None:
             return self._refused(status, received.headers, body, _NOTHING, key)
+        if not body:
+            return MachineryError(f"{self._base} sent nothing.", FailureKind.MALFORMED_REPLY, retryable=True)
         begins = failures.shortened(body[:200].decode("utf-8", "replace"), key)[:120]
         said = f"{self._base} sent a reply that cannot be read ({failures.shortened(str(why), key)})"
         error = MachineryError(f"{said}; it begins '{begins}'.", FailureKind.MALFORMED_REPLY, retryable=True)
@@ -311,8 +313,10 @@ class Endpoint:
     ) -> MachineryError:
         error = with_reported_usage(failures.refused(self._base, status, headers, body, sent, key), body)
         error = self._without_headers(error)
-        if self._advice and isinstance(error, Unauthorised):
-            return Unauthorised(f"{error} In this case {self._advice}", fatal=True, tokens=error.tokens)
+        if isinstance(error, Unauthorised):
+            name = self._key_variable
+            check = f"Check the key in {name} and its permissions." if key else f"No key was sent: {name} is empty."
+            error.args = (f"{error} {f'In this case {self._advice}' if self._advice else check}",)
         return error
 
     def _without_headers(self, error: MachineryError) -> MachineryError:
@@ -336,7 +340,8 @@ class Endpoint:
         if isinstance(error, aiohttp.ClientConnectorError):
             why = failures.shortened(_reason(error.os_error), key)
             return Unreachable(f"cannot reach {self._base}: {why}. {_IS_IT_RUNNING}", retryable=True)
-        return MachineryError(f"{self._base} closed the connection: {said}", FailureKind.CONNECTION, retryable=True)
+        how = " before its reply ended." if said.startswith("Response payload is not completed") else f": {said}"
+        return MachineryError(f"{self._base} closed the connection{how}", FailureKind.CONNECTION, retryable=True)
 
 
 def strict(body: bytes) -> bytes:

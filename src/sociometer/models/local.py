@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from sociometer.core.conversation import Identity, Reply, Request, Schema
 from sociometer.core.errors import FailureKind, MachineryError, UsageError
+from sociometer.core.lazy import require
 from sociometer.core.player import Abilities
 from sociometer.models.files import is_embedded, remembered_checksum
 from sociometer.models.in_process import InProcessModel, InProcessPlayer
@@ -76,7 +77,7 @@ class LlamaContext:
         self._key = secrets.token_hex(16)
         self._slots = new_slots()
         params = _chat_params(path, threads, self._slots.chunk_tokens, self._key)
-        self._server: Any = import_llama().Server(params)
+        self._server: Any = require("local").Server(params)
         self._reuse = reuse
         self.read_tokens = 0
         """Prompt tokens that were computed."""
@@ -149,17 +150,6 @@ class LlamaContext:
         return received if isinstance(received, dict) else {}
 
 
-def import_llama() -> Any:
-    """The module xllamacpp; raise a UsageError that names the extra if it is not installed."""
-    try:
-        import xllamacpp
-    except ImportError:
-        raise UsageError(
-            "local models need the extra 'local'; install it with: pip install 'sociometer[local]'."
-        ) from None
-    return xllamacpp
-
-
 def new_slots() -> PrefixSlots:
     """Empty slots, with the number of slots and the chunk length of a context on this machine."""
     return PrefixSlots(_SLOTS, _GPU_CHUNK_TOKENS if gpu_memory() else _CHUNK_TOKENS)
@@ -169,7 +159,7 @@ def gpu_memory() -> int:
     """The free memory of the GPUs that llama.cpp can use, in bytes; 0 without one."""
     if whole_number("SOCIOMETER_GPU_LAYERS", least=0) == 0:
         return 0
-    llama = import_llama()
+    llama = require("local")
     kinds = llama.ggml_backend_dev_type
     on_cpu = (kinds.GGML_BACKEND_DEVICE_TYPE_CPU, kinds.GGML_BACKEND_DEVICE_TYPE_ACCEL)
     return sum(device["memory_free"] for device in llama.get_device_info() if device["type"] not in on_cpu)
@@ -186,7 +176,7 @@ def whole_number(variable: str, least: int = 1) -> int | None:
 
 
 def _params(path: Path, threads: int) -> Any:
-    params = import_llama().CommonParams()
+    params = require("local").CommonParams()
     params.model.path = str(path)
     params.verbosity = _QUIET
     params.warmup = False
@@ -213,7 +203,7 @@ def _chat_params(path: Path, threads: int, chunk_tokens: int, key: str) -> Any:
     params.n_ctx_checkpoints = 0
     if not gpu_memory():
         # On a CPU, flash attention splits long prompts among the threads: its rounding depends on their number.
-        params.flash_attn_type = import_llama().llama_flash_attn_type.LLAMA_FLASH_ATTN_TYPE_DISABLED
+        params.flash_attn_type = require("local").llama_flash_attn_type.LLAMA_FLASH_ATTN_TYPE_DISABLED
     return params
 
 
@@ -270,7 +260,7 @@ class LocalPlayer(InProcessPlayer[LoadedModel]):
     abilities = Abilities(continues_text=True, scores_chat="first token", scores_text="first token")
 
     def __init__(self, name: str, path: Path, options: ModelOptions) -> None:
-        import_llama()
+        require("local")
         try:
             sha256 = remembered_checksum(path)
         except OSError as error:
@@ -365,7 +355,7 @@ def _common_body(request: Request) -> dict[str, Any]:
 def _grammar(answer_format: Schema) -> str:
     """The schema as a grammar without free white space, because small models may indent endlessly."""
     try:
-        grammar: str = import_llama().json_schema_to_grammar({**answer_format.schema, "x-guidance": _COMPACT})
+        grammar: str = require("local").json_schema_to_grammar({**answer_format.schema, "x-guidance": _COMPACT})
     except (RuntimeError, ValueError) as error:
         said = f"the schema '{answer_format.name}' cannot be converted to a grammar: {error}"
         raise MachineryError(said, FailureKind.REFUSED_OPTION, fatal=True) from None

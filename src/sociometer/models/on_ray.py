@@ -14,9 +14,10 @@ from msgspec import structs
 
 from sociometer.core.conversation import Message, Reply, Request
 from sociometer.core.errors import FailureKind, MachineryError, SociometerError, Stopped, UsageError
-from sociometer.core.lazy import lazy
+from sociometer.core.lazy import lazy, require
 from sociometer.core.player import Player
 from sociometer.core.version import __version__
+from sociometer.core.words import first_line
 from sociometer.models.pool import Member, Pool
 from sociometer.models.presets import ModelOptions
 from sociometer.models.serial_thread import SerialThread
@@ -224,6 +225,7 @@ def connect(on: str) -> None:
     # Ray would report to its makers, and print each death of a worker to the standard output.
     for variable, value in {"RAY_USAGE_STATS_ENABLED": "0", "RAY_DEDUP_LOGS_SKIP_REGEX": "."}.items():
         os.environ.setdefault(variable, value)
+    require("ray", "ray")
     try:
         if ray.is_initialized():
             return
@@ -233,16 +235,14 @@ def connect(on: str) -> None:
             socket.create_connection((host, int(port)), _PATIENCE_SECONDS).close()
         quiet = {} if address.startswith("ray://") else {"log_to_driver": False, "logging_level": "error"}
         ray.init(address=address or "local", **quiet, **({} if address else {"include_dashboard": False}))
-    except ImportError:
-        raise UsageError("--on needs the extra 'ray'; install it with: pip install 'sociometer[ray]'.") from None
     except Exception as error:  # Ray raises what it likes here
-        said = (str(error).strip() or type(error).__name__).splitlines()[0][:200].rstrip(".")
         advice = (
             "Check the address, or use '--on ray' without RAY_ADDRESS for a cluster on this machine."
             if address
             else "End earlier starts with 'ray stop', wait until the machine is less busy, or omit --on."
         )
-        raise UsageError(f"cannot start or reach Ray at {address or 'this machine'}: {said}. {advice}") from None
+        said = f"cannot start or reach Ray at {address or 'this machine'}: {first_line(error)}"
+        raise UsageError(f"{said}. {advice}") from None
 
 
 def _shares(spec: str, options: ModelOptions) -> tuple[int, dict[str, float], dict[str, str]]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from sociometer.core.conversation import Identity, Memory, Reply, Request
-from sociometer.core.errors import FailureKind, MachineryError, SociometerError, UsageError
+from sociometer.core.errors import FailureKind, MachineryError, SociometerError, UsageError, unknown
 from sociometer.core.player import Player
 
 Function = Callable[[list[dict[str, str]]], Any]
@@ -89,23 +89,24 @@ def load_function(name: str) -> Function:
     file = module.removesuffix(".py").removeprefix("./").replace("/", ".")
     meant = f"python/{file}:{path}" if module.endswith(".py") and colon else "python/package.module:function"
     names = [*module.split("."), *path.split(".")] if colon else []
-    if not names or not all(part.isidentifier() for part in names):
+    if not names or not all(part.isidentifier() for part in names) or module.endswith(".py"):
         raise UsageError(f"'python/{name}' is not a function; write {meant}.")
     if (here := str(Path.cwd())) not in sys.path:
         sys.path.append(here)
     try:
         found: Any = import_module(module)
-        for part in path.split("."):
-            found = getattr(found, part)
-    except (ImportError, AttributeError) as error:
-        guess = f"; did you mean '{meant}'?" if module.endswith(".py") else f": {error}."
-        raise UsageError(
-            f"cannot find the function 'python/{name}' in the working folder or among the installed packages{guess}"
-        ) from None
     except (Exception, SystemExit) as error:
+        if isinstance(error, ModuleNotFoundError) and f"{module}.".startswith(f"{error.name}."):
+            files = (one.stem for one in Path.cwd().glob("*.py"))
+            raise unknown("module", module, files, "It must be in the working folder or installed.") from None
         frame = traceback.extract_tb(error.__traceback__)[-1]
         where = "" if isinstance(error, SyntaxError) else f" ({Path(frame.filename).name}, line {frame.lineno})"
         raise UsageError(f"cannot load 'python/{name}': {type(error).__name__}: {error}{where}.") from error
+    for part in path.split("."):
+        if not hasattr(found, part):
+            offered = (one for one in dir(found) if not one.startswith("_") and callable(getattr(found, one)))
+            raise unknown(f"function of {module}", part, offered)
+        found = getattr(found, part)
     if not callable(found):
         raise UsageError(f"'python/{name}' is a {type(found).__name__}, not a function.")
     function: Function = found

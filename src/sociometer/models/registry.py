@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from msgspec import Struct, structs
 
 from sociometer.core.conversation import SUBJECT, Identity
-from sociometer.core.errors import NotFound, SociometerError, UsageError, hint, unknown
+from sociometer.core.errors import NotFound, SociometerError, UsageError, hint, install, unknown
 from sociometer.core.player import Player
 from sociometer.models.baselines import baseline, baselines
 from sociometer.models.files import LOCAL_MODELS, file_of, verified_file
@@ -34,7 +34,7 @@ _NAMES = {
 }  # fmt: skip
 """The providers by how the names of their models begin."""
 _OTHERS = ("local", "hf", "baseline", "scripted", "recorded", "python")
-_ADDRESS = re.compile(r"@[A-Za-z][A-Za-z0-9+.-]*://")
+_ADDRESS = re.compile(r"@(?:[A-Za-z][A-Za-z0-9+.-]*://|[\w.-]+:\d+(?:/|$))")
 GROUP = "sociometer.models"
 """Entry points: the name of a provider, and a function that returns a Player for a model's name and ModelOptions."""
 
@@ -61,8 +61,8 @@ def resolve(spec: str, options: ModelOptions | None = None) -> Player:
         return spread
     if _ADDRESS.search(spec):
         raise UsageError(
-            f"'{_ADDRESS.split(spec)[0]}' is followed by an address that is not valid; write it in lower case, as"
-            " in vllm/NAME@http://localhost:8000/v1."
+            f"'{_ADDRESS.split(spec)[0]}' is followed by an address that is not valid; write it in lower case and with"
+            " http://, as in vllm/NAME@http://localhost:8000/v1."
         )
     if family in PRESETS:
         return _served_by_all(family, PRESETS[family], _named(family, name), options)
@@ -137,7 +137,7 @@ def _provided(point: EntryPoint, name: str, options: ModelOptions) -> Player:
         raise
     except (Exception, SystemExit) as error:
         missing = isinstance(error, ImportError) and point.name == "inspect"
-        extra = f" Install it with: pip install 'sociometer[{point.name}]'." if missing else ""
+        extra = f" Install it with: {install(point.name)}" if missing else ""
         raise UsageError(f"{what} cannot be loaded: {type(error).__name__}: {error}.{extra}") from error
     if not isinstance(player, Player) or not isinstance(getattr(player, "identity", None), Identity):
         raise UsageError(f"{what} gave a {type(player).__name__}, not a Player with an Identity.")

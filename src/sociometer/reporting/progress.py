@@ -9,7 +9,7 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from sociometer.core.errors import StopCause
+from sociometer.core.errors import StopCause, hint
 from sociometer.core.hints import in_python
 from sociometer.core.lazy import lazy
 from sociometer.core.words import counted
@@ -88,7 +88,7 @@ class ProgressDisplay:
         if self._progress is None:
             sys.stderr.write(f"failed: {ending.reason}\n" * (ending.status is RunStatus.FAILED))
             return
-        said = "\n".join(filter(None, (*self._progress.warnings, how_it_ended(self._progress, ending))))
+        said = "\n".join(filter(None, (*self._progress.warnings, how_it_ended(self._progress, ending, run))))
         if self._bars is None:
             told = (said,) if self._quiet else (line(self._progress), said)
             sys.stderr.write("".join(f"{text}\n" for text in told if text))
@@ -243,6 +243,8 @@ def _facts(progress: Progress) -> Iterable[str]:
         yield f"{progress.retries} retries"
     if progress.waiting_seconds > 2 and progress.status is RunStatus.PLAYING:
         yield f"waiting {_duration(progress.waiting_seconds)} as {progress.waits_for} asked"
+    if progress.done_before:
+        yield f"{progress.done_before} of them played before"
     if progress.from_journal:
         yield counted(progress.from_journal, "reply", "replies") + " from the journal"
     spent = progress.budget.spent
@@ -260,8 +262,13 @@ def _facts(progress: Progress) -> Iterable[str]:
         yield _duration(progress.elapsed_seconds)
 
 
-def how_it_ended(progress: Progress, ending: Ending) -> str:
+def how_it_ended(progress: Progress, ending: Ending, run: str) -> str:
     """What to do next after a run with problems; empty if there is nothing to do."""
+    reason = ending.reason.rstrip(".")
+    if ending.cause in (StopCause.CUT_OFF, StopCause.UNREADABLE):  # more of the same helps nobody
+        rest = progress.resume if progress.done < progress.total else None
+        as_it_is = f"\nTo play the rest as it is: {rest()}" if rest else ""
+        return f"stopped: {reason}.\nTo see the replies: {hint('show', run, '--items')}{as_it_is}"
     more = (ending.cause, "MORE") if ending.cause is not None and ending.cause.is_cap else ()
     repeat = "repeat the call" if in_python() else "repeat the command"
     next_step = (
@@ -273,7 +280,6 @@ def how_it_ended(progress: Progress, ending: Ending) -> str:
         waiting = ""
         if progress.batches:
             waiting = f" Batches waiting at the provider: {progress.batches}; to collect the replies,"
-        reason = ending.reason.rstrip(".")
         return f"stopped: {reason}. Nothing is lost;{waiting} {next_step}"
     if ending.status is RunStatus.FAILED:
         return f"failed: {ending.reason}\nFix this, then {next_step}"

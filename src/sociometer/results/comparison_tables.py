@@ -11,7 +11,7 @@ from sociometer.results.comparison import compare
 from sociometer.results.measured import room_sentences
 from sociometer.results.runs import candidates
 from sociometer.results.verdicts import ComparedMeasure, Comparison
-from sociometer.results.wording import overall_sentence
+from sociometer.results.wording import ADJUSTED, overall_sentence
 from sociometer.statistics.formatting import number, short_interval, signed_amount
 from sociometer.store.stored_run import StoredRun
 
@@ -37,6 +37,11 @@ def verdict_sentences(compared: Sequence[Comparison]) -> str:
         each = [
             (f"{one.instrument}/{one.task}: " if len(tasks) > 1 else "") + overall_sentence(one) for one in compared
         ]
+        families = {row.family for one in compared for row in one.primary_rows}
+        if len(each) > 1 and len(families) == 1 and max(families) > 1:  # said once, below
+            said = ADJUSTED.format(*families)
+            each = [one.replace(f" ({said})", "") for one in each]
+            each.append(f"Intervals are {said}{' in each task' if len(tasks) > 1 else ''}.")
         return "\n".join([*each, *room])
     lines = []
     for pair in dict.fromkeys((one.second, one.first) for one in compared):

@@ -117,20 +117,20 @@ def spread_of(
     if pairs:
         return Spread(
             median(pair.stable for pair in pairs), median(pair.chance for pair in pairs),
-            median(pair.design_effect for pair in pairs), f"spread as between {len(tables)} stored runs",
+            median(pair.design_effect for pair in pairs), f"Their spread is that between {len(tables)} stored runs.",
             all(pair.binary for pair in pairs), family, mean_size,
         )  # fmt: skip
     low, high = (measure.low, measure.high) if measure.low is not None and measure.high is not None else (0.0, 1.0)
     square = _DISCORDANT * (high - low) ** 2
-    told = "assuming that two answers differ on 20 % of the items, half of it by chance"
+    told = "two models answer 20 % of the items differently, half of that by chance"
     if (people := measure.human_item_deviation) is not None:
         square = 2 * people**2
-        told = f"assuming that two subjects differ on an item as two people do (SD {people:g} each), half by chance"
+        told = f"two models differ on an item as two people do (SD {people:g} each), half of that by chance"
     elif measure.unit != "share":
-        told = "assuming a mean squared difference of a fifth of the scale's, half by chance"
+        told = "the mean squared difference is a fifth of the scale's, half of that by chance"
+    told = f"Assumed: {told}; {f'the items of a {family} count as one' if mean_size > 1 else 'items are independent'}."
     if left_out:
-        told = f"stored baselines and stand-ins do not count, so {told}"
-    told += f", and alike on all items of a {family}" if mean_size > 1 else ", and independent items"
+        told += " Stored baselines and stand-ins do not count."
     as_one = sum(size * size for size in sizes.values()) / sizes.total()  # Kish's design effect: a family counts once
     half = square * _BY_CHANCE
     return Spread(square - half, half, as_one, told, measure.unit == "share", family, mean_size)
@@ -183,17 +183,17 @@ def size_to_detect(measure: MeasureCard, detect: float) -> float:
 
 def detection_sentence(spread: Spread, measure: MeasureCard, items: int, repeats: int, detect: float | None) -> str:
     """What a comparison on so many items can detect; `detect` is a difference, as the measure is shown."""
-    times, families = "once" if repeats == 1 else f"{repeats} times", spread.families(items)
+    families, played = spread.families(items), "" if repeats == 1 else f", played {repeats} times,"
     held = f"{families} {plural(spread.family)}"
     if families < MINIMUM_CLUSTERS:
         return f"{items} items are too few for a verdict: they have {held}, and a comparison needs {MINIMUM_CLUSTERS}."
     if detect is None:
         size = amount(spread.detectable(items, repeats), measure.unit)
         many = f"{items} items" + f" ({held})" * (families < items)
-        return f"{many} {times} detect {size} or more ({POWER_TERMS}, {spread.told})."
+        return f"{many}{played} can show a difference of {size} or more ({POWER_TERMS}). {spread.told}"
     wanted = size_to_detect(measure, detect)
     once, often = (f"{spread.items(wanted, repeats):,} items" for repeats in (REPEATS[0], REPEATS[-1]))
-    here = f"the {items} items here {times} have {100 * spread.power(wanted, items, repeats):.0f} %"
     size = f"{detect:g}" + (" points" if measure.unit in ("share", "points") else "")
-    needed = f"To detect {size} with {100 * POWER:.0f} % power: {once} once, or {often} {REPEATS[-1]} times; {here}"
-    return f"{needed} (paired by item, {spread.told})."
+    needed = f"A difference of {size} needs {once}, or {often} played {REPEATS[-1]} times ({POWER_TERMS})."
+    here = f"The {items} items here{played} have {100 * spread.power(wanted, items, repeats):.0f} % power."
+    return f"{needed} {here} {spread.told}"

@@ -356,7 +356,8 @@ def caveats(run: StoredRun) -> list[str]:
     found = []
     if run.status is not RunStatus.FINISHED:
         why = f" ({run.why_ended})" if run.why_ended else ""
-        found.append(f"{run.reference} is {run.state}{why}: its scores cover only the items played so far.")
+        part = "" if run.state.endswith(" 100 %") else ": its scores cover only the items played so far"
+        found.append(f"{run.reference} is {run.state}{why}{part}.")
     if is_paper(run.manifest.config.settings):
         found.append("Asked in the authors' own words (--wording paper).")
     beside = other_stand_ins(run.stand_ins)

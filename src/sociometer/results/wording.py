@@ -20,6 +20,7 @@ FAMILIES = (
 )
 POWER_TERMS = "80 % power, paired by item"
 """What every detectable difference assumes; the spread follows."""
+ADJUSTED = "adjusted for {} comparisons"
 
 
 def overall_sentence(comparison: Comparison) -> str:
@@ -95,7 +96,7 @@ def failed_text(row: ComparedMeasure) -> str:
 def size_text(row: ComparedMeasure, than: str = "") -> str:
     """A difference with its direction and its interval, with the sign of the table: “12 points lower [−26, 3]”."""
     size = amount(row.paired.difference, row.unit, interval=row.paired.interval)
-    many = f" (adjusted for {row.family} comparisons)" if row.family > 1 else ""
+    many = f" ({ADJUSTED.format(row.family)})" if row.family > 1 else ""
     way = f"{size} {'lower' if row.paired.difference < 0 else 'higher'}{f' than {than}' if than else ''}"
     if not size.strip("0. points"):
         way = f"as high{f' as {than}' if than else ''}"

@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from sociometer.core.errors import Busy, StoreError, UsageError, hint
+from sociometer.core.lazy import require
+from sociometer.core.words import first_line
 from sociometer.store.database import (
     ADDED,
     SCHEMA,
@@ -249,16 +251,15 @@ class PostgresConnection:
             return self._raw.execute(statement.encode(), values)
         except psycopg.DataError as error:
             # Like SQLite, which cannot take such a value either: this row fails, and not the store.
-            raise ValueError(_first_line(error)) from None
+            raise ValueError(first_line(error)) from None
         except psycopg.Error as error:
             raise self._explained(error) from error
 
     def _connect(self) -> "psycopg.Connection[Any]":
-        try:
-            import psycopg
-            from psycopg.conninfo import conninfo_to_dict, make_conninfo
-        except ImportError:
-            raise UsageError("this needs the extra 'postgres': pip install 'sociometer[postgres]'.") from None
+        require("postgres", "psycopg")
+        import psycopg
+        from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
         try:
             known = {name: value for name, value in conninfo_to_dict(self._place.url).items() if value is not None}
             where = make_conninfo("", **{**_DEFAULTS, **known})
@@ -275,7 +276,7 @@ class PostgresConnection:
     def _explained(self, error: "psycopg.Error", doing: str = "") -> StoreError:
         import psycopg
 
-        code, said = error.sqlstate or "", _first_line(error)
+        code, said = error.sqlstate or "", first_line(error)
         lost = isinstance(error, psycopg.OperationalError | psycopg.InterfaceError) and not code
         if lost or code.startswith(_AGAIN):
             return LostConnection(f"{self._place}: {doing}{said}")
@@ -366,10 +367,6 @@ def _text(value: Any) -> Any:
     if isinstance(value, str):
         return str(value).replace("\0", "\ufffd")
     return value
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().partition("\n")[0] or type(error).__name__
 
 
 @contextmanager

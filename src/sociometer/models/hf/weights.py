@@ -14,15 +14,15 @@ from typing import Any
 from msgspec import Struct
 
 from sociometer.core.errors import FailureKind, MachineryError, UsageError
-from sociometer.core.lazy import lazy
+from sociometer.core.lazy import lazy, require
+from sociometer.core.words import first_line
 from sociometer.models.files import LOCAL_MODELS, remembered_checksum, verified_file
 from sociometer.models.local import threads_of
 
-torch = lazy("torch")
+torch, transformers = lazy("torch"), lazy("transformers")  # both take seconds to load
 
 DEVICES = ("cpu", "cuda", "mps")
 _HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*(/[\w.-]+)?")
-_INSTALL = "models in process by transformers need the extra 'hf'; install it with: pip install 'sociometer[hf]'."
 _READ = (".safetensors", ".json", ".model", ".txt", ".jinja")
 """The endings of the files that make up a model in a folder: weights, configuration, tokenizer, chat template."""
 
@@ -40,7 +40,6 @@ class Weights(Struct, frozen=True):
 
     def load(self, device: str = "") -> "LoadedWeights":
         """The model and its tokenizer on a device; by default on CUDA or MPS where there is one, else on the CPU."""
-        torch, transformers = _imports()
         place = device or chosen_device()
         # cuDNN plans its attention anew for every length of the text: two to three times slower, one token at a time.
         torch.backends.cuda.enable_cudnn_sdp(False)
@@ -82,8 +81,9 @@ def find_weights(name: str, revision: str = "", *, fetch: bool = True) -> Weight
     A name of `list models` means that model's GGUF file. Without `fetch` the hub is not asked, and the revision of
     a model that is not in the hub's cache stays empty.
     """
-    if find_spec("torch") is None or find_spec("transformers") is None:
-        raise UsageError(_INSTALL)
+    for module in ("torch", "transformers"):
+        if find_spec(module) is None:
+            require("hf", module)  # says what to install
     path = Path(name).expanduser()
     if name in LOCAL_MODELS and not path.exists():
         path = verified_file(name)
@@ -103,7 +103,6 @@ def find_weights(name: str, revision: str = "", *, fetch: bool = True) -> Weight
 
 def chosen_device() -> str:
     """The device from SOCIOMETER_DEVICE, or the best one that torch finds."""
-    torch, _ = _imports()
     chosen = os.environ.get("SOCIOMETER_DEVICE", "")
     if chosen:
         if chosen.partition(":")[0] not in DEVICES:
@@ -112,17 +111,6 @@ def chosen_device() -> str:
     if torch.cuda.is_available():
         return "cuda"
     return "mps" if torch.backends.mps.is_available() else "cpu"
-
-
-def _imports() -> tuple[Any, Any]:
-    """Torch and transformers; both take seconds to import, so they are imported on first use."""
-    try:
-        import transformers
-
-        torch.float32  # noqa: B018  (an installed transformers may lack torch)
-    except ImportError:
-        raise UsageError(_INSTALL) from None
-    return torch, transformers
 
 
 def _digest_of_file(path: Path) -> str:
@@ -165,7 +153,7 @@ def _commit(name: str, revision: str, *, fetch: bool) -> str:
         return Path(hf_hub_download(name, "config.json", revision=revision)).parent.name
     except Exception as error:
         raise UsageError(
-            f"'{name}' cannot be found on the Hugging Face hub: {_first_line(error)} Check the name and the network, or"
+            f"'{name}' cannot be found on the Hugging Face hub: {first_line(error)}. Check the name and the network, or"
             " give a folder."
         ) from None
     finally:
@@ -181,23 +169,17 @@ def _explained(name: str) -> Iterator[None]:
         if name.lower().endswith(".gguf"):
             raise UsageError(
                 f"transformers cannot load '{name}': the file is damaged or incomplete, or its model is not supported"
-                f" ({_first_line(error)})"
+                f" ({first_line(error)})"
             ) from None
         raise UsageError(
-            f"transformers cannot load '{name}': {_first_line(error)} Check the name, the network (or HF_HUB_OFFLINE)"
+            f"transformers cannot load '{name}': {first_line(error)}. Check the name, the network (or HF_HUB_OFFLINE)"
             " and the free memory."
         ) from None
-
-
-def _first_line(error: Exception) -> str:
-    lines = str(error).strip().splitlines()
-    return (lines[0][:300] if lines else type(error).__name__).rstrip(".") + "."
 
 
 @contextmanager
 def _quiet() -> Iterator[None]:
     """Hides the progress bars and advice of transformers while a model is loaded."""
-    _, transformers = _imports()
     logging = transformers.utils.logging
     level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
     logging.set_verbosity_error()

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from sociometer.core.errors import UsageError
 from sociometer.core.inner_model import Traces
+from sociometer.core.lazy import require
 from sociometer.instruments.socialeval.inside.labels import Labelled, p_of_best, shuffled_within
 from sociometer.instruments.socialeval.inside.view import LEVELS, LayerResult, Representation, Spot
 from sociometer.statistics.intervals import Floats, Integers, cluster_codes
@@ -65,18 +66,13 @@ def plane(vectors: NDArray[np.float32], *, seed: int = 0) -> NDArray[np.float64]
     rows = len(vectors)
     if rows < 4:
         raise UsageError(f"{rows} utterances are too few for a plane; t-SNE needs at least 4.")
-    try:
-        from sklearn.manifold import TSNE
-    except ImportError:
-        raise UsageError(
-            "looking inside a model needs the extra 'inside'; install it with: pip install 'sociometer[inside]'."
-        ) from None
+    manifold = require("inside", "sklearn.manifold")
     left, sizes, _ = np.linalg.svd(vectors - vectors.mean(axis=0), full_matrices=False)
     components = (left * sizes)[:, :_COMPONENTS]
     if not np.any(components):
         return np.zeros((rows, 2))
     perplexity = max(1.0, min(_PERPLEXITY, (rows - 1) / 4))
-    fitted = TSNE(perplexity=perplexity, init="pca", random_state=seed % 2**32).fit_transform(components)
+    fitted = manifold.TSNE(perplexity=perplexity, init="pca", random_state=seed % 2**32).fit_transform(components)
     points = np.asarray(fitted, dtype=np.float64)
     points -= points.mean(axis=0)
     return points / max(float(points.std()), 1e-9)

@@ -62,12 +62,12 @@ def test_without_pytorch_training_names_the_extra_to_install(monkeypatch):
         return real(name, *rest, **more)
 
     monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(RuntimeError, match=r"sociometer\[train\]"):
+    with pytest.raises(RuntimeError, match=r"pip install torch"):
         training.Trainer(TINY)
 
 
 def test_a_stopped_training_goes_on_as_if_it_had_not_stopped(tmp_path):
-    pytest.importorskip("torch", reason="PyTorch is not installed; pip install 'sociometer[train]'")
+    pytest.importorskip("torch", reason="PyTorch is not installed; pip install torch")
     whole = training.Trainer(TINY)
     whole.train(ignore)
     part = training.Trainer(TINY)
@@ -81,7 +81,7 @@ def test_a_stopped_training_goes_on_as_if_it_had_not_stopped(tmp_path):
 
 
 def test_a_checkpoint_of_another_plan_is_refused(tmp_path):
-    pytest.importorskip("torch", reason="PyTorch is not installed; pip install 'sociometer[train]'")
+    pytest.importorskip("torch", reason="PyTorch is not installed; pip install torch")
     trainer = training.Trainer(TINY)
     trainer.train(ignore, tmp_path / "c.npz")
     other = training.Plan("conservative", 3)
@@ -101,7 +101,7 @@ def test_a_damaged_checkpoint_is_refused_by_its_name(tmp_path, facts):
 
 
 def test_training_writes_weights_that_numpy_plays_and_a_record_of_how(tmp_path):
-    pytest.importorskip("torch", reason="PyTorch is not installed; pip install 'sociometer[train]'")
+    pytest.importorskip("torch", reason="PyTorch is not installed; pip install torch")
     trainer = training.Trainer(TINY)
     trainer.train(ignore)
     path = trainer.write(tmp_path)
@@ -113,7 +113,7 @@ def test_training_writes_weights_that_numpy_plays_and_a_record_of_how(tmp_path):
 def test_the_tool_without_torch_leaves_no_folder(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
     out = tmp_path / "opponents"
-    with pytest.raises(RuntimeError, match=r"sociometer\[train\]"):
+    with pytest.raises(RuntimeError, match=r"pip install torch"):
         training.main(
             ["--style", "aggressive", "--seed", "4", "--rounds", "2", "--to", str(out)], standalone_mode=False
         )
@@ -121,7 +121,7 @@ def test_the_tool_without_torch_leaves_no_folder(tmp_path, monkeypatch):
 
 
 def test_the_tool_writes_the_weights_and_leaves_no_checkpoint(tmp_path):
-    pytest.importorskip("torch", reason="PyTorch is not installed; pip install 'sociometer[train]'")
+    pytest.importorskip("torch", reason="PyTorch is not installed; pip install torch")
     training.main(
         ["--style", "aggressive", "--seed", "4", "--rounds", "2", "--to", str(tmp_path)], standalone_mode=False
     )
