@@ -10,6 +10,7 @@ import hashlib
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import msgspec
 from msgspec import Raw, Struct, structs
@@ -152,7 +153,19 @@ def public_manifest(manifest: Manifest, card: Card) -> Manifest:
         for name, one in manifest.roles.items()
     }
     context = FieldContext(card.setting, {name: one.label for name, one in roles.items()})
-    return structs.replace(manifest, config=manifest.config.only("published", context), roles=roles)
+    config, norms = manifest.config.only("published", context), public_norms(manifest)
+    return structs.replace(manifest, config=config, roles=roles, norms=norms)
+
+
+def public_norms(manifest: Manifest) -> dict[str, Any]:
+    """The norms of a run; of the official one, what it says about each item, such as its key, is only a digest."""
+    if manifest.whose_items != "official" or manifest.config.settings.get("norm"):
+        return manifest.norms
+    return {
+        task: {name: digest(one) if isinstance(one, dict) else one for name, one in norm.items()}
+        for task, norm in manifest.norms.items()
+        if isinstance(norm, dict)
+    }
 
 
 def plan_text(manifest: Manifest) -> str:
