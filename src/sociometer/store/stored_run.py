@@ -5,13 +5,14 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 from html import escape
+from itertools import islice
 from typing import Any, ClassVar
 
 import msgspec
 from msgspec import structs
 
 from sociometer.core.card import Card, MeasureCard
-from sociometer.core.conversation import SUBJECT, Event
+from sociometer.core.conversation import SUBJECT, Event, Exchange, Sampling
 from sociometer.core.errors import FailureKind, SociometerError, StoreError, UsageError, hint
 from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Measure, Summary
@@ -27,6 +28,7 @@ from sociometer.store.runs import RunSearch
 from sociometer.store.store import Store
 
 _MOST_RUNS = 1000
+_FIRST = 100
 _FOR_USERS = {
     "created", "episodes", "failures", "id", "instrument", "manifest", "official", "people", "reference", "rescore",
     "settings", "spent", "status", "stopping", "subject", "summary", "tasks", "transcript", "version", "why_ended",
@@ -296,6 +298,16 @@ class StoredRun:
         """The requests, replies and notes of one item, in order; without `task`, the task that has the item."""
         found = task or next((name for name in self.tasks if any(self.episodes(name, item))), self.tasks[0])
         return self._store.episodes.transcript(self.id, self.task(found).name, item, repeat)
+
+    def sent_sampling(self) -> dict[str, list[Sampling]]:
+        """The sampling parameters as they were sent, by role: all that the first 100 episodes of each task have."""
+        found: dict[str, dict[Sampling, None]] = {}
+        for task in () if self.people else self.tasks:
+            for episode in islice(self.episodes(task, scored=False), _FIRST):
+                for event in self.transcript(episode.item.id, task, episode.repeat):
+                    if isinstance(event, Exchange) and event.reply.sampling is not None:
+                        found.setdefault(event.role, {})[event.reply.sampling] = None
+        return {role: list(kinds) for role, kinds in found.items()}
 
     def stored_vectors(self, drawn: DrawnRequest) -> Vectors:
         """The vectors that the journal has for a request of this run."""
