@@ -265,7 +265,9 @@ def test_the_direct_prompt_is_replicated_in_our_words_and_marked(tmp_path, offic
     found = json.loads(capsys.readouterr().out)
     assert not found["not_played"]
     assert run_command([*words, "--store", str(tmp_path / "runs.db")]) in (0, 1)
-    assert "earns an EQ of 122" in " ".join(capsys.readouterr().out.split()), "a figure within is no proof of reading"
+    said = " ".join(capsys.readouterr().out.split())
+    assert "earns an EQ of 122" in said, "a figure within is no proof of reading"
+    assert "eq 105 112 107 to 117 +7 outside" in said, "all numbers of a row have the printed decimals"
     assert {figure["about"] for figure in found["figures"]} == {"direct, not the authors' wording"}
 
 
