@@ -43,6 +43,7 @@ LEAST_RUN = 6
 """Words; shorter runs occur in any fluent continuation and do not count."""
 LEAST_RUN_CHINESE = 10
 """Characters."""
+_MOST_PAIRS = 150
 
 
 def tokens(text: str) -> tuple[str, ...]:
@@ -339,12 +340,13 @@ def examine(context: CommandContext, options: Settings, recalled: ToRecall) -> R
     """Asks every subject about pairs of public and unseen items, and says whether it knows the public ones by heart."""
     if not context.subjects:
         raise UsageError("contamination needs a subject: give --model MODEL; repeat it for several.")
-    pairs, asked = recalled(context.source(), options.text("unseen"), options.whole("pairs"))
+    most = options.whole("limit") if options["limit"] else _MOST_PAIRS
+    pairs, asked = recalled(context.source(), options.text("unseen"), most)
     if not pairs:
         raise UsageError("no public item has an unseen one of the same ability; give others with --unseen FILE.")
     if options.flag("dry-run"):
         return Result((context.plan_table(TASK, asked),))
-    context.expect(len(context.subjects))
+    context.expect(len(context.subjects), f"{len(pairs)} pairs: {len(asked)} requests to each model")
     tables: list[Table] = []
     findings, notes = [], []
     ids: dict[str, str] = {}
