@@ -281,6 +281,8 @@ def test_the_verdict_on_contamination_is_next_to_the_scores(official_data, tmp_p
     assert run_command(["paper", "tables", "seceu", "--to", "before"]) == 0
     readme = (tmp_path / "before" / "README.md").read_text(encoding="utf-8")
     assert "Not checked for contamination: python/ladder:reply." in readme
+    assert "@article{wang2023seceu, " in readme and "@software{sociometer, " in readme, "what to cite"
+    assert re.search(r"`sociometer export (seceu-\w+) --to \1.sociometer`", readme), "how to check"
     assert run_command(["seceu", "contamination", "--limit", "12", *played]) == 0
     assert run_command(["paper", "tables", "seceu", "--to", "pack"]) == 0
     verdict = "Contamination: cannot tell, because more than half of the replies contain no answer"
