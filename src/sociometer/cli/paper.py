@@ -223,14 +223,6 @@ def _name(printed: Replication) -> str:
     return f"{printed.row} ({printed.about})" if printed.about else printed.row
 
 
-def _options() -> list[click.Parameter]:
-    found = [one for one in run_options() if one.name not in _FIXED]
-    for one in found:
-        if one.name == "data":
-            one.help = "Folder that holds the official files."
-    return found
-
-
 REPLICATE = PlayCommand(
     "replicate",
     callback=_replicate,
@@ -246,7 +238,7 @@ REPLICATE = PlayCommand(
         option("--rows", "List the published rows and their models, and play nothing.", is_flag=True),
         dry_run_option(),
         quiet_option(),
-        *_options(),
+        *(one for one in run_options() if one.name not in _FIXED),
         store_option(),
         *display_options(),
     ],

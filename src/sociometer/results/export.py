@@ -68,11 +68,6 @@ def arrow_table(records: Iterable[dict[str, Any]]) -> Any:
     return require("frame").table({name: [row.get(name) for row in found] for name in columns})
 
 
-def write_table(table: Any, path: Path) -> None:
-    """Write an Arrow table as Parquet."""
-    require("frame", "pyarrow.parquet").write_table(table, path)
-
-
 def export_runs(runs: Sequence[StoredRun], to: Path) -> int:
     """Write the file completely or not at all, and return the number of rows.
 
@@ -121,5 +116,5 @@ def _write_csv(runs: Sequence[StoredRun], path: Path) -> Counter[str]:
 
 def _write_parquet(runs: Sequence[StoredRun], path: Path) -> Counter[str]:
     found = [row for run in runs for row in rows(run)]
-    write_table(arrow_table(found), path)
+    require("frame", "pyarrow.parquet").write_table(arrow_table(found), path)
     return Counter(row["run"] for row in found)

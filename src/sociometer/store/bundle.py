@@ -106,13 +106,11 @@ class _Line(Struct, frozen=True, forbid_unknown_fields=True):
     content: Raw
 
 
-class _End(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+class _End(Struct, frozen=True, forbid_unknown_fields=True):
     """The last line: the number of rows and the root digest."""
 
     rows: int
     root: str
-    signature: str = ""
-    """Written by earlier versions; not read."""
 
 
 class _Head(Struct, frozen=True):

@@ -28,7 +28,6 @@ from sociometer.store.runs import RunSearch
 from sociometer.store.store import Store
 
 _MOST_RUNS = 1000
-_FIRST = 100
 _FOR_USERS = {
     "created", "episodes", "failures", "id", "instrument", "manifest", "official", "people", "reference", "rescore",
     "settings", "spent", "status", "stopping", "subject", "summary", "tasks", "transcript", "version", "why_ended",
@@ -303,7 +302,7 @@ class StoredRun:
         """The sampling parameters as they were sent, by role: all that the first 100 episodes of each task have."""
         found: dict[str, dict[Sampling, None]] = {}
         for task in () if self.people else self.tasks:
-            for episode in islice(self.episodes(task, scored=False), _FIRST):
+            for episode in islice(self.episodes(task, scored=False), 100):
                 for event in self.transcript(episode.item.id, task, episode.repeat):
                     if isinstance(event, Exchange) and event.reply.sampling is not None:
                         found.setdefault(event.role, {})[event.reply.sampling] = None

@@ -29,10 +29,7 @@ def results_table(methods: PromptingMethods, even: MethodResult, norm: Norm | No
 
 
 def items_table(result: MethodResult, norm: Norm | None, shown: int, *, official: bool) -> Table:
-    """Return the items nearest to the standard and farthest from it, with both profiles of feeling.
-
-    Of official items, it has neither the texts nor the key: people publish tables.
-    """
+    """Return the items nearest to the standard and farthest from it; of official ones neither text nor key."""
     ranked = sorted(result.answers, key=lambda answer: answer.distance)
     ends = ranked if len(ranked) <= 2 * shown else ranked[:shown] + ranked[-shown:]
     rows = tuple(_item_row(answer, norm) for answer in ends)
