@@ -83,8 +83,8 @@ def export_bundle(run: StoredRun, to: Path) -> str:
             f"run {run.reference} is {run.state}; finish it first: {run.manifest.config.resume_command(run.reference)}"
         )
     if run.manifest.imported or run.manifest.given_items:
-        source = "was imported" if run.manifest.imported else "has items from a command"
-        raise UsageError(f"run {run.reference} {source}; only runs of the command 'run' can be written as such a file.")
+        source = "was imported" if run.manifest.imported else "is of another command than 'run'"
+        raise UsageError(f"run {run.reference} {source}, so others cannot play it again; write it as .csv or .jsonl.")
     if past := next(filter(None, map(run.past_note, run.tasks)), ""):  # its records cannot be read as they were typed
         raise UsageError(
             f"run {run.reference} can be written as such a file only with the version that made it: {past}"

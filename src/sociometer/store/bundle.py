@@ -232,7 +232,7 @@ def _rows(path: Path, end: list[_End] | None = None) -> Iterator[BundledRow]:
             row = msgspec.json.decode(found.content, type=BundledRow)
             digests.append(hashlib.sha256(found.content).hexdigest())
             if digests[-1] != found.digest:
-                raise Difference(path, f"{_named(row)} was changed: its digest does not match.")
+                raise Difference(path, f"{_named(row)} was changed: its digest does not match. Ask for the original.")
             yield row
     except (BundleError, Difference):
         raise
@@ -274,8 +274,8 @@ def _lines(path: Path) -> Iterator[bytes]:
                     raise _unreadable(path, "its end is missing")
                 yield line
     except (OSError, EOFError, zlib.error) as error:
-        said = "its end is missing" if isinstance(error, EOFError) else getattr(error, "strerror", None) or str(error)
-        raise _unreadable(path, said) from None
+        other = "it is another file" if isinstance(error, gzip.BadGzipFile) else getattr(error, "strerror", None)
+        raise _unreadable(path, "its end is missing" if isinstance(error, EOFError) else other or str(error)) from None
 
 
 def _refuse_foreign(path: Path, content: Raw) -> None:
@@ -287,4 +287,5 @@ def _refuse_foreign(path: Path, content: Raw) -> None:
 
 
 def _unreadable(path: Path, why: str) -> BundleError:
-    return BundleError(f"{path}: is not a whole file of '{hint('export RUN --to', f'FILE{ENDING}')}': {why}.")
+    wrote = f"is not a whole file of '{hint('export RUN --to', f'FILE{ENDING}')}'"
+    return BundleError(f"{path}: {wrote}: {why}. Get it again from whoever wrote it.")
