@@ -274,8 +274,8 @@ def _lines(path: Path) -> Iterator[bytes]:
                     raise _unreadable(path, "its end is missing")
                 yield line
     except (OSError, EOFError, zlib.error) as error:
-        other = "it is another file" if isinstance(error, gzip.BadGzipFile) else getattr(error, "strerror", None)
-        raise _unreadable(path, "its end is missing" if isinstance(error, EOFError) else other or str(error)) from None
+        said = "its end is missing" if isinstance(error, EOFError) else getattr(error, "strerror", None) or str(error)
+        raise _unreadable(path, "it is another file" if said.startswith("Not a gzip") else said) from None
 
 
 def _refuse_foreign(path: Path, content: Raw) -> None:
