@@ -177,8 +177,7 @@ def _bundle(path: Path, display: Display) -> int:
     notes = [*_what_replies_say(done, card_of(config.instrument)), f"plan {run.plan}", f"root {bundle.root}"]
     if config.until is not None and config.until.half_width is None and not done.why_not:
         notes.append("The run stopped early after comparisons with other runs; these are taken from the file.")
-    facts = {"file": path, "run": run.id, "plan": run.plan, "root": bundle.root}
-    data = {**facts, **structs.asdict(done)}
+    data = {"file": path, "run": run.id, "plan": run.plan, "root": bundle.root, **structs.asdict(done)}
     who = f"{run.id} ({config.subject_label} on {config.instrument})"
     display.show([], finding=f"{who}: {finding}", notes=notes, data=data)
     return int(ExitCode.NOT_CHECKED if done.why_not else ExitCode.OK)

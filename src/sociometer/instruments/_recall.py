@@ -347,25 +347,17 @@ def examine(context: CommandContext, options: Settings, recalled: ToRecall) -> R
     if options.flag("dry-run"):
         return Result((context.plan_table(TASK, asked),))
     context.expect(len(context.subjects), f"{len(pairs)} pairs: {len(asked)} requests to each model")
-    tables: list[Table] = []
-    findings, notes = [], []
-    ids: dict[str, str] = {}
-    found: dict[str, bool] = {}
-    for subject in context.subjects:
-        run = context.play(TASK, subject=subject, items=asked)
-        summary, ids[run.subject] = run.summary(TASK), run.id
-        found[run.subject] = bool(summary.series[SERIES]["found"])
-        verdict, *rest = summary.notes
-        findings.append(f"{run.subject}: {verdict}")
-        notes += [f"{run.subject}: {note}" for note in rest]
-        tables += [structs.replace(table, title=f"{table.title}: {run.subject}") for table in summary.tables]
-    first = next(iter(ids.values()))
-    notes += [
-        _matching(pairs),
-        f"The verdict is shown next to this subject's scores. Replies: {hint('show', first, 'ITEM')}",
-    ]
-    data = {"runs": ids, "found": found}
-    return Result(tuple(tables), tuple(notes), data=data, finding="\n".join(findings))
+    runs = [context.play(TASK, subject=subject, items=asked) for subject in context.subjects]
+    told = {run.subject: run.summary(TASK) for run in runs}
+    replies = hint("show", runs[0].id, "ITEM")
+    found = {who: bool(one.series[SERIES]["found"]) for who, one in told.items()}
+    return Result(
+        tuple(structs.replace(one, title=f"{one.title}: {who}") for who, made in told.items() for one in made.tables),
+        (*(f"{who}: {note}" for who, one in told.items() for note in one.notes[1:]), _matching(pairs),
+         f"The verdict is shown next to this subject's scores. Replies: {replies}"),
+        data={"runs": {run.subject: run.id for run in runs}, "found": found},
+        finding="\n".join(f"{who}: {one.notes[0]}" for who, one in told.items()),
+    )  # fmt: skip
 
 
 def _matching(pairs: Sequence[Pair]) -> str:

@@ -385,7 +385,7 @@ def run_json(run: StoredRun) -> dict[str, Any]:
         "stand_ins": run.stand_ins,
         "contamination": contamination_note(run),
         "failures": run.failures(),
-        "sampling": run.sent_sampling(),
+        "sampling": {} if run.people else run.sent_sampling(),
         "items": (whose := run.manifest.whose_items),
         "manifest": structs.replace(run.manifest, official_files=whose == "official", norms=public_norms(run.manifest)),
         "summaries": {task: _summary_json(run, task) for task in run.tasks},

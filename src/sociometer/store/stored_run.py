@@ -21,6 +21,7 @@ from sociometer.core.session import DrawnRequest, Vectors
 from sociometer.core.settings import Settings, without_folders
 from sociometer.core.stopping import StoppingRecord
 from sociometer.core.task import AnyRun, Episode, Failure, Item, RunView, Score, Task, order_of_play
+from sociometer.core.words import grouped
 from sociometer.store.past_tasks import past_measures, with_past_tasks
 from sociometer.store.place import StorePlace
 from sociometer.store.records import Manifest, RunRecord, RunStatus, Spent
@@ -300,13 +301,14 @@ class StoredRun:
 
     def sent_sampling(self) -> dict[str, list[Sampling]]:
         """The sampling parameters as they were sent, by role: all that the first 100 episodes of each task have."""
-        found: dict[str, dict[Sampling, None]] = {}
-        for task in () if self.people else self.tasks:
-            for episode in islice(self.episodes(task, scored=False), 100):
-                for event in self.transcript(episode.item.id, task, episode.repeat):
-                    if isinstance(event, Exchange) and event.reply.sampling is not None:
-                        found.setdefault(event.role, {})[event.reply.sampling] = None
-        return {role: list(kinds) for role, kinds in found.items()}
+        sent = (
+            (event.role, event.reply.sampling)
+            for task in self.tasks
+            for one in islice(self.episodes(task, scored=False), 100)
+            for event in self.transcript(one.item.id, task, one.repeat)
+            if isinstance(event, Exchange) and event.reply.sampling is not None
+        )
+        return grouped(dict.fromkeys(sent))
 
     def stored_vectors(self, drawn: DrawnRequest) -> Vectors:
         """The vectors that the journal has for a request of this run."""
