@@ -388,8 +388,7 @@ def write_runs(runs: Sequence[StoredRun], to: Path) -> dict[str, Any]:
     for run in (run for run in runs if isinstance(run, PeopleRun)):
         raise UsageError(f"'{run.id}' is a study; to write it: {hint('study export', run.id, '--to', 'FOLDER')}")
     if to.suffix == ENDING and len(runs) > 1:
-        first = hint("export", runs[0].reference, "--to", f"{runs[0].reference}{ENDING}")
-        raise UsageError(f"a {ENDING} file has one run, not {len(runs)}; write one file for each: {first}")
+        raise UsageError(f"a {ENDING} file has one run, not {len(runs)}; write one file for each RUN.")
     folder_for(to)
     if to.suffix == ENDING:
         return {"wrote": str(to), "root": export_bundle(runs[0], to)}

@@ -7,22 +7,25 @@ import click
 from sociometer.api import write_runs
 from sociometer.cli.options import json_option, open_stored, runs_argument, store_option, told
 from sociometer.cli.output import option, print_text, tell
-from sociometer.core.errors import hint
+from sociometer.core.errors import UsageError, hint
 from sociometer.instruments import load
 from sociometer.reporting.progress import working
-from sociometer.results.choice import choose_runs, find_run, means_all
+from sociometer.results.choice import choose_runs, means_all
 from sociometer.results.export import COLUMNS
 from sociometer.results.groups import PeopleRun
 from sociometer.store.bundle import ENDING
 from sociometer.store.place import StorePlace
+from sociometer.store.studies import study_books
 
 
 def _export(runs: tuple[str, ...], to: Path, store: StorePlace | None, as_json: bool) -> None:
     with open_stored(store) as engine, working(f"writing {to.name}"):
+        for name in (name for book in study_books(engine.store.path) for name in book.names() if name in runs):
+            raise UsageError(f"'{name}' is a study; to write it: {hint('study export', name, '--to', 'FOLDER')}")
         if means_all(runs):
             found = [one for one in told(choose_runs(engine.store, load)).runs if not isinstance(one, PeopleRun)]
         else:
-            found = [find_run(engine.store, load, run) for run in dict.fromkeys(runs)]
+            found = [engine.stored(run) for run in dict.fromkeys(runs)]
         wrote = write_runs(found, to)
     if "rows" in wrote:
         if to.suffix == ".jsonl" and any(run.manifest.whose_items == "official" for run in found):

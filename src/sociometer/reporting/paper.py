@@ -327,8 +327,7 @@ def write_pack(
     known = PaperInput(runs, models or {})
     if models and not any(map(known.facts, runs)):
         ours = first_of(list(dict.fromkeys(run.name for run in runs if run.name)), MOST_NAMES)
-        theirs = first_of(list(models), MOST_NAMES)
-        raise UsageError(f"the models file has no facts about {ours}, but about {theirs}; write the names of the runs.")
+        raise UsageError(f"the models file has no facts about {ours}, but about {first_of(list(models), MOST_NAMES)}.")
     every = instrument.paper(known)
     parts = [_chosen(part, published) for part in every]
     if not any(part.filled for part in parts):
