@@ -60,7 +60,7 @@ def _check(what: str | None, runs: tuple[str, ...], store: StorePlace | None, di
     if what == "store":
         return _store(runs, store, display)
     if what not in cards() and (Path(what).suffix or Path(what).is_file() or "://" in what):
-        raise UsageError(f"'{what}' is no instrument or {ENDING} file. For a store: {hint('check store --store', what)}")
+        raise UsageError(f"'{what}' is no instrument. To check a store: {hint('check store --store', what)}")
     return _instrument(what, display)
 
 
