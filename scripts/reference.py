@@ -18,6 +18,7 @@ import click
 
 from sociometer.cli.main import sociometer_command
 from sociometer.cli.options import HELP_ALL
+from sociometer.core.card import column
 from sociometer.engine.run_options import OPTIONS, as_python
 from sociometer.instruments import cards
 from sociometer.results.export import COLUMNS as EXPORTED
@@ -149,7 +150,8 @@ def exported() -> str:
         parts.append(f"\n### {card.short_title}\n\n{SCORE_HEAD}")
         for one in (measure for measure in card.measure if measure.value):
             low, high = ("" if end is None else f"{end:g}" for end in (one.low, one.high))
-            row = (f"`{one.task}`", f"`score.{one.value}`", _cell(one.title), one.unit, f"{low} to {high}")
+            scale = f"{low} to {high}" if high else f"{low} or more" if low else "any"
+            row = (f"`{one.task}`", f"`{column('score', one.value)}`", _cell(one.title), one.unit, scale)
             parts.append(f"| {' | '.join(row)} |\n")
     return "".join(parts)
 

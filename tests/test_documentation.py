@@ -196,7 +196,7 @@ def test_the_common_commands_of_the_readme_run(openai_server, tmp_path, monkeypa
         (" RUN", " OLD"),
         ("http://localhost:8000/v1", openai_server.url),
         ("openai/gpt-4o-mini", "baseline/random"),
-        ("seceu contamination", "seceu contamination --pairs 10"),
+        ("seceu contamination", "seceu contamination --limit 10"),
         ("deepseek/deepseek-chat", "baseline/random"),
     ):
         assert name in block

@@ -386,11 +386,11 @@ def export(runs: Runs, path: str | Path, *, store: str | Path | None = None) -> 
 def write_runs(runs: Sequence[StoredRun], to: Path) -> dict[str, Any]:
     """Write runs in the format of the ending of a file; gives the number of rows, or the root of a bundle."""
     if to.suffix not in (endings := (".jsonl", ".csv", ".parquet", ENDING)):
-        raise UsageError(f"'{to}' has none of the endings {', '.join(endings)}.")
+        raise UsageError(f"'{to}' has none of the endings {', '.join(endings)}; the ending decides the format.")
     for run in (run for run in runs if isinstance(run, PeopleRun)):
         raise UsageError(f"'{run.id}' is a study; to write it: {hint('study export', run.id, '--to', 'FOLDER')}")
     if to.suffix == ENDING and len(runs) > 1:
-        raise UsageError(f"a file that ends in {to.suffix} has one run, not {len(runs)}; give one RUN.")
+        raise UsageError(f"a {ENDING} file has one run, not {len(runs)}; write one file for each RUN.")
     folder_for(to)
     if to.suffix == ENDING:
         return {"wrote": str(to), "root": export_bundle(runs[0], to)}

@@ -316,6 +316,19 @@ def test_missing_data_of_a_later_instrument_is_met_before_anything_is_played(cli
     assert json.loads(cli("runs", "--json")[1]) == []
 
 
+def test_show_has_the_sampling_as_it_was_sent(cli, openai_server):
+    openai_server.say = lambda body: "A"
+    options = ("--limit", "2", "--quiet", "-o", "temperature=0.5")
+    assert cli("run", "sesi", "--model", f"vllm/m@{openai_server.url}", *options)[0] == 0
+    (kind,) = json.loads(cli("show", "last", "--json")[1])["sampling"]["subject"]
+    assert kind["temperature"] == 0.5 and {"max_tokens", "seed"} <= kind.keys()
+    body = openai_server.received[0].body
+    assert {name: body[name] for name in kind} == kind
+    assert (
+        json.loads(cli("run", "sesi", "--model", "baseline/random", "--limit", "2", "--json")[1])[0]["sampling"] == {}
+    )
+
+
 def test_what_a_model_says_cannot_move_the_terminal(cli, openai_server):
     openai_server.say = lambda body: "A \x1b]0;owned\x07 \x1b[2J"
     cli("run", "sesi", "--model", f"vllm/m@{openai_server.url}", "--limit", "1", "--quiet")

@@ -248,7 +248,7 @@ def test_without_run_only_official_items_are_taken_and_named(call, tmp_path, off
     for words in ([], ["--official", "--data", str(official_data)]):
         assert run_command(["run", "seceu", "--model", "baseline/even", "--quiet", *words, *store]) == 0
     capsys.readouterr()
-    check = ["seceu", "contamination", "--official", "--data", str(official_data), "--pairs", "1", "--quiet"]
+    check = ["seceu", "contamination", "--official", "--data", str(official_data), "--limit", "1", "--quiet"]
     assert run_command([*check, "--model", "baseline/random", *store]) == 0
     capsys.readouterr()
     assert run_command(["paper", "tables", "seceu", "--to", str(tmp_path / "two"), *store]) == 0
@@ -265,7 +265,9 @@ def test_the_direct_prompt_is_replicated_in_our_words_and_marked(tmp_path, offic
     found = json.loads(capsys.readouterr().out)
     assert not found["not_played"]
     assert run_command([*words, "--store", str(tmp_path / "runs.db")]) in (0, 1)
-    assert "earns an EQ of 122" in " ".join(capsys.readouterr().out.split()), "a figure within is no proof of reading"
+    said = " ".join(capsys.readouterr().out.split())
+    assert "earns an EQ of 122" in said, "a figure within is no proof of reading"
+    assert "eq 105 112 107 to 117 +7 outside" in said, "all numbers of a row have the printed decimals"
     assert {figure["about"] for figure in found["figures"]} == {"direct, not the authors' wording"}
 
 
@@ -279,7 +281,9 @@ def test_the_verdict_on_contamination_is_next_to_the_scores(official_data, tmp_p
     assert run_command(["paper", "tables", "seceu", "--to", "before"]) == 0
     readme = (tmp_path / "before" / "README.md").read_text(encoding="utf-8")
     assert "Not checked for contamination: python/ladder:reply." in readme
-    assert run_command(["seceu", "contamination", "--pairs", "12", *played]) == 0
+    assert "@article{wang2023seceu, " in readme and "@software{sociometer, " in readme, "what to cite"
+    assert re.search(r"`sociometer export (seceu-\w+) --to \1.sociometer`", readme), "how to check"
+    assert run_command(["seceu", "contamination", "--limit", "12", *played]) == 0
     assert run_command(["paper", "tables", "seceu", "--to", "pack"]) == 0
     verdict = "Contamination: cannot tell, because more than half of the replies contain no answer"
     for name in ("table-s1.csv", "table-s1.tex", "claims.csv", "README.md"):

@@ -272,7 +272,7 @@ def test_a_turn_of_a_dialogue_that_was_changed_is_named(sage, tmp_path):
     ("body", "said"),
     [
         (lambda raw: raw[: len(raw) // 2], "its end is missing"),
-        (lambda raw: b"PK\x03\x04 something else", "Not a gzipped file"),
+        (lambda raw: b"PK\x03\x04 something else", "it is another file. Get it again"),
         (lambda raw: gzip.compress(b'{"a": 1}\n'), "another file"),
         (lambda raw: gzip.compress(b"[" * 200_000 + b"\n"), "another file"),
         (lambda raw: gzip.compress(b"0" * (65 << 20)), "larger than"),
@@ -447,3 +447,21 @@ def test_no_item_is_in_the_file(tmp_path):
     text = gzip.decompress((tmp_path / "x.sociometer").read_bytes()).decode()
     assert not [one.item.id for one in played.episodes() if one.item.story[:40] in text]
     assert run_command(["check", str(tmp_path / "x.sociometer")]) == 0
+
+
+def test_neither_official_texts_nor_their_key_are_in_what_people_publish(official_data, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("SOCIOMETER_DATA", str(official_data))
+    played = sm.run("seceu", "baseline/random", official=True, limit=12, store=tmp_path / "s.db")
+    bundle, plan, shown = (tmp_path / name for name in ("x.sociometer", "plan.json", "show.json"))
+    export_bundle(played, bundle)
+    options = ["--official", "--model", "baseline/random", "--limit", "12", "--store", str(tmp_path / "p.db")]
+    assert run_command(["plan", "seceu", *options, "--to", str(plan)]) == 0
+    assert run_command(["show", played.id, "--store", str(tmp_path / "s.db"), "--to", str(shown)]) == 0
+    for text in (gzip.decompress(bundle.read_bytes()).decode(), plan.read_text(), shown.read_text()):
+        assert not [one.item.id for one in played.episodes() if one.item.story[:40] in text]
+        assert "Wang et al. (2023)" in text and "3.56" not in text, "the norm has a name, and no key"
+    note = next(table.note for table in played.summary().tables if table.name == "items")
+    assert "sociometer show RUN SCENARIO" in note
+    capsys.readouterr()
+    assert run_command(["check", str(bundle)]) == 0 and "12 of 12 episodes recomputed" in capsys.readouterr().out
+    assert read_bundle(bundle).run.plan in plan.read_text()

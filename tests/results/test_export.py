@@ -1,11 +1,13 @@
 """What other tools read: every column of an export is described, and gives the numbers of the run again."""
 
 import csv
+import re
 
 import pytest
 
 import sociometer as sm
 from sociometer.cli.main import run_command
+from sociometer.core.card import column
 from sociometer.instruments import cards
 from sociometer.results.export import COLUMNS, rows
 
@@ -18,9 +20,10 @@ def described(name):
 def test_every_column_is_described(name, tmp_path):
     roles = {"simulator": "baseline/random"} if name == "sage" else {}
     run = sm.run(name, model="baseline/random", limit=2, roles=roles, store=tmp_path / "s.db")
-    found = dict.fromkeys(column for row in rows(run) for column in row)
-    assert found and [column for column in found if not described(column)] == []
-    values = {f"score.{measure.value}" for measure in cards()[name].measure if measure.value}
+    found = dict.fromkeys(one for row in rows(run) for one in row)
+    assert found and [one for one in found if not described(one)] == []
+    assert [one for one in found if not re.fullmatch(r"[A-Za-z][\w.]*", one)] == [], "names need no quotes in R"
+    values = {column("score", measure.value) for measure in cards()[name].measure if measure.value}
     assert values & set(found), "'list' names the columns of measures"
 
 

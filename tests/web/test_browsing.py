@@ -15,8 +15,8 @@ SAGE = ("run", "sage", "--model", "baseline/random", "--role", "simulator=baseli
 JUDGED = ("sage", "analyse", "last", "--role", "judge=baseline/random", "--role", "simulator=baseline/random", "--what")
 PLAYED = {
     "seceu": [("run", "seceu", "--limit", "1", *OFFICIAL)],
-    "seceu recall": [("seceu", "contamination", "--pairs", "1", *OFFICIAL)],
-    "sesi recall": [("sesi", "contamination", "--pairs", "1", *OFFICIAL)],
+    "seceu recall": [("seceu", "contamination", "--limit", "1", *OFFICIAL)],
+    "sesi recall": [("sesi", "contamination", "--limit", "1", *OFFICIAL)],
     "sesi errors": [
         ("run", "sesi", "--model", "baseline/first", "--limit", "4"),
         ("sesi", "analyse", "last", "--role", "judge=baseline/random"),

@@ -16,6 +16,7 @@ from sociometer.core.card import Card
 from sociometer.core.errors import ExitCode, SociometerError, UsageError, hint, install
 from sociometer.core.measure import Table
 from sociometer.core.version import __version__
+from sociometer.core.words import counted
 from sociometer.engine.data import data_root
 from sociometer.engine.prices import read_prices, user_file
 from sociometer.engine.replay import Checked, check_file
@@ -49,7 +50,7 @@ class Finding(Struct, frozen=True):
 
 def _check(what: str | None, runs: tuple[str, ...], store: StorePlace | None, display: Display) -> int:
     if runs and what != "store":
-        raise UsageError("only 'check store' takes runs.")
+        raise UsageError(f"only 'check store' takes runs; check one at a time: {hint('check', str(what))}")
     if what is not None and what.endswith(ENDING):
         return _bundle(Path(what), display)
     if what is None:
@@ -57,7 +58,7 @@ def _check(what: str | None, runs: tuple[str, ...], store: StorePlace | None, di
     if what == "store":
         return _store(runs, store, display)
     if what not in cards() and (Path(what).suffix or Path(what).is_file() or "://" in what):
-        raise UsageError(f"'{what}' is not an instrument. To check a store: {hint('check store --store', what)}")
+        raise UsageError(f"'{what}' is no instrument. To check a store: {hint('check store --store', what)}")
     return _instrument(what, display)
 
 
@@ -77,8 +78,7 @@ def _finding(findings: list[Finding]) -> str:
     """Whether everything required is set up, and how many optional parts are not."""
     missing = [one.what for one in findings if one.needed and not one.well]
     optional = sum(not one.needed and not one.well for one in findings)
-    parts = "1 optional part is" if optional == 1 else f"{optional} optional parts are"
-    rest = f" {parts} not set up." if optional else ""
+    rest = f" {counted(optional, 'optional part is', 'optional parts are')} not set up." if optional else ""
     return (f"Required but not working: {', '.join(missing)}." if missing else "Everything required is set up.") + rest
 
 
@@ -88,7 +88,7 @@ def _ground(path: StorePlace) -> Iterator[Finding]:
         if path.exists():
             with Store(path) as store:
                 count = sum(1 for _ in store.runs.all())
-                runs = "1 run" if count == 1 else f"{count} runs"
+                runs = counted(count, "run")
                 if isinstance(path, StoreUrl):
                     kind = f"PostgreSQL {store.reader.execute('SHOW server_version').fetchone()[0]}"
         yield Finding("store", True, f"{path} ({runs}, {kind})", needed=True)
@@ -151,7 +151,7 @@ def _store(runs: tuple[str, ...], store: StorePlace | None, display: Display) ->
     absent = f"Not checked, because the instrument is not installed: {', '.join(left_out)}."
     display.show(
         [table] if found else [],
-        finding=f"{checked} runs checked: {len(found) or 'no'} findings.",
+        finding=f"{counted(checked, 'run')} checked: {counted(len(found), 'finding') if found else 'no findings'}.",
         notes=[*([absent] if left_out else []), *dict.fromkeys(past)],
         data={"findings": found, "runs": checked, "left_out": left_out},
     )
@@ -166,8 +166,7 @@ def _bundle(path: Path, display: Display) -> int:
     notes = [*_what_replies_say(done, card_of(config.instrument)), f"plan {run.plan}", f"root {bundle.root}"]
     if config.until is not None and config.until.half_width is None and not done.why_not:
         notes.append("The run stopped early after comparisons with other runs; these are taken from the file.")
-    facts = {"file": path, "run": run.id, "plan": run.plan, "root": bundle.root}
-    data = {**facts, **structs.asdict(done)}
+    data = {"file": path, "run": run.id, "plan": run.plan, "root": bundle.root, **structs.asdict(done)}
     who = f"{run.id} ({config.subject_label} on {config.instrument})"
     display.show([], finding=f"{who}: {done.finding}", notes=notes, data=data)
     return int(ExitCode.NOT_CHECKED if done.why_not else ExitCode.OK)

@@ -43,7 +43,7 @@ command = click.Command(
         runs_argument(required=True),
         option(
             "--to",
-            f"File to write: .jsonl, .csv or .parquet (one row per episode), {ENDING} (a run that others can check).",
+            f"File to write: .jsonl, .csv or .parquet (one row per episode), {ENDING} (one run, for others to check).",
             type=click.Path(path_type=Path),
             required=True,
         ),

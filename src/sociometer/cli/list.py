@@ -7,18 +7,16 @@ import click
 
 import sociometer.adapters
 from sociometer.cli.output import Display, TableCommand, display_options, print_line
-from sociometer.core.card import Card, TaskCard
+from sociometer.core.card import Card, TaskCard, column
 from sociometer.core.errors import UsageError, hint, install, unknown
 from sociometer.core.lazy import PACKAGES
 from sociometer.core.measure import Cell, Table
-from sociometer.core.version import __version__
 from sociometer.instruments import card_of, cards
 from sociometer.models.files import LOCAL_MODELS, file_of
 from sociometer.models.registry import ModelEntry, describe
 from sociometer.results.measured import measured, reached
 
 LM_EVAL = "lm-eval"
-_OWN = "@software{sociometer, title = {Sociometer}, author = {{The Sociometer authors}}, year = {2026}, version = {"
 _SIZES = ("capable", "small")
 _KINDS = {"whole": "whole number", "flag": "yes or no"}
 
@@ -80,8 +78,7 @@ def show_card(card: Card, display: Display) -> None:
     )
     tables = [table for table in _tables(card) if table.rows]
     limits = [len(table.rows) for table in tables]
-    entries = [card.paper.bibtex(card.name), _OWN + __version__ + "}}"]
-    cite = ["To cite the paper and Sociometer:", *entries]
+    cite = ["To cite the paper and Sociometer:", *card.citations]
     display.show(tables, finding="\n".join(filter(None, said)), limits=limits, notes=cite, data=card)
 
 
@@ -95,7 +92,7 @@ def _tables(card: Card) -> list[Table]:
         ("Tasks", ("task", "what", "played by `run`", "repeats", "also with"),
          [(t.name, t.title, t.default, t.repeats, _ways(t)) for t in card.task]),
         ("Measures", ("measure", "task", "what", "unit", "better", "chance", "best", "in exports"),
-         [(m.name, m.task, m.title, m.unit, m.better, m.chance, m.top, f"score.{m.value}" * bool(m.value))
+         [(m.name, m.task, m.title, m.unit, m.better, m.chance, m.top, column("score", m.value) * bool(m.value))
           for m in card.measure]),
         ("Measured so far", (*measured().columns[1:],),
          [row[1:] for row in measured().rows if row[0] == card.name]),

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import click
-from msgspec import Struct, structs, to_builtins
+from msgspec import structs, to_builtins
 
 from sociometer.api import paper, reproduce
 from sociometer.cli.options import (
@@ -35,7 +35,6 @@ from sociometer.instruments import card_of, cards, load
 from sociometer.reporting.progress import ProgressDisplay, track, working
 from sociometer.results.choice import choose_for_paper
 from sociometer.results.published import (
-    ReplicatedFigure,
     ledger_table,
     missing_files_sentence,
     replicated_figures,
@@ -94,31 +93,10 @@ _ACCESS = {
 }
 
 
-class _Part(Struct, frozen=True):
-    """One run to play for a row."""
-
-    replication: Replication
-    config: RunConfig
-    instead: "_Part | None" = None
-    """What is played if the authors' prompt is not available."""
-
-
-class _PlannedPart(Struct, frozen=True):
-    """A part that can be played."""
-
-    replication: Replication
-    plan: ReadPlan
-
-
-class _Outcome(Struct, frozen=True):
-    """What was found, and what could not be played or measured."""
-
-    found: list[ReplicatedFigure]
-    played: list[PlayedRun]
-    failed: dict[str, list[str]]
-    """The rows that were not played, by reason."""
-    unmeasured: int = 0
-    """How many printed figures the runs give no number for."""
+_Part = list[tuple[Replication, RunConfig]]
+"""One run to play for a row, and what is played instead if the authors' prompt is not available."""
+_Failed = dict[str, list[str]]
+"""The rows that were not played, by reason."""
 
 
 def _replicate(
@@ -141,10 +119,18 @@ def _replicate(
         if dry_run:
             for line in _not_played(failed):
                 print_text(line, err=True)
-            return show_plan(engine, [part.plan for part in able], display)
+            return show_plan(engine, [run for _, run in able], display)
         progress.expect(len(able))
-        outcome = _play(engine, able, failed)
-    return _show(card, plan, outcome, display)
+        played = _play(engine, able, failed)
+    found = [figure for printed, one in played for figure in replicated_figures(one.run, printed)]
+    unmeasured = sum(len(printed.figures) for printed, _ in played) - len(found)
+    data = {"figures": found, "not_played": failed, "not_measured": unmeasured}
+    notes = [*_not_played(failed), *_incomplete([one for _, one in played], unmeasured), *plan.remarks]
+    table = replication_table(card.name, found)
+    display.show([table], finding=replication_sentence(card.name, found), notes=notes, data=data)
+    if (code := exit_code([one for _, one in played])) or failed:
+        return code or int(ExitCode.MACHINERY)
+    return int(ExitCode.GATE_FAILED if any(one.within is False for one in found) else ExitCode.OK)
 
 
 def _parts(card: Card, plan: ReplicationPlan, models: tuple[str, ...], values: dict[str, Any]) -> list[_Part]:
@@ -166,11 +152,10 @@ def _parts(card: Card, plan: ReplicationPlan, models: tuple[str, ...], values: d
                 "roles": (*given, *(f"{role}={who}" for role, who in run.roles.items() if role not in named)),
             }  # fmt: skip
             chosen = {SETTING: PAPER, **run.settings}
-            part = _Part(run, run_config(card, model, {**values, **fixed}, chosen))
+            part = [(run, run_config(card, model, {**values, **fixed}, chosen))]
             if run.otherwise:
                 ours = structs.replace(run, about=f"{run.about}, not the authors' wording")
-                config = run_config(card, model, {**values, **fixed}, {**chosen, **run.otherwise})
-                part = structs.replace(part, instead=_Part(ours, config))
+                part.append((ours, run_config(card, model, {**values, **fixed}, {**chosen, **run.otherwise})))
             parts.append(part)
     if not parts:
         raise UsageError(
@@ -179,85 +164,62 @@ def _parts(card: Card, plan: ReplicationPlan, models: tuple[str, ...], values: d
     return parts
 
 
-def _playable(engine: Engine, parts: list[_Part], dry_run: bool) -> tuple[list[_PlannedPart], dict[str, list[str]]]:
+def _playable(engine: Engine, parts: list[_Part], dry_run: bool) -> tuple[list[tuple[Replication, ReadPlan]], _Failed]:
     """The parts that can be planned, and why others cannot; an error if none can."""
-    able: list[_PlannedPart] = []
+    able: list[tuple[Replication, ReadPlan]] = []
     read: ReadLists = {}
-    failed: dict[str, list[str]] = {}
+    failed: _Failed = {}
     first: DataError | UsageError | None = None
     for part in parts:
-        for one in (part, part.instead):
-            if one is None:
-                break
+        for printed, config in part:
             try:
-                able.append(_PlannedPart(one.replication, engine.plan(one.config, sends=not dry_run, read=read)))
+                able.append((printed, engine.plan(config, sends=not dry_run, read=read)))
                 break
             except (DataError, UsageError) as error:
-                if part.instead in (None, one):
-                    first = first or error
-                    failed.setdefault(str(error), []).append(_name(part))
+                problem = error
+        else:
+            first = first or problem
+            failed.setdefault(str(problem), []).append(_name(part[0][0]))
     if isinstance(first, DataError) and not able:
         raise first
     if not able:
-        rows = hint("paper replicate", parts[0].config.instrument, "--rows")
+        rows = hint("paper replicate", parts[0][0][1].instrument, "--rows")
         said = f"no row can be played here. All rows: {rows}. To play one with your own model: --model ROW=MODEL"
         raise UsageError("\n".join([said, *_not_played(failed)]))
     return able, failed
 
 
-def _play(engine: Engine, parts: list[_PlannedPart], failed: dict[str, list[str]]) -> _Outcome:
-    found: list[ReplicatedFigure] = []
-    all_played: list[PlayedRun] = []
-    printed = 0
-    for part in parts:
+def _play(
+    engine: Engine, parts: list[tuple[Replication, ReadPlan]], failed: _Failed
+) -> list[tuple[Replication, PlayedRun]]:
+    """Play the parts, until one is stopped; adds to `failed`."""
+    done: list[tuple[Replication, PlayedRun]] = []
+    for printed, plan in parts:
         try:
-            played = engine.play_plan(part.plan, continue_unfinished=True)
+            played = engine.play_plan(plan, continue_unfinished=True)
         except MachineryError as error:
-            failed.setdefault(str(error), []).append(_name(part))
+            failed.setdefault(str(error), []).append(_name(printed))
             continue
-        all_played.append(played)
-        printed += len(part.replication.figures)
-        found += replicated_figures(played.run, part.replication)
+        done.append((printed, played))
         if played.ending.status is RunStatus.STOPPED:
-            failed.setdefault(played.ending.reason, []).append(_name(part))
+            failed.setdefault(played.ending.reason, []).append(_name(printed))
         if played.ending.status is RunStatus.STOPPED or exit_code([played]) == ExitCode.INTERRUPTED:
             break
-    return _Outcome(found, all_played, failed, printed - len(found))
+    return done
 
 
-def _show(card: Card, plan: ReplicationPlan, outcome: _Outcome, display: Display) -> int:
-    table = replication_table(card.name, outcome.found)
-    notes = [*_not_played(outcome.failed), *_incomplete(outcome), *plan.remarks]
-    data = {"figures": outcome.found, "not_played": outcome.failed, "not_measured": outcome.unmeasured}
-    display.show([table], finding=replication_sentence(card.name, outcome.found), notes=notes, data=data)
-    if (code := exit_code(outcome.played)) or outcome.failed:
-        return code or int(ExitCode.MACHINERY)
-    return int(ExitCode.GATE_FAILED if any(one.within is False for one in outcome.found) else ExitCode.OK)
-
-
-def _incomplete(outcome: _Outcome) -> list[str]:
-    limits = {played.run.manifest.config.limit for played in outcome.played} - {None}
+def _incomplete(played: list[PlayedRun], unmeasured: int) -> list[str]:
+    limits = {one.run.manifest.config.limit for one in played} - {None}
     said = [f"Only {limit} items were played (--limit); the printed figures are on all." for limit in limits]
-    if outcome.unmeasured:
-        said.append(f"These items do not cover {counted(outcome.unmeasured, 'printed figure')}.")
-    return said
+    return [*said, f"These items do not cover {counted(unmeasured, 'printed figure')}."] if unmeasured else said
 
 
-def _not_played(failed: dict[str, list[str]]) -> list[str]:
+def _not_played(failed: _Failed) -> list[str]:
     return [f"Not played: {'; '.join(names)}. Reason: {why}" for why, names in failed.items()]
 
 
-def _name(part: _Part | _PlannedPart) -> str:
-    about = f" ({part.replication.about})" if part.replication.about else ""
-    return f"{part.replication.row}{about}"
-
-
-def _options() -> list[click.Parameter]:
-    found = [one for one in run_options() if one.name not in _FIXED]
-    for one in found:
-        if one.name == "data":
-            one.help = "Folder that holds the official files."
-    return found
+def _name(printed: Replication) -> str:
+    return f"{printed.row} ({printed.about})" if printed.about else printed.row
 
 
 REPLICATE = PlayCommand(
@@ -275,7 +237,7 @@ REPLICATE = PlayCommand(
         option("--rows", "List the published rows and their models, and play nothing.", is_flag=True),
         dry_run_option(),
         quiet_option(),
-        *_options(),
+        *(one for one in run_options() if one.name not in _FIXED),
         store_option(),
         *display_options(),
     ],

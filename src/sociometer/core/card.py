@@ -12,6 +12,14 @@ from msgspec import Struct, structs
 from sociometer.core.errors import DataError, unknown
 from sociometer.core.language import ENGLISH, languages_in
 from sociometer.core.settings import Setting
+from sociometer.core.version import __version__
+
+_SOFTWARE = "@software{sociometer, title = {Sociometer}, author = {{The Sociometer authors}}, year = {2026},"
+
+
+def column(kind: str, name: str) -> str:
+    """The column of a score or a facet in an export; its name needs no quotes in R."""
+    return f"{kind}.{name.translate(str.maketrans(' -', '__'))}"
 
 
 class Paper(Struct, frozen=True, forbid_unknown_fields=True):
@@ -232,6 +240,11 @@ class Card(Struct, frozen=True, forbid_unknown_fields=True):
     """The version whose random draws (deals, option orders) are used; empty means this one."""
     demo: str = "--limit 1"
     """The options of `run` with which `sociometer demo` plays a small sample; tools/record.py records it."""
+
+    @property
+    def citations(self) -> tuple[str, str]:
+        """The entries of the paper and of Sociometer for BibTeX."""
+        return self.paper.bibtex(self.name), f"{_SOFTWARE} version = {{{__version__}}}}}"
 
     def __repr__(self) -> str:
         return f"<instrument {self.name}: measures {self.about}; tasks: {', '.join(task.name for task in self.task)}>"

@@ -79,7 +79,7 @@ class Run(Protocol):
 class CommandContext(Protocol):
     """One instrument, the user's options, the store, and an engine to play with."""
 
-    expect: Callable[[int], None]  # Tells the progress display how often `play` will be called.
+    expect: Callable[..., None]  # Tells the progress display how often `play` will be called, and what to say before.
     track: Callable[[Sequence[Any], str], Iterator[Any]]
     """Gives items one after another with a progress bar, for long work that plays nothing."""
     people_of_study: Callable[[str], Mapping[str, StudyPerson]]  # The participants of a study, by run.

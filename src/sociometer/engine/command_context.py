@@ -42,7 +42,7 @@ class EngineContext:
         instrument: Instrument,
         config: RunConfig,
         subjects: tuple[str, ...] = (),
-        expect: Callable[[int], None] = lambda runs: None,
+        expect: Callable[..., None] = lambda runs, said="": None,
         track: Callable[[Sequence[Any], str], Iterator[Any]] = lambda items, label: iter(items),
         people_of_study: Callable[[str], Mapping[str, StudyPerson]] = lambda study: {},
     ) -> None:

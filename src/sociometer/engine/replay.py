@@ -40,6 +40,7 @@ from sociometer.store.bundle import (
     digest,
     plan_digest,
     public_manifest,
+    public_norms,
     read_bundle,
     write_bundle,
 )
@@ -94,8 +95,8 @@ def export_bundle(run: StoredRun, to: Path) -> str:
             f"run {run.reference} is {run.state}; finish it first: {run.manifest.config.resume_command(run.reference)}"
         )
     if run.manifest.imported or run.manifest.given_items:
-        source = "was imported" if run.manifest.imported else "has items from a command"
-        raise UsageError(f"run {run.reference} {source}; only runs of the command 'run' can be written as such a file.")
+        source = "was imported" if run.manifest.imported else "is of another command than 'run'"
+        raise UsageError(f"run {run.reference} {source}, so others cannot play it again; write it as .csv or .jsonl.")
     if past := next(filter(None, map(run.past_note, run.tasks)), ""):  # its records cannot be read as they were typed
         raise UsageError(
             f"run {run.reference} can be written as such a file only with the version that made it: {past}"
@@ -363,7 +364,9 @@ class _Replay:
         if then.data_files != now.data_files:
             raise FileMissing("files of the run are missing here, or differ")
         same = [(then.repeats, now.repeats, "repeats"), (then.official_files, now.official_files, "source of items")]
-        same += [] if self.own_files else [(then.norms, now.norms, "norm")]
+        same += [] if self.own_files else [(then.norms, public_norms(now), "norm")]
+        if not then.config.settings.get("norm"):
+            self._manifest = structs.replace(then, norms=now.norms)  # the file has only digests of an official one
         for before, here, what in same:
             if digest(before) != digest(here):
                 raise Difference(self._path, f"the manifest's {what} is not what this version gives.")

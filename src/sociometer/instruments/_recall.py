@@ -43,6 +43,7 @@ LEAST_RUN = 6
 """Words; shorter runs occur in any fluent continuation and do not count."""
 LEAST_RUN_CHINESE = 10
 """Characters."""
+_MOST_PAIRS = 150
 
 
 def tokens(text: str) -> tuple[str, ...]:
@@ -339,31 +340,24 @@ def examine(context: CommandContext, options: Settings, recalled: ToRecall) -> R
     """Asks every subject about pairs of public and unseen items, and says whether it knows the public ones by heart."""
     if not context.subjects:
         raise UsageError("contamination needs a subject: give --model MODEL; repeat it for several.")
-    pairs, asked = recalled(context.source(), options.text("unseen"), options.whole("pairs"))
+    most = options.whole("limit") if options["limit"] else _MOST_PAIRS
+    pairs, asked = recalled(context.source(), options.text("unseen"), most)
     if not pairs:
         raise UsageError("no public item has an unseen one of the same ability; give others with --unseen FILE.")
     if options.flag("dry-run"):
         return Result((context.plan_table(TASK, asked),))
-    context.expect(len(context.subjects))
-    tables: list[Table] = []
-    findings, notes = [], []
-    ids: dict[str, str] = {}
-    found: dict[str, bool] = {}
-    for subject in context.subjects:
-        run = context.play(TASK, subject=subject, items=asked)
-        summary, ids[run.subject] = run.summary(TASK), run.id
-        found[run.subject] = bool(summary.series[SERIES]["found"])
-        verdict, *rest = summary.notes
-        findings.append(f"{run.subject}: {verdict}")
-        notes += [f"{run.subject}: {note}" for note in rest]
-        tables += [structs.replace(table, title=f"{table.title}: {run.subject}") for table in summary.tables]
-    first = next(iter(ids.values()))
-    notes += [
-        _matching(pairs),
-        f"The verdict is shown next to this subject's scores. Replies: {hint('show', first, 'ITEM')}",
-    ]
-    data = {"runs": ids, "found": found}
-    return Result(tuple(tables), tuple(notes), data=data, finding="\n".join(findings))
+    context.expect(len(context.subjects), f"{len(pairs)} pairs: {len(asked)} requests to each model")
+    runs = [context.play(TASK, subject=subject, items=asked) for subject in context.subjects]
+    told = {run.subject: run.summary(TASK) for run in runs}
+    replies = hint("show", runs[0].id, "ITEM")
+    found = {who: bool(one.series[SERIES]["found"]) for who, one in told.items()}
+    return Result(
+        tuple(structs.replace(one, title=f"{one.title}: {who}") for who, made in told.items() for one in made.tables),
+        (*(f"{who}: {note}" for who, one in told.items() for note in one.notes[1:]), _matching(pairs),
+         f"The verdict is shown next to this subject's scores. Replies: {replies}"),
+        data={"runs": {run.subject: run.id for run in runs}, "found": found},
+        finding="\n".join(f"{who}: {one.notes[0]}" for who, one in told.items()),
+    )  # fmt: skip
 
 
 def _matching(pairs: Sequence[Pair]) -> str:

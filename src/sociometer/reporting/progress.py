@@ -59,9 +59,11 @@ class ProgressDisplay:
         self._join()
         self._close()
 
-    def expect(self, runs: int) -> None:
-        """Set the number of runs for the bar of all runs."""
+    def expect(self, runs: int, said: str = "") -> None:
+        """Set the number of runs for the bar of all runs, after a line about them."""
         self._runs = runs
+        if said and not self._quiet:
+            sys.stderr.write(f"{said}\n")
 
     def started(self, run: str, progress: Progress) -> None:
         self._progress = progress

@@ -8,14 +8,15 @@ from typing import Any
 
 import msgspec
 
+from sociometer.core.card import column
 from sociometer.core.lazy import require
 from sociometer.core.sheets import guard, whole_file
 from sociometer.results.groups import PeopleRun
 from sociometer.store.stored_run import StoredRun
 
 COLUMNS = {
-    "run": "text; id of the run", "subject": "text; model or label of the run",
-    "instrument": "text; name of the test", "version": "text; its version that made the run",
+    "run": "text; id of the run", "instrument": "text; name of the test", "version": "text; version of the test",
+    "subject": "text; model or label of the run",
     "task": "text; task of the test", "item": "text; id of the item",
     "cluster": "text; what the item shares with others, such as a story: intervals treat clusters as independent",
     "repeat": "whole number from 0; which play of the item",
@@ -49,8 +50,8 @@ def rows(run: StoredRun, task: str = "") -> Iterator[dict[str, Any]]:
             if early:
                 row["counted"] = item.id in seen
             if score:
-                row.update({f"facet.{name}": value for name, value in score.facets.items()})
-                row.update({f"score.{name}": value for name, value in score.values.items()})
+                row.update({column("facet", name): value for name, value in score.facets.items()})
+                row.update({column("score", name): value for name, value in score.values.items()})
             yield row
 
 
@@ -65,11 +66,6 @@ def arrow_table(records: Iterable[dict[str, Any]]) -> Any:
     found = list(records)
     columns = dict.fromkeys(name for row in found for name in row)
     return require("frame").table({name: [row.get(name) for row in found] for name in columns})
-
-
-def write_table(table: Any, path: Path) -> None:
-    """Write an Arrow table as Parquet."""
-    require("frame", "pyarrow.parquet").write_table(table, path)
 
 
 def export_runs(runs: Sequence[StoredRun], to: Path) -> int:
@@ -120,5 +116,5 @@ def _write_csv(runs: Sequence[StoredRun], path: Path) -> Counter[str]:
 
 def _write_parquet(runs: Sequence[StoredRun], path: Path) -> Counter[str]:
     found = [row for run in runs for row in rows(run)]
-    write_table(arrow_table(found), path)
+    require("frame", "pyarrow.parquet").write_table(arrow_table(found), path)
     return Counter(row["run"] for row in found)

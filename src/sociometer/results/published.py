@@ -174,7 +174,7 @@ def replication_sentence(instrument: str, found: Sequence[ReplicatedFigure]) -> 
 
 
 def replication_table(instrument: str, found: Sequence[ReplicatedFigure]) -> Table:
-    """One line for each printed figure."""
+    """One line for each printed figure; all numbers of a line have the decimals of the printed one."""
     columns = ("row", "where", "measure", "printed", "ours", "95 % interval", "difference", "verdict", "run")
     rows = []
     for one in found:
@@ -186,8 +186,8 @@ def replication_table(instrument: str, found: Sequence[ReplicatedFigure]) -> Tab
                 one.figure.where,
                 one.figure.measure + (f" ({', '.join(one.figure.group.values())})" if one.figure.group else ""),
                 number(one.figure.value, unit, digits),
-                number(one.measure.value, unit, interval=interval),
-                interval_text(interval, unit, too_few="too few items") or None,
+                number(one.measure.value, unit, digits),
+                interval_text(interval, unit, "too few items", digits) or None,
                 None if gap is None else _signed(gap, unit, digits),
                 {True: "within", False: "outside", None: "no interval"}[one.within],
                 one.run,

@@ -31,6 +31,7 @@ from sociometer.statistics.formatting import (
     told_chances,
 )
 from sociometer.statistics.item_values import item_values
+from sociometer.store.bundle import public_norms
 from sociometer.store.records import RunRecord, RunStatus
 from sociometer.store.stored_run import StoredRun
 
@@ -386,8 +387,9 @@ def run_json(run: StoredRun) -> dict[str, Any]:
         "stand_ins": run.stand_ins,
         "contamination": contamination_note(run),
         "failures": run.failures(),
+        "sampling": {} if run.people else run.sent_sampling(),
         "items": (whose := run.manifest.whose_items),
-        "manifest": structs.replace(run.record.manifest, official_files=whose == "official"),
+        "manifest": structs.replace(run.manifest, official_files=whose == "official", norms=public_norms(run.manifest)),
         "summaries": {task: _summary_json(run, task) for task in run.tasks},
     }
 

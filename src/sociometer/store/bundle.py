@@ -10,6 +10,7 @@ import hashlib
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import msgspec
 from msgspec import Raw, Struct, structs
@@ -105,13 +106,11 @@ class _Line(Struct, frozen=True, forbid_unknown_fields=True):
     content: Raw
 
 
-class _End(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+class _End(Struct, frozen=True, forbid_unknown_fields=True):
     """The last line: the number of rows and the root digest."""
 
     rows: int
     root: str
-    signature: str = ""
-    """Written by earlier versions; not read."""
 
 
 class _Head(Struct, frozen=True):
@@ -152,7 +151,19 @@ def public_manifest(manifest: Manifest, card: Card) -> Manifest:
         for name, one in manifest.roles.items()
     }
     context = FieldContext(card.setting, {name: one.label for name, one in roles.items()})
-    return structs.replace(manifest, config=manifest.config.only("published", context), roles=roles)
+    config, norms = manifest.config.only("published", context), public_norms(manifest)
+    return structs.replace(manifest, config=config, roles=roles, norms=norms)
+
+
+def public_norms(manifest: Manifest) -> dict[str, Any]:
+    """The norms of a run; of the official one, what it says about each item, such as its key, is only a digest."""
+    if manifest.whose_items != "official" or manifest.config.settings.get("norm"):
+        return manifest.norms
+    return {
+        task: {name: digest(one) if isinstance(one, dict) else one for name, one in norm.items()}
+        for task, norm in manifest.norms.items()
+        if isinstance(norm, dict)
+    }
 
 
 def plan_text(manifest: Manifest) -> str:
@@ -221,7 +232,7 @@ def _rows(path: Path, end: list[_End] | None = None) -> Iterator[BundledRow]:
             row = msgspec.json.decode(found.content, type=BundledRow)
             digests.append(hashlib.sha256(found.content).hexdigest())
             if digests[-1] != found.digest:
-                raise Difference(path, f"{_named(row)} was changed: its digest does not match.")
+                raise Difference(path, f"{_named(row)} was changed: its digest does not match. Ask for the original.")
             yield row
     except (BundleError, Difference):
         raise
@@ -264,7 +275,7 @@ def _lines(path: Path) -> Iterator[bytes]:
                 yield line
     except (OSError, EOFError, zlib.error) as error:
         said = "its end is missing" if isinstance(error, EOFError) else getattr(error, "strerror", None) or str(error)
-        raise _unreadable(path, said) from None
+        raise _unreadable(path, "it is another file" if said.startswith("Not a gzip") else said) from None
 
 
 def _refuse_foreign(path: Path, content: Raw) -> None:
@@ -276,4 +287,5 @@ def _refuse_foreign(path: Path, content: Raw) -> None:
 
 
 def _unreadable(path: Path, why: str) -> BundleError:
-    return BundleError(f"{path}: is not a whole file of '{hint('export RUN --to', f'FILE{ENDING}')}': {why}.")
+    wrote = f"is not a whole file of '{hint('export RUN --to', f'FILE{ENDING}')}'"
+    return BundleError(f"{path}: {wrote}: {why}. Get it again from whoever wrote it.")

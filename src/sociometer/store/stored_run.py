@@ -5,13 +5,14 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 from html import escape
+from itertools import islice
 from typing import Any, ClassVar
 
 import msgspec
 from msgspec import structs
 
 from sociometer.core.card import Card, MeasureCard
-from sociometer.core.conversation import SUBJECT, Transcript
+from sociometer.core.conversation import SUBJECT, Exchange, Sampling, Transcript
 from sociometer.core.errors import FailureKind, SociometerError, StoreError, UsageError, hint, unknown
 from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Measure, Summary
@@ -20,6 +21,7 @@ from sociometer.core.session import DrawnRequest, Vectors
 from sociometer.core.settings import Settings, without_folders
 from sociometer.core.stopping import StoppingRecord
 from sociometer.core.task import AnyRun, Episode, Failure, Item, RunView, Score, Task, order_of_play
+from sociometer.core.words import grouped
 from sociometer.store.past_tasks import past_measures, with_past_tasks
 from sociometer.store.place import StorePlace
 from sociometer.store.records import Manifest, RunRecord, RunStatus, Spent
@@ -321,6 +323,17 @@ class StoredRun:
         if name in known:
             raise UsageError(f"item '{name}' has no repeat {repeat} in run {self.reference}; they are counted from 0.")
         raise unknown(f"{self.instrument} item", name, known, how)
+
+    def sent_sampling(self) -> dict[str, list[Sampling]]:
+        """The sampling parameters as they were sent, by role: all that the first 100 episodes of each task have."""
+        sent = (
+            (event.role, event.reply.sampling)
+            for task in self.tasks
+            for one in islice(self.episodes(task, scored=False), 100)
+            for event in self.transcript(one.item.id, task, one.repeat)
+            if isinstance(event, Exchange) and event.reply.sampling is not None
+        )
+        return grouped(dict.fromkeys(sent))
 
     def stored_vectors(self, drawn: DrawnRequest) -> Vectors:
         """The vectors that the journal has for a request of this run."""

@@ -62,7 +62,7 @@ def examine(cli, *words):
 )
 def test_a_subject_that_has_memorised_the_official_items_is_detected(cli, openai_server, public, instrument, words):
     openai_server.say = Subject(public[instrument])
-    found, table, said = examine(cli, instrument.partition("-")[0], "--official", "--pairs", "16", *words)
+    found, table, said = examine(cli, instrument.partition("-")[0], "--official", "--limit", "16", *words)
     assert found
     assert table["second half, word for word"][2:4] == ["100 %", "0 %"]
     assert table["order of the options"][2] == "100 %"
@@ -71,7 +71,7 @@ def test_a_subject_that_has_memorised_the_official_items_is_detected(cli, openai
 
 def test_a_fluent_subject_that_always_gives_the_same_order_is_not_detected(cli, openai_server, public):
     openai_server.say = Subject([])
-    found, table, said = examine(cli, "sesi", "--official", "--pairs", "40")
+    found, table, said = examine(cli, "sesi", "--official", "--limit", "40")
     assert not found
     assert table["second half, word for word"][2:4] == ["0 %", "0 %"]
     assert "no sign" in said["finding"] and "would have been found" in said["finding"]
@@ -79,30 +79,30 @@ def test_a_fluent_subject_that_always_gives_the_same_order_is_not_detected(cli, 
 
 def test_a_third_of_the_items_known_by_heart_is_enough(cli, openai_server, public):
     openai_server.say = Subject(public["sesi"], share=0.33)
-    assert examine(cli, "sesi", "--official", "--pairs", "36")[0]
+    assert examine(cli, "sesi", "--official", "--limit", "36")[0]
 
 
 def test_remembered_orders_alone_are_enough(cli, openai_server, public):
     openai_server.say = Subject(public["sesi"], completes=False)
-    found, table, _ = examine(cli, "sesi", "--official", "--pairs", "16")
+    found, table, _ = examine(cli, "sesi", "--official", "--limit", "16")
     assert found and table["second half, word for word"][2] == "0 %"
 
 
 def test_a_subject_that_knows_both_kinds_of_items_is_not_told_apart(cli, openai_server, public):
     ours = [(one.situation, one.options) for one in bundled()]
     openai_server.say = Subject([*public["sesi"], *ours])
-    assert not examine(cli, "sesi", "--official", "--pairs", "12")[0], "the docs name this limit"
+    assert not examine(cli, "sesi", "--official", "--limit", "12")[0], "the docs name this limit"
 
 
 def test_a_subject_that_says_nothing_leaves_the_question_open(cli, openai_server, public):
     openai_server.say = lambda body: ""
-    found, _, said = examine(cli, "sesi", "--official", "--pairs", "12")
+    found, _, said = examine(cli, "sesi", "--official", "--limit", "12")
     assert not found and "cannot tell" in said["finding"]
 
 
 def test_a_subject_that_refuses_everything_leaves_the_question_open(cli, openai_server, public):
     openai_server.say = lambda body: "I would rather not say."
-    found, _, said = examine(cli, "seceu", "--official", "--pairs", "12")
+    found, _, said = examine(cli, "seceu", "--official", "--limit", "12")
     assert not found and "cannot tell" in said["finding"] and "no sign" not in said["finding"]
     assert any("Second half, word for word: 24 of 24 replies contain no answer" in note for note in said["notes"])
     assert not any("count in the score" in note for note in said["notes"]), "there is no score"
@@ -110,14 +110,14 @@ def test_a_subject_that_refuses_everything_leaves_the_question_open(cli, openai_
 
 def test_few_pairs_are_called_pairs_and_nothing_is_explained_that_is_not_shown(cli, openai_server, public):
     openai_server.say = Subject([])
-    _, table, said = examine(cli, "seceu", "--official", "--pairs", "8")
+    _, table, said = examine(cli, "seceu", "--official", "--limit", "8")
     assert table["order of the options"][5] == "too few pairs"
     assert not said["tables"][0].get("note")
 
 
 def test_the_lengths_of_pairs_are_not_called_matched(cli, openai_server, public):
     openai_server.say = Subject([])
-    said = examine(cli, "sesi", "--official", "--pairs", "12")[2]
+    said = examine(cli, "sesi", "--official", "--limit", "12")[2]
     note = next(note for note in said["notes"] if note.startswith("12 pairs"))
     assert "matched by" not in note and "nearest in length" in note and "shown whole" in note
 
@@ -129,7 +129,7 @@ def test_the_verdict_appears_next_to_the_scores_on_the_same_items_only(cli, open
         for words in (("--official",), ())
     )
     assert "Contamination" not in cli("show", official, model=False)[1]
-    examine(cli, "sesi", "--official", "--pairs", "12")
+    examine(cli, "sesi", "--official", "--limit", "12")
     assert "recalls public items better" in cli("show", official, model=False)[1]
     assert "recalls public items better" in json.loads(cli("show", official, "--json", model=False)[1])["contamination"]
     assert "Contamination" not in cli("show", bundled, model=False)[1], "these are other items"
@@ -142,7 +142,7 @@ def test_the_verdict_appears_next_to_the_scores_on_the_same_items_only(cli, open
 
 
 def test_a_dry_run_sends_nothing_and_counts_four_calls_a_pair(cli, openai_server, public):
-    code, out, err = cli("sesi", "contamination", "--official", "--pairs", "20", "--dry-run", "--json")
+    code, out, err = cli("sesi", "contamination", "--official", "--limit", "20", "--dry-run", "--json")
     assert code == 0, err
     assert json.loads(out)["tables"][0]["rows"][0][3:5] == [80, 80]
     assert not openai_server.received
@@ -150,9 +150,11 @@ def test_a_dry_run_sends_nothing_and_counts_four_calls_a_pair(cli, openai_server
 
 def test_a_capped_check_goes_on_when_it_is_repeated_and_pays_for_nothing_twice(cli, openai_server, public):
     openai_server.say = Subject([])
-    words = ("sesi", "contamination", "--official", "--pairs", "12")
-    code, _, err = cli(*words, "--max-requests", "30")
+    words = ("sesi", "contamination", "--official", "--limit", "12")
+    loud = ("--model", f"vllm/m@{openai_server.url}", "--max-requests", "30")
+    code, _, err = cli(*words, *loud, model=False)
     assert code == 3 and "repeat the command" in err
+    assert err.startswith("12 pairs: 48 requests to each model"), "before the first is sent"
     first = openai_server.served
     assert cli(*words)[0] == 0
     assert openai_server.served - first == 48 - 30

@@ -7,7 +7,7 @@ def test_the_worst_and_best_items_show_both_profiles(rehearse):
     summary = rehearse("baseline/random").summarise("feelings")
     table = next(table for table in summary.tables if table.name == "items")
     assert len(table.rows) == 10
-    distances = [row[2] for row in table.rows]
+    distances = [row[1] for row in table.rows]
     assert distances == sorted(distances)
     assert "(" in table.rows[0][4]
 

@@ -78,7 +78,8 @@ def summarise(run: RunView[Scenario, Allocated]) -> Summary:
         measures += [measure for result in methods.results for measure in method_measures(methods.view, result, norm)]
     tables = [results_table(methods, even, norm)] if even is not None else []
     if methods.headline is not None:
-        tables += [items_table(methods.headline, norm, SHOWN_ITEMS), repairs_table(Counter(methods.headline.readings))]
+        tables.append(items_table(methods.headline, norm, SHOWN_ITEMS, official=run.official))
+        tables.append(repairs_table(Counter(methods.headline.readings)))
         if norm is not None and norm.deviations and (card := run.card.primary_of(run.task)) is not None:
             played = item_values(methods.headline_view, card.value).items()
             tables.append(surprises({name.partition("@")[0]: one for name, one in played}, norm.items, card))

@@ -3,6 +3,8 @@
 from collections import Counter
 from pathlib import Path
 
+from msgspec import structs
+
 from sociometer.core.measure import Cell, Interval, Table
 from sociometer.instruments._tables import Tables
 from sociometer.instruments.seceu.method_result import SILENT, UNREAD, Answered, MethodResult, unread_result
@@ -26,14 +28,16 @@ def results_table(methods: PromptingMethods, even: MethodResult, norm: Norm | No
     )
 
 
-def items_table(result: MethodResult, norm: Norm | None, shown: int) -> Table:
-    """Return the items nearest to the standard and farthest from it, with both profiles of feeling."""
+def items_table(result: MethodResult, norm: Norm | None, shown: int, *, official: bool) -> Table:
+    """Return the items nearest to the standard and farthest from it; of official ones neither text nor key."""
     ranked = sorted(result.answers, key=lambda answer: answer.distance)
     ends = ranked if len(ranked) <= 2 * shown else ranked[:shown] + ranked[-shown:]
     rows = tuple(_item_row(answer, norm) for answer in ends)
     whose = "people" if norm is not None else "key"
-    columns = ("scenario", "story", "distance", "people's distance", f"feelings: given ({whose})")
-    return Table("items", f"Best and worst stories ({result.method})", columns, rows)
+    columns = ("scenario", "distance", "people's distance", "story", f"feelings: given ({whose})")
+    table = Table("items", f"Best and worst stories ({result.method})", columns, rows)
+    note = "The official texts are left out; to read one: sociometer show RUN SCENARIO"
+    return structs.replace(table.only(range(3)), note=note) if official else table
 
 
 def repairs_table(readings: Counter[str]) -> Table:
@@ -74,7 +78,7 @@ def _item_row(answer: Answered, norm: Norm | None) -> tuple[Cell, ...]:
         f"{option} {given:.1f} ({standard:.1f})"
         for option, given, standard in zip(answer.options, answer.points, answer.standard, strict=True)
     )
-    return (answer.scenario, answer.story, round(answer.distance, 2), people, profile)
+    return (answer.scenario, round(answer.distance, 2), people, answer.story, profile)
 
 
 def _nulls(result: MethodResult) -> str:
