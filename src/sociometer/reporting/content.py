@@ -1,12 +1,12 @@
 """The content of a report, collected from stored runs and their instruments; the page only arranges it."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 
 from msgspec import Struct, structs
 
 from sociometer.core.card import Card
-from sociometer.core.conversation import SUBJECT
+from sociometer.core.conversation import SUBJECT, Exchange, Sampling
 from sociometer.core.errors import UsageError, hint
 from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Figure
@@ -24,6 +24,7 @@ from sociometer.results.profile import ProfileLine, profile_lines
 from sociometer.results.runs import CorrectedTask, corrected_tasks
 from sociometer.results.summaries import ADVICE
 from sociometer.results.verdicts import Comparison, Terms
+from sociometer.results.wording import overall_sentence
 from sociometer.statistics.chart_theme import with_subjects
 from sociometer.statistics.formatting import other_stand_ins
 from sociometer.store.stored_run import StoredRun
@@ -191,13 +192,30 @@ def gather(
 
 
 def how_asked(run: StoredRun) -> str:
-    """The revision of the model of a run, and the sampling that its user chose; empty if no model was asked."""
+    """The revision of the model of a run, and its sampling as sent or as chosen; empty if no model was asked."""
     if run.people or SUBJECT not in run.manifest.roles or is_baseline(run.subject) or run.manifest.imported:
         return ""
-    given = structs.asdict(run.manifest.config.sampling).items()
-    chosen = [f"{name.replace('_', ' ')} {value}" for name, value in given if value not in (None, (), False)]
-    sampling = ", ".join(chosen) + (", the rest " if chosen else "") + "as the instrument sets it"
-    return f"Model revision: {run.revision or 'not given'}. Sampling: {sampling}."
+    sent = list(dict.fromkeys(said for task in run.tasks if (said := _sampling_sent(run, task))))
+    chosen = _in_words(run.manifest.config.sampling)
+    unknown = f"{chosen}, the rest as the instrument sets it".removeprefix(", the rest ")
+    sampling = f"Sampling as sent: {'; '.join(sent)}" if sent else f"Sampling: {unknown}"
+    return f"Model revision: {run.revision or 'not given'}. {sampling}."
+
+
+def _sampling_sent(run: StoredRun, task: str) -> str:
+    """The sampling that was sent with the first reply of the subject on a task; empty if its replies have none."""
+    place = min(run.finished(task), default=None)
+    events = run.transcript(place[0], task, place[1]) if place else ()
+    replies = (one.reply for one in events if isinstance(one, Exchange) and one.role == SUBJECT)
+    return next((_in_words(reply.sampling) or "the server's defaults" for reply in replies if reply.sampling), "")
+
+
+def _in_words(sampling: Sampling) -> str:
+    """The parameters that are set: “temperature 0.0, max tokens 1000”."""
+    given = structs.asdict(sampling).items()
+    # A temperature of 0 is a choice, and equal to False.
+    known = ((name, value) for name, value in given if not (value is None or value is False or value == ()))
+    return ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in known)
 
 
 def days_in_words(moments: Iterable[str]) -> str:
@@ -266,9 +284,18 @@ def _comparisons(candidates: Sequence[AnyRun], terms: Terms | None) -> tuple[Com
     first_first = sorted(candidates, key=lambda candidate: order.index(names[id(candidate)]))
     found = compare(first_first, terms) if len(set(tasks)) < len(tasks) else ()
     sets = item_sets(candidates)
-    named = {(one.card.name, one.task, one.subject): sets[one.run, one.task] for one in candidates}
-    pairs = [dict.fromkeys(named[one.instrument, one.task, who] for who in (one.first, one.second)) for one in found]
+    known = {(one.card.name, one.task, one.subject): one for one in candidates}
     return tuple(
-        structs.replace(one, task_title=f"{one.task_title}, {' and '.join(pair)}".removesuffix(", "))
-        for one, pair in zip(found, pairs, strict=True)
+        _shown(one, [known[one.instrument, one.task, who] for who in (one.first, one.second)], sets) for one in found
     )
+
+
+def _shown(comparison: Comparison, sides: Sequence[AnyRun], sets: Mapping[tuple[str, str], str]) -> Comparison:
+    """A comparison with its item sets; none, as in a ranking, if a stand-in took part."""
+    items = " and ".join(dict.fromkeys(sets[side.run, side.task] for side in sides))
+    made = structs.replace(comparison, task_title=f"{comparison.task_title}, {items}".removesuffix(", "))
+    used = dict.fromkeys(name for side in sides for name in other_stand_ins(side.stand_ins))
+    if not used:
+        return made
+    made = structs.replace(made, measures=(), notes=(), refused=f"played with a stand-in, {', '.join(used)}")
+    return structs.replace(made, sentence=overall_sentence(made))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from msgspec import structs
 
 from sociometer.core.measure import Cell, Table
-from sociometer.core.words import grouped, sentence
+from sociometer.core.words import grouped, listed, sentence
 from sociometer.results.comparison import compare
 from sociometer.results.measured import room_sentences
 from sociometer.results.runs import candidates
@@ -34,6 +34,8 @@ def verdict_sentences(compared: Sequence[Comparison]) -> str:
     ended = [row for one in compared for row in one.primary_rows if row.verdict.startswith("both")]
     room = room_sentences(row.ends[0] for row in ended)
     if len(compared) <= _SENTENCES:
+        families = [str(one) for one in sorted({row.family for one in compared for row in one.primary_rows} - {1})]
+        room += [f"Intervals are adjusted for {listed(families)} comparisons."] if families else []
         each = [
             (f"{one.instrument}/{one.task}: " if len(tasks) > 1 else "") + overall_sentence(one) for one in compared
         ]
