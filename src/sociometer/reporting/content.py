@@ -1,6 +1,6 @@
 """The content of a report, collected from stored runs and their instruments; the page only arranges it."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import date
 
 from msgspec import Struct, structs
@@ -24,7 +24,6 @@ from sociometer.results.profile import ProfileLine, profile_lines
 from sociometer.results.runs import CorrectedTask, corrected_tasks
 from sociometer.results.summaries import ADVICE
 from sociometer.results.verdicts import Comparison, Terms
-from sociometer.results.wording import overall_sentence
 from sociometer.statistics.chart_theme import with_subjects
 from sociometer.statistics.formatting import other_stand_ins
 from sociometer.store.stored_run import StoredRun
@@ -159,7 +158,11 @@ def gather(
             results.append(structs.replace(view, summary=structs.replace(view.summary, notes=notes)))
             room -= len(episodes)
             headline = run.definition.task(task).headline(kept if room >= 0 else view)
-            compared.append(structs.replace(headline, corrected=by_people.measures))
+            used = ", ".join(other_stand_ins(view.stand_ins))
+            failed = (
+                f"played with a stand-in, {used}" if used else headline.failed
+            )  # a score, but no verdict and no rank
+            compared.append(structs.replace(headline, corrected=by_people.measures, failed=failed))
             some = 0 if evidence is None and run.id in studies else each  # what people wrote is shown only if asked for
             shown += evidence_of(run, task, view.subject, episodes, each=some, shown_kinds=kinds)
     subjects = tuple(dict.fromkeys(result.subject for result in results))
@@ -192,30 +195,22 @@ def gather(
 
 
 def how_asked(run: StoredRun) -> str:
-    """The revision of the model of a run, and its sampling as sent or as chosen; empty if no model was asked."""
+    """The revision of the model of a run, and its sampling as sent; empty if no model was asked."""
     if run.people or SUBJECT not in run.manifest.roles or is_baseline(run.subject) or run.manifest.imported:
         return ""
-    sent = list(dict.fromkeys(said for task in run.tasks if (said := _sampling_sent(run, task))))
-    chosen = _in_words(run.manifest.config.sampling)
-    unknown = f"{chosen}, the rest as the instrument sets it".removeprefix(", the rest ")
-    sampling = f"Sampling as sent: {'; '.join(sent)}" if sent else f"Sampling: {unknown}"
-    return f"Model revision: {run.revision or 'not given'}. {sampling}."
+    sent = "; ".join(dict.fromkeys(filter(None, (_sampling_sent(run, task) for task in run.tasks))))
+    return f"Model revision: {run.revision or 'not given'}. Sampling as sent: {sent or 'unknown'}."
 
 
 def _sampling_sent(run: StoredRun, task: str) -> str:
-    """The sampling that was sent with the first reply of the subject on a task; empty if its replies have none."""
+    """The sampling that was sent for the first reply of the subject on a task; empty if it is unknown."""
     place = min(run.finished(task), default=None)
     events = run.transcript(place[0], task, place[1]) if place else ()
     replies = (one.reply for one in events if isinstance(one, Exchange) and one.role == SUBJECT)
-    return next((_in_words(reply.sampling) or "the server's defaults" for reply in replies if reply.sampling), "")
-
-
-def _in_words(sampling: Sampling) -> str:
-    """The parameters that are set: “temperature 0.0, max tokens 1000”."""
-    given = structs.asdict(sampling).items()
-    # A temperature of 0 is a choice, and equal to False.
-    known = ((name, value) for name, value in given if not (value is None or value is False or value == ()))
-    return ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in known)
+    sampling = next((reply.sampling for reply in replies if reply.sampling), Sampling())
+    # A temperature of 0 was chosen, though it is equal to False.
+    given = ((name, value) for name, value in structs.asdict(sampling).items() if value is not False)
+    return ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in given if value is not None and value != ())
 
 
 def days_in_words(moments: Iterable[str]) -> str:
@@ -284,18 +279,9 @@ def _comparisons(candidates: Sequence[AnyRun], terms: Terms | None) -> tuple[Com
     first_first = sorted(candidates, key=lambda candidate: order.index(names[id(candidate)]))
     found = compare(first_first, terms) if len(set(tasks)) < len(tasks) else ()
     sets = item_sets(candidates)
-    known = {(one.card.name, one.task, one.subject): one for one in candidates}
+    named = {(one.card.name, one.task, one.subject): sets[one.run, one.task] for one in candidates}
+    pairs = [dict.fromkeys(named[one.instrument, one.task, who] for who in (one.first, one.second)) for one in found]
     return tuple(
-        _shown(one, [known[one.instrument, one.task, who] for who in (one.first, one.second)], sets) for one in found
+        structs.replace(one, task_title=f"{one.task_title}, {' and '.join(pair)}".removesuffix(", "))
+        for one, pair in zip(found, pairs, strict=True)
     )
-
-
-def _shown(comparison: Comparison, sides: Sequence[AnyRun], sets: Mapping[tuple[str, str], str]) -> Comparison:
-    """A comparison with its item sets; none, as in a ranking, if a stand-in took part."""
-    items = " and ".join(dict.fromkeys(sets[side.run, side.task] for side in sides))
-    made = structs.replace(comparison, task_title=f"{comparison.task_title}, {items}".removesuffix(", "))
-    used = dict.fromkeys(name for side in sides for name in other_stand_ins(side.stand_ins))
-    if not used:
-        return made
-    made = structs.replace(made, measures=(), notes=(), refused=f"played with a stand-in, {', '.join(used)}")
-    return structs.replace(made, sentence=overall_sentence(made))

@@ -61,7 +61,7 @@ def render(content: ReportContent, *, made: str, version: str, top: int = TOP, l
     """The whole page; `made` is the date as text, and `top` the number of subjects that are not folded."""
     library, script, style = _library(), _source("report.js"), _source("report.css")
     charts = {
-        f"{chapter.card.name}/{figure.name}": contained(figure.chart)
+        f"{chapter.card.name}/{figure.name}": contained({**figure.chart, "title": None})
         for chapter in content.chapters
         for figure in chapter.figures
         if figure.chart is not None

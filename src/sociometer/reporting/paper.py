@@ -190,10 +190,8 @@ _BOUNDS = (("low", "high"), ("y_low", "y_high"))
 
 def marked(chart: Spec, title: str, remarks: Sequence[str]) -> Spec:
     """The chart with this title, and below it in small letters what it says above itself, and the remarks."""
-    own = chart.get("title") or {}
-    said = [own.get("text"), own.get("subtitle")] if isinstance(own, dict) else [own]
-    below = [line for one in said for line in _remark_lines(one)]
-    below += [line for remark in remarks for line in wrap(remark, LETTERS)]
+    own = (chart.get("title") or {}).get("text", [])
+    below = [*own, *(line for remark in remarks for line in wrap(remark, LETTERS))]
     look = {"anchor": "start", "fontSize": 12, "subtitleFontSize": 10, "subtitlePadding": 4, "offset": 14}
     return {**chart, "title": {**look, "text": wrap(title, LETTERS), "subtitle": below}}
 
@@ -210,10 +208,6 @@ def without_intervals(chart: Spec) -> str:
             return ""
         return f"Shown without an interval: {first_of(bare, MOST_NAMES)}."
     return "No intervals are shown."
-
-
-def _remark_lines(text: object) -> list[str]:
-    return [] if not text else [str(text)] if isinstance(text, str) else [str(line) for line in text]  # type: ignore[attr-defined]
 
 
 def _values(chart: Spec) -> Iterator[dict[str, Any]]:
@@ -257,7 +251,8 @@ def pack_text(
     """The whole text."""
     entries = {entry.id: entry for entry in given}
     notes = [*_notes(runs), *_unchecked(card, runs)]
-    known = {"card": card, "given": entries, "runs": runs, "parts": parts, "claims": CLAIMS}
+    own = [part for part in parts if part.label != CLAIMS]
+    known = {"card": card, "given": entries, "runs": runs, "parts": parts, "own": own}
     return _template("pack.md").render(**known, version=version, notes=notes)
 
 

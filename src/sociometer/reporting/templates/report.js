@@ -19,7 +19,7 @@
     return { ...theme, legend, axis: { ...theme.axis, labelLimit: 195 } };
   }
 
-  /* A chart as its place allows: columns of names keep a readable width and scroll, and a title breaks its lines anew. */
+  /* A chart as its place allows: columns of names keep a readable width and scroll. */
   function fitted(specification, place) {
     const chart = structuredClone(specification);
     const columns = chart.encoding?.x?.scale?.domain;
@@ -29,17 +29,7 @@
       chart.width = columns.length * COLUMN;
       delete chart.autosize;
     }
-    if (Array.isArray(chart.title?.text)) chart.title.text = broken(chart.title.text.join(" "), place.clientWidth / 6.2);
     return chart;
-  }
-
-  function broken(text, letters) {
-    const lines = [""];
-    for (const word of text.split(" ")) {
-      if (lines.at(-1) && lines.at(-1).length + word.length >= letters) lines.push(word);
-      else lines[lines.length - 1] += (lines.at(-1) ? " " : "") + word;
-    }
-    return lines;
   }
 
   async function draw(place, specification) {
@@ -67,18 +57,15 @@
   document.addEventListener("toggle", drawSoon, true);
   drawSoon();
 
-  function themeChanged() {
-    for (const place of places()) if (place.dataset.drawn) draw(place, specifications.get(place));
-  }
   document.getElementById("theme").addEventListener("click", () => {
     root.dataset.theme = mode() === "dark" ? "light" : "dark";
-    themeChanged();
+    drawAll();
   });
-  dark.addEventListener("change", themeChanged);
+  dark.addEventListener("change", drawAll);
   let chosen = root.dataset.theme;
   window.addEventListener("afterprint", () => {
     if (chosen) root.dataset.theme = chosen; else delete root.dataset.theme;
-    themeChanged();
+    drawAll();
   });
   /* Paper shows what is open on the screen. */
   window.addEventListener("beforeprint", () => {
@@ -207,8 +194,8 @@
     if (episode.unreadable) facts.push(`${episode.unreadable} unreadable`);
     const head = element("header", "", element("h3", "", episode.item), element("p", "about", facts.join(" · ")));
     if (episode.failure) head.append(element("p", "failure", episode.failure));
-    const drawnBeside = episode.beside ? [beside(episode.beside)] : [];
-    reader.replaceChildren(head, ...drawnBeside, element("div", "lines", ...episode.lines.map(utterance)));
+    const aside = episode.beside ? beside(episode.beside) : "";
+    reader.replaceChildren(head, aside, element("div", "lines", ...episode.lines.map(utterance)));
     reader.scrollTop = 0;
   }
 
