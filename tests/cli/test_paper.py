@@ -54,6 +54,10 @@ def test_every_instrument_fills_its_paper_and_says_what_is_missing(call, tmp_pat
     assert all(part["files"] or part["missing"] for part in parts)
     readme = (tmp_path / "pack" / "README.md").read_text(encoding="utf-8")
     assert all(f"## {part['label']}" in readme for part in parts)
+    of_paper = [part for part in parts if part["label"] != "Claims"]
+    counted = f"{sum(bool(part['files']) for part in of_paper)} of"
+    assert found["finding"] == f"{counted} {len(of_paper)} tables and figures of the paper were written."
+    assert f"filled {counted} its {len(of_paper)} tables and figures" in readme
     for path in (tmp_path / "pack").glob("*.svg"):
         ElementTree.parse(path)
         assert path.with_suffix(".pdf").read_bytes().startswith(b"%PDF-")

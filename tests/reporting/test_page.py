@@ -117,10 +117,14 @@ def test_a_page_of_very_many_rows_leaves_out_groups_of_items_and_says_so(content
 
 
 def test_two_subjects_are_compared_with_a_verdict(tmp_path):
-    two = gather(given()[:2], evidence=0)
+    two = gather(_two_given(), evidence=0)
     assert two.comparisons[0].second == "better" and two.rankings == ()
-    out = write_report(given()[:2], tmp_path / "two.html", made="now", version="9.9")
+    out = write_report(_two_given(), tmp_path / "two.html", made="now", version="9.9")
     assert "better is better than plain: " in out.read_text(encoding="utf-8")
+
+
+def _two_given():
+    return [changed(run, stand_ins=()) for run in given()[:2]]
 
 
 def _measured(subjects, **values):
@@ -131,6 +135,13 @@ def _measured(subjects, **values):
         run.stand_ins = ()
         runs.append(run)
     return runs
+
+
+def _on(instrument, subjects, **values):
+    """The same runs of another instrument."""
+    card = structs.replace(CARD, name=instrument)
+    definition = Instrument(FOLDER, TASKS, card=card)
+    return [changed(run, definition=definition, id=f"{instrument}{run.id}") for run in _measured(subjects, **values)]
 
 
 def test_three_subjects_or_more_are_ranked_together_and_not_in_pairs_with_the_first():
@@ -602,7 +613,7 @@ def test_the_front_says_when_it_was_measured_and_the_foot_when_the_page_was_made
 
 def test_the_numbers_behind_a_comparison_are_all_on_the_page(tmp_path):
     terms = Terms(margin=10)
-    out = write_report(given()[:2], tmp_path / "page.html", made="now", version="9.9", terms=terms)
+    out = write_report(_two_given(), tmp_path / "page.html", made="now", version="9.9", terms=terms)
     text = out.read_text(encoding="utf-8")
     section = text[text.index(' id="compare">') : text.index('<section id="evidence"')]
     assert section.index("better minus plain") < section.index("<details>"), "the differences are not folded"
@@ -611,7 +622,7 @@ def test_the_numbers_behind_a_comparison_are_all_on_the_page(tmp_path):
     assert "ability: empathy" in section
     assert re.search(r">\d+ points<.*>\[\d+, \d+\]<", section), "points and brackets, as in the sentence"
     assert "A verdict follows from the interval next to it" in section
-    (comparison,) = gather(given()[:2], terms=terms, evidence=0).comparisons
+    (comparison,) = gather(_two_given(), terms=terms, evidence=0).comparisons
     table = comparison_table(comparison)
     cells = dict(zip(table.columns, table.rows[0], strict=True))
     assert cells["same within"] == "10 points: not shown"
@@ -629,9 +640,39 @@ def test_two_subjects_keep_their_order_and_their_differences_are_drawn_around_ze
     (strip,) = strips(content.profile, content.subjects, [chapter.card for chapter in content.chapters])
     assert [dot.subject for dot in strip.dots] == ["a", "b"], "the better one is not moved to the front"
     (strip,) = difference_strips(content.comparisons[0], content.subjects)
-    assert strip.measure == "b minus a" and (strip.low_text, strip.high_text) == ("−70 points", "70 points")
+    assert strip.measure == "b minus a" and (strip.low_text, strip.high_text) == ("← a better", "b better →")
     assert [mark.at for mark in strip.marks] == [50] and 50 < strip.dots[0].low < strip.dots[0].at < 100
     assert strip.dots[0].range_text.endswith("], better")
+    row = structs.replace(content.comparisons[0].measures[0], better="lower")
+    (other,) = difference_strips(structs.replace(content.comparisons[0], measures=(row,)), content.subjects)
+    (dot,) = other.dots
+    assert dot.subject == "Accuracy; lower is better" and 0 < dot.low < dot.at < dot.high < 50, "its side is a's"
+
+
+def test_the_verdict_on_two_subjects_is_on_the_page_once(tmp_path):
+    out = tmp_path / "two.html"
+    runs = _measured("ab", b=[1.0] * 40)
+    write_report(runs, out, made="now", version="9.9", evidence=0)
+    assert out.read_text(encoding="utf-8").count("b is better than a: ") == 1
+    write_report([*runs, *_on("calm", "ab")], out, made="now", version="9.9", evidence=0)
+    text = out.read_text(encoding="utf-8")
+    assert text.count("b is better than a: ") == 1 and text.count("could detect a difference") == 1
+
+
+def test_two_subjects_with_a_stand_in_get_no_verdict_as_more_get_no_rank():
+    content = gather([changed(run, stand_ins=("judge: tact/rules",)) for run in _measured("ab")], evidence=0)
+    (one,) = content.comparisons
+    assert one.refused.endswith("no number to compare: played with a stand-in, judge: tact/rules") and not one.measures
+    assert any("played with a stand-in, judge: tact/rules" in text for text in findings_of(content))
+    (strip,) = strips(content.profile, content.subjects, [chapter.card for chapter in content.chapters])
+    assert {dot.caveat for dot in strip.dots} == {"stand-in"}, "the scores are shown, and marked"
+
+
+def test_subjects_that_the_items_cannot_tell_apart_are_marked_alike_in_a_ranking(tmp_path):
+    out, many = tmp_path / "page.html", [f"t{place}" for place in range(5)]
+    every = [run for name in many for run in _on(name, ["a", "baseline/oracle", "b"], b=[0.0] * 40)]
+    write_report(every, out, made="now", version="9.9", evidence=0)
+    assert out.read_text(encoding="utf-8").count('<td class="leading">1 to 2</td>') == 2 * len(many)
 
 
 def test_a_comparison_of_too_few_items_has_no_p():
@@ -852,11 +893,17 @@ def test_the_method_has_revision_sampling_intervals_and_what_to_cite(tmp_path, m
     words = ["run", "sesi", "--model", "python/picker:reply", "--limit", "20", "-o", "temperature=0.5"]
     assert run_command([*words, "--max-requests", "2", *store]) != 0
     run_command(["report", "all", "--to", str(page), *store])
-    assert "20 items that most runs have; it ended early: --max-requests 2 is reached." in page.read_text("utf-8")
+    assert (
+        "20 items that most runs have; it ended early: --max-requests 2 is reached; &#39;sociometer report "
+        in page.read_text("utf-8")
+    )
     run_command([*words, "--name", "whole", *store])
     run_command(["report", "all", "--to", str(page), *store])
     text = page.read_text(encoding="utf-8").partition('id="method"')[2].partition("</section>")[0]
     assert text.count("Model revision: ") == 1, "a baseline has none"
-    assert "Sampling: temperature 0.5, the rest as the instrument sets it." in text
+    assert "Sampling as sent: temperature 0.5, top p 1.0, max tokens 1000, seed 42." in text
+    run_command(["run", "sesi", "--model", "python/picker:reply", "--limit", "20", "--name", "usual", *store])
+    run_command(["report", "usual", "--to", str(page), *store])
+    assert "Sampling as sent: temperature 0.0, top p 1.0, max tokens 1000, seed 42." in page.read_text("utf-8")
     assert "Wilson on the effective sample size" in text and "docs/reference/numbers.md" in text
     assert "To cite: The Sociometer authors, Sociometer " in text and "arxiv.org/abs/2403.06591" in text

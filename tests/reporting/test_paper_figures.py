@@ -34,7 +34,7 @@ def test_the_remarks_are_in_the_svg_and_in_the_pdf():
     assert drawn(figure, "pdf").startswith(b"%PDF-")
 
 
-def test_a_title_of_the_chart_stays_above_the_remarks():
+def test_a_picture_has_its_title_and_below_it_the_words_of_the_chart_and_the_remarks():
     spec = {**chart(Dot("all", 0.5, 0.4, 0.6)), "title": {"text": ["Grey curve: estimated."], "fontSize": 12}}
     svg = drawn(Figure("x", "Accuracy", chart=marked(spec, "Accuracy", ["a remark"])), "svg").decode()
-    assert svg.index("Grey curve: estimated.") < svg.index("a remark")
+    assert svg.index("Accuracy") < svg.index("Grey curve: estimated.") < svg.index("a remark")

@@ -73,6 +73,7 @@ def test_an_interval_of_first_minus_second_has_the_opposite_bounds():
         (0.15, "share", Interval(0.0667, 0.2534), "15 % [7, 25]"),
         (0.6321, "share", Interval(0.6102, 0.6529), "63.2 % [61.0, 65.3]"),
         (112.157, "points", Interval(104.2, 119.9), "112 [104, 120]"),
+        (112.157, "points", Interval(107.17, 116.95), "112 [107, 117]"),
         (112.157, "points", Interval(110.42, 113.51), "112.2 [110.4, 113.5]"),
         (-0.0312, "number", Interval(-0.0481, -0.0102), "−0.031 [−0.048, −0.010]"),
         (0.25, "share", None, "25 %"),

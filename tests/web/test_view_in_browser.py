@@ -22,7 +22,7 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
-def opened(browser, served, tokens):
+def shown_page(browser, served, tokens):
     browser.get_log("browser")
     browser.get_log("performance")
     browser.delete_all_cookies()
@@ -43,89 +43,95 @@ def pages(stored):
     return made
 
 
-def test_the_link_opens_the_list_and_ends_with_no_token_in_the_address(opened, served):
-    assert opened.current_url == f"{served.url}/"
-    cookie = opened.get_cookies()[0]
+def test_the_link_opens_the_list_and_ends_with_no_token_in_the_address(shown_page, served):
+    assert shown_page.current_url == f"{served.url}/"
+    cookie = shown_page.get_cookies()[0]
     assert cookie["httpOnly"] and cookie["sameSite"] == "Strict"
-    assert opened.execute_script("return document.cookie") == ""
+    assert shown_page.execute_script("return document.cookie") == ""
 
 
 @pytest.mark.parametrize("width", [390, 1300])
 @pytest.mark.parametrize("mode", ["light", "dark"])
-def test_every_page_fits_and_prints_no_error(opened, served, stored, width, mode):
-    look(opened, width, mode)
+def test_every_page_fits_and_prints_no_error(shown_page, served, stored, width, mode):
+    look(shown_page, width, mode)
     for path in pages(stored):
-        opened.get(served.url + path)
-        assert opened.execute_script("return document.documentElement.scrollWidth") <= width, path
-        dark = opened.execute_script("return getComputedStyle(document.body).backgroundColor") == "rgb(20, 24, 28)"
+        shown_page.get(served.url + path)
+        assert shown_page.execute_script("return document.documentElement.scrollWidth") <= width, path
+        dark = shown_page.execute_script("return getComputedStyle(document.body).backgroundColor") == "rgb(20, 24, 28)"
         assert dark == (mode == "dark")
-        WebDriverWait(opened, 30).until(
+        WebDriverWait(shown_page, 30).until(
             lambda b: b.execute_script(
                 "return [...document.images].filter((i) => i.getBoundingClientRect().top < innerHeight)"
                 ".every((image) => image.complete && image.naturalWidth > 0)"
             )
         )
-    assert [entry for entry in opened.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")] == []
+    assert [entry for entry in shown_page.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")] == []
     hosts = set()
-    for entry in opened.get_log("performance"):
+    for entry in shown_page.get_log("performance"):
         message = json.loads(entry["message"])["message"]
         if message["method"] == "Network.requestWillBeSent":
             hosts.add(urlsplit(message["params"]["request"]["url"]).netloc)
     assert hosts <= {urlsplit(served.url).netloc, ""}
 
 
-def test_a_hostile_subject_runs_nothing(opened, served, stored):
+def test_a_hostile_subject_runs_nothing(shown_page, served, stored):
     run = next(run for run in sm.runs(store=stored) if run.subject == HOSTILE)
     item = next(run.episodes()).item.id
     for path in ("/", f"/run/{run.id}/", f"/run/{run.id}/item?item={item}"):
-        opened.get(served.url + path)
-        assert opened.execute_script("return window.hacked") is None
-        assert opened.find_elements(By.CSS_SELECTOR, "main img[src=x], main script, main iframe") == []
-    said = opened.find_element(By.CSS_SELECTOR, ".reply .text")
-    assert opened.execute_script("return arguments[0].textContent", said) == HOSTILE
+        shown_page.get(served.url + path)
+        assert shown_page.execute_script("return window.hacked") is None
+        assert shown_page.find_elements(By.CSS_SELECTOR, "main img[src=x], main script, main iframe") == []
+    said = shown_page.find_element(By.CSS_SELECTOR, ".reply .text")
+    assert shown_page.execute_script("return arguments[0].textContent", said) == HOSTILE
 
 
-def test_runs_are_chosen_with_the_keyboard_and_shown_side_by_side(opened, stored):
-    boxes = [box for box in opened.find_elements(By.NAME, "run") if box.get_attribute("value").startswith("sesi")]
+def test_runs_are_chosen_with_the_keyboard_and_shown_side_by_side(shown_page, stored):
+    every, compare = (
+        shown_page.find_elements(By.NAME, "run"),
+        shown_page.find_element(By.CSS_SELECTOR, ".chosen button"),
+    )
+    boxes = [box for box in every if box.get_attribute("value").startswith("sesi")]
+    assert not compare.is_enabled() and all(box.is_enabled() for box in every)
     for box in boxes[-2:]:
         box.send_keys(" ")
-    opened.find_element(By.CSS_SELECTOR, "form[action$='side-by-side'] button").send_keys("\n")
-    WebDriverWait(opened, 30).until(lambda b: b.find_elements(By.CSS_SELECTOR, ".sentence"))
-    assert "side-by-side?run=" in opened.current_url
-    opened.find_element(By.CSS_SELECTOR, "a[href*='/side-by-side/item?']").click()
-    WebDriverWait(opened, 30).until(lambda b: len(b.find_elements(By.CSS_SELECTOR, ".columns section")) == 2)
+    assert [box for box in every if box.is_enabled()] == boxes, "only runs of one instrument can be compared"
+    compare.send_keys("\n")
+    WebDriverWait(shown_page, 30).until(lambda b: b.find_elements(By.CSS_SELECTOR, ".sentence"))
+    assert "side-by-side?run=" in shown_page.current_url
+    shown_page.find_element(By.CSS_SELECTOR, "a[href*='/side-by-side/item?']").click()
+    WebDriverWait(shown_page, 30).until(lambda b: len(b.find_elements(By.CSS_SELECTOR, ".columns section")) == 2)
 
 
-def test_a_click_on_a_column_sorts_the_runs_and_a_reload_keeps_the_order(opened, stored):
+def test_a_click_on_a_column_sorts_the_runs_and_a_reload_keeps_the_order(shown_page, stored):
     def shown():
-        return [row.get_attribute("data-run") for row in opened.find_elements(By.CSS_SELECTOR, "tr[data-run]")]
+        return [row.get_attribute("data-run") for row in shown_page.find_elements(By.CSS_SELECTOR, "tr[data-run]")]
 
     newest = shown()
-    opened.find_element(By.CSS_SELECTOR, "th[data-sort=score] button").click()
+    shown_page.find_element(By.CSS_SELECTOR, "th[data-sort=score] button").click()
     sesi = [run for run in shown() if run.startswith("sesi")]
     best = next(run.id for run in sm.runs(store=stored) if run.instrument == "sesi" and "oracle" in run.subject)
     assert sesi[0] == best and sorted(shown()) == sorted(newest)
-    opened.refresh()
+    shown_page.refresh()
     assert [run for run in shown() if run.startswith("sesi")] == sesi
-    opened.find_element(By.CSS_SELECTOR, "th[data-sort=time] button").click()
+    shown_page.find_element(By.CSS_SELECTOR, "th[data-sort=time] button").click()
     assert shown() == newest
 
 
-def test_every_control_has_a_name_and_every_page_a_heading_and_a_language(opened, served, stored):
+def test_every_control_has_a_name_and_every_page_a_heading_and_a_language(shown_page, served, stored):
     for path in pages(stored):
-        opened.get(served.url + path)
-        nameless = opened.execute_script(
+        shown_page.get(served.url + path)
+        nameless = shown_page.execute_script(
             "return [...document.querySelectorAll('input:not([type=hidden]), select, textarea, button, a, img')]"
             ".filter((e) => !(e.labels?.length || e.getAttribute('aria-label') || e.textContent.trim() || e.alt"
             " || e.querySelector('img')?.alt))"
             ".map((e) => e.outerHTML)"
         )
         assert nameless == []
-        assert opened.execute_script("return document.documentElement.lang") == "en"
-        assert len(opened.find_elements(By.TAG_NAME, "h1")) == 1
+        assert shown_page.execute_script("return document.documentElement.lang") == "en"
+        assert len(shown_page.find_elements(By.TAG_NAME, "h1")) == 1
 
 
-def test_pages_that_are_open_while_a_run_plays_show_what_comes(opened, served, stored, openai_server):
+def test_pages_that_are_open_while_a_run_plays_show_what_comes(shown_page, served, stored, openai_server):
     from servers.faults import slow
 
     openai_server.fault_of = lambda number: slow(0.6)
@@ -133,13 +139,13 @@ def test_pages_that_are_open_while_a_run_plays_show_what_comes(opened, served, s
     command += ["--name", "live", "--quiet", "--store", str(stored)]
     process = subprocess.Popen([sys.executable, "-m", "sociometer.cli.main", *command], stdout=subprocess.DEVNULL)
     try:
-        wait = WebDriverWait(opened, 60, ignored_exceptions=[StaleElementReferenceException])
+        wait = WebDriverWait(shown_page, 60, ignored_exceptions=[StaleElementReferenceException])
         wait.until(lambda b: b.find_elements(By.CSS_SELECTOR, "[data-status=playing]"))
-        row = opened.find_element(By.CSS_SELECTOR, "[data-status=playing]").get_attribute("data-run")
-        opened.get(f"{served.url}/run/{row}/")
-        before = len(opened.find_elements(By.CSS_SELECTOR, "a[href*='/item?']"))
+        row = shown_page.find_element(By.CSS_SELECTOR, "[data-status=playing]").get_attribute("data-run")
+        shown_page.get(f"{served.url}/run/{row}/")
+        before = len(shown_page.find_elements(By.CSS_SELECTOR, "a[href*='/item?']"))
         wait.until(lambda b: len(b.find_elements(By.CSS_SELECTOR, "a[href*='/item?']")) > before)
-        opened.get(f"{served.url}/")
+        shown_page.get(f"{served.url}/")
         process.wait()
         wait.until(lambda b: b.find_elements(By.CSS_SELECTOR, f"[data-run={row}][data-status=finished] .score .under"))
     finally:

@@ -260,8 +260,8 @@ def _paper(
         chosen = told(choose_for_paper(engine.store, load, name, runs))
         with working("writing tables and figures"):
             pack = paper(chosen, folder, models=models, published=published)
-    missing = [part.label for part in pack.parts if not part.files]
-    said = f"{len(pack.parts) - len(missing)} of {len(pack.parts)} tables and figures of the paper were written."
+    missing = [part.label for part in pack.of_paper if not part.files]
+    said = f"{len(pack.of_paper) - len(missing)} of {len(pack.of_paper)} tables and figures of the paper were written."
     notes = [f"Not written: {', '.join(missing)}. README.md in the folder says why."] if missing else []
     wrote = pack.files if display.as_json else (f"{folder} ({len(pack.files)} files)",)
     result = Result((pack.table(),), tuple(notes), wrote=wrote, finding=said, data={"parts": list(pack.parts)})

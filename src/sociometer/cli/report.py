@@ -18,7 +18,7 @@ from sociometer.reporting.content import gather
 from sociometer.reporting.page import TOP
 from sociometer.reporting.plot import WIDTH, find_figure, write_figure
 from sociometer.reporting.progress import working
-from sociometer.results.choice import choose_runs, without_short
+from sociometer.results.choice import choose_runs, means_all, without_short
 from sociometer.results.verdicts import Terms
 from sociometer.store.place import StorePlace
 from sociometer.store.stored_run import StoredRun
@@ -46,7 +46,7 @@ def _report(
         found = told(choose_runs(engine.store, load, runs)).runs
         if figure:
             return _figure(found, figure, to, width, display)
-        chosen, left = without_short(found)
+        chosen, left = without_short(found) if means_all(runs) else (found, [])
         with working("writing the page"):
             path = report(chosen, out, evidence=evidence, margin=terms.margin, level=level, top=top, left_out=left)
     shown = [run for run in chosen if evidence != 0 and (evidence or not run.people)]

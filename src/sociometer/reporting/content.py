@@ -6,7 +6,7 @@ from datetime import date
 from msgspec import Struct, structs
 
 from sociometer.core.card import Card
-from sociometer.core.conversation import SUBJECT
+from sociometer.core.conversation import SUBJECT, Exchange, Sampling
 from sociometer.core.errors import UsageError, hint
 from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Figure
@@ -158,7 +158,11 @@ def gather(
             results.append(structs.replace(view, summary=structs.replace(view.summary, notes=notes)))
             room -= len(episodes)
             headline = run.definition.task(task).headline(kept if room >= 0 else view)
-            compared.append(structs.replace(headline, corrected=by_people.measures))
+            used = ", ".join(other_stand_ins(view.stand_ins))
+            failed = (
+                f"played with a stand-in, {used}" if used else headline.failed
+            )  # a score, but no verdict and no rank
+            compared.append(structs.replace(headline, corrected=by_people.measures, failed=failed))
             some = 0 if evidence is None and run.id in studies else each  # what people wrote is shown only if asked for
             shown += evidence_of(run, task, view.subject, episodes, each=some, shown_kinds=kinds)
     subjects = tuple(dict.fromkeys(result.subject for result in results))
@@ -191,13 +195,22 @@ def gather(
 
 
 def how_asked(run: StoredRun) -> str:
-    """The revision of the model of a run, and the sampling that its user chose; empty if no model was asked."""
+    """The revision of the model of a run, and its sampling as sent; empty if no model was asked."""
     if run.people or SUBJECT not in run.manifest.roles or is_baseline(run.subject) or run.manifest.imported:
         return ""
-    given = structs.asdict(run.manifest.config.sampling).items()
-    chosen = [f"{name.replace('_', ' ')} {value}" for name, value in given if value not in (None, (), False)]
-    sampling = ", ".join(chosen) + (", the rest " if chosen else "") + "as the instrument sets it"
-    return f"Model revision: {run.revision or 'not given'}. Sampling: {sampling}."
+    sent = "; ".join(dict.fromkeys(filter(None, (_sampling_sent(run, task) for task in run.tasks))))
+    return f"Model revision: {run.revision or 'not given'}. Sampling as sent: {sent or 'unknown'}."
+
+
+def _sampling_sent(run: StoredRun, task: str) -> str:
+    """The sampling that was sent for the first reply of the subject on a task; empty if it is unknown."""
+    place = min(run.finished(task), default=None)
+    events = run.transcript(place[0], task, place[1]) if place else ()
+    replies = (one.reply for one in events if isinstance(one, Exchange) and one.role == SUBJECT)
+    sampling = next((reply.sampling for reply in replies if reply.sampling), Sampling())
+    # A temperature of 0 was chosen, though it is equal to False.
+    given = ((name, value) for name, value in structs.asdict(sampling).items() if value is not False)
+    return ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in given if value is not None and value != ())
 
 
 def days_in_words(moments: Iterable[str]) -> str:

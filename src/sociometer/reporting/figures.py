@@ -224,23 +224,25 @@ def strips(
 
 
 def difference_strips(comparison: Comparison, subjects: Sequence[str]) -> tuple[Strip, ...]:
-    """The differences of two subjects on the measures overall, around zero: a strip for each unit."""
-    found = []
-    for unit, rows in grouped((row.unit, row) for row in comparison.measures if not row.group).items():
+    """The differences of two subjects on the measures overall: a strip for each unit, the better side of each right."""
+    found: list[Strip] = []
+    first, second = comparison.first, comparison.second
+    overall = (((row.unit, row.better == "neither"), row) for row in comparison.measures if not row.group)
+    for (unit, neither), rows in grouped(overall).items():
         most = max(abs(end) for row in rows for end in (row.value, row.low, row.high) if end is not None) or 1.0
-        step = 10.0 ** math.floor(math.log10(most))
-        most = step * math.ceil(1.01 * most / step)
         dots = []
         for row in rows:
+            sign, ends = (-1, (row.high, row.low)) if row.better == "lower" else (1, (row.low, row.high))
             at, low, high = (
-                None if end is None else round(50 + 50 * end / most, 2) for end in (row.value, row.low, row.high)
+                None if end is None else round(50 + sign * 49 * end / most, 2) for end in (row.value, *ends)
             )
             size = signed_amount(row.value, unit, interval=row.paired.interval)
             around = f"{bracketed_interval(row.paired.interval, unit)}, {row.verdict}"
-            dots.append(StripDot(row.title, subjects.index(comparison.second), at, low, high, size, around))
-        left, right = (signed_amount(end, unit) for end in (-most, most))
-        title, zero = f"{comparison.second} minus {comparison.first}", StripMark("difference", 50, "0")
-        found.append(Strip(comparison.instrument, "", title, left, right, "neither", tuple(dots), (zero,)))
+            name = row.title + "; lower is better" * (sign < 0)
+            dots.append(StripDot(name, subjects.index(second), at, low, high, size, around))
+        title, word = "" if found else f"{second} minus {first}", "higher" if neither else "better"
+        sides, zero = (f"← {first} {word}", f"{second} {word} →"), StripMark("difference", 50, "0")
+        found.append(Strip(comparison.instrument, "", title, *sides, "neither", tuple(dots), (zero,)))
     return tuple(found)
 
 

@@ -86,7 +86,8 @@ def headlines_of(content: ReportContent) -> dict[str, str]:
             found[chapter.card.name] = f"A rehearsal: a stand-in ({name}) plays the {role}, so nothing is measured."
         elif chapter.sample or len(content.main.chapters) > 1:
             said = findings_of(own)
-            found[chapter.card.name] = said[all(map(is_baseline, own.subjects)) and len(said) > 1]
+            first = int(all(map(is_baseline, own.subjects)) and len(said) > 1)
+            found[chapter.card.name] = " ".join(said if len(own.comparisons) == 1 else said[first : first + 1])
     return found
 
 
@@ -184,8 +185,7 @@ def _two_subjects(comparisons: Sequence[Comparison], profile: Sequence[ProfileLi
     found = [
         f"compared with {first}, {second} is {listed(parts)} of {total}"
         if parts
-        else f"no task{' with room' * any(row.verdict.startswith('both') for row in rows)} shows a difference between"
-        f" {second} and {first}"
+        else f"no task shows a difference between {second} and {first}"
     ]
     doubtful = sum(bool(row.with_failed) for row in rows)
     if doubtful:

@@ -33,7 +33,7 @@ from sociometer.results.export import of_people
 from sociometer.results.leaderboard import Standing
 from sociometer.results.summaries import measure_rows
 from sociometer.results.verdicts import Terms
-from sociometer.results.wording import FAMILIES, VERDICT, observed_columns, tested_columns
+from sociometer.results.wording import FAMILIES, VERDICT, group_verdicts, observed_columns, tested_columns
 from sociometer.statistics.chart_theme import CATEGORIES, contained, shape_of, theme
 from sociometer.statistics.formatting import estimate, number
 from sociometer.store.stored_run import StoredRun
@@ -61,7 +61,7 @@ def render(content: ReportContent, *, made: str, version: str, top: int = TOP, l
     """The whole page; `made` is the date as text, and `top` the number of subjects that are not folded."""
     library, script, style = _library(), _source("report.js"), _source("report.css")
     charts = {
-        f"{chapter.card.name}/{figure.name}": contained(figure.chart)
+        f"{chapter.card.name}/{figure.name}": contained({**figure.chart, "title": None})
         for chapter in content.chapters
         for figure in chapter.figures
         if figure.chart is not None
@@ -107,6 +107,7 @@ def render(content: ReportContent, *, made: str, version: str, top: int = TOP, l
             own_items=own_items,
             verdict=VERDICT,
             families=FAMILIES,
+            group_verdicts=group_verdicts,
             interval_methods=interval_methods,
             colours=CATEGORIES,
             shape_of=shape_of,

@@ -189,12 +189,11 @@ _BOUNDS = (("low", "high"), ("y_low", "y_high"))
 
 
 def marked(chart: Spec, title: str, remarks: Sequence[str]) -> Spec:
-    """The chart with its own title, or else the given one, and the remarks in small letters below it."""
-    own = chart.get("title")
-    head: dict[str, Any] = dict(own) if isinstance(own, dict) else {"text": own or wrap(title, LETTERS)}
-    below = [*_remark_lines(head.get("subtitle")), *(part for remark in remarks for part in wrap(remark, LETTERS))]
+    """The chart with this title, and below it in small letters what it says above itself, and the remarks."""
+    own = (chart.get("title") or {}).get("text", [])
+    below = [*own, *(line for remark in remarks for line in wrap(remark, LETTERS))]
     look = {"anchor": "start", "fontSize": 12, "subtitleFontSize": 10, "subtitlePadding": 4, "offset": 14}
-    return {**chart, "title": {**look, **head, "anchor": "start", "subtitle": below}}
+    return {**chart, "title": {**look, "text": wrap(title, LETTERS), "subtitle": below}}
 
 
 def without_intervals(chart: Spec) -> str:
@@ -209,10 +208,6 @@ def without_intervals(chart: Spec) -> str:
             return ""
         return f"Shown without an interval: {first_of(bare, MOST_NAMES)}."
     return "No intervals are shown."
-
-
-def _remark_lines(text: object) -> list[str]:
-    return [] if not text else [str(text)] if isinstance(text, str) else [str(line) for line in text]  # type: ignore[attr-defined]
 
 
 def _values(chart: Spec) -> Iterator[dict[str, Any]]:
@@ -256,7 +251,9 @@ def pack_text(
     """The whole text."""
     entries = {entry.id: entry for entry in given}
     notes = [*_notes(runs), *_unchecked(card, runs)]
-    return _template("pack.md").render(card=card, given=entries, runs=runs, parts=parts, version=version, notes=notes)
+    own = [part for part in parts if part.label != CLAIMS]
+    known = {"card": card, "given": entries, "runs": runs, "parts": parts, "own": own}
+    return _template("pack.md").render(**known, version=version, notes=notes)
 
 
 def _notes(runs: Sequence[AnyRun]) -> list[str]:
@@ -283,6 +280,7 @@ WIDTH = 560
 MOST_NAMES = 4
 """The number of subjects that a remark in a figure names."""
 _PLAIN_NAME = re.compile(r"[\w.-]+")
+CLAIMS = "Claims"
 
 
 class PaperPack(Shown, frozen=True):
@@ -292,6 +290,11 @@ class PaperPack(Shown, frozen=True):
     folder: str
     parts: tuple[WrittenPart, ...]
     files: tuple[str, ...]
+
+    @property
+    def of_paper(self) -> list[WrittenPart]:
+        """Its tables and figures of the paper; the list of claims is ours."""
+        return [part for part in self.parts if part.label != CLAIMS]
 
     def table(self) -> Table:
         """Every table and figure of the paper, with its files or the reason why it is missing."""
@@ -387,7 +390,7 @@ def claims_part(instrument: Instrument, parts: Sequence[PaperPart]) -> list[Pape
     columns = ("Where", "Claim", "Rows of the paper", "Your rows", "Result in your runs")
     how = "How many rows agree with the claim; baselines count only without models. Differences are not tested."
     table = PaperTable(tuple(PaperColumn(title) for title in columns), tuple(rows))
-    return [PaperPart(label="Claims", title="Claims of the paper on these runs", how=how, table=table)] if rows else []
+    return [PaperPart(label=CLAIMS, title="Claims of the paper on these runs", how=how, table=table)] if rows else []
 
 
 def _chosen(part: PaperPart, published: bool) -> PaperPart:

@@ -10,7 +10,6 @@ from sociometer.core.task import AnyRun
 from sociometer.core.words import counted, grouped, listed, spelled
 from sociometer.results.candidates import NO_SCORED_ITEM, item_sets, why_not_comparable
 from sociometer.results.leaderboard import Leaderboard, Standing, leaderboard, ranked_measure
-from sociometer.statistics.formatting import other_stand_ins
 from sociometer.statistics.intervals import MINIMUM_CLUSTERS
 
 _BASELINE = "baseline/"
@@ -82,8 +81,6 @@ def _of_task(members: Sequence[AnyRun]) -> Iterable[Ranking]:
 
 def _why_not(candidate: AnyRun, measure: MeasureCard) -> str:
     """Why a subject has no rank whatever the others scored; empty if it may have one."""
-    if used := other_stand_ins(candidate.stand_ins):
-        return f"played with a stand-in, {', '.join(used)}"
     found = candidate.summary.find(measure.name)
     return candidate.failed or ("" if found and found.items else NO_SCORED_ITEM)
 

@@ -196,6 +196,7 @@ def without_short(runs: Sequence[StoredRun]) -> tuple[list[StoredRun], list[str]
         for place, has in common.short.items():
             run = members[place]
             why = f"; it ended early: {run.why_ended}" if run.why_ended else ""
+            why += f"; '{hint('report', *(one.reference for one in members))}' includes it"
             left[run.id] = short_run_note(f"{run.subject} on {run.instrument} ({run.id})", has, common.items) + why
     return [run for run in runs if run.id not in left], list(left.values())
 

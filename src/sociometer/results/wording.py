@@ -20,7 +20,6 @@ FAMILIES = (
 )
 POWER_TERMS = "80 % power, paired by item"
 """What every detectable difference assumes; the spread follows."""
-ADJUSTED = "adjusted for {} comparisons"
 
 
 def overall_sentence(comparison: Comparison) -> str:
@@ -33,17 +32,21 @@ def overall_sentence(comparison: Comparison) -> str:
     return f"N{said[1:]}" if said.startswith(_OPEN) else said
 
 
-def sentence_of(comparison: Comparison) -> str:
-    """The verdicts of one comparison in one sentence."""
-    if comparison.refused:
-        return overall_sentence(comparison)
-    parts = [overall_sentence(comparison).removesuffix(".")]
+def group_verdicts(comparison: Comparison) -> str:
+    """The verdicts on the groups of the primary measures, as the end of a sentence; empty without any."""
+    parts = []
     for row in _primary(comparison):
         grouped = [other for other in comparison.measures if other.group and other.name == row.name]
         # the first facet of an instrument is its main grouping (abilities); the others appear in the table only
         first = tuple(grouped[0].group) if grouped else ()
         parts += _groups([other for other in grouped if tuple(other.group) == first])
-    return "; ".join(parts) + "."
+    return "; ".join(parts)
+
+
+def sentence_of(comparison: Comparison) -> str:
+    """The verdicts of one comparison in one sentence."""
+    parts = (overall_sentence(comparison).removesuffix("."), group_verdicts(comparison))
+    return "; ".join(filter(None, parts)) + "."
 
 
 def _primary(comparison: Comparison) -> list[ComparedMeasure]:
@@ -96,11 +99,10 @@ def failed_text(row: ComparedMeasure) -> str:
 def size_text(row: ComparedMeasure, than: str = "") -> str:
     """A difference with its direction and its interval, with the sign of the table: “12 points lower [−26, 3]”."""
     size = amount(row.paired.difference, row.unit, interval=row.paired.interval)
-    many = f" ({ADJUSTED.format(row.family)})" if row.family > 1 else ""
     way = f"{size} {'lower' if row.paired.difference < 0 else 'higher'}{f' than {than}' if than else ''}"
     if not size.strip("0. points"):
         way = f"as high{f' as {than}' if than else ''}"
-    return f"{way} {bracketed_interval(row.paired.interval, row.unit)}{many}"
+    return f"{way} {bracketed_interval(row.paired.interval, row.unit)}"
 
 
 def _would(row: ComparedMeasure) -> str:

@@ -35,6 +35,8 @@ def decimals(unit: str, interval: Interval | None) -> int | None:
     if interval.low is None or interval.high is None:
         return usual - 1
     width = (interval.high - interval.low) * scale
+    if unit == "points" and interval.low > 0:
+        width *= 2  # an EQ with an interval of 5 points or more is a whole number
     if not math.isfinite(width) or width <= 0:
         return None
     digits = min(max(0, 1 - math.floor(math.log10(width))), usual + 1)

@@ -15,6 +15,7 @@ from msgspec import Struct, structs
 
 from sociometer.core.card import Card, MeasureCard
 from sociometer.core.config import model_label
+from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import NotFound, StoreError, UsageError, unknown
 from sociometer.core.instrument import Instrument
 from sociometer.core.language import ENGLISH
@@ -133,7 +134,7 @@ class RunRow(Struct, frozen=True):
     on_norm: str = ""
     """Its score on a norm of people, if it has one: “EQ 107 [98, 116]”."""
     others: dict[str, str] = {}
-    """The models in the other roles."""
+    """The models in the other roles; stand-ins are marked."""
     items: str = ""
     """Whose items it has, in words; empty for bundled and imported ones."""
     options: tuple[str, ...] = ()
@@ -154,6 +155,8 @@ def run_row(
     tokens = spent.input_tokens + spent.output_tokens
     spec, whose = model_label(record.manifest.config.subject), record.manifest.whose_items
     status, card = status_of(store, record), record.manifest.card or viewed.cards.get(record.instrument)
+    roles = ((role, one) for role, one in record.manifest.roles.items() if role != SUBJECT)
+    others = {role: one.label + " (stand-in)" * bool(one.identity.stand_in) for role, one in roles}
     return RunRow(
         id=record.id, name=record.name, instrument=record.instrument, subject=record.tested,
         model="" if spec in (record.subject, "") else spec,
@@ -163,7 +166,7 @@ def run_row(
         planned=record.manifest.episodes, requests=spent.requests,
         tokens=tokens, cost=_cost(spent.cost, spent.priced, spent.unpriced, tokens),
         used=sum(one.used * record.manifest.repeats[task] for task, one in stopped_tasks(store, record).items()),
-        others=record.manifest.other_roles if record.subject else {},
+        others=others if record.subject else {},
         items=f"{whose} items" if whose in ("official", "own") else "",
         options=tuple(other_options(record, card, card.task_title)) if card else (),
         **_score(card, summary_of or partial(store.runs.summary, record.id), record),
@@ -498,10 +501,11 @@ def is_folded(line: TranscriptLine) -> bool:
 
 
 class Sides(Struct, frozen=True):
-    """What is compared: the runs with their labels, the task, and the tasks that all of them have."""
+    """What is compared: the runs, their labels and what a user types for them, the task, and the tasks of all."""
 
     runs: tuple[str, ...]
     labels: tuple[str, ...]
+    words: tuple[str, ...]
     task: str
     tasks: tuple[tuple[str, str], ...]
     measure: MeasureCard | None
@@ -575,10 +579,19 @@ def read_sides(viewed: ViewedStore, given: Sequence[str], task: str) -> Sides:
             raise unknown("task of these runs", task, shared)
         card, named = first.definition.card, run_labels(runs, by_name=True)
         return Sides(
-            tuple(run.id for run in runs), tuple(named[run.id] for run in runs), task or shared[0],
+            tuple(run.id for run in runs), tuple(named[run.id] for run in runs),
+            tuple(_word_for(viewed, store, run) for run in runs), task or shared[0],
             tuple((known, card.task_title(known)) for known in shared), card.primary_of(task or shared[0]),
             card,
         )  # fmt: skip
+
+
+def _word_for(viewed: ViewedStore, store: Store, run: StoredRun) -> str:
+    """The name of a run; without one its subject, if the store has no other run of it; else its id."""
+    with suppress(UsageError):
+        if run.reference == run.id == find_run(store, viewed.load, run.subject).id:
+            return run.subject
+    return run.reference
 
 
 def read_verdicts(viewed: ViewedStore, sides: Sides) -> list[tuple[str, tuple[str, ...], Table | None, Table | None]]:

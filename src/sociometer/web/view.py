@@ -10,7 +10,7 @@ from threading import Thread
 import msgspec
 from aiohttp import web
 
-from sociometer.core.card import Card
+from sociometer.core.card import Card, MeasureCard
 from sociometer.core.errors import UsageError, hint, unknown
 from sociometer.core.instrument import Instrument
 from sociometer.engine.replay import export_bundle
@@ -29,10 +29,9 @@ from sociometer.web.serving import Place, application, serve
 
 _INSIDE = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 _DOWNLOADS = {"csv": "text/csv", "jsonl": "application/x-ndjson", "sociometer": "application/gzip"}
-SHOWN = {
-    "": "all", "wrong": "wrong", "unreadable": "unreadable", "failed": "failed", "lowest": "lowest first",
-    "highest": "highest first",
-}  # fmt: skip
+SHOWN = {"": "all", "wrong": "wrong", "unreadable": "unreadable", "failed": "failed"}
+ENDS = {"higher": ("worst first", "best first"), "lower": ("best first", "worst first")}
+"""The orders from the lowest and from the highest value, by the direction of the measure that is better."""
 
 
 @only(OWNER)
@@ -95,13 +94,13 @@ async def run_page(request: web.Request) -> web.StreamResponse:
     viewed, run = request.app[browsing.VIEWED], request.match_info["run"]
     head = await asyncio.to_thread(browsing.read_head, viewed, run)
     task, shown = head.task(request.query.get("task", "")), request.query.get("shown", "")
-    if shown not in SHOWN:
-        raise UsageError(str(unknown("order of items", shown, SHOWN)))
+    if shown not in (orders := _orders(head.card.primary_of(task))):
+        raise UsageError(str(unknown("order of items", shown, orders)))
     words, at = request.query.get("q", ""), browsing.page_number(request)
     run = head.record.id
     graded = browsing.value_text(0.0, head.card.primary_of(task), head.card) == "wrong"
     return await browsing.view_page(
-        request, "run.html", head=head, task=task, group_text=_group_text, shown=shown, orders=SHOWN, words=words,
+        request, "run.html", head=head, task=task, group_text=_group_text, shown=shown, orders=orders, words=words,
         number=at, tasks=[(name, head.card.task_title(name)) for name in head.record.manifest.config.tasks],
         summary=later(lambda: browsing.read_summary(viewed, run, task)),
         chance=lambda line: number(line.chance, line.card.unit), graded=graded,
@@ -112,6 +111,12 @@ async def run_page(request: web.Request) -> web.StreamResponse:
         figures=later(lambda: browsing.figures_of(viewed, run)[0]),
         items=later(lambda: browsing.read_items(viewed, run, task, shown, words, at)),
     )  # fmt: skip
+
+
+def _orders(measure: MeasureCard | None) -> dict[str, str]:
+    """The filters and orders of items in words."""
+    low, high = ENDS.get(measure.better if measure else "", ("lowest first", "highest first"))
+    return {**SHOWN, "lowest": low, "highest": high}
 
 
 def _group_text(facets: Mapping[str, str]) -> str:
@@ -146,7 +151,8 @@ async def item_page(request: web.Request) -> web.StreamResponse:
     task, item, repeat = browsing.place_of(request)
     listed = {"shown": request.query.get("shown", ""), "words": request.query.get("q", "")}
     played = await asyncio.to_thread(browsing.read_item, viewed, run, task, item, repeat, **listed)
-    return await browsing.view_page(request, "item.html", played=played, **listed, titles=SHOWN)
+    titles, asked = _orders(played.head.card.primary_of(played.task)), browsing.asked_alike([played.lines] * 2)
+    return await browsing.view_page(request, "item.html", played=played, **listed, titles=titles, asked=asked)
 
 
 @only(OWNER)

@@ -5,7 +5,7 @@
   const dark = window.matchMedia("(prefers-color-scheme: dark)");
   const mode = () => root.dataset.theme || (dark.matches ? "dark" : "light");
 
-  /* Charts: drawn when they come into view, drawn anew when the theme changes. A chart can load and link nothing. */
+  /* Charts: drawn when their fold is open, drawn anew when the theme changes. A chart can load and link nothing. */
   const closed = () => Promise.reject(new Error("nothing is loaded from outside"));
   const loader = { load: closed, sanitize: closed, http: closed, file: closed };
   const drawn = new Map();
@@ -19,7 +19,7 @@
     return { ...theme, legend, axis: { ...theme.axis, labelLimit: 195 } };
   }
 
-  /* A chart as its place allows: columns of names keep a readable width and scroll, and a title breaks its lines anew. */
+  /* A chart as its place allows: columns of names keep a readable width and scroll. */
   function fitted(specification, place) {
     const chart = structuredClone(specification);
     const columns = chart.encoding?.x?.scale?.domain;
@@ -29,17 +29,7 @@
       chart.width = columns.length * COLUMN;
       delete chart.autosize;
     }
-    if (Array.isArray(chart.title?.text)) chart.title.text = broken(chart.title.text.join(" "), place.clientWidth / 6.2);
     return chart;
-  }
-
-  function broken(text, letters) {
-    const lines = [""];
-    for (const word of text.split(" ")) {
-      if (lines.at(-1) && lines.at(-1).length + word.length >= letters) lines.push(word);
-      else lines[lines.length - 1] += (lines.at(-1) ? " " : "") + word;
-    }
-    return lines;
   }
 
   async function draw(place, specification) {
@@ -55,40 +45,27 @@
   }
 
   const specifications = new WeakMap();
-  const seen = new IntersectionObserver((entries) => {
-    for (const { isIntersecting, target } of entries) {
-      if (isIntersecting && target.checkVisibility()) draw(target, specifications.get(target));
-    }
-  }, { rootMargin: "400px" });
-
-  function watch(place, specification) {
-    specifications.set(place, specification);
-    seen.observe(place);
-  }
-
-  /* A chart in a closed fold is drawn when the fold opens. */
+  for (const place of document.querySelectorAll(".chart")) specifications.set(place, data.charts[place.dataset.chart]);
   const places = () => [...document.querySelectorAll(".chart")].filter((place) => place.checkVisibility());
-  document.addEventListener("toggle", (event) => {
-    for (const place of event.target.querySelectorAll(".chart")) {
-      seen.unobserve(place);
-      seen.observe(place);
-    }
-  }, true);
   const drawAll = () => Promise.all(places().map((place) => draw(place, specifications.get(place))));
-  for (const place of document.querySelectorAll(".chart")) watch(place, data.charts[place.dataset.chart]);
+  /* One after the other, so that the page answers in between. */
+  const drawNext = () => {
+    const place = places().find((each) => !drawn.has(each));
+    if (place) draw(place, specifications.get(place)).then(drawSoon);
+  };
+  const drawSoon = () => setTimeout(drawNext, 20);
+  document.addEventListener("toggle", drawSoon, true);
+  drawSoon();
 
-  function themeChanged() {
-    for (const place of places()) if (place.dataset.drawn) draw(place, specifications.get(place));
-  }
   document.getElementById("theme").addEventListener("click", () => {
     root.dataset.theme = mode() === "dark" ? "light" : "dark";
-    themeChanged();
+    drawAll();
   });
-  dark.addEventListener("change", themeChanged);
+  dark.addEventListener("change", drawAll);
   let chosen = root.dataset.theme;
   window.addEventListener("afterprint", () => {
     if (chosen) root.dataset.theme = chosen; else delete root.dataset.theme;
-    themeChanged();
+    drawAll();
   });
   /* Paper shows what is open on the screen. */
   window.addEventListener("beforeprint", () => {
@@ -111,15 +88,8 @@
     });
   }
   window.sociometer = { drawAll, unfoldAll };
-  /* A page that is printed has all its open charts, so they are drawn when the browser has time. */
-  const idle = window.requestIdleCallback || ((callback) => setTimeout(callback, 200));
-  const drawNext = () => {
-    const place = places().find((each) => !drawn.has(each));
-    if (place) draw(place, specifications.get(place)).then(() => idle(drawNext));
-  };
-  idle(drawNext);
 
-  /* Evidence: text enters the page through textContent alone. */
+  /* Evidence: text enters the page as text nodes alone. */
   const list = document.getElementById("episodes");
   if (!list) return;
   const reader = document.getElementById("transcript");
@@ -132,10 +102,10 @@
     return JSON.parse(await new Response(stream).text());
   }
 
-  function element(tag, className, text) {
+  function element(tag, className, ...inside) {
     const node = document.createElement(tag);
     if (className) node.className = className;
-    if (text !== undefined) node.textContent = text;
+    node.append(...inside);
     return node;
   }
 
@@ -159,19 +129,15 @@
   }
 
   function entry(episode, place) {
-    const item = element("li");
-    const button = element("button");
+    const subject = data.subjects.indexOf(episode.subject);
+    const about = [episode.subject, episode.instrument, episode.kinds.join(", ")].join(" · ");
+    const button = element("button", "", element("span", `dot ${data.shapes[subject]}`), element("span", "item", episode.item),
+      element("span", "score", label(episode)), element("span", "about", about));
     button.type = "button";
     button.dataset.place = place;
-    const subject = data.subjects.indexOf(episode.subject);
     button.style.setProperty("--c", `var(--subject-${subject % 8})`);
-    const shape = data.shapes[subject];
-    button.append(element("span", `dot ${shape}`), element("span", "item", episode.item), element("span", "score", label(episode)));
-    const about = [episode.subject, episode.instrument, episode.kinds.join(", ")].join(" · ");
-    button.append(element("span", "about", about));
     button.addEventListener("click", () => { show(place); reader.focus({ preventScroll: true }); });
-    item.append(button);
-    return item;
+    return element("li", "", button);
   }
 
   function pick() {
@@ -186,59 +152,34 @@
 
   function utterance(line) {
     if (line.speaker === "note") {
-      const note = element("div", "line note");
-      note.append(element("span", "speaker", line.text));
-      const facts = element("dl");
-      for (const [name, fact] of Object.entries(line.facts || {})) facts.append(element("dt", "", name), element("dd", "", fact));
-      note.append(facts);
-      return note;
+      const facts = Object.entries(line.facts || {}).flatMap(([name, fact]) => [element("dt", "", name), element("dd", "", fact)]);
+      return element("div", "line note", element("span", "speaker", line.text), element("dl", "", ...facts));
     }
-    const block = element("div", `line ${line.speaker} role-${line.role === "subject" ? "subject" : "other"}`);
     const who = line.speaker === "reply" ? `${line.role} · ${line.name || ""}` : `${SPEAKERS[line.speaker] || line.speaker} → ${line.role}`;
-    block.append(element("span", "speaker", line.branch ? `${who} · ${line.branch}` : who));
+    const speaker = element("span", "speaker", line.branch ? `${who} · ${line.branch}` : who);
+    const block = element("div", `line ${line.speaker} role-${line.role === "subject" ? "subject" : "other"}`, speaker);
+    const fold = (name, above, text) => element("details", name, element("summary", "", above), element("p", "text", text));
     const behind = line.speaker !== "reply" && (line.role !== "subject" || line.speaker === "system");
-    if (behind && line.text.length > 280) {
-      const folded = element("details", "folded");
-      folded.append(element("summary", "", line.text.replace(/\s+/g, " ").slice(0, 120) + " …"), element("p", "text", line.text));
-      block.append(folded);
-      return block;
-    }
-    if (line.reasoning) {
-      const thought = element("details", "reasoning");
-      thought.append(element("summary", "", "reasoning"), element("p", "text", line.reasoning));
-      block.append(thought);
-    }
-    block.append(element("p", "text", line.text || "(empty)"));
+    if (line.reasoning) block.append(fold("reasoning", "reasoning", line.reasoning));
+    if (behind && line.text.length > 280) block.append(fold("folded", line.text.replace(/\s+/g, " ").slice(0, 120) + " …", line.text));
+    else block.append(element("p", "text", line.text || "(empty)"));
     return block;
   }
 
   function table(given) {
-    const grid = element("table");
-    const head = element("tr");
-    for (const column of given.columns) head.append(element("th", "", column));
-    const body = element("tbody");
-    for (const row of given.rows) {
-      const line = element("tr");
-      for (const cell of row) line.append(element("td", "", cell));
-      body.append(line);
-    }
-    const top = element("thead");
-    top.append(head);
-    grid.append(top, body);
-    return grid;
+    const row = (tag, cells) => element("tr", "", ...cells.map((cell) => element(tag, "", cell)));
+    const body = element("tbody", "", ...given.rows.map((cells) => row("td", cells)));
+    return element("table", "", element("thead", "", row("th", given.columns)), body);
   }
 
   function beside(figure) {
-    const aside = element("figure", "beside");
-    aside.append(element("h4", "", figure.title));
-    if (figure.table) {
-      const frame = element("div", "scroll");
-      frame.append(table(figure.table));
-      aside.append(frame);
-    } else if (figure.chart) {
+    const aside = element("figure", "beside", element("h4", "", figure.title));
+    if (figure.table) aside.append(element("div", "scroll", table(figure.table)));
+    else if (figure.chart) {
       const place = element("div", "chart");
       aside.append(place);
-      watch(place, figure.chart);
+      specifications.set(place, figure.chart);
+      drawSoon();
     }
     if (figure.caption) aside.append(element("figcaption", "", figure.caption));
     return aside;
@@ -247,20 +188,14 @@
   function show(place) {
     const episode = evidence[place];
     for (const button of list.querySelectorAll("button")) button.setAttribute("aria-current", String(Number(button.dataset.place) === place));
-    const head = element("header");
-    head.append(element("h3", "", episode.item));
     const facts = [episode.subject, `${episode.instrument} / ${episode.task}`, `repeat ${episode.repeat}`,
       ...Object.entries(episode.facets || {}).map(([name, level]) => `${name}: ${level}`),
       ...Object.entries(episode.values || {}).map(([name, value]) => `${name} ${Math.round(value * 1000) / 1000}`)];
     if (episode.unreadable) facts.push(`${episode.unreadable} unreadable`);
-    head.append(element("p", "about", facts.join(" · ")));
+    const head = element("header", "", element("h3", "", episode.item), element("p", "about", facts.join(" · ")));
     if (episode.failure) head.append(element("p", "failure", episode.failure));
-    const text = element("div", "lines");
-    text.append(...episode.lines.map(utterance));
-    const parts = [head];
-    if (episode.beside) parts.push(beside(episode.beside));
-    parts.push(text);
-    reader.replaceChildren(...parts);
+    const aside = episode.beside ? beside(episode.beside) : "";
+    reader.replaceChildren(head, aside, element("div", "lines", ...episode.lines.map(utterance)));
     reader.scrollTop = 0;
   }
 

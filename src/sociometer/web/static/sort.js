@@ -4,6 +4,16 @@
 (() => {
   const body = document.querySelector("table.runs tbody");
   if (!body) return;
+  /* Two to six runs of one instrument can be compared. */
+  const form = body.closest("form"), boxes = [...form.querySelectorAll("input[name=run]")];
+  const choose = () => {
+    const ticked = boxes.filter((box) => box.checked);
+    for (const box of boxes) box.disabled = ticked.length > 0 && box.dataset.instrument !== ticked[0].dataset.instrument;
+    for (const button of form.querySelectorAll(".chosen button")) button.disabled = ticked.length < 2 || ticked.length > 6;
+  };
+  form.addEventListener("change", choose);
+  choose();
+  const given = [...body.querySelectorAll("tr[data-run]")];
   const text = (row, place) => row.cells[place].innerText.trim().toLowerCase();
   const score = (row) => {
     const value = parseFloat(row.querySelector("[data-of=score]").textContent.replace("−", "-"));
@@ -23,7 +33,7 @@
     const sort = (turned) => {
       for (const other of heads) other.removeAttribute("aria-sort");
       head.setAttribute("aria-sort", turned ? "descending" : "ascending");
-      const rows = [...body.querySelectorAll("tr[data-run]")].sort(orders[head.dataset.sort](head.cellIndex));
+      const rows = [...given].sort(orders[head.dataset.sort](head.cellIndex));
       body.append(...(turned ? rows.reverse() : rows));
       sessionStorage.setItem("sorted", `${head.cellIndex} ${turned}`);
     };
