@@ -497,6 +497,11 @@ def test_the_numbers_of_a_column_have_the_same_decimals():
     ]
 
 
+def test_a_share_in_a_table_has_its_percent_sign():
+    table = Table("t", "T", ("share", "points"), ((0.827, 0.5), (1.0, 1.25), (None, None)), units={"share": "share"})
+    assert [row[0] for row in rows(table)] == [("82.7 %", True), ("100 %", True), ("–", True)]
+
+
 def test_people_of_the_paper_are_said_to_have_met_other_items(content):
     assert content.people_elsewhere
     official = gather([changed(given()[0], official=True)], evidence=0)
