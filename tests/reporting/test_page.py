@@ -302,7 +302,7 @@ def test_the_finding_of_a_test_with_a_norm_is_the_score_on_the_norm(content):
     chapter = structs.replace(content.chapters[0], card=NORMED, results=(_normed("gpt", 1.6, 122.0),), **more)
     of = structs.replace(content, subjects=("gpt",), chapters=(chapter,), profile=lines, rankings=(), comparisons=())
     assert findings_of(of) == (
-        "The EQ of gpt is 122 [113, 131], better than people (100).",
+        "The EQ of gpt is 122 [113, 131], better than the people of the norm (100).",
         "Writing 4, 3, 2, 1 without reading earns an EQ of 122.",
     )
     counts = {("gpt", "questions"): next(iter(content.counts.values()))}
@@ -503,9 +503,9 @@ def test_a_share_in_a_table_has_its_percent_sign():
 
 
 def test_people_of_the_paper_are_said_to_have_met_other_items(content):
-    assert content.people_elsewhere
+    assert content.whose_people == "on the items of the paper"
     official = gather([changed(given()[0], official=True)], evidence=0)
-    assert not official.people_elsewhere
+    assert not official.whose_people
 
 
 def test_a_caveat_of_all_subjects_is_said_once(content):

@@ -119,6 +119,8 @@ def test_what_has_another_key_has_a_panel_of_its_own_and_small_groups_are_not_na
     assert "groups of fewer than ten are not named" in said
     assert re.search(r"\(SECEU score\), 12 items; lower is better people \(autumn, n = 12\)", said)
     assert "Distance to the key (SECEU score), key: the answers in norm.json, 12 items; lower is better" in said
+    assert "solid lines are people of the norm autumn, n = 12." in said and "items of the paper" not in said
+    assert "the people of the norm (100)" in words_of(path, normed.id)[0]
 
 
 def test_beside_two_others_each_has_a_verdict_and_beside_three_they_are_ranked(studied):

@@ -11,7 +11,7 @@ from sociometer.core.errors import UsageError, hint
 from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Figure
 from sociometer.core.task import AnyRun
-from sociometer.core.words import grouped
+from sociometer.core.words import grouped, listed
 from sociometer.models.registry import describe
 from sociometer.reporting.evidence import KINDS, EpisodeShown, evidence_of, kinds_shown, transcripts_each
 from sociometer.reporting.figures import checkpoint_figures, evidence_figure, measures_figure, profile_figure
@@ -103,10 +103,13 @@ class ReportContent(Struct, frozen=True):
         )
 
     @property
-    def people_elsewhere(self) -> bool:
-        """Whether a reference value of people comes from items other than those played here."""
-        played = {result.run for chapter in self.chapters for result in chapter.results if not result.official}
-        return any(line.human is not None and line.run in played for line in self.profile)
+    def whose_people(self) -> str:
+        """Whose values the lines of people are: a norm's, or those of other items than the ones played here."""
+        played = {(result.run, result.task): result for chapter in self.chapters for result in chapter.results}
+        lines = [(line, played[line.run, line.task]) for line in self.profile if line.human is not None]
+        norms = [one.norm for line, one in lines if line.on_norm and isinstance(one.norm, dict)]
+        told = ["on the items of the paper" for line, one in lines if not line.on_norm and not one.official]
+        return listed([*dict.fromkeys([*told, *(f"of the norm {one['name']}, n = {one['people']}" for one in norms)])])
 
     def figures(self) -> dict[str, Figure]:
         """Every figure by its name for `sociometer report --figure`: `profile`, `sesi/abilities`, …"""
