@@ -44,8 +44,8 @@ def crowds_of(run: PeopleRun, people: AnyRun, runs: Sequence[AnyRun]) -> Iterato
     answers = ((who, value) for item in table.values() for who, value in zip(item.of, item.repeats, strict=True))
     scores = tuple(map(fmean, grouped(answers).values()))
     places = {one.run: told for one in others if (told := _place(people, table, one, card))}
-    alpha, about, named = _alpha(people, card, scores), _about(run), (people.run, people.task)
-    yield Crowd(people.card.name, (*named, card.name), scores, places, about, f"{_moments(scores, card)} {alpha}")
+    about, named = _about(run), (people.run, people.task)
+    yield Crowd(people.card.name, (*named, card.name), scores, places, about, scores_in_words(people, card, scores))
     for other in (one for one in people.card.measures_of(people.task) if one.on_norm):
         if values := tuple(run.scores(people.task, other.name)):
             yield Crowd(people.card.name, (*named, other.name), values, {}, about, _moments(values, other))
@@ -85,10 +85,11 @@ def _moments(scores: Sequence[float], card: MeasureCard) -> str:
     return f"{card.title}: mean {number(fmean(scores), card.unit)}{spread}."
 
 
-def _alpha(people: AnyRun, card: MeasureCard, scores: Sequence[float]) -> str:
-    """Cronbach's alpha of the people's scores and what they are good for, or why there is none."""
+def scores_in_words(people: AnyRun, card: MeasureCard, scores: Sequence[float]) -> str:
+    """Mean, SD and Cronbach's alpha of the scores of people, and what they are good for; or why there is no alpha."""
     found = task_reliability([people], card.name)
-    said, alpha = reliability_sentence(found, "How consistently the items order the people"), found.alpha
+    said = f"{_moments(scores, card)} {reliability_sentence(found, 'How consistently the items order the people')}"
+    alpha = found.alpha
     if alpha.note or alpha.value is None:
         return said
     return f"{said} That is {use_of_scores(alpha.value, stdev(scores), card.unit)}"

@@ -209,6 +209,8 @@ class StudyRow(Struct, frozen=True):
     instrument: str
     count: int
     finished: int
+    started: float
+    """When the first of them joined; 0 if nobody has."""
     whole: RunRow | None = None
     """Those who count, as one subject, with their mean; None if nobody counts yet."""
 
@@ -223,12 +225,17 @@ def find_runs(viewed: ViewedStore, search: RunSearch, counted: RunSearch) -> tup
         counted = structs.replace(counted, without=people)
         found = store.runs.found(structs.replace(search, without=() if search.ids else people))
         rows, count = [run_row(viewed, store, record) for record in found], store.runs.count(counted)
-        apart = people if not search.ids and not search.offset else ()
-        of_people = RunSearch(ids=apart, instrument=search.instrument, limit=len(apart))
-        studies = grouped((record.name.rpartition(".")[0], record) for record in store.runs.found(of_people))
-        ended = {name: sum(one.status is RunStatus.FINISHED for one in of) for name, of in studies.items()}
-        told = ((name, of[0].instrument, len(of), ended[name]) for name, of in studies.items())
-        return rows, count, [StudyRow(*one, _people(viewed, store, one[0])) for one in told]
+        alone = search.words or search.status or search.ids or search.offset
+        of_people = RunSearch(ids=people, limit=0 if alone else len(people))
+        began = grouped((record.name.rpartition(".")[0], record.status) for record in store.runs.found(of_people))
+        studies = []
+        for name, taking in {} if alone else takings(store).items():
+            instrument, statuses = taking.study.parts[name].instrument, began.get(name, [])
+            if search.instrument in ("", instrument):
+                started = min((one.joined for one in taking.participants), default=0.0)
+                counts = len(statuses), statuses.count(RunStatus.FINISHED)
+                studies.append(StudyRow(name, instrument, *counts, started, _people(viewed, store, name)))
+        return rows, count, sorted(studies, key=lambda one: one.started, reverse=True)
 
 
 def _people(viewed: ViewedStore, store: Store, name: str) -> RunRow | None:
