@@ -76,7 +76,7 @@ def _show_reliability(chosen: ChosenRuns, task: str, measure: str, display: Disp
     display.show(
         [] if several else tables,
         finding=str(found),
-        more=tables if several else (),
+        more=[*(tables if several else ()), found.items],
         notes=[f"{one.where}: {'; '.join(one.notes)}." for one in found.tasks if one.notes],
         files=[found.items],
         data=found.tasks,

@@ -152,7 +152,7 @@ def reliability_sentence(found: TaskReliability, of: str = "") -> str:
 
 
 def raw_items(found: Sequence[TaskReliability]) -> Table:
-    """The statistics of every item of some tests, for a file."""
+    """The statistics of every item of some tests, for a file and for '--format wide'."""
     known = ("difficulty",) if any(i.difficulty is not None for one in found for i in one.items) else ()
     columns = ("mean", *known, "discrimination")
     rows = tuple(
@@ -160,7 +160,8 @@ def raw_items(found: Sequence[TaskReliability]) -> Table:
         for one in found
         for i in one.items
     )
-    return Table("items", "Items", ("instrument", "task", "measure", "item", *columns, "concerns"), rows)
+    note = "Discrimination: correlation of an item with the total of the others. --to FILE.csv writes this table."
+    return Table("items", "All items", ("instrument", "task", "measure", "item", *columns, "concerns"), rows, note)
 
 
 def reliability_tables(found: TaskReliability) -> Iterator[Table]:
@@ -179,9 +180,6 @@ def reliability_tables(found: TaskReliability) -> Iterator[Table]:
     if look_at := items_to_look_at(found.items):
         known = "mean" if found.items[0].difficulty is None else "difficulty"
         flagged = tuple((i.item, getattr(i, known), i.discrimination, "; ".join(i.concerns)) for i in look_at)
-        note = (
-            f"{len(look_at)} items to look at, of {len(found.items)} in all; "
-            f"--to FILE.csv gives the {known} and discrimination of every item."
-        )
+        note = f"{len(look_at)} items to look at, of {len(found.items)} in all."
         title, names = f"Items to look at in {found.where}", ("item", known, "discrimination", "why")
         yield Table("items", title, names, flagged, note)
