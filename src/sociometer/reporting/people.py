@@ -8,14 +8,15 @@ from msgspec import Struct
 
 from sociometer.core.card import MeasureCard
 from sociometer.core.task import AnyRun
-from sociometer.core.words import counted, grouped
+from sociometer.core.words import counted
 from sociometer.results.candidates import why_not_comparable
 from sociometer.results.groups import PeopleRun
 from sociometer.results.norms import use_of_scores
 from sociometer.results.reliability import reliability_sentence, task_reliability
-from sociometer.statistics.formatting import amount, estimate, number
+from sociometer.results.wording import place_text
+from sociometer.statistics.formatting import amount, number
 from sociometer.statistics.item_values import ItemValue, item_values
-from sociometer.statistics.people import FEWEST_PEOPLE, groups_of, place_among, told_groups
+from sociometer.statistics.people import FEWEST_PEOPLE, groups_of, scores_of, told_groups
 from sociometer.store.studies import flag_rules
 
 
@@ -41,8 +42,7 @@ def crowds_of(run: PeopleRun, people: AnyRun, runs: Sequence[AnyRun]) -> Iterato
     if card is None:
         return
     table, others = item_values(people, card.value), [one for one in runs if one.task == people.task and not one.people]
-    answers = ((who, value) for item in table.values() for who, value in zip(item.of, item.repeats, strict=True))
-    scores = tuple(map(fmean, grouped(answers).values()))
+    scores = scores_of(table)
     places = {one.run: told for one in others if (told := _place(people, table, one, card))}
     about, named = _about(run), (people.run, people.task)
     yield Crowd(people.card.name, (*named, card.name), scores, places, about, scores_in_words(people, card, scores))
@@ -56,9 +56,7 @@ def _place(people: AnyRun, table: Mapping[str, ItemValue], other: AnyRun, card: 
     own = item_values(other, card.value)
     if card.better == "neither" or why_not_comparable(people, other, (table, own)) or not table.keys() & own.keys():
         return ""
-    found = place_among(table, own, -1.0 if card.better == "lower" else 1.0)
-    share = estimate(found.share, "share", found.interval).replace(" ", "\u00a0")
-    return f"better than {found.better_than:g} of {counted(found.people, 'person')}: {share}"
+    return place_text(card, table, own)
 
 
 def _about(run: PeopleRun) -> str:
@@ -80,9 +78,10 @@ def _about(run: PeopleRun) -> str:
 
 
 def _moments(scores: Sequence[float], card: MeasureCard) -> str:
-    """The mean and the standard deviation of people's scores."""
+    """The mean, the standard deviation and the range of people's scores."""
     spread = f", standard deviation {amount(stdev(scores), card.unit)}" if len(scores) > 1 else ""
-    return f"{card.title}: mean {number(fmean(scores), card.unit)}{spread}."
+    mean, low, high = (number(value, card.unit) for value in (fmean(scores), min(scores), max(scores)))
+    return f"{card.title}: mean {mean}{spread}, from {low} to {high}."
 
 
 def scores_in_words(people: AnyRun, card: MeasureCard, scores: Sequence[float]) -> str:

@@ -3,11 +3,13 @@
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from statistics import fmean, stdev
 
 import numpy as np
 from msgspec import Struct, structs
 
 from sociometer.core.measure import NO_VARIATION, Interval
+from sociometer.core.words import grouped
 from sociometer.statistics.distributions import normal_quantile, t_below, t_quantile
 from sociometer.statistics.intervals import MINIMUM_CLUSTERS, cluster_codes, clustered_mean_interval, too_few, wilson
 from sociometer.statistics.item_values import ItemValue
@@ -98,6 +100,8 @@ class PlaceAmongPeople(Struct, frozen=True):
     people: int
     share: float
     interval: Interval
+    deviations: float | None
+    """How far above the people's mean, in standard deviations of their scores; None if these are all the same."""
 
 
 def place_among(people: Mapping[str, ItemValue], subject: Mapping[str, ItemValue], sign: float) -> PlaceAmongPeople:
@@ -119,9 +123,23 @@ def place_among(people: Mapping[str, ItemValue], subject: Mapping[str, ItemValue
     count, gaps = len(sums), [subject[name].value - people[name].value for name in shared]
     around = clustered_mean_interval(gaps, [people[name].cluster for name in shared], binary=False)
     bounds = place_interval(worse, count, 0.0, around.scaled(1, -math.fsum(gaps) / len(gaps)))
-    return PlaceAmongPeople(
-        worse(0.0) * count, count, worse(0.0), bounds if count >= MINIMUM_CLUSTERS else too_few(count)
-    )
+    leads = [ahead / answered for ahead, answered in sums.values()]
+    spread = stdev(leads) if count > 1 else 0.0
+    bounds = bounds if count >= MINIMUM_CLUSTERS else too_few(count)
+    return PlaceAmongPeople(worse(0.0) * count, count, worse(0.0), bounds, fmean(leads) / spread if spread else None)
+
+
+def scores_of(table: Mapping[str, ItemValue]) -> tuple[float, ...]:
+    """The score of each person: the mean over the items that they answered."""
+    answers = ((who, value) for item in table.values() for who, value in zip(item.of, item.repeats, strict=True))
+    return tuple(map(fmean, grouped(answers).values()))
+
+
+def cohens_d(first: Sequence[float], second: Sequence[float]) -> float | None:
+    """The second mean minus the first over the pooled standard deviation; None if scores do not vary (Cohen 1988)."""
+    squares = [(value - fmean(scores)) ** 2 for scores in (first, second) for value in scores]
+    pooled = math.sqrt(math.fsum(squares) / max(1, len(squares) - 2))
+    return (fmean(second) - fmean(first)) / pooled if pooled else None
 
 
 def place_interval(worse: Callable[[float], float], people: int, score: float, around: Interval) -> Interval:
@@ -152,25 +170,17 @@ _SEXES = {"f": "female", "woman": "female", "m": "male", "man": "male", "女": "
 _AGES = {"under 30": 30.0, "30 to 49": 50.0, "50 and over": math.inf}
 
 
-def described(about: Mapping[str, str]) -> dict[str, str]:
-    """What is known about a person, with one name for each column and one for each sex."""
-    found = {}
-    for name, text in about.items():
-        column, said = _COLUMNS.get(name.strip().lower(), name.strip()), text.strip()
-        if said:
-            found[column] = _SEXES.get(said.lower(), said.lower()) if column == "sex" else said
-    return found
-
-
 def groups_of(about: Mapping[str, str]) -> dict[str, str]:
     """The groups of a person that a norm knows: sex, and age in three bands."""
-    known = described(about)
+    said = {name.strip().lower(): text.strip().lower() for name, text in about.items() if text.strip()}
+    known = {_COLUMNS.get(name, name): text for name, text in said.items()}
     try:
         age = float(known.get("age", "nan"))
     except ValueError:
         age = math.nan
     band = next((name for name, end in _AGES.items() if age < end), "")
-    return {column: group for column, group in (("sex", known.get("sex", "")), ("age", band)) if group}
+    sex = known.get("sex", "")
+    return {column: group for column, group in (("sex", _SEXES.get(sex, sex)), ("age", band)) if group}
 
 
 def told_groups(groups: Sequence[Mapping[str, str]]) -> dict[tuple[str, str], int]:
