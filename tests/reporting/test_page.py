@@ -520,7 +520,7 @@ def test_strips_place_values_on_the_card_scale(content):
     assert (best.beside, best.range_text[-9:]) == ("1 unreadable, 1 failed", " 39 items")
     assert (middle.at, middle.text, middle.range_text) == (50, "50 %", "[35, 65] 40 items")
     assert middle.caveat == "stand-in"
-    assert strip.high_text == "", "the name of people at 90 % needs the room"
+    assert strip.ends == ((0.0, "0 %"),), "the name of people at 90 % needs the room"
 
 
 def test_a_reader_is_told_who_the_subjects_are_whose_the_items_and_what_chance_is(tmp_path):
@@ -634,7 +634,7 @@ def test_two_subjects_keep_their_order_and_their_differences_are_drawn_around_ze
     (strip,) = strips(content.profile, content.subjects, [chapter.card for chapter in content.chapters])
     assert [dot.subject for dot in strip.dots] == ["a", "b"], "the better one is not moved to the front"
     (strip,) = difference_strips(content.comparisons[0], content.subjects)
-    assert strip.measure == "b minus a" and (strip.low_text, strip.high_text) == ("−70 points", "70 points")
+    assert strip.measure == "b minus a" and strip.ends == ((0.0, "−70 points"), (100.0, "70 points"))
     assert [mark.at for mark in strip.marks] == [50] and 50 < strip.dots[0].low < strip.dots[0].at < 100
     assert strip.dots[0].range_text.endswith("], better")
 
@@ -722,7 +722,7 @@ def test_a_place_on_a_norm_is_shown_around_the_people_and_not_from_its_far_end()
     summary = Summary((Measure("eq", 120.0, interval=Interval(110.0, 130.0)),))
     run = summarised_run("r", "questions", "a", {}, summary, card=of)
     (strip,) = strips(profile_lines([run]), ["a"], [of])
-    assert (strip.low_text, strip.high_text) == ("90", "140") and strip.marks[0].at == pytest.approx(20)
+    assert strip.ends == ((0.0, "90"), (100.0, "140")) and strip.marks[0].at == pytest.approx(20)
     assert strip.marks[0].lower, "its name is not on that of an end"
 
 

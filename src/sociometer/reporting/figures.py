@@ -3,7 +3,6 @@
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from statistics import stdev
 from textwrap import wrap
 
 import numpy as np
@@ -22,12 +21,12 @@ from sociometer.statistics.chart_parts import ReferenceLine
 from sociometer.statistics.chart_theme import Spec
 from sociometer.statistics.charts import CurvePoint, Dot, curve_chart, dots_of, interval_chart
 from sociometer.statistics.formatting import (
-    amount,
     bounds_text,
     bracketed_interval,
     group_text,
     number,
     other_stand_ins,
+    scale_and_digits,
     signed_amount,
     subject_stand_in,
     sure_chance,
@@ -163,8 +162,8 @@ class StripDot(Struct, frozen=True):
     """The numbers of unreadable replies and failures, if there are any."""
     columns: tuple[tuple[float, float, float, int], ...] = ()
     """How the scores of people are distributed: left end, width and height in percent, and the number of people."""
-    spread: str = ""
-    """Their standard deviation and range, or the place of another subject among them."""
+    among: str = ""
+    """Its place among the people, in words."""
 
 
 class StripMark(Struct, frozen=True):
@@ -184,8 +183,8 @@ class Strip(Struct, frozen=True):
     task: str
     """The title of the task, if the instrument was played with several; else empty."""
     measure: str
-    low_text: str
-    high_text: str
+    ends: tuple[tuple[float, str], ...]
+    """The numbers below it: the ends of the scale, and others on the way if there are columns of people."""
     better: str
     dots: tuple[StripDot, ...]
     marks: tuple[StripMark, ...]
@@ -226,7 +225,8 @@ def strips(
 def difference_strips(comparison: Comparison, subjects: Sequence[str]) -> tuple[Strip, ...]:
     """The differences of two subjects on the measures overall, around zero: a strip for each unit."""
     found = []
-    for unit, rows in grouped((row.unit, row) for row in comparison.measures if not row.group).items():
+    drawn = (row for row in comparison.measures if not row.group and (row.primary or row.paired.first or row.value))
+    for unit, rows in grouped((row.unit, row) for row in drawn).items():  # two zeros are no difference to look at
         most = max(abs(end) for row in rows for end in (row.value, row.low, row.high) if end is not None) or 1.0
         step = 10.0 ** math.floor(math.log10(most))
         most = step * math.ceil(1.01 * most / step)
@@ -238,9 +238,9 @@ def difference_strips(comparison: Comparison, subjects: Sequence[str]) -> tuple[
             size = signed_amount(row.value, unit, interval=row.paired.interval)
             around = f"{bracketed_interval(row.paired.interval, unit)}, {row.verdict}"
             dots.append(StripDot(row.title, subjects.index(comparison.second), at, low, high, size, around))
-        left, right = (signed_amount(end, unit) for end in (-most, most))
+        ends = (0.0, signed_amount(-most, unit)), (100.0, signed_amount(most, unit))
         title, zero = f"{comparison.second} minus {comparison.first}", StripMark("difference", 50, "0")
-        found.append(Strip(comparison.instrument, "", title, left, right, "neither", tuple(dots), (zero,)))
+        found.append(Strip(comparison.instrument, "", title, ends, "neither", tuple(dots), (zero,)))
     return tuple(found)
 
 
@@ -268,7 +268,7 @@ def _strip(members: Lines, subjects: Sequence[str], card: Card, tasks: int, comp
             "stand-in" if other_stand_ins(line.stand_ins) or subject_stand_in(line.stand_ins) else
             "most of its answers cannot be read" if 2 * line.unreadable > line.items else "", _beside(line),
             _columns(crowds[line.run], place) if line.run in crowds else (),
-            _spread(crowds[line.run], line) if line.run in crowds else places.get(line.run, ""),
+            places.get(line.run, ""),
         )
         for line in members
     )  # fmt: skip
@@ -277,21 +277,19 @@ def _strip(members: Lines, subjects: Sequence[str], card: Card, tasks: int, comp
     references = (("chance", chance), ("people", first.human))
     placed = [(name, place(value) or 0.0, value) for name, value in references if value is not None]
     close = CROWDED if tasks == 1 else CROWDED_NARROW
+    lower = known.on_norm or bool(crowds)
     marks = tuple(
-        StripMark(
-            name, at, number(value, first.unit), known.on_norm or (index > 0 and abs(at - placed[0][1]) < 2 * close)
-        )
+        StripMark(name, at, number(value, first.unit), lower or (index > 0 and abs(at - placed[0][1]) < 2 * close))
         for index, (name, at, value) in enumerate(placed)
     )
-    # an end has no label if the label of a mark needs the space; on a norm of people the mark gives way
-    beside = () if known.on_norm else marks
-    low_text = "" if any(mark.at < close for mark in beside) else number(low, first.unit, 0)
-    high_text = "" if any(mark.at > 100 - close for mark in beside) else number(high, first.unit, 0)
+    # an end has no label if the label of a mark needs the space; beside people and their norm the mark gives way
+    axis = _axis(low, high, first.unit) if crowds else [(end, number(end, first.unit, 0)) for end in (low, high)]
+    ends = ((place(value) or 0.0, text) for value, text in axis)
+    ends = tuple(one for one in ends if lower or all(abs(one[0] - mark.at) >= close for mark in marks))
     task = card.task_title(first.task) if tasks > 1 else ""
     items = counted(first.items, first.item_set.removesuffix("s") or "item") if len(counts) == 1 else first.item_set
     measure = ", ".join(part for part in (first.measure_title, company, items) if part)
-    note = _without_intervals(members)
-    return Strip(card.name, task, measure, low_text, high_text, first.better, dots, marks, note)
+    return Strip(card.name, task, measure, ends, first.better, dots, marks, _without_intervals(members))
 
 
 def _columns(crowd: Crowd, place: Callable[[float], float | None]) -> tuple[tuple[float, float, float, int], ...]:
@@ -302,10 +300,13 @@ def _columns(crowd: Crowd, place: Callable[[float], float | None]) -> tuple[tupl
     return tuple((low, round(high - low, 2), round(100 * count / most), count) for low, high, count in found if count)
 
 
-def _spread(crowd: Crowd, line: ProfileLine) -> str:
-    low, high = (number(end, line.unit, interval=line.interval) for end in (min(crowd.scores), max(crowd.scores)))
-    deviation = f", standard deviation {amount(stdev(crowd.scores), line.unit)}" if len(crowd.scores) > 1 else ""
-    return f"people from {low} to {high}{deviation}"
+def _axis(low: float, high: float, unit: str) -> list[tuple[float, str]]:
+    """Round numbers on a scale, six at most, with their texts."""
+    size = 10.0 ** math.floor(math.log10(high - low))
+    step = next(size * part for part in (0.2, 0.5, 1, 2) if (high - low) / (size * part) < 6)
+    digits = max(0, -math.floor(math.log10(step * scale_and_digits(unit)[0]) + 1e-9))
+    places = range(math.ceil(low / step), math.floor(high / step) + 1)
+    return [(step * place, number(step * place, unit, digits)) for place in places]
 
 
 def _around(line: ProfileLine) -> str:
