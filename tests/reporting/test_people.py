@@ -80,7 +80,7 @@ def test_a_line_says_who_counts_who_does_not_and_why_how_long_and_how_reliably(s
         r" How .*?: Cronbach's alpha −?[\d.]+ \[",
         said,
     )
-    use = r"too low to say anything about a single person; more items raise it\. Standard error of measurement \d"
+    use = r"too low to say anything about a single person(; more items raise it)?\. Standard error of measurement \d"
     assert re.search(rf" over 12 people and 15 items\. That is {use}", said)
 
 
