@@ -106,10 +106,10 @@ class ReportContent(Struct, frozen=True):
     def whose_people(self) -> str:
         """Whose values the lines of people are: a norm's, or those of other items than the ones played here."""
         played = {(result.run, result.task): result for chapter in self.chapters for result in chapter.results}
-        lines = [(line, played[line.run, line.task]) for line in self.profile if line.human is not None]
-        norms = [one.norm for line, one in lines if line.on_norm and isinstance(one.norm, dict)]
-        told = ["on the items of the paper" for line, one in lines if not line.on_norm and not one.official]
-        return listed([*dict.fromkeys([*told, *(f"of the norm {one['name']}, n = {one['people']}" for one in norms)])])
+        lines = [(line.on_norm, played[line.run, line.task]) for line in self.profile if line.human is not None]
+        told = ["on the items of the paper" for on, one in lines if not on and not one.official]
+        told += [f"of the norm {one.norm['name']}, n = {one.norm['people']}" for on, one in lines if on and one.norm]
+        return listed([*dict.fromkeys(told)])
 
     def figures(self) -> dict[str, Figure]:
         """Every figure by its name for `sociometer report --figure`: `profile`, `sesi/abilities`, …"""
@@ -189,7 +189,7 @@ def gather(
         tuple(shown),
         {run.id: said for run in runs if (said := how_asked(run))},
         {names[run.id]: known[spec] for run in runs if (spec := run.manifest.config.subject) in known},
-        tuple(crowd for one in compared if one.run in studies for crowd in crowds_of(studies[one.run], one, compared)),
+        tuple(crowd for one in compared if one.run in studies for crowd in crowds_of(studies[one.run], one)),
     )
 
 

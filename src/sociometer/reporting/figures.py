@@ -162,8 +162,6 @@ class StripDot(Struct, frozen=True):
     """The numbers of unreadable replies and failures, if there are any."""
     columns: tuple[tuple[float, float, float, int], ...] = ()
     """How the scores of people are distributed: left end, width and height in percent, and the number of people."""
-    among: str = ""
-    """Its place among the people, in words."""
 
 
 class StripMark(Struct, frozen=True):
@@ -253,7 +251,6 @@ def _strip(members: Lines, subjects: Sequence[str], card: Card, tasks: int, comp
     first = members[0]
     known = next(m for m in card.measures_of(first.task) if m.name == first.measure)
     low, high = _scale(members, known, [score for crowd in crowds.values() for score in crowd.scores])
-    places = next(iter(crowds.values())).places if len(crowds) == 1 else {}
     counts = {line.items for line in members}
 
     def place(value: float | None) -> float | None:
@@ -268,7 +265,6 @@ def _strip(members: Lines, subjects: Sequence[str], card: Card, tasks: int, comp
             "stand-in" if other_stand_ins(line.stand_ins) or subject_stand_in(line.stand_ins) else
             "most of its answers cannot be read" if 2 * line.unreadable > line.items else "", _beside(line),
             _columns(crowds[line.run], place) if line.run in crowds else (),
-            places.get(line.run, ""),
         )
         for line in members
     )  # fmt: skip
@@ -284,8 +280,8 @@ def _strip(members: Lines, subjects: Sequence[str], card: Card, tasks: int, comp
     )
     # an end has no label if the label of a mark needs the space; beside people and their norm the mark gives way
     axis = _axis(low, high, first.unit) if crowds else [(end, number(end, first.unit, 0)) for end in (low, high)]
-    ends = ((place(value) or 0.0, text) for value, text in axis)
-    ends = tuple(one for one in ends if lower or all(abs(one[0] - mark.at) >= close for mark in marks))
+    texts = ((place(value) or 0.0, text) for value, text in axis)
+    ends = tuple(one for one in texts if lower or all(abs(one[0] - mark.at) >= close for mark in marks))
     task = card.task_title(first.task) if tasks > 1 else ""
     items = counted(first.items, first.item_set.removesuffix("s") or "item") if len(counts) == 1 else first.item_set
     measure = ", ".join(part for part in (first.measure_title, company, items) if part)

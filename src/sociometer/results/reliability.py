@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from sociometer.core.card import MeasureCard
 from sociometer.core.errors import NotFound
@@ -178,8 +178,6 @@ def reliability_tables(found: TaskReliability) -> Iterator[Table]:
         said += [f"Unstable for {who}: {first_of(r.unstable, 12)}." for who, r in found.repeats.items() if r.unstable]
         yield Table("repeatability", f"Repeatability of {found.where}", heads, again, " ".join(said))
     if look_at := items_to_look_at(found.items):
-        known = "mean" if found.items[0].difficulty is None else "difficulty"
-        flagged = tuple((i.item, getattr(i, known), i.discrimination, "; ".join(i.concerns)) for i in look_at)
-        note = f"{len(look_at)} items to look at, of {len(found.items)} in all."
-        title, names = f"Items to look at in {found.where}", ("item", known, "discrimination", "why")
-        yield Table("items", title, names, flagged, note)
+        title, note = f"Items to look at in {found.where}", f"{len(look_at)} of {len(found.items)} in all."
+        table = raw_items([structs.replace(found, items=tuple(look_at))])
+        yield structs.replace(table.only(range(3, len(table.columns))), title=title, note=note)

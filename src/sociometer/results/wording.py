@@ -138,20 +138,15 @@ def _name(row: ComparedMeasure) -> str:
     return " ".join(words).replace("_", " ")
 
 
-def place_text(measure: MeasureCard, people: Mapping[str, ItemValue], subject: Mapping[str, ItemValue]) -> str:
-    """A subject among people: “better than 26 of 42 people, 62 % [47, 75], and 0.3 SD below their mean”."""
+def place_sentence(
+    label: str, measure: MeasureCard, people: Mapping[str, ItemValue], subject: Mapping[str, ItemValue]
+) -> str:
+    """The place of a subject among people: “m is better than 26 of 42 people, 62 % [47, 75], and 0.3 SD above …”."""
     found = place_among(people, subject, -1.0 if measure.better == "lower" else 1.0)
     bounds = f" {bracketed_interval(found.interval, 'share')}" if not found.interval.too_few else ""
     share, away = f"{100 * found.share:.0f} %{bounds}", found.deviations
     said = "" if away is None else f", and {abs(away):.2f} SD {'below' if away < 0 else 'above'} their mean"
-    return f"better than {found.better_than:g} of {counted(found.people, 'person')}, {share}{said}"
-
-
-def place_sentence(
-    label: str, measure: MeasureCard, people: Mapping[str, ItemValue], subject: Mapping[str, ItemValue]
-) -> str:
-    """The same in a sentence, with how it is counted."""
-    place = place_text(measure, people, subject)
+    place = f"better than {found.better_than:g} of {counted(found.people, 'person')}, {share}{said}"
     return f"“{measure.title}”: {label} is {place} (each person on the items that they answered; ties count half)"
 
 

@@ -39,9 +39,7 @@ def mean_over_people(
     with multiway clustering. J. Business and Economic Statistics 29.
     """
     names = list(table if items is None else items)
-    rows = [
-        (name, who, value) for name in names for who, value in zip(table[name].of, table[name].repeats, strict=True)
-    ]
+    rows = _answers(table, names)
     values = np.array([value for _, _, value in rows], dtype=np.float64)
     weights = np.array([1 / len(table[name].of) for name, _, _ in rows], dtype=np.float64) / len(names)
     mean = float(weights @ values)
@@ -109,21 +107,16 @@ def place_among(people: Mapping[str, ItemValue], subject: Mapping[str, ItemValue
 
     What other items would do is read off the gaps between the subject and the people's mean on each item.
     """
-    sums: dict[int, list[float]] = {}
     shared = [name for name in people if name in subject]
-    for name in shared:
-        for who, value in zip(people[name].of, people[name].repeats, strict=True):
-            mine = sums.setdefault(who, [0.0, 0.0])
-            mine[0] += subject[name].value - value
-            mine[1] += 1
+    ahead = ((who, subject[name].value - value) for name, who, value in _answers(people, shared))
+    leads = [*map(fmean, grouped(ahead).values())]
 
     def worse(by: float) -> float:
-        return sum(_above(sign * (ahead + by * answered)) for ahead, answered in sums.values()) / count
+        return sum(_above(sign * (lead + by)) for lead in leads) / count
 
-    count, gaps = len(sums), [subject[name].value - people[name].value for name in shared]
+    count, gaps = len(leads), [subject[name].value - people[name].value for name in shared]
     around = clustered_mean_interval(gaps, [people[name].cluster for name in shared], binary=False)
     bounds = place_interval(worse, count, 0.0, around.scaled(1, -math.fsum(gaps) / len(gaps)))
-    leads = [ahead / answered for ahead, answered in sums.values()]
     spread = stdev(leads) if count > 1 else 0.0
     bounds = bounds if count >= MINIMUM_CLUSTERS else too_few(count)
     return PlaceAmongPeople(worse(0.0) * count, count, worse(0.0), bounds, fmean(leads) / spread if spread else None)
@@ -131,8 +124,12 @@ def place_among(people: Mapping[str, ItemValue], subject: Mapping[str, ItemValue
 
 def scores_of(table: Mapping[str, ItemValue]) -> tuple[float, ...]:
     """The score of each person: the mean over the items that they answered."""
-    answers = ((who, value) for item in table.values() for who, value in zip(item.of, item.repeats, strict=True))
-    return tuple(map(fmean, grouped(answers).values()))
+    return tuple(map(fmean, grouped((who, value) for _, who, value in _answers(table, table)).values()))
+
+
+def _answers(table: Mapping[str, ItemValue], items: Iterable[str]) -> list[tuple[str, int, float]]:
+    """Every answer to these items: the item, the person and the value."""
+    return [(key, who, value) for key in items for who, value in zip(table[key].of, table[key].repeats, strict=True)]
 
 
 def cohens_d(first: Sequence[float], second: Sequence[float]) -> float | None:

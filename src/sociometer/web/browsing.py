@@ -20,7 +20,7 @@ from sociometer.core.instrument import Instrument
 from sociometer.core.language import ENGLISH
 from sociometer.core.measure import Figure, Summary, Table
 from sociometer.core.task import SERIES, TASK, Episode, Score
-from sociometer.core.words import grouped, texts_in_item
+from sociometer.core.words import texts_in_item
 from sociometer.reporting.evidence import TranscriptLine, beside, transcript_lines
 from sociometer.reporting.figures import run_figures
 from sociometer.reporting.plot import drawn
@@ -226,14 +226,13 @@ def find_runs(viewed: ViewedStore, search: RunSearch, counted: RunSearch) -> tup
         found = store.runs.found(structs.replace(search, without=() if search.ids else people))
         rows, count = [run_row(viewed, store, record) for record in found], store.runs.count(counted)
         alone = search.words or search.status or search.ids or search.offset
-        of_people = RunSearch(ids=people, limit=0 if alone else len(people))
-        began = grouped((record.name.rpartition(".")[0], record.status) for record in store.runs.found(of_people))
         studies = []
         for name, taking in {} if alone else takings(store).items():
-            instrument, statuses = taking.study.parts[name].instrument, began.get(name, [])
+            instrument = taking.study.parts[name].instrument
             if search.instrument in ("", instrument):
+                began = [record.status for one in taking.participants if (record := taking.record(one))]
+                counts = len(began), began.count(RunStatus.FINISHED)
                 started = min((one.joined for one in taking.participants), default=0.0)
-                counts = len(statuses), statuses.count(RunStatus.FINISHED)
                 studies.append(StudyRow(name, instrument, *counts, started, _people(viewed, store, name)))
         return rows, count, sorted(studies, key=lambda one: one.started, reverse=True)
 
