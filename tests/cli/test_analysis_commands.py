@@ -381,7 +381,7 @@ def test_reliability_says_how_many_items_it_shows_and_that_nothing_varied(tmp_pa
     capsys.readouterr()
     assert run_command(["compare", "--reliability", "sesi", "--store", path]) == 0
     text = capsys.readouterr().out
-    assert f"of {len(list(bundled()))} in all; --to FILE.csv gives the share right (p)" in text
+    assert f"of {len(list(bundled()))} in all." in text and "--format wide" in text
     assert "gave the same value: baseline/refuse." in text
     assert "nan" not in text
 

@@ -313,7 +313,7 @@ def test_the_finding_of_a_test_with_a_norm_is_the_score_on_the_norm(content):
     chapter = structs.replace(content.chapters[0], card=NORMED, results=(_normed("gpt", 1.6, 122.0),), **more)
     of = structs.replace(content, subjects=("gpt",), chapters=(chapter,), profile=lines, rankings=(), comparisons=())
     assert findings_of(of) == (
-        "The EQ of gpt is 122 [113, 131], better than people (100).",
+        "The EQ of gpt is 122 [113, 131], better than the people of the norm (100).",
         "Writing 4, 3, 2, 1 without reading earns an EQ of 122.",
     )
     counts = {("gpt", "questions"): next(iter(content.counts.values()))}
@@ -508,10 +508,15 @@ def test_the_numbers_of_a_column_have_the_same_decimals():
     ]
 
 
+def test_a_share_in_a_table_has_its_percent_sign():
+    table = Table("t", "T", ("share", "points"), ((0.827, 0.5), (1.0, 1.25), (None, None)), units={"share": "share"})
+    assert [row[0] for row in rows(table)] == [("82.7 %", True), ("100 %", True), ("–", True)]
+
+
 def test_people_of_the_paper_are_said_to_have_met_other_items(content):
-    assert content.people_elsewhere
+    assert content.whose_people == "on the items of the paper"
     official = gather([changed(given()[0], official=True)], evidence=0)
-    assert not official.people_elsewhere
+    assert not official.whose_people
 
 
 def test_a_caveat_of_all_subjects_is_said_once(content):
@@ -526,7 +531,7 @@ def test_strips_place_values_on_the_card_scale(content):
     assert (best.beside, best.range_text[-9:]) == ("1 unreadable, 1 failed", " 39 items")
     assert (middle.at, middle.text, middle.range_text) == (50, "50 %", "[35, 65] 40 items")
     assert middle.caveat == "stand-in"
-    assert strip.high_text == "", "the name of people at 90 % needs the room"
+    assert strip.ends == ((0.0, "0 %"),), "the name of people at 90 % needs the room"
 
 
 def test_a_reader_is_told_who_the_subjects_are_whose_the_items_and_what_chance_is(tmp_path):
@@ -640,7 +645,7 @@ def test_two_subjects_keep_their_order_and_their_differences_are_drawn_around_ze
     (strip,) = strips(content.profile, content.subjects, [chapter.card for chapter in content.chapters])
     assert [dot.subject for dot in strip.dots] == ["a", "b"], "the better one is not moved to the front"
     (strip,) = difference_strips(content.comparisons[0], content.subjects)
-    assert strip.measure == "b minus a" and (strip.low_text, strip.high_text) == ("← a better", "b better →")
+    assert strip.measure == "b minus a" and strip.ends == ((0.0, "← a better"), (100.0, "b better →"))
     assert [mark.at for mark in strip.marks] == [50] and 50 < strip.dots[0].low < strip.dots[0].at < 100
     assert strip.dots[0].range_text.endswith("], better")
     row = structs.replace(content.comparisons[0].measures[0], better="lower")
@@ -758,7 +763,7 @@ def test_a_place_on_a_norm_is_shown_around_the_people_and_not_from_its_far_end()
     summary = Summary((Measure("eq", 120.0, interval=Interval(110.0, 130.0)),))
     run = summarised_run("r", "questions", "a", {}, summary, card=of)
     (strip,) = strips(profile_lines([run]), ["a"], [of])
-    assert (strip.low_text, strip.high_text) == ("90", "140") and strip.marks[0].at == pytest.approx(20)
+    assert strip.ends == ((0.0, "90"), (100.0, "140")) and strip.marks[0].at == pytest.approx(20)
     assert strip.marks[0].lower, "its name is not on that of an end"
 
 

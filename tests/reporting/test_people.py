@@ -64,9 +64,10 @@ def test_people_are_the_reference_whatever_the_order(studied):
 def test_the_figure_has_the_score_of_each_person_and_the_place_of_the_others_among_them(studied):
     said, html = words_of(studied, "spring", "oracle")
     assert sum(map(int, re.findall(r'class="column"[^>]*title="(\d+) (?:person|people)"', html))) == PEOPLE
-    assert "better than 12 of 12 people: 100 % [" in said
+    assert re.search(r"better than 12 of 12 people, 100 % \[\d+, 100\], and \d\.\d+ SD above their mean", said)
     assert len(re.findall(r'<i class="other"', html)) == 1
-    assert re.search(r"people from \d+ % to \d+ %, standard deviation [\d.]+ points", said)
+    panel = html.partition('<article class="panel">')[2].partition("</article>")[0]
+    assert re.findall(r'<span class="at[^>]*>(\d+ %)</span>', panel) == ["0 %", "20 %", "40 %", "60 %", "80 %", "100 %"]
 
 
 def test_a_line_says_who_counts_who_does_not_and_why_how_long_and_how_reliably(studied):
@@ -75,9 +76,11 @@ def test_a_line_says_who_counts_who_does_not_and_why_how_long_and_how_reliably(s
     sample = f"Study spring: 12 people; excluded: 1 flagged ({rules})."
     assert f"{sample} They took 7.5 minutes in the median, from 2.0 to 13.0." in said
     assert re.search(
-        r"Accuracy: mean [\d.]+ %, standard deviation [\d.]+ points\. How .*?: Cronbach's alpha −?[\d.]+ \[", said
+        r"People Study .*?Accuracy: mean [\d.]+ %, standard deviation [\d.]+ points, from [\d.]+ % to [\d.]+ %\."
+        r" How .*?: Cronbach's alpha −?[\d.]+ \[",
+        said,
     )
-    use = r"too low to say anything about a single person; more items raise it\. Standard error of measurement \d"
+    use = r"too low to say anything about a single person(; more items raise it)?\. Standard error of measurement \d"
     assert re.search(rf" over 12 people and 15 items\. That is {use}", said)
 
 
@@ -103,7 +106,10 @@ def test_people_on_a_norm_have_columns_a_mean_and_a_deviation_of_their_eq(tmp_pa
     values = sm.get_run("autumn", store=path).scores("feelings", "eq")
     even = sm.run("seceu", "baseline/even", store=path, **same)
     said, html = words_of(path, "autumn", even.id)
-    assert f"EQ: mean {fmean(values):.1f}, standard deviation {stdev(values):.3g} points." in said
+    assert (
+        f"EQ: mean {fmean(values):.1f}, standard deviation {stdev(values):.3g} points, from {min(values):.3g} to"
+        in said
+    )
     panel = html.partition("EQ, 12 official items; higher is better")[2].partition("</article>")[0]
     assert sum(map(int, re.findall(r'class="column"[^>]*title="(\d+) ', panel))) == len(values) == 12
 
@@ -119,6 +125,8 @@ def test_what_has_another_key_has_a_panel_of_its_own_and_small_groups_are_not_na
     assert "groups of fewer than ten are not named" in said
     assert re.search(r"\(SECEU score\), 12 items; lower is better people \(autumn, n = 12\)", said)
     assert "Distance to the key (SECEU score), key: the answers in norm.json, 12 items; lower is better" in said
+    assert "solid lines are people of the norm autumn, n = 12." in said and "items of the paper" not in said
+    assert "the people of the norm (100)" in words_of(path, normed.id)[0]
 
 
 def test_beside_two_others_each_has_a_verdict_and_beside_three_they_are_ranked(studied):
@@ -143,3 +151,17 @@ def test_what_single_people_answered_is_on_the_page_only_if_asked_for(studied):
     shown = {each: gather(runs, evidence=each).evidence for each in (None, 1)}
     assert {one.run for one in shown[None]} == {runs[1].id}
     assert {one.run for one in shown[1]} == {run.id for run in runs}
+    for each, left_out in ((None, True), (1, False)):
+        html = sm.report(runs, studied.parent / "shown.html", evidence=each).read_text("utf-8")
+        filters = html.partition('id="by-subject"')[2].partition("</select>")[0]
+        assert ('"people (spring' in filters) is not left_out and '"baseline/oracle"' in filters
+        assert ("What people answered is not on this page" in html) is left_out
+
+
+def test_where_neither_has_any_no_difference_is_drawn(tmp_path):
+    take_feelings(tmp_path / "s.db", limit=12)
+    even = sm.run("seceu", "baseline/even", store=tmp_path / "s.db", limit=12)
+    _, html = words_of(tmp_path / "s.db", "autumn", even.id)
+    drawn = html.partition('<article class="verdict"')[2].partition("<details>")[0]
+    assert "Evenness of the allocations" in drawn and "Answers without an allocation" not in drawn
+    assert "Answers without an allocation" in html

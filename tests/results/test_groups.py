@@ -24,7 +24,7 @@ from sociometer.results.groups import study_run
 from sociometer.results.leaderboard import leaderboard
 from sociometer.results.reliability import raw_items, reliability_sentence, task_reliability
 from sociometer.statistics.item_values import ItemValue
-from sociometer.statistics.people import mean_over_people, place_among
+from sociometer.statistics.people import cohens_d, mean_over_people, place_among, scores_of
 from sociometer.statistics.reliability import cronbach_alpha
 from sociometer.store.store import Store
 from sociometer.store.studies import Study, StudyBook, book_path
@@ -74,6 +74,33 @@ def test_the_place_among_people_counts_each_on_the_items_that_they_took():
     assert (found.better_than, found.people) == (2.5, 3)
 
 
+def test_how_far_a_model_is_from_the_people_is_in_standard_deviations_of_their_scores():
+    people = table([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])  # scores 1.5, 3.5 and 5.5: mean 3.5, SD 2
+    names = list(people)
+    model = {name: ItemValue(name, name, 4.5, (4.5,), {}, b"", (0,)) for name in names}
+    assert place_among(people, model, -1.0).deviations == pytest.approx(0.5)
+    alike = table([[1.0, 2.0]] * 3)
+    assert place_among(alike, model, 1.0).deviations is None
+
+
+def test_two_groups_of_people_have_cohens_d():
+    one, two = (1.0, 2.0, 3.0), (2.0, 4.0, 6.0, 8.0)  # sums of squares 2 and 20, 5 degrees of freedom
+    assert cohens_d(one, two) == pytest.approx(3 / (22 / 5) ** 0.5)
+    assert cohens_d((1.0, 1.0), (1.0, 1.0)) is None
+    assert scores_of(table([[1.0, 2.0], [3.0, 4.0]])) == (1.5, 3.5)
+    draws = np.random.default_rng(2)
+    groups = []
+    for subject in ("spring", "autumn"):
+        values = draws.integers(0, 2, size=(PEOPLE, ITEMS)).astype(float)
+        each = [(person, fake_run(subject, list(row)).episodes()) for person, row in enumerate(values)]
+        episodes = [structs.replace(episode, repeat=person) for person, some in each for episode in some]
+        run = fake_run(subject, list(values[0]))
+        groups.append((structs.replace(run, walk=episodes.__iter__, people=PEOPLE), values.mean(axis=1)))
+    (compared,) = compare([run for run, _ in groups])
+    found = cohens_d(*(scores.tolist() for _, scores in groups))
+    assert any(f"Cohen's d {found:.2f}".replace("-", "−") in note for note in compared.notes), compared.notes
+
+
 @pytest.fixture(scope="module")
 def studied(tmp_path_factory):
     """A store with a study of twelve people who answered, one of them without reading, and two baselines."""
@@ -106,7 +133,7 @@ def test_a_study_is_one_subject_without_those_who_are_excluded(studied, capsys):
     said = capsys.readouterr().out
     assert f"people (spring, n = {PEOPLE}, 1 excluded)" in said
     assert re.search(r"baseline/oracle is better than people \(spring.*: \d+", said)
-    assert "better than 12 of 12 people" in said and "100 %" in said
+    assert re.search(r"better than 12 of 12 people, 100 % \[\d+, 100\], and \d+\.\d\d SD above their mean", said)
 
 
 def test_a_study_is_shown_as_its_people_and_not_item_by_item(studied, capsys):
@@ -207,6 +234,11 @@ def test_the_reliability_of_a_study_is_that_over_its_people(studied, capsys):
     assert alpha["value"] is not None and found["repeats"] == {}
     assert run_command(["compare", "--reliability", "spring", *where]) == 0
     assert f"over {PEOPLE} people" in (said := capsys.readouterr().out) and "epeat" not in said
+    assert "Not shown: 1 table. To see everything, add --format wide." in said
+    assert run_command(["compare", "--reliability", "spring", *where, "--format", "wide"]) == 0
+    wide = capsys.readouterr().out
+    assert all(one["item"] in wide for one in found["items"]) and len(found["items"]) == ITEMS
+    assert "mean	difficulty	discrimination" in wide and "--to FILE.csv" in wide
 
 
 def test_alpha_is_one_step_away_in_python(studied):

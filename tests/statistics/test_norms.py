@@ -241,3 +241,4 @@ def test_no_small_group_is_told_even_by_subtraction():
 def test_groups_are_sex_and_bands_of_age():
     assert groups_of({"性别": "女", "年龄": "31", "PROLIFIC_PID": "x"}) == {"sex": "female", "age": "30 to 49"}
     assert groups_of({"gender": " M ", "age": "sixty"}) == {"sex": "male"}
+    assert groups_of({"Sex": "F", "Age": "25", "gender": ""}) == {"sex": "female", "age": "under 30"}

@@ -309,8 +309,23 @@ def test_the_row_of_a_study_has_the_numbers_of_compare(studied):
         row = plain(client.get("/").text.split('<tr class="study">')[1].split("</tr>")[0])
     assert people.subject == "people (spring, n = 11, 1 flagged, 1 excluded)"
     assert people.subject in row and "over people and items" in row
+    assert re.search(r"12 people, 11 finished \d{4}-\d\d-\d\d \d\d:\d\d UTC$", row)
     assert f"{number(shown.value, 'number', interval=shown.interval)} {interval_text(shown.interval, 'number')}" in row
     assert "chance 5; lower is better" in row and f"{cards()['seceu'].title} limit 12 " in row
+
+
+def test_a_study_that_nobody_has_joined_is_listed_and_says_how_to_open_it(tmp_path):
+    path = tmp_path / "s.db"
+    command = ["study", "create", "sesi", "--name", "later", "--limit", "5", "--store", str(path)]
+    assert run_command(command) == 0
+    sm.run("sesi", model="baseline/random", limit=5, store=path)
+    with Served(view_application(ViewedStore(path, load, cards()))) as running:
+        client = Client(running.url)
+        client.post("/enter", {"token": running.app[TOKENS].make()})
+        listed, page = (plain(client.get(at).text) for at in ("/", "/study/later/"))
+        assert "later" not in plain(client.get("/?instrument=seceu").text)
+    assert re.search(r"People of the study later SESI\b.* Nobody has joined yet\.", listed)
+    assert "participants 0 " in page and "Nobody has joined yet. sociometer study open later" in page
 
 
 def test_a_study_and_a_model_are_side_by_side_with_the_verdict_of_compare(studied):
@@ -370,7 +385,9 @@ def test_the_page_of_a_study_has_its_people_their_scores_alpha_and_the_models_ve
         text = client.get("/study/spring/").text
         said = plain(text)
         assert verdict in said and "sociometer compare spring guesser" in said
-        assert "Cronbach's alpha" in said and "participants 12 finished 11 flagged 1 excluded 1" in said
+        assert "Cronbach's alpha" in said and "participants 12 finished 11 counted 11 flagged 1 excluded 1" in said
+        moments = r"mean [\d.]+, standard deviation [\d.]+, from [\d.]+ to [\d.]+\. How consistently the items order"
+        assert re.search(moments, said) and "single pe" in said and "Standard error of measurement 0." in said
         rows = re.findall(r"<tr(?: class=\"left-out\")?><td><a href=\"/run/.*?</tr>", text.partition('id="people"')[2])
         assert len(rows) == 12
         assert ["answered 4 of 12 items" in row for row in rows].count(True) == 1

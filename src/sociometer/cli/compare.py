@@ -34,16 +34,15 @@ from sociometer.store.stored_run import StoredRun
 def _show_profile(engine: Engine, subject: str, display: Display) -> None:
     """Print one subject's results on every instrument."""
     subjects = {record.subject for record in engine.store.runs.all() if record.subject}
-    people = study_run(engine.store, subject, load)
-    if people is None and subject not in subjects:
-        with suppress(NotFound):
-            subject = engine.store.runs.get(subject).subject
-    if people is None and subject not in subjects:
-        raise unknown("subject", subject, subjects, f"Run '{hint('runs')}' to see the subjects.")
-    if people is None:
-        found = profile_of(subject, told(choose_runs(engine.store, load, subject=subject)).runs)
-    else:
+    if people := study_run(engine.store, subject, load):
         found = profile_of(people.subject, [people])
+    else:
+        if subject not in subjects:
+            with suppress(NotFound):
+                subject = engine.store.runs.get(subject).subject
+        if subject not in subjects:
+            raise unknown("subject", subject, subjects, f"Run '{hint('runs')}' to see the subjects.")
+        found = profile_of(subject, told(choose_runs(engine.store, load, subject=subject)).runs)
     display.show([found.table], finding=found.sentence, data={"subject": found.subject, "profile": found.lines})
 
 
@@ -76,7 +75,7 @@ def _show_reliability(chosen: ChosenRuns, task: str, measure: str, display: Disp
     display.show(
         [] if several else tables,
         finding=str(found),
-        more=tables if several else (),
+        more=[*(tables if several else ()), found.items],
         notes=[f"{one.where}: {'; '.join(one.notes)}." for one in found.tasks if one.notes],
         files=[found.items],
         data=found.tasks,

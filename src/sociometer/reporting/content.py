@@ -11,7 +11,7 @@ from sociometer.core.errors import UsageError, hint
 from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Figure
 from sociometer.core.task import AnyRun
-from sociometer.core.words import grouped
+from sociometer.core.words import grouped, listed
 from sociometer.models.registry import describe
 from sociometer.reporting.evidence import KINDS, EpisodeShown, evidence_of, kinds_shown, transcripts_each
 from sociometer.reporting.figures import checkpoint_figures, evidence_figure, measures_figure, profile_figure
@@ -103,10 +103,13 @@ class ReportContent(Struct, frozen=True):
         )
 
     @property
-    def people_elsewhere(self) -> bool:
-        """Whether a reference value of people comes from items other than those played here."""
-        played = {result.run for chapter in self.chapters for result in chapter.results if not result.official}
-        return any(line.human is not None and line.run in played for line in self.profile)
+    def whose_people(self) -> str:
+        """Whose values the lines of people are: a norm's, or those of other items than the ones played here."""
+        played = {(result.run, result.task): result for chapter in self.chapters for result in chapter.results}
+        lines = [(line.on_norm, played[line.run, line.task]) for line in self.profile if line.human is not None]
+        told = ["on the items of the paper" for on, one in lines if not on and not one.official]
+        told += [f"of the norm {one.norm['name']}, n = {one.norm['people']}" for on, one in lines if on and one.norm]
+        return listed([*dict.fromkeys(told)])
 
     def figures(self) -> dict[str, Figure]:
         """Every figure by its name for `sociometer report --figure`: `profile`, `sesi/abilities`, …"""
@@ -190,7 +193,7 @@ def gather(
         tuple(shown),
         {run.id: said for run in runs if (said := how_asked(run))},
         {names[run.id]: known[spec] for run in runs if (spec := run.manifest.config.subject) in known},
-        tuple(crowd for one in compared if one.run in studies for crowd in crowds_of(studies[one.run], one, compared)),
+        tuple(crowd for one in compared if one.run in studies for crowd in crowds_of(studies[one.run], one)),
     )
 
 

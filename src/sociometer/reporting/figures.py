@@ -3,7 +3,6 @@
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from statistics import stdev
 from textwrap import wrap
 
 import numpy as np
@@ -22,12 +21,12 @@ from sociometer.statistics.chart_parts import ReferenceLine
 from sociometer.statistics.chart_theme import Spec
 from sociometer.statistics.charts import CurvePoint, Dot, curve_chart, dots_of, interval_chart
 from sociometer.statistics.formatting import (
-    amount,
     bounds_text,
     bracketed_interval,
     group_text,
     number,
     other_stand_ins,
+    scale_and_digits,
     signed_amount,
     subject_stand_in,
     sure_chance,
@@ -163,8 +162,6 @@ class StripDot(Struct, frozen=True):
     """The numbers of unreadable replies and failures, if there are any."""
     columns: tuple[tuple[float, float, float, int], ...] = ()
     """How the scores of people are distributed: left end, width and height in percent, and the number of people."""
-    spread: str = ""
-    """Their standard deviation and range, or the place of another subject among them."""
 
 
 class StripMark(Struct, frozen=True):
@@ -184,8 +181,8 @@ class Strip(Struct, frozen=True):
     task: str
     """The title of the task, if the instrument was played with several; else empty."""
     measure: str
-    low_text: str
-    high_text: str
+    ends: tuple[tuple[float, str], ...]
+    """The numbers below it: the ends of the scale, and others on the way if there are columns of people."""
     better: str
     dots: tuple[StripDot, ...]
     marks: tuple[StripMark, ...]
@@ -227,22 +224,24 @@ def difference_strips(comparison: Comparison, subjects: Sequence[str]) -> tuple[
     """The differences of two subjects on the measures overall: a strip for each unit, the better side of each right."""
     found: list[Strip] = []
     first, second = comparison.first, comparison.second
-    overall = (((row.unit, row.better == "neither"), row) for row in comparison.measures if not row.group)
-    for (unit, neither), rows in grouped(overall).items():
+    drawn = (row for row in comparison.measures if not row.group and (row.primary or row.paired.first or row.value))
+    for (unit, neither), rows in grouped(((row.unit, row.better == "neither"), row) for row in drawn).items():
         most = max(abs(end) for row in rows for end in (row.value, row.low, row.high) if end is not None) or 1.0
         dots = []
         for row in rows:
-            sign, ends = (-1, (row.high, row.low)) if row.better == "lower" else (1, (row.low, row.high))
+            sign, around = (-1, (row.high, row.low)) if row.better == "lower" else (1, (row.low, row.high))
             at, low, high = (
-                None if end is None else round(50 + sign * 49 * end / most, 2) for end in (row.value, *ends)
+                None if end is None else round(50 + sign * 49 * end / most, 2) for end in (row.value, *around)
             )
             size = signed_amount(row.value, unit, interval=row.paired.interval)
-            around = f"{bracketed_interval(row.paired.interval, unit)}, {row.verdict}"
+            told = f"{bracketed_interval(row.paired.interval, unit)}, {row.verdict}"
             name = row.title + "; lower is better" * (sign < 0)
-            dots.append(StripDot(name, subjects.index(second), at, low, high, size, around))
+            dots.append(StripDot(name, subjects.index(second), at, low, high, size, told))
         title, word = "" if found else f"{second} minus {first}", "higher" if neither else "better"
-        sides, zero = (f"← {first} {word}", f"{second} {word} →"), StripMark("difference", 50, "0")
-        found.append(Strip(comparison.instrument, "", title, *sides, "neither", tuple(dots), (zero,)))
+        ends = (0.0, f"← {first} {word}"), (100.0, f"{second} {word} →")
+        found.append(
+            Strip(comparison.instrument, "", title, ends, "neither", tuple(dots), (StripMark("difference", 50, "0"),))
+        )
     return tuple(found)
 
 
@@ -255,7 +254,6 @@ def _strip(members: Lines, subjects: Sequence[str], card: Card, tasks: int, comp
     first = members[0]
     known = next(m for m in card.measures_of(first.task) if m.name == first.measure)
     low, high = _scale(members, known, [score for crowd in crowds.values() for score in crowd.scores])
-    places = next(iter(crowds.values())).places if len(crowds) == 1 else {}
     counts = {line.items for line in members}
 
     def place(value: float | None) -> float | None:
@@ -270,7 +268,6 @@ def _strip(members: Lines, subjects: Sequence[str], card: Card, tasks: int, comp
             "stand-in" if other_stand_ins(line.stand_ins) or subject_stand_in(line.stand_ins) else
             "most of its answers cannot be read" if 2 * line.unreadable > line.items else "", _beside(line),
             _columns(crowds[line.run], place) if line.run in crowds else (),
-            _spread(crowds[line.run], line) if line.run in crowds else places.get(line.run, ""),
         )
         for line in members
     )  # fmt: skip
@@ -279,21 +276,19 @@ def _strip(members: Lines, subjects: Sequence[str], card: Card, tasks: int, comp
     references = (("chance", chance), ("people", first.human))
     placed = [(name, place(value) or 0.0, value) for name, value in references if value is not None]
     close = CROWDED if tasks == 1 else CROWDED_NARROW
+    lower = known.on_norm or bool(crowds)
     marks = tuple(
-        StripMark(
-            name, at, number(value, first.unit), known.on_norm or (index > 0 and abs(at - placed[0][1]) < 2 * close)
-        )
+        StripMark(name, at, number(value, first.unit), lower or (index > 0 and abs(at - placed[0][1]) < 2 * close))
         for index, (name, at, value) in enumerate(placed)
     )
-    # an end has no label if the label of a mark needs the space; on a norm of people the mark gives way
-    beside = () if known.on_norm else marks
-    low_text = "" if any(mark.at < close for mark in beside) else number(low, first.unit, 0)
-    high_text = "" if any(mark.at > 100 - close for mark in beside) else number(high, first.unit, 0)
+    # an end has no label if the label of a mark needs the space; beside people and their norm the mark gives way
+    axis = _axis(low, high, first.unit) if crowds else [(end, number(end, first.unit, 0)) for end in (low, high)]
+    texts = ((place(value) or 0.0, text) for value, text in axis)
+    ends = tuple(one for one in texts if lower or all(abs(one[0] - mark.at) >= close for mark in marks))
     task = card.task_title(first.task) if tasks > 1 else ""
     items = counted(first.items, first.item_set.removesuffix("s") or "item") if len(counts) == 1 else first.item_set
     measure = ", ".join(part for part in (first.measure_title, company, items) if part)
-    note = _without_intervals(members)
-    return Strip(card.name, task, measure, low_text, high_text, first.better, dots, marks, note)
+    return Strip(card.name, task, measure, ends, first.better, dots, marks, _without_intervals(members))
 
 
 def _columns(crowd: Crowd, place: Callable[[float], float | None]) -> tuple[tuple[float, float, float, int], ...]:
@@ -304,10 +299,13 @@ def _columns(crowd: Crowd, place: Callable[[float], float | None]) -> tuple[tupl
     return tuple((low, round(high - low, 2), round(100 * count / most), count) for low, high, count in found if count)
 
 
-def _spread(crowd: Crowd, line: ProfileLine) -> str:
-    low, high = (number(end, line.unit, interval=line.interval) for end in (min(crowd.scores), max(crowd.scores)))
-    deviation = f", standard deviation {amount(stdev(crowd.scores), line.unit)}" if len(crowd.scores) > 1 else ""
-    return f"people from {low} to {high}{deviation}"
+def _axis(low: float, high: float, unit: str) -> list[tuple[float, str]]:
+    """Round numbers on a scale, six at most, with their texts."""
+    size = 10.0 ** math.floor(math.log10(high - low))
+    step = next(size * part for part in (0.2, 0.5, 1, 2) if (high - low) / (size * part) < 6)
+    digits = max(0, -math.floor(math.log10(step * scale_and_digits(unit)[0]) + 1e-9))
+    places = range(math.ceil(low / step), math.floor(high / step) + 1)
+    return [(step * place, number(step * place, unit, digits)) for place in places]
 
 
 def _around(line: ProfileLine) -> str:

@@ -104,9 +104,9 @@ def _models(content: ReportContent) -> Sequence[str]:
 
 def _one_subject(lines: Sequence[ProfileLine], content: ReportContent) -> list[str]:
     """A sentence for each measure if they are two at most; else how many are better than chance, worse than people."""
-    normed = {(line.run, line.task) for line in lines if _on_norm(line) and line.value is not None}
+    normed = {(line.run, line.task) for line in lines if line.on_norm and line.value is not None}
     told = (line for line in lines if line.value is not None)
-    scored = [line for line in told if _on_norm(line) or (line.run, line.task) not in normed]
+    scored = [line for line in told if line.on_norm or (line.run, line.task) not in normed]
     if not scored:
         return ["nothing was scored"]
     titles = {chapter.card.name: chapter.card.short_title for chapter in content.chapters}
@@ -132,14 +132,10 @@ def _one_subject(lines: Sequence[ProfileLine], content: ReportContent) -> list[s
     return found or [f"{who} was scored on {counted(len(scored), 'measure')}"]
 
 
-def _on_norm(line: ProfileLine) -> bool:
-    """Whether it is a score on a norm of people, such as an EQ."""
-    return line.unit == "points" and line.human is not None
-
-
 def _against_references(line: ProfileLine, on: str) -> list[str]:
     """A score, compared with chance and people."""
-    known = [(name, at) for name, at in (("chance", line.chance), ("people", line.human)) if at is not None]
+    people = "the people of the norm" if line.on_norm else "people"
+    known = [(name, at) for name, at in (("chance", line.chance), (people, line.human)) if at is not None]
     title, _, kind = lowered(line.measure_title).partition(", ")
     score = f"the {title}{f' ({kind})' if kind else ''} of {line.subject}{on} is"
     marks = tuple(at for _, at in known if line.interval and line.against(at))  # a verdict shows in the digits too
@@ -262,7 +258,7 @@ def _with_values(ranking: Ranking, profile: Sequence[ProfileLine]) -> list[str]:
         models = [standing for standing in ranking.standings if not is_baseline(standing.subject)]
         told = models if len(models) > 1 else ranking.standings
         ends, of = (told[0], told[-1]), (ranking.instrument, ranking.task, ranking.item_set)
-        lines = (line for line in profile if (line.instrument, line.task, line.item_set) == of and _on_norm(line))
+        lines = (line for line in profile if (line.instrument, line.task, line.item_set) == of and line.on_norm)
         norm = {line.subject: line for line in lines if line.value is not None}
         title, names = ranking.measure, [end.subject for end in ends]
         values = [estimate(end.value, ranking.unit, end.interval) for end in ends]

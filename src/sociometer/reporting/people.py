@@ -1,21 +1,20 @@
 """The people of a study on the page: the score of each, who they are, and where others would be among them."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from statistics import fmean, median, stdev
 
 from msgspec import Struct
 
 from sociometer.core.card import MeasureCard
 from sociometer.core.task import AnyRun
-from sociometer.core.words import counted, grouped
-from sociometer.results.candidates import why_not_comparable
+from sociometer.core.words import counted
 from sociometer.results.groups import PeopleRun
 from sociometer.results.norms import use_of_scores
 from sociometer.results.reliability import reliability_sentence, task_reliability
-from sociometer.statistics.formatting import amount, estimate, number
-from sociometer.statistics.item_values import ItemValue, item_values
-from sociometer.statistics.people import FEWEST_PEOPLE, groups_of, place_among, told_groups
+from sociometer.statistics.formatting import amount, number
+from sociometer.statistics.item_values import item_values
+from sociometer.statistics.people import FEWEST_PEOPLE, groups_of, scores_of, told_groups
 from sociometer.store.studies import flag_rules
 
 
@@ -27,38 +26,22 @@ class Crowd(Struct, frozen=True):
     """The run, the task and the measure."""
     scores: tuple[float, ...]
     """The mean of each person over the items that they answered."""
-    places: dict[str, str]
-    """The place of each other subject among them in words, by run."""
     about: str
     """Who they are, who is left out and why, and how long they took."""
     told: str
     """Their mean and standard deviation, and how reliable the scores are."""
 
 
-def crowds_of(run: PeopleRun, people: AnyRun, runs: Sequence[AnyRun]) -> Iterator[Crowd]:
+def crowds_of(run: PeopleRun, people: AnyRun) -> Iterator[Crowd]:
     """The people of a study on the task of a view, and on its norm (an EQ); nobody if it has no mean over items."""
     card = people.card.primary_of(people.task)
     if card is None:
         return
-    table, others = item_values(people, card.value), [one for one in runs if one.task == people.task and not one.people]
-    answers = ((who, value) for item in table.values() for who, value in zip(item.of, item.repeats, strict=True))
-    scores = tuple(map(fmean, grouped(answers).values()))
-    places = {one.run: told for one in others if (told := _place(people, table, one, card))}
-    alpha, about, named = _alpha(people, card, scores), _about(run), (people.run, people.task)
-    yield Crowd(people.card.name, (*named, card.name), scores, places, about, f"{_moments(scores, card)} {alpha}")
+    scores, about, named = scores_of(item_values(people, card.value)), _about(run), (people.run, people.task)
+    yield Crowd(people.card.name, (*named, card.name), scores, about, scores_in_words(people, card, scores))
     for other in (one for one in people.card.measures_of(people.task) if one.on_norm):
         if values := tuple(run.scores(people.task, other.name)):
-            yield Crowd(people.card.name, (*named, other.name), values, {}, about, _moments(values, other))
-
-
-def _place(people: AnyRun, table: Mapping[str, ItemValue], other: AnyRun, card: MeasureCard) -> str:
-    """How many of the people a subject is better than; empty if the two cannot be compared."""
-    own = item_values(other, card.value)
-    if card.better == "neither" or why_not_comparable(people, other, (table, own)) or not table.keys() & own.keys():
-        return ""
-    found = place_among(table, own, -1.0 if card.better == "lower" else 1.0)
-    share = estimate(found.share, "share", found.interval).replace(" ", "\u00a0")
-    return f"better than {found.better_than:g} of {counted(found.people, 'person')}: {share}"
+            yield Crowd(people.card.name, (*named, other.name), values, about, _moments(values, other))
 
 
 def _about(run: PeopleRun) -> str:
@@ -71,8 +54,7 @@ def _about(run: PeopleRun) -> str:
         parts.append("groups of fewer than ten are not named")
     said = f"Study {taking.study.name}: {counted(len(counting), 'person', 'people')}"
     said += f" ({', '.join(parts)})" * bool(parts) + f"; excluded: {run.why_excluded or 'nobody'}"
-    rules = f" ({', or '.join(map(str, flag_rules(taking.study)))})"
-    said += rules * ("flagged" in run.why_excluded)
+    said += f" ({', or '.join(map(str, flag_rules(taking.study)))})" * ("flagged" in run.why_excluded)
     said += f"; flagged, because they may not have read the questions: {run.flagged}" if run.flagged else ""
     took = [sum(timing.spent for timing in taking.timings.get(one.id, ())) / 60 for one in counting]
     time = f" They took {median(took):.1f} minutes in the median, from {min(took):.1f} to {max(took):.1f}."
@@ -80,15 +62,17 @@ def _about(run: PeopleRun) -> str:
 
 
 def _moments(scores: Sequence[float], card: MeasureCard) -> str:
-    """The mean and the standard deviation of people's scores."""
+    """The mean, the standard deviation and the range of people's scores."""
     spread = f", standard deviation {amount(stdev(scores), card.unit)}" if len(scores) > 1 else ""
-    return f"{card.title}: mean {number(fmean(scores), card.unit)}{spread}."
+    mean, low, high = (number(value, card.unit) for value in (fmean(scores), min(scores), max(scores)))
+    return f"{card.title}: mean {mean}{spread}, from {low} to {high}."
 
 
-def _alpha(people: AnyRun, card: MeasureCard, scores: Sequence[float]) -> str:
-    """Cronbach's alpha of the people's scores and what they are good for, or why there is none."""
+def scores_in_words(people: AnyRun, card: MeasureCard, scores: Sequence[float]) -> str:
+    """Mean, SD and Cronbach's alpha of the scores of people, and what they are good for; or why there is no alpha."""
     found = task_reliability([people], card.name)
-    said, alpha = reliability_sentence(found, "How consistently the items order the people"), found.alpha
+    said = f"{_moments(scores, card)} {reliability_sentence(found, 'How consistently the items order the people')}"
+    alpha = found.alpha
     if alpha.note or alpha.value is None:
         return said
     return f"{said} That is {use_of_scores(alpha.value, stdev(scores), card.unit)}"

@@ -8,6 +8,7 @@ from markupsafe import Markup, escape
 
 from sociometer.core.measure import Cell, Table
 from sociometer.core.words import cell_text, plain_number
+from sociometer.statistics.formatting import number
 
 TextCell = tuple[str, bool]
 """The text of a table cell, and whether it is aligned right."""
@@ -30,16 +31,19 @@ def heads(table: Table) -> list[TextCell]:
 
 
 def rows(table: Table) -> list[list[TextCell]]:
-    """Cells as text, and whether each is aligned right; the numbers of a column have the same decimals."""
+    """Cells as text, and whether each is aligned right; without shares, a column of numbers has the same decimals."""
     columns = [_column(table, place) for place in range(len(table.columns))]
     digits = [_decimals(column) for column in columns]
     numeric = [_numeric(column) for column in columns]
+    units = [table.units.get(name, "") for name in table.columns]
     return [
         [
-            (plain_number(value, decimals), True)
+            (number(value, unit), True)
+            if isinstance(value, float) and unit.startswith("share")
+            else (plain_number(value, decimals), True)
             if isinstance(value, float) and decimals is not None
             else (cell_text(value), is_number(value) or (value is None and right))
-            for value, decimals, right in zip(row, digits, numeric, strict=False)
+            for value, decimals, right, unit in zip(row, digits, numeric, units, strict=False)
         ]
         for row in table.rows
     ]

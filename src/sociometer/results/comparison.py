@@ -15,7 +15,14 @@ from sociometer.results.candidates import MANY_UNREADABLE, differing_settings, n
 from sociometer.results.ceiling import end_of
 from sociometer.results.verdicts import ComparedMeasure, Comparison, Terms, UncorrectedDifference, decide
 from sociometer.results.wording import place_sentence, sentence_of
-from sociometer.statistics.formatting import common_chance, number, other_stand_ins, sure_chance, told_chances
+from sociometer.statistics.formatting import (
+    common_chance,
+    number,
+    other_stand_ins,
+    signed_amount,
+    sure_chance,
+    told_chances,
+)
 from sociometer.statistics.item_values import (
     ItemValue,
     RunItems,
@@ -29,7 +36,7 @@ from sociometer.statistics.item_values import (
     with_failed,
 )
 from sociometer.statistics.paired import Differences, PairedDifference, item_differences
-from sociometer.statistics.people import PeopleMean, mean_over_people, with_people
+from sociometer.statistics.people import PeopleMean, cohens_d, mean_over_people, scores_of, with_people
 from sociometer.statistics.prediction_powered import corrected_difference, differently_asked
 from sociometer.statistics.sequential import earliest, repeated_p_value
 
@@ -356,7 +363,10 @@ def _with_people(
 def _place(
     measure: MeasureCard, tables: tuple[Mapping[str, ItemValue], Mapping[str, ItemValue]], sides: tuple[AnyRun, AnyRun]
 ) -> list[str]:
-    """A subject's place among people, in a sentence; nothing if both sides are people, or neither is."""
+    """A subject's place among people, in a sentence; of two groups of people, Cohen's d."""
+    groups = [{name: table[name] for name in tables[0].keys() & tables[1].keys()} for table in tables]
+    if all(side.people for side in sides) and (found := cohens_d(*map(scores_of, groups))) is not None:
+        return [f"“{measure.title}”: Cohen's d {signed_amount(found, 'number')}, over the pooled SD of people's scores"]
     if bool(sides[0].people) == bool(sides[1].people) or measure.better == "neither":
         return []
     crowd = 0 if sides[0].people else 1

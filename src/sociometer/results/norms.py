@@ -120,9 +120,10 @@ def use_of_scores(alpha: float, deviation: float, unit: str) -> str:
     Limits: Nunnally, J. C., and Bernstein, I. H. (1994). Psychometric theory, 3rd ed.
     """
     what = "enough for single people" if alpha >= 0.9 else "enough for means of groups, not for single people"
-    what = "too low to say anything about a single person; more items raise it" if alpha < 0.7 else what
+    raised = "; more items raise it" * (alpha > 0)
+    what = f"too low to say anything about a single person{raised}" if alpha < 0.7 else what
     error = standard_error_of_measurement(deviation, max(0.0, alpha))
-    known = f"one person's score is known to ± {amount(1.96 * error, unit)}"
+    known = f"one person's score is known to ± {amount(1.96 * error, unit)} (95 %)"
     return f"{what}. Standard error of measurement {amount(error, unit)}: {known}."
 
 

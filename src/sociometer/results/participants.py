@@ -113,7 +113,7 @@ def participants_table(
     for one in taking.participants:
         found[one.id] = {at: each for run in taking.records(one) for at, each in scores.of(study, run).items()}
     cards = {title: result.card for one in found.values() for title, result in one.items()}
-    rows = tuple(_row(taking, one, [found[one.id].get(title) for title in cards], say) for one in taking.participants)
+    rows = tuple(row_of(taking, one, [found[one.id].get(title) for title in cards], say) for one in taking.participants)
     note = "" if rows else "Nobody has taken part" + f"; {study.withdrawn} withdrew" * bool(study.withdrawn) + ". "
     note += f"Results and norms leave out participants with {missing_rule()}."
     note += f" Flagged, and {'left out too' if study.excludes_flagged else 'not left out'}: participants with "
@@ -128,7 +128,7 @@ def participants_table(
     return Table("participants", f"Study {study.name}", columns, rows, note, units, less)
 
 
-def _row(
+def row_of(
     taking: Taking, one: Participant, results: list[Result | None], say: Callable[[Rule], str]
 ) -> tuple[Cell, ...]:
     """A participant as the table shows them; `say` puts a reason for an exclusion into words."""

@@ -51,6 +51,11 @@ class ProfileLine(Struct, frozen=True):
     """The end of its test that it reaches: the top or chance."""
 
     @property
+    def on_norm(self) -> bool:
+        """Whether it is a score on a norm of people, such as an EQ."""
+        return self.unit == "points" and self.human is not None
+
+    @property
     def position(self) -> float | None:
         """The value on a scale from chance (0) to people (1), or to the top (1) if the value of people is unknown."""
         return None if self.value is None else self.placed(self.value)

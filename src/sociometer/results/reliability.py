@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from sociometer.core.card import MeasureCard
 from sociometer.core.errors import NotFound
@@ -154,7 +154,7 @@ def reliability_sentence(found: TaskReliability, of: str = "") -> str:
 
 
 def raw_items(found: Sequence[TaskReliability]) -> Table:
-    """The statistics of every item of some tests, for a file."""
+    """The statistics of every item of some tests, for a file and for '--format wide'."""
     known = ("share_right",) if any(i.share_right is not None for one in found for i in one.items) else ()
     columns = ("mean", *known, "discrimination")
     rows = tuple(
@@ -162,8 +162,9 @@ def raw_items(found: Sequence[TaskReliability]) -> Table:
         for one in found
         for i in one.items
     )
+    note = "Discrimination: correlation of an item with the total of the others. --to FILE.csv writes this table."
     heads = ("instrument", "task", "measure", "item", *(_HEADS.get(one, one) for one in columns), "concerns")
-    return Table("items", "Items", heads, rows)
+    return Table("items", "All items", heads, rows, note)
 
 
 def reliability_tables(found: TaskReliability) -> Iterator[Table]:
@@ -180,11 +181,6 @@ def reliability_tables(found: TaskReliability) -> Iterator[Table]:
         said += [f"Unstable for {who}: {first_of(r.unstable, 12)}." for who, r in found.repeats.items() if r.unstable]
         yield Table("repeatability", f"Repeatability of {found.where}", heads, again, " ".join(said))
     if look_at := items_to_look_at(found.items):
-        known = "mean" if found.items[0].share_right is None else "share_right"
-        flagged = tuple((i.item, getattr(i, known), i.discrimination, "; ".join(i.concerns)) for i in look_at)
-        note = (
-            f"{len(look_at)} items to look at, of {len(found.items)} in all; "
-            f"--to FILE.csv gives the {_HEADS.get(known, known)} and discrimination of every item."
-        )
-        title, names = f"Items to look at in {found.where}", ("item", _HEADS.get(known, known), "discrimination", "why")
-        yield Table("items", title, names, flagged, note)
+        title, note = f"Items to look at in {found.where}", f"{len(look_at)} of {len(found.items)} in all."
+        table = raw_items([structs.replace(found, items=tuple(look_at))])
+        yield structs.replace(table.only(range(3, len(table.columns))), title=title, note=note)

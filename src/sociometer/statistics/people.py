@@ -3,11 +3,13 @@
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from statistics import fmean, stdev
 
 import numpy as np
 from msgspec import Struct, structs
 
 from sociometer.core.measure import NO_VARIATION, Interval
+from sociometer.core.words import grouped
 from sociometer.statistics.distributions import normal_quantile, t_below, t_quantile
 from sociometer.statistics.intervals import MINIMUM_CLUSTERS, cluster_codes, clustered_mean_interval, too_few, wilson
 from sociometer.statistics.item_values import ItemValue
@@ -37,9 +39,7 @@ def mean_over_people(
     with multiway clustering. J. Business and Economic Statistics 29.
     """
     names = list(table if items is None else items)
-    rows = [
-        (name, who, value) for name in names for who, value in zip(table[name].of, table[name].repeats, strict=True)
-    ]
+    rows = _answers(table, names)
     values = np.array([value for _, _, value in rows], dtype=np.float64)
     weights = np.array([1 / len(table[name].of) for name, _, _ in rows], dtype=np.float64) / len(names)
     mean = float(weights @ values)
@@ -104,6 +104,8 @@ class PlaceAmongPeople(Struct, frozen=True):
     people: int
     share: float
     interval: Interval
+    deviations: float | None
+    """How far above the people's mean, in standard deviations of their scores; None if these are all the same."""
 
 
 def place_among(people: Mapping[str, ItemValue], subject: Mapping[str, ItemValue], sign: float) -> PlaceAmongPeople:
@@ -111,23 +113,36 @@ def place_among(people: Mapping[str, ItemValue], subject: Mapping[str, ItemValue
 
     What other items would do is read off the gaps between the subject and the people's mean on each item.
     """
-    sums: dict[int, list[float]] = {}
     shared = [name for name in people if name in subject]
-    for name in shared:
-        for who, value in zip(people[name].of, people[name].repeats, strict=True):
-            mine = sums.setdefault(who, [0.0, 0.0])
-            mine[0] += subject[name].value - value
-            mine[1] += 1
+    ahead = ((who, subject[name].value - value) for name, who, value in _answers(people, shared))
+    leads = [*map(fmean, grouped(ahead).values())]
 
     def worse(by: float) -> float:
-        return sum(_above(sign * (ahead + by * answered)) for ahead, answered in sums.values()) / count
+        return sum(_above(sign * (lead + by)) for lead in leads) / count
 
-    count, gaps = len(sums), [subject[name].value - people[name].value for name in shared]
+    count, gaps = len(leads), [subject[name].value - people[name].value for name in shared]
     around = clustered_mean_interval(gaps, [people[name].cluster for name in shared], binary=False)
     bounds = place_interval(worse, count, 0.0, around.scaled(1, -math.fsum(gaps) / len(gaps)))
-    return PlaceAmongPeople(
-        worse(0.0) * count, count, worse(0.0), bounds if count >= MINIMUM_CLUSTERS else too_few(count, people=True)
-    )
+    spread = stdev(leads) if count > 1 else 0.0
+    bounds = bounds if count >= MINIMUM_CLUSTERS else too_few(count, people=True)
+    return PlaceAmongPeople(worse(0.0) * count, count, worse(0.0), bounds, fmean(leads) / spread if spread else None)
+
+
+def scores_of(table: Mapping[str, ItemValue]) -> tuple[float, ...]:
+    """The score of each person: the mean over the items that they answered."""
+    return tuple(map(fmean, grouped((who, value) for _, who, value in _answers(table, table)).values()))
+
+
+def _answers(table: Mapping[str, ItemValue], items: Iterable[str]) -> list[tuple[str, int, float]]:
+    """Every answer to these items: the item, the person and the value."""
+    return [(key, who, value) for key in items for who, value in zip(table[key].of, table[key].repeats, strict=True)]
+
+
+def cohens_d(first: Sequence[float], second: Sequence[float]) -> float | None:
+    """The second mean minus the first over the pooled standard deviation; None if scores do not vary (Cohen 1988)."""
+    squares = [(value - fmean(scores)) ** 2 for scores in (first, second) for value in scores]
+    pooled = math.sqrt(math.fsum(squares) / max(1, len(squares) - 2))
+    return (fmean(second) - fmean(first)) / pooled if pooled else None
 
 
 def place_interval(worse: Callable[[float], float], people: int, score: float, around: Interval) -> Interval:
@@ -158,25 +173,17 @@ _SEXES = {"f": "female", "woman": "female", "m": "male", "man": "male", "女": "
 _AGES = {"under 30": 30.0, "30 to 49": 50.0, "50 and over": math.inf}
 
 
-def described(about: Mapping[str, str]) -> dict[str, str]:
-    """What is known about a person, with one name for each column and one for each sex."""
-    found = {}
-    for name, text in about.items():
-        column, said = _COLUMNS.get(name.strip().lower(), name.strip()), text.strip()
-        if said:
-            found[column] = _SEXES.get(said.lower(), said.lower()) if column == "sex" else said
-    return found
-
-
 def groups_of(about: Mapping[str, str]) -> dict[str, str]:
     """The groups of a person that a norm knows: sex, and age in three bands."""
-    known = described(about)
+    said = {name.strip().lower(): text.strip().lower() for name, text in about.items() if text.strip()}
+    known = {_COLUMNS.get(name, name): text for name, text in said.items()}
     try:
         age = float(known.get("age", "nan"))
     except ValueError:
         age = math.nan
     band = next((name for name, end in _AGES.items() if age < end), "")
-    return {column: group for column, group in (("sex", known.get("sex", "")), ("age", band)) if group}
+    sex = known.get("sex", "")
+    return {column: group for column, group in (("sex", _SEXES.get(sex, sex)), ("age", band)) if group}
 
 
 def told_groups(groups: Sequence[Mapping[str, str]]) -> dict[tuple[str, str], int]:

@@ -21,7 +21,7 @@ from sociometer.core.instrument import Instrument
 from sociometer.core.language import ENGLISH
 from sociometer.core.measure import Figure, Summary, Table
 from sociometer.core.task import SERIES, TASK, Episode, Score
-from sociometer.core.words import grouped, plural, texts_in_item
+from sociometer.core.words import plural, texts_in_item
 from sociometer.reporting.evidence import TranscriptLine, beside, transcript_lines
 from sociometer.reporting.figures import run_figures
 from sociometer.reporting.plot import drawn
@@ -213,6 +213,8 @@ class StudyRow(Struct, frozen=True):
     instrument: str
     count: int
     finished: int
+    started: float
+    """When the first of them joined; 0 if nobody has."""
     whole: RunRow | None = None
     """Those who count, as one subject, with their mean; None if nobody counts yet."""
 
@@ -227,12 +229,16 @@ def find_runs(viewed: ViewedStore, search: RunSearch, counted: RunSearch) -> tup
         counted = structs.replace(counted, without=people)
         found = store.runs.found(structs.replace(search, without=() if search.ids else people))
         rows, count = [run_row(viewed, store, record) for record in found], store.runs.count(counted)
-        apart = people if not search.ids and not search.offset else ()
-        of_people = RunSearch(ids=apart, instrument=search.instrument, limit=len(apart))
-        studies = grouped((record.name.rpartition(".")[0], record) for record in store.runs.found(of_people))
-        ended = {name: sum(one.status is RunStatus.FINISHED for one in of) for name, of in studies.items()}
-        told = ((name, of[0].instrument, len(of), ended[name]) for name, of in studies.items())
-        return rows, count, [StudyRow(*one, _people(viewed, store, one[0])) for one in told]
+        alone = search.words or search.status or search.ids or search.offset
+        studies = []
+        for name, taking in {} if alone else takings(store).items():
+            instrument = taking.study.parts[name].instrument
+            if search.instrument in ("", instrument):
+                began = [record.status for one in taking.participants if (record := taking.record(one))]
+                counts = len(began), began.count(RunStatus.FINISHED)
+                started = min((one.joined for one in taking.participants), default=0.0)
+                studies.append(StudyRow(name, instrument, *counts, started, _people(viewed, store, name)))
+        return rows, count, sorted(studies, key=lambda one: one.started, reverse=True)
 
 
 def _people(viewed: ViewedStore, store: Store, name: str) -> RunRow | None:

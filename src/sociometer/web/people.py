@@ -1,16 +1,17 @@
 """The page of a study in `sociometer view`: its people with their scores, and the models that played the same items."""
 
 import math
-from statistics import fmean, median
+from statistics import fmean
 from typing import Any
 
 import numpy as np
 
 from sociometer.core.errors import UsageError, unknown
 from sociometer.core.measure import Figure, Interval, Measure
+from sociometer.reporting.people import scores_in_words
 from sociometer.results.comparison import compare
 from sociometer.results.groups import runs_of_people, study_run, takings
-from sociometer.results.reliability import reliability_sentence, task_reliability
+from sociometer.results.participants import AFTER, BEFORE, results_of, row_of
 from sociometer.results.runs import candidates
 from sociometer.results.summaries import finding
 from sociometer.statistics.charts import DensityPoint, Mark, density_chart
@@ -22,34 +23,29 @@ from sociometer.web.rendering import Words
 
 
 def read_people(viewed: ViewedStore, name: str, task: str, words: Words) -> dict[str, Any]:
-    """Everybody in a study: the columns of `study show`, the run with their answers, and their scores."""
+    """Everybody in a study: the columns of `study show`, and the run with their answers."""
     with viewed.opened() as store:
-        taking = takings(store, name).get(name)
-        runs = {one.id: taking.record(one) for one in taking.participants} if taking else {}
-        first = next(filter(None, runs.values()), None)
-        if taking is None or first is None:
-            raise unknown("study with people", name, takings(store))
-        run, people = viewed.run(store, first.id), list[dict[str, Any]]()
-        card, task = run.definition.card, run.task(task or run.tasks[0]).name
-        shown = [one for one in card.measures_of(task) if one.primary or one.on_norm]
+        if (taking := takings(store, name).get(name)) is None:
+            raise unknown("study", name, takings(store))
+        config, people = taking.study.parts[name], list[dict[str, Any]]()
+        instrument = viewed.load(config.instrument)
+        tasks = config.tasks or instrument.card.default_tasks(official=config.official)
+        task = instrument.task(task or tasks[0]).name
+        runs = {one.id: record.id for one in taking.participants if (record := taking.record(one))}
+        results = {who: results_of(viewed.run(store, run), task) for who, run in runs.items()}
+        measures = {key: result.card for each in results.values() for key, result in each.items()}
+        columns = (*BEFORE, *measures, *AFTER)
         for one in taking.participants:
-            record, (facts, decision) = runs[one.id], taking.decision(one)
-            summary = viewed.run(store, record.id).summary(task) if record else None
-            found = ((known, summary.find(known.name)) for known in shown if summary)
-            scores = {known.name: number(score.value, known.unit) for known, score in found if score}
-            rules = {"flagged": [*decision.flags.values()], "excluded": decision.excluded}
-            why = {kind: "; ".join(words(rule.text, **rule.values) for rule in each) for kind, each in rules.items()}
-            took = f"{median(facts.seconds):.1f}" if facts.seconds else ""
-            said = {"page": record.id if record else "", "facts": facts, "took": took, "scores": scores, **why}
-            about = [one.about.get(question, "") for question in taking.study.questions]
-            people.append({"id": one.id, "about": about, **said})
-        known = {"name": name, "card": card, "task": task, "tasks": run.tasks, "taken": taking.study}
-        having = [one for one in shown if any(one.name in person["scores"] for person in people)]
-        return {**known, "people": people, "measures": having}
+            mine = [results.get(one.id, {}).get(key) for key in measures]
+            row = row_of(taking, one, mine, lambda rule: words(rule.text, **rule.values))
+            more = {"page": runs.get(one.id), "about": row[len(columns) :]}
+            people.append({**dict(zip(columns, row, strict=False)), **more})
+        known = {"name": name, "card": instrument.card, "task": task, "tasks": tasks, "taken": taking.study}
+        return {**known, "people": people, "measures": [*measures.values()], "number": number}
 
 
 def read_results(viewed: ViewedStore, name: str, task: str) -> dict[str, Any]:
-    """The people who count: their finding, alpha and distribution, and each model with the verdict of `compare`."""
+    """The people who count: their finding, scores and distribution, and each model with the verdict of `compare`."""
     with viewed.opened() as store:
         people = study_run(store, name, viewed.load)
         if people is None or (card := people.definition.card.primary_of(task)) is None:
@@ -73,8 +69,8 @@ def read_results(viewed: ViewedStore, name: str, task: str) -> dict[str, Any]:
                     marks.append(_mark(record.subject, score, played.summary(task).find(card.name), record.subject))
         columns = [*map(DensityPoint, edges.tolist(), [*counts.tolist(), int(counts[-1])])]
         chart = density_chart(columns, marks, title=card.title, unit=card.unit, steps=True)
-        alpha, figure = reliability_sentence(task_reliability([whole])), Figure("scores", card.title, "", chart)
-        told = {"finding": finding(people), "alpha": alpha, "models": models.values(), "figure": figure}
+        figure, scores = Figure("scores", card.title, "", chart), scores_in_words(whole, card, values)
+        told = {"finding": finding(people), "scores": scores, "models": models.values(), "figure": figure}
         return told | {"tallest": int(max(counts))}
 
 

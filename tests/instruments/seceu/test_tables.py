@@ -22,3 +22,9 @@ def test_a_distance_is_rounded_once_so_that_it_is_the_same_in_the_table_and_in_t
     summary = rehearse("baseline/random").summarise("feelings")
     scores = [cell for row in summary.tables[0].rows for cell in row if isinstance(cell, float)]
     assert scores[0] == pytest.approx(summary.measure("distance").value, abs=1e-9)
+
+
+def test_evenness_is_the_same_number_in_the_same_unit_in_the_table_and_as_a_measure(rehearse):
+    summary = rehearse("baseline/random").summarise("feelings")
+    assert summary.tables[0].records()[0]["evenness"] == pytest.approx(summary.measure("evenness").value, abs=1e-12)
+    assert summary.tables[0].units == {"evenness": "share"}

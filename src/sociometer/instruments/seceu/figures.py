@@ -73,11 +73,12 @@ def _joined(runs: Sequence[AnyRun], name: str) -> list[Figure]:
     figures: list[Figure] = []
     for columns, members in kinds.items():
         # lines for comparison have no subject and appear once
-        named = ((subject, row) for subject, table in members for row in table.rows)
-        found = dict.fromkeys((LINE if row[0] in COMPARED else subject, *row) for subject, row in named)
-        rows = tuple(sorted(found, key=lambda row: row[0] == LINE))
-        first = members[0][1]
-        table = Table(name, first.title, ("subject", *columns), rows, first.note)
+        named = (((LINE if row[0] in COMPARED else who), *row) for who, table in members for row in table.rows)
+        # runs of earlier versions have stored fewer decimals and no units
+        found = {tuple(round(cell, 2) if isinstance(cell, float) else cell for cell in row): row for row in named}
+        rows = tuple(sorted(found.values(), key=lambda row: row[0] == LINE))
+        first = max((table for _, table in members), key=lambda table: len(table.units))
+        table = Table(name, first.title, ("subject", *columns), rows, first.note, first.units)
         figures.append(Figure(f"{name}-{len(figures) + 1}", first.title, first.note, table=table))
     return figures
 

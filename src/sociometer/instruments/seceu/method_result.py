@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from statistics import fmean
 
 import msgspec
 import numpy as np
@@ -79,9 +80,10 @@ def result_of(
 ) -> MethodResult:
     """Return the result with one prompting method, over repeats; those of `people` have intervals over people too."""
     repeats = grouped((item.scenario, (item, outcome)) for item, outcome in answers)
+    spread = ((item.scenario, even) for item, given in answers if (even := evenness(given.points)) is not None)
     return msgspec.structs.replace(
         _result(method, tuple(_average(group) for group in repeats.values()), norm, people),
-        evenness=_mean([even for _, outcome in answers if (even := evenness(outcome.points)) is not None]),
+        evenness=_mean([fmean(even) for even in grouped(spread).values()]),
         nulls=sum(not any(outcome.points) for _, outcome in answers),
         replies=len(answers),
         readings=tuple(f"{outcome.rule} / {outcome.repair}" for _, outcome in answers),

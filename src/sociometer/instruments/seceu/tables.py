@@ -10,6 +10,7 @@ from sociometer.instruments._tables import Tables
 from sociometer.instruments.seceu.method_result import SILENT, UNREAD, Answered, MethodResult, unread_result
 from sociometer.instruments.seceu.norm import Norm
 from sociometer.instruments.seceu.prompting import DIFFERENT, PromptingMethods
+from sociometer.statistics.formatting import number
 
 TABLES = Tables(Path(__file__).with_name("tables.toml"))
 
@@ -23,8 +24,8 @@ def results_table(methods: PromptingMethods, even: MethodResult, norm: Norm | No
         "normed/results",
         (_normed_row(result, norm) for result in lines),
         before="" if methods.comparable else f"{DIFFERENT} ",
-        evenness=even.standard_evenness,
-        people="" if norm.evenness is None else f" Individual people have {norm.evenness:.2f}.",
+        evenness=number(even.standard_evenness, "share"),
+        people="" if norm.evenness is None else f" Individual people have {number(norm.evenness, 'share')}.",
     )
 
 
@@ -47,7 +48,7 @@ def repairs_table(readings: Counter[str]) -> Table:
 
 def _plain_row(result: MethodResult) -> tuple[Cell, ...]:
     around = _range(result.interval, 2) if result.readings else ""
-    return result.method, result.score, around, _rounded(result.evenness, 2), _nulls(result)
+    return result.method, result.score, around, result.evenness, _nulls(result)
 
 
 def _normed_row(result: MethodResult, norm: Norm) -> tuple[Cell, ...]:
@@ -67,7 +68,7 @@ def _normed_row(result: MethodResult, norm: Norm) -> tuple[Cell, ...]:
         _rounded(result.similarity_p, 3),
         f"{norm.percent_less_similar(similarity):.0f} %" if similarity is not None else "",
         "different" if different else "not different" if similarity is not None else "",
-        _rounded(result.evenness, 2),
+        result.evenness,
         _nulls(result),
     )
 
