@@ -25,11 +25,13 @@ from subprocess import DEVNULL, PIPE
 
 LOADED = (
     "aiohttp", "numpy", "scipy.special", "uvloop", "sociometer.api", "sociometer.cli.check", "sociometer.cli.compare",
-    "sociometer.cli.main", "sociometer.cli.run", "sociometer.cli.store", "sociometer.cli.study", "sociometer.engine.recordings",
-    "sociometer.instruments.sesi.instrument", "sociometer.models.openai", "sociometer.statistics.norms",
-    "sociometer.web.study",
+    "sociometer.cli.main", "sociometer.cli.run", "sociometer.cli.store", "sociometer.cli.study",
+    "sociometer.engine.recordings", "sociometer.instruments.sesi.instrument", "sociometer.models.openai",
+    "sociometer.statistics.norms", "sociometer.web.study",
 )  # fmt: skip
 """What most programs load, with all that these load."""
+CARELESS = ("sociometer.store.book", "sociometer.store.sqlite", "sociometer.store.studies")
+"""Stores of tests need not survive a power cut; otherwise two runs wait for the disk some hundred times."""
 
 
 class Forked:
@@ -152,6 +154,8 @@ def main():
     for name in LOADED:
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
+    for name in CARELESS:
+        sys.modules[name].SYNCHRONOUS = "OFF"
     gc.freeze()  # else each program looks through all that is loaded, and copies it
     asks = socket.socket(fileno=0)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
