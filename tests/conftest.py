@@ -19,6 +19,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 from databases import fresh_database, start_server
+from forked import CARELESS
 from servers.anthropic import AnthropicServer
 from servers.openai import OpenAIServer
 from sociometer.engine.replies import RetryPolicy
@@ -83,9 +84,10 @@ def impatient():
 
 @pytest.fixture(scope="session", autouse=True)
 def careless():
-    """Stores of tests need not survive a power cut; with FULL, two runs wait for the disk some hundred times."""
+    """Nothing waits for the disk, in this process and in those that it forks."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("sociometer.store.sqlite.SYNCHRONOUS", "OFF")
+        for name in CARELESS:
+            patched.setattr(f"{name}.SYNCHRONOUS", "OFF")
         yield
 
 

@@ -7,6 +7,7 @@ load the package again, for most of a second. Tests of how a program starts do n
 import atexit
 import contextlib
 import functools
+import gc
 import importlib
 import json
 import os
@@ -23,11 +24,14 @@ from pathlib import Path
 from subprocess import DEVNULL, PIPE
 
 LOADED = (
-    "aiohttp", "numpy", "uvloop", "sociometer.api", "sociometer.cli.check", "sociometer.cli.run",
-    "sociometer.cli.store", "sociometer.engine.recordings", "sociometer.instruments.sesi.instrument",
-    "sociometer.models.openai", "sociometer.statistics.norms",
+    "aiohttp", "numpy", "scipy.special", "uvloop", "sociometer.api", "sociometer.cli.check", "sociometer.cli.compare",
+    "sociometer.cli.main", "sociometer.cli.run", "sociometer.cli.store", "sociometer.cli.study",
+    "sociometer.engine.recordings", "sociometer.instruments.sesi.instrument", "sociometer.models.openai",
+    "sociometer.statistics.norms", "sociometer.web.study",
 )  # fmt: skip
 """What most programs load, with all that these load."""
+CARELESS = ("sociometer.store.book", "sociometer.store.sqlite", "sociometer.store.studies")
+"""Stores of tests need not survive a power cut; otherwise two runs wait for the disk some hundred times."""
 
 
 class Forked:
@@ -104,8 +108,11 @@ class Forked:
         self.wait()
 
 
-def start(words, stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL, env=None):
-    """Starts `python WORDS` (a file, `-m MODULE` or `-c CODE`, and its arguments); each stream is `PIPE` or nothing."""
+def start(words, stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL, env=None, folder=None):
+    """Starts `python WORDS` (a file, `-m MODULE` or `-c CODE`, and its arguments); each stream is `PIPE` or nothing.
+
+    With `folder` it has the package of that folder instead of ours.
+    """
     read, write = os.pipe()
     theirs, ours = [write], []
     for chosen, mode in ((stdin, "w"), (stdout, "r"), (stderr, "r")):
@@ -118,7 +125,7 @@ def start(words, stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL, env=None):
             ours.append(None)
     asked = {"words": [str(word) for word in words], "cwd": str(Path.cwd()), "env": dict(env or os.environ)}
     with _LOCK:
-        socket.send_fds(_server(), [json.dumps(asked).encode() + b"\n"], theirs)
+        socket.send_fds(_server(folder), [json.dumps(asked).encode() + b"\n"], theirs)
     for descriptor in theirs:
         os.close(descriptor)
     return Forked(read, *ours)
@@ -128,10 +135,11 @@ _LOCK = threading.Lock()
 
 
 @functools.cache
-def _server():
+def _server(folder):
     ours, theirs = socket.socketpair()
+    env = {**os.environ, "PYTHONPATH": str(folder)} if folder else None
     with theirs:
-        process = subprocess.Popen([sys.executable, __file__], stdin=theirs)
+        process = subprocess.Popen([sys.executable, __file__], stdin=theirs, env=env)
 
     def end():
         ours.close()
@@ -146,6 +154,9 @@ def main():
     for name in LOADED:
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
+    for name in CARELESS:
+        sys.modules[name].SYNCHRONOUS = "OFF"
+    gc.freeze()  # else each program looks through all that is loaded, and copies it
     asks = socket.socket(fileno=0)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     while True:

@@ -1,7 +1,5 @@
 """Installs the old quiz as a package of its own, with its entry points, into a folder."""
 
-import subprocess
-import sys
 import zipfile
 from pathlib import Path
 
@@ -17,7 +15,7 @@ _INFO = {
 
 def install_quiz(folder: Path) -> Path:
     """The folder to put on PYTHONPATH, with the package in it."""
-    wheel = folder / "oldquiz-1.0-py3-none-any.whl"
+    wheel, target = folder / "oldquiz-1.0-py3-none-any.whl", folder / "site"
     with zipfile.ZipFile(wheel, "w") as packed:
         for path in sorted(QUIZ.rglob("*")):
             if path.is_file() and "__pycache__" not in path.parts:
@@ -26,10 +24,6 @@ def install_quiz(folder: Path) -> Path:
             packed.writestr(f"oldquiz-1.0.dist-info/{name}", text)
         records = "".join(f"{name},,\n" for name in [*packed.namelist(), "oldquiz-1.0.dist-info/RECORD"])
         packed.writestr("oldquiz-1.0.dist-info/RECORD", records)
-    target = folder / "site"
-    subprocess.run(
-        [sys.executable, "-m", "pip", "install", "--quiet", "--no-index", "--no-deps", "--target", target, wheel],
-        check=True,
-        capture_output=True,
-    )
+    with zipfile.ZipFile(wheel) as packed:
+        packed.extractall(target)  # what pip does with a wheel of Python alone
     return target

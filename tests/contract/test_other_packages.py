@@ -1,15 +1,15 @@
 """An instrument and a provider that come from another package."""
 
 import json
-import os
 import shlex
-import subprocess
-import sys
 
 import pytest
 
+import forked
 from installed_package import install_quiz
 
+PATH = "import sys; sys.path.insert(0, sys.argv.pop(1))\n"
+"""Has the package of the first argument, as with PYTHONPATH."""
 PROGRAM = """
 import contextlib, io, json, sys
 from sociometer.cli.main import run_command
@@ -28,23 +28,20 @@ def package(tmp_path_factory):
     return install_quiz(tmp_path_factory.mktemp("package"))
 
 
+def start_with(package, program, *words, stdin=forked.DEVNULL):
+    return forked.start(["-c", PATH + program, package, *words], stdin=stdin, stdout=forked.PIPE, stderr=forked.PIPE)
+
+
 @pytest.fixture
-def sociometer(package, tmp_path):
+def sociometer(package, tmp_path, monkeypatch):
     """Runs commands, one after another, in a process of its own that has the package; gives what each printed."""
+    monkeypatch.chdir(tmp_path)
 
     def call(*commands):
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(package), os.environ.get("PYTHONPATH", "")])}
-        done = subprocess.run(
-            [sys.executable, "-c", PROGRAM],
-            input=json.dumps([shlex.split(one) for one in commands]),
-            cwd=tmp_path,
-            env=environment,
-            capture_output=True,
-            text=True,
-        )
-        assert done.returncode == 0, done.stderr
-        call.warned = done.stderr
-        return json.loads(done.stdout)
+        process = start_with(package, PROGRAM, stdin=forked.PIPE)
+        printed, call.warned = process.communicate(json.dumps([shlex.split(one) for one in commands]))
+        assert process.returncode == 0, call.warned
+        return json.loads(printed)
 
     return call
 
@@ -81,22 +78,18 @@ def test_an_entry_point_that_names_no_instrument_is_said_by_name_and_all_else_wo
         points.write_text(before)
 
 
-def test_a_fault_in_the_program_has_an_exit_code_that_no_verdict_has(package, tmp_path):
+def test_a_fault_in_the_program_has_an_exit_code_that_no_verdict_has(package):
     broken = package / "oldquiz" / "instrument.py"
     before = broken.read_text()
     broken.write_text("raise ValueError('a fault')\n")
+    main = "from sociometer.cli.main import main; main()"
     try:
-        done = subprocess.run(
-            [sys.executable, "-m", "sociometer", "check", "oldquiz", "--json"],
-            cwd=tmp_path,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join([str(package), os.environ.get("PYTHONPATH", "")])},
-            capture_output=True,
-            text=True,
-        )
+        process = start_with(package, main, "check", "oldquiz", "--json")
+        printed, told = process.communicate()
     finally:
         broken.write_text(before)
-    assert done.returncode == 70
-    assert "Traceback" in done.stderr
-    told = json.loads(done.stdout)
-    assert told["exit_code"] == 70
-    assert "ValueError: a fault" in told["error"]
+    assert process.returncode == 70
+    assert "Traceback" in told
+    said = json.loads(printed)
+    assert said["exit_code"] == 70
+    assert "ValueError: a fault" in said["error"]

@@ -16,7 +16,7 @@ SERVERS = {"openai": OpenAIServer, "anthropic": AnthropicServer}
 
 
 KEY = "sk-test-5f1c0ffee5f1c0ffee5f1c0ffee"
-TRUSTED = ("self_signed", "wrong_host", "expired", "without TLS")
+WRONG = ("self_signed", "wrong_host", "expired", "without TLS")
 SAID = {
     "self_signed": "self-signed",
     "wrong_host": "certificate is not valid for '127.0.0.1'",
@@ -28,7 +28,7 @@ import contextlib, io, json, sys
 from sociometer.cli.main import run_command
 told = {}
 for name, words in json.load(sys.stdin).items():
-    with contextlib.redirect_stderr(io.StringIO()) as err:
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()) as err:
         code = run_command(words)
     told[name] = code, err.getvalue()
 print(json.dumps(told))
@@ -55,12 +55,12 @@ def run(family, url, folder, *, trusted=True):
 
 
 @pytest.fixture(scope="module")
-def refused(tmp_path_factory):
-    """Every wrong server that our authority's certificates meet, asked in turn by one process: what each run said."""
+def asked_by_one(tmp_path_factory):
+    """A good and every wrong server, asked in turn by one process that trusts our authority: what each run said."""
     folder = tmp_path_factory.mktemp("tls")
     with ExitStack() as stack:
-        servers = {name: stack.enter_context(OpenAIServer(name)) for name in TRUSTED[:-1]}
-        servers[TRUSTED[-1]] = stack.enter_context(OpenAIServer())
+        servers = {name: stack.enter_context(OpenAIServer(name)) for name in ("good", *WRONG[:-1])}
+        servers[WRONG[-1]] = stack.enter_context(OpenAIServer())
         asked = {
             name: words("openai", server.url.replace("http:", "https:"), folder / f"{place}.db")
             for place, (name, server) in enumerate(servers.items())
@@ -78,17 +78,15 @@ def refused(tmp_path_factory):
     return {name: (servers[name], *said) for name, said in json.loads(done.stdout).items()}
 
 
-@pytest.mark.parametrize("family", ["openai"])
-def test_a_certificate_that_is_trusted_is_no_trouble(family, key, tmp_path):
-    with SERVERS[family]("good") as server:
-        done = run(family, server.url, tmp_path)
-        assert done.returncode == 0, done.stderr
-        assert any(key in value for value in server.last.headers.values())
+def test_a_certificate_that_is_trusted_is_no_trouble(asked_by_one):
+    server, code, told = asked_by_one["good"]
+    assert code == 0, told
+    assert any(KEY in value for value in server.last.headers.values())
 
 
-@pytest.mark.parametrize("name", TRUSTED)
-def test_a_wrong_server_ends_the_run_before_the_key_is_sent(name, refused):
-    server, code, told = refused[name]
+@pytest.mark.parametrize("name", WRONG)
+def test_a_wrong_server_ends_the_run_before_the_key_is_sent(name, asked_by_one):
+    server, code, told = asked_by_one[name]
     assert code == 2, told
     assert server.received == []
     if name != "without TLS":

@@ -13,6 +13,7 @@ from sociometer.core.errors import MachineryError
 from sociometer.models.presets import ModelOptions
 from sociometer.models.registry import resolve
 
+pytestmark = pytest.mark.slow  # test_imitations.py has what it answers
 PROGRAM = """
 import sys, xllamacpp
 params = xllamacpp.CommonParams()

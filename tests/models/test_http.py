@@ -53,7 +53,7 @@ def test_players_of_one_loop_share_a_session_that_closes_with_the_last(openai_se
         await second.close()
 
     asyncio.run(two())
-    gc.collect()
+    gc.collect(1)
 
 
 def test_a_player_may_be_used_in_one_loop_after_another(openai_server):

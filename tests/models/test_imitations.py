@@ -334,6 +334,7 @@ def bedrock(monkeypatch):
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY")
     monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+    monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")  # else its client waits and asks again before we see the error
     with Bedrock() as server:
         monkeypatch.setenv("BEDROCK_BASE_URL", server.url)
         yield server

@@ -11,6 +11,7 @@ from sociometer.core.card import MeasureCard
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Interval
 from sociometer.instruments import card_of
+from sociometer.results import people_needed as simulation
 from sociometer.results.people_needed import SIZES, people_needed
 from sociometer.statistics.norms import curve_of, place_interval, share_worse
 
@@ -44,15 +45,22 @@ def test_the_plan_agrees_with_simulated_studies(people):
     assert 0.93 <= inside / 1_000 <= 0.975
 
 
-def test_a_mean_needs_people_by_their_spread():
+@pytest.fixture
+def few_studies(monkeypatch):
+    """For what does not depend on the widths of percentiles: fewer simulated studies of each size."""
+    monkeypatch.setattr(simulation, "_RUNS", 4)
+    monkeypatch.setattr(simulation, "_MODELS", 4)
+
+
+def test_a_mean_needs_people_by_their_spread(few_studies):
     narrow = needed(percent=50, width=20, mean_width=2, spread=10)
     assert (narrow.spread, narrow.source) == (pytest.approx(10), "given")
     assert narrow.mean == pytest.approx((1.96 * 10 / 2) ** 2, rel=0.05)
     assert needed(percent=50, width=20, mean_width=2, spread=20).mean > 3.5 * narrow.mean
 
 
-def test_the_source_of_the_spread_is_shown():
-    assert "1 logit" in needed(percent=50, width=5).source
+def test_the_source_of_the_spread_is_shown(few_studies):
+    assert "1 logit" in needed(percent=50, width=20).source
     seceu = people_needed(card_of("seceu").primary_of("feelings"), ITEMS, percent=50, width=20)
     assert (seceu.spread, seceu.source) == (pytest.approx(0.822), "the people of the paper on all its items")
 
@@ -62,12 +70,12 @@ def test_the_error_of_a_model_stays_however_many_people_come():
     assert rows[-1][0] == SIZES[-1] and rows[-1][2] > 3 * rows[-1][1]
 
 
-def test_an_impossible_width_is_refused():
+def test_an_impossible_width_is_refused(few_studies):
     with pytest.raises(UsageError, match="needs more than 100,000 people"):
         needed(percent=50, width=20, mean_width=1e-4)
 
 
-def test_the_command_says_how_many(tmp_path, capsys):
+def test_the_command_says_how_many(few_studies, tmp_path, capsys):
     words = ["study", "plan", "sesi", "--limit", "20", "--mean", "3", "--store", str(tmp_path / "s.db")]
     assert run_command(words) == 0
     said = capsys.readouterr().out

@@ -1,6 +1,7 @@
 """A scripted person: reads the forms of a study as a browser does, and fills them in."""
 
 import re
+import time
 from html import unescape
 from html.parser import HTMLParser
 from itertools import cycle
@@ -60,6 +61,7 @@ class Person(Client):
                 return self.get(got.headers["Location"])
             if 'http-equiv="refresh"' not in got.text:
                 return got
+            time.sleep(0.005)
 
     def filled(self, form):
         fields = dict(form.hidden)
@@ -71,7 +73,11 @@ class Person(Client):
 
     def answer(self):
         """Answers one question; False where there is none any more."""
-        form = Form(self.page().text, "/take")
+        return self.answer_page(self.page().text)
+
+    def answer_page(self, text):
+        """Answers the question of a page; False where there is none."""
+        form = Form(text, "/take")
         if not form.hidden:
             return False
         got = self.post("/take", self.filled(form))

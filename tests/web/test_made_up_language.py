@@ -1,11 +1,8 @@
 """A third language is added by files alone: a model and a person take SECEU in one that is made up for the test."""
 
 import json
-import os
 import re
 import shutil
-import subprocess
-import sys
 import tomllib
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
@@ -14,6 +11,7 @@ import pytest
 from person import Person, plain
 from serving import Client
 
+import forked
 import sociometer
 from sociometer.cli.main import run_command
 
@@ -107,12 +105,7 @@ def speak(tmp_path_factory):
     folder = tmp_path_factory.mktemp("package")
     shutil.copytree(PACKAGE, folder / PACKAGE.name)  # with what is compiled: else each start compiles everything
     write_language(folder / PACKAGE.name)
-    environment = {**os.environ, "PYTHONPATH": str(folder)}
-
-    def start(*command):
-        return subprocess.Popen([sys.executable, *command], stdout=subprocess.PIPE, text=True, env=environment)
-
-    return start
+    return lambda *command: forked.start(command, stdout=forked.PIPE, folder=folder)
 
 
 def said_by(process):

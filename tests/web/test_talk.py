@@ -49,7 +49,7 @@ class Talker(Person):
 
     def answer(self):
         self.seen.append(self.page().text)
-        return super().answer()
+        return self.answer_page(self.seen[-1])
 
 
 @pytest.fixture
@@ -143,12 +143,12 @@ def test_a_study_of_talks_needs_a_text_for_people_in_distress_a_contact_and_a_mo
 
 def test_people_are_spread_over_models_and_compared_within_people_if_each_talks_with_two(tmp_path, server, capsys):
     with opened(tmp_path, server, "--sample", "2", names=("kind", "curt")) as study:
-        for number in range(4):
+        for number in range(2):
             one = talker(study, name=f"person {number}", feelings=range(5, 100, 5))
             one.join().answer_all()
             assert {"kind", "curt"} <= set(re.findall(r"kind|curt", plain(one.page().text)))
         kind, curt = talks_of(study, "spring.vllm-kind-1"), talks_of(study, "spring.vllm-curt-1")
-        assert kind.keys() == curt.keys() and len(kind) == 4
+        assert kind.keys() == curt.keys() and len(kind) == 2
         assert all(kind[who].opening != curt[who].opening for who in kind), "the second talk begins anew"
         study.served.app[SEATS].prepare(study.study)  # as `study open` does
     path = str(tmp_path / "s.db")
@@ -156,9 +156,9 @@ def test_people_are_spread_over_models_and_compared_within_people_if_each_talks_
     with (tmp_path / "out" / "sage_talk.csv").open(encoding="utf-8-sig", newline="") as file:
         found = list(csv.DictReader(file))
     assert {row["model"] for row in found} == {"vllm/kind#1", "vllm/curt#1"}
-    assert sum(row["answer"] == "5" for row in found) == 4, "feelings are there as tapped"
+    assert sum(row["answer"] == "5" for row in found) == 2, "feelings are there as tapped"
     assert run_command(["compare", "spring.vllm-kind-1", "spring.vllm-curt-1", "--store", path]) == 0
-    assert "with people (spring.vllm-kind-1, n = 4)" in " ".join(capsys.readouterr().out.split())
+    assert "with people (spring.vllm-kind-1, n = 2)" in " ".join(capsys.readouterr().out.split())
 
 
 def test_people_are_assigned_to_models_in_equal_numbers(tmp_path, server):

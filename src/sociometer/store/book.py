@@ -12,7 +12,7 @@ from typing import Any, ClassVar, TypeVar
 import msgspec
 
 from sociometer.core.errors import StoreError
-from sociometer.store.sqlite import create_private, remove_traces, storage_errors, turn_on_wal
+from sociometer.store.sqlite import SYNCHRONOUS, create_private, remove_traces, storage_errors, turn_on_wal
 
 ALPHABET = "23456789abcdefghjkmnpqrstvwxyz"
 CODE_LETTERS = 12
@@ -43,7 +43,7 @@ class Book:
             create_private(path)
             self._file = sqlite3.connect(path, timeout=30, isolation_level=None, check_same_thread=False)
             turn_on_wal(self._file)
-            for pragma in ("synchronous = FULL", "foreign_keys = ON"):
+            for pragma in (f"synchronous = {SYNCHRONOUS}", "foreign_keys = ON"):
                 self._file.execute(f"PRAGMA {pragma}")
             with self.changing():
                 present = int(self._file.execute("PRAGMA user_version").fetchone()[0])

@@ -24,7 +24,7 @@ from sociometer.core.errors import NotFound, UsageError, hint, unknown
 from sociometer.store.book import ALPHABET, CODE_LETTERS, Book, new_letters, plain_code
 from sociometer.store.person_questions import PersonQuestion, person_question
 from sociometer.store.place import StorePlace
-from sociometer.store.sqlite import RunLock, open_file
+from sociometer.store.sqlite import SYNCHRONOUS, RunLock, open_file
 
 Shows = Literal["nothing", "score", "place"]
 Order = Literal["fixed", "random", "apart"]
@@ -463,7 +463,7 @@ class StudyBook(Book):
             try:
                 yield
             finally:
-                self._rows("PRAGMA synchronous = FULL")
+                self._rows(f"PRAGMA synchronous = {SYNCHRONOUS}")
 
 
 def study_books(store: StorePlace) -> Iterator[StudyBook]:
