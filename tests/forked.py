@@ -23,9 +23,10 @@ from pathlib import Path
 from subprocess import DEVNULL, PIPE
 
 LOADED = (
-    "aiohttp", "numpy", "uvloop", "sociometer.api", "sociometer.cli.check", "sociometer.cli.run",
-    "sociometer.cli.store", "sociometer.engine.recordings", "sociometer.instruments.sesi.instrument",
-    "sociometer.models.openai", "sociometer.statistics.norms",
+    "aiohttp", "numpy", "rich.progress", "scipy.special", "uvloop", "sociometer.api", "sociometer.cli.check",
+    "sociometer.cli.compare", "sociometer.cli.run", "sociometer.cli.store", "sociometer.engine.recordings",
+    "sociometer.instruments.seceu.instrument", "sociometer.instruments.sesi.instrument", "sociometer.models.openai",
+    "sociometer.reporting.page", "sociometer.statistics.norms",
 )  # fmt: skip
 """What most programs load, with all that these load."""
 
