@@ -27,13 +27,6 @@ def store(tmp_path_factory):
 
 
 @pytest.fixture
-def undrawn(monkeypatch):
-    """Pictures are empty, where only the texts of a pack are read: drawing takes longer than all else."""
-    empty = '<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"/>'
-    monkeypatch.setattr("sociometer.reporting.plot._svg", lambda chart: empty)
-
-
-@pytest.fixture
 def call(store, capsys):
     def run(*words):
         capsys.readouterr()
