@@ -12,6 +12,7 @@ from html import unescape
 import msgspec
 import pytest
 
+import forked
 import sociometer as sm
 from results.test_norms import POINTS, make_study
 from simulated_people import SCENARIOS, simulated_people
@@ -59,7 +60,7 @@ def old_and_new(tmp_path_factory):
     return make_runs(tmp_path_factory.mktemp("old-and-new"))
 
 
-def test_every_function_has_examples_that_run(tmp_path, monkeypatch):
+def test_every_function_has_examples_that_run(undrawn, tmp_path, monkeypatch):
     monkeypatch.setenv("SOCIOMETER_STORE", str(make_runs(tmp_path)))
     monkeypatch.chdir(tmp_path)
     for name in (name for name in sm.__all__ if name.islower()):
@@ -205,7 +206,7 @@ def test_a_function_can_be_named_on_the_command_line(store, capsys, tmp_path, mo
         assert message in capsys.readouterr().err
 
 
-def test_a_function_in_the_working_folder_is_found_by_the_installed_command(store, tmp_path):
+def test_a_function_in_the_working_folder_is_found_by_the_installed_command(store, tmp_path, monkeypatch):
     (tmp_path / "agent_here.py").write_text("from words_here import WORD\n\ndef answer(messages):\n    return WORD\n")
     (tmp_path / "words_here.py").write_text("WORD = 'C'\n")
     # An installed command has its own folder on the path, not the working folder.
@@ -213,8 +214,10 @@ def test_a_function_in_the_working_folder_is_found_by_the_installed_command(stor
         "import sys; sys.path[:] = [place for place in sys.path if place]; import sociometer.cli.main as m; m.main()"
     )
     words = ["run", "sesi", "--limit", "2", "--store", str(store), "--quiet", "--model", "python/agent_here:answer"]
-    done = subprocess.run([sys.executable, "-c", called, *words], cwd=tmp_path, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    monkeypatch.chdir(tmp_path)
+    done = forked.start(["-c", called, *words], stderr=forked.PIPE)
+    said = done.communicate()
+    assert done.returncode == 0, said
     assert sm.get_run(store=store).failures() == {}
 
 

@@ -475,8 +475,15 @@ def test_a_closed_pipe_does_not_change_the_exit_code(tmp_path):
     assert done.returncode == 1 and "Gate: random is worse" in done.stderr, done
 
 
-@pytest.mark.parametrize("buffered", [True, False])
-@pytest.mark.parametrize(("words", "code"), [("list > /dev/full", 2), ("list --json > /dev/full", 2), ("runs >&-", 0)])
+@pytest.mark.parametrize(
+    ("words", "code", "buffered"),
+    [
+        ("list > /dev/full", 2, True),
+        ("list > /dev/full", 2, False),
+        ("list --json > /dev/full", 2, True),
+        ("runs >&-", 0, False),
+    ],
+)
 def test_a_standard_output_that_cannot_be_written_is_no_traceback(tmp_path, words, code, buffered):
     script = f"{sys.executable} {'' if buffered else '-u'} -m sociometer.cli.main {words}"
     environment = {**os.environ, "SOCIOMETER_STORE": str(tmp_path / "store.db"), "PYTHONUNBUFFERED": ""}

@@ -70,7 +70,7 @@ def test_every_instrument_fills_its_paper_and_says_what_is_missing(call, tmp_pat
     assert all("not the paper's items" in text for text in played)
 
 
-def test_a_formula_in_a_name_is_guarded_in_every_sheet_and_a_missing_interval_is_named(call, tmp_path):
+def test_a_formula_in_a_name_is_guarded_in_every_sheet_and_a_missing_interval_is_named(undrawn, call, tmp_path):
     assert call("paper", "tables", "seceu", "all", "--to", str(tmp_path / "pack"))[0] == 0
     for path in (tmp_path / "pack").glob("*.csv"):
         cells = [cell for row in csv.reader(io.StringIO(path.read_text(encoding="utf-8"))) for cell in row]
@@ -81,14 +81,14 @@ def test_a_formula_in_a_name_is_guarded_in_every_sheet_and_a_missing_interval_is
     assert "no interval: SECEU score" in first["remarks"]
 
 
-def test_rows_of_the_paper_are_added_only_on_request(call, tmp_path):
+def test_rows_of_the_paper_are_added_only_on_request(undrawn, call, tmp_path):
     for words, there in (((), False), (("--published",), True)):
         folder = tmp_path / f"pack{len(words)}"
         assert call("paper", "tables", "seceu", "all", "--to", str(folder), *words)[0] == 0
         assert ("text-davinci-003" in (folder / "table-1.csv").read_text(encoding="utf-8")) is there
 
 
-def test_a_later_pack_replaces_the_earlier_one_and_leaves_other_files(call, tmp_path):
+def test_a_later_pack_replaces_the_earlier_one_and_leaves_other_files(undrawn, call, tmp_path):
     folder = tmp_path / "pack"
     assert call("paper", "tables", "egosocial", "all", "--to", str(folder))[0] == 0
     (folder / "notes.txt").write_text("mine", encoding="utf-8")
@@ -100,7 +100,7 @@ def test_a_later_pack_replaces_the_earlier_one_and_leaves_other_files(call, tmp_
     assert not [path for path in folder.iterdir() if path.name.startswith(".")]
 
 
-def test_a_pack_that_cannot_be_written_leaves_the_earlier_one(call, tmp_path):
+def test_a_pack_that_cannot_be_written_leaves_the_earlier_one(undrawn, call, tmp_path):
     folder = tmp_path / "pack"
     assert call("paper", "tables", "egosocial", "all", "--to", str(folder))[0] == 0
     (folder / "all.tex").unlink()
@@ -110,7 +110,7 @@ def test_a_pack_that_cannot_be_written_leaves_the_earlier_one(call, tmp_path):
     assert {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()} == before
 
 
-def test_a_manifest_cannot_delete_files_elsewhere(call, tmp_path):
+def test_a_manifest_cannot_delete_files_elsewhere(undrawn, call, tmp_path):
     folder, outside = tmp_path / "pack", tmp_path / "precious.txt"
     outside.write_text("mine", encoding="utf-8")
     folder.mkdir()
@@ -150,7 +150,7 @@ def test_a_run_of_another_instrument_is_refused(call, tmp_path):
     assert "is a run of sage, not of sesi" in text
 
 
-def test_facts_about_models_fill_the_columns_that_no_run_has(call, tmp_path):
+def test_facts_about_models_fill_the_columns_that_no_run_has(undrawn, call, tmp_path):
     facts = tmp_path / "models.csv"
     facts.write_text(
         "model,family,size_billion,launched,sft,rlhf\nbaseline/random,Dice,7,2023-03-14,yes,no\n", encoding="utf-8"
@@ -213,7 +213,7 @@ def test_without_runs_the_fullest_of_each_kind_is_used_and_analyses_of_each_run(
     assert "not the paper's items" not in drawn
 
 
-def test_an_eq_under_shuffle_is_marked_in_the_tables(tmp_path, official_data):
+def test_an_eq_under_shuffle_is_marked_in_the_tables(undrawn, tmp_path, official_data):
     path, folder = str(tmp_path / "runs.db"), tmp_path / "pack"
     words = ["run", "seceu", "--data", str(official_data), "--shuffle", "--model", "baseline/even", "--quiet"]
     assert run_command([*words, "--store", path]) == 0
@@ -223,7 +223,7 @@ def test_an_eq_under_shuffle_is_marked_in_the_tables(tmp_path, official_data):
         assert "comparable only with other runs with" in (folder / f"{name}.tex").read_text(encoding="utf-8")
 
 
-def test_without_run_a_finished_analysis_fills_its_figure(call, tmp_path):
+def test_without_run_a_finished_analysis_fills_its_figure(undrawn, call, tmp_path):
     assert call("run", "sesi", "--model", "baseline/random", "--limit", "12", "--quiet")[0] == 0
     assert call("sesi", "analyse", "last", "--role", "judge=baseline/random", "--quiet")[0] == 0
     code, text = call("paper", "tables", "sesi", "all", "--to", str(tmp_path / "pack"))
@@ -231,7 +231,7 @@ def test_without_run_a_finished_analysis_fills_its_figure(call, tmp_path):
     assert "Extended Data Fig. 1" not in next(line for line in text.splitlines() if line.startswith("Not written"))
 
 
-def test_claims_of_the_paper_are_tested_on_the_runs(tmp_path, official_data):
+def test_claims_of_the_paper_are_tested_on_the_runs(undrawn, tmp_path, official_data):
     run_command(["run", "socialeval", "--official", "--data", str(official_data), "--task", "goals", "--limit", "6",
                  "--model", "baseline/random", "--store", str(tmp_path / "s.db"), "--quiet"])  # fmt: skip
     assert (
@@ -245,7 +245,7 @@ def test_claims_of_the_paper_are_tested_on_the_runs(tmp_path, official_data):
     assert not [row for row in found if "Qwen" in row["Claim"]], "no run is of the models that it names"
 
 
-def test_without_run_only_official_items_are_taken_and_named(call, tmp_path, official_data, capsys):
+def test_without_run_only_official_items_are_taken_and_named(undrawn, call, tmp_path, official_data, capsys):
     code, text = call("paper", "tables", "seceu", "--to", str(tmp_path / "pack"))
     assert code == 2 and "no stored run has the official items of seceu" in text and "give 'all'" in text
     store = ["--store", str(tmp_path / "runs.db")]
@@ -275,7 +275,7 @@ def test_the_direct_prompt_is_replicated_in_our_words_and_marked(tmp_path, offic
     assert {figure["about"] for figure in found["figures"]} == {"direct, not the authors' wording"}
 
 
-def test_the_verdict_on_contamination_is_next_to_the_scores(official_data, tmp_path, capsys, monkeypatch):
+def test_the_verdict_on_contamination_is_next_to_the_scores(undrawn, official_data, tmp_path, capsys, monkeypatch):
     (tmp_path / "ladder.py").write_text("def reply(messages):\n    return '4, 3, 2, 1'\n")
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))

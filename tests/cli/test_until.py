@@ -60,7 +60,7 @@ def test_items_that_ended_ahead_of_the_order_are_told_apart(play, tmp_path, caps
 
 
 def test_a_ranking_shows_the_intervals_that_the_stopped_runs_show(play, tmp_path, capsys):
-    assert play("run", *models("random", "first", "longest"), "--until", "ranked", "--quiet", "--limit", "60")[0] == 0
+    assert play("run", *models("random", "first", "longest"), "--until", "ranked", "--quiet", "--limit", "24")[0] == 0
     runs = sm.runs(store=tmp_path / "s.db")
     assert all("not told from 2 others that stayed" in run.stopping("questions").verdict for run in runs)
     assert run_command(["compare", *(run.id for run in runs), "--store", str(tmp_path / "s.db"), "--json"]) == 0

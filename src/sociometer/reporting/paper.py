@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from itertools import groupby
 from pathlib import Path
 from textwrap import wrap
@@ -175,6 +176,7 @@ def document(title: str, names: Sequence[str], captions: Mapping[str, str]) -> s
     return _template("all.tex").render(title=title, names=names, captions=captions)
 
 
+@cache
 def _template(name: str) -> Template:
     """A template of a text that is not HTML."""
     loader = PackageLoader("sociometer.reporting", "templates")

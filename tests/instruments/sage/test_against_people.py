@@ -286,7 +286,7 @@ def test_an_imported_person_who_withdraws_leaves_nothing_and_does_not_come_back(
 
 
 def test_models_are_compared_within_the_people_who_talked_with_both(imported, tmp_path, capsys):
-    rows, _, _ = imported
+    rows, _ = scripted_people(people=12)
     both = [{**row, "model": model, "talk": f"{row['talk']} {model}"} for model in ("a/1", "b/2") for row in rows]
     for row in both:
         if row["model"] == "b/2" and row["role"] == "model":
@@ -296,12 +296,12 @@ def test_models_are_compared_within_the_people_who_talked_with_both(imported, tm
     capsys.readouterr()
     assert run_command(["compare", "both.a-1", "both.b-2", "--store", "s.db"]) == 0
     shown = " ".join(capsys.readouterr().out.split())
-    assert "b/2 with people (both.b-2, n = 40)" in shown and "is better than a/1" in shown
+    assert "b/2 with people (both.b-2, n = 12)" in shown and "is better than a/1" in shown
     assert run_command(["report", "both.a-1", "both.b-2", "--to", "r.html", "--store", "s.db"]) == 0
     page = (tmp_path / "r.html").read_text("utf-8")
     assert "Feeling at the end" in page and "have to say" not in page, "no words of people on a page to share"
     assert run_command(["study", "export", "both", "--to", "out", "--store", "s.db"]) == 0
     with (tmp_path / "out" / "sage_talk.csv").open(encoding="utf-8-sig", newline="") as file:
         found = list(csv.DictReader(file))
-    assert len({row["person"] for row in found}) == 40
+    assert len({row["person"] for row in found}) == 12
     assert any("have to say at turn 5" in row["answer"] for row in found)

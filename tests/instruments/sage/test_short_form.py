@@ -88,7 +88,7 @@ def test_short_talks_are_never_compared_with_full_ones(play):
 
 
 def test_plan_shows_both_forms_and_a_short_comparison_reads_less(play):
-    _, out, _ = play("plan sage", "--limit", "6", model="warm", form="short")
+    _, out, _ = play("plan sage", "--limit", "3", model="warm", form="short")
     shown = out[out.index("Cost of each form") :]
     rows = re.findall(r"sage (full|short) dialogue (subject|simulator) \S+ ([\d,]+) ([\d,]+) ([\d,]+)", shown)
     assert len(rows) == 4
@@ -99,19 +99,19 @@ def test_plan_shows_both_forms_and_a_short_comparison_reads_less(play):
     real = dict.fromkeys(planned, 0)
     for form in real:  # in one store, the short talks would reuse the replies of the full ones
         for model in ("warm", "cold"):
-            words = ("--limit", "6", "--name", model, "--quiet")
+            words = ("--limit", "3", "--name", model, "--quiet")
             play("run sage", *words, model=model, form=form, store=f"{form}.db")
             real[form] += spent(play, model, f"{form}.db")["input_tokens"]
     assert planned["short"] < 0.4 * planned["full"] and 0 < real["short"] < 0.4 * real["full"]
 
 
 def test_a_short_comparison_stops_when_decided(play, official):
-    words = ("--official", "--data", str(official.parent), "--limit", "60", "--quiet")
+    words = ("--official", "--data", str(official.parent), "--limit", "40", "--quiet")
     play("run sage", "--name", "old", *words, model="cold", form="short")
     rule = ("--against", "old", "--until", "decided", *words)
     code, out, _ = play("run sage", "--name", "new", *rule, model="warm", form="short")
-    found = re.search(r"until decided: better after (\d+) of 60 items", out)
-    assert code == 0 and found and int(found[1]) < 60
+    found = re.search(r"until decided: better after (\d+) of 40 items", out)
+    assert code == 0 and found and int(found[1]) < 40
     code, _, err = play("run sage", *rule, model="warm", form="full")
     assert code == 2 and "the two differ in settings; add --form short." in err
     _, out, _ = play("compare", "old", "new")

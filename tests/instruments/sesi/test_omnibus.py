@@ -52,7 +52,7 @@ def permuted_p(table, rng, draws=199):
 def test_roles_that_share_their_answers_do_not_make_the_test_liberal():
     """No effect: 21 roles in three kinds of prompt; within a kind, most answers to an item are the same."""
     rng, flipped, permuted = np.random.default_rng(11), [], []
-    for _ in range(80):
+    for _ in range(50):
         difficulty = rng.random((60, 1))
         kinds = (rng.random((60, 3)) < difficulty).astype(float)
         roles = np.repeat(kinds, 21, axis=1)

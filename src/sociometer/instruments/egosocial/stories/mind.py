@@ -52,11 +52,12 @@ class _Whereabouts:
         self.things: dict[str, str] = {}
 
     def apply(self, event: Event) -> None:
-        if isinstance(event, (Place, Move)):  # a tuple: a union would be built anew at each of very many calls
+        # `type` because this is called very often: `isinstance` takes several times as long.
+        if type(event) is Place or type(event) is Move or type(event) is _Alone:
             self.things[event.thing] = event.container
-        elif isinstance(event, Enter):
+        elif type(event) is Enter:
             self.people[event.person] = event.room
-        elif isinstance(event, Exit):
+        elif type(event) is Exit:
             self.people[event.person] = None
         elif isinstance(event, Watch):
             self.watching[event.person] = event.room
@@ -145,12 +146,12 @@ def _mind_of(events: Sequence[Event], person: str, rooms: dict[str, str], presum
     world, mind = _Whereabouts(rooms), _Mind(rooms)
     seen: set[str] = set()
     for event in events:
-        if isinstance(event, (Place, Move)):
+        if type(event) is Place or type(event) is Move or type(event) is _Alone:
             world.things[event.thing] = event.container
-            if rooms.get(event.container) in seen and not isinstance(event, _Alone):
+            if rooms.get(event.container) in seen and type(event) is not _Alone:
                 mind.state.things[event.thing] = event.container
                 mind.known.append(event)
-        elif isinstance(event, Enter):
+        elif type(event) is Enter:
             world.people[event.person] = event.room
             if event.person == person:
                 seen = world.rooms_before(person)
@@ -159,24 +160,24 @@ def _mind_of(events: Sequence[Event], person: str, rooms: dict[str, str], presum
                 mind.learn(event)
                 # The newcomer looks around in front of everybody, so all of them know that all of them know.
                 mind.see(world.things_in(event.room))
-        elif isinstance(event, Exit):
+        elif type(event) is Exit:
             world.people[event.person] = None
             if event.person == person or event.room in seen:
                 mind.learn(event)
                 seen = world.rooms_before(person)
-        elif isinstance(event, Tell):
+        elif type(event) is Tell:
             _hear_telling(mind, event, person, presume)
-        elif isinstance(event, Send):
+        elif type(event) is Send:
             _hear_sending(mind, event, person, presume)
-        elif isinstance(event, Hear):
+        elif type(event) is Hear:
             _hear_moving(mind, event, person, presume)
-        elif isinstance(event, (Watch, Unwatch, Forget)) and event.person == person:
-            if isinstance(event, Forget):
+        elif type(event) is Forget:
+            if event.person == person:
                 mind.forget(event.thing, presume)
-                continue
+        elif (type(event) is Watch or type(event) is Unwatch) and event.person == person:
             world.apply(event)
             seen = world.rooms_before(person)
-            if isinstance(event, Watch):
+            if type(event) is Watch:
                 mind.arrive(world, event, presume)
             else:
                 mind.learn(event)
@@ -227,11 +228,17 @@ def _news(mind: _Whereabouts, event: Tell, presume: bool) -> list[Event]:
 
 
 class Oracle:
-    """Answers any question about one story; each mind is worked out once."""
+    """Answers any question about one story; each mind is worked out once, also for several stories in the same rooms.
 
-    def __init__(self, story: Story) -> None:
-        self._story = story
-        self._minds: dict[tuple[bool, tuple[str, ...]], _Mind] = {}
+    Whoever knows the same has the same mind: an event of two people leaves all other minds as they are.
+    """
+
+    def __init__(self, story: Story, like: "Oracle | None" = None) -> None:
+        """`like` is of a story in the same rooms, whose minds are used again."""
+        self._story, self._world = story, _Mind(story.rooms)
+        self._world.learn(*story.events)
+        self._minds: dict[tuple[_Mind, str, bool], _Mind] = like._minds if like else {}
+        self._alike: dict[tuple[Event, ...], _Mind] = like._alike if like else {}
 
     def belief(self, chain: tuple[str, ...], thing: str, presume: bool = True) -> str | None:
         """Where the first of the chain thinks that the second thinks … the thing is; None if they cannot know.
@@ -255,7 +262,7 @@ class Oracle:
         lies = [
             event.container
             for event in self._mind(question.chain, presume).known
-            if isinstance(event, Tell)
+            if type(event) is Tell
             and not event.honest
             and (event.teller, event.listener, event.thing) == (speaker, question.listener, question.thing)
         ]
@@ -271,15 +278,14 @@ class Oracle:
         return self._mind((person,), presume=True).known
 
     def _mind(self, chain: tuple[str, ...], presume: bool) -> _Mind:
-        if (presume, chain) not in self._minds:
-            if chain:
-                outer = self._mind(chain[:-1], presume).known
-                mind = _mind_of(outer, chain[-1], self._story.rooms, presume)
-            else:
-                mind = _Mind(self._story.rooms)
-                mind.learn(*self._story.events)
-            self._minds[presume, chain] = mind
-        return self._minds[presume, chain]
+        mind = self._world
+        for person in chain:
+            key = mind, person, presume
+            if key not in self._minds:
+                inner = _mind_of(mind.known, person, self._story.rooms, presume)
+                self._minds[key] = self._alike.setdefault(tuple(inner.known), inner)
+            mind = self._minds[key]
+        return mind
 
 
 def has_one_news(timeline: Sequence[Event], thing: str) -> bool:

@@ -169,7 +169,7 @@ class _ActedStory:
             kind = self.rng.choices(kinds, [_WEIGHTS.get(kind, 2) for kind in kinds])[0]
             self._do(self.rng.choice([step for step in options if step.kind == kind]))
         places = holdings(self.events, self.thing)
-        self.oracle = Oracle(self.story())
+        self.oracle = Oracle(self.story(), self.oracle)
         named = {event.container for event in self.events if isinstance(event, Place | Move | Tell)}
         found = any(step.kind == wanted for step in self.evidence)
         return found and places[-1] != places[0] and named == set(self.boxes)
@@ -192,7 +192,7 @@ class _ActedStory:
 
     def _next(self) -> Iterator[_Happening]:
         outside = [name for name in self.people if name not in self.inside]
-        oracle = Oracle(self.story())
+        oracle = Oracle(self.story(), self.oracle)
         belief = {name: oracle.belief((name,), self.thing) for name in self.people}
         yield from self._comings(outside)
         yield from self._moves(outside)
@@ -321,7 +321,7 @@ def _hinges(scene: _ActedStory, wanted: str) -> _Hinge:
     The wanted kind is looked for first; empty if there is none.
     """
     without = [
-        (step, Oracle(scene.story([event for event in step.events if not isinstance(event, Move)])))
+        (step, Oracle(scene.story([event for event in step.events if not isinstance(event, Move)]), scene.oracle))
         for step in sorted(scene.evidence, key=lambda step: step.kind != wanted)
     ]
 
