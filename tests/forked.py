@@ -25,9 +25,10 @@ from subprocess import DEVNULL, PIPE
 
 LOADED = (
     "aiohttp", "numpy", "rich.progress", "scipy.special", "uvloop", "sociometer.api", "sociometer.cli.check",
-    "sociometer.cli.compare", "sociometer.cli.main", "sociometer.cli.run", "sociometer.cli.store", "sociometer.cli.study",
-    "sociometer.engine.recordings", "sociometer.instruments.seceu.instrument", "sociometer.instruments.sesi.instrument",
-    "sociometer.models.openai", "sociometer.reporting.page", "sociometer.statistics.norms", "sociometer.web.study",
+    "sociometer.cli.compare", "sociometer.cli.main", "sociometer.cli.run", "sociometer.cli.store",
+    "sociometer.cli.study", "sociometer.engine.recordings", "sociometer.instruments.seceu.instrument",
+    "sociometer.instruments.sesi.instrument", "sociometer.models.openai", "sociometer.reporting.page",
+    "sociometer.statistics.norms", "sociometer.web.study",
 )  # fmt: skip
 """What most programs load, with all that these load."""
 CARELESS = ("sociometer.store.book", "sociometer.store.sqlite", "sociometer.store.studies")

@@ -193,7 +193,7 @@ def test_a_wrong_key_is_found_before_anything_waits(openai, store):
     from servers.faults import WRONG_KEY
 
     openai.fault_of = lambda number: WRONG_KEY
-    with pytest.raises(UsageError, match="Check the key"):
+    with pytest.raises(UsageError, match="No key was sent: OPENAI_API_KEY is empty"):
         play("openai", openai, store)
     assert openai.batches == []
 

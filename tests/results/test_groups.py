@@ -238,7 +238,7 @@ def test_the_reliability_of_a_study_is_that_over_its_people(studied, capsys):
     assert run_command(["compare", "--reliability", "spring", *where, "--format", "wide"]) == 0
     wide = capsys.readouterr().out
     assert all(one["item"] in wide for one in found["items"]) and len(found["items"]) == ITEMS
-    assert "mean	difficulty	discrimination" in wide and "--to FILE.csv" in wide
+    assert "mean\tshare right (p)\tdiscrimination" in wide and "--to FILE.csv" in wide
 
 
 def test_alpha_is_one_step_away_in_python(studied):

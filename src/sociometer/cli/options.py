@@ -52,7 +52,9 @@ def json_option() -> click.Option:
 
 def store_option() -> click.Option:
     """`--store`, for commands that read or write runs."""
-    text = "Store file, or postgresql://USER@HOST/DATABASE [default: SOCIOMETER_STORE, then a file in your data folder]"
+    text = (
+        "Store file, or postgresql://USER@HOST/DATABASE [default: SOCIOMETER_STORE, then a file in your data folder]."
+    )
     return option(
         "--store", text, type=store_place, metavar="FILE|URL", envvar="SOCIOMETER_STORE", default=None,
         callback=_remember_store,

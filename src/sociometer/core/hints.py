@@ -1,10 +1,13 @@
 """What messages tell the user to type: a command of the shell or a call of Python, with the store that they use."""
 
+import json
 import shlex
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 from msgspec import Struct
 
@@ -73,10 +76,12 @@ def hint(first: str, *more: object) -> str:
 
 def install(extra: str) -> str:
     """The command that installs an extra: from the checkout that this is, or of the installed package."""
-    root = Path(__file__).parents[3]
-    if not (root / "pyproject.toml").is_file():
-        return f"pip install 'sociometer[{extra}]'"
-    return shlex.join(("pip", "install", "-e", f"{'.' if root == Path.cwd() else root}[{extra}]"))
+    with suppress(PackageNotFoundError):
+        origin = json.loads(distribution("sociometer").read_text("direct_url.json") or "{}")
+        if origin.get("dir_info", {}).get("editable"):
+            checkout = Path(unquote(urlsplit(origin["url"]).path))
+            return shlex.join(("pip", "install", "-e", f"{'.' if checkout == Path.cwd() else checkout}[{extra}]"))
+    return f"pip install 'sociometer[{extra}]'"
 
 
 def _arguments(words: tuple[str, ...]) -> Iterator[str]:

@@ -37,7 +37,7 @@ def items_table(result: MethodResult, norm: Norm | None, shown: int, *, official
     whose = "people" if norm is not None else "key"
     columns = ("scenario", "distance", "people's distance", "story", f"feelings: given ({whose})")
     table = Table("items", f"Best and worst stories ({result.method})", columns, rows)
-    note = "The official texts are left out; to read one: sociometer show RUN SCENARIO"
+    note = "The official texts are left out; show RUN SCENARIO prints one."
     return structs.replace(table.only(range(3)), note=note) if official else table
 
 
