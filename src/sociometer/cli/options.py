@@ -170,7 +170,8 @@ def detail_values(given: tuple[str, ...]) -> dict[str, Any]:
         try:
             converted = _kind(one).convert(value if equals else "true", None, None)
         except click.BadParameter as error:
-            raise UsageError(f"-o {name}: {error.message}") from None
+            wanted = error.message.replace("a valid float", "a number").replace("a valid integer", "a whole number")
+            raise UsageError(f"-o {name}: {wanted}") from None
         values[one.name] = (*values[one.name], converted) if one.many else converted
     return values
 

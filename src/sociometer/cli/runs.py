@@ -37,7 +37,8 @@ def show_runs(store: StorePlace | None, display: Display) -> None:
                 row.record.id, row.record.name, row.record.instrument, row.record.tested, row.state, row.score,
                 row.episodes, row.totals.failed, _settings(row.record),
                 datetime.fromtimestamp(row.record.created, UTC).strftime("%Y-%m-%d %H:%M"),
-                cost_in_words(spent.cost, spent.priced, spent.unpriced) if spent.requests else None,
+                cost_in_words(spent.cost, spent.priced, spent.unpriced)
+                if spent.priced or spent.input_tokens + spent.output_tokens else None,
                 spent.requests, spent.input_tokens + spent.output_tokens, row.why,
             )
             for row in (rows if most is None else rows[-most:])

@@ -28,9 +28,11 @@ def check_characters(what: str, name: str) -> None:
         raise UsageError(f"{what} must consist of letters, digits, '-', '_' and '.', not '{name}'.")
 
 
-def check_number(option: str, value: float | None, low: float, high: float = math.inf) -> None:
-    """Raise a UsageError if a number is not in its range."""
+def check_number(option: str, value: float | None, low: float, high: float = math.inf, *, whole: bool = False) -> None:
+    """Raise a UsageError if a number is not in its range, or not whole where it must be."""
     number = isinstance(value, int | float) and math.isfinite(value)
+    if whole and number and not isinstance(value, int):
+        raise UsageError(f"{option} must be a whole number, not {value:g}.")
     if value is not None and not (number and low <= value <= high):
         allowed = f"at least {low}" if high == math.inf else f"between {low} and {high}"
         raise UsageError(f"{option} must be {allowed}, not {f'{value:g}' if number else repr(value)}.")
@@ -196,8 +198,8 @@ class RunConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """When the run stops before all items are played; None means that it does not."""
 
     def __post_init__(self) -> None:
-        check_number("--repeats", self.repeats, 1)
-        check_number("--limit", self.limit, 1)
+        check_number("--repeats", self.repeats, 1, whole=True)
+        check_number("--limit", self.limit, 1, whole=True)
         check_number("-o in-flight", self.in_flight, 1)
         check_number("-o retries", self.retries, 0)
         if self.on not in ("", "ray") and not self.on.startswith("ray://"):
