@@ -641,7 +641,7 @@ def test_a_callback_that_fails_stops_neither_the_run_nor_is_it_called_again(tmp_
 
 
 def test_what_is_no_model_and_no_whole_number_is_refused_in_words(tmp_path):
-    with pytest.raises(sm.SociometerError, match=r"a model is a name, such as openai/gpt-4o-mini, or a function.*not 3"):
+    with pytest.raises(sm.SociometerError, match=r"a model is a name, such as openai/gpt.*not 3"):
         sm.run("sesi", 3, limit=2, store=tmp_path / "s.db")
-    with pytest.raises(sm.SociometerError, match=r"--limit must be a whole number, not 2\.5"):
+    with pytest.raises(sm.SociometerError, match=r"limit must be a whole number, not 2\.5"):
         sm.run("sesi", "baseline/random", limit=2.5, store=tmp_path / "s.db")

@@ -98,7 +98,7 @@ def test_files_are_each_evaluated_once_though_the_watch_is_killed_twice(tmp_path
     assert [one["step"] for one in curve["steps"]] == STEPS
     assert "step 1500" in err and "is skipped" in err and "damaged or incomplete" in err
     runs = by_step(store)
-    assert sorted(runs) == STEPS
+    assert sorted(runs) == STEPS and len(sm.runs(store=store)) == len(STEPS) + 1
     assert {run.status for run in runs.values()} == {"finished"}
     # Each of the runs has each of its items once, and a reply to each of its requests is stored once.
     assert {len(list(run.episodes())) for run in runs.values()} == {2}
@@ -170,6 +170,7 @@ def test_served_names_are_each_asked_once_though_the_watch_is_killed_twice(serve
     )
     again = sum(count - 1 for count in asked.values())
     assert again <= 2 * 2, "only what was in flight when it was killed is asked again"
+    assert len(sm.runs(store=store)) == len(STEPS) + 1, "a run for each step, and the base"
     count = len(served.received)
     assert run_command([*map(str, words), "--quiet"]) == 0
     assert not [one for one in served.received[count:] if one.path.endswith("/completions")]
