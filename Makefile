@@ -29,9 +29,11 @@ recording: setup
 	$(BIN)/python tools/record.py --model "local/$(MODEL)" --title "$(TITLE)" --licence "$(LICENCE)" \
 	  --out src/sociometer/models/recordings/$(RECORDING).jsonl.gz --store recording/$(RECORDING).db
 
-# Three workers, also on two cores: some of them wait for servers and other processes.
+# Three workers, also on two cores: some of them wait for servers and other processes. Each of them would rewrite every
+# assertion, half a minute together; so only those that fail are run again with their values.
 test: setup check
-	$(BIN)/pytest -q -n 3 --dist worksteal
+	$(BIN)/pytest -q -n 3 --dist worksteal --assert=plain \
+	  || { $(BIN)/pytest -q --last-failed --last-failed-no-failures none; exit 1; }
 
 # Everything: also browsers, real local models, simulations and other tools.
 test-all: $(VENV)/.complete check
