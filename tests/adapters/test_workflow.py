@@ -21,7 +21,9 @@ def test_a_gate_fails_where_a_run_is_worse_or_nothing_can_be_said(tmp_path):
     sm.run("sesi", "baseline/random", limit=3, store=path, name="few", label="few")
     sm.run("seceu", "baseline/random", limit=10, store=path, name="other")
     worse = sm.gate("good", "bad", store=path)
-    assert not worse.holds and str(worse).startswith("Gate: bad is worse than good: ")
+    assert not worse.holds and str(worse).startswith(
+        "Gate failed: bad against good on sesi/questions: worse, accuracy is "
+    )
     assert sm.gate("bad", "good", store=path).holds
     few = sm.gate("good", "few", store=path)
     assert not few.holds and "too few" in str(few)

@@ -77,7 +77,7 @@ def test_a_ranking_shows_the_intervals_that_the_stopped_runs_show(play, tmp_path
     ("words", "told"),
     [
         ((*models("random"), "--until", "ranked"), "several --model"),
-        ((*models("random"), "--margin", "3"), "--margin needs --until"),
+        ((*models("random"), "--margin", "3"), "--margin needs --against RUN or --until"),
         ((*models("random"), "--until", "decided"), "needs --against"),
         ((*models("random"), "--until", "decided", "--against", "nothing"), "unknown run 'nothing'"),
         ((*models("random"), "--until", "±3", "--shard", "1/2"), "cannot be combined with --shard"),

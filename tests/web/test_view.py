@@ -522,7 +522,7 @@ def test_an_undecided_run_and_a_function_are_shown_as_such(tmp_path):
     path = tmp_path / "s.db"
     sm.run("sesi", model=lambda messages: "A", limit=60, store=path, name="old")
     new = sm.run("sesi", model=lambda messages: "A", limit=60, store=path, against="old", until="decided")
-    assert new.state.startswith("undecided after ")
+    assert new.state.startswith("cannot be decided after ")
     with Served(view_application(ViewedStore(path, load, cards()))) as served:
         owner = Client(served.url)
         owner.post("/enter", {"token": served.app[TOKENS].make()})

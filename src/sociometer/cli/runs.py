@@ -52,7 +52,7 @@ def show_runs(store: StorePlace | None, display: Display) -> None:
     left = len(rows) - len(table.rows)
     notes = [f"Showing the newest {SCREEN} of {len(rows)} runs; add --format wide to see the rest."] if left else []
     ended = [row for row in rows if row.why and row.status != "playing"]
-    notes += [f"{row.record.reference} ended early: {row.why}.{_next_step(row.record)}" for row in ended[-3:]]
+    notes += [f"{row.record.reference} ended early: {row.why}.{_next_step(row)}" for row in ended[-3:]]
     data = [
         {"run": row.record.id, "name": row.record.name, "instrument": row.record.instrument,
          "subject": row.record.tested, "status": row.status, "state": row.state, "why": row.why,
@@ -64,10 +64,12 @@ def show_runs(store: StorePlace | None, display: Display) -> None:
     display.show([table], notes=notes, limits=[len(rows)], data=data)
 
 
-def _next_step(record: RunRecord) -> str:
-    """What to type to continue a run that could not say so itself, because its process was killed."""
-    killed = record.status is RunStatus.PLAYING and not record.manifest.given_items
-    return f" To continue it: {record.manifest.config.resume_command(record.reference)}" if killed else ""
+def _next_step(row: "_Row") -> str:
+    """What to type to continue a run whose process was killed or interrupted; other reasons say what to do."""
+    record = row.record
+    broken = record.status is RunStatus.PLAYING or row.why == "interrupted"
+    again = broken and not record.manifest.given_items
+    return f" To continue it: {record.manifest.config.resume_command(record.reference)}" if again else ""
 
 
 def _settings(record: RunRecord) -> str:

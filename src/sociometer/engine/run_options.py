@@ -14,7 +14,7 @@ from sociometer.core.errors import UsageError, unknown
 from sociometer.core.server_fields import server_fields
 from sociometer.core.session import AnswerMode, ToolMode
 from sociometer.core.settings import Setting, SettingValue
-from sociometer.core.stopping import RANKED, Until
+from sociometer.core.stopping import DECIDED, RANKED, Until
 from sociometer.models.python import Function, name_of
 from sociometer.store.stored_run import StoredRun
 
@@ -249,13 +249,12 @@ def with_shared_rule(configs: Sequence[RunConfig]) -> list[RunConfig]:
 
 def _until(goal: str, against: "str | StoredRun", margin: float | None, measure: str) -> Until | None:
     """The stopping rule that the options describe; None without one."""
-    if goal:
+    if goal or against:
         named = against if isinstance(against, str) else against.id
-        return Until(goal, against=named, margin=margin, measure=measure)
-    given = (("--against", against), ("--margin", margin is not None), ("--measure", measure))
-    for option, value in given:
+        return Until(goal or DECIDED, against=named, margin=margin, measure=measure)
+    for option, value in (("--margin", margin is not None), ("--measure", measure)):
         if value:
-            raise UsageError(f"{option} needs --until; to stop when a comparison is decided, add --until decided.")
+            raise UsageError(f"{option} needs --against RUN or --until.")
     return None
 
 

@@ -10,7 +10,7 @@ from sociometer.core.errors import NotFound, UsageError, hint
 from sociometer.core.measure import Corrected, Shown, Table
 from sociometer.core.reply_summary import AFTER_ASKING
 from sociometer.core.task import AnyRun
-from sociometer.core.words import counted, first_of, grouped, lowered
+from sociometer.core.words import counted, first_of, grouped, listed, lowered
 from sociometer.results.candidates import contamination_note, run_labels
 from sociometer.results.choice import ChosenRuns
 from sociometer.results.comparison import compare, not_compared
@@ -24,7 +24,7 @@ from sociometer.results.leaderboard import (
     raw_ranks,
 )
 from sociometer.results.verdicts import ComparedMeasure, Comparison, Terms
-from sociometer.results.wording import POWER_TERMS, comparison_table, raw_comparisons
+from sociometer.results.wording import POWER_TERMS, comparison_table, raw_comparisons, size_text
 from sociometer.statistics.formatting import amount, hidden_stand_in
 from sociometer.store.stored_run import StoredRun
 
@@ -222,8 +222,11 @@ class Gate(Shown, frozen=True):
     def __str__(self) -> str:
         tasks = counted(len({one.where for one in self.compared}), "task")
         passed = f"Gate passed: {self.condition} on {tasks}." if self.holds else ""
-        failures = (f"Gate: {failure}" for failure in self.failures)
+        failures = (f"Gate failed: {failure}" for failure in self.failures)
         return "\n".join(filter(None, (*failures, passed, self.could_see)))
+
+    def __repr__(self) -> str:
+        return f"Gate(holds={self.holds})"
 
     def __bool__(self) -> bool:
         return self.holds
@@ -269,9 +272,10 @@ def _failure(one: Comparison, no_worse: bool) -> str:
     if one.undecided:
         return f"{where}: {one.undecided}"
     if not no_worse:
-        clear = any(row.verdict == "worse" for row in one.primary_rows)
-        hidden = "" if clear else f"{where}: with the failed items at their worst it is worse. "
-        return f"{hidden}{one.sentence}" if one.worse else ""
+        if not one.worse:
+            return ""
+        worse = [f"{lowered(row.title)} is {size_text(row)}" for row in one.primary_rows if row.verdict == "worse"]
+        return f"{where}: worse, {listed(worse) or 'with the failed items at their worst'}."
     open_rows = [row for row in one.primary_rows if not _rules_out(row)]
     said = ", ".join(
         f"a loss of {amount(row.margin, row.unit)} on {lowered(row.title)}" for row in open_rows if row.margin
@@ -305,5 +309,5 @@ def _could_see(compared: Comparisons, sharing: int = 1) -> str:
         for row in one.primary_rows
         if row.detectable is not None
     ]
-    terms = f"{POWER_TERMS}, spread of these runs" + f", one error rate for {sharing} tasks" * (sharing > 1)
+    terms = f"{POWER_TERMS}, with the spread of these runs" + f", one error rate for {sharing} tasks" * (sharing > 1)
     return f"Smallest loss that would have been seen ({terms}): {first_of(found, 6)}." if found else ""

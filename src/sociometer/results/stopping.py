@@ -82,10 +82,10 @@ def _refuse_others(new: Manifest, reference: StoredRun) -> None:
     if reference.status is RunStatus.PLAYING:
         raise UsageError(f"--against {reference.reference} is still being played; wait for it to end.")
     if lacking := [task for task in tasks if reference.part(task) is not None]:
-        step = f"to play the rest: {old.config.resume_command(reference.reference)}"
+        step = f"To play the rest: {old.config.resume_command(reference.reference)}"
         if old.config.until is not None:
-            step = "its rule ended it early. Run its model again without --until; stored replies are reused."
-        raise UsageError(f"--against {reference.reference} has not played all items of {', '.join(lacking)}: {step}")
+            step = "Its rule ended it early. Run its model again without --until; stored replies are reused."
+        raise UsageError(f"--against {reference.reference} has not played all items of {', '.join(lacking)}. {step}")
 
 
 def _mended(old: Manifest, new: Manifest) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from msgspec import Struct
 
 from sociometer.core.card import MeasureCard
-from sociometer.core.measure import Cell, Interval, Table
+from sociometer.core.measure import Cell, Table
 from sociometer.core.words import counted, listed, lowered
 from sociometer.results.verdicts import ComparedMeasure, Comparison
 from sociometer.statistics.formatting import amount, bracketed_interval, group_text, number, p_text, signed_amount
@@ -76,7 +76,7 @@ def _whole(row: ComparedMeasure, comparison: Comparison, named: bool) -> str:
     else:
         said = f"{_OPEN}{on}: {second} {verb} {size_text(row, first)}{failed_text(row) or _would(row)}"
     if {*row.ends} == {"chance", "perhaps chance"}:
-        said += " (neither can be told from chance)"
+        said += "; neither can be told from chance"
     elif len({*row.ends}) == 2 and {"top", "chance"} & {*row.ends}:  # beyond an end, a difference does not show
         texts = {"top": "is at the top of this test", "chance": "cannot be told from chance"}
         texts["perhaps chance"] = texts["chance"]
@@ -109,7 +109,7 @@ def _would(row: ComparedMeasure) -> str:
     if row.detectable is None:
         return ""
     size = amount(row.detectable, row.unit, interval=row.paired.interval)
-    return f". {counted(row.paired.items, 'item')} detect {size} or more ({POWER_TERMS}, spread of these runs)"
+    return f". {counted(row.paired.items, 'item')} detect {size} or more ({POWER_TERMS}, with the spread of these runs)"
 
 
 def _groups(rows: Sequence[ComparedMeasure]) -> list[str]:
@@ -120,20 +120,14 @@ def _groups(rows: Sequence[ComparedMeasure]) -> list[str]:
             parts.append(f"{said} {listed(found)}")
     open_rows = [row for row in rows if row.verdict == "cannot tell" and row.detectable is not None]
     if open_rows and len(open_rows) <= 8:
-        sizes = [row.detectable for row in open_rows if row.detectable is not None]
-        widest = max((row.paired.interval for row in open_rows), key=_width)
-        sizes = sizes if _width(widest) else [float(f"{size:.2g}") for size in sizes]
-        low, high = (amount(size, open_rows[0].unit, interval=widest) for size in (min(sizes), max(sizes)))
+        sizes = [float(f"{row.detectable:.2g}") for row in open_rows if row.detectable is not None]
+        low, high = (amount(size, open_rows[0].unit) for size in (min(sizes), max(sizes)))
         reach = high if low == high else f"{low.removesuffix('s').removesuffix(' point')} to {high}"
         names = listed([_name(row) for row in open_rows])
         parts.append(f"{_OPEN} on {names}, where the items detect {reach} or more")
     elif open_rows:
         parts.append(f"{_OPEN} on {len(open_rows)} other groups")
     return parts
-
-
-def _width(interval: Interval) -> float:
-    return 0.0 if interval.low is None or interval.high is None else interval.high - interval.low
 
 
 def _name(row: ComparedMeasure) -> str:

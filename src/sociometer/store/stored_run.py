@@ -473,7 +473,8 @@ def state_of(store: Store, record: RunRecord) -> str:
     if record.manifest.imported:
         return "imported" if status is RunStatus.FINISHED else "import not finished"
     if status is RunStatus.FINISHED:
-        return _early(store, record) or status
+        failed = store.totals(record).failed
+        return (_early(store, record) or status) + (f", {failed} failed" if failed else "")
     return f"{status}, {100 * store.totals(record).done // planned} %" if planned else status
 
 
@@ -489,7 +490,7 @@ def _early(store: Store, record: RunRecord) -> str:
     kept = stopped_tasks(store, record).values()
     used, planned = sum(one.used for one in kept), sum(one.items for one in kept)
     open_ones = any(one.verdict.startswith(("cannot", "not ")) for one in kept)
-    return "" if used == planned else f"{'undecided' if open_ones else 'decided'} after {used} of {planned}"
+    return "" if used == planned else f"{'cannot be decided' if open_ones else 'decided'} after {used} of {planned}"
 
 
 def stopped_tasks(store: Store, record: RunRecord) -> dict[str, StoppingRecord]:
