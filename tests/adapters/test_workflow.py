@@ -44,7 +44,7 @@ def test_the_example_test_of_the_page_fails_only_if_the_model_is_worse(tmp_path,
         if main == "random":
             names["test_the_model_did_not_get_socially_worse"]()
             monkeypatch.setenv("SOCIOMETER_STORE", str(tmp_path / "other.db"))
-    with pytest.raises(AssertionError, match="is worse than main"):
+    with pytest.raises(AssertionError, match="against main on sesi/questions: worse"):
         names["test_the_model_did_not_get_socially_worse"]()
 
 

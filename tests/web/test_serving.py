@@ -5,6 +5,7 @@ import socket
 import time
 
 import pytest
+from aiohttp import web
 from open_study import OpenStudy
 from serving import Client, Served
 
@@ -110,3 +111,11 @@ def test_a_server_needs_no_more_than_its_port():
     with Served(serving.application(type("None_", (), {"find": lambda self, cookie: None})()), Place()) as served:
         assert Client(served.url).get("/").status == 404
     assert Server
+
+
+def test_a_port_that_is_taken_is_answered_with_one_that_is_free():
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(UsageError, match=r"\(Address already in use\); this port is free: --port \d+\.$") as told:
+            Server(web.Application(), Place("127.0.0.1", port))
+    assert f"--port {port}." not in str(told.value)

@@ -101,7 +101,7 @@ def test_a_preview_is_the_same_study_and_stores_nothing(tmp_path, capsys):
     try:
         person = Person(f"http://{link.netloc}", link.path).join()
         person.answer_all()
-        assert "You have answered everything" in person.page().text
+        assert "You have answered everything. This was a preview: nothing is stored." in person.page().text
     finally:
         process.terminate()
         process.wait()

@@ -380,14 +380,23 @@ def test_the_place_on_the_norm_is_shown_to_the_participant(tmp_path):
         assert shown in plain(text)
 
 
-@pytest.mark.parametrize("options", [("--limit", "9"), ("--set", "shuffle=true")])
-def test_no_place_is_shown_for_few_stories_or_another_order_than_the_people_of_the_norm_saw(tmp_path, options):
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [(("--limit", "9"), "has fewer than 10 items"), (("--set", "shuffle=true"), "saw the options in another order")],
+)
+def test_no_place_is_shown_for_few_stories_or_another_order_than_the_people_of_the_norm_saw(
+    tmp_path, capsys, options, said
+):
     norm = made_norm(tmp_path)
     with OpenStudy(tmp_path / "s.db", "seceu", "--shows", "place", "--set", f"norm={norm}", *options) as opened:
         person = opened.person().join()
         person.answer_all()
         summary, text = sm.get_run(opened.run_of(person), store=opened.path).summary(), plain(person.page().text)
     assert summary.measure("eq").value and place_of(summary) == {}
+    assert (
+        "--shows place: participants see only their score, because " in (told := capsys.readouterr().out)
+        and said in told
+    )
     assert "Your result How far your points are" in text and "EQ" not in text and "people in the norm" not in text
 
 

@@ -528,7 +528,7 @@ def test_an_undecided_run_and_a_function_are_shown_as_such(tmp_path):
         owner.post("/enter", {"token": served.app[TOKENS].make()})
         for page in ("/", f"/run/{new.id}/"):
             text = owner.get(page).text
-            assert '<span class="status undecided"' in text, "green is for finished and decided runs"
+            assert '<span class="status cannot"' in text, "green is for finished and decided runs"
             assert " tokens" not in plain(text) and "unknown" not in plain(text)
         assert json.loads(owner.get(f"/states?run={new.id}").text)["runs"][0]["state"] == new.state
 
@@ -600,7 +600,7 @@ def test_the_command_prints_a_link_that_opens_the_pages(stored):
 def test_a_store_that_is_not_there_and_a_port_in_use_are_said(tmp_path, stored, served, capsys):
     for options, said in (
         (["--store", str(tmp_path / "none.db")], "there is no store here"),
-        (["--store", str(stored), "--port", str(served.port)], "change --host or --port"),
+        (["--store", str(stored), "--port", str(served.port)], "this port is free: --port "),
     ):
         assert run_command(["view", *options]) == 2
         assert said in capsys.readouterr().err

@@ -187,8 +187,8 @@ class PlayCommand(TableCommand):
     """A command that plays items: `--help` shows what is needed every day, `--help-all` everything."""
 
     everyday: tuple[str, ...] = (
-        "models", "roles", "tasks", "limit", "official", "max_cost", "until", "against", "name", "label", "details",
-        "dry_run", "store", "as_json",
+        "models", "roles", "tasks", "limit", "official", "max_cost", "until", "against", "name", "details", "dry_run",
+        "as_json",
     )  # fmt: skip
 
     def invoke(self, ctx: click.Context) -> Any:

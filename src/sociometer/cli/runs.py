@@ -34,7 +34,7 @@ def show_runs(store: StorePlace | None, display: Display) -> None:
         ),
         tuple(
             (
-                row.record.id, row.record.name, row.record.instrument, row.record.tested, row.state, row.score,
+                row.record.id, row.record.name, row.record.instrument, row.record.tested, row.ended, row.score,
                 row.episodes, row.totals.failed, _settings(row.record),
                 datetime.fromtimestamp(row.record.created, UTC).strftime("%Y-%m-%d %H:%M"),
                 cost_in_words(spent.cost, spent.priced, spent.unpriced)
@@ -97,6 +97,11 @@ class _Row(Struct, frozen=True):
     def interval(self) -> Interval:
         """That of the score; open without one."""
         return (self.measure and self.measure.interval) or Interval(None, None)
+
+    @property
+    def ended(self) -> str:
+        """The state, and how many items failed: a run with failures is not simply finished."""
+        return f"{self.state}, {self.totals.failed} failed" if self.totals.failed else self.state
 
     @property
     def episodes(self) -> int | str:

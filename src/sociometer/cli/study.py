@@ -25,7 +25,7 @@ from sociometer.core.conversation import SUBJECT, Exchange, with_new_messages
 from sociometer.core.errors import DataError, NotFound, StoreError, UsageError, hint, unknown
 from sociometer.core.language import ENGLISH, language_of, written_in
 from sociometer.core.measure import Cell, Table
-from sociometer.core.words import counted, lowered
+from sociometer.core.words import counted, listed, lowered
 from sociometer.engine.engine import Engine
 from sociometer.engine.estimate import rehearse
 from sociometer.engine.plan import ReadPlan
@@ -36,6 +36,7 @@ from sociometer.results.participants import Scores, participants_table
 from sociometer.results.people_needed import people_needed
 from sociometer.results.study_tables import write_study
 from sociometer.statistics.formatting import number
+from sociometer.statistics.intervals import MINIMUM_CLUSTERS
 from sociometer.store.person_questions import checked_question
 from sociometer.store.place import StorePlace, file_of
 from sociometer.store.store import Store
@@ -89,8 +90,8 @@ def _create(instruments: tuple[str, ...], name: str, store: StorePlace | None, a
         engine.check_name(name)
         for config in study.parts.values():
             plan = _playable(engine, study, config)
-            alone |= {_why_alone(plan): None} if study.shows == "place" else {}
             own = {task: min(study.sample or items.count, items.count) for task, items in plan.lists.items()}
+            alone |= {_why_alone(plan, own): None} if study.shows == "place" else {}
             if talks:  # a person talks once with each of some models
                 counts, told = {config.instrument: {"talk": study.each}}, [f"{study.each} of {len(talks)} models"]
                 seconds = study.each * _seconds(plan, {"talk": 1})
@@ -117,13 +118,17 @@ def _missing_texts(study: Study) -> str:
     return f"Before people take it, add your own texts: {hint('study change', study.name, *missing)}" if missing else ""
 
 
-def _why_alone(plan: ReadPlan) -> str:
+def _why_alone(plan: ReadPlan, items: Mapping[str, int]) -> str:
     """Why participants do not see their place among people, and what to type; empty if they see it."""
     card, norms = plan.instrument.card, plan.described().norms
     known = any(one.value and one.human is not None for task in norms for one in card.measures_of(task))
     able = [task.name for task in plan.tasks if task.of_people is not None]
     if known or any(norms[task] for task in able):
-        return ""
+        short = [task for task, count in items.items() if count < MINIMUM_CLUSTERS]
+        seen = {one["order"] for one in norms.values() if one and plan.config.settings.get("shuffle")}
+        why = "the people of the norm saw the options in another order" if seen - {"shuffled"} else ""
+        why = why or (f"{listed(short)} has fewer than {MINIMUM_CLUSTERS} items" if short else "")
+        return f"--shows place: participants see only their score, because {why}." if why else ""
     how = f"give a norm: --set norm=FILE ('{hint('study norms STUDY --to FILE')}' makes one)"
     return f"--shows place: {card.name} has no people to compare with; {how if able else 'only the score is shown'}."
 

@@ -473,8 +473,7 @@ def state_of(store: Store, record: RunRecord) -> str:
     if record.manifest.imported:
         return "imported" if status is RunStatus.FINISHED else "import not finished"
     if status is RunStatus.FINISHED:
-        failed = store.totals(record).failed
-        return (_early(store, record) or status) + (f", {failed} failed" if failed else "")
+        return _early(store, record) or status
     return f"{status}, {100 * store.totals(record).done // planned} %" if planned else status
 
 

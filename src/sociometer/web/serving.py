@@ -1,8 +1,10 @@
 """Starts a web server and runs it until it is stopped."""
 
 import asyncio
+import errno
 import ipaddress
 import logging
+import os
 import re
 import signal
 import socket
@@ -180,9 +182,11 @@ class Server:
             family = socket.AF_INET6 if ":" in place.host else socket.AF_INET
             self._socket = socket.create_server((place.host, place.port), family=family)
         except OSError as error:
-            raise UsageError(
-                f"cannot listen on {place.host} port {place.port} ({error.strerror or error}); change --host or --port."
-            ) from None
+            why, instead = os.strerror(error.errno) if error.errno else str(error), "change --host or --port"
+            if error.errno == errno.EADDRINUSE:
+                with socket.create_server((place.host, 0), family=family) as free:
+                    instead = f"this port is free: --port {free.getsockname()[1]}"
+            raise UsageError(f"cannot listen on {place.host} port {place.port} ({why}); {instead}.") from None
         port = int(self._socket.getsockname()[1])
         self.address = app[guard.ADDRESS] = guard.Address.at(place.host, port, place.public_url)
         self._runner = web.AppRunner(app, shutdown_timeout=2.0)

@@ -345,7 +345,7 @@ async def end_page(request: web.Request) -> web.StreamResponse:
     places = (place_of(summary) for *_, summary in summaries if study.shows == "place")
     wrong = sum(not passed for passed in standing.checks.values())
     return study_page(
-        request, "study_end.html", lines=lines,
+        request, "study_end.html", lines=lines, preview=request.app[PREVIEW],
         outcome="failed-checks" if wrong > study.allowed_failures else "finished",
         place=next(filter(None, places), None), number=number,
         interval_text=interval_text, translate=Words(study.language),
