@@ -407,7 +407,8 @@ def check(instrument: str | Path) -> Table:
     if str(instrument).endswith(ENDING):
         file, found = check_file(Path(instrument), load, stopping_rule)
         checks = ((f"run {file.run.id}", None if found.why_not else True, found.finding),)
-        return Table("checks", f"Check of {instrument}", ("what", "ok", "state"), checks)
+        digests = f"plan {file.run.plan}, root {file.root}"
+        return Table("checks", f"Check of {instrument}", ("what", "ok", "state"), checks, digests)
     card, definition = card_of(str(instrument)), load(str(instrument))
     rows: list[tuple[str, bool | None, str]] = [("loads", True, f"{card.title}, version {card.version}")]
     with TemporaryDirectory() as folder, Store(Path(folder) / "check.db") as store:

@@ -1,6 +1,9 @@
 """What a measure prints."""
 
-from sociometer.core.measure import NO_VARIATION, Interval, Measure
+import pytest
+
+from sociometer.core.errors import NotFound
+from sociometer.core.measure import NO_VARIATION, Interval, Measure, Summary
 
 
 def test_a_measure_is_printed_with_its_interval():
@@ -16,3 +19,13 @@ def test_an_interval_that_was_widened_says_so():
     assert Interval(0.4, 0.6, 0.95, "Wilson", 40).widened(0.5, 1).method == "Wilson"
     same = Interval(0.5, 0.5, 0.95, NO_VARIATION, 40)
     assert same.widened(0.5, 2) == same, "it has no width"
+
+
+def test_an_interval_prints_as_its_bounds_and_says_where_it_has_none():
+    assert str(Interval(0.7798995, 0.94)) == "[0.7799, 0.94]"
+    assert str(Interval(None, None)) == "too few"
+    assert str(Interval(0.92, 0.92, method=NO_VARIATION)) == "no variation"
+    summary = Summary((Measure("evenness", 0.92, interval=Interval(0.92, 0.92, method=NO_VARIATION), items=12),))
+    assert "no variation" in str(summary) and "0.92  0.92" not in str(summary)
+    with pytest.raises(NotFound, match="did you mean 'evenness'"):
+        summary.measure("EVENNESS")

@@ -461,7 +461,7 @@ def test_neither_official_texts_nor_their_key_are_in_what_people_publish(officia
         assert not [one.item.id for one in played.episodes() if one.item.story[:40] in text]
         assert "Wang et al. (2023)" in text and "3.56" not in text, "the norm has a name, and no key"
     note = next(table.note for table in played.summary().tables if table.name == "items")
-    assert "sociometer show RUN SCENARIO" in note
+    assert "show RUN SCENARIO prints one" in note
     capsys.readouterr()
     assert run_command(["check", str(bundle)]) == 0 and "12 of 12 episodes recomputed" in capsys.readouterr().out
     assert read_bundle(bundle).run.plan in plan.read_text()

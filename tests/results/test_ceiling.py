@@ -98,7 +98,7 @@ def test_two_runs_at_the_top_are_not_called_the_same():
     assert verdict == "both at the top"
     assert said == (
         "B and A are both at the top, where this test does not separate models: B is 3 points lower "
-        f"[−10, 6]. 40 items detect 16 points or more (80 % power, paired by item, spread of these runs).\n{room}"
+        f"[−10, 6]. 40 items detect 16 points or more (80 % power, paired by item, with the spread of these runs).\n{room}"
     )
     assert pair(right(400, 400), right(400, 400), terms=Terms(margin=3))[0] == "both at the top"
     failures = structs.replace(CARD, measure=(structs.replace(ACCURACY, better="lower", top=0.0, chance=None),))
@@ -118,7 +118,7 @@ def test_one_at_the_top_and_one_below():
 def test_both_are_named_if_chance_is_in_both_intervals_though_one_is_wide():
     assert end(right(12, 40)) == ("chance", False) and end(right(9, 40)) == ("chance", True)
     said = pair(right(12, 40), right(9, 40)[::-1])[1]
-    assert "(neither can be told from chance)" in said and "B cannot be told" not in said
+    assert "; neither can be told from chance." in said and "B cannot be told" not in said
     top = pair(right(40, 40), right(12, 40))[1]
     assert "(A is at the top of this test and B cannot be told from chance: the true difference may be larger)" in top
 

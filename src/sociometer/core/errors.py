@@ -249,7 +249,8 @@ _MOST_NAMES = 24
 def unknown(what: str, given: str, allowed: Iterable[str], next_step: str = "", written: str = "{}") -> NotFound:
     """The error for an unknown name, with the most similar known name as it is typed, or the first that contains it."""
     names = sorted(allowed)
-    near = get_close_matches(given, names, n=1) or [name for name in names if len(given) > 3 and given in name]
+    near = [name for name in names if name.lower() == given.lower()] or get_close_matches(given, names, n=1)
+    near = near or [name for name in names if len(given) > 3 and given in name]
     shown = first_of(names, _MOST_NAMES)
     guess = f"; did you mean '{written.replace('{}', near[0], 1)}'?" if near else f"; known: {shown}." if names else "."
     return NotFound(f"unknown {what} '{given}'{guess}{' ' + next_step if next_step else ''}")

@@ -43,6 +43,10 @@ class Interval(Struct, frozen=True, omit_defaults=True):
     apart: tuple[float, ...] = ()
     """Values that a verdict compares it with (zero, a margin, chance): rounding must not move a bound onto them."""
 
+    def __str__(self) -> str:
+        said = "too few" if self.too_few else NO_VARIATION if self.method == NO_VARIATION else ""
+        return said or f"[{self.low:.4g}, {self.high:.4g}]"
+
     @property
     def too_few(self) -> bool:
         """Whether there were too few clusters to give bounds."""
@@ -234,7 +238,8 @@ def _named(name: str, group: dict[str, str]) -> str:
 def _bounds(interval: Interval | None) -> tuple[Cell, Cell]:
     if interval is None:
         return None, None
-    return ("too few", "too few") if interval.too_few else (interval.low, interval.high)
+    said = "too few" if interval.too_few else NO_VARIATION if interval.method == NO_VARIATION else ""
+    return (said, said) if said else (interval.low, interval.high)
 
 
 class PublishedFigure(Struct, frozen=True, omit_defaults=True):

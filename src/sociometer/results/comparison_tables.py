@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from msgspec import structs
 
 from sociometer.core.measure import Cell, Table
-from sociometer.core.words import grouped, listed, sentence
+from sociometer.core.words import grouped, sentence
 from sociometer.results.comparison import compare
 from sociometer.results.measured import room_sentences
 from sociometer.results.runs import candidates
 from sociometer.results.verdicts import ComparedMeasure, Comparison
-from sociometer.results.wording import overall_sentence
+from sociometer.results.wording import adjusted_for, overall_sentence
 from sociometer.statistics.formatting import number, short_interval, signed_amount
 from sociometer.store.stored_run import StoredRun
 
@@ -34,8 +34,7 @@ def verdict_sentences(compared: Sequence[Comparison]) -> str:
     ended = [row for one in compared for row in one.primary_rows if row.verdict.startswith("both")]
     room = room_sentences(row.ends[0] for row in ended)
     if len(compared) <= _SENTENCES:
-        families = [str(one) for one in sorted({row.family for one in compared for row in one.primary_rows} - {1})]
-        room += [f"Intervals are adjusted for {listed(families)} comparisons."] if families else []
+        room += adjusted_for(compared)
         each = [
             (f"{one.instrument}/{one.task}: " if len(tasks) > 1 else "") + overall_sentence(one) for one in compared
         ]

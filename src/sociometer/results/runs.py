@@ -24,7 +24,7 @@ from sociometer.results.leaderboard import (
     raw_ranks,
 )
 from sociometer.results.verdicts import ComparedMeasure, Comparison, Terms
-from sociometer.results.wording import POWER_TERMS, comparison_table, raw_comparisons, size_text
+from sociometer.results.wording import POWER_TERMS, adjusted_for, comparison_table, raw_comparisons, size_text
 from sociometer.statistics.formatting import amount, hidden_stand_in
 from sociometer.store.stored_run import StoredRun
 
@@ -96,8 +96,8 @@ class Comparisons(Shown, frozen=True):
 
     @property
     def sentence(self) -> str:
-        """The result in words: one sentence for each comparison."""
-        return "\n".join(comparison.sentence for comparison in self.comparisons)
+        """The result in words: one sentence for each comparison, and for how many the intervals are adjusted."""
+        return "\n".join([*(comparison.sentence for comparison in self.comparisons), *adjusted_for(self.comparisons)])
 
     def frame(self) -> Any:
         """Every number of the comparisons as a pandas frame."""
@@ -226,7 +226,7 @@ class Gate(Shown, frozen=True):
         return "\n".join(filter(None, (*failures, passed, self.could_see)))
 
     def __repr__(self) -> str:
-        return f"Gate(holds={self.holds})"
+        return str(self).partition("\n")[0]
 
     def __bool__(self) -> bool:
         return self.holds

@@ -49,6 +49,12 @@ def sentence_of(comparison: Comparison) -> str:
     return "; ".join(filter(None, parts)) + "."
 
 
+def adjusted_for(compared: Sequence[Comparison]) -> list[str]:
+    """For how many comparisons the intervals of some are adjusted, in a sentence; empty if for none."""
+    families = [str(one) for one in sorted({row.family for one in compared for row in one.primary_rows} - {1})]
+    return [f"Intervals are adjusted for {listed(families)} comparisons."] if families else []
+
+
 def _primary(comparison: Comparison) -> list[ComparedMeasure]:
     overall = [row for row in comparison.measures if not row.group]
     return [row for row in overall if row.primary] or overall[:1]
