@@ -98,7 +98,8 @@ def test_two_runs_at_the_top_are_not_called_the_same():
     assert verdict == "both at the top"
     assert said == (
         "B and A are both at the top, where this test does not separate models: B is 3 points lower "
-        f"[−10, 6]. 40 items detect 16 points or more (80 % power, paired by item, with the spread of these runs).\n{room}"
+        f"[−10, 6]. 40 items detect 16 points or more (80 % power, paired by item, with the spread of these runs)."
+        f"\n{room}"
     )
     assert pair(right(400, 400), right(400, 400), terms=Terms(margin=3))[0] == "both at the top"
     failures = structs.replace(CARD, measure=(structs.replace(ACCURACY, better="lower", top=0.0, chance=None),))
