@@ -157,6 +157,11 @@ def test_people_are_spread_over_models_and_compared_within_people_if_each_talks_
         found = list(csv.DictReader(file))
     assert {row["model"] for row in found} == {"vllm/kind#1", "vllm/curt#1"}
     assert sum(row["answer"] == "5" for row in found) == 2, "feelings are there as tapped"
+    with (tmp_path / "out" / "people.csv").open(encoding="utf-8-sig", newline="") as file:
+        columns = [name for name in next(csv.reader(file)) if name.startswith("result_")]
+    of = {model: [name for name in columns if name.endswith(f"_vllm_{model}_1")] for model in ("kind", "curt")}
+    assert sorted(columns) == sorted(of["kind"] + of["curt"]) and len(of["kind"]) == len(of["curt"])
+    assert of["kind"], "a result for each of the models"
     assert run_command(["compare", "spring.vllm-kind-1", "spring.vllm-curt-1", "--store", path]) == 0
     assert "with people (spring.vllm-kind-1, n = 2)" in " ".join(capsys.readouterr().out.split())
 

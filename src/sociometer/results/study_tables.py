@@ -186,8 +186,8 @@ def _study_rows(
     for part, one in [(part, one) for part, each in parts.items() for one in each.participants]:
         taking = parts[part]
         person, record = _person(taking, one, names)[0], taking.record(one)
-        if whole.study.further:  # who did not finish one instrument may count in another
-            own = _slug(part.removeprefix(f"{study}."))
+        own = _slug(part.removeprefix(f"{study}.")) if whole.study.further else ""
+        if own:  # who did not finish one instrument may count in another
             listed[one.id] |= {f"{fact}_{own}": person[fact] for fact in ("excluded", "counts")}
         if record is None:
             continue
@@ -202,7 +202,8 @@ def _study_rows(
                 about |= {"possible_lowest": measure.low, "possible_highest": measure.high}
                 declared.setdefault((name, f"score_{_slug(measure.value)}"), about)
                 if measure.name in results:
-                    column = f"result_{name}_{_slug(measure.name)}"
+                    with_whom = f"_{own}" if taking.study.talks and own else ""
+                    column = f"result_{name}_{_slug(measure.name)}{with_whom}"
                     declared.setdefault(("people", column), about)
                     listed[one.id][column] = results[measure.name].value
                     for item, found in results[measure.name].items.items() if not taking.study.talks else ():
