@@ -1,8 +1,12 @@
 """Generated stories as scenes: each question of a story in both persons, with what it is grouped by."""
 
+import gzip
 import random
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
+from pathlib import Path
+
+import msgspec
 
 from sociometer.instruments.egosocial.scene import Scene, Telling, arranged_at
 from sociometer.instruments.egosocial.stories.events import Move, Question, Story
@@ -13,6 +17,8 @@ from sociometer.instruments.egosocial.stories.testimony import TIERS, AnswerCoun
 
 SEEN = "seen"
 """The tier of stories in which people learn by their own eyes; the others are `TIERS`."""
+USUAL, USUAL_FILE = (0, 18, "en"), Path(__file__).parent / "usual.json.gz"
+"""Seed, number and language of the stories of a run without options, and where they are: making them takes seconds."""
 _LEVEL = "Difficulty(bystanders=1, extra_moves=0, other_things=0, remarks=1, hearsay=True, highest_order=4)"
 """Part of the seed of stories of the tier seen since version 5; another text would give other stories."""
 
@@ -72,9 +78,21 @@ def _seen_story(seed: int, number: int, language: str) -> tuple[Scene, ...]:
     return tuple(scenes)
 
 
-@lru_cache(maxsize=16)
 def _told(seed: int, stories: int, tier: str, language: str) -> tuple[Scene, ...]:
-    """Stories in which people learn by word of mouth, kinds of evidence in turn.
+    """Stories in which people learn by word of mouth; those of a run without options come from a file."""
+    usual = (seed, stories, language) == USUAL
+    return usual_stories()[tier] if usual else told_stories(seed, stories, tier, language)
+
+
+@cache
+def usual_stories() -> dict[str, tuple[Scene, ...]]:
+    """What `told_stories` gives for a run without options, by tier; `tools/usual_stories.py` writes the file."""
+    return msgspec.json.decode(gzip.decompress(USUAL_FILE.read_bytes()), type=dict[str, tuple[Scene, ...]])
+
+
+@lru_cache(maxsize=16)
+def told_stories(seed: int, stories: int, tier: str, language: str) -> tuple[Scene, ...]:
+    """Made stories in which people learn by word of mouth, kinds of evidence in turn.
 
     Cached, because they take seconds and a run reads its items several times.
     """
