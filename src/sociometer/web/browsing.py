@@ -542,8 +542,8 @@ def read_play(viewed: ViewedStore, run: str, task: str, item: str, repeat: int) 
 
 
 def asked_alike(transcripts: Sequence[Sequence[TranscriptLine]]) -> int:
-    """The number of lines with which all of several transcripts begin: what all were asked before the first reply."""
-    lines = zip(*transcripts, strict=False) if len(transcripts) > 1 else ()
+    """The number of lines with which all transcripts begin: what all were asked before the first reply."""
+    lines = zip(*(lines for lines in transcripts if lines), strict=False)
     return len([*takewhile(lambda same: same[0].speaker != "reply" and same.count(same[0]) == len(same), lines)])
 
 
