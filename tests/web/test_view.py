@@ -546,15 +546,17 @@ def test_an_undecided_run_and_a_function_are_shown_as_such(tmp_path):
     path = tmp_path / "s.db"
     sm.run("sesi", model=lambda messages: "A", limit=60, store=path, name="old")
     new = sm.run("sesi", model=lambda messages: "A", limit=60, store=path, against="old", until="decided")
-    assert new.state.startswith("undecided after ")
+    assert new.state.startswith("cannot be decided after ")
     with Served(view_application(ViewedStore(path, load, cards()))) as served:
         owner = Client(served.url)
         owner.post("/enter", {"token": served.app[TOKENS].make()})
         for page in ("/", f"/run/{new.id}/"):
             text = owner.get(page).text
-            assert '<span class="status undecided"' in text, "green is for finished and decided runs"
+            assert '<span class="status cannot"' in text, "green is for finished and decided runs"
             assert " tokens" not in plain(text) and "unknown" not in plain(text)
         assert json.loads(owner.get(f"/states?run={new.id}").text)["runs"][0]["state"] == new.state
+        first = owner.get("/").text
+        assert first.index("Tick 2 to 6 runs of one instrument.") < first.index('<table class="runs">')
 
 
 def test_three_runs_side_by_side_have_the_verdict_of_the_command_that_the_page_prints(tmp_path, capsys):

@@ -489,7 +489,7 @@ def _early(store: Store, record: RunRecord) -> str:
     kept = stopped_tasks(store, record).values()
     used, planned = sum(one.used for one in kept), sum(one.items for one in kept)
     open_ones = any(one.verdict.startswith(("cannot", "not ")) for one in kept)
-    return "" if used == planned else f"{'undecided' if open_ones else 'decided'} after {used} of {planned}"
+    return "" if used == planned else f"{'cannot be decided' if open_ones else 'decided'} after {used} of {planned}"
 
 
 def stopped_tasks(store: Store, record: RunRecord) -> dict[str, StoppingRecord]:
