@@ -121,9 +121,10 @@ def _looks_chart(
         for x, at in looks
         if at.value is not None
     ]
-    what = f"{measure.title}: difference{' in points' * in_points}" if against else measure.title
+    side = {"higher": ", higher is better", "lower": ", higher is worse"}.get(measure.better, "")
+    what = f"{measure.title}: difference{' in points' * in_points}{side}" if against else measure.title
     zero = [CurvePoint(point.x, 0.0) for point in points] if against else []
-    return curve_chart(points, x_title=x_title, y_title=what, unit=unit, truth=zero)
+    return curve_chart(points, x_title=x_title, y_title=what, unit=unit, truth=zero, warned="worse")
 
 
 def checkpoint_figures(runs: Sequence[StoredRun]) -> tuple[Figure, ...]:

@@ -56,8 +56,12 @@ def curve_chart(
     unit: str = "number",
     domain: Sequence[float] | None = None,
     truth: Sequence[CurvePoint] = (),
+    warned: str = "",
 ) -> Spec:
-    """Lines with bands; `truth` is a dashed line behind them (such as the opponent's actual choices)."""
+    """Lines with bands; `truth` is a dashed line behind them (such as the opponent's actual choices).
+
+    Points with the note `warned` have the warning colour, and the note beyond them.
+    """
     series = order_of(point.series for point in points)
     x = whole_numbers("x", x_title, (point.x for point in (*points, *truth)))
     y = quantitative("y", y_title, unit, domain)
@@ -86,6 +90,13 @@ def curve_chart(
             },
         },
     ]
+    if heights := [point.y for point in points if warned and point.note == warned]:
+        word: Spec = {"type": "text", "fontSize": 11, "text": warned, "dy": -12 if heights[0] > 0 else 14}
+        keep = [{"filter": {"field": "note", "equal": warned}}]
+        layers += [
+            {"transform": keep, "mark": {"style": "bad", **mark}, "encoding": {"x": x, "y": y}}
+            for mark in ({"type": "point", "size": 80, "filled": True}, word)
+        ]
     return {"data": data, "width": "container", "height": 300, "layer": layers}
 
 
