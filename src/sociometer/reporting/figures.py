@@ -222,11 +222,15 @@ def strips(
 
 
 def difference_strips(comparison: Comparison, subjects: Sequence[str]) -> tuple[Strip, ...]:
-    """The differences of two subjects on the measures overall: a strip for each unit, the better side of each right."""
+    """The differences of two subjects on the measures overall, the better side of each right.
+
+    Measures with the same unit share a strip; each without one has its own, because its scale is its own.
+    """
     found: list[Strip] = []
     first, second = comparison.first, comparison.second
     drawn = (row for row in comparison.measures if not row.group and (row.primary or row.paired.first or row.value))
-    for (unit, neither), rows in grouped(((row.unit, row.better == "neither"), row) for row in drawn).items():
+    keyed = (((row.unit, row.better == "neither", row.unit == "number" and row.name), row) for row in drawn)
+    for (unit, neither, _), rows in grouped(keyed).items():
         most = max(abs(end) for row in rows for end in (row.value, row.low, row.high) if end is not None) or 1.0
         dots = []
         for row in rows:
