@@ -92,9 +92,9 @@ def curve_chart(
     ]
     if heights := [point.y for point in points if warned and point.note == warned]:
         word: Spec = {"type": "text", "fontSize": 11, "text": warned, "dy": -12 if heights[0] > 0 else 14}
-        keep = [{"filter": {"field": "note", "equal": warned}}]
+        noted: list[Spec] = [{"filter": {"field": "note", "equal": warned}}]
         layers += [
-            {"transform": keep, "mark": {"style": "bad", **mark}, "encoding": {"x": x, "y": y}}
+            {"transform": noted, "mark": {"style": "bad", **mark}, "encoding": {"x": x, "y": y}}
             for mark in ({"type": "point", "size": 80, "filled": True}, word)
         ]
     return {"data": data, "width": "container", "height": 300, "layer": layers}
