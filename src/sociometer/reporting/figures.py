@@ -222,10 +222,7 @@ def strips(
 
 
 def difference_strips(comparison: Comparison, subjects: Sequence[str]) -> tuple[Strip, ...]:
-    """The differences of two subjects on the measures overall, the better side of each right.
-
-    Measures with the same unit share a strip; each without one has its own, because its scale is its own.
-    """
+    """The differences of two subjects overall, the better side right: a strip for each unit, or measure without one."""
     found: list[Strip] = []
     first, second = comparison.first, comparison.second
     drawn = (row for row in comparison.measures if not row.group and (row.primary or row.paired.first or row.value))

@@ -58,10 +58,7 @@ def curve_chart(
     truth: Sequence[CurvePoint] = (),
     warned: str = "",
 ) -> Spec:
-    """Lines with bands; `truth` is a dashed line behind them (such as the opponent's actual choices).
-
-    Points with the note `warned` have the warning colour, and the note beyond them.
-    """
+    """Lines with bands; `truth` is a dashed line behind them; points with the note `warned` have the warning colour."""
     series = order_of(point.series for point in points)
     x = whole_numbers("x", x_title, (point.x for point in (*points, *truth)))
     y = quantitative("y", y_title, unit, domain)
@@ -91,12 +88,10 @@ def curve_chart(
         },
     ]
     if heights := [point.y for point in points if warned and point.note == warned]:
-        word: Spec = {"type": "text", "fontSize": 11, "text": warned, "dy": -12 if heights[0] > 0 else 14}
-        noted: list[Spec] = [{"filter": {"field": "note", "equal": warned}}]
-        layers += [
-            {"transform": noted, "mark": {"style": "bad", **mark}, "encoding": {"x": x, "y": y}}
-            for mark in ({"type": "point", "size": 80, "filled": True}, word)
-        ]
+        word = {"type": "text", "fontSize": 11, "text": warned, "dy": -12 if heights[0] > 0 else 14}
+        noted: Spec = {"transform": [{"filter": {"field": "note", "equal": warned}}], "encoding": {"x": x, "y": y}}
+        marks: list[Spec] = [{"type": "point", "size": 80, "filled": True}, word]
+        layers += [{**noted, "mark": {**mark, "style": "bad"}} for mark in marks]
     return {"data": data, "width": "container", "height": 300, "layer": layers}
 
 

@@ -323,8 +323,8 @@ class RunHead(Struct, frozen=True):
     failures: dict[str, int]
     steps: dict[int, tuple[str, str]]
     """The runs of the watched training that it is a step of, by step, with their verdicts."""
-    against: tuple[str, str]
-    """The run that a stopping rule compared it with, and that run's subject; empty if there is none."""
+    against: dict[str, str]
+    """The run that a stopping rule compared it with, if any, and that run's subject."""
     study: str = ""
     """The study that the subject is a person of."""
     minutes: float = 0.0
@@ -358,15 +358,14 @@ def read_head(viewed: ViewedStore, run: str) -> RunHead:
             step: (one.id, ", ".join(rule.verdict for rule in stopped_tasks(store, one.record).values()))
             for step, one in stored.of_same_series().items()
         }
-        rival = stored.manifest.config.until.against if stored.manifest.config.until else ""
-        against = (rival, stored.subject_of(rival) if rival else "")
+        until = stored.manifest.config.until
+        against = {until.against: stored.subject_of(until.against)} if until and until.against else {}
         study, _, who = row.name.rpartition(".") if stored.manifest.config.subject == PERSON else ("", "", "")
         known = takings(store, study).get(study) if study else None
         timings = known.timings.get(who, ()) if known else ()
         spent = sum(one.spent for one in timings if one.task in ("", *stored.tasks)) / 60
-        return RunHead(
-            stored.record, row, card, settings, stored.stand_ins, stored.failures(), steps, against, study, spent
-        )
+        apart = stored.stand_ins, stored.failures()
+        return RunHead(stored.record, row, card, settings, *apart, steps, against, study, spent)
 
 
 def read_summary(viewed: ViewedStore, run: str, task: str) -> Summary:
