@@ -196,6 +196,12 @@ def test_the_curve_is_in_the_report_and_on_the_page_of_each_step(served, tmp_pat
     assert all(f'href="/run/{run.id}/"' in shown for run in runs.values())
     drawn = figures[0].save(tmp_path / "curve.svg").read_text()
     assert drawn.startswith("<svg")
+    assert "Accuracy: difference in points, higher is better<" in drawn and drawn.count(">worse<") == 2
+    assert re.findall(r">step (\d+)<span class=\"under( warn)?\">", shown) == [
+        ("3000", ""), ("4000", " warn"), ("5000", " warn")
+    ]  # fmt: skip
+    base = next(run.id for run in sm.runs(store=store) if run.subject == "baseline/oracle")
+    assert f'<dt>against</dt><dd><a href="/run/{base}/">baseline/oracle</a>' in shown
     page = tmp_path / "report.html"
     assert run_command(["report", *(run.id for run in runs.values()), "--to", str(page), "--store", str(store)]) == 0
     assert curve.sentence in page.read_text()

@@ -654,6 +654,20 @@ def test_two_subjects_keep_their_order_and_their_differences_are_drawn_around_ze
     assert dot.subject == "Accuracy; lower is better" and 0 < dot.low < dot.at < dot.high < 50, "its side is a's"
 
 
+def test_each_measure_without_a_unit_has_a_strip_of_its_own():
+    content = gather(_measured("ab", b=[1.0] * 40), evidence=0)
+    share = content.comparisons[0].measures[0]
+    far, near = (
+        structs.replace(share.paired, difference=factor * 2.7, interval=Interval(factor * 2.1, factor * 3.3))
+        for factor in (1, 0.1)
+    )
+    large, small = (structs.replace(share, name=str(one), unit="number", paired=one) for one in (far, near))
+    both = structs.replace(content.comparisons[0], measures=(large, small, share, share))
+    first, second, third = difference_strips(both, content.subjects)
+    assert [len(strip.dots) for strip in (first, second, third)] == [1, 1, 2], "shares have one scale"
+    assert second.dots[0].at == first.dots[0].at > 75 and second.dots[0].high == 99
+
+
 def test_the_verdict_on_two_subjects_is_on_the_page_once(tmp_path):
     out = tmp_path / "two.html"
     runs = _measured("ab", b=[1.0] * 40)

@@ -514,8 +514,32 @@ def test_items_side_by_side_have_the_question_once_and_then_the_replies(owner, s
     page = plain(owner.get(f"/side-by-side/item?run={random}&run={oracle}&item={item.id}").text)
     shown = page.split("Item as played")[0]
     assert shown.count(f"Situation: {' '.join(item.situation.split())}") == 1
-    assert shown.index("Situation: ") < shown.index("Answer ") < shown.index("subject · ") < page.index("Options")
+    assert shown.index("Situation: ") < page.index("Options") < shown.index("Answer ") < shown.index("subject · ")
     assert page.count("Options") == page.count("picked by") == 1, "one table says who picked what"
+
+
+def test_items_side_by_side_show_the_question_and_fold_only_what_is_stored(owner, stored):
+    random, oracle = runs_of(stored, "sesi")[:2]
+    item = next(sm.get_run(random, store=stored).episodes()).item
+    text = owner.get(f"/side-by-side/item?run={random}&run={oracle}&item={item.id}").text
+    first, *folded = text.split("<details")
+    assert "Situation: " in plain(first) and len(folded) == 2, "one for each run"
+    for one in folded:
+        inside = plain(f"<details{one.split('</details>')[0]}")
+        assert one.startswith(' class="raw"><summary>As stored')
+        assert all(word in inside for word in ("read", "rule", "Score as stored", "Item as played"))
+        assert "Item as played" not in plain(one.split("</details>")[1])
+    own = owner.get(f"/run/{random}/item?item={item.id}").text
+    kinds = [kind.replace(":", ": ") for kind in item.kinds]
+    assert all(f"<td>{kind}</td>" in own for kind in kinds) and any(": " in kind for kind in kinds)
+
+
+def test_the_question_is_shown_beside_a_run_without_the_item(owner, stored):
+    played = {run: {one.item.id for one in sm.get_run(run, store=stored).episodes()} for run in runs_of(stored, "sesi")}
+    short, *_, long = sorted(played, key=lambda run: len(played[run]))
+    item = min(played[long] - played[short])
+    text = owner.get(f"/side-by-side/item?run={long}&run={short}&item={item}").text
+    assert "has no episode of item" in text and "Situation: " in plain(text.split('<div class="columns">')[0])
 
 
 def test_an_undecided_run_and_a_function_are_shown_as_such(tmp_path):
@@ -531,6 +555,8 @@ def test_an_undecided_run_and_a_function_are_shown_as_such(tmp_path):
             assert '<span class="status cannot"' in text, "green is for finished and decided runs"
             assert " tokens" not in plain(text) and "unknown" not in plain(text)
         assert json.loads(owner.get(f"/states?run={new.id}").text)["runs"][0]["state"] == new.state
+        first = owner.get("/").text
+        assert first.index("Tick 2 to 6 runs of one instrument.") < first.index('<table class="runs">')
 
 
 def test_three_runs_side_by_side_have_the_verdict_of_the_command_that_the_page_prints(tmp_path, capsys):

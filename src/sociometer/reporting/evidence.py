@@ -29,6 +29,11 @@ class TranscriptLine(Struct, frozen=True, omit_defaults=True):
     branch: str = ""
     facts: dict[str, str] = {}
 
+    @property
+    def is_reading(self) -> bool:
+        """Whether it is a note on how a reply was read."""
+        return (self.speaker, self.text) == ("note", "read")
+
 
 class EpisodeShown(Struct, frozen=True, omit_defaults=True):
     """One episode of the evidence with its transcript."""

@@ -121,9 +121,10 @@ def _looks_chart(
         for x, at in looks
         if at.value is not None
     ]
-    what = f"{measure.title}: difference{' in points' * in_points}" if against else measure.title
+    side = {"higher": ", higher is better", "lower": ", higher is worse"}.get(measure.better, "")
+    what = f"{measure.title}: difference{' in points' * in_points}{side}" if against else measure.title
     zero = [CurvePoint(point.x, 0.0) for point in points] if against else []
-    return curve_chart(points, x_title=x_title, y_title=what, unit=unit, truth=zero)
+    return curve_chart(points, x_title=x_title, y_title=what, unit=unit, truth=zero, warned="worse")
 
 
 def checkpoint_figures(runs: Sequence[StoredRun]) -> tuple[Figure, ...]:
@@ -221,11 +222,12 @@ def strips(
 
 
 def difference_strips(comparison: Comparison, subjects: Sequence[str]) -> tuple[Strip, ...]:
-    """The differences of two subjects on the measures overall: a strip for each unit, the better side of each right."""
+    """The differences of two subjects overall, the better side right: a strip for each unit, or measure without one."""
     found: list[Strip] = []
     first, second = comparison.first, comparison.second
     drawn = (row for row in comparison.measures if not row.group and (row.primary or row.paired.first or row.value))
-    for (unit, neither), rows in grouped(((row.unit, row.better == "neither"), row) for row in drawn).items():
+    keyed = (((row.unit, row.better == "neither", row.unit == "number" and row.name), row) for row in drawn)
+    for (unit, neither, _), rows in grouped(keyed).items():
         most = max(abs(end) for row in rows for end in (row.value, row.low, row.high) if end is not None) or 1.0
         dots = []
         for row in rows:

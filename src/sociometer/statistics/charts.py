@@ -56,8 +56,9 @@ def curve_chart(
     unit: str = "number",
     domain: Sequence[float] | None = None,
     truth: Sequence[CurvePoint] = (),
+    warned: str = "",
 ) -> Spec:
-    """Lines with bands; `truth` is a dashed line behind them (such as the opponent's actual choices)."""
+    """Lines with bands; `truth` is a dashed line behind them; points with the note `warned` have the warning colour."""
     series = order_of(point.series for point in points)
     x = whole_numbers("x", x_title, (point.x for point in (*points, *truth)))
     y = quantitative("y", y_title, unit, domain)
@@ -86,6 +87,11 @@ def curve_chart(
             },
         },
     ]
+    if heights := [point.y for point in points if warned and point.note == warned]:
+        word = {"type": "text", "fontSize": 11, "text": warned, "dy": -12 if heights[0] > 0 else 14}
+        noted: Spec = {"transform": [{"filter": {"field": "note", "equal": warned}}], "encoding": {"x": x, "y": y}}
+        marks: list[Spec] = [{"type": "point", "size": 80, "filled": True}, word]
+        layers += [{**noted, "mark": {**mark, "style": "bad"}} for mark in marks]
     return {"data": data, "width": "container", "height": 300, "layer": layers}
 
 

@@ -321,8 +321,10 @@ class RunHead(Struct, frozen=True):
     settings: dict[str, Any]
     stand_ins: tuple[str, ...]
     failures: dict[str, int]
-    steps: dict[int, str]
-    """The runs of the watched training that it is a step of, by step."""
+    steps: dict[int, tuple[str, str]]
+    """The runs of the watched training that it is a step of, by step, with their verdicts."""
+    against: dict[str, str]
+    """The run that a stopping rule compared it with, if any, and that run's subject."""
     study: str = ""
     """The study that the subject is a person of."""
     minutes: float = 0.0
@@ -352,12 +354,18 @@ def read_head(viewed: ViewedStore, run: str) -> RunHead:
         usual = {one.name for one in card.setting if one.is_default(stored.manifest.config.settings.get(one.name))}
         given = ((name, value) for name, value in stored.settings.items() if name not in usual)
         settings = {name: value for name, value in given if value not in (None, "", (), False)}
-        steps = {step: one.id for step, one in stored.of_same_series().items()}
+        steps = {
+            step: (one.id, ", ".join(rule.verdict for rule in stopped_tasks(store, one.record).values()))
+            for step, one in stored.of_same_series().items()
+        }
+        until = stored.manifest.config.until
+        against = {until.against: stored.subject_of(until.against)} if until and until.against else {}
         study, _, who = row.name.rpartition(".") if stored.manifest.config.subject == PERSON else ("", "", "")
         known = takings(store, study).get(study) if study else None
         timings = known.timings.get(who, ()) if known else ()
         spent = sum(one.spent for one in timings if one.task in ("", *stored.tasks)) / 60
-        return RunHead(stored.record, row, card, settings, stored.stand_ins, stored.failures(), steps, study, spent)
+        apart = stored.stand_ins, stored.failures()
+        return RunHead(stored.record, row, card, settings, *apart, steps, against, study, spent)
 
 
 def read_summary(viewed: ViewedStore, run: str, task: str) -> Summary:
@@ -542,8 +550,8 @@ def read_play(viewed: ViewedStore, run: str, task: str, item: str, repeat: int) 
 
 
 def asked_alike(transcripts: Sequence[Sequence[TranscriptLine]]) -> int:
-    """The number of lines with which all of several transcripts begin: what all were asked before the first reply."""
-    lines = zip(*transcripts, strict=False) if len(transcripts) > 1 else ()
+    """The number of lines with which all transcripts begin: what all were asked before the first reply."""
+    lines = zip(*(lines for lines in transcripts if lines), strict=False)
     return len([*takewhile(lambda same: same[0].speaker != "reply" and same.count(same[0]) == len(same), lines)])
 
 

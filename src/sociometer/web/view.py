@@ -151,7 +151,7 @@ async def item_page(request: web.Request) -> web.StreamResponse:
     task, item, repeat = browsing.place_of(request)
     listed = {"shown": request.query.get("shown", ""), "words": request.query.get("q", "")}
     played = await asyncio.to_thread(browsing.read_item, viewed, run, task, item, repeat, **listed)
-    titles, asked = _orders(played.head.card.primary_of(played.task)), browsing.asked_alike([played.lines] * 2)
+    titles, asked = _orders(played.head.card.primary_of(played.task)), browsing.asked_alike([played.lines])
     return await browsing.view_page(request, "item.html", played=played, **listed, titles=titles, asked=asked)
 
 

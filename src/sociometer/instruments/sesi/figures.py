@@ -81,7 +81,7 @@ def cause_figure(summaries: Sequence[Summary], people: Mapping[str, Mapping[str,
 def beside(item: object, outcome: object) -> Figure | None:
     """The figure shown next to a transcript: the options with the picked and the right one."""
     if isinstance(item, Question) and isinstance(outcome, ChoiceAnswer):
-        kinds = item.kinds or ("",) * 4
+        kinds = [kind.replace(":", ": ") for kind in item.kinds or ("",) * 4]
         rows = tuple(
             (outcome.letters(index), option, kinds[index], index == outcome.picked, index == item.answer)
             for index, option in enumerate(item.options)
