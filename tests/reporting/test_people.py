@@ -129,14 +129,35 @@ def test_what_has_another_key_has_a_panel_of_its_own_and_small_groups_are_not_na
     assert "the people of the norm (100)" in words_of(path, normed.id)[0]
 
 
-def test_beside_two_others_each_has_a_verdict_and_beside_three_they_are_ranked(studied):
-    _, html = words_of(studied, "spring", "oracle", "random")
-    finding = re.search(r'<p class="finding">(.*?)</p>', html)[1]
+def finding_of(studied, *names):
+    """The finding on the page about a study and other runs."""
+    return unescape(re.search(r'<p class="finding">(.*?)</p>', words_of(studied, *names)[1])[1])
+
+
+def test_beside_others_each_has_a_verdict_and_its_place_among_the_people(studied):
+    finding = finding_of(studied, "spring", "oracle", "random")
     assert "baseline/oracle is better than people" in finding and "baseline/random is 7 points lower than" in finding
-    _, html = words_of(studied, "spring", "oracle", "random", "refuse")
-    finding = re.search(r'<p class="finding">(.*?)</p>', html)[1]
-    assert "is worse than baseline/oracle." in finding
-    assert finding.endswith("15 of 15 answers of baseline/refuse cannot be read.")
+    assert "; better than 12 of 12. 15 items show" in finding and finding.endswith("; better than 4.5 of 12.")
+    whole = finding_of(studied, "spring", "oracle", "random", "refuse")
+    assert whole.endswith("; better than 4.5 of 12; baseline/refuse gave no answers that can be read.")
+    assert " is better than people" in whole and "worse than baseline/oracle" not in whole
+
+
+def test_a_model_without_answers_is_a_clause_and_people_are_no_finding_of_their_own(studied):
+    sm.run("sesi", model="baseline/refuse", label="smol", name="smol", store=studied, **SAME)
+    finding = finding_of(studied, "spring", "oracle", "smol")
+    assert re.match(rf"On {ITEMS} items, baseline/oracle is better than people \(spring, n = 12\)", finding)
+    assert finding.endswith("; better than 12 of 12; smol gave no answers that can be read.")
+    alone = finding_of(studied, "spring", "smol")
+    assert re.match(r"smol gave no answers that can be read\. The accuracy of people \(spring, n = 12\) is", alone)
+
+
+def test_of_more_than_three_models_the_others_are_counted(studied):
+    names = [f"m{place}" for place in range(5)]
+    for name in names:
+        sm.run("sesi", model="baseline/oracle", label=name, name=name, store=studied, **SAME)
+    finding = finding_of(studied, "spring", *names)
+    assert finding.count("is better than people") == 3 and "m2 is" in finding and "; 2 more models below" in finding
 
 
 def test_the_method_names_the_intervals_that_the_page_shows(studied):

@@ -11,7 +11,7 @@ from sociometer.reporting.content import Chapter, EpisodeCounts, ReportContent
 from sociometer.reporting.rankings import Ranking, is_baseline
 from sociometer.results.profile import ProfileLine, ends_sentences
 from sociometer.results.verdicts import ComparedMeasure, Comparison
-from sociometer.results.wording import POWER_TERMS, failed_text, size_text
+from sociometer.results.wording import POWER_TERMS, failed_text, place_in, size_text
 from sociometer.statistics.formatting import (
     amount,
     estimate,
@@ -45,8 +45,8 @@ def findings_of(content: ReportContent) -> tuple[str, ...]:
     content = content.main
     models, sets = _models(content), {line.item_set for line in content.profile}
     others = [one for one in content.comparisons if one.second in models] if content.crowds else []
-    if 0 < len(others) < MOST_SENTENCES and len({one.where for one in others}) == 1:
-        found = [_one_task(one, sized=True)[0] for one in others]
+    if len({one.where for one in others}) == 1:
+        found = _against_people(others, content)
     elif len(models) == 1:
         found = _one_subject([line for line in content.profile if line.subject == models[0]], content)
     elif content.rankings:
@@ -97,9 +97,10 @@ def _models(content: ReportContent) -> Sequence[str]:
     standing_in = {result.subject for result in results if subject_stand_in(result.stand_ins)}
     people = {result.subject for result in results if result.people}
     others = [subject for subject in content.subjects if not is_baseline(subject)]
-    if people and people.issuperset(others):  # people are compared with what there is
+    measured = [subject for subject in others if subject not in standing_in]
+    if people and people.issuperset(measured):  # people are compared with what there is
         return content.subjects
-    return [subject for subject in others if subject not in standing_in] or others or content.subjects
+    return measured or others or content.subjects
 
 
 def _one_subject(lines: Sequence[ProfileLine], content: ReportContent) -> list[str]:
@@ -130,6 +131,25 @@ def _one_subject(lines: Sequence[ProfileLine], content: ReportContent) -> list[s
         without = [(line.measure_title, line.interval) for line in scored if line not in sure]
         found.append(_few([(title, one.scarce(_PART) if one else _PART) for title, one in without]))
     return found or [f"{who} was scored on {counted(len(scored), 'measure')}"]
+
+
+def _against_people(comparisons: Sequence[Comparison], content: ReportContent) -> list[str]:
+    """The verdict on each model with its place among people, three at most, and who gave no answers."""
+    lines = {line.subject: line for line in content.profile if 2 * line.unreadable > line.items}
+    verdicts, unread = [], []
+    for one in comparisons:
+        if line := lines.get(one.second):
+            lost = f"{line.unreadable} of {line.items} answers of {one.second} cannot be read"
+            unread.append(f"{one.second} gave no answers that can be read" if line.unreadable == line.items else lost)
+        else:
+            place = f"; better than {among}" if (among := place_in(one.notes)) else ""
+            said = one.sentence if one.refused else _one_task(one, sized=not verdicts)[0]
+            verdicts.append(said.removesuffix(".") + place)
+    if not verdicts:
+        people = [line for line in content.profile if line.subject == comparisons[0].first]
+        return [listed(unread), *_one_subject(people, content)]
+    more = [f"{counted(len(verdicts) - NAMED, 'more model')} below"] if len(verdicts) > NAMED else []
+    return ["; ".join([". ".join(verdicts[:NAMED]), *more, *unread[:NAMED]])]
 
 
 def _against_references(line: ProfileLine, on: str) -> list[str]:
