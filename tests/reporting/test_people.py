@@ -70,6 +70,23 @@ def test_the_figure_has_the_score_of_each_person_and_the_place_of_the_others_amo
     assert re.findall(r'<span class="at[^>]*>(\d+ %)</span>', panel) == ["0 %", "20 %", "40 %", "60 %", "80 %", "100 %"]
 
 
+def test_the_columns_have_an_axis_and_a_model_without_answers_has_no_mark(studied):
+    _, html = words_of(studied, "spring", "oracle", "refuse")
+    panel = html.partition('<article class="panel">')[2].partition("</article>")[0]
+    people, oracle, refuse = (
+        next(lane for lane in panel.split('<div class="lane"') if f'<p class="name">{name}' in lane)
+        for name in ("people", "baseline/oracle", "baseline/refuse")
+    )
+    most = max(map(int, re.findall(r'class="column"[^>]*title="(\d+) ', people)))
+    axis = {int(count): int(height) for height, count in re.findall(r'<b style="--h: (\d+)">(\d+)</b>', people)}
+    assert axis[0] == 0 and 2 <= len(axis) <= 4
+    assert all(height == round(100 * count / most) <= 100 for count, height in axis.items())
+    assert len(re.findall(r'<i class="other"', people)) == 1, "no line of the one without answers"
+    assert re.search(r'<i class="(whisker|dot )', oracle) and not re.search(r'<i class="(whisker|dot )', refuse)
+    assert "<em>stand-in</em>" in oracle and "<em>most of its answers cannot be read</em>" in refuse
+    assert not re.search(r'"at end (first|last)"', panel), "each number is below its value"
+
+
 def test_a_line_says_who_counts_who_does_not_and_why_how_long_and_how_reliably(studied):
     said, _ = words_of(studied, "spring")
     rules = "the same answer in at least 95 % of 10 or more questions, or a failed or skipped attention check"
