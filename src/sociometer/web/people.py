@@ -1,23 +1,30 @@
 """The page of a study in `sociometer view`: its people with their scores, and the models that played the same items."""
 
 import math
+from collections.abc import Sequence
 from statistics import fmean
 from typing import Any
 
 import numpy as np
+from msgspec import structs
 
 from sociometer.core.errors import UsageError, unknown
 from sociometer.core.measure import Figure, Interval, Measure
+from sociometer.core.task import AnyRun
+from sociometer.core.words import grouped, listed
 from sociometer.reporting.people import scores_in_words
+from sociometer.results.candidates import why_not_comparable
 from sociometer.results.comparison import compare
 from sociometer.results.groups import runs_of_people, study_run, takings
 from sociometer.results.participants import AFTER, BEFORE, results_of, row_of
 from sociometer.results.runs import candidates
 from sociometer.results.summaries import finding
+from sociometer.results.verdicts import Comparison
 from sociometer.statistics.charts import DensityPoint, Mark, density_chart
 from sociometer.statistics.formatting import number
-from sociometer.store.records import RunRecord, RunStatus
+from sociometer.store.records import RunStatus
 from sociometer.store.runs import RunSearch
+from sociometer.store.stored_run import StoredRun
 from sociometer.web.browsing import ROWS, ViewedStore
 from sociometer.web.rendering import Words
 
@@ -56,22 +63,46 @@ def read_results(viewed: ViewedStore, name: str, task: str) -> dict[str, Any]:
         counts, edges = np.histogram(values, bins="auto")
         mean = people.summary(task).measure(card.name)
         marks = [_mark(f"mean of {len(values)} people", mean.value or fmean(values), mean)]
-        models: dict[str, tuple[RunRecord, str, tuple[str, ...], str]] = {}
         others = RunSearch(instrument=people.instrument, without=tuple(runs_of_people(store)), limit=ROWS)
+        played, left_out, models = list[tuple[str, StoredRun]](), list[tuple[str, str]](), []
         for record in store.runs.found(others):
-            tasks = record.manifest.config.tasks if record.status is RunStatus.FINISHED else ()
-            if task in tasks and record.subject not in ("", *models):
-                played = viewed.run(store, record.id)
-                (found,) = compare([whole, *candidates([played], task, by_name=True)])
-                for row in found.primary_rows[:1]:
-                    score = row.paired.second
-                    models[record.subject] = record, found.sentence, found.notes, number(score, card.unit)
-                    marks.append(_mark(record.subject, score, played.summary(task).find(card.name), record.subject))
+            if record.subject and record.status is RunStatus.FINISHED and task in record.manifest.config.tasks:
+                run = viewed.run(store, record.id)
+                if why := why_not_comparable(whole, structs.replace(run.view(task), subject="the run")):
+                    left_out.append((why, record.reference))
+                else:
+                    played.append((record.subject, run))
+        for subject, runs in grouped(played).items():
+            run, found = _fullest(whole, runs, len(people.finished(task)))
+            known, rows = run.summary(task).find(card.name), found.primary_rows
+            unread = known is not None and 2 * known.unreadable > known.items
+            if found.refused and not unread:
+                left_out.append((found.refused, run.reference))
+                continue
+            models.append((run.record, found, number(rows[0].paired.second if rows else None, card.unit)))
+            if rows and not unread:
+                marks.append(_mark(subject, rows[0].paired.second, known, subject))
         columns = [*map(DensityPoint, edges.tolist(), [*counts.tolist(), int(counts[-1])])]
         chart = density_chart(columns, marks, title=card.title, unit=card.unit, steps=True)
         figure, scores = Figure("scores", card.title, "", chart), scores_in_words(whole, card, values)
-        told = {"finding": finding(people), "scores": scores, "models": models.values(), "figure": figure}
-        return told | {"tallest": int(max(counts))}
+        models.sort(key=lambda one: bool(one[1].refused))
+        told = {"finding": finding(people), "scores": scores, "models": models, "figure": figure}
+        return told | {"left_out": {why: listed(names, 3) for why, names in grouped(left_out).items()}}
+
+
+def _fullest(people: AnyRun, runs: Sequence[StoredRun], items: int) -> tuple[StoredRun, Comparison]:
+    """The run of a model that shares the most items with the people, of several the newest, and its comparison."""
+
+    def most(run: StoredRun) -> int:
+        return min(items, len(run.finished(people.task)))
+
+    tried: list[tuple[int, StoredRun, Comparison]] = []
+    for run in sorted(runs, key=most, reverse=True):
+        (found,) = compare([people, *candidates([run], people.task, by_name=True)])
+        tried.append((max((row.paired.items for row in found.primary_rows), default=0), run, found))
+        if tried[-1][0] >= most(run):
+            break
+    return max(tried, key=lambda one: one[0])[1:]
 
 
 def _mark(label: str, value: float, known: Measure | None, subject: str = "") -> Mark:
