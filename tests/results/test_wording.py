@@ -115,11 +115,11 @@ def test_a_difference_of_shares_is_not_said_to_pass_a_hundred_points():
 def test_items_that_one_lacks_are_counted_and_it_is_named():
     long, short = fake_run("A", [0, 1] * 10), fake_run("B", [0, 1] * 9 + [1])
     (found,) = compare([long, short])
-    assert "1 scored item of A is left out: B has no score for it" in found.notes
+    assert "1 scored item of A left out: no score of B" in found.notes
     (found,) = compare([structs.replace(fake_run("people", [0, 1] * 9), people=20), long])
-    assert "2 scored items of A are left out: people have no score for them" in found.notes
+    assert "2 scored items of A left out: no score of people" in found.notes
     (found,) = compare([fake_run("B", [0, 1] * 9 + [None, 1]), fake_run("A", [0, 1] * 10)])
-    assert "1 episode of B failed and is not in the comparison" in found.notes
+    assert "1 episode of B failed: not in the comparison" in found.notes
 
 
 @pytest.mark.parametrize(

@@ -435,10 +435,10 @@ def test_beside_people_is_the_fullest_run_of_a_model_and_it_says_who_is_left_out
     rows = plain(text[text.index("Models on the same items") : text.index('id="people"')])
     assert re.search(r"baseline/random guesser [\d.]+ ", rows) and "partial " not in rows
     assert re.search(
-        r"baseline/even partial-even [\d.]+ .*1 scored item of people \(.*\) is left out: partial-even", rows
+        r"baseline/even partial-even [\d.]+ .*1 scored item of people \(.*\) left out: no score of partial-even", rows
     )
     assert "baseline/refuse silent – Most of its answers cannot be read, so it has no score." in rows
-    assert "Left out: key (the norm of the run has another key than the study; play the model without --norm)." in rows
+    assert "Left out: key (the norm of key has another key than the study; play the model without --norm)." in rows
     assert re.search(r'<img src="/study/spring/scores[^>]*loading="eager"', text)
     found = read_results(ViewedStore(store, load, cards()), "spring", "feelings")
     labels = {one["label"] for row in found["figure"].chart["layer"][2]["layer"] for one in row["data"]["values"]}

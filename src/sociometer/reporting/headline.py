@@ -1,5 +1,6 @@
 """The title of a report, and its finding in one to three sentences."""
 
+import re
 from collections import Counter
 from collections.abc import Container, Iterator, Mapping, Sequence
 
@@ -11,7 +12,7 @@ from sociometer.reporting.content import Chapter, EpisodeCounts, ReportContent
 from sociometer.reporting.rankings import Ranking, is_baseline
 from sociometer.results.profile import ProfileLine, ends_sentences
 from sociometer.results.verdicts import ComparedMeasure, Comparison
-from sociometer.results.wording import POWER_TERMS, failed_text, place_in, size_text
+from sociometer.results.wording import POWER_TERMS, failed_text, size_text
 from sociometer.statistics.formatting import (
     amount,
     estimate,
@@ -142,9 +143,9 @@ def _against_people(comparisons: Sequence[Comparison], content: ReportContent) -
             lost = f"{line.unreadable} of {line.items} answers of {one.second} cannot be read"
             unread.append(f"{one.second} gave no answers that can be read" if line.unreadable == line.items else lost)
         else:
-            place = f"; better than {among}" if (among := place_in(one.notes)) else ""
             said = one.sentence if one.refused else _one_task(one, sized=not verdicts)[0]
-            verdicts.append(said.removesuffix(".") + place)
+            place = re.search(r" is (better than [\d.,]+ of [\d,]+) (?:person|people), ", " ".join(one.notes))
+            verdicts.append(said.removesuffix(".") + (f"; {place[1]}" if place else ""))
     if not verdicts:
         people = [line for line in content.profile if line.subject == comparisons[0].first]
         return [listed(unread), *_one_subject(people, content)]

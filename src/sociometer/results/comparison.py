@@ -267,14 +267,11 @@ def _corrected_ends(
 def _left_out(sides: tuple[_Side, _Side], shared: SharedItems) -> list[str]:
     notes = []
     for side, other, missing in zip(sides, sides[::-1], shared.left_out, strict=True):
-        label, failed, who = side.candidate.subject, side.items.failed, other.candidate
+        label, lacking = side.candidate.subject, other.candidate.subject
         if missing:
-            are, them = ("is", "it") if missing == 1 else ("are", "them")
-            lacks = f"{who.subject} {'have' if who.people else 'has'} no score for {them}"
-            notes.append(f"{counted(missing, 'scored item')} of {label} {are} left out: {lacks}")
-        if failed:
-            are = "is" if failed == 1 else "are"
-            notes.append(f"{counted(failed, 'episode')} of {label} failed and {are} not in the comparison")
+            notes.append(f"{counted(missing, 'scored item')} of {label} left out: no score of {lacking}")
+        if side.items.failed:
+            notes.append(f"{counted(side.items.failed, 'episode')} of {label} failed: not in the comparison")
     used = (name for side in sides for name in other_stand_ins(side.candidate.stand_ins))
     return [*notes, *(f"{name} is a stand-in, not a real model" for name in dict.fromkeys(used))]
 

@@ -1,6 +1,5 @@
 """Comparisons in words: the verdicts as a sentence, and the columns of the table."""
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct
@@ -148,12 +147,6 @@ def place_sentence(
     said = "" if away is None else f", and {abs(away):.2f} SD {way} than their mean"
     place = f"better than {found.better_than:g} of {counted(found.people, 'person')}, {share}{said}"
     return f"“{measure.title}”: {label} is {place} (each person on the items that they answered; ties count half)"
-
-
-def place_in(notes: Sequence[str]) -> str:
-    """The place among people that `place_sentence` wrote into notes, in short: “26 of 42”; empty if there is none."""
-    found = (re.search(r" is better than ([\d.,]+ of [\d,]+) (?:person|people), ", note) for note in notes)
-    return next((one[1] for one in found if one), "")
 
 
 class Column(Struct, frozen=True):

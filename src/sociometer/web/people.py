@@ -1,7 +1,6 @@
 """The page of a study in `sociometer view`: its people with their scores, and the models that played the same items."""
 
 import math
-from collections.abc import Sequence
 from statistics import fmean
 from typing import Any
 
@@ -10,10 +9,8 @@ from msgspec import structs
 
 from sociometer.core.errors import UsageError, unknown
 from sociometer.core.measure import Figure, Interval, Measure
-from sociometer.core.task import AnyRun
 from sociometer.core.words import grouped, listed
 from sociometer.reporting.people import scores_in_words
-from sociometer.results.candidates import why_not_comparable
 from sociometer.results.comparison import compare
 from sociometer.results.groups import runs_of_people, study_run, takings
 from sociometer.results.participants import AFTER, BEFORE, results_of, row_of
@@ -64,24 +61,23 @@ def read_results(viewed: ViewedStore, name: str, task: str) -> dict[str, Any]:
         mean = people.summary(task).measure(card.name)
         marks = [_mark(f"mean of {len(values)} people", mean.value or fmean(values), mean)]
         others = RunSearch(instrument=people.instrument, without=tuple(runs_of_people(store)), limit=ROWS)
-        played, left_out, models = list[tuple[str, StoredRun]](), list[tuple[str, str]](), []
+        whole = structs.replace(whole, walk=[*whole.episodes()].__iter__)  # read once for all comparisons
+        tried, models, left_out = list[tuple[str, tuple[StoredRun, Comparison]]](), [], list[tuple[str, str]]()
         for record in store.runs.found(others):
             if record.subject and record.status is RunStatus.FINISHED and task in record.manifest.config.tasks:
                 run = viewed.run(store, record.id)
-                if why := why_not_comparable(whole, structs.replace(run.view(task), subject="the run")):
-                    left_out.append((why, record.reference))
-                else:
-                    played.append((record.subject, run))
-        for subject, runs in grouped(played).items():
-            run, found = _fullest(whole, runs, len(people.finished(task)))
+                (found,) = compare([whole, *candidates([run], task, by_name=True)])
+                tried.append((record.subject, (run, found)))
+        for subject, its in grouped(tried).items():
+            run, found = max(its, key=lambda one: _shared(one[1]))  # of several with as many items, the newest
             known, rows = run.summary(task).find(card.name), found.primary_rows
             unread = known is not None and 2 * known.unreadable > known.items
-            if found.refused and not unread:
-                left_out.append((found.refused, run.reference))
-                continue
-            models.append((run.record, found, number(rows[0].paired.second if rows else None, card.unit)))
+            if rows or unread:
+                models.append((run.record, found, number(rows[0].paired.second if rows else None, card.unit)))
             if rows and not unread:
                 marks.append(_mark(subject, rows[0].paired.second, known, subject))
+            apart = ((one.refused, other.reference) for other, one in its if not (unread and other is run))
+            left_out += [one for one in apart if one[0]]
         columns = [*map(DensityPoint, edges.tolist(), [*counts.tolist(), int(counts[-1])])]
         chart = density_chart(columns, marks, title=card.title, unit=card.unit, steps=True)
         figure, scores = Figure("scores", card.title, "", chart), scores_in_words(whole, card, values)
@@ -90,19 +86,9 @@ def read_results(viewed: ViewedStore, name: str, task: str) -> dict[str, Any]:
         return told | {"left_out": {why: listed(names, 3) for why, names in grouped(left_out).items()}}
 
 
-def _fullest(people: AnyRun, runs: Sequence[StoredRun], items: int) -> tuple[StoredRun, Comparison]:
-    """The run of a model that shares the most items with the people, of several the newest, and its comparison."""
-
-    def most(run: StoredRun) -> int:
-        return min(items, len(run.finished(people.task)))
-
-    tried: list[tuple[int, StoredRun, Comparison]] = []
-    for run in sorted(runs, key=most, reverse=True):
-        (found,) = compare([people, *candidates([run], people.task, by_name=True)])
-        tried.append((max((row.paired.items for row in found.primary_rows), default=0), run, found))
-        if tried[-1][0] >= most(run):
-            break
-    return max(tried, key=lambda one: one[0])[1:]
+def _shared(compared: Comparison) -> int:
+    """How many items a model and the people have in common."""
+    return max((row.paired.items for row in compared.primary_rows), default=0)
 
 
 def _mark(label: str, value: float, known: Measure | None, subject: str = "") -> Mark:
