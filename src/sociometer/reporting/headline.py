@@ -13,13 +13,7 @@ from sociometer.reporting.rankings import Ranking, is_baseline
 from sociometer.results.profile import ProfileLine, ends_sentences
 from sociometer.results.verdicts import ComparedMeasure, Comparison
 from sociometer.results.wording import POWER_TERMS, failed_text, size_text
-from sociometer.statistics.formatting import (
-    amount,
-    estimate,
-    number,
-    other_stand_ins,
-    subject_stand_in,
-)
+from sociometer.statistics.formatting import amount, estimate, number, other_stand_ins, subject_stand_in
 from sociometer.statistics.intervals import MINIMUM_CLUSTERS
 
 NAMED = 3
@@ -186,9 +180,7 @@ def _two_subjects(comparisons: Sequence[Comparison], profile: Sequence[ProfileLi
         return [said, *_shared_values(comparisons[0], profile), *more, *comparisons[0].unread, *ends]
     overall = [(one, row) for one in comparisons if (row := _overall(one)) is not None]
     rows = [row for _, row in overall]
-    verdicts = {
-        verdict: [row for row in rows if row.verdict == verdict] for verdict in ("better", "worse", "equivalent")
-    }
+    verdicts = {one: [row for row in rows if row.verdict == one] for one in ("better", "worse", "equivalent")}
     total = counted(len(comparisons), "task")
     lacking = [(one, row.paired.interval) for one, row in overall if row.verdict == "too few"]
     few = [(one.task_title, interval.scarce(one.cluster)) for one, interval in lacking]
@@ -199,11 +191,8 @@ def _two_subjects(comparisons: Sequence[Comparison], profile: Sequence[ProfileLi
     parts = [f"{word} on {len(of)}" for word, of in verdicts.items() if of and word != "equivalent"]
     if verdicts["equivalent"]:
         parts.append(f"the same within the margin on {len(verdicts['equivalent'])}")
-    found = [
-        f"compared with {first}, {second} is {listed(parts)} of {total}"
-        if parts
-        else f"no task shows a difference between {second} and {first}"
-    ]
+    none = f"no task shows a difference between {second} and {first}"
+    found = [f"compared with {first}, {second} is {listed(parts)} of {total}" if parts else none]
     doubtful = sum(bool(row.with_failed) for row in rows)
     if doubtful:
         found.append(f"failed items could change the verdict on {doubtful} of {total}")
@@ -260,9 +249,8 @@ def _many_subjects(rankings: Sequence[Ranking], models: Container[str], profile:
     found = []
     if alone:
         best, *others = sorted(alone, key=lambda name: -alone[name])
-        first = (
-            "clearly the best model" if any(is_baseline(one.subject) for one in told[0].standings) else "clearly first"
-        )
+        beside = any(is_baseline(one.subject) for one in told[0].standings)
+        first = "clearly the best model" if beside else "clearly first"
         firsts = [f"{best} is {first} on {alone[best]} of {counted(len(rankings), 'task')}"]
         found.append(listed([*firsts, *(f"{name} on {alone[name]}" for name in others)], NAMED))
     elif told:
@@ -375,11 +363,8 @@ def _unreadable(results: Sequence[tuple[str, AnyRun]]) -> Iterator[str]:
         places = Counter[str]()
         for where, result in members:
             places[where] += count(result)
-        score = (
-            "its score is that of an unreadable reply"
-            if places.total() == 1
-            else "they are scored as unreadable replies"
-        )
+        one, many = "its score is that of an unreadable reply", "they are scored as unreadable replies"
+        score = one if places.total() == 1 else many
         yield f"{who}: {counted(places.total(), 'reply', 'replies')} could not be read; {score}{_in_places(places)}."
 
 
@@ -395,6 +380,5 @@ def _by_subject(results: Sequence[tuple[str, AnyRun]]) -> Iterator[tuple[str, li
 
 def _in_places(places: dict[str, int]) -> str:
     """The instruments and their counts, if there are several."""
-    return (
-        ". By instrument: " + ", ".join(f"{name} {count}" for name, count in places.items()) if len(places) > 1 else ""
-    )
+    counts = ", ".join(f"{name} {count}" for name, count in places.items())
+    return f". By instrument: {counts}" * (len(places) > 1)

@@ -135,16 +135,14 @@ def density_chart(
     y = nominal("label", [mark.label for mark in ordered], range=[AREA_HEIGHT + 8, floor], padding=0.4)
     y["axis"] = {"orient": "left"}
     measured, others = ([mark for mark in ordered if bool(mark.subject) == of_subject] for of_subject in (True, False))
-    counts: Spec | None = {"title": "people", "tickCount": 3, "tickMinStep": 1, "format": "d"} if steps else None
-    area: Spec = {
-        "data": inline(curve),
-        "mark": {"type": "area", "style": "people", "interpolate": "monotone"},
-        "encoding": {"x": x, "y": {"field": "density", "type": "quantitative", "axis": counts, "scale": height}},
-    }
+    tall: Spec = {"field": "density", "type": "quantitative", "axis": None, "scale": height}
+    smooth: Spec = {"type": "area", "style": "people", "interpolate": "monotone"}
+    area: Spec = {"data": inline(curve), "mark": smooth, "encoding": {"x": x, "y": tall}}
     if steps:
         columns = [{"x": one.x, "end": other.x, "density": one.density} for one, other in pairwise(curve)]
         area |= {"data": {"values": columns}, "mark": {"type": "bar", "style": "people", "x2Offset": -2}}
         area["encoding"] |= {"x2": {"field": "end"}, "y2": {"datum": 0}}
+        tall["axis"] = {"title": "people", "tickCount": 3, "tickMinStep": 1, "format": "d"}
     lines: Spec = {
         "data": inline(measured),
         "mark": {"type": "rule", "style": "whisker", "strokeWidth": 1.2},

@@ -69,7 +69,8 @@ def read_results(viewed: ViewedStore, name: str, task: str) -> dict[str, Any]:
                 (found,) = compare([whole, *candidates([run], task, by_name=True)])
                 tried.append((record.subject, (run, found)))
         for subject, its in grouped(tried).items():
-            run, found = max(its, key=lambda one: _shared(one[1]))  # of several with as many items, the newest
+            # the run with the most shared items, of several the newest
+            run, found = max(its, key=lambda one: sum(row.paired.items for row in one[1].primary_rows[:1]))
             known, rows = run.summary(task).find(card.name), found.primary_rows
             unread = known is not None and 2 * known.unreadable > known.items
             if rows or unread:
@@ -84,11 +85,6 @@ def read_results(viewed: ViewedStore, name: str, task: str) -> dict[str, Any]:
         models.sort(key=lambda one: bool(one[1].refused))
         told = {"finding": finding(people), "scores": scores, "models": models, "figure": figure}
         return told | {"left_out": {why: listed(names, 3) for why, names in grouped(left_out).items()}}
-
-
-def _shared(compared: Comparison) -> int:
-    """How many items a model and the people have in common."""
-    return max((row.paired.items for row in compared.primary_rows), default=0)
 
 
 def _mark(label: str, value: float, known: Measure | None, subject: str = "") -> Mark:
