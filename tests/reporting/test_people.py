@@ -87,6 +87,18 @@ def test_the_columns_have_an_axis_and_a_model_without_answers_has_no_mark(studie
     assert not re.search(r'"at end (first|last)"', panel), "each number is below its value"
 
 
+def test_the_items_are_a_folded_table_with_the_numbers_of_reliability(studied):
+    _, html = words_of(studied, "spring", "oracle")
+    table = html.partition("The 15 items answered by people: mean and discrimination</summary>")[2].partition(
+        "</table>"
+    )[0]
+    rows = [re.findall(r"<td[^>]*>(.*?)</td>", row) for row in re.findall(r"<tr>(<td.*?)</tr>", table)]
+    (found,) = sm.reliability("spring", store=studied).tasks
+    assert [row[0] for row in rows] == [one.item for one in found.items]
+    assert [float(row[1]) for row in rows] == pytest.approx([one.mean for one in found.items], abs=0.005)
+    assert "share right (p)" in table and "discrimination" in table
+
+
 def test_a_line_says_who_counts_who_does_not_and_why_how_long_and_how_reliably(studied):
     said, _ = words_of(studied, "spring")
     rules = "the same answer in at least 95 % of 10 or more questions, or a failed or skipped attention check"

@@ -48,17 +48,13 @@ def profile_figure(lines: Sequence[ProfileLine]) -> Figure:
         low, high = sorted(line.placed(end) or 0.0 for end in ends) if None not in ends else (None, None)  # type: ignore[arg-type]
         goal = "people" if line.human is not None else "the top"
         goals.add(goal)
-        dots.append(
-            Dot(f"to {goal} · {_name(line)}", line.position or 0.0, low, high, line.subject, f"100 % is {goal}")
-        )
-    chart = interval_chart(
-        dots,
-        title=f"from chance to {' or '.join(sorted(goals))}",
-        references=[ReferenceLine("chance", 0.0), ReferenceLine(" or ".join(sorted(goals)) or "people", 1.0)],
-    )
-    caption = (
-        "Each measure on a scale from chance (0 %) to people, or to the best possible score where that is unknown."
-    )
+        name = f"to {goal} · {_name(line)}"
+        dots.append(Dot(name, line.position or 0.0, low, high, line.subject, f"100 % is {goal}"))
+    end = " or ".join(sorted(goals))
+    references = [ReferenceLine("chance", 0.0), ReferenceLine(end or "people", 1.0)]
+    chart = interval_chart(dots, title=f"from chance to {end}", references=references)
+    caption = "Each measure on a scale from chance (0 %) to people, or to "
+    caption += "the best possible score where that is unknown."
     left = dict.fromkeys(_name(line) for line in lines if line.value is not None and line.position is None)
     if left:
         without = f"Not shown, because the chance score is unknown: {', '.join(left)}."

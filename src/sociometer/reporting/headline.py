@@ -131,7 +131,7 @@ def _one_subject(lines: Sequence[ProfileLine], content: ReportContent) -> list[s
 def _against_people(comparisons: Sequence[Comparison], content: ReportContent) -> list[str]:
     """The verdict on each model with its place among people, three at most, and who gave no answers."""
     lines = {line.subject: line for line in content.profile if 2 * line.unreadable > line.items}
-    verdicts, unread = [], []
+    verdicts, unread = list[str](), list[str]()
     for one in comparisons:
         if line := lines.get(one.second):
             lost = f"{line.unreadable} of {line.items} answers of {one.second} cannot be read"
@@ -193,8 +193,7 @@ def _two_subjects(comparisons: Sequence[Comparison], profile: Sequence[ProfileLi
         parts.append(f"the same within the margin on {len(verdicts['equivalent'])}")
     none = f"no task shows a difference between {second} and {first}"
     found = [f"compared with {first}, {second} is {listed(parts)} of {total}" if parts else none]
-    doubtful = sum(bool(row.with_failed) for row in rows)
-    if doubtful:
+    if doubtful := sum(bool(row.with_failed) for row in rows):
         found.append(f"failed items could change the verdict on {doubtful} of {total}")
     if few:
         found.append(_few(few))
@@ -312,12 +311,10 @@ def troubles(content: ReportContent) -> tuple[str, ...]:
     """One sentence for each kind of failure, unreadable reply and stand-in."""
     found = [line for chapter in content.chapters for line in _unfinished(chapter)]
     results = [(chapter.card.short_title, result) for chapter in content.chapters for result in chapter.results]
-    found += _failures(results, content.counts)
-    found += _unreadable(results)
+    found += [*_failures(results, content.counts), *_unreadable(results)]
     for chapter in content.main.chapters:
         found += _stand_ins(chapter)
-    names = dict.fromkeys(result.subject for _, result in results if subject_stand_in(result.stand_ins))
-    if names:
+    if names := dict.fromkeys(result.subject for _, result in results if subject_stand_in(result.stand_ins)):
         what = "is a stand-in" if len(names) == 1 else "are stand-ins"
         found.append(f"{listed(list(names), NAMED)} {what}: a script, a baseline or a very small model.")
     return tuple(found)

@@ -82,7 +82,6 @@ def read_results(viewed: ViewedStore, name: str, task: str) -> dict[str, Any]:
         columns = [*map(DensityPoint, edges.tolist(), [*counts.tolist(), int(counts[-1])])]
         chart = density_chart(columns, marks, title=card.title, unit=card.unit, steps=True)
         figure, scores = Figure("scores", card.title, "", chart), scores_in_words(whole, card, values)
-        models.sort(key=lambda one: bool(one[1].refused))
         told = {"finding": finding(people), "scores": scores, "models": models, "figure": figure}
         return told | {"left_out": {why: listed(names, 3) for why, names in grouped(left_out).items()}}
 
