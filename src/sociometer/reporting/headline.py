@@ -215,7 +215,7 @@ def _one_task(comparison: Comparison, *, sized: bool = False) -> list[str]:
     """The verdict on the task that two subjects share, if wanted with the number of items."""
     row = _overall(comparison)
     if row is None or row.verdict not in ("cannot tell", "too few"):
-        said = comparison.sentence.split("; ")[0].replace(f" ({POWER_TERMS}, spread of these runs)", "")
+        said = comparison.sentence.split("; ")[0].replace(f" ({POWER_TERMS}, with the spread of these runs)", "")
         return [f"on {counted(row.paired.items, 'item')}, {said}" if row and sized else said]
     first, second = comparison.first, comparison.second
     if row.verdict == "too few":
