@@ -256,6 +256,8 @@ def test_the_finding_of_two_is_the_verdict_and_of_many_the_ranking():
     (finding,) = findings_of(gather(_measured("ab", b=[1.0] * 40), evidence=0))
     beyond = r"\(b is at the top of this test: the true difference may be larger\)"
     assert re.fullmatch(rf"b is better than a: 50 points higher \[\d+, \d+\] {beyond}\.", finding)
+    near = findings_of(gather(_measured("ab", a=[1.0] * 40, b=[1.0] * 39 + [0.0]), evidence=0))
+    assert "both at the top" in near[0] and "40 items detect" in near[0] and "80 % power" not in near[0], near
     top = findings_of(gather(_measured("ab", a=[1.0] * 40, b=[1.0] * 40), evidence=0))
     assert top[0].startswith("b and a are both at the top, where this test does not separate models: ")
     assert len(top) == 1, "the test is called full once"

@@ -64,10 +64,39 @@ def test_people_are_the_reference_whatever_the_order(studied):
 def test_the_figure_has_the_score_of_each_person_and_the_place_of_the_others_among_them(studied):
     said, html = words_of(studied, "spring", "oracle")
     assert sum(map(int, re.findall(r'class="column"[^>]*title="(\d+) (?:person|people)"', html))) == PEOPLE
-    assert re.search(r"better than 12 of 12 people, 100 % \[\d+, 100\], and \d\.\d+ SD above their mean", said)
+    assert re.search(r"better than 12 of 12 people, 100 % \[\d+, 100\], and \d\.\d+ SD better than their mean", said)
     assert len(re.findall(r'<i class="other"', html)) == 1
     panel = html.partition('<article class="panel">')[2].partition("</article>")[0]
     assert re.findall(r'<span class="at[^>]*>(\d+ %)</span>', panel) == ["0 %", "20 %", "40 %", "60 %", "80 %", "100 %"]
+
+
+def test_the_columns_have_an_axis_and_a_model_without_answers_has_no_mark(studied):
+    _, html = words_of(studied, "spring", "oracle", "refuse")
+    panel = html.partition('<article class="panel">')[2].partition("</article>")[0]
+    people, oracle, refuse = (
+        next(lane for lane in panel.split('<div class="lane"') if f'<p class="name">{name}' in lane)
+        for name in ("people", "baseline/oracle", "baseline/refuse")
+    )
+    most = max(map(int, re.findall(r'class="column"[^>]*title="(\d+) ', people)))
+    axis = {int(count): int(height) for height, count in re.findall(r'<b style="--h: (\d+)">(\d+)</b>', people)}
+    assert axis[0] == 0 and 2 <= len(axis) <= 4
+    assert all(height == round(100 * count / most) <= 100 for count, height in axis.items())
+    assert len(re.findall(r'<i class="other"', people)) == 1, "no line of the one without answers"
+    assert re.search(r'<i class="(whisker|dot )', oracle) and not re.search(r'<i class="(whisker|dot )', refuse)
+    assert "<em>stand-in</em>" in oracle and "<em>most of its answers cannot be read</em>" in refuse
+    assert not re.search(r'"at end (first|last)"', panel), "each number is below its value"
+
+
+def test_the_items_are_a_folded_table_with_the_numbers_of_reliability(studied):
+    _, html = words_of(studied, "spring", "oracle")
+    table = html.partition("The 15 items answered by people: mean and discrimination</summary>")[2].partition(
+        "</table>"
+    )[0]
+    rows = [re.findall(r"<td[^>]*>(.*?)</td>", row) for row in re.findall(r"<tr>(<td.*?)</tr>", table)]
+    (found,) = sm.reliability("spring", store=studied).tasks
+    assert [row[0] for row in rows] == [one.item for one in found.items]
+    assert [float(row[1]) for row in rows] == pytest.approx([one.mean for one in found.items], abs=0.005)
+    assert "share right (p)" in table and "discrimination" in table
 
 
 def test_a_line_says_who_counts_who_does_not_and_why_how_long_and_how_reliably(studied):
@@ -129,14 +158,35 @@ def test_what_has_another_key_has_a_panel_of_its_own_and_small_groups_are_not_na
     assert "the people of the norm (100)" in words_of(path, normed.id)[0]
 
 
-def test_beside_two_others_each_has_a_verdict_and_beside_three_they_are_ranked(studied):
-    _, html = words_of(studied, "spring", "oracle", "random")
-    finding = re.search(r'<p class="finding">(.*?)</p>', html)[1]
+def finding_of(studied, *names):
+    """The finding on the page about a study and other runs."""
+    return unescape(re.search(r'<p class="finding">(.*?)</p>', words_of(studied, *names)[1])[1])
+
+
+def test_beside_others_each_has_a_verdict_and_its_place_among_the_people(studied):
+    finding = finding_of(studied, "spring", "oracle", "random")
     assert "baseline/oracle is better than people" in finding and "baseline/random is 7 points lower than" in finding
-    _, html = words_of(studied, "spring", "oracle", "random", "refuse")
-    finding = re.search(r'<p class="finding">(.*?)</p>', html)[1]
-    assert "is worse than baseline/oracle." in finding
-    assert finding.endswith("15 of 15 answers of baseline/refuse cannot be read.")
+    assert "; better than 12 of 12. 15 items show" in finding and finding.endswith("; better than 4.5 of 12.")
+    whole = finding_of(studied, "spring", "oracle", "random", "refuse")
+    assert whole.endswith("; better than 4.5 of 12; baseline/refuse gave no answers that can be read.")
+    assert " is better than people" in whole and "worse than baseline/oracle" not in whole
+
+
+def test_a_model_without_answers_is_a_clause_and_people_are_no_finding_of_their_own(studied):
+    sm.run("sesi", model="baseline/refuse", label="smol", name="smol", store=studied, **SAME)
+    finding = finding_of(studied, "spring", "oracle", "smol")
+    assert re.match(rf"On {ITEMS} items, baseline/oracle is better than people \(spring, n = 12\)", finding)
+    assert finding.endswith("; better than 12 of 12; smol gave no answers that can be read.")
+    alone = finding_of(studied, "spring", "smol")
+    assert re.match(r"smol gave no answers that can be read\. The accuracy of people \(spring, n = 12\) is", alone)
+
+
+def test_of_more_than_three_models_the_others_are_counted(studied):
+    names = [f"m{place}" for place in range(5)]
+    for name in names:
+        sm.run("sesi", model="baseline/oracle", label=name, name=name, store=studied, **SAME)
+    finding = finding_of(studied, "spring", *names)
+    assert finding.count("is better than people") == 3 and "m2 is" in finding and "; 2 more models below" in finding
 
 
 def test_the_method_names_the_intervals_that_the_page_shows(studied):

@@ -133,7 +133,7 @@ def test_a_study_is_one_subject_without_those_who_are_excluded(studied, capsys):
     said = capsys.readouterr().out
     assert f"people (spring, n = {PEOPLE}, 1 excluded)" in said
     assert re.search(r"baseline/oracle is better than people \(spring.*: \d+", said)
-    assert re.search(r"better than 12 of 12 people, 100 % \[\d+, 100\], and \d+\.\d\d SD above their mean", said)
+    assert re.search(r"better than 12 of 12 people, 100 % \[\d+, 100\], and \d+\.\d\d SD better than their mean", said)
 
 
 def test_a_study_is_shown_as_its_people_and_not_item_by_item(studied, capsys):

@@ -2,10 +2,13 @@
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 from fake_runs import card, fake_run
 from sociometer.results.comparison import compare
 from sociometer.results.comparison_tables import verdict_sentences
+from sociometer.results.wording import place_sentence
+from sociometer.statistics.item_values import ItemValue
 
 
 def test_a_clear_gain_is_said_in_one_sentence():
@@ -107,3 +110,23 @@ def test_a_measure_without_a_better_direction_differs():
 def test_a_difference_of_shares_is_not_said_to_pass_a_hundred_points():
     (found,) = compare([fake_run("A", [0.0] * 12), fake_run("B", [1.0] * 11 + [0.8])])
     assert found.measures[0].paired.interval.high == 1
+
+
+def test_items_that_one_lacks_are_counted_and_it_is_named():
+    long, short = fake_run("A", [0, 1] * 10), fake_run("B", [0, 1] * 9 + [1])
+    (found,) = compare([long, short])
+    assert "1 scored item of A left out: no score of B" in found.notes
+    (found,) = compare([structs.replace(fake_run("people", [0, 1] * 9), people=20), long])
+    assert "2 scored items of A left out: no score of people" in found.notes
+    (found,) = compare([fake_run("B", [0, 1] * 9 + [None, 1]), fake_run("A", [0, 1] * 10)])
+    assert "1 episode of B failed: not in the comparison" in found.notes
+
+
+@pytest.mark.parametrize(
+    ("better", "value", "way"), [("lower", 0.9, "worse"), ("lower", 0.1, "better"), ("higher", 0.1, "worse")]
+)
+def test_the_place_among_people_says_whether_the_distance_is_good(better, value, way):
+    table = {f"i{n}": ItemValue(f"i{n}", f"i{n}", 0.5, (0.4, 0.6), {}, b"", (0, 1)) for n in range(12)}
+    model = {name: structs.replace(one, value=value, repeats=(value,), of=(0,)) for name, one in table.items()}
+    (measure,) = [one for one in card("number", better).measures_of("questions") if one.primary]
+    assert f" SD {way} than their mean" in place_sentence("m", measure, table, model)

@@ -3,6 +3,7 @@
 import gzip
 import json
 import re
+import shutil
 import sqlite3
 import threading
 import time
@@ -405,15 +406,43 @@ def test_the_page_of_a_study_has_its_people_their_scores_alpha_and_the_models_ve
         assert client.get("/study/nothing/").status == 404
     found = read_results(ViewedStore(studied, load, cards()), "spring", "feelings")
     area, _, rows = found["figure"].chart["layer"]
-    *columns, last = area["data"]["values"]  # a histogram of those who count, from the lowest score to the highest
+    columns = area["data"]["values"]  # a histogram of those who count, from the lowest score to the highest
+    assert area["mark"]["type"] == "bar" and area["encoding"]["y"]["axis"]["title"] == "people"
     people = sm.get_run("spring", store=studied)
     scores = [sm.get_run(run, store=studied).summary().measure("distance").value for run in people.members]
-    assert (columns[0]["x"], last["x"]) == (min(scores), max(scores)) and found["tallest"] <= 11
+    assert (columns[0]["x"], columns[-1]["end"]) == (min(scores), max(scores))
     assert sum(column["density"] for column in columns) == 11
     drawn = {one["label"]: (one["low"], one["high"]) for row in rows["layer"] for one in row["data"]["values"]}
     runs = {"mean of 11 people": people, "baseline/random": sm.get_run("guesser", store=studied)}
     known = {label: run.summary().measure("distance").interval for label, run in runs.items()}
     assert drawn == {label: (one.low, one.high) for label, one in known.items()}
+
+
+def test_beside_people_is_the_fullest_run_of_a_model_and_it_says_who_is_left_out(studied, tmp_path):
+    store = tmp_path / "s.db"
+    for made in studied.parent.glob("s.db*"):
+        if made.is_file():
+            shutil.copy(made, tmp_path / made.name)
+    sm.study("spring", store=store).norm(tmp_path / "norm.json")
+    sm.run("seceu", model="baseline/random", limit=11, name="partial", store=store)
+    sm.run("seceu", model="baseline/even", limit=11, name="partial-even", store=store)
+    sm.run("seceu", model="baseline/even", limit=12, settings={"norm": tmp_path / "norm.json"}, name="key", store=store)
+    sm.run("seceu", model="baseline/refuse", limit=12, name="silent", store=store)
+    with Served(view_application(ViewedStore(store, load, cards()))) as running:
+        client = Client(running.url)
+        client.post("/enter", {"token": running.app[TOKENS].make()})
+        text = client.get("/study/spring/").text
+    rows = plain(text[text.index("Models on the same items") : text.index('id="people"')])
+    assert re.search(r"baseline/random guesser [\d.]+ ", rows) and "partial " not in rows
+    assert re.search(
+        r"baseline/even partial-even [\d.]+ .*1 scored item of people \(.*\) left out: no score of partial-even", rows
+    )
+    assert "baseline/refuse silent – Most of its answers cannot be read, so it has no score." in rows
+    assert "Left out: key (the norm of key has another key than the study; play the model without --norm)." in rows
+    assert re.search(r'<img src="/study/spring/scores[^>]*loading="eager"', text)
+    found = read_results(ViewedStore(store, load, cards()), "spring", "feelings")
+    labels = {one["label"] for row in found["figure"].chart["layer"][2]["layer"] for one in row["data"]["values"]}
+    assert labels == {"mean of 11 people", "baseline/random", "baseline/even"}, "no mark of a score without answers"
 
 
 @pytest.mark.parametrize("instrument", ["sesi", "sage", "socialeval", "egosocial"])

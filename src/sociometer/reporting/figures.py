@@ -14,6 +14,7 @@ from sociometer.core.stopping import Look
 from sociometer.core.task import AnyRun
 from sociometer.core.words import counted, grouped, listed, plural
 from sociometer.reporting.people import Crowd
+from sociometer.reporting.rankings import is_baseline
 from sociometer.results.checkpoints import checkpoint_curve
 from sociometer.results.profile import ProfileLine
 from sociometer.results.verdicts import Comparison
@@ -25,10 +26,8 @@ from sociometer.statistics.formatting import (
     bracketed_interval,
     group_text,
     number,
-    other_stand_ins,
     scale_and_digits,
     signed_amount,
-    subject_stand_in,
     sure_chance,
 )
 from sociometer.statistics.intervals import MINIMUM_CLUSTERS
@@ -49,17 +48,13 @@ def profile_figure(lines: Sequence[ProfileLine]) -> Figure:
         low, high = sorted(line.placed(end) or 0.0 for end in ends) if None not in ends else (None, None)  # type: ignore[arg-type]
         goal = "people" if line.human is not None else "the top"
         goals.add(goal)
-        dots.append(
-            Dot(f"to {goal} · {_name(line)}", line.position or 0.0, low, high, line.subject, f"100 % is {goal}")
-        )
-    chart = interval_chart(
-        dots,
-        title=f"from chance to {' or '.join(sorted(goals))}",
-        references=[ReferenceLine("chance", 0.0), ReferenceLine(" or ".join(sorted(goals)) or "people", 1.0)],
-    )
-    caption = (
-        "Each measure on a scale from chance (0 %) to people, or to the best possible score where that is unknown."
-    )
+        name = f"to {goal} · {_name(line)}"
+        dots.append(Dot(name, line.position or 0.0, low, high, line.subject, f"100 % is {goal}"))
+    end = " or ".join(sorted(goals))
+    references = [ReferenceLine("chance", 0.0), ReferenceLine(end or "people", 1.0)]
+    chart = interval_chart(dots, title=f"from chance to {end}", references=references)
+    caption = "Each measure on a scale from chance (0 %) to people, or to "
+    caption += "the best possible score where that is unknown."
     left = dict.fromkeys(_name(line) for line in lines if line.value is not None and line.position is None)
     if left:
         without = f"Not shown, because the chance score is unknown: {', '.join(left)}."
@@ -164,6 +159,13 @@ class StripDot(Struct, frozen=True):
     columns: tuple[tuple[float, float, float, int], ...] = ()
     """How the scores of people are distributed: left end, width and height in percent, and the number of people."""
 
+    @property
+    def counts(self) -> list[tuple[int, int]]:
+        """Round numbers of people, four at most, with their heights in percent: the axis of the columns."""
+        most = max(column[3] for column in self.columns)
+        step = next(size * 10**power for power in range(9) for size in (1, 2, 5) if most < 4 * size * 10**power)
+        return [(count, round(100 * count / most)) for count in range(0, most + 1, step)]
+
 
 class StripMark(Struct, frozen=True):
     """A reference value on a strip, such as chance or people."""
@@ -255,7 +257,8 @@ def _best_first(line: ProfileLine) -> tuple[bool, float]:
 def _strip(members: Lines, subjects: Sequence[str], card: Card, tasks: int, company: str, crowds: Crowds) -> Strip:
     first = members[0]
     known = next(m for m in card.measures_of(first.task) if m.name == first.measure)
-    low, high = _scale(members, known, [score for crowd in crowds.values() for score in crowd.scores])
+    drawn = [line for line in members if 2 * line.unreadable <= line.items]  # the score of no answers measures nothing
+    low, high = _scale(drawn or members, known, [score for crowd in crowds.values() for score in crowd.scores])
     counts = {line.items for line in members}
 
     def place(value: float | None) -> float | None:
@@ -263,12 +266,13 @@ def _strip(members: Lines, subjects: Sequence[str], card: Card, tasks: int, comp
 
     dots = tuple(
         StripDot(
-            line.subject, subjects.index(line.subject), place(line.value),
-            place(line.interval.low) if line.interval else None, place(line.interval.high) if line.interval else None,
+            line.subject, subjects.index(line.subject), place(line.value if line in drawn else None),
+            place(line.interval.low) if line.interval and line in drawn else None,
+            place(line.interval.high) if line.interval and line in drawn else None,
             number(line.value, line.unit, interval=line.interval),
             _around(line) + f" {counted(line.items, 'item')}" * (len(counts) > 1),
-            "stand-in" if other_stand_ins(line.stand_ins) or subject_stand_in(line.stand_ins) else
-            "most of its answers cannot be read" if 2 * line.unreadable > line.items else "", _beside(line),
+            "most of its answers cannot be read" if line not in drawn else
+            "stand-in" if line.stand_ins or is_baseline(line.subject) else "", _beside(line),
             _columns(crowds[line.run], place) if line.run in crowds else (),
         )
         for line in members

@@ -1,5 +1,6 @@
 """The title of a report, and its finding in one to three sentences."""
 
+import re
 from collections import Counter
 from collections.abc import Container, Iterator, Mapping, Sequence
 
@@ -12,13 +13,7 @@ from sociometer.reporting.rankings import Ranking, is_baseline
 from sociometer.results.profile import ProfileLine, ends_sentences
 from sociometer.results.verdicts import ComparedMeasure, Comparison
 from sociometer.results.wording import POWER_TERMS, failed_text, size_text
-from sociometer.statistics.formatting import (
-    amount,
-    estimate,
-    number,
-    other_stand_ins,
-    subject_stand_in,
-)
+from sociometer.statistics.formatting import amount, estimate, number, other_stand_ins, subject_stand_in
 from sociometer.statistics.intervals import MINIMUM_CLUSTERS
 
 NAMED = 3
@@ -45,8 +40,8 @@ def findings_of(content: ReportContent) -> tuple[str, ...]:
     content = content.main
     models, sets = _models(content), {line.item_set for line in content.profile}
     others = [one for one in content.comparisons if one.second in models] if content.crowds else []
-    if 0 < len(others) < MOST_SENTENCES and len({one.where for one in others}) == 1:
-        found = [_one_task(one, sized=True)[0] for one in others]
+    if len({one.where for one in others}) == 1:
+        found = _against_people(others, content)
     elif len(models) == 1:
         found = _one_subject([line for line in content.profile if line.subject == models[0]], content)
     elif content.rankings:
@@ -97,9 +92,10 @@ def _models(content: ReportContent) -> Sequence[str]:
     standing_in = {result.subject for result in results if subject_stand_in(result.stand_ins)}
     people = {result.subject for result in results if result.people}
     others = [subject for subject in content.subjects if not is_baseline(subject)]
-    if people and people.issuperset(others):  # people are compared with what there is
+    measured = [subject for subject in others if subject not in standing_in]
+    if people and people.issuperset(measured):  # people are compared with what there is
         return content.subjects
-    return [subject for subject in others if subject not in standing_in] or others or content.subjects
+    return measured or others or content.subjects
 
 
 def _one_subject(lines: Sequence[ProfileLine], content: ReportContent) -> list[str]:
@@ -130,6 +126,25 @@ def _one_subject(lines: Sequence[ProfileLine], content: ReportContent) -> list[s
         without = [(line.measure_title, line.interval) for line in scored if line not in sure]
         found.append(_few([(title, one.scarce(_PART) if one else _PART) for title, one in without]))
     return found or [f"{who} was scored on {counted(len(scored), 'measure')}"]
+
+
+def _against_people(comparisons: Sequence[Comparison], content: ReportContent) -> list[str]:
+    """The verdict on each model with its place among people, three at most, and who gave no answers."""
+    lines = {line.subject: line for line in content.profile if 2 * line.unreadable > line.items}
+    verdicts, unread = list[str](), list[str]()
+    for one in comparisons:
+        if line := lines.get(one.second):
+            lost = f"{line.unreadable} of {line.items} answers of {one.second} cannot be read"
+            unread.append(f"{one.second} gave no answers that can be read" if line.unreadable == line.items else lost)
+        else:
+            said = one.sentence if one.refused else _one_task(one, sized=not verdicts)[0]
+            place = re.search(r" is (better than [\d.,]+ of [\d,]+) (?:person|people), ", " ".join(one.notes))
+            verdicts.append(said.removesuffix(".") + (f"; {place[1]}" if place else ""))
+    if not verdicts:
+        people = [line for line in content.profile if line.subject == comparisons[0].first]
+        return [listed(unread), *_one_subject(people, content)]
+    more = [f"{counted(len(verdicts) - NAMED, 'more model')} below"] if len(verdicts) > NAMED else []
+    return ["; ".join([". ".join(verdicts[:NAMED]), *more, *unread[:NAMED]])]
 
 
 def _against_references(line: ProfileLine, on: str) -> list[str]:
@@ -165,9 +180,7 @@ def _two_subjects(comparisons: Sequence[Comparison], profile: Sequence[ProfileLi
         return [said, *_shared_values(comparisons[0], profile), *more, *comparisons[0].unread, *ends]
     overall = [(one, row) for one in comparisons if (row := _overall(one)) is not None]
     rows = [row for _, row in overall]
-    verdicts = {
-        verdict: [row for row in rows if row.verdict == verdict] for verdict in ("better", "worse", "equivalent")
-    }
+    verdicts = {one: [row for row in rows if row.verdict == one] for one in ("better", "worse", "equivalent")}
     total = counted(len(comparisons), "task")
     lacking = [(one, row.paired.interval) for one, row in overall if row.verdict == "too few"]
     few = [(one.task_title, interval.scarce(one.cluster)) for one, interval in lacking]
@@ -178,13 +191,9 @@ def _two_subjects(comparisons: Sequence[Comparison], profile: Sequence[ProfileLi
     parts = [f"{word} on {len(of)}" for word, of in verdicts.items() if of and word != "equivalent"]
     if verdicts["equivalent"]:
         parts.append(f"the same within the margin on {len(verdicts['equivalent'])}")
-    found = [
-        f"compared with {first}, {second} is {listed(parts)} of {total}"
-        if parts
-        else f"no task shows a difference between {second} and {first}"
-    ]
-    doubtful = sum(bool(row.with_failed) for row in rows)
-    if doubtful:
+    none = f"no task shows a difference between {second} and {first}"
+    found = [f"compared with {first}, {second} is {listed(parts)} of {total}" if parts else none]
+    if doubtful := sum(bool(row.with_failed) for row in rows):
         found.append(f"failed items could change the verdict on {doubtful} of {total}")
     if few:
         found.append(_few(few))
@@ -206,7 +215,7 @@ def _one_task(comparison: Comparison, *, sized: bool = False) -> list[str]:
     """The verdict on the task that two subjects share, if wanted with the number of items."""
     row = _overall(comparison)
     if row is None or row.verdict not in ("cannot tell", "too few"):
-        said = comparison.sentence.split("; ")[0].replace(f" ({POWER_TERMS}, spread of these runs)", "")
+        said = comparison.sentence.split("; ")[0].replace(f" ({POWER_TERMS}, with the spread of these runs)", "")
         return [f"on {counted(row.paired.items, 'item')}, {said}" if row and sized else said]
     first, second = comparison.first, comparison.second
     if row.verdict == "too few":
@@ -239,9 +248,8 @@ def _many_subjects(rankings: Sequence[Ranking], models: Container[str], profile:
     found = []
     if alone:
         best, *others = sorted(alone, key=lambda name: -alone[name])
-        first = (
-            "clearly the best model" if any(is_baseline(one.subject) for one in told[0].standings) else "clearly first"
-        )
+        beside = any(is_baseline(one.subject) for one in told[0].standings)
+        first = "clearly the best model" if beside else "clearly first"
         firsts = [f"{best} is {first} on {alone[best]} of {counted(len(rankings), 'task')}"]
         found.append(listed([*firsts, *(f"{name} on {alone[name]}" for name in others)], NAMED))
     elif told:
@@ -303,12 +311,10 @@ def troubles(content: ReportContent) -> tuple[str, ...]:
     """One sentence for each kind of failure, unreadable reply and stand-in."""
     found = [line for chapter in content.chapters for line in _unfinished(chapter)]
     results = [(chapter.card.short_title, result) for chapter in content.chapters for result in chapter.results]
-    found += _failures(results, content.counts)
-    found += _unreadable(results)
+    found += [*_failures(results, content.counts), *_unreadable(results)]
     for chapter in content.main.chapters:
         found += _stand_ins(chapter)
-    names = dict.fromkeys(result.subject for _, result in results if subject_stand_in(result.stand_ins))
-    if names:
+    if names := dict.fromkeys(result.subject for _, result in results if subject_stand_in(result.stand_ins)):
         what = "is a stand-in" if len(names) == 1 else "are stand-ins"
         found.append(f"{listed(list(names), NAMED)} {what}: a script, a baseline or a very small model.")
     return tuple(found)
@@ -354,11 +360,8 @@ def _unreadable(results: Sequence[tuple[str, AnyRun]]) -> Iterator[str]:
         places = Counter[str]()
         for where, result in members:
             places[where] += count(result)
-        score = (
-            "its score is that of an unreadable reply"
-            if places.total() == 1
-            else "they are scored as unreadable replies"
-        )
+        one, many = "its score is that of an unreadable reply", "they are scored as unreadable replies"
+        score = one if places.total() == 1 else many
         yield f"{who}: {counted(places.total(), 'reply', 'replies')} could not be read; {score}{_in_places(places)}."
 
 
@@ -374,6 +377,5 @@ def _by_subject(results: Sequence[tuple[str, AnyRun]]) -> Iterator[tuple[str, li
 
 def _in_places(places: dict[str, int]) -> str:
     """The instruments and their counts, if there are several."""
-    return (
-        ". By instrument: " + ", ".join(f"{name} {count}" for name, count in places.items()) if len(places) > 1 else ""
-    )
+    counts = ", ".join(f"{name} {count}" for name, count in places.items())
+    return f". By instrument: {counts}" * (len(places) > 1)

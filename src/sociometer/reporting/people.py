@@ -7,11 +7,12 @@ from statistics import fmean, median, stdev
 from msgspec import Struct
 
 from sociometer.core.card import MeasureCard
+from sociometer.core.measure import Table
 from sociometer.core.task import AnyRun
 from sociometer.core.words import counted
 from sociometer.results.groups import PeopleRun
 from sociometer.results.norms import use_of_scores
-from sociometer.results.reliability import reliability_sentence, task_reliability
+from sociometer.results.reliability import raw_items, reliability_sentence, task_reliability
 from sociometer.statistics.formatting import amount, number
 from sociometer.statistics.item_values import item_values
 from sociometer.statistics.people import FEWEST_PEOPLE, groups_of, scores_of, told_groups
@@ -30,6 +31,8 @@ class Crowd(Struct, frozen=True):
     """Who they are, who is left out and why, and how long they took."""
     told: str
     """Their mean and standard deviation, and how reliable the scores are."""
+    items: Table | None = None
+    """The mean of every item, the share right where there is one, and the correlation with the total of the others."""
 
 
 def crowds_of(run: PeopleRun, people: AnyRun) -> Iterator[Crowd]:
@@ -38,7 +41,9 @@ def crowds_of(run: PeopleRun, people: AnyRun) -> Iterator[Crowd]:
     if card is None:
         return
     scores, about, named = scores_of(item_values(people, card.value)), _about(run), (people.run, people.task)
-    yield Crowd(people.card.name, (*named, card.name), scores, about, scores_in_words(people, card, scores))
+    told, items = scores_in_words(people, card, scores), raw_items([task_reliability([people], card.name)])
+    items = items.only(range(items.columns.index("item"), len(items.columns)))  # without what is the same in all rows
+    yield Crowd(people.card.name, (*named, card.name), scores, about, told, items)
     for other in (one for one in people.card.measures_of(people.task) if one.on_norm):
         if values := tuple(run.scores(people.task, other.name)):
             yield Crowd(people.card.name, (*named, other.name), values, about, _moments(values, other))

@@ -266,12 +266,12 @@ def _corrected_ends(
 
 def _left_out(sides: tuple[_Side, _Side], shared: SharedItems) -> list[str]:
     notes = []
-    for side, missing in zip(sides, shared.left_out, strict=True):
-        label = side.candidate.subject
+    for side, other, missing in zip(sides, sides[::-1], shared.left_out, strict=True):
+        label, lacking = side.candidate.subject, other.candidate.subject
         if missing:
-            notes.append(f"{missing} scored items of {label} are left out: the other has no score for them")
+            notes.append(f"{counted(missing, 'scored item')} of {label} left out: no score of {lacking}")
         if side.items.failed:
-            notes.append(f"{side.items.failed} episodes of {label} failed and are not in the comparison")
+            notes.append(f"{counted(side.items.failed, 'episode')} of {label} failed: not in the comparison")
     used = (name for side in sides for name in other_stand_ins(side.candidate.stand_ins))
     return [*notes, *(f"{name} is a stand-in, not a real model" for name in dict.fromkeys(used))]
 

@@ -144,11 +144,13 @@ def _name(row: ComparedMeasure) -> str:
 def place_sentence(
     label: str, measure: MeasureCard, people: Mapping[str, ItemValue], subject: Mapping[str, ItemValue]
 ) -> str:
-    """The place of a subject among people: “m is better than 26 of 42 people, 62 % [47, 75], and 0.3 SD above …”."""
-    found = place_among(people, subject, -1.0 if measure.better == "lower" else 1.0)
+    """The place of a subject among people: “m is better than 26 of 42 people, 62 % [47, 75], and 0.3 SD better …”."""
+    sign = -1.0 if measure.better == "lower" else 1.0
+    found = place_among(people, subject, sign)
     bounds = f" {bracketed_interval(found.interval, 'share')}" if not found.interval.too_few else ""
     share, away = f"{100 * found.share:.0f} %{bounds}", found.deviations
-    said = "" if away is None else f", and {abs(away):.2f} SD {'below' if away < 0 else 'above'} their mean"
+    way = "worse" if away is not None and sign * away < 0 else "better"
+    said = "" if away is None else f", and {abs(away):.2f} SD {way} than their mean"
     place = f"better than {found.better_than:g} of {counted(found.people, 'person')}, {share}{said}"
     return f"“{measure.title}”: {label} is {place} (each person on the items that they answered; ties count half)"
 

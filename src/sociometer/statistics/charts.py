@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 from msgspec import Struct, structs
 
@@ -118,7 +119,7 @@ def density_chart(
 ) -> Spec:
     """The distribution as an area; the marks are in rows below it, so that their names do not overlap.
 
-    With `steps` it is a histogram: a point is the left end and height of a column, and the last one closes it.
+    With `steps` it is a histogram of people: a point is the left end and height of a column, and the last closes it.
     """
     top = max((point.density for point in curve), default=1.0) or 1.0
     ordered = sorted(marks, key=lambda mark: mark.x)
@@ -126,19 +127,28 @@ def density_chart(
     ends += [end for mark in marks for end in (mark.low, mark.high) if end is not None]
     low, high = (min(ends), max(ends)) if ends else (0.0, 1.0)
     floor = AREA_HEIGHT + ROW_HEIGHT * len(ordered)
-    x: Spec = {"field": "x", "type": "quantitative", "title": title or None, "axis": {"grid": False, "tickCount": 8}}
+    x: Spec = {
+        "field": "x",
+        "type": "quantitative",
+        "title": title or None,
+        "axis": {"grid": False, "tickCount": 8, "labelFlush": False},
+    }
     x["scale"] = {"domain": [low, high], "nice": True, "zero": False}
     subjects = order_of(mark.subject for mark in marks if mark.subject)
     color: Spec = {**nominal("subject", subjects), "legend": None}
     shape: Spec = {**shaped("subject", subjects), "legend": None}
     height = {"domain": [0, top], "range": [AREA_HEIGHT, 0], "nice": False}
     y = nominal("label", [mark.label for mark in ordered], range=[AREA_HEIGHT + 8, floor], padding=0.4)
+    y["axis"] = {"orient": "left"}
     measured, others = ([mark for mark in ordered if bool(mark.subject) == of_subject] for of_subject in (True, False))
-    area: Spec = {
-        "data": inline(curve),
-        "mark": {"type": "area", "style": "people", "interpolate": "step-after" if steps else "monotone"},
-        "encoding": {"x": x, "y": {"field": "density", "type": "quantitative", "axis": None, "scale": height}},
-    }
+    tall: Spec = {"field": "density", "type": "quantitative", "axis": None, "scale": height}
+    smooth: Spec = {"type": "area", "style": "people", "interpolate": "monotone"}
+    area: Spec = {"data": inline(curve), "mark": smooth, "encoding": {"x": x, "y": tall}}
+    if steps:
+        columns = [{"x": one.x, "end": other.x, "density": one.density} for one, other in pairwise(curve)]
+        area |= {"data": {"values": columns}, "mark": {"type": "bar", "style": "people", "x2Offset": -2}}
+        area["encoding"] |= {"x2": {"field": "end"}, "y2": {"datum": 0}}
+        tall["axis"] = {"title": "people", "tickCount": 3, "tickMinStep": 1, "format": "d"}
     lines: Spec = {
         "data": inline(measured),
         "mark": {"type": "rule", "style": "whisker", "strokeWidth": 1.2},

@@ -5,19 +5,23 @@ from statistics import fmean
 from typing import Any
 
 import numpy as np
+from msgspec import structs
 
 from sociometer.core.errors import UsageError, unknown
 from sociometer.core.measure import Figure, Interval, Measure
+from sociometer.core.words import grouped, listed
 from sociometer.reporting.people import scores_in_words
 from sociometer.results.comparison import compare
 from sociometer.results.groups import runs_of_people, study_run, takings
 from sociometer.results.participants import AFTER, BEFORE, results_of, row_of
 from sociometer.results.runs import candidates
 from sociometer.results.summaries import finding
+from sociometer.results.verdicts import Comparison
 from sociometer.statistics.charts import DensityPoint, Mark, density_chart
 from sociometer.statistics.formatting import number
-from sociometer.store.records import RunRecord, RunStatus
+from sociometer.store.records import RunStatus
 from sociometer.store.runs import RunSearch
+from sociometer.store.stored_run import StoredRun
 from sociometer.web.browsing import ROWS, ViewedStore
 from sociometer.web.rendering import Words
 
@@ -56,22 +60,30 @@ def read_results(viewed: ViewedStore, name: str, task: str) -> dict[str, Any]:
         counts, edges = np.histogram(values, bins="auto")
         mean = people.summary(task).measure(card.name)
         marks = [_mark(f"mean of {len(values)} people", mean.value or fmean(values), mean)]
-        models: dict[str, tuple[RunRecord, str, tuple[str, ...], str]] = {}
         others = RunSearch(instrument=people.instrument, without=tuple(runs_of_people(store)), limit=ROWS)
+        whole = structs.replace(whole, walk=[*whole.episodes()].__iter__)  # read once for all comparisons
+        tried, models, left_out = list[tuple[str, tuple[StoredRun, Comparison]]](), [], list[tuple[str, str]]()
         for record in store.runs.found(others):
-            tasks = record.manifest.config.tasks if record.status is RunStatus.FINISHED else ()
-            if task in tasks and record.subject not in ("", *models):
-                played = viewed.run(store, record.id)
-                (found,) = compare([whole, *candidates([played], task, by_name=True)])
-                for row in found.primary_rows[:1]:
-                    score = row.paired.second
-                    models[record.subject] = record, found.sentence, found.notes, number(score, card.unit)
-                    marks.append(_mark(record.subject, score, played.summary(task).find(card.name), record.subject))
+            if record.subject and record.status is RunStatus.FINISHED and task in record.manifest.config.tasks:
+                run = viewed.run(store, record.id)
+                (found,) = compare([whole, *candidates([run], task, by_name=True)])
+                tried.append((record.subject, (run, found)))
+        for subject, its in grouped(tried).items():
+            # the run with the most shared items, of several the newest
+            run, found = max(its, key=lambda one: sum(row.paired.items for row in one[1].primary_rows[:1]))
+            known, rows = run.summary(task).find(card.name), found.primary_rows
+            unread = known is not None and 2 * known.unreadable > known.items
+            if rows or unread:
+                models.append((run.record, found, number(rows[0].paired.second if rows else None, card.unit)))
+            if rows and not unread:
+                marks.append(_mark(subject, rows[0].paired.second, known, subject))
+            apart = ((one.refused, other.reference) for other, one in its if not (unread and other is run))
+            left_out += [one for one in apart if one[0]]
         columns = [*map(DensityPoint, edges.tolist(), [*counts.tolist(), int(counts[-1])])]
         chart = density_chart(columns, marks, title=card.title, unit=card.unit, steps=True)
         figure, scores = Figure("scores", card.title, "", chart), scores_in_words(whole, card, values)
-        told = {"finding": finding(people), "scores": scores, "models": models.values(), "figure": figure}
-        return told | {"tallest": int(max(counts))}
+        told = {"finding": finding(people), "scores": scores, "models": models, "figure": figure}
+        return told | {"left_out": {why: listed(names, 3) for why, names in grouped(left_out).items()}}
 
 
 def _mark(label: str, value: float, known: Measure | None, subject: str = "") -> Mark:
