@@ -308,3 +308,33 @@ def test_a_replication_without_a_key_says_which_rows_lack_what(call, official_da
     assert code == 2 and said.startswith("error: no row can be played here. All rows: sociometer paper replicate seceu")
     assert "--rows" in said and "--model ROW=MODEL" in said
     assert "Not played: GPT-4 (direct). Reason: no key for 'openai/gpt-4'" in said
+
+
+@pytest.mark.parametrize(
+    ("name", "tasks", "table", "said"),
+    [
+        ("sesi", (), "table-1", "12 of the paper's 500 items"),
+        ("seceu", (), "table-s1", "12 of the paper's 40 items"),
+        ("egosocial", ("--task", "socialfirst"), "table-3", "socialfirst: only 12 of the paper's items"),
+    ],
+)
+def test_a_run_on_a_part_of_the_papers_items_is_marked_everywhere(
+    undrawn, tmp_path, official_data, capsys, name, tasks, table, said
+):
+    store, folder = ("--store", str(tmp_path / "runs.db")), tmp_path / "pack"
+    words = ["run", name, "--official", "--data", str(official_data), "--limit", "12", *tasks]
+    assert run_command([*words, "--model", "baseline/random", "--quiet", *store]) == 0
+    capsys.readouterr()
+    assert run_command(["paper", "tables", name, "--to", str(folder), "--published", *store]) == 0
+    shown = capsys.readouterr()
+    assert f"Marked in every file: baseline/random: {said.rpartition(': ')[2]}." in " ".join(
+        (shown.out + shown.err).split()
+    )
+    mine = next(row for row in rows(folder / f"{table}.csv") if "baseline/random" in row.values())
+    assert said in mine["remarks"]
+    latex = (folder / f"{table}.tex").read_text(encoding="utf-8")
+    letter = re.search(rf"\^\{{\\mathrm\{{(\w)\}}\}}\$ {said}\.", latex)
+    assert letter and re.search(rf"baseline/random\$\^\{{\\mathrm\{{[\w,]*{letter[1]}", latex), latex
+    assert said.rpartition(": ")[2] in (folder / "README.md").read_text(encoding="utf-8")
+    claims = rows(folder / "claims.csv") if (folder / "claims.csv").exists() else []
+    assert all(said in row["remarks"] for row in claims)

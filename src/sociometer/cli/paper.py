@@ -263,6 +263,8 @@ def _paper(
     missing = [part.label for part in pack.of_paper if not part.files]
     said = f"{len(pack.of_paper) - len(missing)} of {len(pack.of_paper)} tables and figures of the paper were written."
     notes = [f"Not written: {', '.join(missing)}. README.md in the folder says why."] if missing else []
+    if pack.partial:
+        notes.insert(0, f"Marked in every file: {'; '.join(pack.partial)}.")
     wrote = pack.files if display.as_json else (f"{folder} ({len(pack.files)} files)",)
     result = Result((pack.table(),), tuple(notes), wrote=wrote, finding=said, data={"parts": list(pack.parts)})
     return print_result(result, display)

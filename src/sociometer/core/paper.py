@@ -111,6 +111,8 @@ def remarks_on(run: AnyRun) -> tuple[str, ...]:
         said.append("items from earlier runs")
     elif not run.official:
         said.append(NOT_THE_PAPERS)
+    if run.part:
+        said.append(run.part)
     if is_paper(run.settings):
         said.append("the authors' own prompts")
     if run.status != "finished":

@@ -292,6 +292,8 @@ class PaperPack(Shown, frozen=True):
     folder: str
     parts: tuple[WrittenPart, ...]
     files: tuple[str, ...]
+    partial: tuple[str, ...] = ()
+    """The runs on a part of the paper's items, which are marked in every file."""
 
     @property
     def of_paper(self) -> list[WrittenPart]:
@@ -352,7 +354,8 @@ def write_pack(
             path.write_bytes(content)
     for name in before - set(files):
         (folder / name).unlink(missing_ok=True)
-    return PaperPack(card.name, str(folder), tuple(written), tuple(str(folder / name) for name in names))
+    partial = tuple(dict.fromkeys(f"{run.subject}: {run.part}" for run in runs if run.part))
+    return PaperPack(card.name, str(folder), tuple(written), tuple(str(folder / name) for name in names), partial)
 
 
 def paper_runs(given: Sequence[StoredRun]) -> tuple[AnyRun, ...]:
@@ -366,12 +369,23 @@ def paper_runs(given: Sequence[StoredRun]) -> tuple[AnyRun, ...]:
         other = run.subject in official and not run.official and not run.manifest.given_items
         for task in run.tasks:
             known = contamination_note(run, task, where=False).removesuffix(".")
-            view = structs.replace(run.summarised(task), subject=names[run.id], labels=labels, note=known)
+            view = run.summarised(task)
+            part = _part_of_paper(run, view) if run.official and _is_test(run, task) else ""
+            view = structs.replace(view, subject=names[run.id], labels=labels, note=known, part=part)
             if other:
                 view = structs.replace(view, name=f"{view.name} ({run.manifest.whose_items} items)")
             analysis = run.manifest.given_items and not _is_test(run, task)
             found.append(structs.replace(view, whose_items="runs") if analysis else view)
     return tuple(found)
+
+
+def _part_of_paper(run: StoredRun, view: AnyRun) -> str:
+    """Which part of the paper's items the numbers of an official run come from; empty if they come from all."""
+    config, played = run.manifest.config, len({episode.item.id for episode in view.episodes() if episode.score})
+    if total := view.card.task_card(view.task).paper_items:
+        return f"{played} of the paper's {total} items" if played < total else ""
+    chosen = config.limit is not None or config.items or run.part(view.task)
+    return f"only {played} of the paper's items" if chosen else ""
 
 
 def _is_test(run: StoredRun, task: str) -> bool:

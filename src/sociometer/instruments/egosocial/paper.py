@@ -143,8 +143,8 @@ def _why_empty(runs: Sequence[AnyRun], columns: Sequence[Column]) -> str:
 
 
 def _remarks(run: AnyRun) -> tuple[str, ...]:
-    """The remarks on a run, with its task if its items are not the paper's."""
-    said = [f"{run.task}: {remark}" if remark == NOT_THE_PAPERS else remark for remark in remarks_on(run)]
+    """The remarks on a run, with its task if its items are not the paper's, or not all of them."""
+    said = [f"{run.task}: {remark}" if remark in (NOT_THE_PAPERS, run.part) else remark for remark in remarks_on(run)]
     columns = [column for column in COLUMNS if column.task == run.task]
     said += [f"{one.name}{OURS}: {one.ours}" for one in columns if one.ours]
     if run.task == "blackjack":
