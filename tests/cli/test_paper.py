@@ -338,3 +338,19 @@ def test_a_run_on_a_part_of_the_papers_items_is_marked_everywhere(
     assert said.rpartition(": ")[2] in (folder / "README.md").read_text(encoding="utf-8")
     claims = rows(folder / "claims.csv") if (folder / "claims.csv").exists() else []
     assert all(said in row["remarks"] for row in claims)
+
+
+def test_a_table_that_was_written_in_part_says_so_and_its_latex_has_no_hint(undrawn, call, tmp_path):
+    code, text = call("paper", "tables", "sesi", "all", "--to", str(tmp_path / "pack"), "--published")
+    assert code == 0
+    shown = {line.split("\t")[0]: line.split("\t")[1:] for line in text.splitlines() if line.count("\t") > 2}
+    assert shown["part"] == ["title", "state", "missing"]
+    assert shown["Table 1"][1] == "partly" and "--models FILE" in shown["Table 1"][2]
+    assert shown["Fig. 5"][1:] == ["written", ""] and shown["Fig. 1"][1] == "not written"
+    assert "--models FILE" in (tmp_path / "pack" / "README.md").read_text(encoding="utf-8")
+    latex = (tmp_path / "pack" / "table-1.tex").read_text(encoding="utf-8")
+    assert "models FILE" not in latex and "empty cells" not in latex
+    assert "& -- & -- &" in next(line for line in latex.splitlines() if line.startswith("baseline/random$"))
+    assert call("paper", "tables", "sesi", "all", "--to", str(tmp_path / "own"))[0] == 0
+    own = (tmp_path / "own" / "table-1.tex").read_text(encoding="utf-8")
+    assert r"Model & SESI \\" in own, "columns that are empty in every row are left out"

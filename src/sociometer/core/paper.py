@@ -65,7 +65,7 @@ class PaperRow(Struct, frozen=True):
     published: bool = False
     """Whether the paper prints this row."""
     why_empty: str = ""
-    """Why estimates have no value; without a reason of its own, what the table is missing."""
+    """Why estimates have no value, for readers of the paper; commands that give them are in `PaperPart.missing`."""
 
     @property
     def of_model(self) -> bool:
