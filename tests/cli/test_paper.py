@@ -294,6 +294,8 @@ def test_the_verdict_on_contamination_is_next_to_the_scores(undrawn, official_da
         text = (tmp_path / "pack" / name).read_text(encoding="utf-8")
         assert verdict in text and "Not checked" not in text, name
     capsys.readouterr()
+    assert run_command(["seceu", "contamination", "--limit", "1", *played[:3], "--model", "python/ladder:nope"]) == 2
+    assert "requests" not in capsys.readouterr().err, "an unknown model is an error before requests are announced"
     assert run_command(["sage", "contamination"]) == 2
     told = capsys.readouterr().err
     assert "sage has no command 'contamination', only seceu and sesi; sage has: " in told
@@ -354,3 +356,9 @@ def test_a_table_that_was_written_in_part_says_so_and_its_latex_has_no_hint(undr
     assert call("paper", "tables", "sesi", "all", "--to", str(tmp_path / "own"))[0] == 0
     own = (tmp_path / "own" / "table-1.tex").read_text(encoding="utf-8")
     assert r"Model & SESI \\" in own, "columns that are empty in every row are left out"
+
+
+def test_a_replication_on_too_few_items_to_judge_says_so_and_fails(tmp_path, official_data, capsys):
+    words = ["paper", "replicate", "seceu", "--model", "Vicuna=baseline/even", "--data", str(official_data), "--quiet"]
+    assert run_command([*words, "--limit", "5", "--store", str(tmp_path / "runs.db")]) == 1
+    assert "no printed figure can be judged: the replication has too few items" in capsys.readouterr().out
