@@ -371,8 +371,8 @@ def write_pack(
             path.write_bytes(content)
     for name in before - set(files):
         (folder / name).unlink(missing_ok=True)
-    partial = tuple(dict.fromkeys(f"{run.subject}: {run.part}" for run in runs if run.part))
-    return PaperPack(card.name, str(folder), tuple(written), tuple(str(folder / name) for name in names), partial)
+    on_part = tuple(dict.fromkeys(f"{run.subject}: {run.part}" for run in runs if run.part))
+    return PaperPack(card.name, str(folder), tuple(written), tuple(str(folder / name) for name in names), on_part)
 
 
 def paper_runs(given: Sequence[StoredRun]) -> tuple[AnyRun, ...]:
