@@ -338,6 +338,11 @@ def test_a_run_on_a_part_of_the_papers_items_is_marked_everywhere(
     letter = re.search(rf"\^\{{\\mathrm\{{(\w)\}}\}}\$ {said}\.", latex)
     assert letter and re.search(rf"baseline/random\$\^\{{\\mathrm\{{[\w,]*{letter[1]}", latex), latex
     assert said.rpartition(": ")[2] in (folder / "README.md").read_text(encoding="utf-8")
+    assert run_command(["report", "--to", str(tmp_path / "page.html"), "--evidence", "0", *store]) == 0
+    assert (
+        said.startswith("socialfirst: ")
+        or f"({said.replace(chr(39), '&#39;')})" in (tmp_path / "page.html").read_text()
+    )
     claims = rows(folder / "claims.csv") if (folder / "claims.csv").exists() else []
     assert all(said in row["remarks"] for row in claims)
 

@@ -96,7 +96,7 @@ def headlines_of(content: ReportContent) -> dict[str, str]:
 
 def _test_titles(content: ReportContent) -> dict[tuple[str, str], str]:
     """The title of each task by instrument and task; that of the instrument if it has no other on the page."""
-    found = {}
+    found: dict[tuple[str, str], str] = {}
     for card, results in ((chapter.card, chapter.results) for chapter in content.chapters):
         tasks = {result.task for result in results}
         found |= {(card.name, one): card.short_title if len(tasks) == 1 else card.task_title(one) for one in tasks}
@@ -243,10 +243,8 @@ def _many_subjects(rankings: Sequence[Ranking], models: Container[str], profile:
     if len(rankings) == 2:
         one_instrument = rankings[0].instrument == rankings[1].instrument
         names = [one.task_title if one_instrument else f"{one.title}, {one.item_set}" for one in rankings]
-        told = sorted(
-            zip(names, rankings, strict=True), key=lambda one: len(one[1].leaders) != 1
-        )  # what is clear first
-        return [f"{name.removesuffix(', ')}: {one.sentence}" for name, one in told]
+        clear_first = sorted(zip(names, rankings, strict=True), key=lambda one: len(one[1].leaders) != 1)
+        return [f"{name.removesuffix(', ')}: {one.sentence}" for name, one in clear_first]
     ranked = [ranking for ranking in rankings if ranking.standings]
     told = [ranking for ranking in ranked if not ranking.too_few]
     leaders = (ranking.leaders[0] for ranking in told if len(ranking.leaders) == 1)

@@ -28,6 +28,7 @@ from sociometer.core.paper import (
     PaperRow,
     PaperTable,
     ledger,
+    part_of_paper,
     remarks_on,
     verdict_on,
 )
@@ -387,22 +388,15 @@ def paper_runs(given: Sequence[StoredRun]) -> tuple[AnyRun, ...]:
         for task in run.tasks:
             known = contamination_note(run, task, where=False).removesuffix(".")
             view = run.summarised(task)
-            part = _part_of_paper(run, view) if run.official and _is_test(run, task) else ""
+            config = run.manifest.config
+            chosen = config.limit is not None or bool(config.items or run.part(task))
+            part = part_of_paper(view, chosen=chosen) if _is_test(run, task) else ""
             view = structs.replace(view, subject=names[run.id], labels=labels, note=known, part=part)
             if other:
                 view = structs.replace(view, name=f"{view.name} ({run.manifest.whose_items} items)")
             analysis = run.manifest.given_items and not _is_test(run, task)
             found.append(structs.replace(view, whose_items="runs") if analysis else view)
     return tuple(found)
-
-
-def _part_of_paper(run: StoredRun, view: AnyRun) -> str:
-    """Which part of the paper's items the numbers of an official run come from; empty if they come from all."""
-    config, played = run.manifest.config, len({episode.item.id for episode in view.episodes() if episode.score})
-    if total := view.card.task_card(view.task).paper_items:
-        return f"{played} of the paper's {total} items" if played < total else ""
-    chosen = config.limit is not None or config.items or run.part(view.task)
-    return f"only {played} of the paper's items" if chosen else ""
 
 
 def _is_test(run: StoredRun, task: str) -> bool:
