@@ -462,6 +462,8 @@ def test_plot_lists_the_figures_of_the_runs_given(call, tmp_path):
     assert call("report", "--figure", "seceu/results-1", run, "--to", str(out))[0] == 0
     assert out.read_text(encoding="utf-8").startswith("subject,")
     assert "unknown figure 'nowhere'" in call("report", "--figure", "nowhere")[1]
+    told = call("report", "--figure", "seceu/dist", run)[1]
+    assert "did you mean 'seceu/distances'? To see all: sociometer report --figure list" in told
 
 
 @pytest.mark.parametrize(

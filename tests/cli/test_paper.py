@@ -294,6 +294,8 @@ def test_the_verdict_on_contamination_is_next_to_the_scores(undrawn, official_da
         text = (tmp_path / "pack" / name).read_text(encoding="utf-8")
         assert verdict in text and "Not checked" not in text, name
     capsys.readouterr()
+    assert run_command(["seceu", "contamination", "--limit", "1", *played[:3], "--model", "python/ladder:nope"]) == 2
+    assert "requests" not in capsys.readouterr().err, "an unknown model is an error before requests are announced"
     assert run_command(["sage", "contamination"]) == 2
     told = capsys.readouterr().err
     assert "sage has no command 'contamination', only seceu and sesi; sage has: " in told
@@ -308,3 +310,60 @@ def test_a_replication_without_a_key_says_which_rows_lack_what(call, official_da
     assert code == 2 and said.startswith("error: no row can be played here. All rows: sociometer paper replicate seceu")
     assert "--rows" in said and "--model ROW=MODEL" in said
     assert "Not played: GPT-4 (direct). Reason: no key for 'openai/gpt-4'" in said
+
+
+@pytest.mark.parametrize(
+    ("name", "tasks", "table", "said"),
+    [
+        ("sesi", (), "table-1", "12 of the paper's 500 items"),
+        ("seceu", (), "table-s1", "12 of the paper's 40 items"),
+        ("egosocial", ("--task", "socialfirst"), "table-3", "socialfirst: only 12 of the paper's items"),
+    ],
+)
+def test_a_run_on_a_part_of_the_papers_items_is_marked_everywhere(
+    undrawn, tmp_path, official_data, capsys, name, tasks, table, said
+):
+    store, folder = ("--store", str(tmp_path / "runs.db")), tmp_path / "pack"
+    words = ["run", name, "--official", "--data", str(official_data), "--limit", "12", *tasks]
+    assert run_command([*words, "--model", "baseline/random", "--quiet", *store]) == 0
+    capsys.readouterr()
+    assert run_command(["paper", "tables", name, "--to", str(folder), "--published", *store]) == 0
+    shown = capsys.readouterr()
+    assert f"Marked in every file: baseline/random: {said.rpartition(': ')[2]}." in " ".join(
+        (shown.out + shown.err).split()
+    )
+    mine = next(row for row in rows(folder / f"{table}.csv") if "baseline/random" in row.values())
+    assert said in mine["remarks"]
+    latex = (folder / f"{table}.tex").read_text(encoding="utf-8")
+    letter = re.search(rf"\^\{{\\mathrm\{{(\w)\}}\}}\$ {said}\.", latex)
+    assert letter and re.search(rf"baseline/random\$\^\{{\\mathrm\{{[\w,]*{letter[1]}", latex), latex
+    assert said.rpartition(": ")[2] in (folder / "README.md").read_text(encoding="utf-8")
+    assert run_command(["report", "--to", str(tmp_path / "page.html"), "--evidence", "0", *store]) == 0
+    assert (
+        said.startswith("socialfirst: ")
+        or f"({said.replace(chr(39), '&#39;')})" in (tmp_path / "page.html").read_text()
+    )
+    claims = rows(folder / "claims.csv") if (folder / "claims.csv").exists() else []
+    assert all(said in row["remarks"] for row in claims)
+
+
+def test_a_table_that_was_written_in_part_says_so_and_its_latex_has_no_hint(undrawn, call, tmp_path):
+    code, text = call("paper", "tables", "sesi", "all", "--to", str(tmp_path / "pack"), "--published")
+    assert code == 0
+    shown = {line.split("\t")[0]: line.split("\t")[1:] for line in text.splitlines() if line.count("\t") > 2}
+    assert shown["part"] == ["title", "state", "missing"]
+    assert shown["Table 1"][1] == "partly" and "--models FILE" in shown["Table 1"][2]
+    assert shown["Fig. 5"][1:] == ["written", ""] and shown["Fig. 1"][1] == "not written"
+    assert "--models FILE" in (tmp_path / "pack" / "README.md").read_text(encoding="utf-8")
+    latex = (tmp_path / "pack" / "table-1.tex").read_text(encoding="utf-8")
+    assert "models FILE" not in latex and "empty cells" not in latex
+    assert "& -- & -- &" in next(line for line in latex.splitlines() if line.startswith("baseline/random$"))
+    assert call("paper", "tables", "sesi", "all", "--to", str(tmp_path / "own"))[0] == 0
+    own = (tmp_path / "own" / "table-1.tex").read_text(encoding="utf-8")
+    assert r"Model & SESI \\" in own, "columns that are empty in every row are left out"
+
+
+def test_a_replication_on_too_few_items_to_judge_says_so_and_fails(tmp_path, official_data, capsys):
+    words = ["paper", "replicate", "seceu", "--model", "Vicuna=baseline/even", "--data", str(official_data), "--quiet"]
+    assert run_command([*words, "--limit", "5", "--store", str(tmp_path / "runs.db")]) == 1
+    assert "no printed figure can be judged: the replication has too few items" in capsys.readouterr().out

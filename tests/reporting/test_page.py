@@ -323,6 +323,20 @@ def test_the_finding_of_a_test_with_a_norm_is_the_score_on_the_norm(content):
     assert re.search('class="finding">(.*?)</p>', page)[1].endswith("without reading earns an EQ of 122.")
 
 
+def test_the_finding_on_two_tests_begins_with_what_is_clear_and_leaves_caveats_with_their_test():
+    alike = {name: [float(nth % 2) for nth in range(40)] for name in "abc"}
+    runs = [*_on("calm", "abc", **alike), *_on("wit", "abc", a=[0.0] * 40, b=[1.0] * 40)]
+    found = gather(runs, evidence=0)
+    chapters = tuple(
+        structs.replace(one, caveat="guessing earns 9" * (one.card.name == "wit")) for one in found.chapters
+    )
+    found = structs.replace(found, chapters=chapters)
+    said = findings_of(found)
+    assert "b is clearly first." in said[0] and "cannot separate the 3 subjects" in said[1]
+    assert not any("guessing" in text or "/questions" in text for text in said)
+    assert headlines_of(found)["wit"].endswith(" Guessing earns 9.") and "9" not in headlines_of(found)["calm"]
+
+
 def test_a_measure_with_two_methods_of_intervals_names_the_subjects_of_each(content):
     runs = [
         summarised_run(who, "questions", who, {}, Summary((Measure("gap", 1.0, interval=made),)), card=NORMED)

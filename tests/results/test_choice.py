@@ -127,3 +127,20 @@ def test_a_run_that_is_named_next_to_all_is_not_ignored(tmp_path, capsys, words)
         assert run_command(["run", "sesi", "--model", model, "--limit", "4", "--quiet", *store]) == 0
     assert run_command([*words, *store]) == 2
     assert "'all' chooses the runs itself; leave out 'nothing', or name every run." in capsys.readouterr().err
+
+
+def test_the_name_of_an_instrument_means_its_runs_in_report_and_export(tmp_path, capsys, monkeypatch, official_data):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SOCIOMETER_STORE", "runs.db")
+    official = ("--official", "--data", str(official_data), "--quiet")
+    for model, limit in (("baseline/random", "12"), ("baseline/random", "10"), ("baseline/even", "12")):
+        assert run_command(["run", "seceu", "--model", model, "--limit", limit, *official]) == 0
+    assert run_command(["seceu", "contamination", "--limit", "1", "--model", "baseline/random", *official]) == 0
+    capsys.readouterr()
+    assert run_command(["report", "seceu", "--to", "x.html", "--evidence", "0"]) == 0
+    told = capsys.readouterr().err
+    assert "each subject's run with the most items: baseline/random" in told and told.count("12 official items") == 2
+    assert run_command(["export", "seceu", "--to", "x.csv"]) == 0
+    assert "34 rows" in capsys.readouterr().out, "all runs of the test, without the check for contamination"
+    assert run_command(["show", "seceu"]) == 2
+    assert capsys.readouterr().err.count("a step of 'contamination'") == 1

@@ -10,7 +10,7 @@ from sociometer.cli.output import option, print_text, tell
 from sociometer.core.errors import UsageError, hint
 from sociometer.instruments import load
 from sociometer.reporting.progress import working
-from sociometer.results.choice import choose_runs, means_all
+from sociometer.results.choice import choose_runs
 from sociometer.results.export import COLUMNS
 from sociometer.results.groups import PeopleRun
 from sociometer.store.bundle import ENDING
@@ -22,10 +22,8 @@ def _export(runs: tuple[str, ...], to: Path, store: StorePlace | None, as_json: 
     with open_stored(store) as engine, working(f"writing {to.name}"):
         for name in (name for book in study_books(engine.store.path) for name in book.names() if name in runs):
             raise UsageError(f"'{name}' is a study; to write it: {hint('study export', name, '--to', 'FOLDER')}")
-        if means_all(runs):
-            found = [one for one in told(choose_runs(engine.store, load)).runs if not isinstance(one, PeopleRun)]
-        else:
-            found = [engine.stored(run) for run in dict.fromkeys(runs)]
+        chosen = told(choose_runs(engine.store, load, runs, every=True))
+        found = [one for one in chosen.runs if not isinstance(one, PeopleRun)]
         wrote = write_runs(found, to)
     if "rows" in wrote:
         if to.suffix == ".jsonl" and any(run.manifest.whose_items == "official" for run in found):
@@ -51,6 +49,6 @@ command = click.Command(
         json_option(),
     ],
     epilog="\n".join(["\b", "Columns of CSV and Parquet:", *(f"  {one:<10}  {what}" for one, what in COLUMNS.items())]),
-    help="Write RUN…, or the run of each subject ('all'), to a file. JSON lines have items, outcomes and transcripts;"
-    " CSV and Parquet have scores. Nothing is uploaded.",
+    help="Write RUN…, the run of each subject ('all') or all runs of an instrument to a file. JSON"
+    " lines have items, outcomes and transcripts; CSV and Parquet have scores. Nothing is uploaded.",
 )

@@ -44,9 +44,10 @@ def _report(
         raise UsageError(f"--format {display.format} works only with --figure {_LIST}; leave it out.")
     with open_stored(store) as engine:
         found = told(choose_runs(engine.store, load, runs)).runs
+        by_rule = {*runs} <= {run.instrument for run in found}
         if figure:
             return _figure(found, figure, to, width, display)
-        chosen, left = without_short(found) if means_all(runs) else (found, [])
+        chosen, left = without_short(found) if means_all(runs) or by_rule else (found, [])
         with working("writing the page"):
             path = report(chosen, out, evidence=evidence, margin=terms.margin, level=level, top=top, left_out=left)
     shown = [run for run in chosen if evidence != 0 and (evidence or not run.people)]
@@ -96,5 +97,5 @@ command = TableCommand(
         *display_options(to=False),
     ],
     help="Write one HTML page about the given runs, or with --figure one figure of it. Without RUN or with 'all': about"
-    " each subject's run with the most items. RUN is an id, a name, a subject, 'last' or 'all'.",
+    " each subject's run with the most items. RUN is an id, a name, a subject, an instrument, 'last' or 'all'.",
 )

@@ -70,6 +70,8 @@ class TaskCard(Struct, frozen=True, forbid_unknown_fields=True):
     """Whether people can take it in a study."""
     needs: tuple[str, ...] = ()
     """Official files, or folders of them, without which `run --official` skips it."""
+    paper_items: int = 0
+    """How many items the paper has for it; 0 if that depends on settings."""
     power: str = ""
     """A sentence for `plan`: how many items the task needs for more than a comparison of two subjects."""
 

@@ -65,7 +65,7 @@ class PaperRow(Struct, frozen=True):
     published: bool = False
     """Whether the paper prints this row."""
     why_empty: str = ""
-    """Why estimates have no value; without a reason of its own, what the table is missing."""
+    """Why estimates have no value, for readers of the paper; commands that give them are in `PaperPart.missing`."""
 
     @property
     def of_model(self) -> bool:
@@ -111,11 +111,24 @@ def remarks_on(run: AnyRun) -> tuple[str, ...]:
         said.append("items from earlier runs")
     elif not run.official:
         said.append(NOT_THE_PAPERS)
+    if run.part:
+        said.append(run.part)
     if is_paper(run.settings):
         said.append("the authors' own prompts")
     if run.status != "finished":
         said.append("the run is not finished")
     return (*said, run.note) if run.note else tuple(said)
+
+
+def part_of_paper(run: AnyRun, *, chosen: bool = False) -> str:
+    """Which part of the paper's items an official run has; empty if all. `chosen`: it is a part, if nobody counted."""
+    total = next((task.paper_items for task in run.card.task if task.name == run.task), 0)
+    if not run.official or not (total or chosen):
+        return ""
+    played = len({episode.item.id for episode in run.episodes() if episode.score})
+    if total:
+        return f"{played} of the paper's {total} items" if played < total else ""
+    return f"only {played} of the paper's items"
 
 
 def estimate(run: AnyRun, name: str, *, scale: float = 1.0, mark: str = "", **group: str) -> Estimate:

@@ -344,8 +344,9 @@ def examine(context: CommandContext, options: Settings, recalled: ToRecall) -> R
     pairs, asked = recalled(context.source(), options.text("unseen"), most)
     if not pairs:
         raise UsageError("no public item has an unseen one of the same ability; give others with --unseen FILE.")
+    plan = context.plan_table(TASK, asked)  # an unknown model is an error before anything is announced
     if options.flag("dry-run"):
-        return Result((context.plan_table(TASK, asked),))
+        return Result((plan,))
     context.expect(len(context.subjects), f"{len(pairs)} pairs: {len(asked)} requests to each model")
     runs = [context.play(TASK, subject=subject, items=asked) for subject in context.subjects]
     told = {run.subject: run.summary(TASK) for run in runs}

@@ -61,7 +61,8 @@ def findings_of(content: ReportContent) -> tuple[str, ...]:
         found[0] = f"on {items}, {found[0]}"
     ends = [line for line in content.profile if line.subject in models]
     if " are both at " not in found[0] and (len(models) > 1 or any(one.end and one.end.at == "top" for one in ends)):
-        found[1:1] = ends_sentences(ends)
+        place = 2 if len(content.rankings) > 1 else 1
+        found[place:place] = ends_sentences(ends, _test_titles(content))
     if all(map(is_baseline, models)):
         what = "is a baseline" if len(models) == 1 else "are baselines"
         found = [f"no model was measured: {listed(models, NAMED)} {what}", *(found[1:] or found)]
@@ -82,7 +83,18 @@ def headlines_of(content: ReportContent) -> dict[str, str]:
         elif chapter.sample or len(content.main.chapters) > 1:
             said = findings_of(own)
             first = int(all(map(is_baseline, own.subjects)) and len(said) > 1)
-            found[chapter.card.name] = " ".join(said if len(own.comparisons) == 1 else said[first : first + 1])
+            told = said if len(own.comparisons) == 1 else said[first : first + 1]
+            caveat = sentence(chapter.caveat, content.subjects) if chapter.caveat else ""
+            found[chapter.card.name] = " ".join(dict.fromkeys((*told, *([caveat] if caveat else []))))
+    return found
+
+
+def _test_titles(content: ReportContent) -> dict[tuple[str, str], str]:
+    """The title of each task by instrument and task; that of the instrument if it has no other on the page."""
+    found: dict[tuple[str, str], str] = {}
+    for card, results in ((chapter.card, chapter.results) for chapter in content.chapters):
+        tasks = {result.task for result in results}
+        found |= {(card.name, one): card.short_title if len(tasks) == 1 else card.task_title(one) for one in tasks}
     return found
 
 
@@ -240,7 +252,8 @@ def _many_subjects(rankings: Sequence[Ranking], models: Container[str], profile:
     if len(rankings) == 2:
         one_instrument = rankings[0].instrument == rankings[1].instrument
         names = [one.task_title if one_instrument else f"{one.title}, {one.item_set}" for one in rankings]
-        return [f"{name.removesuffix(', ')}: {one.sentence}" for name, one in zip(names, rankings, strict=True)]
+        clear_first = sorted(zip(names, rankings, strict=True), key=lambda one: len(one[1].leaders) != 1)
+        return [f"{name.removesuffix(', ')}: {one.sentence}" for name, one in clear_first]
     ranked = [ranking for ranking in rankings if ranking.standings]
     told = [ranking for ranking in ranked if not ranking.too_few]
     leaders = (ranking.leaders[0] for ranking in told if len(ranking.leaders) == 1)
@@ -304,7 +317,7 @@ def _caveats(content: ReportContent, models: Sequence[str], *, read: bool) -> tu
         told = dict.fromkeys(f"{line.unreadable} of {line.items} answers of {line.subject}" for line in many)
         return [], [f"{listed([*told], NAMED)} cannot be read"]
     caveats = [chapter.caveat for chapter in content.chapters if chapter.caveat]
-    return [], caveats[:1] if len(content.chapters) < NAMED else []
+    return [], caveats if len(content.chapters) == 1 else []  # of several tests, each stands next to its own numbers
 
 
 def troubles(content: ReportContent) -> tuple[str, ...]:

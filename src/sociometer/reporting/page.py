@@ -19,6 +19,7 @@ from platformdirs import user_cache_path
 
 from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import UsageError
+from sociometer.core.paper import part_of_paper
 from sociometer.core.sheets import whole_file
 from sociometer.core.task import AnyRun
 from sociometer.core.words import cell_text, counted, grouped, listed, sentence
@@ -272,6 +273,7 @@ def _environment() -> Environment:
         "counted": counted,
         "other_roles": other_roles,
         "chosen": chosen_settings,
+        "of_paper": lambda result: f" ({said})" if (said := part_of_paper(result)) else "",
         "by_run": lambda results: grouped((result.run, result) for result in results).items(),
         "rank": rank_text,
         "standing": lambda standing, unit: estimate(standing.value, unit, standing.interval),

@@ -28,6 +28,7 @@ from sociometer.core.paper import (
     PaperRow,
     PaperTable,
     ledger,
+    part_of_paper,
     remarks_on,
     verdict_on,
 )
@@ -61,7 +62,8 @@ def escaped(text: str) -> str:
 
 
 def table_in_latex(table: PaperTable, heading: Heading) -> str:
-    """The table as a float that needs the package booktabs."""
+    """The table as a float that needs the package booktabs, without columns that are empty."""
+    table = _without_empty_columns(table)
     columns = table.columns
     marks = _remark_letters(table.rows)
     body: list[str] = []
@@ -78,6 +80,17 @@ def table_in_latex(table: PaperTable, heading: Heading) -> str:
         body=body,
         said=_footnotes(table, marks),
     )
+
+
+def _without_empty_columns(table: PaperTable) -> PaperTable:
+    kept = [nth for nth in range(len(table.columns)) if not all(_is_empty(row.cells[nth]) for row in table.rows)]
+    rows = tuple(structs.replace(row, cells=tuple(row.cells[nth] for nth in kept)) for row in table.rows)
+    return structs.replace(table, columns=tuple(table.columns[nth] for nth in kept), rows=rows) if rows else table
+
+
+def _is_empty(cell: PaperCell) -> bool:
+    """Whether it is an estimate without a value."""
+    return isinstance(cell, Estimate) and cell.value is None
 
 
 def _number(value: float, digits: int | None) -> str:
@@ -142,7 +155,7 @@ def _cell(cell: PaperCell, column: PaperColumn, row: PaperRow) -> str:
 
 def _estimate(cell: Estimate, column: PaperColumn, row: PaperRow) -> str:
     if cell.value is None:
-        return ""
+        return "--"
     shown = _number(cell.value, column.digits) + (f"$^{{{escaped(cell.mark)}}}$" if cell.mark else "")
     if cell.bounds is None:
         return shown + (_NO_INTERVAL if lacks_interval(cell, column) and not row.published else "")
@@ -238,13 +251,18 @@ def plain(text: str) -> str:
 
 
 class WrittenPart(Struct, frozen=True):
-    """A table or figure of the paper with its files; without files, `missing` says why."""
+    """A table or figure of the paper with its files; `missing` says what they lack, or why there are none."""
 
     label: str
     title: str
     files: tuple[str, ...]
     how: str
     missing: str
+
+    @property
+    def state(self) -> str:
+        """Whether it was written, and whether something is missing in it."""
+        return "not written" if not self.files else "partly" if self.missing else "written"
 
 
 def pack_text(
@@ -292,6 +310,8 @@ class PaperPack(Shown, frozen=True):
     folder: str
     parts: tuple[WrittenPart, ...]
     files: tuple[str, ...]
+    partial: tuple[str, ...] = ()
+    """The runs on a part of the paper's items, which are marked in every file."""
 
     @property
     def of_paper(self) -> list[WrittenPart]:
@@ -299,9 +319,9 @@ class PaperPack(Shown, frozen=True):
         return [part for part in self.parts if part.label != CLAIMS]
 
     def table(self) -> Table:
-        """Every table and figure of the paper, with its files or the reason why it is missing."""
-        rows = tuple((part.label, part.title, ", ".join(part.files), part.missing) for part in self.parts)
-        columns = ("part", "title", "files", "missing")
+        """Every table and figure of the paper, with its files, and what is missing if it is not complete."""
+        rows = tuple((one.label, one.title, one.state, ", ".join(one.files), one.missing) for one in self.parts)
+        columns = ("part", "title", "state", "files", "missing")
         return Table("parts", "Tables and figures of the paper", columns, rows, details=("files",))
 
     def __str__(self) -> str:
@@ -352,7 +372,8 @@ def write_pack(
             path.write_bytes(content)
     for name in before - set(files):
         (folder / name).unlink(missing_ok=True)
-    return PaperPack(card.name, str(folder), tuple(written), tuple(str(folder / name) for name in names))
+    on_part = tuple(dict.fromkeys(f"{run.subject}: {run.part}" for run in runs if run.part))
+    return PaperPack(card.name, str(folder), tuple(written), tuple(str(folder / name) for name in names), on_part)
 
 
 def paper_runs(given: Sequence[StoredRun]) -> tuple[AnyRun, ...]:
@@ -366,7 +387,11 @@ def paper_runs(given: Sequence[StoredRun]) -> tuple[AnyRun, ...]:
         other = run.subject in official and not run.official and not run.manifest.given_items
         for task in run.tasks:
             known = contamination_note(run, task, where=False).removesuffix(".")
-            view = structs.replace(run.summarised(task), subject=names[run.id], labels=labels, note=known)
+            view = run.summarised(task)
+            config = run.manifest.config
+            chosen = config.limit is not None or bool(config.items or run.part(task))
+            part = part_of_paper(view, chosen=chosen) if _is_test(run, task) else ""
+            view = structs.replace(view, subject=names[run.id], labels=labels, note=known, part=part)
             if other:
                 view = structs.replace(view, name=f"{view.name} ({run.manifest.whose_items} items)")
             analysis = run.manifest.given_items and not _is_test(run, task)
@@ -399,20 +424,14 @@ def _chosen(part: PaperPart, published: bool) -> PaperPart:
     """The part with or without the rows that the paper prints; its own rows say why they have empty cells."""
     if part.table is None:
         return part
-    rows = tuple(_explained(row, part, part.table.columns) for row in part.table.rows if published or not row.published)
+    rows = tuple(_explained(row) for row in part.table.rows if published or not row.published)
     return structs.replace(part, table=structs.replace(part.table, rows=rows))
 
 
-def _explained(row: PaperRow, part: PaperPart, columns: Sequence[PaperColumn]) -> PaperRow:
-    empty = [
-        column.name
-        for cell, column in zip(row.cells, columns, strict=True)
-        if isinstance(cell, Estimate) and cell.value is None
-    ]
-    if row.published or not empty:
+def _explained(row: PaperRow) -> PaperRow:
+    if row.published or not row.why_empty or not any(map(_is_empty, row.cells)):
         return row
-    why = row.why_empty or f"{', '.join(empty)} ({part.missing.rstrip('.') or 'these runs do not have it'})"
-    return structs.replace(row, remarks=(*row.remarks, f"empty cells: {why}"))
+    return structs.replace(row, remarks=(*row.remarks, f"empty cells: {row.why_empty}"))
 
 
 def _files(
@@ -438,8 +457,7 @@ def _files(
 def _table_files(card: Card, part: PaperPart, table: PaperTable, taken: set[str], version: str) -> dict[str, bytes]:
     stem = free_stem(_stem(part.label), taken)
     first = f"{part.label} of {card.paper.authors} ({card.paper.year}), filled from runs by Sociometer {version}."
-    remarks = (first, *([part.missing] if part.missing else []), *_all_remarks(table.rows))
-    heading = Heading(f"{part.title}.", f"tab:{card.name}-{stem}", remarks)
+    heading = Heading(f"{part.title}.", f"tab:{card.name}-{stem}", (first, *_all_remarks(table.rows)))
     return {f"{stem}.csv": _table_in_csv(table).encode(), f"{stem}.tex": table_in_latex(table, heading).encode()}
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import vl_convert
 
-from sociometer.core.errors import UsageError, unknown
+from sociometer.core.errors import UsageError, hint, unknown
 from sociometer.core.measure import Figure
 from sociometer.core.sheets import whole_file, write_sheet
 from sociometer.statistics.chart_theme import Mode, themed
@@ -58,7 +58,8 @@ def find_figure(figures: Mapping[str, Figure], name: str) -> Figure:
         return figures[short[0]]
     if short:
         raise UsageError(f"'{name}' names several figures; give one of: {', '.join(sorted(short))}.")
-    raise unknown("figure", name, figures)
+    near = [full for full in figures if name in full]
+    raise unknown("figure", name, near or figures, f"To see all: {hint('report --figure list')}")
 
 
 def write_figure(figure: Figure, path: Path, *, width: int = WIDTH, within: Path | None = None) -> Path:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from difflib import get_close_matches
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import NotFound, UsageError, hint, unknown
@@ -86,9 +86,11 @@ def choose_runs(
     instrument: str = "",
     subject: str = "",
     one_kind: bool = False,
+    every: bool = False,
 ) -> ChosenRuns:
     """The named runs; without names or with `all`, every subject's run with the most items on every instrument.
 
+    The name of an instrument means these runs of it; with `every`, all runs of its test.
     Items are those of the instrument's default test; among runs with equally many, the newest counts. Runs on official
     and on bundled items, with different models in the other roles, or in different wordings are of different kinds. The
     kind that most subjects have is preferred, then official items; `one_kind` leaves out subjects without a run of it.
@@ -96,7 +98,8 @@ def choose_runs(
     """
     if references and not means_all(references):
         mine = [instrument] if instrument else []
-        return _named([find_run(store, load, one, mine) for one in references], mine)
+        meant = _joined([_meant(store, load, one, mine, every) for one in references])
+        return structs.replace(meant, runs=_named(meant.runs, mine).runs)
     # The participants of a study are one subject together, not one each.
     people, groups = runs_of_people(store), groups_of(store, load).values()
     records = [one for one in _records(store) if one.id not in people and instrument in ("", one.instrument)]
@@ -130,12 +133,30 @@ def choose_by_words(
         named = _named([each[0] for each in several], instruments)
         return ChosenRuns(tuple(run for runs in named.by_instrument.values() for run in runs))
     names = dict.fromkeys(instruments or [""])
-    chosen = [choose_runs(store, load, instrument=name, one_kind=one_kind) for name in names]
+    return _joined([choose_runs(store, load, instrument=name, one_kind=one_kind) for name in names])
+
+
+def _joined(chosen: Sequence[ChosenRuns]) -> ChosenRuns:
     return ChosenRuns(
         tuple(run for one in chosen for run in one.runs),
         tuple(note for one in chosen for note in one.notes),
         tuple(left for one in chosen for left in one.left_out),
     )
+
+
+def _meant(store: Store, load: Load, word: str, instruments: Sequence[str], every: bool) -> ChosenRuns:
+    """The run of this name, or those that the name of an instrument with several runs means."""
+    try:
+        return ChosenRuns((find_run(store, load, word, instruments),))
+    except SeveralRuns as error:
+        if all(one.instrument != word for one in error.args[1]):
+            raise
+        if not every:
+            return choose_runs(store, load, instrument=word)
+        people = runs_of_people(store)
+        records = (one for one in error.args[1] if one.subject and one.id not in people)
+        played = (one for one in records if not (one.manifest.given_items or one.manifest.config.step_of))
+        return ChosenRuns(tuple(_opened(store, load, one) for one in played))
 
 
 def choose_for_paper(store: Store, load: Load, instrument: str, references: Sequence[str] = ()) -> ChosenRuns:

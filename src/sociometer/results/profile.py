@@ -1,6 +1,6 @@
 """The profile of a subject over all instruments."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct, structs
 
@@ -147,9 +147,13 @@ class Profile(Struct, frozen=True):
         return "; ".join([*played, *stand_ins, *said])
 
 
-def ends_sentences(lines: Sequence[ProfileLine]) -> list[str]:
-    """The tests on which all subjects are at the top, or all at chance: they do not show that models are equal."""
-    tests = grouped((f"{line.instrument}/{line.task}", line.end) for line in lines if line.value is not None)
+def ends_sentences(lines: Sequence[ProfileLine], titles: Mapping[tuple[str, str], str] | None = None) -> list[str]:
+    """The tests on which all subjects are at the top, or all at chance: they do not show that models are equal.
+
+    `titles` has the names of tests by instrument and task.
+    """
+    known = titles or {(line.instrument, line.task): f"{line.instrument}/{line.task}" for line in lines}
+    tests = grouped((known[line.instrument, line.task], line.end) for line in lines if line.value is not None)
     found: dict[str, str] = {}
     for at, what in _ENDS.items():
         names = [name for name, ends in tests.items() if all(end and end.sure and end.at == at for end in ends)]

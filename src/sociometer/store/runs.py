@@ -302,6 +302,7 @@ def _told_apart(records: Sequence[RunRecord]) -> Iterator[str]:
         others = [other.manifest.config.settings for other in records if other.instrument == one.instrument]
         given = {**config.settings, **({"limit": config.limit} if config.limit else {})}
         own = [f"{name} {value}" for name, value in given.items() if any(each.get(name) != value for each in others)]
+        own += [f"a step of '{config.step_of}'"] if config.step_of else []
         made = datetime.fromtimestamp(one.created, UTC).strftime("%Y-%m-%d %H:%M")
         yield f"{one.reference} ({', '.join((f'{one.subject} on {one.instrument}', items, *own, made))})"
 

@@ -71,7 +71,8 @@ def test_going_by_place_is_named_where_it_pays(rehearse, official_data):
         assert not any("without reading" in note for note in other.notes)
         assert unread_caveat(summarised_run("r", "feelings", "m", settings, other)) == ""
     caveat = unread_caveat(summarised_run("r", "feelings", "m", {"shuffle": False}, summary))
-    assert caveat == "Writing 4, 3, 2, 1 without reading earns an EQ of 122"
+    unread = "Writing 4, 3, 2, 1 without reading earns an EQ of 122"
+    assert caveat == f"{unread}, so such a score does not show that the subject reads the stories"
 
 
 def test_some_items_give_an_estimate_that_says_so(rehearse, official_data):

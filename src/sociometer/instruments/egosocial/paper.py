@@ -102,10 +102,12 @@ def _table(given: PaperInput, label: str) -> PaperPart:
         rows.append(printed(who, *(Estimate(float(row[column.printed])) for column in columns), section=kind))
     lacking = sorted(tasks - {run.task for run in runs})
     remarks = [f"{column.heading}: {column.different}" for column in columns if column.different]
-    missing = f"Not played: {', '.join(lacking)}. Play: {hint('run egosocial --official --model MODEL --task TASK')}"
+    play = f"Not played: {', '.join(lacking)}. Play: {hint('run egosocial --official --model MODEL --task TASK')}"
+    ungraded = filter(None, (_ungraded(mine, columns) for mine in subjects.values()))
+    missing = [*([play] if lacking else []), *(f"To grade: {hint('egosocial grade', run)}" for run in ungraded)]
     heads = (PaperColumn(one.heading + OURS * bool(one.ours), one.over, 1) for one in columns)
     table = PaperTable((PaperColumn("Methods"), *heads), tuple(rows))
-    return PAPER.part(label, table=table, missing=missing if lacking else "", remarks="; ".join(remarks))
+    return PAPER.part(label, table=table, missing=". ".join(missing), remarks="; ".join(remarks))
 
 
 def _cell(runs: Sequence[AnyRun], column: Column) -> Estimate:
@@ -132,19 +134,23 @@ def _graded(run: AnyRun) -> tuple[Measure, int, int]:
 
 def _why_empty(runs: Sequence[AnyRun], columns: Sequence[Column]) -> str:
     """Why cells of a row are empty."""
-    played = {run.task: run.run for run in runs}
+    played = {run.task for run in runs}
     absent = dict.fromkeys(one.name for one in columns if one.task not in played)
     said = [f"not played: {', '.join(absent)}"] if absent else []
-    blackjack = [one for one in columns if one.task == "blackjack" and one.task in played]
-    if any(_cell(runs, one).value is None for one in blackjack):
-        grade = f"run '{hint('egosocial grade', str(played['blackjack']))}'"
-        said.append(f"Blackjack: neither people nor a judge graded the beliefs; {grade}")
+    if _ungraded(runs, columns):
+        said.append("Blackjack: neither people nor a judge graded the beliefs")
     return "; ".join(said)
 
 
+def _ungraded(runs: Sequence[AnyRun], columns: Sequence[Column]) -> str:
+    """The run of blackjack whose beliefs have no grade; empty if there is none."""
+    empty = any(one.task == "blackjack" and _cell(runs, one).value is None for one in columns)
+    return next((run.run for run in runs if empty and run.task == "blackjack"), "")
+
+
 def _remarks(run: AnyRun) -> tuple[str, ...]:
-    """The remarks on a run, with its task if its items are not the paper's."""
-    said = [f"{run.task}: {remark}" if remark == NOT_THE_PAPERS else remark for remark in remarks_on(run)]
+    """The remarks on a run, with its task if its items are not the paper's, or not all of them."""
+    said = [f"{run.task}: {remark}" if remark in (NOT_THE_PAPERS, run.part) else remark for remark in remarks_on(run)]
     columns = [column for column in COLUMNS if column.task == run.task]
     said += [f"{one.name}{OURS}: {one.ours}" for one in columns if one.ours]
     if run.task == "blackjack":

@@ -276,7 +276,8 @@ def unread_caveat(run: AnyRun) -> str:
     unread, even = (run.summary.series.get(name) for name in ("by_place", "hedger"))
     if not unread or not even or run.settings.flag("shuffle") or unread["distance"] >= even["distance"]:
         return ""
-    return NOTES["unread"].partition(":")[0].format(earned=_earned(unread["eq"], unread["distance"]))
+    said = NOTES["unread"].partition(":")[0].format(earned=_earned(unread["eq"], unread["distance"]))
+    return f"{said}, so such a score does not show that the subject reads the stories"
 
 
 def _method_notes(methods: PromptingMethods) -> list[str]:
