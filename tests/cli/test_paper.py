@@ -366,4 +366,4 @@ def test_a_table_that_was_written_in_part_says_so_and_its_latex_has_no_hint(undr
 def test_a_replication_on_too_few_items_to_judge_says_so_and_fails(tmp_path, official_data, capsys):
     words = ["paper", "replicate", "seceu", "--model", "Vicuna=baseline/even", "--data", str(official_data), "--quiet"]
     assert run_command([*words, "--limit", "5", "--store", str(tmp_path / "runs.db")]) == 1
-    assert "no printed figure can be judged: the replication has too few items" in capsys.readouterr().out
+    assert "no figure can be judged: too few items" in capsys.readouterr().out

@@ -12,7 +12,6 @@ from sociometer.instruments import load
 from sociometer.reporting.progress import working
 from sociometer.results.choice import choose_runs
 from sociometer.results.export import COLUMNS
-from sociometer.results.groups import PeopleRun
 from sociometer.store.bundle import ENDING
 from sociometer.store.place import StorePlace
 from sociometer.store.studies import study_books
@@ -22,8 +21,7 @@ def _export(runs: tuple[str, ...], to: Path, store: StorePlace | None, as_json: 
     with open_stored(store) as engine, working(f"writing {to.name}"):
         for name in (name for book in study_books(engine.store.path) for name in book.names() if name in runs):
             raise UsageError(f"'{name}' is a study; to write it: {hint('study export', name, '--to', 'FOLDER')}")
-        chosen = told(choose_runs(engine.store, load, runs, every=True))
-        found = [one for one in chosen.runs if not isinstance(one, PeopleRun)]
+        found = [one for one in told(choose_runs(engine.store, load, runs, every=True)).runs if not one.people]
         wrote = write_runs(found, to)
     if "rows" in wrote:
         if to.suffix == ".jsonl" and any(run.manifest.whose_items == "official" for run in found):

@@ -130,8 +130,7 @@ def _replicate(
     display.show([table], finding=replication_sentence(card.name, found), notes=notes, data=data)
     if (code := exit_code([one for _, one in played])) or failed:
         return code or int(ExitCode.MACHINERY)
-    judged = [one.within for one in found if one.within is not None]
-    return int(ExitCode.OK if judged and all(judged) else ExitCode.GATE_FAILED)
+    return int(ExitCode.OK if {one.within for one in found} - {None} == {True} else ExitCode.GATE_FAILED)
 
 
 def _parts(card: Card, plan: ReplicationPlan, models: tuple[str, ...], values: dict[str, Any]) -> list[_Part]:
@@ -263,9 +262,8 @@ def _paper(
             pack = paper(chosen, folder, models=models, published=published)
     missing = [part.label for part in pack.of_paper if not part.files]
     said = f"{len(pack.of_paper) - len(missing)} of {len(pack.of_paper)} tables and figures of the paper were written."
-    notes = [f"Not written: {', '.join(missing)}. README.md in the folder says why."] if missing else []
-    if pack.partial:
-        notes.insert(0, f"Marked in every file: {'; '.join(pack.partial)}.")
+    notes = [f"Marked in every file: {'; '.join(pack.partial)}."] if pack.partial else []
+    notes += [f"Not written: {', '.join(missing)}. README.md in the folder says why."] if missing else []
     wrote = pack.files if display.as_json else (f"{folder} ({len(pack.files)} files)",)
     result = Result((pack.table(),), tuple(notes), wrote=wrote, finding=said, data={"parts": list(pack.parts)})
     return print_result(result, display)

@@ -18,7 +18,7 @@ from sociometer.reporting.content import gather
 from sociometer.reporting.page import TOP
 from sociometer.reporting.plot import WIDTH, find_figure, write_figure
 from sociometer.reporting.progress import working
-from sociometer.results.choice import choose_runs, means_all, without_short
+from sociometer.results.choice import EVERY, choose_runs, without_short
 from sociometer.results.verdicts import Terms
 from sociometer.store.place import StorePlace
 from sociometer.store.stored_run import StoredRun
@@ -44,10 +44,9 @@ def _report(
         raise UsageError(f"--format {display.format} works only with --figure {_LIST}; leave it out.")
     with open_stored(store) as engine:
         found = told(choose_runs(engine.store, load, runs)).runs
-        by_rule = {*runs} <= {run.instrument for run in found}
         if figure:
             return _figure(found, figure, to, width, display)
-        chosen, left = without_short(found) if means_all(runs) or by_rule else (found, [])
+        chosen, left = without_short(found) if {*runs} <= {EVERY, *(one.instrument for one in found)} else (found, [])
         with working("writing the page"):
             path = report(chosen, out, evidence=evidence, margin=terms.margin, level=level, top=top, left_out=left)
     shown = [run for run in chosen if evidence != 0 and (evidence or not run.people)]

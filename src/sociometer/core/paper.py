@@ -123,12 +123,9 @@ def remarks_on(run: AnyRun) -> tuple[str, ...]:
 def part_of_paper(run: AnyRun, *, chosen: bool = False) -> str:
     """Which part of the paper's items an official run has; empty if all. `chosen`: it is a part, if nobody counted."""
     total = next((task.paper_items for task in run.card.task if task.name == run.task), 0)
-    if not run.official or not (total or chosen):
-        return ""
-    played = len({episode.item.id for episode in run.episodes() if episode.score})
-    if total:
-        return f"{played} of the paper's {total} items" if played < total else ""
-    return f"only {played} of the paper's items"
+    played = len({one.item.id for one in run.episodes() if one.score}) if run.official and (total or chosen) else total
+    said = f"{played} of the paper's {total} items" if total else f"only {played} of the paper's items"
+    return said if played != total else ""
 
 
 def estimate(run: AnyRun, name: str, *, scale: float = 1.0, mark: str = "", **group: str) -> Estimate:

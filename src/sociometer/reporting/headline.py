@@ -61,8 +61,10 @@ def findings_of(content: ReportContent) -> tuple[str, ...]:
         found[0] = f"on {items}, {found[0]}"
     ends = [line for line in content.profile if line.subject in models]
     if " are both at " not in found[0] and (len(models) > 1 or any(one.end and one.end.at == "top" for one in ends)):
-        place = 2 if len(content.rankings) > 1 else 1
-        found[place:place] = ends_sentences(ends, _test_titles(content))
+        place, parts = 2 if len(content.rankings) > 1 else 1, [(one.card, one.results) for one in content.chapters]
+        titles = {(card.name, run.task): card.short_title if {one.task for one in runs} == {run.task} else
+                  card.task_title(run.task) for card, runs in parts for run in runs}  # fmt: skip
+        found[place:place] = ends_sentences(ends, titles)
     if all(map(is_baseline, models)):
         what = "is a baseline" if len(models) == 1 else "are baselines"
         found = [f"no model was measured: {listed(models, NAMED)} {what}", *(found[1:] or found)]
@@ -84,17 +86,8 @@ def headlines_of(content: ReportContent) -> dict[str, str]:
             said = findings_of(own)
             first = int(all(map(is_baseline, own.subjects)) and len(said) > 1)
             told = said if len(own.comparisons) == 1 else said[first : first + 1]
-            caveat = sentence(chapter.caveat, content.subjects) if chapter.caveat else ""
-            found[chapter.card.name] = " ".join(dict.fromkeys((*told, *([caveat] if caveat else []))))
-    return found
-
-
-def _test_titles(content: ReportContent) -> dict[tuple[str, str], str]:
-    """The title of each task by instrument and task; that of the instrument if it has no other on the page."""
-    found: dict[tuple[str, str], str] = {}
-    for card, results in ((chapter.card, chapter.results) for chapter in content.chapters):
-        tasks = {result.task for result in results}
-        found |= {(card.name, one): card.short_title if len(tasks) == 1 else card.task_title(one) for one in tasks}
+            caveats = (sentence(one, content.subjects) for one in [chapter.caveat] if one)
+            found[chapter.card.name] = " ".join(dict.fromkeys((*told, *caveats)))
     return found
 
 

@@ -259,11 +259,6 @@ class WrittenPart(Struct, frozen=True):
     how: str
     missing: str
 
-    @property
-    def state(self) -> str:
-        """Whether it was written, and whether something is missing in it."""
-        return "not written" if not self.files else "partly" if self.missing else "written"
-
 
 def pack_text(
     card: Card, given: Sequence[StoredRun], runs: Sequence[AnyRun], parts: Sequence[WrittenPart], version: str
@@ -320,7 +315,9 @@ class PaperPack(Shown, frozen=True):
 
     def table(self) -> Table:
         """Every table and figure of the paper, with its files, and what is missing if it is not complete."""
-        rows = tuple((one.label, one.title, one.state, ", ".join(one.files), one.missing) for one in self.parts)
+        states = ["not written" if not one.files else "partly" if one.missing else "written" for one in self.parts]
+        rows = tuple((one.label, one.title, state, ", ".join(one.files), one.missing)
+                     for one, state in zip(self.parts, states, strict=True))  # fmt: skip
         columns = ("part", "title", "state", "files", "missing")
         return Table("parts", "Tables and figures of the paper", columns, rows, details=("files",))
 
@@ -388,8 +385,7 @@ def paper_runs(given: Sequence[StoredRun]) -> tuple[AnyRun, ...]:
         for task in run.tasks:
             known = contamination_note(run, task, where=False).removesuffix(".")
             view = run.summarised(task)
-            config = run.manifest.config
-            chosen = config.limit is not None or bool(config.items or run.part(task))
+            chosen = bool(run.manifest.config.limit or run.manifest.config.items or run.part(task))
             part = part_of_paper(view, chosen=chosen) if _is_test(run, task) else ""
             view = structs.replace(view, subject=names[run.id], labels=labels, note=known, part=part)
             if other:
@@ -424,14 +420,12 @@ def _chosen(part: PaperPart, published: bool) -> PaperPart:
     """The part with or without the rows that the paper prints; its own rows say why they have empty cells."""
     if part.table is None:
         return part
-    rows = tuple(_explained(row) for row in part.table.rows if published or not row.published)
+    rows = tuple(
+        structs.replace(row, remarks=(*row.remarks, f"empty cells: {row.why_empty}"))
+        if row.why_empty and any(map(_is_empty, row.cells)) else row
+        for row in part.table.rows if published or not row.published
+    )  # fmt: skip
     return structs.replace(part, table=structs.replace(part.table, rows=rows))
-
-
-def _explained(row: PaperRow) -> PaperRow:
-    if row.published or not row.why_empty or not any(map(_is_empty, row.cells)):
-        return row
-    return structs.replace(row, remarks=(*row.remarks, f"empty cells: {row.why_empty}"))
 
 
 def _files(

@@ -153,10 +153,9 @@ def _meant(store: Store, load: Load, word: str, instruments: Sequence[str], ever
             raise
         if not every:
             return choose_runs(store, load, instrument=word)
-        people = runs_of_people(store)
-        records = (one for one in error.args[1] if one.subject and one.id not in people)
+        people, records = runs_of_people(store), [one for one in error.args[1] if one.subject]
         played = (one for one in records if not (one.manifest.given_items or one.manifest.config.step_of))
-        return ChosenRuns(tuple(_opened(store, load, one) for one in played))
+        return ChosenRuns(tuple(_opened(store, load, one) for one in played if one.id not in people))
 
 
 def choose_for_paper(store: Store, load: Load, instrument: str, references: Sequence[str] = ()) -> ChosenRuns:

@@ -148,12 +148,9 @@ class Profile(Struct, frozen=True):
 
 
 def ends_sentences(lines: Sequence[ProfileLine], titles: Mapping[tuple[str, str], str] | None = None) -> list[str]:
-    """The tests on which all subjects are at the top, or all at chance: they do not show that models are equal.
-
-    `titles` has the names of tests by instrument and task.
-    """
-    known = titles or {(line.instrument, line.task): f"{line.instrument}/{line.task}" for line in lines}
-    tests = grouped((known[line.instrument, line.task], line.end) for line in lines if line.value is not None)
+    """The tests on which all subjects are at the top, or all at chance: they do not show that models are equal."""
+    known, scored = titles or {}, [line for line in lines if line.value is not None]
+    tests = grouped((known.get((one.instrument, one.task), f"{one.instrument}/{one.task}"), one.end) for one in scored)
     found: dict[str, str] = {}
     for at, what in _ENDS.items():
         names = [name for name, ends in tests.items() if all(end and end.sure and end.at == at for end in ends)]

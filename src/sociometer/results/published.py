@@ -166,8 +166,7 @@ def replication_sentence(instrument: str, found: Sequence[ReplicatedFigure]) -> 
     """How many printed figures lie within the intervals, and which do not."""
     judged = [one for one in found if one.within is not None]
     if not judged:
-        why = "no printed figure can be judged: the replication has too few items for an interval"
-        return f"{instrument}: {why if found else 'nothing was replicated'}."
+        return f"{instrument}: {'no figure can be judged: too few items' if found else 'nothing was replicated'}."
     inside = [one for one in judged if one.within]
     said = f"{instrument}: {len(inside)} of {len(judged)} printed figures lie within our 95 % intervals"
     outside = list(dict.fromkeys(one.row for one in judged if not one.within))

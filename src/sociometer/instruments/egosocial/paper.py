@@ -73,6 +73,7 @@ class Column(Struct, frozen=True):
 COLUMNS = read_records(HERE / "columns.csv", Column)
 PARTS = {"Table 2": "table2", "Table 3": "table3"}
 """The tables of the paper with results, and their files."""
+_UNGRADED = "Blackjack: neither people nor a judge graded the beliefs"
 _KINDS = {"open": "Open-source Models", "api": "API-based Models", "people": "Human"}
 
 
@@ -103,8 +104,8 @@ def _table(given: PaperInput, label: str) -> PaperPart:
     lacking = sorted(tasks - {run.task for run in runs})
     remarks = [f"{column.heading}: {column.different}" for column in columns if column.different]
     play = f"Not played: {', '.join(lacking)}. Play: {hint('run egosocial --official --model MODEL --task TASK')}"
-    ungraded = filter(None, (_ungraded(mine, columns) for mine in subjects.values()))
-    missing = [*([play] if lacking else []), *(f"To grade: {hint('egosocial grade', run)}" for run in ungraded)]
+    grade = f"To grade the beliefs of blackjack: {hint('egosocial grade RUN')}"
+    missing = [play] * bool(lacking) + [grade] * any(_UNGRADED in row.why_empty for row in rows)
     heads = (PaperColumn(one.heading + OURS * bool(one.ours), one.over, 1) for one in columns)
     table = PaperTable((PaperColumn("Methods"), *heads), tuple(rows))
     return PAPER.part(label, table=table, missing=". ".join(missing), remarks="; ".join(remarks))
@@ -137,15 +138,9 @@ def _why_empty(runs: Sequence[AnyRun], columns: Sequence[Column]) -> str:
     played = {run.task for run in runs}
     absent = dict.fromkeys(one.name for one in columns if one.task not in played)
     said = [f"not played: {', '.join(absent)}"] if absent else []
-    if _ungraded(runs, columns):
-        said.append("Blackjack: neither people nor a judge graded the beliefs")
+    blackjack = [one for one in columns if one.task == "blackjack" and one.task in played]
+    said += [_UNGRADED] if any(_cell(runs, one).value is None for one in blackjack) else []
     return "; ".join(said)
-
-
-def _ungraded(runs: Sequence[AnyRun], columns: Sequence[Column]) -> str:
-    """The run of blackjack whose beliefs have no grade; empty if there is none."""
-    empty = any(one.task == "blackjack" and _cell(runs, one).value is None for one in columns)
-    return next((run.run for run in runs if empty and run.task == "blackjack"), "")
 
 
 def _remarks(run: AnyRun) -> tuple[str, ...]:
