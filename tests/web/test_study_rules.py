@@ -62,7 +62,7 @@ def items_of(opened, person):
 
 
 def test_with_a_random_order_everybody_has_another_and_keeps_it(tmp_path):
-    with OpenStudy(tmp_path / "s.db", "sesi", "--limit", "6", "--order", "random") as opened:
+    with OpenStudy(tmp_path / "s.db", "sesi", "--limit", "8", "--order", "random") as opened:
         people = [opened.person().join() for _ in range(3)]
         asked = [[], [], []]
         for person, seen in zip(people, asked, strict=True):
@@ -76,7 +76,7 @@ def test_with_a_random_order_everybody_has_another_and_keeps_it(tmp_path):
                 person.come_back()
         assert len({tuple(one) for one in asked}) == 3
         assert {frozenset(items_of(opened, person)) for person in people} == {frozenset(items_of(opened, people[0]))}
-        model = sm.run("sesi", model="baseline/random", limit=6, store=opened.path)
+        model = sm.run("sesi", model="baseline/random", limit=8, store=opened.path)
         assert not sm.compare(model, opened.run_of(people[0]), store=opened.path).comparisons[0].refused
 
 
