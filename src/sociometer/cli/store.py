@@ -66,9 +66,11 @@ def _delete(runs: tuple[str, ...], with_replies: bool, yes: bool, store: StorePl
         people = {name: counted(len(everyone), "participant") for name, everyone in known.items()}
         records = [engine.store.runs.get(run) for run in dict.fromkeys(runs) if run not in people]
         what = ", ".join(
-            [*(f"study {name} with {count} and all they answered" for name, count in people.items()),
-             *(f"{one.id} ({one.subject} on {one.instrument})" for one in records)]
-        )  # fmt: skip
+            [
+                *(f"study {name} with {count} and all they answered" for name, count in people.items()),
+                *(f"{one.id} ({one.subject} on {one.instrument})" for one in records),
+            ]
+        )
         confirm(what, yes)
         for name in people:
             with study_lock(file_of(path, "a study"), name):
@@ -91,8 +93,12 @@ command = Group(
             params=[
                 click.Argument(["source"], type=store_place, metavar="FROM"),
                 click.Argument(["target"], type=store_place, metavar="TO"),
-                option("--trust", "Use the copied replies and runs for your own commands too, as if they were made"
-                    " here. Without it, copied replies answer only the runs that were copied with them.", is_flag=True),
+                option(
+                    "--trust",
+                    "Use the copied replies and runs for your own commands too, as if they were made"
+                    " here. Without it, copied replies answer only the runs that were copied with them.",
+                    is_flag=True,
+                ),
                 json_option(),
             ],
             help="Copy the store FROM into the store TO, which keeps its own contents; each is a file or"
@@ -104,12 +110,22 @@ command = Group(
             params=[runs_argument(required=True), store_option(), *display_options()],
             help="Recompute the scores of RUN… from stored outcomes. Calls no model and reads no data file.",
         ),
-        stored_command("rename", _rename, "Give RUN the name NAME, to use in place of its id.",
-            click.Argument(["run"]), click.Argument(["name"])),
-        stored_command("delete", _delete, "Delete RUN… with its items, episodes and scores, or a study with all that"
-            " its participants answered, after a question.", runs_argument(required=True),
+        stored_command(
+            "rename",
+            _rename,
+            "Give RUN the name NAME, to use in place of its id.",
+            click.Argument(["run"]),
+            click.Argument(["name"]),
+        ),
+        stored_command(
+            "delete",
+            _delete,
+            "Delete RUN… with its items, episodes and scores, or a study with all that"
+            " its participants answered, after a question.",
+            runs_argument(required=True),
             option("--with-replies", "Delete the replies in the journal too.", is_flag=True),
-            option("--yes", "Do not ask.", is_flag=True)),
+            option("--yes", "Do not ask.", is_flag=True),
+        ),
     ],
     help="Copy a store; rescore, rename or delete runs in it; delete studies.",
-)  # fmt: skip
+)

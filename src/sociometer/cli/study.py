@@ -73,12 +73,19 @@ def _create(instruments: tuple[str, ...], name: str, store: StorePlace | None, a
     # One tap says how somebody feels, so half of the answers of a talk are fast.
     fastest = 0.0 if talks and given["fastest_seconds"] == FASTEST_SECONDS else given["fastest_seconds"]
     study = Study(
-        name=name, config=first, further=tuple(further), sample=0 if talks else given["sample"],
-        asks=tuple(map(checked_question, given["asks"])), secret=secrets.token_urlsafe(16), fastest_seconds=fastest,
-        excludes_flagged=bool(given["excludes_flagged"]), each=given["sample"] or 1,
-        readers=_readers(talks, given) if talks else (), **_texts(given),
+        name=name,
+        config=first,
+        further=tuple(further),
+        sample=0 if talks else given["sample"],
+        asks=tuple(map(checked_question, given["asks"])),
+        secret=secrets.token_urlsafe(16),
+        fastest_seconds=fastest,
+        excludes_flagged=bool(given["excludes_flagged"]),
+        each=given["sample"] or 1,
+        readers=_readers(talks, given) if talks else (),
+        **_texts(given),
         **{one: given[one] for one in ("language", "shows", "quota", "order", "attention", "most_failed")},
-    )  # fmt: skip
+    )
     if len(study.parts) < len(talks):
         raise UsageError(f"two models have too similar names: {', '.join(talks)}.")
     if len(set(study.questions)) < len(study.asks):
@@ -188,10 +195,21 @@ def _config(card: Card, cards: Sequence[Card], name: str, given: Mapping[str, An
         used = {role.name for role in card.role if tasks[0] in (*role.tasks, *role.optional)}
         roles = {role: model for role, model in roles.items() if role in used} | {PERSON_ROLE: PERSON}
     config = make_config(
-        card, subject, roles=roles, tasks=tasks, settings=settings,
-        items=given["items"], limit=given["limit"], repeats=1, official=given["official"], data=given["data"],
-        max_cost=given["max_cost"], max_requests=given["max_requests"], max_tokens=given["max_tokens"], name=name,
-    )  # fmt: skip
+        card,
+        subject,
+        roles=roles,
+        tasks=tasks,
+        settings=settings,
+        items=given["items"],
+        limit=given["limit"],
+        repeats=1,
+        official=given["official"],
+        data=given["data"],
+        max_cost=given["max_cost"],
+        max_requests=given["max_requests"],
+        max_tokens=given["max_tokens"],
+        name=name,
+    )
     return structs.replace(config, name="", command=("sociometer", *sys.argv[1:]))
 
 
@@ -308,9 +326,17 @@ def _participant(book: StudyBook, study: str, given: str) -> Participant:
 
 
 def _open(
-    name: str, port: int, host: str, public_url: str, roles: tuple[str, ...], per_address: int, lab: bool,
-    preview: bool, store: StorePlace | None, as_json: bool,
-) -> None:  # fmt: skip
+    name: str,
+    port: int,
+    host: str,
+    public_url: str,
+    roles: tuple[str, ...],
+    per_address: int,
+    lab: bool,
+    preview: bool,
+    store: StorePlace | None,
+    as_json: bool,
+) -> None:
     place = Place(host, port, public_url)
     stop = "Press Ctrl-C to close the study. Answers are stored, and you can open it again."
     stop = "This is a preview: nothing is stored. Press Ctrl-C to end it." if preview else stop
@@ -387,9 +413,16 @@ def _norms(name: str, to: Path, store: StorePlace | None, as_json: bool) -> None
 
 
 def _plan(
-    instrument: str, tasks: tuple[str, ...], limit: int | None, width: float, percentile: float,
-    mean_width: float | None, spread: float | None, store: StorePlace | None, as_json: bool,
-) -> None:  # fmt: skip
+    instrument: str,
+    tasks: tuple[str, ...],
+    limit: int | None,
+    width: float,
+    percentile: float,
+    mean_width: float | None,
+    spread: float | None,
+    store: StorePlace | None,
+    as_json: bool,
+) -> None:
     card = card_of(instrument)
     with open_engine(_file(store)) as engine:
         lists = engine.plan(make_config(card, _ANY, tasks=tasks, limit=limit), sends=False).lists
@@ -406,10 +439,12 @@ def _plan(
     said += f", {found.mean} for a mean within ± {mean_width:g}" if found.mean is not None else ""
     fewer = " Fewer items spread people more." if limit and spread is None and measure.human_deviation else ""
     tell(
-        as_json, found, f"{instrument}, {lowered(measure.title)} of {task}, {len(items)} items: {said} (95 %).",
+        as_json,
+        found,
+        f"{instrument}, {lowered(measure.title)} of {task}, {len(items)} items: {said} (95 %).",
         f"Spread of people's scores: SD {number(found.spread, 'points')} ({found.source}).{fewer} Change: --spread.",
         "A model's percentile also has the error of the model over the items, which more people do not reduce.",
-    )  # fmt: skip
+    )
 
 
 def _withdraw(name: str, participant: str, yes: bool, store: StorePlace | None, as_json: bool) -> None:
@@ -454,18 +489,33 @@ def _text_options() -> list[click.Option]:
 
 def _flag_options(fastest: float | None) -> list[click.Option]:
     return [
-        option("--most-failed", "Number of attention checks that a participant may fail without being flagged; by"
+        option(
+            "--most-failed",
+            "Number of attention checks that a participant may fail without being flagged; by"
             " default none of one, one of 2 to 12, two of 13 to 20: more are improbable for people who fail one in 50.",
-            type=_COUNT),
-        option("--fastest fastest_seconds", "Shortest median response time; faster participants are flagged.",
-            type=Range(0), default=fastest, metavar="SECONDS"),
-        option("--exclude-flagged/--count-flagged excludes_flagged", "Whether results leave out people who may not have"
-            " read the questions: too fast, the same answer everywhere, failed attention checks.", default=None),
-    ]  # fmt: skip
+            type=_COUNT,
+        ),
+        option(
+            "--fastest fastest_seconds",
+            "Shortest median response time; faster participants are flagged.",
+            type=Range(0),
+            default=fastest,
+            metavar="SECONDS",
+        ),
+        option(
+            "--exclude-flagged/--count-flagged excludes_flagged",
+            "Whether results leave out people who may not have"
+            " read the questions: too fast, the same answer everywhere, failed attention checks.",
+            default=None,
+        ),
+    ]
 
 
 _COMMANDS = [
-    stored_command("create", _create, "Create a study of an instrument, or of several in one sitting.",
+    stored_command(
+        "create",
+        _create,
+        "Create a study of an instrument, or of several in one sitting.",
         click.Argument(["instruments"], nargs=-1, required=True, metavar="INSTRUMENT..."),
         option("--name", "Name of the study.", required=True),
         option("--language", "Language of items and pages.", default=ENGLISH),
@@ -473,67 +523,132 @@ _COMMANDS = [
         option("--model models", "Model that people talk with (--task talk); repeat for several.", multiple=True),
         option("--limit", "Number of items to sample; the same for everyone.", type=int),
         option("--item items", "Item to include; repeat for several.", multiple=True),
-        option("--sample", "Number of items of each task, drawn at random for each person; in talks, the number of"
-            " models.", type=_COUNT, default=0),
+        option(
+            "--sample",
+            "Number of items of each task, drawn at random for each person; in talks, the number of models.",
+            type=_COUNT,
+            default=0,
+        ),
         option("--official", "Use the official items ('sociometer get data'), not the bundled ones.", is_flag=True),
         option("--data", "Folder that holds the official files; implies --official.", type=click.Path(), default=""),
         option("--role roles", "Model for another role; repeat for several.", multiple=True, metavar="ROLE=MODEL"),
-        option("--set settings", "Setting of the instrument; repeat for several.", multiple=True,
-            metavar="NAME=VALUE"),
+        option("--set settings", "Setting of the instrument; repeat for several.", multiple=True, metavar="NAME=VALUE"),
         *_text_options(),
-        option("--ask asks", "Question about the person, such as 'age; number 18..99; required', or 'PROLIFIC_PID;"
-            " panel' for the id in a panel's link; repeat for several.", multiple=True),
-        option("--shows", "Feedback at the end: nothing, the score, or the score compared with people.",
-            type=click.Choice(["nothing", "score", "place"]), default="nothing"),
-        option("--order", "Order of the items: as in the files but with twins far apart, as in the files, or random"
-            " for each person.", type=click.Choice(["apart", "fixed", "random"]), default="apart"),
+        option(
+            "--ask asks",
+            "Question about the person, such as 'age; number 18..99; required', or 'PROLIFIC_PID;"
+            " panel' for the id in a panel's link; repeat for several.",
+            multiple=True,
+        ),
+        option(
+            "--shows",
+            "Feedback at the end: nothing, the score, or the score compared with people.",
+            type=click.Choice(["nothing", "score", "place"]),
+            default="nothing",
+        ),
+        option(
+            "--order",
+            "Order of the items: as in the files but with twins far apart, as in the files, or random for each person.",
+            type=click.Choice(["apart", "fixed", "random"]),
+            default="apart",
+        ),
         option("--attention", "Number of attention checks among the items.", type=click.IntRange(0, 20), default=0),
         *_flag_options(FASTEST_SECONDS),
         option("--quota", "Maximum number of participants who start.", type=click.IntRange(1), default=1_000),
-        *cap_options("for each participant's run", cost="for each participant's run; of talks, for the whole study")),
-    stored_command("open", _open, "Serve a study until Ctrl-C, and print the link for participants.",
-        _NAME, *place_options(8766),
-        option("--role roles", "Model for a role, if it has an address or is a Python function; given again to"
-            " confirm it.", multiple=True, metavar="ROLE=MODEL"),
-        option("--per-address", "Maximum number of people who join from one network address in an hour; raise it for"
-            " a classroom.", type=click.IntRange(1), default=PER_ADDRESS),
-        option("--lab", "People use one browser after the other; the link begins with the next.", is_flag=True),
-        option("--preview", "Try the study yourself: what you answer is stored nowhere.", is_flag=True)),
-    stored_command("change", _change, "Change the quota, the texts and the exclusions of a study.",
+        *cap_options("for each participant's run", cost="for each participant's run; of talks, for the whole study"),
+    ),
+    stored_command(
+        "open",
+        _open,
+        "Serve a study until Ctrl-C, and print the link for participants.",
         _NAME,
-        option("--exclude excluded", "Participant whom results leave out, such as your own trial; repeat for"
-            " several.", multiple=True, metavar="PERSON"),
+        *place_options(8766),
+        option(
+            "--role roles",
+            "Model for a role, if it has an address or is a Python function; given again to confirm it.",
+            multiple=True,
+            metavar="ROLE=MODEL",
+        ),
+        option(
+            "--per-address",
+            "Maximum number of people who join from one network address in an hour; raise it for a classroom.",
+            type=click.IntRange(1),
+            default=PER_ADDRESS,
+        ),
+        option("--lab", "People use one browser after the other; the link begins with the next.", is_flag=True),
+        option("--preview", "Try the study yourself: what you answer is stored nowhere.", is_flag=True),
+    ),
+    stored_command(
+        "change",
+        _change,
+        "Change the quota, the texts and the exclusions of a study.",
+        _NAME,
+        option(
+            "--exclude excluded",
+            "Participant whom results leave out, such as your own trial; repeat for several.",
+            multiple=True,
+            metavar="PERSON",
+        ),
         option("--because", "Why; stored, and shown wherever people are listed.", metavar="TEXT"),
-        option("--include included", "Participant whom --exclude left out, and who counts again; repeat for several.",
-            multiple=True, metavar="PERSON"),
+        option(
+            "--include included",
+            "Participant whom --exclude left out, and who counts again; repeat for several.",
+            multiple=True,
+            metavar="PERSON",
+        ),
         *_flag_options(None),
         option("--quota", "Maximum number of participants who start.", type=click.IntRange(1)),
-        *_text_options()),
+        *_text_options(),
+    ),
     stored_command("list", _list, "List the studies."),
     stored_command("show", _show, "Show the progress and scores of each participant, and who counts.", _NAME),
-    stored_command("export", _export, "Write the answers to each task with times and scores, the people and what they"
+    stored_command(
+        "export",
+        _export,
+        "Write the answers to each task with times and scores, the people and what they"
         " said, the same with a column for each item (wide.csv), the items, and a codebook, as CSV files.",
         _NAME,
-        option("--to", "Folder to write to.", type=click.Path(path_type=Path), required=True)),
-    stored_command("norms", _norms, "Write a norm of the people who count: percentiles, strata by sex and age, and"
+        option("--to", "Folder to write to.", type=click.Path(path_type=Path), required=True),
+    ),
+    stored_command(
+        "norms",
+        _norms,
+        "Write a norm of the people who count: percentiles, strata by sex and age, and"
         " items. 'run --norm' then shows the share of people with a worse score. Nobody can be recognised in it.",
         _NAME,
-        option("--to", "File to write.", type=click.Path(path_type=Path, dir_okay=False), required=True)),
-    stored_command("plan", _plan, "Show how many people a norm of INSTRUMENT needs: simulated people take its items.",
+        option("--to", "File to write.", type=click.Path(path_type=Path, dir_okay=False), required=True),
+    ),
+    stored_command(
+        "plan",
+        _plan,
+        "Show how many people a norm of INSTRUMENT needs: simulated people take its items.",
         click.Argument(["instrument"]),
         option("--task tasks", "Task of the instrument.", multiple=True),
         option("--limit", "Number of items to sample.", type=int),
         option("--percentile", "Percentile to measure.", type=Range(1, 99), default=50.0),
         option("--width", "Half-width of its interval, in percent.", type=Range(0.5, 50), default=5.0),
-        option("--mean mean_width", "Half-width of the interval of the mean, as the measure is shown.",
-            type=Range(0, min_open=True)),
-        option("--spread", "Standard deviation of people's scores, as the measure is shown [default: that of the"
-            " paper, or of abilities with a standard deviation of 1 logit].", type=Range(0, min_open=True))),
-    stored_command("withdraw", _withdraw, "Delete all data of a participant of a closed study, given by id or code,"
+        option(
+            "--mean mean_width",
+            "Half-width of the interval of the mean, as the measure is shown.",
+            type=Range(0, min_open=True),
+        ),
+        option(
+            "--spread",
+            "Standard deviation of people's scores, as the measure is shown [default: that of the"
+            " paper, or of abilities with a standard deviation of 1 logit].",
+            type=Range(0, min_open=True),
+        ),
+    ),
+    stored_command(
+        "withdraw",
+        _withdraw,
+        "Delete all data of a participant of a closed study, given by id or code,"
         " after a question. Participants can do so themselves at any time.",
-        _NAME, click.Argument(["participant"]),
-        option("--yes", "Do not ask.", is_flag=True)),
-]  # fmt: skip
+        _NAME,
+        click.Argument(["participant"]),
+        option("--yes", "Do not ask.", is_flag=True),
+    ),
+]
 
 command = Group(
     "study",
