@@ -42,6 +42,8 @@ def test_a_row_has_enough_decimals_that_it_adds_up_as_shown():
     assert adding_decimals(121.55, 112.16, "points", Interval(-15.9, -2.2)) == 1  # not 122, 112, −9
     assert adding_decimals(0.60, 0.50, "share", Interval(-0.3, 0.1)) == 0
     assert adding_decimals(1 / 3, 2 / 3, "share", Interval(0.1, 0.4)) == 0, "33, 67, 33 never adds up"
+    assert adding_decimals(0.2142857, 0.2857143, "share", Interval(-0.609, 0.732)) <= 1, "not 21.43, 28.57, 7.14"
+    assert adding_decimals(5.5531, 2.7276, "", Interval(-3.484, -2.1795)) <= 2
 
 
 def test_values_next_to_each_other_have_the_decimals_of_the_widest_interval():

@@ -795,3 +795,21 @@ def test_a_run_of_a_task_that_is_gone_can_be_viewed(tmp_path):
         assert all(client.get(link if link[0] == "/" else f"/run/{one}/{link}").status == 200 for link in items)
         beside = client.get(f"/side-by-side?run={one}&run={two}&task=ladder")
         assert beside.status == 200 and "ladder-0-en-third-000" in beside.text
+
+
+def test_failed_items_are_no_ties_side_by_side(tmp_path):
+    path, asked = tmp_path / "s.db", []
+
+    def flaky(messages):
+        asked.append(messages)
+        if len(asked) <= 2:
+            raise RuntimeError("no memory")
+        return "A"
+
+    sm.run("sesi", model=lambda messages: "A", limit=6, store=path)
+    sm.run("sesi", model=flaky, limit=6, in_flight=1, store=path)
+    with Served(view_application(ViewedStore(path, load, cards()))) as served:
+        owner = Client(served.url)
+        owner.post("/enter", {"token": served.app[TOKENS].make()})
+        text = plain(owner.get("/side-by-side?" + "&".join(f"run={run.id}" for run in sm.runs(store=path))).text)
+    assert "share 4 items." in text and "; 4 are equal." in text

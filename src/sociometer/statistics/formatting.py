@@ -57,12 +57,12 @@ def common_decimals(unit: str, intervals: Iterable[Interval | None]) -> int | No
 
 
 def adding_decimals(first: float, second: float, unit: str, interval: Interval) -> int:
-    """The decimals of a row with two values, their difference and its interval: it adds up as shown, if it can."""
+    """The decimals of a row with two values, their difference and its interval: one more if it adds up then."""
     scale, usual = scale_and_digits(unit)
     found = decimals(unit, interval)
     worth = usual if found is None else found
     values = (scale * first, scale * (second - first), -scale * second)
-    fit = (more for more in range(worth, usual + 3) if abs(sum(rounded(one, more) for one in values)) < _NOTHING)
+    fit = (more for more in (worth, worth + 1) if abs(sum(rounded(one, more) for one in values)) < _NOTHING)
     return next(fit, worth)
 
 

@@ -649,7 +649,7 @@ def read_pairs(viewed: ViewedStore, sides: Sides, order: str, words: str, at: in
         shown = items[start : start + ITEMS]
         played = next((run.id for run in runs if not run.people), "")
         bodies = store.episodes.items(played, sides.task, shown)
-    found = list(leads.values())
+    found = [lead for item, lead in leads.items() if None not in (tables[0][item], tables[1][item])]
     ahead = sum(lead > 0 for lead in found), sum(lead < 0 for lead in found), found.count(0)
     values = {item: [value_text(table.get(item), sides.measure, sides.card) for table in tables] for item in shown}
     rows = [(item, item_title(bodies.get(item, b"")), values[item]) for item in shown]
