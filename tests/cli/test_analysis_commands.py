@@ -323,7 +323,7 @@ def test_leaderboard_and_reliability_take_instruments_runs_or_all(call):
 
 def test_the_id_of_a_run_that_is_not_in_the_store_is_called_a_run(call):
     _, text = call("compare", "seceu-ngah5", "seceu-dfkp2")
-    assert "unknown run 'seceu-ngah5'; " in text and "If it is in another store, give --store. To see all: " in text
+    assert "unknown run 'seceu-ngah5'" in text and "If it is in another store, give --store. To see all: " in text
     assert "unknown instrument 'secue'; did you mean 'seceu'?" in call("compare", "secue")[1]
 
 
