@@ -1,10 +1,10 @@
 """Runs the examples of a page and compares what they print with what the page shows.
 
 An example is a block marked `console`: a line that begins with `$ ` is a command, with the lines that follow a `\\` at
-its end, and the lines below it are its output
-on a terminal of 100 columns. All examples of a page run in one empty folder with a store of its own. A block with a
-title (```python title="agent.py") is first written to that file, and a script that the page links to is copied with its
-path. Ids of runs, digests, keys, dates and the version may differ.
+its end, and the lines below it are what a terminal of 100 columns shows in the end. All examples of a page
+run in one empty folder with a store of its own. A block with a title (```python title="agent.py") is first written to
+that file, and a script that the page links to is copied with its path. Ids of runs, digests, keys, dates, times and the
+version may differ.
 
     python scripts/examples.py PAGE...            exit 1 if a page shows something else
     python scripts/examples.py --write PAGE...    put the output into the pages
@@ -37,6 +37,7 @@ SCRIPT = re.compile(r"\]\(([\w./-]+\.py)\)")
 ROOT = Path(__file__).resolve().parent.parent
 VARIES = (
     (re.compile(r"\b(egosocial|sage|seceu|sesi|socialeval)-[a-z0-9]{5}\b"), r"\1-xxxxx"),
+    (re.compile(r"( · [\d.]+/(s|min))? · (\d+ min )?\d+ s$", re.MULTILINE), " · n/s · n s"),
     (re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d"), "YYYY-MM-DD hh:mm"),
     (re.compile(r"\b(plan|root)(\W+)[0-9a-f]{64}\b"), r"\1\2 of 64 digits"),
     (re.compile(r"\bSHA256:[\w+/]{43}"), "SHA256:43 letters"),
@@ -87,7 +88,7 @@ def run_block(block: str, folder: Path) -> str:
 
 
 def printed(command: str, folder: Path) -> str:
-    """What a command writes to a terminal; progress, which goes to standard error, is left out."""
+    """What a terminal shows when a command has ended."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
     environment = os.environ | {
@@ -97,23 +98,40 @@ def printed(command: str, folder: Path) -> str:
         "TERM": "xterm",
         "LC_ALL": "C.UTF-8",
     }
-    with tempfile.TemporaryFile() as errors, open(os.devnull, "rb") as nothing:  # noqa: PTH123
+    with open(os.devnull, "rb") as nothing:  # noqa: PTH123
         process = os.fork()  # a copy of this process, which has loaded Sociometer already
         if process == 0:
-            for place, stream in enumerate((nothing.fileno(), theirs, errors.fileno())):
+            for place, stream in enumerate((nothing.fileno(), theirs, theirs)):
                 os.dup2(stream, place)
             os.chdir(folder)
             os.environ.update(environment)
             act(command)
-        os.close(theirs)
-        output = read_all(ours)
-        code = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
-        if code not in (0, 1, -signal.SIGKILL):  # a page may show a gate that did not hold, and a run that was killed
-            errors.seek(0)
-            raise SystemExit(f"$ {command}\nexit {code}: {errors.read().decode()}")
-    text = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", output.decode()).replace("\r\n", "\n")
-    lines = [line.rstrip() for line in text.replace(f"{folder}/", "").splitlines()]
-    return "".join(f"{line}\n" for line in lines)
+    os.close(theirs)
+    output = read_all(ours)
+    code = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+    text = on_screen(output.decode()).replace(f"{folder}/", "")
+    if code not in (0, 1, -signal.SIGKILL):  # a page may show a gate that did not hold, and a run that was killed
+        raise SystemExit(f"$ {command}\nexit {code}: {text}")
+    return text
+
+
+def on_screen(output: str) -> str:
+    """The lines that stay on a terminal: a progress bar is erased, and that of a killed run is left out."""
+    lines, row, column = [""], 0, 0
+    for part in re.findall(r"\x1b\[[0-9;?]*[a-zA-Z]|\r|\n|[^\x1b\r\n]+", output):
+        if part == "\n":
+            row += 1
+            lines += [""] * (row == len(lines))
+        elif part == "\r":
+            column = 0
+        elif part.startswith("\x1b"):
+            row -= int(part[2:-1] or 1) if part.endswith("A") else 0
+            lines[row] = "" if part == "\x1b[2K" else lines[row]
+        else:
+            lines[row] = lines[row][:column].ljust(column) + part + lines[row][column + len(part) :]
+            column += len(part)
+    stayed = [line.rstrip() for line in lines[: row + bool(lines[row])] if "━" not in line]
+    return "".join(f"{line}\n" for line in stayed)
 
 
 def act(command: str) -> NoReturn:

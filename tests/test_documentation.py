@@ -147,6 +147,14 @@ def test_a_page_that_shows_something_else_is_found_and_rewritten(tmp_path):
     assert examples(page).returncode == 0
 
 
+def test_a_page_shows_both_streams_in_order_and_no_progress_bar(tmp_path):
+    page = tmp_path / "page.md"
+    bar = r"printf 'playing ━━━━ 50%%\r\n\033[1A\033[2Kplaying ━━━━ 90%%\r\033[2K' >&2"
+    page.write_text(f"```console\n$ echo one; echo two >&2; {bar}; echo three\n```\n", encoding="utf-8")
+    examples("--write", page)
+    assert page.read_text(encoding="utf-8").splitlines()[2:] == ["one", "two", "three", "```"]
+
+
 @pytest.mark.parametrize("name", having("```python\n"))
 def test_the_python_of_a_page_runs(name, tmp_path, monkeypatch):
     text = (ROOT / name).read_text(encoding="utf-8")
