@@ -43,9 +43,18 @@ def test_the_si_row_recomputes_but_for_math_and_its_stars_are_those_of_ten_model
 
 
 def test_with_the_printed_13_models_89_of_112_numbers_hold(official_data):
-    numbers = [row for row in found(official_data) if not row.claim]
-    # Two more of the 112 are now claims of the ledger, and both hold.
-    assert (sum(row.match for row in numbers), len(numbers)) == (87, 110)
+    numbers = [row for row in found(official_data) if not row.claim and row.recomputed is not None]
+    # Two more of the 112 are now claims of the ledger, and both hold; two mean lengths cannot be checked.
+    assert (sum(row.match for row in numbers), len(numbers)) == (87, 108)
+
+
+def test_the_paper_does_not_define_a_word_so_its_mean_lengths_cannot_be_checked(official_data):
+    lengths = {row.what: row for row in found(official_data) if row.what.startswith("mean words")}
+    assert {(row.printed, row.recomputed) for row in lengths.values()} == {(44.2, None), (25.8, None)}
+    assert lengths["mean words of a situation"].reason == (
+        "The paper does not say what it counts as a word: split at spaces, the mean is 43.2; also at hyphens and"
+        " apostrophes, 45.0."
+    )
 
 
 def test_the_main_claim_cannot_be_checked_with_four_families():
