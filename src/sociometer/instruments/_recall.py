@@ -318,7 +318,7 @@ def verdict(found: Sequence[Contrast]) -> str:
     if all(one.blind for one in found):
         return "Contamination: cannot tell, because more than half of the replies contain no answer."
     shares = [one.detectable for one in found if one.detectable is not None]
-    power = f"; {number(min(shares), 'share')} known by heart would have been found" if shares else ""
+    power = f"; {number(min(shares), 'share')} known by heart would have been found with 80 % power" if shares else ""
     return f"Contamination: no sign that the subject knows the public items by heart ({pairs} pairs{power})."
 
 

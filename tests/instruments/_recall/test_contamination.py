@@ -74,7 +74,7 @@ def test_a_fluent_subject_that_always_gives_the_same_order_is_not_detected(cli, 
     found, table, said = examine(cli, "sesi", "--official", "--limit", "40")
     assert not found
     assert table["second half, word for word"][2:4] == ["0 %", "0 %"]
-    assert "no sign" in said["finding"] and "would have been found" in said["finding"]
+    assert "no sign" in said["finding"] and "would have been found with 80 % power" in said["finding"]
 
 
 def test_a_third_of_the_items_known_by_heart_is_enough(cli, openai_server, public):
