@@ -375,7 +375,7 @@ def reliability(*runs: Runs, task: str = "", measure: str = "", store: str | Pat
 
 @_calling()
 def export(runs: Runs, path: str | Path, *, store: str | Path | None = None) -> Path:
-    """Write runs to a file: .jsonl, .csv or .parquet, .sociometer (a run that others can check).
+    """Write runs to a file: .jsonl, .csv, .parquet or .sociometer (one run, for others to check); or each to a folder.
 
     Example: `sm.export(["old", "new"], "scores.csv")`
     """
@@ -384,13 +384,17 @@ def export(runs: Runs, path: str | Path, *, store: str | Path | None = None) -> 
 
 
 def write_runs(runs: Sequence[StoredRun], to: Path) -> dict[str, Any]:
-    """Write runs in the format of the ending of a file; gives the number of rows, or the root of a bundle."""
-    if to.suffix not in (endings := (".jsonl", ".csv", ".parquet", ENDING)):
+    """Write runs in the format of a file's ending, or a file for each; gives the number of rows, or roots by file."""
+    is_folder = to.is_dir() or not to.suffix
+    if to.suffix not in (endings := (".jsonl", ".csv", ".parquet", ENDING)) and not is_folder:
         raise UsageError(f"'{to}' has none of the endings {', '.join(endings)}; the ending decides the format.")
     for run in (run for run in runs if isinstance(run, PeopleRun)):
         raise UsageError(f"'{run.id}' is a study; to write it: {hint('study export', run.id, '--to', 'FOLDER')}")
+    if is_folder:
+        files = {to / f"{run.id}{ENDING}": run for run in runs}
+        return {"wrote": str(to), "roots": {str(file): export_bundle(run, file, to) for file, run in files.items()}}
     if to.suffix == ENDING and len(runs) > 1:
-        raise UsageError(f"a {ENDING} file has one run, not {len(runs)}; write one file for each RUN.")
+        raise UsageError(f"a {ENDING} file has one run, not {len(runs)}; to write a file for each: --to FOLDER")
     folder_for(to)
     if to.suffix == ENDING:
         return {"wrote": str(to), "root": export_bundle(runs[0], to)}

@@ -550,6 +550,12 @@ def test_reproduce_says_which_official_files_were_not_found(capsys, monkeypatch,
     assert "sociometer get data sage" in text
 
 
+def test_reproduce_all_begins_with_a_sentence_on_each_paper(capsys):
+    assert run_command(["paper", "reproduce", "all"]) == 0
+    sentences = capsys.readouterr().out.split("\n\n")[0].splitlines()
+    assert [line.partition(":")[0] for line in sentences] == ["egosocial", "sage", "seceu", "sesi", "socialeval"]
+
+
 def test_reproduce_of_an_unknown_instrument_names_the_known_ones(capsys):
     assert run_command(["paper", "reproduce", "sesy"]) == 2
     assert "did you mean 'sesi'?" in capsys.readouterr().err

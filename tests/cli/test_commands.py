@@ -396,6 +396,22 @@ def test_several_runs_or_all_are_exported_to_one_table(cli, tmp_path, ending):
     assert code == 2 and "has one run, not 2" in err
 
 
+def test_runs_are_exported_to_a_folder_each_as_a_file_that_others_check(cli, tmp_path):
+    cli(*PLAY, "--label", "one")
+    cli(*PLAY, "--label", "two")
+    folder = tmp_path / "files"
+    code, out, _ = cli("export", "all", "--to", str(folder), "--json")
+    roots = json.loads(out)["roots"]
+    assert code == 0 and sorted(map(str, folder.iterdir())) == sorted(roots) and len(roots) == 2
+    for file, root in roots.items():
+        code, out, _ = cli("check", file)
+        assert code == 0 and f"root {root}" in out
+    code, out, _ = cli("export", "all", "--to", str(folder))
+    assert code == 0 and out.splitlines()[-1].startswith("others check each with: sociometer check ")
+    (tmp_path / "taken").touch()
+    assert cli("export", "all", "--to", str(tmp_path / "taken"))[0] == 2
+
+
 def test_an_export_with_an_unknown_ending_is_refused(cli, tmp_path):
     cli(*PLAY)
     code, _, err = cli("export", "last", "--to", str(tmp_path / "x.xlsx"))

@@ -286,7 +286,7 @@ def test_the_verdict_on_contamination_is_next_to_the_scores(undrawn, official_da
     readme = (tmp_path / "before" / "README.md").read_text(encoding="utf-8")
     assert "Not checked for contamination: python/ladder:reply." in readme
     assert "@article{wang2023seceu, " in readme and "@software{sociometer, " in readme, "what to cite"
-    assert re.search(r"`sociometer export (seceu-\w+) --to \1.sociometer`", readme), "how to check"
+    assert re.search(r"`sociometer export seceu-\w+ --to files`", readme), "how to check"
     assert run_command(["seceu", "contamination", "--limit", "12", *played]) == 0
     assert run_command(["paper", "tables", "seceu", "--to", "pack"]) == 0
     verdict = "Contamination: cannot tell, because more than half of the replies contain no answer"
@@ -367,3 +367,10 @@ def test_a_replication_on_too_few_items_to_judge_says_so_and_fails(tmp_path, off
     words = ["paper", "replicate", "seceu", "--model", "Vicuna=baseline/even", "--data", str(official_data), "--quiet"]
     assert run_command([*words, "--limit", "5", "--store", str(tmp_path / "runs.db")]) == 1
     assert "no figure can be judged: too few items" in capsys.readouterr().out
+
+
+def test_the_help_of_paper_shows_each_command_in_a_whole_sentence(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    assert run_command(["paper", "--help"]) == 0
+    rows = capsys.readouterr().out.partition("Commands:\n")[2].splitlines()
+    assert len(rows) == 3 and not [row for row in rows if row.endswith("...")]

@@ -27,9 +27,10 @@ def _export(runs: tuple[str, ...], to: Path, store: StorePlace | None, as_json: 
         if to.suffix == ".jsonl" and any(run.manifest.whose_items == "official" for run in found):
             print_text(f"{to} has official items word for word, with their keys; .csv has none.", err=True)
         return tell(as_json, wrote, f"wrote {to} ({wrote['rows']} rows)")
-    return tell(
-        as_json, wrote, f"wrote {to}", f"root {wrote['root']}", f"others check it with: {hint('check', to.name)}"
-    )
+    roots = wrote.get("roots") or {str(to): wrote["root"]}
+    said = [line for file, root in roots.items() for line in (f"wrote {file}", f"root {root}")]
+    check = hint("check", Path(next(iter(roots))).name)
+    return tell(as_json, wrote, *said, f"others check {'it' if len(roots) == 1 else 'each'} with: {check}")
 
 
 command = click.Command(
@@ -39,7 +40,8 @@ command = click.Command(
         runs_argument(required=True),
         option(
             "--to",
-            f"File to write: .jsonl, .csv or .parquet (one row per episode), {ENDING} (one run, for others to check).",
+            f"File to write: .jsonl, .csv or .parquet (one row per episode), {ENDING} (one run, for others to check);"
+            f" or a folder, for a {ENDING} file of each run.",
             type=click.Path(path_type=Path),
             required=True,
         ),

@@ -48,7 +48,7 @@ from sociometer.store.records import RunStatus
 
 
 def _reproduce(instruments: tuple[str, ...], data: str, display: Display) -> int:
-    names = [card_of(name).name for name in instruments] or list(cards())
+    names = [card_of(name).name for name in instruments if "all" not in instruments] or list(cards())
     able = [name for name in names if load(name).reproduce is not None]
     found = [reproduce(name, data=data) for name in track(able, "recomputing")]
     good = all(one.good for one in found)
@@ -73,12 +73,12 @@ REPRODUCE = TableCommand(
     "reproduce",
     callback=_reproduce,
     params=[
-        click.Argument(["instruments"], nargs=-1, metavar="[INSTRUMENT…]"),
+        click.Argument(["instruments"], nargs=-1, metavar="[INSTRUMENT…|all]"),
         option("--data", "Folder that holds the official files.", default=""),
         *display_options(),
     ],
-    help="Recompute the numbers that a paper prints from its official files, which 'sociometer get data' fetches first."
-    " Exits with code 1 if a number differs without a known reason.",
+    help="Recompute a paper's numbers from its official files. 'sociometer get data' fetches these. Exits with code 1"
+    " if a number differs without a known reason. Without INSTRUMENT, or with 'all', recompute every paper.",
 )
 
 
@@ -241,8 +241,9 @@ REPLICATE = PlayCommand(
         store_option(),
         *display_options(),
     ],
-    help="Run the models in a paper's tables again with the paper's wording, settings, items and repeats, and say"
-    " whether each printed figure lies within the interval. Exits with code 1 if one does not, or none can be judged.",
+    help="Run a paper's models again and compare with its figures. They get the paper's wording, settings, items and"
+    " repeats. Exits with code 1 if a printed figure lies outside the interval of its replication, or none can be"
+    " judged.",
 )
 
 
@@ -290,9 +291,9 @@ _TABLES = TableCommand(
         store_option(),
         *display_options(to=False),
     ],
-    help="Write the tables (CSV, LaTeX) and figures (SVG, PDF) of INSTRUMENT's paper from the given runs, with a text"
-    " on how each was computed and what is missing. Without RUN, use the most complete run of each subject and"
-    " setting on the official items; 'all' also takes other items.",
+    help="Fill a paper's tables and figures from your runs. Tables are CSV and LaTeX, figures SVG and PDF; a text says"
+    " how each was computed and what is missing. Without RUN, use the most complete run of each subject and setting on"
+    " the official items; 'all' also takes other items.",
 )
 
 command = Group(

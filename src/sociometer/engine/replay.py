@@ -88,8 +88,8 @@ class Checked(Struct, frozen=True):
         return f"{done}, all numbers {others}agree; consistent."
 
 
-def export_bundle(run: StoredRun, to: Path) -> str:
-    """Write a finished run as one file and return its root digest."""
+def export_bundle(run: StoredRun, to: Path, within: Path | None = None) -> str:
+    """Write a finished run as one file, `within` a folder that is created, and return its root digest."""
     if run.status is not RunStatus.FINISHED:
         raise UsageError(
             f"run {run.reference} is {run.state}; finish it first: {run.manifest.config.resume_command(run.reference)}"
@@ -101,7 +101,7 @@ def export_bundle(run: StoredRun, to: Path) -> str:
         raise UsageError(
             f"run {run.reference} can be written as such a file only with the version that made it: {past}"
         )
-    with whole_file(to) as partial:
+    with whole_file(to, within=within) as partial:
         return write_bundle(partial, _rows_of(run))
 
 
