@@ -200,8 +200,7 @@ def facts_of(player: Sequence[Card], open_card: Card) -> Facts:
     deck, shown = unseen([*player, open_card]), points_of(open_card)
     pairs: dict[int, float] = {}
     for hidden, count in enumerate(deck, 1):
-        low = shown + hidden
-        total = low + 10 if 1 in (shown, hidden) and low + 10 <= LIMIT else low
+        total = _best_points(shown + hidden, 1 in (shown, hidden))
         if count:
             pairs[total] = pairs.get(total, 0.0) + count / sum(deck)
     points = tuple(points_of(card) for card in player)
