@@ -562,6 +562,7 @@ def crossroads(source: Source) -> Iterator[Crossroads]:
             candidates = tuple(choice.text for choice in node.choices)
             if node.id in stories and len(candidates) > 1 and all(map(is_utterance, candidates)):
                 story = stories[node.id]
+                skills = dict.fromkeys(skill for choice in node.choices for skill in choice.abilities)
                 yield Crossroads(
                     id=f"{tree.id}/{node.id}",
                     cluster=clusters[tree.id],
@@ -571,13 +572,8 @@ def crossroads(source: Source) -> Iterator[Crossroads]:
                     scene=tree.scene,
                     lines=story.lines,
                     candidates=candidates,
-                    abilities=_skills(node) if is_paper(source.settings) else (),
+                    abilities=tuple(skills) if is_paper(source.settings) else (),
                 )
-
-
-def _skills(node: Node) -> tuple[str, ...]:
-    """The skills that the choices of a node show, each once, as the file spells them."""
-    return tuple(dict.fromkeys(skill for choice in node.choices for skill in choice.abilities))
 
 
 class Story(Struct, frozen=True):

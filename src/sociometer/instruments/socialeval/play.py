@@ -94,18 +94,6 @@ def ability_values(people: Sequence[Person], lines: Iterable[Line], question: st
     }
 
 
-def goal_options(choice: Choice, speaker: str) -> str:
-    """The options of a choice, each said by the protagonist."""
-    return "\n".join(
-        f"{label}: {speaker}: {option}" for label, option in zip(choice.labels, choice.options, strict=True)
-    )
-
-
-def ability_options(choice: Choice) -> str:
-    """The options of an ability question."""
-    return "\n".join(f"{label}. {option}" for label, option in zip(choice.labels, choice.options, strict=True))
-
-
 def _json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
@@ -212,7 +200,7 @@ async def answer(item: AbilityQuestion, session: Session) -> ChoiceAnswer:
     """Asks which utterance shows the ability, in several orders of the options."""
     if is_paper(session.settings):
         values = ability_values(item.people, item.lines, item.question)
-        asking = _in_authors_words(session, ABILITIES, item.language, values, ability_options)
+        asking = _in_authors_words(session, ABILITIES, item.language, values, ". ")
     else:
         if item.blind:
             situation = session.prompts.render("blind", item.language)
@@ -296,15 +284,17 @@ def _asking_for_goal(
         return _asking(
             session, "choose", language, situation=describe(session, "situation", language, people, scene, lines)
         )
-    options = partial(goal_options, speaker=people[0].name)
-    return _in_authors_words(session, GOALS, language, goal_values(people, lines), options)
+    return _in_authors_words(session, GOALS, language, goal_values(people, lines), f": {people[0].name}: ")
 
 
-def _in_authors_words(
-    session: Session, prompt: str, language: str, values: dict[str, str], options: Callable[[Choice], str]
-) -> Asking:
-    """The authors' prompt as a function of the options in the order they are shown."""
-    return lambda choice: [user(session.prompts.render(prompt, language, **values, choices=options(choice)))]
+def _in_authors_words(session: Session, prompt: str, language: str, values: dict[str, str], between: str) -> Asking:
+    """The authors' prompt as a function of the options in the order they are shown; `between` follows a label."""
+
+    def messages(choice: Choice) -> list[Message]:
+        shown = (f"{label}{between}{option}" for label, option in zip(choice.labels, choice.options, strict=True))
+        return [user(session.prompts.render(prompt, language, **values, choices="\n".join(shown)))]
+
+    return messages
 
 
 def _asking(session: Session, prompt: str, language: str, **values: str) -> Asking:
