@@ -17,7 +17,6 @@ from sociometer.instruments.egosocial.games.holdem.match import (
     OWN_SEAT,
     Match,
     MatchOutcome,
-    Naming,
     PlayedHand,
     actions_of,
 )
@@ -137,10 +136,9 @@ def summarise(run: RunView[Match, MatchOutcome]) -> Summary:
 
 
 def _answers(episodes: Iterable[tuple[Match, MatchOutcome]]) -> Table:
-    def named(naming: Naming) -> str:
-        return naming.style or "unreadable"
-
-    counts = Counter((item.style_after(outcome.hands[:-1]), named(outcome.namings[-1])) for item, outcome in episodes)
+    counts = Counter(
+        (item.style_after(outcome.hands[:-1]), outcome.namings[-1].style or "unreadable") for item, outcome in episodes
+    )
     rows: list[tuple[Cell, ...]] = [
         (style, *(counts[style, answer] for answer in (*STYLES, "unreadable")))
         for style in sorted({style for style, _ in counts})

@@ -148,12 +148,18 @@ def summarise(run: RunView[NumberMatch, NumberOutcome]) -> Summary:
         by_round = _by_round(family)
         tables.append(TABLES("by-round", (tuple(point.values()) for point in by_round)))
         notes.append(NOTES["learner"])
-    return Summary(
-        measures=tuple(measures),
-        tables=(*tables, _pattern_table(matches)),
-        notes=tuple(notes),
-        series={"by_round": by_round, "matches": [_trace(item, outcome) for item, outcome in matches]},
-    )
+    traces = [
+        {
+            "match": item.id,
+            "opponent": item.opponent,
+            "predictions": [one.prediction for one in outcome.rounds],
+            "numbers": [one.opponent for one in outcome.rounds],
+            "choices": [one.choice for one in outcome.rounds],
+        }
+        for item, outcome in matches
+    ]
+    series = {"by_round": by_round, "matches": traces}
+    return Summary(tuple(measures), (*tables, _pattern_table(matches)), tuple(notes), series)
 
 
 def _by_round(family: _Matches) -> list[dict[str, Any]]:
@@ -183,13 +189,3 @@ def _pattern_table(matches: _Matches) -> Table:
         hits = sum(is_right(one.prediction, one.opponent) for one in outcome.rounds)
         rows.append((item.opponent, f"{hits}/{len(outcome.rounds)}", *msgspec.structs.astuple(patterns_of(outcome))))
     return TABLES("patterns", rows)
-
-
-def _trace(item: NumberMatch, outcome: NumberOutcome) -> dict[str, Any]:
-    return {
-        "match": item.id,
-        "opponent": item.opponent,
-        "predictions": [one.prediction for one in outcome.rounds],
-        "numbers": [one.opponent for one in outcome.rounds],
-        "choices": [one.choice for one in outcome.rounds],
-    }
