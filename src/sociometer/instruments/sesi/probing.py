@@ -19,7 +19,14 @@ from sociometer.instruments.sesi.conditions import (
 from sociometer.instruments.sesi.items import ABILITIES, TABLES
 from sociometer.instruments.sesi.items import Question as Item
 from sociometer.reading import ChoiceAnswer
-from sociometer.statistics.intervals import MINIMUM_CLUSTERS, SEED, Floats, Integers, Labels, cluster_codes
+from sociometer.statistics.intervals import (
+    MINIMUM_CLUSTERS,
+    SEED,
+    Floats,
+    Labels,
+    cluster_codes,
+    cluster_sums,
+)
 from sociometer.statistics.measures import Observation, observations
 from sociometer.statistics.paired import Change, changes, holm, paired_difference, stars
 
@@ -106,7 +113,7 @@ def ratio_interval(probe: Probe, names: Sequence[str]) -> Interval:
     if count < MINIMUM_CLUSTERS:
         return Interval(None, None, 0.95, "", count)
     table = np.column_stack([probe.values([CONTROL], shared), probe.values(names, shared)])
-    own, other = (_weights(count) @ _by_cluster(table, codes, count)).T
+    own, other = (_weights(count) @ cluster_sums(table, codes, count)[0]).T
     if not (own > 0).all():
         return Interval(None, None, 0.95, "", count)
     low, high = np.quantile(other / own - 1, [0.025, 0.975])
@@ -167,7 +174,7 @@ def cochran_q(tables: Sequence[Floats], clusters: Labels | None = None, *, draws
     if variance <= 1e-12:
         return Omnibus(0.0, 1.0, items, count)
     codes, number = cluster_codes(clusters, items)
-    by_cluster = _by_cluster(centred.sum(axis=0), codes, number)
+    by_cluster = cluster_sums(centred.sum(axis=0), codes, number)[0]
     observed = float(np.square(by_cluster.sum(axis=0)).sum())
     signs = 2.0 * np.random.default_rng(SEED).integers(0, 2, (draws, number)) - 1.0
     sums = np.square(signs @ by_cluster).sum(axis=1)
@@ -201,8 +208,10 @@ def spread(
     placebos.
     """
     codes, number = cluster_codes(clusters, len(control[0]))
-    moved = [_by_cluster(table - own[:, None], codes, number) for own, table in zip(control, conditions, strict=True)]
-    idle = [_by_cluster(table - own[:, None], codes, number) for own, table in zip(control, noise, strict=False)]
+    moved, idle = (
+        [cluster_sums(table - own[:, None], codes, number)[0] for own, table in zip(control, tables, strict=False)]
+        for tables in (conditions, noise)
+    )
     items = np.bincount(codes, minlength=number).astype(np.float64)
     every = np.ones((1, number))
     size = float(_size(moved, items, every)[0])
@@ -221,12 +230,6 @@ def spread(
 def _rooted(square: float) -> float:
     """The root of a difference of squares, with its sign."""
     return math.copysign(math.sqrt(abs(square)), square)
-
-
-def _by_cluster(differences: Floats, codes: Integers, number: int) -> Floats:
-    sums = np.zeros((number, differences.shape[1]))
-    np.add.at(sums, codes, differences)
-    return sums
 
 
 def _size(tables: Sequence[Floats], items: Floats, weights: Floats) -> Floats:
