@@ -206,6 +206,7 @@ def heat_map(
     strong = f"abs(datum.value) > {0.6 * high}" if diverging else f"datum.value > {low + 0.55 * (high - low)}"
     shown = SHARES.get(unit, f"format(datum.value, '{number_format(unit)}')")
     text = f"datum.value == null ? '' : {shown} + datum.mark"
+    labels = {"labelExpr": SHARES[unit]} if unit in SHARES else {"format": number_format(unit)}
     widest = max(map(len, columns), default=0) + 1
     position = {
         "y": nominal("row", rows),
@@ -230,7 +231,7 @@ def heat_map(
                         "field": "value",
                         "type": "quantitative",
                         "scale": scale,
-                        "legend": {"title": title, "gradientLength": 180, **_labels(unit)} if title else None,
+                        "legend": {"title": title, "gradientLength": 180, **labels} if title else None,
                     },
                     "tooltip": told,
                 },
@@ -245,10 +246,6 @@ def heat_map(
             ),
         ],
     }
-
-
-def _labels(unit: str) -> Spec:
-    return {"labelExpr": SHARES[unit]} if unit in SHARES else {"format": number_format(unit)}
 
 
 class Dot(Struct, frozen=True):
@@ -314,6 +311,11 @@ def interval_chart(
         "mark": {"type": "rule", "style": "whisker"},
         "encoding": {**shared, "x": {**value, "field": "low"}, "x2": {"field": "high"}},
     }
+    grey: Spec = {  # in the middle of their row
+        "transform": [{"filter": {"field": "group", "equal": quiet}}],
+        "mark": {"type": "point", "style": "quiet", "shape": "square", "size": 44, "tooltip": True},
+        "encoding": {"y": y, "x": value, "tooltip": told},
+    }
     # the names of two lines that are close have two heights
     space = {"padding": {"left": 4, "top": 30, "right": 10, "bottom": 4}} if len(references) > 1 else {}
     return {
@@ -324,7 +326,7 @@ def interval_chart(
         "layer": [
             *reference_layers(references),
             *([whisker] if any(dot.low is not None for dot in dots) else []),
-            *([_quiet_dots(quiet, shared, value, told)] if quiet else []),
+            *([grey] if quiet else []),
             {
                 **({"transform": loud} if loud else {}),
                 "mark": {"type": "point", "tooltip": True},
@@ -336,15 +338,6 @@ def interval_chart(
                 },
             },
         ],
-    }
-
-
-def _quiet_dots(group: str, shared: Spec, value: Spec, told: list[Spec]) -> Spec:
-    """The dots of the quiet group, in the middle of their row."""
-    return {
-        "transform": [{"filter": {"field": "group", "equal": group}}],
-        "mark": {"type": "point", "style": "quiet", "shape": "square", "size": 44, "tooltip": True},
-        "encoding": {"y": shared["y"], "x": value, "tooltip": told},
     }
 
 

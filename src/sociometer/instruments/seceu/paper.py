@@ -1,7 +1,7 @@
 """The paper's tables and figures, filled from runs for `sociometer paper`."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from msgspec import Struct
 
@@ -83,7 +83,8 @@ class Way(Struct, frozen=True):
 def paper(given: PaperInput) -> Sequence[PaperPart]:
     """Every table and figure of the paper."""
     runs = given.of_task(TASK)
-    ways = [way for run in runs for way in _ways(run)]
+    norms = [(run, norm_of(run.norm)) for run in runs]
+    ways = [Way(run, result, norm) for run, norm in norms for result in compare_methods(run, norm).results]
     normed = [run for run in runs if "norm" in run.summary.series]
     drawn = {figure.name: figure for figure in figures(normed)} if normed else {}
     among = {"Fig. 2": "eq-among-people", "Fig. 3": "similarity-among-people"}
@@ -95,13 +96,6 @@ def paper(given: PaperInput) -> Sequence[PaperPart]:
         _table_s2(ways),
         _spread(normed),
     )
-
-
-def _ways(run: AnyRun) -> Iterator[Way]:
-    """The prompting methods of a run, all on the same stories."""
-    norm = norm_of(run.norm)
-    for result in compare_methods(run, norm).results:
-        yield Way(run, result, norm)
 
 
 def _tried(ways: Sequence[Way]) -> list[list[Way]]:

@@ -487,13 +487,10 @@ def clusters_of(found: Iterable[Tree]) -> dict[str, str]:
 def ability_questions(source: Source) -> Iterator[AbilityQuestion]:
     """The ability questions; with the setting `blind`, each follows once more without its story."""
     found = shown_questions(source)
-    return without_story(found) if source.settings.get("blind") else found
+    if not source.settings.get("blind"):
+        return found
 
-
-def without_story(found: Iterable[AbilityQuestion]) -> Iterator[AbilityQuestion]:
-    """The questions, each followed by the same one without its story: the protagonist has a name and nothing else."""
-
-    def hide(item: AbilityQuestion) -> AbilityQuestion:
+    def hide(item: AbilityQuestion) -> AbilityQuestion:  # the protagonist has a name and nothing else
         return structs.replace(item, people=(Person(name=item.people[0].name),), scene="", lines=())
 
     return with_blind(found, lambda item: (item.people[0].name, item.question, item.options), lambda item: 0, hide)

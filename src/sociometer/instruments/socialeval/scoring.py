@@ -9,7 +9,7 @@ from math import nan
 from pathlib import Path
 from statistics import fmean, variance
 
-from msgspec import Struct, structs
+from msgspec import structs
 
 from sociometer.core.measure import Cell, Interval, Measure, Summary, Table
 from sociometer.core.task import RunView, Score
@@ -315,41 +315,31 @@ def gap_measures(run: RunView[TreeItem, Walk]) -> Iterator[Measure]:
         sides = [_tree_rates(run, language, name) for name in ("prosocial", "antisocial")]
         if not all(sides):
             continue
-        first, second = ([tree.achieved for tree in side] for side in sides)
+        first, second = ([tree["achieved"] for tree in side] for side in sides)
         group, trees = {"language": language}, len(first) + len(second)
         yield Measure("prosocial_gap", fmean(first) - fmean(second), group, _welch(first, second), trees, trees)
-        lots = [fmean(tree.random for tree in side) for side in sides]
-        best = [fmean(tree.best for tree in side) for side in sides]
+        lots = [fmean(tree["random"] for tree in side) for side in sides]
+        best = [fmean(tree["best"] for tree in side) for side in sides]
         note = "exact, by solving the trees"
         yield Measure("prosocial_gap_random", lots[0] - lots[1], group, items=trees, note=note)
         yield Measure("prosocial_gap_best", best[0] - best[1], group, items=trees, note=note)
         if all(top > lot for top, lot in zip(best, lots, strict=True)):
             first, second = (
-                [(tree.achieved - tree.random) / (top - lot) for tree in side]
+                [(tree["achieved"] - tree["random"]) / (top - lot) for tree in side]
                 for side, top, lot in zip(sides, best, lots, strict=True)
             )
             value = fmean(first) - fmean(second)
             yield Measure("prosocial_gap_attainable", value, group, _welch(first, second), trees, trees)
 
 
-class _TreeRate(Struct, frozen=True):
-    """How often a subject reached the goal of one tree, and the tree's exact values."""
-
-    achieved: float
-    random: float
-    best: float
-
-
-def _tree_rates(run: RunView[TreeItem, Walk], language: str, category: str) -> list[_TreeRate]:
+def _tree_rates(run: RunView[TreeItem, Walk], language: str, category: str) -> list[dict[str, float]]:
+    """How often a subject reached the goal of each tree, and the tree's exact values."""
     rates = grouped(
         (item.id, score.values)
         for item, _, score in run.scored()
         if item.tree.language == language and item.tree.category == category
     )
-    return [
-        _TreeRate(fmean(walk["achieved"] for walk in walks), walks[0]["random"], walks[0]["best"])
-        for walks in rates.values()
-    ]
+    return [{**walks[0], "achieved": fmean(walk["achieved"] for walk in walks)} for walks in rates.values()]
 
 
 def _welch(first: list[float], second: list[float]) -> Interval:

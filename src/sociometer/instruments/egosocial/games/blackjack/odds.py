@@ -44,10 +44,6 @@ def _best_points(low: int, has_ace: bool) -> int:
     return low + 10 if has_ace and low + 10 <= LIMIT else low
 
 
-def _without(deck: Deck, points: int) -> Deck:
-    return (*deck[: points - 1], deck[points - 1] - 1, *deck[points:])
-
-
 class _Draws(msgspec.Struct, frozen=True):
     """Every set of cards with which a dealer can finish from one open card, in how many orders, and on what."""
 
@@ -122,9 +118,8 @@ def _hit_value(deck: Deck, low: int, has_ace: bool, open_points: int) -> float:
         if low + points > LIMIT:
             value -= count / left
         elif count:
-            value += (
-                count / left * _best_value(_without(deck, points), low + points, has_ace or points == 1, open_points)
-            )
+            rest = (*deck[: points - 1], count - 1, *deck[points:])
+            value += count / left * _best_value(rest, low + points, has_ace or points == 1, open_points)
     return value
 
 

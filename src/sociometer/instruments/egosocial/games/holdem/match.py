@@ -285,10 +285,12 @@ async def _ask_style(item: Match, hands: list[PlayedHand], session: Session) -> 
             )
         ),
     ]
-    style, faults = await ask_move(
-        session, "subject", messages, answer_format, lambda reply: read_style(reply, answer_format, item.options),
-        legal="A, B", default=None,
-    )  # fmt: skip
+
+    def read(reply: Reply) -> Read[str]:
+        place = choice_reading(reply, answer_format).value
+        return Read(None, "unreadable") if place is None else Read(item.options[place])
+
+    style, faults = await ask_move(session, "subject", messages, answer_format, read, legal="A, B", default=None)
     session.note("style named", after=len(hands), named=style or "unreadable", true=true)
     return Naming(len(hands), style, faults)
 
@@ -297,12 +299,6 @@ def open_board(hand: PlayedHand) -> tuple[int, ...]:
     """Return the community cards that lay open when a hand ended."""
     last = hand.moves[-1].street if hand.moves else "preflop"
     return hand.deal.board[: BOARD_SIZES[STREETS.index(last)]]
-
-
-def read_style(reply: Reply, answer_format: Choice, styles: tuple[str, ...]) -> Read[str]:
-    """Return the style a reply names; `styles` are in the order in which they were offered."""
-    place = choice_reading(reply, answer_format).value
-    return Read(None, "unreadable") if place is None else Read(styles[place])
 
 
 def actions_of(hands: Sequence[PlayedHand], player: int = OTHER_SEAT) -> list[str]:

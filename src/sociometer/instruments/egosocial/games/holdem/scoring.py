@@ -3,6 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -74,15 +75,6 @@ def naive_guess(hands: Sequence[PlayedHand]) -> str | None:
     return STYLES[0] if actions.count("raise") / len(actions) >= MANY_RAISES else STYLES[1]
 
 
-def belief(item: Match, outcome: MatchOutcome) -> dict[str, float] | None:
-    """Return the ideal observer's belief after the match; None if the user's own weights no longer exist."""
-    folder = Path(item.weights) if item.weights else WEIGHTS
-    try:
-        return posterior(item.asked(outcome.hands), folder)
-    except WeightError:
-        return None
-
-
 def score(item: Match, outcome: MatchOutcome) -> Score:
     """The style named at the end, the chips won, the habits shown, and the evidence there was.
 
@@ -106,13 +98,11 @@ def score(item: Match, outcome: MatchOutcome) -> Score:
     if informed or item.official:
         values["right"] = float(final.style == true)
         values["naive"] = float(naive_guess(asked_about) == true) if informed else 0.5
-    chances = belief(item, outcome) if "right" in values else None
-    if chances is not None:
-        values |= {
-            "ceiling": max(chances.values()),
-            "evidence": chances[true],
-            "as_ideal": float(final.style == best_guess(chances)),
-        }
+    with suppress(WeightError):  # the user's own weights no longer exist
+        if "right" in values:
+            chances = posterior(asked_about, Path(item.weights) if item.weights else WEIGHTS)
+            ideal = float(final.style == best_guess(chances))
+            values |= {"ceiling": max(chances.values()), "evidence": chances[true], "as_ideal": ideal}
     nameless = sum(naming.style is None for naming in outcome.namings)
     asked = [*outcome.subject_faults.asked, *(one for naming in outcome.namings for one in naming.faults.asked)]
     unreadable = outcome.subject_defaults + nameless

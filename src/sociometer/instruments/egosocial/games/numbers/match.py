@@ -107,7 +107,7 @@ async def play_match(item: NumberMatch, session: Session) -> NumberOutcome:
     state = NumbersState(item.rounds)
     played: list[PlayedRound] = []
     while not state.over:
-        mirrored = tuple(one.seen_from_the_other_side() for one in state.rounds)
+        mirrored = tuple(Round(one.theirs, one.mine) for one in state.rounds)
         theirs, _ = await _ask(session, "opponent", mirrored, item, None)
         assert theirs is not None
         number = theirs.choice
