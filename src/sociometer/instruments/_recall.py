@@ -203,10 +203,16 @@ def summarise(run: RunView[RecallItem, Any]) -> Summary:
             )
         )  # fmt: skip
         measures += grouped_measures(run, contrast.asked, contrast.asked, ("items",))[1:]
+    blind = (
+        f"{TITLES[one.asked].capitalize()}: {one.unreadable} of {2 * one.pairs} replies contain no answer"
+        f"{', decline or repeat one text' * (one.asked == 'completion')}, so nothing could be found."
+        for one in found
+        if one.blind
+    )
     return Summary(
         tuple(measures),
         (evidence_table(found),) if found else (),
-        (verdict(found), *blind_notes(found)),
+        (verdict(found), *blind),
         {SERIES: {"note": verdict(found), "found": any(one.found for one in found)}},
     )
 
@@ -320,16 +326,6 @@ def verdict(found: Sequence[Contrast]) -> str:
     shares = [one.detectable for one in found if one.detectable is not None]
     power = f"; {number(min(shares), 'share')} known by heart would have been found" if shares else ""
     return f"Contamination: no sign that the subject knows the public items by heart ({pairs} pairs{power})."
-
-
-def blind_notes(found: Sequence[Contrast]) -> list[str]:
-    """The questions that could find nothing, because most replies contain no answer."""
-    return [
-        f"{TITLES[one.asked].capitalize()}: {one.unreadable} of {2 * one.pairs} replies contain no answer"
-        f"{', decline or repeat one text' * (one.asked == 'completion')}, so nothing could be found."
-        for one in found
-        if one.blind
-    ]
 
 
 ToRecall = Callable[[Source, str, int], tuple[Sequence[Pair], Sequence[Item]]]
