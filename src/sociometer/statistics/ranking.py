@@ -107,9 +107,14 @@ def rank_intervals(
 
 
 def _bounds(
-    marks: NDArray[np.bool_], people: Mapping[int, PeopleMean], level: float, one: int, others: NDArray[np.intp],
-    tables: tuple[Floats, Floats], codes: Integers,
-) -> tuple[Floats, Floats]:  # fmt: skip
+    marks: NDArray[np.bool_],
+    people: Mapping[int, PeopleMean],
+    level: float,
+    one: int,
+    others: NDArray[np.intp],
+    tables: tuple[Floats, Floats],
+    codes: Integers,
+) -> tuple[Floats, Floats]:
     """The bounds of subject `one` in the first table minus each of the others in the second.
 
     `marks` says whose answers are right or wrong, `people` who are people.

@@ -30,11 +30,15 @@ def published_subjects() -> list[Subject]:
     """Return the models of Table 1."""
     return [
         Subject(
-            row["model"], float(row["eq"]) if row["eq"] else None, float(row["score"] or "nan"),
-            properties=properties_of(row), norm=PUBLISHED_NORM, failed="" if row["eq"] else "failed the test",
+            row["model"],
+            float(row["eq"]) if row["eq"] else None,
+            float(row["score"] or "nan"),
+            properties=properties_of(row),
+            norm=PUBLISHED_NORM,
+            failed="" if row["eq"] else "failed the test",
         )
         for row in published_rows("table_1")
-    ]  # fmt: skip
+    ]
 
 
 class _Node(Struct, frozen=True):
@@ -72,11 +76,16 @@ def tree_figures(subjects: Sequence[Subject], on_norm: bool) -> tuple[Figure, ..
         value = one.eq if on_norm and one.eq is not None else one.distance
         nodes.append(
             _Node(
-                one.name, about.launched or 0.0, family, None if one.failed else value,
-                _UNKNOWN_SIZE if billion is None else 40 + 4 * billion, about.kinds.get("access", "unknown"),
-                "; ".join(part for part in said if part), _SHIFTS[sum(node.family == family for node in nodes) % 4],
+                one.name,
+                about.launched or 0.0,
+                family,
+                None if one.failed else value,
+                _UNKNOWN_SIZE if billion is None else 40 + 4 * billion,
+                about.kinds.get("access", "unknown"),
+                "; ".join(part for part in said if part),
+                _SHIFTS[sum(node.family == family for node in nodes) % 4],
             )
-        )  # fmt: skip
+        )
     if not nodes:
         return ()
     chart: Spec = json.loads(_TREE.read_text(encoding="utf-8"))

@@ -245,9 +245,14 @@ def bundled_scenarios(language: str, path: Path = BUNDLED) -> Iterator[Scenario]
         if language not in line.story or language not in line.options:
             raise DataError(f"scenario '{line.id}' has no story with options in '{language}'", path)
         yield _scenario(
-            line.id, language, story=line.story[language], options=line.options[language], standard=line.key,
-            context=line.context, direction=line.direction,
-        )  # fmt: skip
+            line.id,
+            language,
+            story=line.story[language],
+            options=line.options[language],
+            standard=line.key,
+            context=line.context,
+            direction=line.direction,
+        )
 
 
 def _scenario(name: str, language: str, **fields: Any) -> Scenario:

@@ -82,10 +82,14 @@ async def ask_points(item: Scenario, session: Session) -> Allocated:
         return Reading(reading.values, reading.rule, problem, kind)
 
     answer = await ask(
-        session, "subject", [text(prompt) if session.base else user(prompt)], answer_format, read,
+        session,
+        "subject",
+        [text(prompt) if session.base else user(prompt)],
+        answer_format,
+        read,
         lambda reading: shared_prompt(session, "again-points", item.language, problem=reading.problem, total=TOTAL),
         sampling=CONTINUING if session.base else sampling,
-    )  # fmt: skip
+    )
     repaired = repair(answer.value, count, TOTAL)
     if repaired.repair != "none":
         session.note("repaired", repair=repaired.repair)

@@ -145,9 +145,17 @@ class Twins(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             kinds = ["neither"] * 4
             kinds[key], kinds[other] = "right", FRIENDLY if self.friendly_trap and self.trap == other else OTHER_TWIN
             yield Question(
-                id=f"{self.id}{name}", cluster=self.id, pair=self.id, ability=self.ability, situation=situation,
-                question=self.question, options=self.options, answer=key, kinds=tuple(kinds), language=language,
-            )  # fmt: skip
+                id=f"{self.id}{name}",
+                cluster=self.id,
+                pair=self.id,
+                ability=self.ability,
+                situation=situation,
+                question=self.question,
+                options=self.options,
+                answer=key,
+                kinds=tuple(kinds),
+                language=language,
+            )
 
 
 @cache

@@ -121,12 +121,10 @@ def ratio_interval(probe: Probe, names: Sequence[str]) -> Interval:
 
 
 def _line(subject: str, ability: str, change: Change) -> tuple[Cell, ...]:
-    paired = change.paired
-    return (
-        subject, change.condition, ability, paired.first, paired.second, paired.difference,
-        paired.interval.low, paired.interval.high, change.p_holm, paired.p_value, change.stars,
-        change.p_benjamini_hochberg, paired.items,
-    )  # fmt: skip
+    paired, around = change.paired, change.paired.interval
+    means = (paired.first, paired.second, paired.difference, around.low, around.high)
+    tests = (change.p_holm, paired.p_value, change.stars, change.p_benjamini_hochberg)
+    return subject, change.condition, ability, *means, *tests, paired.items
 
 
 def contrast_table(probes: Sequence[Probe]) -> Table:
@@ -139,10 +137,9 @@ def contrast_table(probes: Sequence[Probe]) -> Table:
                 continue
             one, two = (probe.values(names, shared) for names in (contrast.first, contrast.second))
             paired = paired_difference(two, one, probe.labels(shared))
-            lines.append(
-                (contrast.title, probe.subject, paired.second, paired.first, paired.difference, paired.interval.low,
-                 paired.interval.high, paired.p_value, stars(paired.p_value), len(shared), contrast.paper)
-            )  # fmt: skip
+            means = (paired.second, paired.first, paired.difference, paired.interval.low, paired.interval.high)
+            tested = (paired.p_value, stars(paired.p_value), len(shared))
+            lines.append((contrast.title, probe.subject, *means, *tested, contrast.paper))
     corrected = holm([float(str(line[7])) for line in lines]).tolist() if lines else []
     lines = [(*line[:9], p_value, *line[9:]) for line, p_value in zip(lines, corrected, strict=True)]
     return TABLES("contrasts", lines)
@@ -296,8 +293,8 @@ def factor_table(probes: Sequence[Probe], names: Sequence[str], noise: Sequence[
 
 def _factor_line(factor: str, subject: str, test: Omnibus, size: Spread, p_holm: float | None) -> tuple[Cell, ...]:
     low, high = (size.interval.low, size.interval.high) if size.interval else (None, None)
-    return (factor, subject, size.size, size.floor, size.excess, low, high, test.p_value, p_holm, test.statistic,
-            test.conditions, test.items)  # fmt: skip
+    tests = (test.p_value, p_holm, test.statistic, test.conditions, test.items)
+    return factor, subject, size.size, size.floor, size.excess, low, high, *tests
 
 
 def finding(table: Table) -> str:

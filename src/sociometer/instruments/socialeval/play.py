@@ -187,11 +187,7 @@ async def _step(session: Session, language: str, asking: Asking, node: Node, bes
     texts = [choice.text for choice in node.choices]
     if len(texts) == 1:
         return Step(node.id, (), 0)
-    orders = _shuffles(texts, _votes(session), session)
-    chosen = await ask_votes(
-        session, asking, texts, orders, key=best, sampling=_sampling(session, WALKING), language=language,
-        decide=most_votes,
-    )  # fmt: skip
+    chosen = await _vote(session, asking, texts, _votes(session), best, WALKING, language)
     lot = session.rng.randrange(len(texts))
     return Step(node.id, chosen.votes, lot if chosen.picked is None else chosen.picked, chosen.picked is None)
 
@@ -208,11 +204,19 @@ async def answer(item: AbilityQuestion, session: Session) -> ChoiceAnswer:
             situation = describe(session, "onlooker", item.language, item.people, item.scene, item.lines)
         me = item.people[0].name
         asking = _asking(session, "ability", item.language, situation=situation, me=me, question=item.question)
-    orders = _shuffles(item.options, session.settings.whole("orders"), session)
+    orders = session.settings.whole("orders")
+    return await _vote(session, asking, item.options, orders, 0, ANSWERING, item.language)
+
+
+async def _vote(
+    session: Session, asking: Asking, texts: Sequence[str], count: int, key: int, usual: Sampling, language: str
+) -> ChoiceAnswer:
+    """The most votes over so many random orders of the options."""
+    orders = (shuffled(len(texts), session.rng) for _ in range(count))
+    sampling = _sampling(session, usual)
     return await ask_votes(
-        session, asking, item.options, orders, key=0, sampling=_sampling(session, ANSWERING), language=item.language,
-        decide=most_votes,
-    )  # fmt: skip
+        session, asking, texts, orders, key=key, sampling=sampling, language=language, decide=most_votes
+    )
 
 
 ENGLISH_EMBEDDERS = ("minilm",)
@@ -234,9 +238,14 @@ async def speak(item: Crossroads, session: Session) -> Utterance:
     asking = _asking_for_goal(session, item.language, item.people, item.scene, item.lines)
     order = shuffled(len(item.candidates), session.rng)
     vote = await ask_choice(
-        session, asking, item.candidates, order=order, key=0, sampling=_sampling(session, ANSWERING),
+        session,
+        asking,
+        item.candidates,
+        order=order,
+        key=0,
+        sampling=_sampling(session, ANSWERING),
         language=item.language,
-    )  # fmt: skip
+    )
     near = tuple(cosine(vectors[0], vector) for vector in vectors[1:])
     return Utterance(said, near, vote, embedder)
 
@@ -306,10 +315,6 @@ def _asking(session: Session, prompt: str, language: str, **values: str) -> Aski
         return [user(session.prompts.render(prompt, language, **shown, **values))]
 
     return messages
-
-
-def _shuffles(texts: Sequence[str], count: int, session: Session) -> Iterator[tuple[int, ...]]:
-    return (shuffled(len(texts), session.rng) for _ in range(count))
 
 
 def describe(

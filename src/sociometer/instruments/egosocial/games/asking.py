@@ -72,10 +72,17 @@ async def ask_move(
 ) -> tuple[T | None, Faults]:
     """Return the move, and how it was obtained."""
     answer = await ask(
-        session, role, messages, answer_format, lambda reply: _reading(read(reply)),
+        session,
+        role,
+        messages,
+        answer_format,
+        lambda reply: _reading(read(reply)),
         lambda reading: session.prompts.render(f"games/retry-{reading.rule}", legal=legal, missing=reading.problem),
-        sampling=with_room(session, sampling), view=view, quiet=True, facts={"role": role},
-    )  # fmt: skip
+        sampling=with_room(session, sampling),
+        view=view,
+        quiet=True,
+        facts={"role": role},
+    )
     hard = () if answer.asked == Asked() else (answer.asked,)
     illegal = answer.faults.count("illegal")
     faults = Faults(illegal, len(answer.faults) - illegal, asked=hard)

@@ -82,7 +82,7 @@ def _languages() -> Iterator[PublishedFigure]:
         )
         yield PublishedFigure(
             where, "Chinese differs from English over models", "p < .001", None, False, reason, claim=True
-        )  # fmt: skip
+        )
 
 
 def _totals() -> Iterator[PublishedFigure]:
@@ -123,9 +123,14 @@ def _ability_totals(shares: Mapping[str, float], where: str, what: str) -> Itera
     wrong = [(who, printed, value) for who, printed, value in cells if abs(printed - value) >= _ROUNDING]
     said = "; ".join(f"{who}: {printed} printed, {value:.1f} from its row" for who, printed, value in wrong)
     yield PublishedFigure(
-        where, f"overall cells that follow from {what}", None, f"{len(cells) - len(wrong)} of {len(cells)}", False,
-        said and f"{said}.", finding=True,
-    )  # fmt: skip
+        where,
+        f"overall cells that follow from {what}",
+        None,
+        f"{len(cells) - len(wrong)} of {len(cells)}",
+        False,
+        said and f"{said}.",
+        finding=True,
+    )
 
 
 def _tree_sizes(trees: Sequence[Tree]) -> Iterator[PublishedFigure]:

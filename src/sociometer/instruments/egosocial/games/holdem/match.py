@@ -201,10 +201,15 @@ async def _ask_action(
     answer_format = Choice(seen.legal, labels=seen.legal, key=stay)
     theirs = OpponentView(item.style_after(before), item.training_seed, seen, item.weights)
     action, faults = await ask_move(
-        session, ROLES[seen.player], _action_messages(item, seen, before, session), answer_format,
-        lambda reply: read_action(reply.text, seen.legal), legal=", ".join(seen.legal),
-        default="check" if "check" in seen.legal else "fold", view=theirs if seen.player == OTHER_SEAT else seen,
-    )  # fmt: skip
+        session,
+        ROLES[seen.player],
+        _action_messages(item, seen, before, session),
+        answer_format,
+        lambda reply: read_action(reply.text, seen.legal),
+        legal=", ".join(seen.legal),
+        default="check" if "check" in seen.legal else "fold",
+        view=theirs if seen.player == OTHER_SEAT else seen,
+    )
     assert action is not None
     return action, faults
 
