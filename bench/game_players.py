@@ -60,7 +60,7 @@ def repeating(request: Request) -> str:
 
 def learning(request: Request) -> str:
     """Predict what the Bayesian learner finds most likely."""
-    forecast = forecasts([*rounds_in(request), Round(1, 1)])[-1]
+    forecast = forecasts((*rounds_in(request), Round(1, 1)))[-1]
     return json.dumps({"prediction": forecast.mode, "choice": 40})
 
 

@@ -7,7 +7,7 @@ from scipy import stats
 from sociometer.statistics.agreement import spearman
 from sociometer.statistics.intervals import cluster_codes
 from sociometer.statistics.paired import item_differences, simultaneous
-from sociometer.statistics.ranking import rank_correlations, rank_intervals, ranks
+from sociometer.statistics.ranking import rank_correlations, rank_intervals
 
 
 def test_clear_differences_give_clear_ranks():
@@ -61,14 +61,6 @@ def test_all_ranks_hold_together_in_nearly_all_samples():
 def test_a_table_that_does_not_fit_is_refused():
     with pytest.raises(ValueError, match="does not fit 3 subjects"):
         rank_intervals([[1.0, 2.0]], ["a", "b", "c"])
-
-
-def test_ranks_equal_those_of_scipy():
-    rng = np.random.default_rng(5)
-    for table in (rng.random((50, 7)), rng.integers(0, 4, (50, 7)).astype(float), np.ones((3, 1))):
-        table[1, 0] = np.nan
-        expected = stats.rankdata(table, method="min", axis=1)
-        np.testing.assert_array_equal(ranks(table), expected)
 
 
 def test_rank_correlations_of_rows_equal_spearman_and_a_constant_row_has_none():

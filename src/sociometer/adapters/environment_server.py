@@ -76,11 +76,16 @@ class EnvironmentServer:
         about = {"name": gym.environment.name, "description": gym.environment.help, "version": __version__}
         tools = {"tools": [_SAY], "message_block_types": ["text"]}
         self._facts: dict[str, object] = {
-            "health": {"status": "healthy"}, "metadata": about, "version": {"version": __version__}, "tools": tools,
-            "schema": {"action": msgspec.json.schema(Action), "observation": {}, "state": {}}, "task_tools": tools,
-            "list_environments": [about["name"]], "splits": [{"name": _SPLIT, "type": _SPLIT}],
+            "health": {"status": "healthy"},
+            "metadata": about,
+            "version": {"version": __version__},
+            "tools": tools,
+            "schema": {"action": msgspec.json.schema(Action), "observation": {}, "state": {}},
+            "task_tools": tools,
+            "list_environments": [about["name"]],
+            "splits": [{"name": _SPLIT, "type": _SPLIT}],
             "num_tasks": {"num_tasks": gym.count},
-        }  # fmt: skip
+        }
 
     def application(self) -> web.Application:
         """The server; it gives up idle rollouts while it runs, and all of them at its end."""

@@ -63,9 +63,14 @@ class SociometerModel(ModelAPI):
         self, input: list[ChatMessage], tools: list[ToolInfo], tool_choice: ToolChoice, config: GenerateConfig
     ) -> ModelOutput:
         sampling = Sampling(
-            config.temperature, config.top_p, config.max_tokens, config.seed, tuple(config.stop_seqs or ()),
-            config.reasoning_effort, config.top_logprobs if config.logprobs else None,
-        )  # fmt: skip
+            config.temperature,
+            config.top_p,
+            config.max_tokens,
+            config.seed,
+            tuple(config.stop_seqs or ()),
+            config.reasoning_effort,
+            config.top_logprobs if config.logprobs else None,
+        )
         given = config.response_schema
         wanted = Schema(given.json_schema.model_dump(exclude_none=True), given.name) if given else Free()
         request = Request("subject", plain_messages(input), wanted, sampling=sampling)

@@ -5,7 +5,7 @@ instrument's own; Inspect provides models, log and viewer. A sample's log keeps 
 `inspect score` computes the scores again without asking a model.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable
 from functools import cache
 from math import nan
 from typing import Any, cast
@@ -243,29 +243,17 @@ def _scorer(instrument: str, task: str) -> Scorer:
             raise SociometerError(f"sample {state.sample_id} has no outcome: it was not played by sociometer.")
         item = msgspec.convert(state.metadata["item"], found.item_type, strict=False)
         made = found.score(item, msgspec.convert(kept, found.outcome_type, strict=False))
-        return inspect_score(names, made.values, made.facets, made.unreadable)
+        # The same keys for every sample; a missing value is NaN, which metrics leave out.
+        values = {name: made.values.get(name, nan) for name in names}
+        return InspectScore(value=values, metadata={"facets": made.facets, "unreadable": made.unreadable})
 
     return score
 
 
-def score_names(card: Card, task: str, found: Collection[str] = ()) -> tuple[str, ...]:
-    """The score values that measures of a task are made of, the primary measure's first.
-
-    Values that only some settings give are among them if they are in `found`.
-    """
+def score_names(card: Card, task: str) -> tuple[str, ...]:
+    """The score values that measures of a task are made of under all settings, the primary measure's first."""
     measures = sorted(card.measures_of(task), key=lambda measure: not measure.primary)
-    kept = (measure.value for measure in measures if not measure.optional or measure.value in found)
-    return tuple(dict.fromkeys(value for value in kept if value))
-
-
-def inspect_score(
-    names: tuple[str, ...], values: Mapping[str, float], facets: Mapping[str, str], unreadable: int
-) -> InspectScore:
-    """A score with the same keys for every sample; a missing value is NaN, which metrics leave out."""
-    return InspectScore(
-        value={name: values.get(name, nan) for name in names},
-        metadata={"facets": dict(facets), "unreadable": unreadable},
-    )
+    return tuple(dict.fromkeys(one.value for one in measures if one.value and not one.optional))
 
 
 for _name in cards():

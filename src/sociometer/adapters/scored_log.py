@@ -422,10 +422,8 @@ def import_lm_eval(engine: Engine, path: Path, chosen: ImportOptions) -> StoredR
 
 def _our_document(path: Path) -> _OurDocument | None:
     """What the first sample says, if it is of one of our tasks."""
-    for sample, _ in _lines(path):
-        with suppress(msgspec.ValidationError):
-            return msgspec.convert(sample.doc, _OurDocument)
-        return None
+    with suppress(StopIteration, msgspec.ValidationError):
+        return msgspec.convert(next(_lines(path))[0].doc, _OurDocument)
     return None
 
 

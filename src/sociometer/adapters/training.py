@@ -247,7 +247,9 @@ def other_players(name: str, choices: Choices, plan: Plan) -> dict[str, RoleBind
             instrument.players[own]() if own in instrument.players else resolve_player(spec, role.name, plan.config)
         )
         if player.identity.stand_in:
-            raise UsageError(f"'{spec}' is a stand-in and gives no reward in {name}; name a model: {role.name}=MODEL,"
-                             " such as local/FILE.gguf, vllm/NAME@URL or openai/NAME.")  # fmt: skip
+            raise UsageError(
+                f"'{spec}' is a stand-in and gives no reward in {name}; name a model: {role.name}=MODEL,"
+                " such as local/FILE.gguf, vllm/NAME@URL or openai/NAME."
+            )
         bindings[role.name] = RoleBinding(player, spec, spec)
     return bindings

@@ -46,13 +46,11 @@ def python_text(path: Path, name: str) -> str:
 
 def from_format(text: str) -> str:
     """Return a text for `str.format` with our placeholders: doubled braces are single, names in lower case."""
-    parts = []
     try:
-        for literal, field, _, _ in Formatter().parse(text):
-            parts.append(literal if field is None else f"{literal}{{{field.lower()}}}")
+        parts = [(literal, field) for literal, field, _, _ in Formatter().parse(text)]
     except ValueError as error:
         raise DataError(f"a prompt of the authors is not a text for str.format ({error})") from None
-    return "".join(parts)
+    return "".join(literal if field is None else f"{literal}{{{field.lower()}}}" for literal, field in parts)
 
 
 def from_double_braces(text: str) -> str:

@@ -56,15 +56,20 @@ class PaperParts:
         self.described = msgspec.convert(read_texts(folder / "published" / "parts.toml"), dict[str, Described])
 
     def part(
-        self, label: str, *, table: PaperTable | None = None, figures: tuple[Figure, ...] = (), how: str = "",
-        missing: str | None = None, tasks: tuple[str, ...] = (), **facts: str,
-    ) -> PaperPart:  # fmt: skip
+        self,
+        label: str,
+        *,
+        table: PaperTable | None = None,
+        figures: tuple[Figure, ...] = (),
+        how: str = "",
+        missing: str | None = None,
+        tasks: tuple[str, ...] = (),
+        **facts: str,
+    ) -> PaperPart:
         """A part with what fills it; `how` replaces that of the file, and `missing` what it needs if it is empty."""
         known = self.described[label]
-        made = PaperPart(
-            label=label, title=known.title, how=how or known.how.format(**facts), table=table, figures=figures,
-            tasks=tasks,
-        )  # fmt: skip
+        text = how or known.how.format(**facts)
+        made = PaperPart(label=label, title=known.title, how=text, table=table, figures=figures, tasks=tasks)
         lacking = missing if missing is not None else "" if made.filled else known.needs
         return structs.replace(made, missing=lacking)
 

@@ -153,9 +153,16 @@ def _question(asked: str, origin: Origin, one: Passage, pair: Pair) -> RecallIte
     if asked == "order":
         shown, hidden, options = f"{one.text}\n{one.question}".strip(), "", one.options
     return RecallItem(
-        id=f"{asked}:{origin}:{one.id}", cluster=pair.public.id, asked=asked, origin=origin, ability=one.ability,
-        language=one.language, shown=shown, hidden=hidden, options=options,
-    )  # fmt: skip
+        id=f"{asked}:{origin}:{one.id}",
+        cluster=pair.public.id,
+        asked=asked,
+        origin=origin,
+        ability=one.ability,
+        language=one.language,
+        shown=shown,
+        hidden=hidden,
+        options=options,
+    )
 
 
 LEVEL = 0.05
@@ -196,17 +203,19 @@ def summarise(run: RunView[RecallItem, Any]) -> Summary:
     found = contrasts(run)
     measures: list[Measure] = []
     for contrast in found:
-        measures.append(
-            Measure(
-                f"{contrast.asked}_gain", contrast.difference, interval=contrast.interval, items=2 * contrast.pairs,
-                clusters=contrast.pairs,
-            )
-        )  # fmt: skip
+        sizes = (2 * contrast.pairs, contrast.pairs)
+        measures.append(Measure(f"{contrast.asked}_gain", contrast.difference, {}, contrast.interval, *sizes))
         measures += grouped_measures(run, contrast.asked, contrast.asked, ("items",))[1:]
+    blind = (
+        f"{TITLES[one.asked].capitalize()}: {one.unreadable} of {2 * one.pairs} replies contain no answer"
+        f"{', decline or repeat one text' * (one.asked == 'completion')}, so nothing could be found."
+        for one in found
+        if one.blind
+    )
     return Summary(
         tuple(measures),
         (evidence_table(found),) if found else (),
-        (verdict(found), *blind_notes(found)),
+        (verdict(found), *blind),
         {SERIES: {"note": verdict(found), "found": any(one.found for one in found)}},
     )
 
@@ -252,10 +261,8 @@ def _contrast(
     if asked == "order" and chance is not None:
         right = round(sum(public))
         p_value = max(p_value, 1 - binomial_below(right - 1, len(public), chance) if right else 1.0)
-    made = Contrast(
-        asked, len(whole), paired.second, paired.first, paired.difference, paired.interval, p_value,
-        _detectable(unseen), unreadable,
-    )  # fmt: skip
+    found = (paired.second, paired.first, paired.difference, paired.interval)
+    made = Contrast(asked, len(whole), *found, p_value, _detectable(unseen), unreadable)
     return structs.replace(made, detectable=None) if made.blind else made
 
 
@@ -286,19 +293,20 @@ def evidence_table(found: Sequence[Contrast]) -> Table:
     """The questions with the values on both kinds of items."""
     rows: list[tuple[Cell, ...]] = [
         (
-            TITLES[one.asked], one.pairs, number(one.public, "share"), number(one.unseen, "share"),
+            TITLES[one.asked],
+            one.pairs,
+            number(one.public, "share"),
+            number(one.unseen, "share"),
             signed_amount(one.difference, "share"),
-            "too few pairs" if one.interval.too_few else bracketed_interval(one.interval, "share"), one.p_value,
+            "too few pairs" if one.interval.too_few else bracketed_interval(one.interval, "share"),
+            one.p_value,
             None if one.detectable is None else number(one.detectable, "share"),
         )
         for one in found
-    ]  # fmt: skip
+    ]
     note = "Detectable (80 % power): the share of public items known by heart." if any(row[-1] for row in rows) else ""
-    return Table(
-        "recall", "Public against unseen items",
-        ("question", "pairs", "public", "unseen", "difference", "95 % interval", "p", "detectable"), tuple(rows),
-        note, {"p": "p"},
-    )  # fmt: skip
+    columns = ("question", "pairs", "public", "unseen", "difference", "95 % interval", "p", "detectable")
+    return Table("recall", "Public against unseen items", columns, tuple(rows), note, {"p": "p"})
 
 
 def verdict(found: Sequence[Contrast]) -> str:
@@ -320,16 +328,6 @@ def verdict(found: Sequence[Contrast]) -> str:
     shares = [one.detectable for one in found if one.detectable is not None]
     power = f"; {number(min(shares), 'share')} known by heart would have been found with 80 % power" if shares else ""
     return f"Contamination: no sign that the subject knows the public items by heart ({pairs} pairs{power})."
-
-
-def blind_notes(found: Sequence[Contrast]) -> list[str]:
-    """The questions that could find nothing, because most replies contain no answer."""
-    return [
-        f"{TITLES[one.asked].capitalize()}: {one.unreadable} of {2 * one.pairs} replies contain no answer"
-        f"{', decline or repeat one text' * (one.asked == 'completion')}, so nothing could be found."
-        for one in found
-        if one.blind
-    ]
 
 
 ToRecall = Callable[[Source, str, int], tuple[Sequence[Pair], Sequence[Item]]]
@@ -354,11 +352,14 @@ def examine(context: CommandContext, options: Settings, recalled: ToRecall) -> R
     found = {who: bool(one.series[SERIES]["found"]) for who, one in told.items()}
     return Result(
         tuple(structs.replace(one, title=f"{one.title}: {who}") for who, made in told.items() for one in made.tables),
-        (*(f"{who}: {note}" for who, one in told.items() for note in one.notes[1:]), _matching(pairs),
-         f"The verdict is shown next to this subject's scores. Replies: {replies}"),
+        (
+            *(f"{who}: {note}" for who, one in told.items() for note in one.notes[1:]),
+            _matching(pairs),
+            f"The verdict is shown next to this subject's scores. Replies: {replies}",
+        ),
         data={"runs": {run.subject: run.id for run in runs}, "found": found},
         finding="\n".join(f"{who}: {one.notes[0]}" for who, one in told.items()),
-    )  # fmt: skip
+    )
 
 
 def _matching(pairs: Sequence[Pair]) -> str:

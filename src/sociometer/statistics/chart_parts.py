@@ -23,7 +23,6 @@ WIDTH, HEIGHT = 620, 360
 LINE = 14
 CLEAR = 6
 """Half the width of a point."""
-_STEPS = 8
 _NAME_WEIGHT = 20
 """A name that covers another name is worse than one that covers so many points."""
 Box = tuple[float, float, float, float]
@@ -33,7 +32,7 @@ NAME_OFFSETS: Spec = {
     "dy": {"expr": "datum.name_dy"},
     "baseline": "middle",
 }
-"""The properties of a text mark that read the fields of `name_fields`."""
+"""The properties of a text mark that read the fields of a `NamePlace`."""
 
 
 class ReferenceLine(Struct, frozen=True):
@@ -108,53 +107,40 @@ def coloured(field: str, names: Sequence[str]) -> Spec:
 def series_channels(records: Sequence[Struct], field: str, names: Sequence[str]) -> tuple[Spec, Spec, Spec]:
     """The data of lines by series, their colour channel, and all channels that distinguish the lines.
 
-    These are the colour and a dash, which is solid for as many series as there are colours.
+    These are the colour and a dash, another one each time the colours repeat. The dash has its own field, `lap`, and
+    no legend.
     """
     color = coloured(field, names)
-    data, dash = _dashed(records, field, names)
-    return data, color, {"color": color, "strokeDash": dash}
-
-
-def _dashed(records: Sequence[Struct], field: str, names: Sequence[str]) -> tuple[Spec, Spec]:
-    """Records as inline data, and a channel with another dash each time the colours repeat.
-
-    The dash has its own field, `lap`, and no legend.
-    """
     laps = {name: place // COLOURS % len(DASHES) for place, name in enumerate(names)}
     values = [{**structs.asdict(record), "lap": laps[getattr(record, field)]} for record in records]
     scale = {"domain": list(range(len(DASHES))), "range": list(DASHES)}
-    return {"values": values}, {"field": "lap", "type": "nominal", "legend": None, "scale": scale}
+    dash = {"field": "lap", "type": "nominal", "legend": None, "scale": scale}
+    return {"values": values}, color, {"color": color, "strokeDash": dash}
 
 
 def reference_layers(lines: Sequence[ReferenceLine]) -> list[Spec]:
     """Dashed vertical lines, each with its name at the upper end."""
     layers: list[Spec] = []
-    before: list[ReferenceLine] = []
+    before: ReferenceLine | None = None
     for line in sorted(lines, key=lambda line: line.value):
-        data = {"values": [{"at": line.value, "name": line.label}]}
-        layers.append(
-            {"data": data, "mark": {"type": "rule", "style": "reference"}, "encoding": {"x": {"datum": line.value}}}
-        )
-        layers.append(
-            {
-                "data": data,
-                "mark": {"type": "text", "style": "reference-text", **_name_position(line, before)},
-                "encoding": {"x": {"datum": line.value}, "y": {"value": 0}, "text": {"field": "name"}},
-            }
-        )
-        before.append(line)
+        data, at = {"values": [{"at": line.value, "name": line.label}]}, {"datum": line.value}
+        name = {"type": "text", "style": "reference-text", **_name_position(line, before)}
+        layers += [
+            {"data": data, "mark": {"type": "rule", "style": "reference"}, "encoding": {"x": at}},
+            {"data": data, "mark": name, "encoding": {"x": at, "y": {"value": 0}, "text": {"field": "name"}}},
+        ]
+        before = line
     return layers
 
 
-def _name_position(line: ReferenceLine, before: Sequence[ReferenceLine]) -> Spec:
+def _name_position(line: ReferenceLine, before: ReferenceLine | None) -> Spec:
     """The position of the name of a line: inside the chart at any width, and above a name that it would overlap."""
     half = len(line.label) * LETTER / 2
     align = f"scale('x', {line.value}) + {half:.0f} > width ? 'right' : 'center'"
-    apart = [
-        f"scale('x', {line.value}) - scale('x', {other.value}) < {len(other.label) * LETTER / 2 + 2 * half:.0f}"
-        for other in before[-1:]
-    ]
-    high = f"{' || '.join(apart)} ? -22 : -9" if apart else "-9"
+    high = "-9"
+    if before is not None:
+        near = len(before.label) * LETTER / 2 + 2 * half
+        high = f"scale('x', {line.value}) - scale('x', {before.value}) < {near:.0f} ? -22 : -9"
     return {"align": {"expr": align}, "dy": {"expr": high}, "dx": 0}
 
 
@@ -163,7 +149,7 @@ def order_of(names: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-class NamePlace(Struct, frozen=True):
+class NamePlace(Struct, frozen=True, rename=lambda field: f"name_{field}"):
     """The offset of a name from its point, in pixels, and the side at which the name begins."""
 
     dx: int
@@ -183,16 +169,6 @@ _TRIED = (
     NamePlace(10, 23, "left"),
     NamePlace(-10, 23, "right"),
 )
-
-
-def name_fields(place: NamePlace) -> Spec:
-    """A place as fields of a point's data."""
-    return {"name_dx": place.dx, "name_dy": place.dy, "name_align": place.align}
-
-
-def along(low: float, high: float) -> list[float]:
-    """Places along a whisker, for `place_names`: points without a name, which names do not cover."""
-    return [low + (high - low) * step / _STEPS for step in range(_STEPS + 1)]
 
 
 def place_names(names: Sequence[str], xs: Sequence[float], ys: Sequence[float]) -> list[NamePlace]:

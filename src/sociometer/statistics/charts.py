@@ -4,7 +4,8 @@ import math
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
-from msgspec import Struct, structs
+import numpy as np
+from msgspec import Struct, structs, to_builtins
 
 from sociometer.core.measure import Measure
 from sociometer.statistics.chart_parts import (
@@ -13,10 +14,8 @@ from sociometer.statistics.chart_parts import (
     PERCENT,
     SHARES,
     ReferenceLine,
-    along,
     coloured,
     inline,
-    name_fields,
     nominal,
     number_format,
     order_of,
@@ -207,6 +206,7 @@ def heat_map(
     strong = f"abs(datum.value) > {0.6 * high}" if diverging else f"datum.value > {low + 0.55 * (high - low)}"
     shown = SHARES.get(unit, f"format(datum.value, '{number_format(unit)}')")
     text = f"datum.value == null ? '' : {shown} + datum.mark"
+    labels = {"labelExpr": SHARES[unit]} if unit in SHARES else {"format": number_format(unit)}
     widest = max(map(len, columns), default=0) + 1
     position = {
         "y": nominal("row", rows),
@@ -231,27 +231,21 @@ def heat_map(
                         "field": "value",
                         "type": "quantitative",
                         "scale": scale,
-                        "legend": {"title": title, "gradientLength": 180, **_labels(unit)} if title else None,
+                        "legend": {"title": title, "gradientLength": 180, **labels} if title else None,
                     },
                     "tooltip": told,
                 },
             },
-            {
-                "transform": [{"filter": "!datum.strong"}],
-                "mark": {"type": "text", "style": "ink", "fontSize": 12},
-                "encoding": {"text": {"field": "text"}},
-            },
-            {
-                "transform": [{"filter": "datum.strong"}],
-                "mark": {"type": "text", "style": "on-strong", "fontSize": 12},
-                "encoding": {"text": {"field": "text"}},
-            },
+            *(
+                {
+                    "transform": [{"filter": which}],
+                    "mark": {"type": "text", "style": style, "fontSize": 12},
+                    "encoding": {"text": {"field": "text"}},
+                }
+                for which, style in (("!datum.strong", "ink"), ("datum.strong", "on-strong"))
+            ),
         ],
     }
-
-
-def _labels(unit: str) -> Spec:
-    return {"labelExpr": SHARES[unit]} if unit in SHARES else {"format": number_format(unit)}
 
 
 class Dot(Struct, frozen=True):
@@ -317,6 +311,11 @@ def interval_chart(
         "mark": {"type": "rule", "style": "whisker"},
         "encoding": {**shared, "x": {**value, "field": "low"}, "x2": {"field": "high"}},
     }
+    grey: Spec = {  # in the middle of their row
+        "transform": [{"filter": {"field": "group", "equal": quiet}}],
+        "mark": {"type": "point", "style": "quiet", "shape": "square", "size": 44, "tooltip": True},
+        "encoding": {"y": y, "x": value, "tooltip": told},
+    }
     # the names of two lines that are close have two heights
     space = {"padding": {"left": 4, "top": 30, "right": 10, "bottom": 4}} if len(references) > 1 else {}
     return {
@@ -327,7 +326,7 @@ def interval_chart(
         "layer": [
             *reference_layers(references),
             *([whisker] if any(dot.low is not None for dot in dots) else []),
-            *([_quiet_dots(quiet, shared, value, told)] if quiet else []),
+            *([grey] if quiet else []),
             {
                 **({"transform": loud} if loud else {}),
                 "mark": {"type": "point", "tooltip": True},
@@ -339,15 +338,6 @@ def interval_chart(
                 },
             },
         ],
-    }
-
-
-def _quiet_dots(group: str, shared: Spec, value: Spec, told: list[Spec]) -> Spec:
-    """The dots of the quiet group, in the middle of their row."""
-    return {
-        "transform": [{"filter": {"field": "group", "equal": group}}],
-        "mark": {"type": "point", "style": "quiet", "shape": "square", "size": 44, "tooltip": True},
-        "encoding": {"y": shared["y"], "x": value, "tooltip": told},
     }
 
 
@@ -385,14 +375,11 @@ def scatter_chart(
     formats = {"x": number_format(x_unit), "y": number_format(y_unit)}
     point: Spec = {"x": x, "y": y, **color, "tooltip": tooltip(formats, label="who", x=x_title, y=y_title)}
     layers: list[Spec] = [{"mark": mark, "encoding": point}]
-    if any(entry.y_low is not None for entry in points):
-        span = {"x": x, "y": {**y, "field": "y_low"}, "y2": {"field": "y_high"}, **color}
-        keep = [{"filter": "datum.y_low != null"}]
-        layers.insert(0, {"transform": keep, "mark": {"type": "rule", "style": "whisker"}, "encoding": span})
-    if any(entry.x_low is not None for entry in points):
-        across_span = {"y": y, "x": {**x, "field": "x_low"}, "x2": {"field": "x_high"}, **color}
-        some = [{"filter": "datum.x_low != null"}]
-        layers.insert(0, {"transform": some, "mark": {"type": "rule", "style": "whisker"}, "encoding": across_span})
+    for own, axis in (("y", y), ("x", x)):
+        if any(getattr(entry, f"{own}_low") is not None for entry in points):
+            ends = {own: {**axis, "field": f"{own}_low"}, f"{own}2": {"field": f"{own}_high"}}
+            span, keep = {"x": x, "y": y, **ends, **color}, [{"filter": f"datum.{own}_low != null"}]
+            layers.insert(0, {"transform": keep, "mark": {"type": "rule", "style": "whisker"}, "encoding": span})
     if trend:
         method = {"regression": "y", "on": "x", **({"method": "log"} if log_x else {})}
         line: Spec = {"type": "line", "style": "reference"}
@@ -405,14 +392,14 @@ def scatter_chart(
         (x, y)
         for entry, x in zip(points, across, strict=True)
         if entry.y_low is not None and entry.y_high is not None
-        for y in along(entry.y_low, entry.y_high)
+        for y in np.linspace(entry.y_low, entry.y_high, 9).tolist()
     ]
     places = place_names(
         [*(entry.label for entry in points), *("" for _ in whiskers)],
         [*across, *(x for x, _ in whiskers)],
         [*(entry.y for entry in points), *(y for _, y in whiskers)],
     )
-    values = [structs.asdict(entry) | name_fields(place) for entry, place in zip(points, places, strict=False)]
+    values = [structs.asdict(entry) | to_builtins(place) for entry, place in zip(points, places, strict=False)]
     return {"data": {"values": values}, "width": "container", "height": 360, "layer": layers}
 
 

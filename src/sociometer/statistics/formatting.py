@@ -119,10 +119,14 @@ def bounds_text(
     return text(interval.low, interval.high)
 
 
-def _bound(value: float, digits: int) -> str:
-    """A bound as text: “−0.00” is below zero."""
-    text = plain_number(value, digits)
-    return text if text.startswith("−") or value > -_NOTHING else f"−{text}"
+def _ends(interval: Interval, unit: str, digits: int | None, *, reverse: bool = False) -> list[str]:
+    """The bounds as text, without a unit; “−0.00” is below zero."""
+    scale, usual = scale_and_digits(unit)
+    places = decimals(unit, interval) if digits is None else digits
+    known = [end * scale for end in (interval.low, interval.high) if end is not None]
+    values = [-end for end in reversed(known)] if reverse else known
+    texts = ((value, plain_number(value, usual if places is None else places)) for value in values)
+    return [text if text.startswith("−") or value > -_NOTHING else f"−{text}" for value, text in texts]
 
 
 def interval_text(interval: Interval | None, unit: str, too_few: str = "", digits: int | None = None) -> str:
@@ -130,28 +134,15 @@ def interval_text(interval: Interval | None, unit: str, too_few: str = "", digit
     if interval is None:
         return ""
     few = too_few or f"too few ({counted(interval.clusters, interval.scarce('cluster'))})"
-    scale, usual = scale_and_digits(unit)
-    places = decimals(unit, interval) if digits is None else digits
-
-    def bounds(low: float, high: float) -> str:
-        ends = (_bound(end * scale, usual if places is None else places) for end in (low, high))
-        return " to ".join(ends) + (" %" if unit == "share" else "")
-
-    return bounds_text(interval, bounds, too_few=few)
+    bounds = " to ".join(_ends(interval, unit, digits)) + (" %" if unit == "share" else "")
+    return bounds_text(interval, lambda *_: bounds, too_few=few)
 
 
 def bracketed_interval(interval: Interval, unit: str, digits: int | None = None, *, reverse: bool = False) -> str:
     """An interval as “[low, high]”, in points if of shares; `reverse` gives that of first minus second."""
-    scale, usual = scale_and_digits(unit)
-    places = decimals(unit, interval) if digits is None else digits
-
-    def bounds(low: float, high: float) -> str:
-        low, high = (-high, -low) if reverse else (low, high)
-        ends = (_bound(end * scale, usual if places is None else places) for end in (low, high))
-        return f"[{', '.join(ends)}]"
-
+    bounds = f"[{', '.join(_ends(interval, unit, digits, reverse=reverse))}]"
     few = f"[too few {plural(interval.scarce('cluster'))}]"
-    return bounds_text(interval, bounds, too_few=few, same=f"[{SAME_ON_EVERY_ITEM}]")
+    return bounds_text(interval, lambda *_: bounds, too_few=few, same=f"[{SAME_ON_EVERY_ITEM}]")
 
 
 def estimate(value: float | None, unit: str, interval: Interval | None = None, digits: int | None = None) -> str:

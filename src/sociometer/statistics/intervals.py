@@ -78,13 +78,9 @@ def item_means(values: Floats, clusters: Labels | None, items: Labels | None) ->
 
 def cluster_sums(table: Floats, codes: Integers, count: int) -> tuple[Floats, Floats]:
     """Sums and sizes of every cluster for each column (observations × columns); NaN means missing."""
-    present = ~np.isnan(table)
-    sums = np.empty((count, table.shape[1]))
-    sizes = np.empty((count, table.shape[1]))
-    filled = np.where(present, table, 0.0)
-    for column in range(table.shape[1]):
-        sums[:, column] = np.bincount(codes, weights=filled[:, column], minlength=count)
-        sizes[:, column] = np.bincount(codes, weights=present[:, column].astype(np.float64), minlength=count)
+    sums, sizes = np.zeros((2, count, table.shape[1]))
+    np.add.at(sums, codes, np.where(np.isnan(table), 0.0, table))
+    np.add.at(sizes, codes, ~np.isnan(table))
     return sums, sizes
 
 

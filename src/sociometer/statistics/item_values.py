@@ -115,8 +115,9 @@ def partly_failed(tables: Sequence[Mapping[str, ItemValue]], names: Iterable[str
 
 def lost_items(tables: Sequence[Mapping[str, ItemValue]], lost: Sequence[Mapping[str, str]]) -> dict[str, str]:
     """The clusters of the items that all runs played and at least one of them has no value for, because it failed."""
-    known = [{**{name: one.cluster for name, one in table.items()}, **gone}
-             for table, gone in zip(tables, lost, strict=True)]  # fmt: skip
+    known = [
+        {**{name: one.cluster for name, one in table.items()}, **gone} for table, gone in zip(tables, lost, strict=True)
+    ]
     played = {name: cluster for name, cluster in known[0].items() if all(name in one for one in known[1:])}
     return {name: cluster for name, cluster in played.items() if any(name not in table for table in tables)}
 

@@ -193,9 +193,11 @@ def placed(summary: Summary, view: AnyRun, card: MeasureCard, norm: TaskNorm) ->
     places = [place(norm.curve, norm.people, f"of {norm.people} people ({norm.name}); ties count half{part}", {})]
     places += [place(one.curve, one.people, f"of {one.people} people", {one.column: one.group}) for one in norm.strata]
     return structs.replace(
-        summary, measures=(*summary.measures, *places), notes=(*summary.notes, told),
+        summary,
+        measures=(*summary.measures, *places),
+        notes=(*summary.notes, told),
         tables=(*summary.tables, surprises(table, norm.items, card)),
-    )  # fmt: skip
+    )
 
 
 def surprises(table: Mapping[str, ItemValue], norms: Mapping[str, ItemNorm], card: MeasureCard) -> Table:
@@ -207,11 +209,16 @@ def surprises(table: Mapping[str, ItemValue], norms: Mapping[str, ItemNorm], car
     found = [_p_value(one.repeats, norms[name]) for name, one in table.items()]
     adjusted = sorted(zip(benjamini_hochberg(found).tolist(), table, strict=True))
     rows = tuple(
-        (name, norms[name].mean, table[name].value,
-         "the subject" if (table[name].value < norms[name].mean) == (card.better == "lower") else "people", p)
+        (
+            name,
+            norms[name].mean,
+            table[name].value,
+            "the subject" if (table[name].value < norms[name].mean) == (card.better == "lower") else "people",
+            p,
+        )
         for p, name in adjusted
         if p <= FALSE_DISCOVERIES
-    )  # fmt: skip
+    )
     note = (
         f"{len(rows)} of {len(table)} items, at a false discovery rate of {100 * FALSE_DISCOVERIES:g} % (Benjamini and"
         " Hochberg), tested as answers of single people."

@@ -118,7 +118,8 @@ def place_among(people: Mapping[str, ItemValue], subject: Mapping[str, ItemValue
     leads = [*map(fmean, grouped(ahead).values())]
 
     def worse(by: float) -> float:
-        return sum(_above(sign * (lead + by)) for lead in leads) / count
+        moved = [sign * (lead + by) for lead in leads]
+        return sum(0.5 if abs(lead) < 1e-9 else lead > 0 for lead in moved) / count
 
     count, gaps = len(leads), [subject[name].value - people[name].value for name in shared]
     around = clustered_mean_interval(gaps, [people[name].cluster for name in shared], binary=False)
@@ -160,10 +161,6 @@ def place_interval(worse: Callable[[float], float], people: int, score: float, a
     above = share + math.hypot(max(0.0, ends[1] - share), high - share)
     method = "score over items and Wilson over people"
     return Interval(max(0.0, below), min(1.0, above), around.level, method, around.clusters)
-
-
-def _above(difference: float) -> float:
-    return 0.5 if abs(difference) < 1e-9 else float(difference > 0)
 
 
 FEWEST_PEOPLE = 10

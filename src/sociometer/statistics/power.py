@@ -65,7 +65,7 @@ def items_needed(margin: float, deviation: float, *, power: float = 0.8, design_
     def reached(items: int) -> bool:
         return paired_power(margin, deviation / math.sqrt(items), items) >= power
 
-    return math.ceil(round(_smallest(reached, 2, 4) * max(1.0, design_effect), 6))
+    return math.ceil(round(_smallest(reached) * max(1.0, design_effect), 6))
 
 
 def binary_power(items: int, gained: float, lost: float, level: float = 0.95) -> float:
@@ -101,7 +101,7 @@ def binary_items_needed(difference: float, discordant: float, *, power: float = 
     one number to the next, so the answer is where it has reached the power for good.
     """
     gained, lost = (discordant + difference) / 2, (discordant - difference) / 2
-    found = _smallest(lambda items: binary_power(items, gained, lost) >= power, 2, 4)
+    found = _smallest(lambda items: binary_power(items, gained, lost) >= power)
     further = [items for items in range(found, found + found // 5 + 5) if binary_power(items, gained, lost) < power]
     return math.ceil(round((further[-1] + 1 if further else found) * max(1.0, design_effect), 6))
 
@@ -139,8 +139,9 @@ def _bisected(reached: Callable[[float], bool], high: float, width: float) -> fl
     return high
 
 
-def _smallest(reached: Callable[[int], bool], low: int, high: int) -> int:
-    """The smallest number above `low` that reaches the power, by doubling `high` and then bisection."""
+def _smallest(reached: Callable[[int], bool]) -> int:
+    """The smallest number above 2 that reaches the power, by doubling and then bisection."""
+    low, high = 2, 4
     while not reached(high):
         low, high = high, high * 2
     while high - low > 1:
@@ -152,16 +153,9 @@ def _smallest(reached: Callable[[int], bool], low: int, high: int) -> int:
 def detectable_difference(paired: PairedDifference, *, level: float) -> float | None:
     """The smallest true difference that these items show with a power of 80 %; None if it cannot be computed."""
     found = smallest_detectable(paired.standard_error, paired.freedom + 1, level=level)
-    if _by_counts(paired, found):
+    # counts of items gained and lost for those played once, and for repeated ones whose observed variance is smaller
+    # than such a difference implies
+    if paired.binary and (paired.mcnemar is not None or found * (1 - found) > paired.deviation**2):
         found = smallest_detectable_binary(paired.worth, paired.square, level=level)
     # without variation, the items give no information about what they can detect
     return None if math.isnan(found) or found == 0 else found
-
-
-def _by_counts(paired: PairedDifference, difference: float) -> bool:
-    """Whether to compute with counts of items gained and lost instead of the standard deviation.
-
-    True for right-or-wrong items played once, and for repeated ones whose observed variance is smaller than such a
-    difference implies.
-    """
-    return paired.binary and (paired.mcnemar is not None or difference * (1 - difference) > paired.deviation**2)

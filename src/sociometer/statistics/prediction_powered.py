@@ -78,7 +78,10 @@ def corrected_mean(episodes: Sequence[Judged], level: float = 0.95) -> Corrected
     shares = _sums(codes, error, groups)
     of_labels = _sums(codes[known], fit.residuals / known.sum(), groups)
     freedom = _freedom(shares, of_labels, np.unique(codes[known]).size - 2.0)
-    extra = max(0.0, _least_variance(int(known.sum()), scores.size) - float((of_labels**2).sum())) if binary else 0.0
+    # The labels of a share vary at least as if one of them had the other value.
+    labelled, share = int(known.sum()), 1.0 / (int(known.sum()) + 2)
+    least = share * (1.0 - share) / labelled * (1.0 - labelled / scores.size)
+    extra = max(0.0, least - float((of_labels**2).sum())) if binary else 0.0
     between = (0.0, 1.0) if binary else (-math.inf, math.inf)
     apart = _sums(codes, difference, groups)
     judge = float(scores.mean())
@@ -153,12 +156,6 @@ def _freedom(shares: Floats, of_labels: Floats, labels: float) -> float:
     if whole == 0.0:
         return max(1.0, labels)
     return float((few + rest) ** 2 / (few**2 / max(1.0, labels) + rest**2 / max(1, shares.size - 1)))
-
-
-def _least_variance(labels: int, episodes: int) -> float:
-    """The minimum variance of the labels of a share: that of one label among them having the other value."""
-    share = 1.0 / (labels + 2)
-    return share * (1.0 - share) / labels * (1.0 - labels / episodes)
 
 
 def _interval(

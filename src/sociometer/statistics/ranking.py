@@ -8,6 +8,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import ArrayLike, NDArray
 
+from sociometer.core.lazy import lazy
 from sociometer.core.measure import Interval
 from sociometer.statistics.correlation import row_correlations
 from sociometer.statistics.intervals import (
@@ -21,6 +22,8 @@ from sociometer.statistics.intervals import (
 )
 from sociometer.statistics.paired import difference_bounds, item_differences, simultaneous, without_rounding
 from sociometer.statistics.people import PeopleMean, with_people
+
+stats = lazy("scipy.stats")
 
 
 class FailedItems(Struct, frozen=True):
@@ -104,9 +107,14 @@ def rank_intervals(
 
 
 def _bounds(
-    marks: NDArray[np.bool_], people: Mapping[int, PeopleMean], level: float, one: int, others: NDArray[np.intp],
-    tables: tuple[Floats, Floats], codes: Integers,
-) -> tuple[Floats, Floats]:  # fmt: skip
+    marks: NDArray[np.bool_],
+    people: Mapping[int, PeopleMean],
+    level: float,
+    one: int,
+    others: NDArray[np.intp],
+    tables: tuple[Floats, Floats],
+    codes: Integers,
+) -> tuple[Floats, Floats]:
     """The bounds of subject `one` in the first table minus each of the others in the second.
 
     `marks` says whose answers are right or wrong, `people` who are people.
@@ -127,7 +135,7 @@ def _bounds(
 
 def _ranked(means: Floats, subjects: Sequence[str], above: NDArray[np.bool_] | None, interval: Interval) -> list[Rank]:
     """The ranks from who surely beats whom (rows beat columns); without it, ranks have `interval`, without bounds."""
-    places = ranks(-means[None, :])[0].astype(int).tolist()
+    places = [1 + int((means > mean).sum()) for mean in means]
     found = []
     for me, subject in enumerate(subjects):
         beaten: tuple[str, ...] = ()
@@ -139,25 +147,6 @@ def _ranked(means: Floats, subjects: Sequence[str], above: NDArray[np.bool_] | N
     return sorted(found, key=lambda entry: (entry.rank, entry.subject))
 
 
-def ranks(table: Floats) -> Floats:
-    """The rank of each value in its row, from 1; equal values share the best of their ranks.
-
-    A row with NaN has no ranks: all of them are NaN.
-    """
-    order = np.argsort(table, axis=1)
-    ordered = np.take_along_axis(table, order, axis=1)
-    differs = ordered[:, 1:] != ordered[:, :-1]
-    places = np.arange(1, table.shape[1] + 1)
-    first = np.concatenate([np.ones((table.shape[0], 1), dtype=bool), differs], axis=1)
-    shared = np.maximum.accumulate(np.where(first, places, 1), axis=1)
-    result = np.empty(table.shape)
-    np.put_along_axis(result, order, shared.astype(np.float64), axis=1)
-    result[np.isnan(table).any(axis=1)] = np.nan
-    return result
-
-
 def rank_correlations(first: Floats, second: Floats) -> Floats:
     """Spearman's rho of every row of two tables, with mid-ranks; NaN if a row does not vary or has a gap."""
-    # twice the mid-rank, up to a constant: the best rank from below minus the best rank from above
-    one, two = (ranks(each) - ranks(-each) for each in (first, second))
-    return row_correlations(one, two)
+    return row_correlations(*(stats.rankdata(each, axis=1) for each in (first, second)))

@@ -29,7 +29,7 @@ def sociometer(tmp_path, monkeypatch, capsys):
 
 
 def test_fifteen_models_of_table_1_completed_the_test():
-    assert len(published_subjects()) == 15
+    assert len([one for one in published_subjects() if not one.failed]) == 15
 
 
 def test_a_models_file_gives_sizes_dates_and_kinds(tmp_path):

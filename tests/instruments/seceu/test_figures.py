@@ -104,7 +104,7 @@ def test_a_kind_keeps_its_colour_where_nobody_was_measured(rehearse, official_da
 
 
 def test_the_tree_of_models_has_whole_years_a_point_for_unknown_sizes_and_a_branch_for_each_family():
-    (figure,) = tree_figures(published_subjects(failed=True), on_norm=True)
+    (figure,) = tree_figures(published_subjects(), on_norm=True)
     nodes = {node["label"]: node for node in figure.chart["data"]["values"]}
     layers = figure.chart["layer"]
     assert layers[0]["mark"]["type"] == "line" and layers[0]["encoding"]["detail"] == {"field": "family"}

@@ -12,7 +12,6 @@ from sociometer.core.errors import DataError
 from sociometer.core.measure import Interval
 from sociometer.instruments.seceu.norm import (
     band,
-    distance,
     evenness,
     norm_of,
     published_norm,
@@ -92,8 +91,8 @@ def test_evenness_runs_from_one_feeling_to_all_alike():
 @given(st.lists(st.floats(0, 10), min_size=4, max_size=4), st.permutations(range(4)))
 def test_distance_does_not_depend_on_the_order_of_options(points, order):
     standard = (4.0, 3.0, 2.0, 1.0)
-    there = distance([points[at] for at in order], [standard[at] for at in order])
-    assert there == pytest.approx(distance(points, standard))
+    there = math.dist([points[at] for at in order], [standard[at] for at in order])
+    assert there == pytest.approx(math.dist(points, standard))
 
 
 def test_a_norm_survives_its_file(tmp_path):

@@ -1,12 +1,13 @@
 """Norms of one's own, on simulated people whose parameters are known."""
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sociometer.core.errors import UsageError
-from sociometer.instruments.seceu.norm import distance
 from sociometer.instruments.seceu.norming import Person, _similarities, build_norm
 
 SCENARIOS = tuple(f"s{number:02}" for number in range(20))
@@ -127,7 +128,7 @@ def test_someone_new_of_the_same_kind_has_an_eq_of_100_on_a_norm_of_ten_people()
 
 
 def norm_distance(person, norm):
-    return np.mean([distance(person.answers[name], norm.standards[name]) for name in SCENARIOS])
+    return np.mean([math.dist(person.answers[name], norm.standards[name]) for name in SCENARIOS])
 
 
 def test_two_stories_make_no_norm():

@@ -6,7 +6,7 @@ import zlib
 import numpy as np
 import pytest
 
-from sociometer.instruments.socialeval.worldtree import departure, end_level, horizon, regret, solve
+from sociometer.instruments.socialeval.worldtree import GOAL_FULL, departure, end_level, horizon, regret, solve
 
 WALKS = 20_000
 
@@ -17,7 +17,7 @@ def test_a_tree_worked_by_hand(draw, at):
     solution = solve(tree)
     assert solution.random == pytest.approx(1 / 6)
     assert solution.best == 2
-    assert solution.best_full == 1.0
+    assert solution.best == GOAL_FULL
     assert solution.best_choices == {0: (0,), 1: (0,)}
 
 
@@ -29,7 +29,7 @@ def test_two_roads_that_join_are_one_ending(draw, at):
 
 def test_where_no_ending_reaches_the_goal_the_best_is_the_next_level(draw, at):
     solution = solve(draw(at(0, 1, 2), at(1, goal=1), at(2, goal=0)))
-    assert (solution.best, solution.best_full) == (1, 0.0)
+    assert solution.best == 1
     assert solution.best_choices[0] == (0,)
 
 
@@ -102,5 +102,5 @@ def test_official_odds_equal_those_of_simulated_walks(official):
 def test_odds_add_up_to_one_and_best_bounds_them(bundled):
     for tree in bundled:
         solution = solve(tree)
-        assert 0 <= solution.random <= solution.best_full
+        assert 0 <= solution.random <= (solution.best == GOAL_FULL)
         assert horizon(tree) == len(tree.nodes)

@@ -84,13 +84,9 @@ def control(run: AnyRun, facet: str, levels: Sequence[str] = ()) -> tuple[tuple[
     if not rows:
         return (without,), ()
     overall = _paired(rows.values())
-    measures = (
-        without,
-        Measure(
-            UNDERSTOOD, overall.difference, interval=overall.interval, items=overall.items, clusters=overall.clusters,
-            errors=sum(run.failures().values()), note=f"with minus without the situation, {p_phrase(overall.p_value)}",
-        ),
-    )  # fmt: skip
+    note = f"with minus without the situation, {p_phrase(overall.p_value)}"
+    sizes, errors = (overall.items, overall.clusters), sum(run.failures().values())
+    added = Measure(UNDERSTOOD, overall.difference, {}, overall.interval, *sizes, errors=errors, note=note)
     groups = [(level, [row for row in rows.values() if row[3] == level]) for level in levels]
     lines = [_line("all", overall), *(_line(level, _paired(mine)) for level, mine in groups if mine)]
     columns = (facet, "accuracy", "without the situation", "difference", "from", "to", "p", "items")
@@ -98,7 +94,7 @@ def control(run: AnyRun, facet: str, levels: Sequence[str] = ()) -> tuple[tuple[
     units |= dict.fromkeys(("difference", "from", "to"), "share-points")
     note = "The same items with and without the situation; the interval is of the paired difference."
     table = Table(TABLE, "What the subject understood from the situation", columns, tuple(lines), note, units)
-    return measures, (table,)
+    return (without, added), (table,)
 
 
 _Row = tuple[float, float, str, str]

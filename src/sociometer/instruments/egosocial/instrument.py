@@ -28,9 +28,15 @@ def scenes(
 ) -> Task[Scene, Picks]:
     """A static scenario: scenes from one source, each told and asked in turn, with its own summary."""
     return Task(
-        name, Scene, Picks, items=source, play=play.ask_scene, score=scoring.score,
-        summarise=with_calibration(summarise), first_replies=Picks.first_replies,
-    )  # fmt: skip
+        name,
+        Scene,
+        Picks,
+        items=source,
+        play=play.ask_scene,
+        score=scoring.score,
+        summarise=with_calibration(summarise),
+        first_replies=Picks.first_replies,
+    )
 
 
 INSTRUMENT = Instrument(
@@ -53,7 +59,11 @@ INSTRUMENT = Instrument(
         game("holdem", holdem.Match, holdem.MatchOutcome, holdem, holdem_scoring),
         # A model rewrites third-person items in the first person. Played by 'convert'.
         Task(
-            "convert", conversion.ThirdPerson, conversion.Conversion, play=conversion.ask, score=conversion.score,
+            "convert",
+            conversion.ThirdPerson,
+            conversion.Conversion,
+            play=conversion.ask,
+            score=conversion.score,
             summarise=conversion.summarise,
         ),
     ],
@@ -63,4 +73,4 @@ INSTRUMENT = Instrument(
     paper=paper.paper,
     reproduce=reproduce.rows,
     replications=reproduce.replications,
-)  # fmt: skip
+)

@@ -64,7 +64,12 @@ async def pick_telling(item: Scene, telling: Telling, session: Session) -> Pick:
         return [system(opening), user(prompts.render(telling.prompt, language, **texts))]
 
     vote = await ask_choice(
-        session, messages, telling.options, key=telling.answer, sampling=with_room(session, SAMPLING),
-        language=language, telling=telling.name,
-    )  # fmt: skip
+        session,
+        messages,
+        telling.options,
+        key=telling.answer,
+        sampling=with_room(session, SAMPLING),
+        language=language,
+        telling=telling.name,
+    )
     return Pick(telling.name, vote.picked, vote.rule, vote.asked, vote.chances)

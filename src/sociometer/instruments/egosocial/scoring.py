@@ -139,23 +139,20 @@ def _measures(run: Run, value: str, by: Sequence[str | tuple[str, ...]] = (), te
         yield msgspec.structs.replace(measure, unreadable=count)
 
 
-def contrast(run: Run, first: str, second: str, name: str, by: Iterable[str]) -> tuple[list[Measure], Table]:
+def contrast(run: Run, first: str, second: str, name: str, by: Sequence[str]) -> tuple[list[Measure], Table]:
     """The paired difference second − first over the scenes that have both, overall and for each level of each facet."""
-    pairs = _pairs(run, first, second)
-    groups: dict[tuple[str, str], list[tuple[Observation, Observation]]] = {("", ""): pairs} if pairs else {}
-    for facet in by:
-        for pair in pairs:
-            if facet in pair[0].facets:
-                groups.setdefault((facet, pair[0].facets[facet]), []).append(pair)
+    both = [(item, score) for item, _, score in run.scored() if first in score.values and second in score.values]
+    groups = grouped(
+        (place, (item, score))
+        for item, score in both
+        for place in [("", ""), *((facet, score.facets[facet]) for facet in by if facet in score.facets)]
+    )
     measures = list[Measure]()
     lines = list[tuple[Cell, ...]]()
-    for (facet, level), members in sorted(groups.items()):
-        found = paired_difference(
-            [one.value for one, _ in members],
-            [two.value for _, two in members],
-            [one.cluster for one, _ in members],
-            items=[one.item for one, _ in members],
-        )
+    for (facet, level), members in sorted(groups.items(), key=lambda group: group[0]):
+        one, two = ([score.values[value] for _, score in members] for value in (first, second))
+        clusters, names = [item.cluster or item.id for item, _ in members], [item.id for item, _ in members]
+        found = paired_difference(one, two, clusters, items=names)
         group = {facet: level} if facet else {}
         note = f"paired sign-flip test by cluster: {p_phrase(found.p_value)}"
         sizes, bounds = (found.items, found.clusters), (found.interval.low, found.interval.high)
@@ -165,16 +162,3 @@ def contrast(run: Run, first: str, second: str, name: str, by: Iterable[str]) ->
     tests = ("low", "high", "p (sign flip)", "p (McNemar)", "scenes", "stories")
     columns = ("facet", "level", first, second, name, *tests)
     return measures, Table(name, f"{second} − {first}, paired", columns, tuple(lines))
-
-
-def _pairs(run: Run, first: str, second: str) -> list[tuple[Observation, Observation]]:
-    """The scenes that were asked both ways."""
-
-    def row(item: Scene, score: Score, value: str) -> Observation:
-        return Observation(item.id, item.cluster or item.id, score.values[value], score.facets)
-
-    return [
-        (row(item, score, first), row(item, score, second))
-        for item, _, score in run.scored()
-        if first in score.values and second in score.values
-    ]

@@ -26,20 +26,19 @@ class Subject(Struct, frozen=True):
     """Why the test gives no usable number; empty if it does."""
 
 
-def published_subjects(*, failed: bool = False) -> list[Subject]:
-    """Return the models of Table 1 that completed the test; with `failed`, the others too."""
+def published_subjects() -> list[Subject]:
+    """Return the models of Table 1."""
     return [
         Subject(
-            row["model"], float(row["eq"]) if row["eq"] else None, float(row["score"] or "nan"),
-            properties=properties_of(row), norm=PUBLISHED_NORM, failed="" if row["eq"] else "failed the test",
+            row["model"],
+            float(row["eq"]) if row["eq"] else None,
+            float(row["score"] or "nan"),
+            properties=properties_of(row),
+            norm=PUBLISHED_NORM,
+            failed="" if row["eq"] else "failed the test",
         )
         for row in published_rows("table_1")
-        if row["eq"] or failed
-    ]  # fmt: skip
-
-
-def _value(subject: Subject, on_norm: bool) -> float:
-    return subject.eq if on_norm and subject.eq is not None else subject.distance
+    ]
 
 
 class _Node(Struct, frozen=True):
@@ -74,13 +73,19 @@ def tree_figures(subjects: Sequence[Subject], on_norm: bool) -> tuple[Figure, ..
         said = [f"{billion:g} billion parameters" if billion else "size unknown", one.failed]
         said += [f"{kind}: {level}" for kind, level in about.kinds.items()]
         family = about.kinds.get("family", "") or one.name
+        value = one.eq if on_norm and one.eq is not None else one.distance
         nodes.append(
             _Node(
-                one.name, about.launched or 0.0, family, None if one.failed else _value(one, on_norm),
-                _UNKNOWN_SIZE if billion is None else 40 + 4 * billion, about.kinds.get("access", "unknown"),
-                "; ".join(part for part in said if part), _SHIFTS[sum(node.family == family for node in nodes) % 4],
+                one.name,
+                about.launched or 0.0,
+                family,
+                None if one.failed else value,
+                _UNKNOWN_SIZE if billion is None else 40 + 4 * billion,
+                about.kinds.get("access", "unknown"),
+                "; ".join(part for part in said if part),
+                _SHIFTS[sum(node.family == family for node in nodes) % 4],
             )
-        )  # fmt: skip
+        )
     if not nodes:
         return ()
     chart: Spec = json.loads(_TREE.read_text(encoding="utf-8"))

@@ -23,7 +23,7 @@ from sociometer.instruments.seceu.norm import (
 from sociometer.instruments.seceu.play import Allocated
 from sociometer.statistics.chart_parts import ReferenceLine
 from sociometer.statistics.chart_theme import Spec
-from sociometer.statistics.charts import Dot, Mark, density_chart, dot_of, interval_chart
+from sociometer.statistics.charts import Dot, Mark, density_chart, dots_of, interval_chart
 
 FIGURES = Figures(Path(__file__).with_name("figures.toml"))
 LINE = "for comparison"
@@ -99,11 +99,10 @@ def _dots(run: AnyRun, several: bool) -> list[Dot]:
     measures = [measure for measure in run.summary.measures if measure.name == "distance"]
     by_method = [measure for measure in measures if "prompting" in measure.group]
     chosen = by_method or [measure for measure in measures if not measure.group]
-    dots = (
-        dot_of(measure.group.get("prompting", "all"), measure, run.subject) if several else dot_of(run.subject, measure)
+    return dots_of(
+        (measure.group.get("prompting", "all"), measure, run.subject) if several else (run.subject, measure, "")
         for measure in chosen
     )
-    return [dot for dot in dots if dot is not None]
 
 
 def _among_people(runs: Sequence[AnyRun], name: str) -> Figure:

@@ -77,24 +77,16 @@ _MARK = re.compile(r"\(\d\)\s*")
 _DIGITS = {mark: value for value, mark in enumerate("零一二三四五六七八九")}
 
 
-class Story(Struct, frozen=True):
-    """One official item as written in the document."""
-
-    number: int
-    text: str
-    options: tuple[str, ...]
-
-
-def read_stories(source: Source, language: str) -> list[Story]:
-    """Return the forty items in a language."""
+def read_stories(source: Source, language: str) -> list[tuple[str, tuple[str, ...]]]:
+    """Return the text and the options of the forty items in a language."""
     if language not in FILES:
         raise UsageError(f"the official items are in {' and '.join(FILES)}, not in '{language}'; leave out --official.")
     path = source.path(FILES[language])
     paragraphs = read_paragraphs(path)
     blocks = _blocks(paragraphs, _ENGLISH_HEAD if language == ENGLISH else _CHINESE_HEAD)
     stories = [_story(path, number, at, lines, language) for number, at, lines in blocks]
-    if [story.number for story in stories] != list(range(1, COUNT + 1)):
-        found = ", ".join(str(story.number) for story in stories) or "none"
+    if [number for number, _, _ in blocks] != list(range(1, COUNT + 1)):
+        found = ", ".join(str(number) for number, _, _ in blocks) or "none"
         raise DataError(f"expected items 1 to {COUNT}, found {found}; fetch the file again", path)
     return stories
 
@@ -130,14 +122,11 @@ def _blocks(paragraphs: list[str], head: re.Pattern[str]) -> list[tuple[int, int
     return blocks
 
 
-def _story(path: Path, number: int, at: int, lines: list[str], language: str) -> Story:
-    if language == ENGLISH:
-        text, options = _english(lines)
-    else:
-        text, options = _chinese(lines)
+def _story(path: Path, number: int, at: int, lines: list[str], language: str) -> tuple[str, tuple[str, ...]]:
+    text, options = _english(lines) if language == ENGLISH else _chinese(lines)
     if not text or len(options) != OPTIONS or not all(options):
         raise DataError(f"item {number} has no story with {OPTIONS} options: {len(options)} options found", path, at)
-    return Story(number, text, options)
+    return text, options
 
 
 def _english(lines: list[str]) -> tuple[str, tuple[str, ...]]:
@@ -246,8 +235,8 @@ def with_norm(scenario: Scenario, norm: Norm | None) -> Scenario:
 def official_scenarios(source: Source, language: str) -> Iterator[Scenario]:
     """Yield the authors' forty items in a language, with their standard scores."""
     standards = read_official_norm(source).standards
-    for story, name in zip(read_stories(source, language), IDS, strict=True):
-        yield _scenario(name, language, story=story.text, options=story.options, standard=standards[name])
+    for (story, options), name in zip(read_stories(source, language), IDS, strict=True):
+        yield _scenario(name, language, story=story, options=options, standard=standards[name])
 
 
 def bundled_scenarios(language: str, path: Path = BUNDLED) -> Iterator[Scenario]:
@@ -256,9 +245,14 @@ def bundled_scenarios(language: str, path: Path = BUNDLED) -> Iterator[Scenario]
         if language not in line.story or language not in line.options:
             raise DataError(f"scenario '{line.id}' has no story with options in '{language}'", path)
         yield _scenario(
-            line.id, language, story=line.story[language], options=line.options[language], standard=line.key,
-            context=line.context, direction=line.direction,
-        )  # fmt: skip
+            line.id,
+            language,
+            story=line.story[language],
+            options=line.options[language],
+            standard=line.key,
+            context=line.context,
+            direction=line.direction,
+        )
 
 
 def _scenario(name: str, language: str, **fields: Any) -> Scenario:

@@ -11,7 +11,7 @@ from msgspec import Struct
 from sociometer.core.measure import CLUSTER_BOOTSTRAP, Interval
 from sociometer.core.words import grouped
 from sociometer.instruments.seceu.items import Scenario
-from sociometer.instruments.seceu.norm import Norm, band, distance, evenness
+from sociometer.instruments.seceu.norm import Norm, band, evenness
 from sociometer.instruments.seceu.play import Allocated
 from sociometer.statistics.correlation import Correlation, pearson
 from sociometer.statistics.intervals import clustered_mean_interval
@@ -94,7 +94,7 @@ def unread_result(name: str, result: MethodResult, norm: Norm | None) -> MethodR
     """Return the result of the same points on every scenario of a result: those of this name in `COMPARED`."""
     points = COMPARED[name]
     given = tuple(
-        msgspec.structs.replace(one, points=points, distance=distance(points, one.standard)) for one in result.answers
+        msgspec.structs.replace(one, points=points, distance=math.dist(points, one.standard)) for one in result.answers
     )
     found, nulls = _result(name, given, norm), 0 if any(points) else len(given)
     return msgspec.structs.replace(found, evenness=evenness(points), nulls=nulls, replies=len(given))
@@ -103,7 +103,7 @@ def unread_result(name: str, result: MethodResult, norm: Norm | None) -> MethodR
 def _average(group: Sequence[tuple[Scenario, Allocated]]) -> Answered:
     item = group[0][0]
     points = tuple(float(value) for value in np.mean([outcome.points for _, outcome in group], axis=0))
-    far = math.fsum(distance(outcome.points, item.standard) for _, outcome in group) / len(group)
+    far = math.fsum(math.dist(outcome.points, item.standard) for _, outcome in group) / len(group)
     return Answered(item.scenario, item.story, item.options, points, item.standard, far)
 
 
@@ -168,9 +168,7 @@ def _less(one: ItemValue, template: Mapping[str, float]) -> ItemValue:
 
 def _not_negative(interval: Interval) -> Interval:
     """A distance cannot be below zero, though the bootstrap's widened end can."""
-    if interval.low is None or interval.low >= 0:
-        return interval
-    return Interval(0.0, interval.high, interval.level, interval.method, interval.clusters)
+    return interval if interval.low is None else msgspec.structs.replace(interval, low=max(0.0, interval.low))
 
 
 def _pattern(answers: Sequence[Answered], norm: Norm | None) -> Correlation | None:

@@ -148,11 +148,6 @@ def band(eq: float) -> str:
     return "expert" if eq > EXPERT else "poor" if eq < POOR else "normal"
 
 
-def distance(given: Sequence[float], standard: Sequence[float]) -> float:
-    """Return the Euclidean distance of an allocation to the standard scores."""
-    return math.dist(given, standard)
-
-
 def evenness(allocation: Sequence[float]) -> float | None:
     """Return the entropy of an allocation as a share of its maximum; None for an empty one."""
     total = math.fsum(allocation)
@@ -229,14 +224,12 @@ def published_rows(table: str) -> list[dict[str, str]]:
     return read_table(PUBLISHED / f"{table}.csv")
 
 
-@cache
-def _curve(pairs: Pairs, *, increasing: bool) -> MonotoneCurve:
-    return MonotoneCurve([x for x, _ in pairs], [y for _, y in pairs], increasing=increasing)
+_curve = cache(MonotoneCurve)
 
 
 def _on_curve(pairs: Pairs, value: float, *, increasing: bool) -> float:
     """The percent at a value, within its bounds: rounding in the curve may exceed them slightly."""
-    return min(100.0, max(0.0, float(_curve(pairs, increasing=increasing)(value))))
+    return min(100.0, max(0.0, float(_curve(*zip(*pairs, strict=True), increasing=increasing)(value))))
 
 
 EQ_WINDOW, SIMILARITY_WINDOW = 6.0, 0.06
@@ -245,8 +238,7 @@ STEPS = 121
 
 def eq_density(norm: dict[str, Any]) -> list[DensityPoint]:
     """Return the density of people's EQs, from a norm as a summary's series holds it."""
-    pairs = norm["score_below"]
-    curve = MonotoneCurve([x for x, _ in pairs], [y for _, y in pairs], increasing=False)
+    curve = MonotoneCurve(*zip(*norm["score_below"], strict=True), increasing=False)
 
     def below(eq: float) -> float:
         return float(curve(norm["mean"] - (eq - 100) * norm["deviation"] / 15)) / 100
@@ -257,8 +249,7 @@ def eq_density(norm: dict[str, Any]) -> list[DensityPoint]:
 def similarity_density(norm: dict[str, Any]) -> list[DensityPoint]:
     """Return the density of people's pattern similarities."""
     mean, spread = norm["similarity_mean"], 4 * norm["similarity_deviation"]
-    pairs = [*norm["similarity_below"], [mean - spread, 0.0], [mean + spread, 100.0]]
-    curve = MonotoneCurve([x for x, _ in pairs], [y for _, y in pairs])
+    curve = MonotoneCurve(*zip(*norm["similarity_below"], (mean - spread, 0.0), (mean + spread, 100.0), strict=True))
     return _density(lambda value: float(curve(value)) / 100, mean - spread, mean + spread, SIMILARITY_WINDOW)
 
 

@@ -75,29 +75,12 @@ def build_norm(
     points = _table(kept, scenarios)
     standards = np.nanmean(points, axis=0)
     distances = _distances(points, standards)
-    return Norming(_norm(kept, scenarios, standards, distances, name, sample, order), tuple(kept), distances)
-
-
-def _same_throughout(person: Person) -> bool:
-    given = list(person.answers.values())
-    return len(given) > 1 and max(map(given.count, given)) >= SAME_ANSWER * len(given)
-
-
-def _norm(
-    kept: Sequence[Person],
-    scenarios: Sequence[str],
-    standards: Floats,
-    distances: Floats,
-    name: str,
-    sample: str,
-    order: str,
-) -> Norm:
     scores = np.nanmean(distances, axis=1)
     similarities = _similarities(distances)
     known = similarities[~np.isnan(similarities)]
     whole = distances[~np.isnan(distances).any(axis=1)]
     evens = [even for person in kept for answer in person.answers.values() if (even := evenness(answer)) is not None]
-    return Norm(
+    norm = Norm(
         name=name,
         sample=sample,
         people=len(kept),
@@ -114,6 +97,12 @@ def _norm(
         order=order,
         deviations=dict(zip(scenarios, np.nanstd(distances, axis=0, ddof=1).tolist(), strict=True)),
     )
+    return Norming(norm, tuple(kept), distances)
+
+
+def _same_throughout(person: Person) -> bool:
+    given = list(person.answers.values())
+    return len(given) > 1 and max(map(given.count, given)) >= SAME_ANSWER * len(given)
 
 
 def _table(kept: Sequence[Person], scenarios: Sequence[str]) -> Floats:

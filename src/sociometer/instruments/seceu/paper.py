@@ -1,7 +1,7 @@
 """The paper's tables and figures, filled from runs for `sociometer paper`."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from msgspec import Struct
 
@@ -57,11 +57,6 @@ class Way(Struct, frozen=True):
     norm: Norm | None
 
     @property
-    def method(self) -> str:
-        """The prompting method."""
-        return self.result.method
-
-    @property
     def remarks(self) -> tuple[str, ...]:
         """The remarks on the row."""
         order = order_caveat(self.run, self.norm) if self.norm is not None else ""
@@ -76,27 +71,20 @@ class Way(Struct, frozen=True):
         if norm is None or result.eq is None:
             return (score, None, None, None, None)
         around = norm.share_interval(result.eq, result.score, result.interval).scaled(100)
-        percent = Estimate(norm.percent_of_eq(result.eq), around)
-        if result.similarity is None:
-            return (score, Estimate(result.eq, result.eq_interval), percent, None, None)
-        p_value = result.similarity_p
+        placed = (Estimate(result.eq, result.eq_interval), Estimate(norm.percent_of_eq(result.eq), around))
+        similarity, p_value, less = result.similarity, result.similarity_p, norm.percent_less_similar
+        if similarity is None:
+            return (score, *placed, None, None)
         mark = "" if p_value is None else "**" if p_value < 0.01 else "*" if p_value < 0.05 else ""
-        return (
-            score,
-            Estimate(result.eq, result.eq_interval),
-            percent,
-            Estimate(result.similarity, result.similarity_interval, mark),
-            Estimate(
-                norm.percent_less_similar(result.similarity),
-                through_curve(result.similarity_interval, norm.percent_less_similar),
-            ),
-        )
+        pattern = Estimate(similarity, result.similarity_interval, mark)
+        return (score, *placed, pattern, Estimate(less(similarity), through_curve(result.similarity_interval, less)))
 
 
 def paper(given: PaperInput) -> Sequence[PaperPart]:
     """Every table and figure of the paper."""
     runs = given.of_task(TASK)
-    ways = [way for run in runs for way in _ways(run)]
+    norms = [(run, norm_of(run.norm)) for run in runs]
+    ways = [Way(run, result, norm) for run, norm in norms for result in compare_methods(run, norm).results]
     normed = [run for run in runs if "norm" in run.summary.series]
     drawn = {figure.name: figure for figure in figures(normed)} if normed else {}
     among = {"Fig. 2": "eq-among-people", "Fig. 3": "similarity-among-people"}
@@ -110,26 +98,15 @@ def paper(given: PaperInput) -> Sequence[PaperPart]:
     )
 
 
-def _ways(run: AnyRun) -> Iterator[Way]:
-    """The prompting methods of a run, all on the same stories."""
-    norm = norm_of(run.norm)
-    for result in compare_methods(run, norm).results:
-        yield Way(run, result, norm)
-
-
 def _tried(ways: Sequence[Way]) -> list[list[Way]]:
     """The ways of each subject on each norm, every method once: a run that repeats a method is a separate row."""
-    groups: list[list[Way]] = []
+    groups: dict[tuple[str, str, int], list[Way]] = {}
+    before: Counter[tuple[str, str, str]] = Counter()
     for way in ways:
         place = (way.run.name, way.norm.name if way.norm else "")
-        for group in groups:
-            here = (group[0].run.name, group[0].norm.name if group[0].norm else "")
-            if here == place and way.method not in [one.method for one in group]:
-                group.append(way)
-                break
-        else:
-            groups.append([way])
-    return groups
+        groups.setdefault((*place, before[*place, way.result.method]), []).append(way)
+        before[*place, way.result.method] += 1
+    return list(groups.values())
 
 
 def _lacks_norm(ways: Sequence[Way]) -> str:
@@ -142,8 +119,7 @@ def _table_1(given: PaperInput, ways: Sequence[Way]) -> PaperPart:
     tried = _tried(ways)
     often = Counter(mine[0].run.name for mine in tried)
     for mine in tried:
-        working = [way for way in mine if not way.result.failed]
-        best = min(working or mine, key=_rank)
+        best = min(mine, key=_rank)
         facts, subject = given.facts(best.run), best.run.name
         name = best.run.subject if often[subject] > 1 else subject
         rows.append(
@@ -175,7 +151,7 @@ def _rank(way: Way) -> tuple[bool, float]:
 
 def _needs_prompts(ways: Sequence[Way], best: Way) -> str:
     """The paper's sign for a model that needs prompts to finish the test, or does better with them."""
-    direct = next((way for way in ways if way.method == DIRECT), None)
+    direct = next((way for way in ways if way.result.method == DIRECT), None)
     if direct is None or best is direct or best.result.failed:
         return ""
     return " #" if direct.result.failed else " ##"
@@ -215,15 +191,14 @@ def _family_tree(given: PaperInput, ways: Sequence[Way]) -> PaperPart:
     on_norm = len({one.norm for one in subjects}) == 1 and all(one.eq is not None for one in subjects)
     on_published = on_norm and all(one.norm == PUBLISHED_NORM for one in subjects)
     dated = [one for one in subjects if one.properties is not None and one.properties.launched is not None]
-    drawn = (
-        tree_figures([*subjects, *(published_subjects(failed=True) if on_published else [])], on_norm) if dated else ()
-    )
+    drawn = tree_figures([*subjects, *(published_subjects() if on_published else [])], on_norm) if dated else ()
     return PARTS.part("Fig. 4", figures=drawn)
 
 
 def _table_s1(ways: Sequence[Way]) -> PaperPart:
     """Table S1: every model with the direct prompt."""
-    rows = [PaperRow((way.run.subject, *way.cells()), remarks=way.remarks) for way in ways if way.method == DIRECT]
+    direct = (way for way in ways if way.result.method == DIRECT)
+    rows = [PaperRow((way.run.subject, *way.cells()), remarks=way.remarks) for way in direct]
     rows += [printed(row["model"], *_printed_scores(row)) for row in published_rows("table_s1")]
     table = PaperTable((PaperColumn("Models"), *_SCORES), tuple(rows), _LEGEND)
     return PARTS.part("Table S1", table=table, missing=_lacks_norm(ways))
@@ -231,12 +206,12 @@ def _table_s1(ways: Sequence[Way]) -> PaperPart:
 
 def _table_s2(ways: Sequence[Way]) -> PaperPart:
     """Table S2: every model with every other prompting method."""
-    prompted = [way for way in ways if way.method in _PROMPTS]
+    prompted = [way for way in ways if way.result.method in _PROMPTS]
     order = list(_PROMPTS)
     rows = [
-        PaperRow((_PROMPTS[way.method], *way.cells()), subject, way.remarks)
+        PaperRow((_PROMPTS[way.result.method], *way.cells()), subject, way.remarks)
         for subject, mine in grouped((way.run.name, way) for way in prompted).items()
-        for way in sorted(mine, key=lambda way: order.index(way.method))
+        for way in sorted(mine, key=lambda way: order.index(way.result.method))
     ]
     rows += [
         printed(_PROMPTS[row["prompting"]], *_printed_scores(row), section=row["model"])

@@ -68,10 +68,9 @@ async def ask_points(item: Scenario, session: Session) -> Allocated:
     count = len(item.options)
     order = shuffled(count, session.rng) if session.settings.flag("shuffle") else tuple(range(count))
     options = arrange(item.options, order)
-    prompt = session.prompts.render(
-        _prompt_name(item, session), item.language, story=item.story,
-        options=listed(options, item.language),
-    )  # fmt: skip
+    name = "base" if session.base else f"{PAPER}/{item.prompting}" if is_paper(session.settings) else item.prompting
+    shown = {"story": item.story, "options": listed(options, item.language)}
+    prompt = session.prompts.render(name, item.language, **shown)
     answer_format = Allocation(options, TOTAL, arrange(item.standard, order))
     sampling = with_room(session, DIRECT if item.prompting == "direct" else PROMPTED)
     words = texts_in(_WORDS, item.language)
@@ -83,21 +82,19 @@ async def ask_points(item: Scenario, session: Session) -> Allocated:
         return Reading(reading.values, reading.rule, problem, kind)
 
     answer = await ask(
-        session, "subject", [text(prompt) if session.base else user(prompt)], answer_format, read,
+        session,
+        "subject",
+        [text(prompt) if session.base else user(prompt)],
+        answer_format,
+        read,
         lambda reading: shared_prompt(session, "again-points", item.language, problem=reading.problem, total=TOTAL),
         sampling=CONTINUING if session.base else sampling,
-    )  # fmt: skip
+    )
     repaired = repair(answer.value, count, TOTAL)
     if repaired.repair != "none":
         session.note("repaired", repair=repaired.repair)
     written = None if answer.value is None else undo(answer.value, order)
     return Allocated(undo(repaired.values, order), written, answer.rule, repaired.repair, order, answer.asked)
-
-
-def _prompt_name(item: Scenario, session: Session) -> str:
-    if session.base:
-        return "base"
-    return f"{PAPER}/{item.prompting}" if is_paper(session.settings) else item.prompting
 
 
 def listed(options: tuple[str, ...], language: str) -> str:

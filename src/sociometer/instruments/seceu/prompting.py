@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 import msgspec
 from msgspec import Struct
 
-from sociometer.core.task import Episode, RunView, Score
+from sociometer.core.task import Episode, RunView
 from sociometer.core.words import grouped
 from sociometer.instruments.seceu.items import Scenario, prompting_methods
 from sociometer.instruments.seceu.method_result import MethodResult, result_of
@@ -117,17 +117,13 @@ def _by_scenario(run: View) -> View:
 
     def episodes() -> Iterator[Episode[Scenario, Allocated]]:
         for episode in run.episodes():
-            item = msgspec.structs.replace(episode.item, id=episode.item.scenario, prompting="")
-            yield msgspec.structs.replace(episode, item=item, score=_without_way(episode.score))
+            item, score = msgspec.structs.replace(episode.item, id=episode.item.scenario, prompting=""), episode.score
+            if score is not None:
+                facets = {name: level for name, level in score.facets.items() if name != "prompting"}
+                score = msgspec.structs.replace(score, facets=facets)
+            yield msgspec.structs.replace(episode, item=item, score=score)
 
     return msgspec.structs.replace(run, walk=episodes)
-
-
-def _without_way(score: Score | None) -> Score | None:
-    if score is None:
-        return None
-    facets = {name: level for name, level in score.facets.items() if name != "prompting"}
-    return msgspec.structs.replace(score, facets=facets)
 
 
 def _only(run: View, kept: Callable[[Scenario], bool]) -> View:

@@ -1,5 +1,6 @@
 """Outcome -> score -> summary; pure."""
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -21,7 +22,6 @@ from sociometer.instruments.seceu.norm import (
     PUBLISHED_NORM,
     SHUFFLED,
     Norm,
-    distance,
     evenness,
     norm_of,
     through_curve,
@@ -44,7 +44,7 @@ SHOWN_ITEMS = 5
 def score(item: Scenario, outcome: Allocated) -> Score:
     """Return the distance to the standard, the profile similarity, the evenness, and whether it was null."""
     values = {
-        "distance": distance(outcome.points, item.standard),
+        "distance": math.dist(outcome.points, item.standard),
         "profile": profile_similarity(outcome.points, item.standard),
         "null": float(not any(outcome.points)),
     }

@@ -1,6 +1,7 @@
 """Social and academic scores: correlating them, and testing whether the social one is distinct."""
 
 from collections.abc import Sequence
+from itertools import product
 from textwrap import wrap
 
 from msgspec import Struct
@@ -99,19 +100,14 @@ class Member(Struct, frozen=True):
 def shared_accuracies(members: Sequence[Member]) -> tuple[dict[str, float], SharedItems]:
     """Each model's accuracy in percent on the items that all have; raises an error if they have different items."""
     shared = shared_items([member.items for member in members])
-    _refuse_other_items(members, shared)
-    means = 100 * shared.values.mean(axis=0)
-    return {member.model: float(mean) for member, mean in zip(members, means, strict=True)}, shared
-
-
-def _refuse_other_items(members: Sequence[Member], shared: SharedItems) -> None:
-    counts = ", ".join(f"{member.run} ({len(member.items)})" for member in members)
     if not shared.items:
+        counts = ", ".join(f"{member.run} ({len(member.items)})" for member in members)
         raise UsageError(f"the runs share no item ({counts}): give runs on the same items, official or bundled.")
     first = members[0]
-    for member in members[1:]:
-        for item in shared.items:
-            if member.items[item].content != first.items[item].content:
-                raise UsageError(
-                    f"item '{item}' is not the same in runs {first.run} and {member.run}: give runs on the same items."
-                )
+    for member, item in product(members[1:], shared.items):
+        if member.items[item].content != first.items[item].content:
+            raise UsageError(
+                f"item '{item}' is not the same in runs {first.run} and {member.run}: give runs on the same items."
+            )
+    means = 100 * shared.values.mean(axis=0)
+    return {member.model: float(mean) for member, mean in zip(members, means, strict=True)}, shared

@@ -5,7 +5,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from sociometer.core.command import CommandContext, Run
+from sociometer.core.command import CommandContext
 from sociometer.core.errors import UsageError, hint
 from sociometer.core.instrument import Result
 from sociometer.core.measure import Cell
@@ -147,18 +147,14 @@ def _wrong_answers(
 ) -> tuple[dict[str, RunView[Any, Any]], list[errors.WrongAnswer]]:
     """The runs, and a sample of so many wrong answers of each."""
     found = [context.run(reference, "questions") for reference in options.texts("run") or ("last",)]
-    runs = {run.id: _view_of_test(run) for run in found}
+    for run in found:
+        if "questions" not in run.tasks:
+            raise UsageError(
+                f"run {run.reference} is of the task '{', '.join(run.tasks)}', not of 'questions'; "
+                f"name a run of the test (see '{hint('runs')}')."
+            )
+    runs = {run.id: run.view("questions") for run in found}
     sample = errors.sample_runs(runs, count, context.seed)
     if not sample:
         raise UsageError("these runs have no readable wrong answer, so there is nothing to explain.")
     return runs, sample
-
-
-def _view_of_test(run: Run) -> RunView[Any, Any]:
-    """The run as a run of the test; a run of another task (a judge's, a builder's) raises an error."""
-    if "questions" not in run.tasks:
-        raise UsageError(
-            f"run {run.reference} is of the task '{', '.join(run.tasks)}', not of 'questions'; "
-            f"name a run of the test (see '{hint('runs')}')."
-        )
-    return run.view("questions")

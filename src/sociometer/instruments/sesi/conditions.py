@@ -75,11 +75,6 @@ def roles() -> tuple[str, ...]:
     return tuple(dict.fromkeys(one.role for one in conditions().values() if one.role))
 
 
-def role_class(role: str) -> str:
-    """The class a role belongs to."""
-    return conditions()[f"role-{role}"].role_class
-
-
 def of_factors(factors: Iterable[str]) -> tuple[Condition, ...]:
     """The conditions of some factors (all if none is named); gender includes the roles that imply one."""
     wanted = tuple(factors) or FACTORS

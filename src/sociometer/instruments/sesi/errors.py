@@ -122,8 +122,11 @@ def summarise(run: RunView[WrongAnswer, Verdict]) -> Summary:
     """The share of each cause, overall and by subject, with intervals (Extended Data Fig. 1)."""
     measures: list[Measure] = []
     subjects = sorted({item.subject for item, _, _ in run.scored()})
-    unread = [Observation(item.id, item.cluster or item.id, math.nan, score.facets)
-              for item, _, score in run.scored() if score.missing]  # fmt: skip
+    unread = [
+        Observation(item.id, item.cluster or item.id, math.nan, score.facets)
+        for item, _, score in run.scored()
+        if score.missing
+    ]
     failed = [*failed_observations(run), *unread]
     for cause in CAUSES:
         rows = [*observations(run, cause), *failed]

@@ -145,19 +145,25 @@ class Twins(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             kinds = ["neither"] * 4
             kinds[key], kinds[other] = "right", FRIENDLY if self.friendly_trap and self.trap == other else OTHER_TWIN
             yield Question(
-                id=f"{self.id}{name}", cluster=self.id, pair=self.id, ability=self.ability, situation=situation,
-                question=self.question, options=self.options, answer=key, kinds=tuple(kinds), language=language,
-            )  # fmt: skip
-
-
-def bundled(language: str = ENGLISH) -> Iterator[Question]:
-    """Our own items in a language: single ones, then pairs of twins; a further language has files of its own."""
-    yield from _bundled(language)
+                id=f"{self.id}{name}",
+                cluster=self.id,
+                pair=self.id,
+                ability=self.ability,
+                situation=situation,
+                question=self.question,
+                options=self.options,
+                answer=key,
+                kinds=tuple(kinds),
+                language=language,
+            )
 
 
 @cache
-def _bundled(language: str) -> tuple[Question, ...]:
-    """Read once, because a run reads its items several times."""
+def bundled(language: str = ENGLISH) -> tuple[Question, ...]:
+    """Our own items in a language: single ones, then pairs of twins; a further language has files of its own.
+
+    Read once, because a run reads its items several times.
+    """
     single, twins = (in_language(path, language) for path in (BUNDLED, TWINS))
     pairs = (pair for pair in read_items(twins, Twins) if pair.language == language)
     ours = (item for item in read_items(single, Question) if item.language == language)

@@ -44,15 +44,26 @@ from sociometer.statistics.item_values import item_values
 from sociometer.statistics.model_kinds import family_from_name
 
 _ACADEMIC = (
-    ("NQ", "Knowledge"), ("MMLU", "Knowledge"), ("BBH", "Reasoning"), ("WinoGrande", "Reasoning"),
-    ("RACE-h", "Comprehension"), ("DROP", "Comprehension"), ("GSM8K", "Math"), ("MATH", "Math"),
+    ("NQ", "Knowledge"),
+    ("MMLU", "Knowledge"),
+    ("BBH", "Reasoning"),
+    ("WinoGrande", "Reasoning"),
+    ("RACE-h", "Comprehension"),
+    ("DROP", "Comprehension"),
+    ("GSM8K", "Math"),
+    ("MATH", "Math"),
     ("TruthfulQA", "Safety"),
-)  # fmt: skip
+)
 _PERSONALITIES = tuple(f"{trait}-{level}" for trait in TRAITS for level in ("high", "low"))
 _DRAWN = {
-    "Fig. 3": "factors", "Fig. 4a": "personality", "Fig. 4b": "gender", "Fig. 4c": "roles", "Fig. 4d": "person",
-    "Extended Data Fig. 2": "intelligence", "Extended Data Fig. 3": "prompt-types",
-}  # fmt: skip
+    "Fig. 3": "factors",
+    "Fig. 4a": "personality",
+    "Fig. 4b": "gender",
+    "Fig. 4c": "roles",
+    "Fig. 4d": "person",
+    "Extended Data Fig. 2": "intelligence",
+    "Extended Data Fig. 3": "prompt-types",
+}
 """The figures of the paper that a probe draws."""
 PARTS = PaperParts(Path(__file__).parent)
 _NEEDS_SCORES = "It needs scores on other benchmarks: --models FILE with a column for each ({names})."
@@ -118,18 +129,21 @@ def _table_1(given: PaperInput, probed: Probed) -> PaperPart:
         scores = (_number(facts.get(name, "")) for name, _ in _ACADEMIC)
         rows.append(
             PaperRow(
-                (run.name, *map(Estimate, scores),
-                 estimate(run, "accuracy", scale=100)),
+                (run.name, *map(Estimate, scores), estimate(run, "accuracy", scale=100)),
                 facts.get("family", ""),
                 remarks_on(run),
             )
-        )  # fmt: skip
+        )
     rows.sort(key=lambda row: row.section)
     rows += [
-        printed(row["model"], *(Estimate(float(row[name])) for name, _ in _ACADEMIC), Estimate(float(row["SI"])),
-                section=row["family"])
+        printed(
+            row["model"],
+            *(Estimate(float(row[name])) for name, _ in _ACADEMIC),
+            Estimate(float(row["SI"])),
+            section=row["family"],
+        )
         for row in published("table1")
-    ]  # fmt: skip
+    ]
     columns = (PaperColumn("Model"), *(PaperColumn(name, group, 1) for name, group in _ACADEMIC))
     lacking = "" if given.models else _NEEDS_SCORES.format(names=", ".join(name for name, _ in _ACADEMIC))
     table = PaperTable((*columns, PaperColumn("SESI", "SI", 1)), tuple(rows))

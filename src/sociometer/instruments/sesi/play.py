@@ -18,17 +18,15 @@ from sociometer.reading import ChoiceAnswer, answer_line, ask_votes, balanced, r
 FILE = "sesi/dataset.py"
 QUESTION = f"{PAPER}/question"
 OPTIONS = ("o1", "o2", "o3", "o4")
-_IN_FILE = "SESI.__init__.prompt"
+
+
+def _read_prompt(path: Path) -> str:
+    return from_format(python_text(path, "SESI.__init__.prompt"))
 
 
 def authors_prompts(settings: Settings, tasks: Sequence[str]) -> Iterator[AuthorsPrompt]:
     """Yield the prompt of a question."""
-    yield AuthorsPrompt(QUESTION, frozenset(("situation", "question", *OPTIONS)), FILE, read_prompt)
-
-
-def read_prompt(path: Path) -> str:
-    """Return the prompt of the class SESI with our placeholders."""
-    return from_format(python_text(path, _IN_FILE))
+    yield AuthorsPrompt(QUESTION, frozenset(("situation", "question", *OPTIONS)), FILE, _read_prompt)
 
 
 SAMPLING = Sampling(temperature=0, top_p=1, max_tokens=200, seed=42)

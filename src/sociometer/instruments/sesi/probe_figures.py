@@ -8,8 +8,8 @@ from sociometer.instruments.sesi.conditions import (
     PROMPT_TYPES,
     SECOND_PERSON,
     TRAITS,
+    conditions,
     implied_gender,
-    role_class,
     roles,
 )
 from sociometer.instruments.sesi.items import ABILITIES, FIGURES
@@ -119,7 +119,7 @@ def _roles(probes: Sequence[Probe], prompts: Sequence[str], name: str) -> Figure
     """Every role under some types of prompt, as the change against the control; None unless all were played."""
     cells = [
         HeatCell(
-            f"{role} ({role_class(role)})",
+            f"{role} ({conditions()[f'role-{role}'].role_class})",
             probe.subject if len(prompts) == 1 else prompt if len(probes) == 1 else f"{probe.subject}: {prompt}",
             100 * change.paired.difference,
             change.stars.replace("ns", ""),

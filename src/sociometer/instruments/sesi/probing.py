@@ -19,7 +19,14 @@ from sociometer.instruments.sesi.conditions import (
 from sociometer.instruments.sesi.items import ABILITIES, TABLES
 from sociometer.instruments.sesi.items import Question as Item
 from sociometer.reading import ChoiceAnswer
-from sociometer.statistics.intervals import MINIMUM_CLUSTERS, SEED, Floats, Integers, Labels, cluster_codes
+from sociometer.statistics.intervals import (
+    MINIMUM_CLUSTERS,
+    SEED,
+    Floats,
+    Labels,
+    cluster_codes,
+    cluster_sums,
+)
 from sociometer.statistics.measures import Observation, observations
 from sociometer.statistics.paired import Change, changes, holm, paired_difference, stars
 
@@ -106,7 +113,7 @@ def ratio_interval(probe: Probe, names: Sequence[str]) -> Interval:
     if count < MINIMUM_CLUSTERS:
         return Interval(None, None, 0.95, "", count)
     table = np.column_stack([probe.values([CONTROL], shared), probe.values(names, shared)])
-    own, other = (_weights(count) @ _by_cluster(table, codes, count)).T
+    own, other = (_weights(count) @ cluster_sums(table, codes, count)[0]).T
     if not (own > 0).all():
         return Interval(None, None, 0.95, "", count)
     low, high = np.quantile(other / own - 1, [0.025, 0.975])
@@ -114,12 +121,10 @@ def ratio_interval(probe: Probe, names: Sequence[str]) -> Interval:
 
 
 def _line(subject: str, ability: str, change: Change) -> tuple[Cell, ...]:
-    paired = change.paired
-    return (
-        subject, change.condition, ability, paired.first, paired.second, paired.difference,
-        paired.interval.low, paired.interval.high, change.p_holm, paired.p_value, change.stars,
-        change.p_benjamini_hochberg, paired.items,
-    )  # fmt: skip
+    paired, around = change.paired, change.paired.interval
+    means = (paired.first, paired.second, paired.difference, around.low, around.high)
+    tests = (change.p_holm, paired.p_value, change.stars, change.p_benjamini_hochberg)
+    return subject, change.condition, ability, *means, *tests, paired.items
 
 
 def contrast_table(probes: Sequence[Probe]) -> Table:
@@ -132,10 +137,9 @@ def contrast_table(probes: Sequence[Probe]) -> Table:
                 continue
             one, two = (probe.values(names, shared) for names in (contrast.first, contrast.second))
             paired = paired_difference(two, one, probe.labels(shared))
-            lines.append(
-                (contrast.title, probe.subject, paired.second, paired.first, paired.difference, paired.interval.low,
-                 paired.interval.high, paired.p_value, stars(paired.p_value), len(shared), contrast.paper)
-            )  # fmt: skip
+            means = (paired.second, paired.first, paired.difference, paired.interval.low, paired.interval.high)
+            tested = (paired.p_value, stars(paired.p_value), len(shared))
+            lines.append((contrast.title, probe.subject, *means, *tested, contrast.paper))
     corrected = holm([float(str(line[7])) for line in lines]).tolist() if lines else []
     lines = [(*line[:9], p_value, *line[9:]) for line, p_value in zip(lines, corrected, strict=True)]
     return TABLES("contrasts", lines)
@@ -167,7 +171,7 @@ def cochran_q(tables: Sequence[Floats], clusters: Labels | None = None, *, draws
     if variance <= 1e-12:
         return Omnibus(0.0, 1.0, items, count)
     codes, number = cluster_codes(clusters, items)
-    by_cluster = _by_cluster(centred.sum(axis=0), codes, number)
+    by_cluster = cluster_sums(centred.sum(axis=0), codes, number)[0]
     observed = float(np.square(by_cluster.sum(axis=0)).sum())
     signs = 2.0 * np.random.default_rng(SEED).integers(0, 2, (draws, number)) - 1.0
     sums = np.square(signs @ by_cluster).sum(axis=1)
@@ -201,8 +205,10 @@ def spread(
     placebos.
     """
     codes, number = cluster_codes(clusters, len(control[0]))
-    moved = [_by_cluster(table - own[:, None], codes, number) for own, table in zip(control, conditions, strict=True)]
-    idle = [_by_cluster(table - own[:, None], codes, number) for own, table in zip(control, noise, strict=False)]
+    moved, idle = (
+        [cluster_sums(table - own[:, None], codes, number)[0] for own, table in zip(control, tables, strict=False)]
+        for tables in (conditions, noise)
+    )
     items = np.bincount(codes, minlength=number).astype(np.float64)
     every = np.ones((1, number))
     size = float(_size(moved, items, every)[0])
@@ -221,12 +227,6 @@ def spread(
 def _rooted(square: float) -> float:
     """The root of a difference of squares, with its sign."""
     return math.copysign(math.sqrt(abs(square)), square)
-
-
-def _by_cluster(differences: Floats, codes: Integers, number: int) -> Floats:
-    sums = np.zeros((number, differences.shape[1]))
-    np.add.at(sums, codes, differences)
-    return sums
 
 
 def _size(tables: Sequence[Floats], items: Floats, weights: Floats) -> Floats:
@@ -293,8 +293,8 @@ def factor_table(probes: Sequence[Probe], names: Sequence[str], noise: Sequence[
 
 def _factor_line(factor: str, subject: str, test: Omnibus, size: Spread, p_holm: float | None) -> tuple[Cell, ...]:
     low, high = (size.interval.low, size.interval.high) if size.interval else (None, None)
-    return (factor, subject, size.size, size.floor, size.excess, low, high, test.p_value, p_holm, test.statistic,
-            test.conditions, test.items)  # fmt: skip
+    tests = (test.p_value, p_holm, test.statistic, test.conditions, test.items)
+    return factor, subject, size.size, size.floor, size.excess, low, high, *tests
 
 
 def finding(table: Table) -> str:

@@ -15,7 +15,7 @@ def recalled(source: Source, unseen: str, count: int) -> tuple[list[_recall.Pair
         path = Path(unseen)
         others = list(read_official(path) if unseen.endswith(".csv") else read_items(path, Question))
     elif source.official:
-        others = list(bundled())
+        others = [*bundled()]
     else:
         raise UsageError("the bundled items need unseen ones to compare with; give --unseen FILE, or --official.")
     return _recall.recalled(map(_passage, questions(source)), map(_passage, others), count, source.seed)

@@ -487,13 +487,10 @@ def clusters_of(found: Iterable[Tree]) -> dict[str, str]:
 def ability_questions(source: Source) -> Iterator[AbilityQuestion]:
     """The ability questions; with the setting `blind`, each follows once more without its story."""
     found = shown_questions(source)
-    return without_story(found) if source.settings.get("blind") else found
+    if not source.settings.get("blind"):
+        return found
 
-
-def without_story(found: Iterable[AbilityQuestion]) -> Iterator[AbilityQuestion]:
-    """The questions, each followed by the same one without its story: the protagonist has a name and nothing else."""
-
-    def hide(item: AbilityQuestion) -> AbilityQuestion:
+    def hide(item: AbilityQuestion) -> AbilityQuestion:  # the protagonist has a name and nothing else
         return structs.replace(item, people=(Person(name=item.people[0].name),), scene="", lines=())
 
     return with_blind(found, lambda item: (item.people[0].name, item.question, item.options), lambda item: 0, hide)
@@ -562,6 +559,7 @@ def crossroads(source: Source) -> Iterator[Crossroads]:
             candidates = tuple(choice.text for choice in node.choices)
             if node.id in stories and len(candidates) > 1 and all(map(is_utterance, candidates)):
                 story = stories[node.id]
+                skills = dict.fromkeys(skill for choice in node.choices for skill in choice.abilities)
                 yield Crossroads(
                     id=f"{tree.id}/{node.id}",
                     cluster=clusters[tree.id],
@@ -571,13 +569,8 @@ def crossroads(source: Source) -> Iterator[Crossroads]:
                     scene=tree.scene,
                     lines=story.lines,
                     candidates=candidates,
-                    abilities=_skills(node) if is_paper(source.settings) else (),
+                    abilities=tuple(skills) if is_paper(source.settings) else (),
                 )
-
-
-def _skills(node: Node) -> tuple[str, ...]:
-    """The skills that the choices of a node show, each once, as the file spells them."""
-    return tuple(dict.fromkeys(skill for choice in node.choices for skill in choice.abilities))
 
 
 class Story(Struct, frozen=True):

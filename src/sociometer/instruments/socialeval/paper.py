@@ -46,9 +46,7 @@ def paper(given: PaperInput) -> Sequence[PaperPart]:
     )
 
 
-def _rate_table(
-    given: PaperInput, label: str, task: str, measure: str, facet: str, levels: Sequence[str]
-) -> PaperPart:  # fmt: skip
+def _rate_table(given: PaperInput, label: str, task: str, measure: str, facet: str, levels: Sequence[str]) -> PaperPart:
     """Rates by the levels of a facet and overall, with a Chinese and an English column for each."""
     groups: list[dict[str, str]] = [*({facet: level} for level in levels), {}]
     places = [(group, language) for group in groups for language in PAPER_LANGUAGES]

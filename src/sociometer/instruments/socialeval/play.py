@@ -94,18 +94,6 @@ def ability_values(people: Sequence[Person], lines: Iterable[Line], question: st
     }
 
 
-def goal_options(choice: Choice, speaker: str) -> str:
-    """The options of a choice, each said by the protagonist."""
-    return "\n".join(
-        f"{label}: {speaker}: {option}" for label, option in zip(choice.labels, choice.options, strict=True)
-    )
-
-
-def ability_options(choice: Choice) -> str:
-    """The options of an ability question."""
-    return "\n".join(f"{label}. {option}" for label, option in zip(choice.labels, choice.options, strict=True))
-
-
 def _json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
@@ -199,11 +187,7 @@ async def _step(session: Session, language: str, asking: Asking, node: Node, bes
     texts = [choice.text for choice in node.choices]
     if len(texts) == 1:
         return Step(node.id, (), 0)
-    orders = _shuffles(texts, _votes(session), session)
-    chosen = await ask_votes(
-        session, asking, texts, orders, key=best, sampling=_sampling(session, WALKING), language=language,
-        decide=most_votes,
-    )  # fmt: skip
+    chosen = await _vote(session, asking, texts, _votes(session), best, WALKING, language)
     lot = session.rng.randrange(len(texts))
     return Step(node.id, chosen.votes, lot if chosen.picked is None else chosen.picked, chosen.picked is None)
 
@@ -212,7 +196,7 @@ async def answer(item: AbilityQuestion, session: Session) -> ChoiceAnswer:
     """Asks which utterance shows the ability, in several orders of the options."""
     if is_paper(session.settings):
         values = ability_values(item.people, item.lines, item.question)
-        asking = _in_authors_words(session, ABILITIES, item.language, values, ability_options)
+        asking = _in_authors_words(session, ABILITIES, item.language, values, ". ")
     else:
         if item.blind:
             situation = session.prompts.render("blind", item.language)
@@ -220,11 +204,19 @@ async def answer(item: AbilityQuestion, session: Session) -> ChoiceAnswer:
             situation = describe(session, "onlooker", item.language, item.people, item.scene, item.lines)
         me = item.people[0].name
         asking = _asking(session, "ability", item.language, situation=situation, me=me, question=item.question)
-    orders = _shuffles(item.options, session.settings.whole("orders"), session)
+    orders = session.settings.whole("orders")
+    return await _vote(session, asking, item.options, orders, 0, ANSWERING, item.language)
+
+
+async def _vote(
+    session: Session, asking: Asking, texts: Sequence[str], count: int, key: int, usual: Sampling, language: str
+) -> ChoiceAnswer:
+    """The most votes over so many random orders of the options."""
+    orders = (shuffled(len(texts), session.rng) for _ in range(count))
+    sampling = _sampling(session, usual)
     return await ask_votes(
-        session, asking, item.options, orders, key=0, sampling=_sampling(session, ANSWERING), language=item.language,
-        decide=most_votes,
-    )  # fmt: skip
+        session, asking, texts, orders, key=key, sampling=sampling, language=language, decide=most_votes
+    )
 
 
 ENGLISH_EMBEDDERS = ("minilm",)
@@ -246,9 +238,14 @@ async def speak(item: Crossroads, session: Session) -> Utterance:
     asking = _asking_for_goal(session, item.language, item.people, item.scene, item.lines)
     order = shuffled(len(item.candidates), session.rng)
     vote = await ask_choice(
-        session, asking, item.candidates, order=order, key=0, sampling=_sampling(session, ANSWERING),
+        session,
+        asking,
+        item.candidates,
+        order=order,
+        key=0,
+        sampling=_sampling(session, ANSWERING),
         language=item.language,
-    )  # fmt: skip
+    )
     near = tuple(cosine(vectors[0], vector) for vector in vectors[1:])
     return Utterance(said, near, vote, embedder)
 
@@ -296,15 +293,17 @@ def _asking_for_goal(
         return _asking(
             session, "choose", language, situation=describe(session, "situation", language, people, scene, lines)
         )
-    options = partial(goal_options, speaker=people[0].name)
-    return _in_authors_words(session, GOALS, language, goal_values(people, lines), options)
+    return _in_authors_words(session, GOALS, language, goal_values(people, lines), f": {people[0].name}: ")
 
 
-def _in_authors_words(
-    session: Session, prompt: str, language: str, values: dict[str, str], options: Callable[[Choice], str]
-) -> Asking:
-    """The authors' prompt as a function of the options in the order they are shown."""
-    return lambda choice: [user(session.prompts.render(prompt, language, **values, choices=options(choice)))]
+def _in_authors_words(session: Session, prompt: str, language: str, values: dict[str, str], between: str) -> Asking:
+    """The authors' prompt as a function of the options in the order they are shown; `between` follows a label."""
+
+    def messages(choice: Choice) -> list[Message]:
+        shown = (f"{label}{between}{option}" for label, option in zip(choice.labels, choice.options, strict=True))
+        return [user(session.prompts.render(prompt, language, **values, choices="\n".join(shown)))]
+
+    return messages
 
 
 def _asking(session: Session, prompt: str, language: str, **values: str) -> Asking:
@@ -316,10 +315,6 @@ def _asking(session: Session, prompt: str, language: str, **values: str) -> Aski
         return [user(session.prompts.render(prompt, language, **shown, **values))]
 
     return messages
-
-
-def _shuffles(texts: Sequence[str], count: int, session: Session) -> Iterator[tuple[int, ...]]:
-    return (shuffled(len(texts), session.rng) for _ in range(count))
 
 
 def describe(

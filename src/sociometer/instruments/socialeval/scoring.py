@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import itertools
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from math import nan
 from pathlib import Path
 from statistics import fmean, variance
 
-from msgspec import Struct, structs
+from msgspec import structs
 
 from sociometer.core.measure import Cell, Interval, Measure, Summary, Table
 from sociometer.core.task import RunView, Score
@@ -58,14 +58,15 @@ def score_walk(item: TreeItem, outcome: Walk) -> Score:
     solution = solve(item.tree)
     unreadable = sum(vote.picked is None for step in outcome.steps for vote in step.votes)
     level = GOAL_NOT if outcome.drawn else outcome.level
-    left = departure(item.tree, solution, taken(outcome))
+    own = itertools.takewhile(lambda step: not step.drawn, outcome.steps)  # up to the first random choice
+    left = departure(item.tree, solution, tuple((step.node, step.picked) for step in own))
     values = {
         "achieved": float(level == GOAL_FULL),
         "partly": float(level == GOAL_PARTLY),
         "missed": float(level == GOAL_NOT),
         "open": float(level == GOAL_OPEN),
         "random": solution.random,
-        "best": solution.best_full,
+        "best": float(solution.best == GOAL_FULL),
         "regret": regret(solution, level),
         "left": float(left is not None or outcome.drawn > 0),
         "steps": float(len(outcome.steps)),
@@ -114,8 +115,8 @@ def summarise_walks(run: RunView[TreeItem, Walk]) -> Summary:
     measures += _once(grouped_measures(run, "prosocial_loss", by=PLAIN))
     measures += gap_measures(run)
     tables = (
-        goal_table(measures),
-        prosocial_table(measures),
+        goal_table(Summary(tuple(measures))),
+        prosocial_table(Summary(tuple(measures))),
         language_table(run),
         tree_table(run),
     )
@@ -266,7 +267,7 @@ def summarise_utterances(run: RunView[Crossroads, Utterance]) -> Summary:
     ]
     embedders = sorted({outcome.embedder for _, outcome, _ in run.scored() if outcome.embedder})
     notes = [f"Similarities from {', '.join(embedders)}: similarities from different embedders are not comparable."]
-    return Summary(tuple(measures), (utterance_table(measures),), tuple(notes if embedders else ()))
+    return Summary(tuple(measures), (utterance_table(Summary(tuple(measures))),), tuple(notes if embedders else ()))
 
 
 PEOPLE_GAP = {"zh": 0.136, "en": 0.099}
@@ -283,35 +284,24 @@ def interval_text(interval: Interval | None) -> str:
     return f"{interval.low:.3f} to {interval.high:.3f}"
 
 
-def find(measures: Iterable[Measure], name: str, **group: str) -> Measure | None:
-    """The measure of that name and group."""
-    return next((m for m in measures if m.name == name and m.group == group), None)
-
-
-def goal_table(measures: Sequence[Measure]) -> Table:
+def goal_table(found: Summary) -> Table:
     """Rates by category and orientation, with the exact random walk and the best possible."""
-    languages = languages_of(measure.group for measure in measures)
+    languages = languages_of(measure.group for measure in found.measures)
     groups: list[dict[str, str]] = [{}, *({"language": code} for code in languages)]
     groups += [{"category": name} for name in CATEGORIES]
     groups += [{"category": name, "language": code} for name in CATEGORIES for code in languages]
     groups += [{"orientation": known.name} for known in ORIENTATIONS]
     rows: list[tuple[Cell, ...]] = []
     for group in groups:
-        achieved = find(measures, "achieved", **group)
+        achieved = found.find("achieved", **group)
         if achieved is None or achieved.value is None:
             continue
-        random, best = (find(measures, name, **group) for name in ("random", "best"))
-        partly = find(measures, "partly", **group)
+        random, best = (found.find(name, **group) for name in ("random", "best"))
+        partly = found.find("partly", **group)
         more = (None if one is None else one.value for one in (partly, random, best))
         name = ", ".join(group.values()) or "all"
         rows.append((name, achieved.clusters, achieved.value, interval_text(achieved.interval), *more))
     return TABLES("goals", rows)
-
-
-def taken(outcome: Walk) -> tuple[tuple[int, int], ...]:
-    """The (node, choice) pairs of a walk up to the first random choice."""
-    own = itertools.takewhile(lambda step: not step.drawn, outcome.steps)
-    return tuple((step.node, step.picked) for step in own)
 
 
 def gap_measures(run: RunView[TreeItem, Walk]) -> Iterator[Measure]:
@@ -325,41 +315,31 @@ def gap_measures(run: RunView[TreeItem, Walk]) -> Iterator[Measure]:
         sides = [_tree_rates(run, language, name) for name in ("prosocial", "antisocial")]
         if not all(sides):
             continue
-        first, second = ([tree.achieved for tree in side] for side in sides)
+        first, second = ([tree["achieved"] for tree in side] for side in sides)
         group, trees = {"language": language}, len(first) + len(second)
         yield Measure("prosocial_gap", fmean(first) - fmean(second), group, _welch(first, second), trees, trees)
-        lots = [fmean(tree.random for tree in side) for side in sides]
-        best = [fmean(tree.best for tree in side) for side in sides]
+        lots = [fmean(tree["random"] for tree in side) for side in sides]
+        best = [fmean(tree["best"] for tree in side) for side in sides]
         note = "exact, by solving the trees"
         yield Measure("prosocial_gap_random", lots[0] - lots[1], group, items=trees, note=note)
         yield Measure("prosocial_gap_best", best[0] - best[1], group, items=trees, note=note)
         if all(top > lot for top, lot in zip(best, lots, strict=True)):
             first, second = (
-                [(tree.achieved - tree.random) / (top - lot) for tree in side]
+                [(tree["achieved"] - tree["random"]) / (top - lot) for tree in side]
                 for side, top, lot in zip(sides, best, lots, strict=True)
             )
             value = fmean(first) - fmean(second)
             yield Measure("prosocial_gap_attainable", value, group, _welch(first, second), trees, trees)
 
 
-class _TreeRate(Struct, frozen=True):
-    """How often a subject reached the goal of one tree, and the tree's exact values."""
-
-    achieved: float
-    random: float
-    best: float
-
-
-def _tree_rates(run: RunView[TreeItem, Walk], language: str, category: str) -> list[_TreeRate]:
+def _tree_rates(run: RunView[TreeItem, Walk], language: str, category: str) -> list[dict[str, float]]:
+    """How often a subject reached the goal of each tree, and the tree's exact values."""
     rates = grouped(
         (item.id, score.values)
         for item, _, score in run.scored()
         if item.tree.language == language and item.tree.category == category
     )
-    return [
-        _TreeRate(fmean(walk["achieved"] for walk in walks), walks[0]["random"], walks[0]["best"])
-        for walks in rates.values()
-    ]
+    return [{**walks[0], "achieved": fmean(walk["achieved"] for walk in walks)} for walks in rates.values()]
 
 
 def _welch(first: list[float], second: list[float]) -> Interval:
@@ -373,13 +353,12 @@ def _welch(first: list[float], second: list[float]) -> Interval:
     return Interval(centre - half, centre + half, 0.95, "Welch", min(len(first), len(second)))
 
 
-def prosocial_table(measures: Sequence[Measure]) -> Table:
+def prosocial_table(found: Summary) -> Table:
     """Prosocial preference, next to the random walk's and people's; how often a prosocial choice gave up the goal."""
     rows: list[tuple[Cell, ...]] = []
-    for language in languages_of(measure.group for measure in measures):
+    for language in languages_of(measure.group for measure in found.measures):
         gap, lot, best, share = (
-            find(measures, f"prosocial_gap{name}", language=language)
-            for name in ("", "_random", "_best", "_attainable")
+            found.find(f"prosocial_gap{name}", language=language) for name in ("", "_random", "_best", "_attainable")
         )
         if gap is not None and lot is not None and best is not None:
             name = f"prosocial − antisocial rate, {language}"
@@ -389,7 +368,7 @@ def prosocial_table(measures: Sequence[Measure]) -> Table:
             name = f"the same as shares of what is attainable, {language}"
             rows.append((name, share.value, interval_text(share.interval), 0.0, 0.0, None))
     for group in ({}, *({"category": name} for name in CATEGORIES)):
-        loss = find(measures, "prosocial_loss", **group)
+        loss = found.find("prosocial_loss", **group)
         if loss is not None and loss.value is not None:
             name = f"prosocial choice that gave up the goal, {', '.join(group.values()) or 'all'}"
             rows.append((name, loss.value, interval_text(loss.interval), None, None, None))
@@ -402,14 +381,10 @@ def language_table(run: RunView[TreeItem, Walk]) -> Table:
     rates: dict[str, dict[str, list[float]]] = {}
     for item, _, score in run.scored():
         rates.setdefault(item.cluster, {}).setdefault(item.tree.language, []).append(score.values["achieved"])
-    pairs = [
-        (sum(sides["en"]) / len(sides["en"]), sum(sides["zh"]) / len(sides["zh"]))
-        for sides in rates.values()
-        if {"en", "zh"} <= sides.keys()
-    ]
+    pairs = [(fmean(sides["en"]), fmean(sides["zh"])) for sides in rates.values() if {"en", "zh"} <= sides.keys()]
     if not pairs:
         return TABLES("languages", (), note="no tree was played in both languages")
-    english, chinese = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+    english, chinese = zip(*pairs, strict=True)
     means = (fmean(english), fmean(chinese))
     differ = sum(one != two for one, two in pairs)
     if differ < FEW_PAIRS:
@@ -431,12 +406,12 @@ def tree_table(run: RunView[TreeItem, Walk]) -> Table:
     return TABLES("trees", rows)
 
 
-def utterance_table(measures: Sequence[Measure]) -> Table:
+def utterance_table(found: Summary) -> Table:
     """Whether multiple choice reflects free replies, compared with the paper's figures."""
     rows: list[tuple[Cell, ...]] = []
-    for group in ({}, *({"language": code} for code in languages_of(one.group for one in measures))):
-        near, agrees = find(measures, "similarity", **group), find(measures, "agreement", **group)
-        guess = find(measures, "guessing", **group)
+    for group in ({}, *({"language": code} for code in languages_of(one.group for one in found.measures))):
+        near, agrees = found.find("similarity", **group), found.find("agreement", **group)
+        guess = found.find("guessing", **group)
         if near is not None and agrees is not None and guess is not None:
             agreed = (agrees.value, interval_text(agrees.interval))
             rows.append((group.get("language", "all"), near.value, *agreed, guess.value))

@@ -47,10 +47,8 @@ CATEGORIES: tuple[str, ...] = ("prosocial", "proself", "antisocial")
 
 def orientation_of(self_interest: int, altruism: int) -> Orientation | None:
     """The orientation with these two values, or None for the two pairs that the taxonomy leaves out."""
-    for orientation in ORIENTATIONS:
-        if (orientation.self_interest, orientation.altruism) == (self_interest, altruism):
-            return orientation
-    return None
+    wanted = (self_interest, altruism)
+    return next((one for one in ORIENTATIONS if (one.self_interest, one.altruism) == wanted), None)
 
 
 class Person(msgspec.Struct, frozen=True):
@@ -197,11 +195,6 @@ class Solution(msgspec.Struct, frozen=True):
     best: int
     best_at: dict[int, int]
     best_choices: dict[int, tuple[int, ...]]
-
-    @property
-    def best_full(self) -> float:
-        """The probability of the full goal under the best policy: one if any ending reaches it."""
-        return float(self.best == GOAL_FULL)
 
 
 def end_level(node: Node) -> int:

@@ -1,21 +1,12 @@
 """Lengths and single items are checked."""
 
 import msgspec
-import pytest
 
 from sociometer.instruments.sesi import items
-from sociometer.instruments.sesi.build.checks import cohens_d, flags
+from sociometer.instruments.sesi.build.checks import flags
 from sociometer.reading import read_items
 
 BUNDLED = list(read_items(items.BUNDLED, items.Question))
-
-
-def test_cohens_d_is_worked_by_hand():
-    """Means 2 and 4, both variances 1: d = -2."""
-    assert cohens_d([1, 2, 3], [3, 4, 5]) == pytest.approx(-2.0)
-    assert cohens_d([1, 1], [1, 1]) is None
-    third = [0.7 / 3] * 7
-    assert cohens_d([sum(third[:n]) / n for n in range(1, 8)], [0.9] * 6) is None, "rounding is no spread"
 
 
 def test_links_names_and_duplicates_are_flagged():

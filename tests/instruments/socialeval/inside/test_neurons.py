@@ -28,16 +28,24 @@ class Planted:
     def squares(self, layer):
         return self.values[:, layer]
 
-    def reference(self, layer):
-        return np.full(WIDTH, 1.0, dtype=np.float32)
-
     def weights(self, layer):
         return np.ones(WIDTH, dtype=np.float32)
 
 
+class Reference:
+    """The wrong utterances: every neuron has a mean square of one."""
+
+    tokens = np.full(TEXTS, 10.0)
+
+    def squares(self, layer):
+        return np.full((TEXTS, WIDTH), 10.0, dtype=np.float32)
+
+
 def compared(effect, seed=0):
     values = Planted(effect, seed)
-    sets = top_sets(values, shuffled_within(values.labels, values.trees, 99, seed=1), KINDS, 3)
+    sets = top_sets(
+        values, Reference(), np.arange(TEXTS), shuffled_within(values.labels, values.trees, 99, seed=1), KINDS, 3
+    )
     true, *null = (set_statistics(row, np.array(DIMENSIONS), LAYERS, WIDTH) for row in sets)
     return sets[0], true, p_value(true.separation, np.array([row.separation for row in null]))
 
@@ -67,10 +75,10 @@ def test_a_score_is_the_weight_times_the_norm_beyond_the_reference():
 
 def test_the_best_of_all_layers_are_kept():
     values = Planted(0.0)
-    (sets,) = top_sets(values, values.labels[None], KINDS, 5)
+    (sets,) = top_sets(values, Reference(), np.arange(TEXTS), values.labels[None], KINDS, 5)
     by_layer = [
         label_scores(
-            values.squares(layer), values.tokens, values.labels[None], KINDS, values.reference(0), values.weights(0)
+            values.squares(layer), values.tokens, values.labels[None], KINDS, np.ones(WIDTH), values.weights(0)
         )
         for layer in range(LAYERS)
     ]

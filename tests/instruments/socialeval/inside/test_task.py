@@ -124,7 +124,7 @@ def test_what_cannot_be_looked_at_is_refused_with_the_next_step(room, words, sai
 def test_the_neurons_of_an_ability_are_the_planted_ones(room, monkeypatch):
     import numpy as np
 
-    from sociometer.instruments.socialeval.inside.neurons import Neurons, top_sets
+    from sociometer.instruments.socialeval.inside.neurons import top_sets
     from sociometer.models.inside import OpenModel
 
     monkeypatch.setenv("SOCIOMETER_DEVICE", "cpu")
@@ -132,7 +132,7 @@ def test_the_neurons_of_an_ability_are_the_planted_ones(room, monkeypatch):
     said = [Passage("", f"en{number}t{tree}w0 en{number}t{tree}w1") for number in range(10) for tree in range(6)]
     traces = model.traces(said, "test")
     every = np.arange(len(said))
-    (sets,) = top_sets(Neurons(traces, traces, every), (every // 6)[None], 10, 4)
+    (sets,) = top_sets(traces, traces, every, (every // 6)[None], 10, 4)
     for number, ability in enumerate(ABILITIES):
         assert set(sets[number]) == planted_neurons(ability)
 

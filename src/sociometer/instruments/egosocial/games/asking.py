@@ -72,10 +72,17 @@ async def ask_move(
 ) -> tuple[T | None, Faults]:
     """Return the move, and how it was obtained."""
     answer = await ask(
-        session, role, messages, answer_format, lambda reply: _reading(read(reply)),
+        session,
+        role,
+        messages,
+        answer_format,
+        lambda reply: _reading(read(reply)),
         lambda reading: session.prompts.render(f"games/retry-{reading.rule}", legal=legal, missing=reading.problem),
-        sampling=with_room(session, sampling), view=view, quiet=True, facts={"role": role},
-    )  # fmt: skip
+        sampling=with_room(session, sampling),
+        view=view,
+        quiet=True,
+        facts={"role": role},
+    )
     hard = () if answer.asked == Asked() else (answer.asked,)
     illegal = answer.faults.count("illegal")
     faults = Faults(illegal, len(answer.faults) - illegal, asked=hard)
@@ -103,13 +110,8 @@ def one_move(text: str, moves: Sequence[str]) -> str:
 
     Of a text beyond 20,000 characters, the first and last 10,000 are searched.
     """
-    searched, any_move = _searched(text), f"\\b({'|'.join(moves)})\\b"
+    searched = text if len(text) <= 2 * _LONGEST_PART else f"{text[:_LONGEST_PART]}\n{text[-_LONGEST_PART:]}"
+    any_move = f"\\b({'|'.join(moves)})\\b"
     found = {word.lower() for word in re.findall(any_move, searched, re.IGNORECASE)}
     denied = re.search(_DENIED + any_move, searched.replace("’", "'"), re.IGNORECASE)
     return found.pop() if len(found) == 1 and not denied else ""
-
-
-def _searched(text: str) -> str:
-    if len(text) <= 2 * _LONGEST_PART:
-        return text
-    return f"{text[:_LONGEST_PART]}\n{text[-_LONGEST_PART:]}"

@@ -51,9 +51,12 @@ class Scoring(Protocol[ItemT, OutcomeT]):
 
 
 def game(
-    name: str, item: type[ItemT], outcome: type[OutcomeT],
-    match: Playing[ItemT, OutcomeT], scoring: Scoring[ItemT, OutcomeT],
-) -> Task[ItemT, OutcomeT]:  # fmt: skip
+    name: str,
+    item: type[ItemT],
+    outcome: type[OutcomeT],
+    match: Playing[ItemT, OutcomeT],
+    scoring: Scoring[ItemT, OutcomeT],
+) -> Task[ItemT, OutcomeT]:
     """The task of a game."""
     return Task(name, item, outcome, match.play_match, scoring.score, scoring.summarise, match.matches)
 

@@ -95,9 +95,14 @@ def _open_against_api(models: dict[str, dict[str, float]]) -> Iterator[Published
             f" {len(groups[0])} and {len(groups[1])} models: p = {p_value:.2f}."
         )
         yield PublishedFigure(
-            "section 5.3", f"open against API models, {column}", "significant gap", f"{gap:+.1f} points",
-            gap > 0 and p_value < _SIGNIFICANT, reason, claim=True,
-        )  # fmt: skip
+            "section 5.3",
+            f"open against API models, {column}",
+            "significant gap",
+            f"{gap:+.1f} points",
+            gap > 0 and p_value < _SIGNIFICANT,
+            reason,
+            claim=True,
+        )
 
 
 def fitting(cells: Sequence[float], size: int) -> int:

@@ -125,7 +125,7 @@ class Story(msgspec.Struct, frozen=True):
 
     def people(self) -> tuple[str, ...]:
         """Everybody who acts, in order of appearance."""
-        return tuple(dict.fromkeys(name for event in self.events for name in people_in(event)))
+        return tuple(dict.fromkeys(name for event in self.events if (name := getattr(event, "person", None))))
 
     def containers_of(self, thing: str) -> tuple[str, ...]:
         """The containers named in the story that stand in the thing's room, in order of appearance."""
@@ -151,21 +151,6 @@ class Question(msgspec.Struct, frozen=True):
     def order(self) -> int:
         """How many minds are nested in the question; 0 for memory and reality."""
         return len(self.chain)
-
-
-def people_in(event: Event) -> tuple[str, ...]:
-    """The people an event names."""
-    if isinstance(event, Tell):
-        return (event.teller, event.listener, *event.hearers)
-    if isinstance(event, Send):
-        return (event.sender, event.messenger, event.listener)
-    if isinstance(event, Lose):
-        return (event.messenger, event.listener)
-    if isinstance(event, Hear | Glimpse):
-        return (event.person, event.mover)
-    if isinstance(event, Place) or event.person is None:
-        return ()
-    return (event.person,)
 
 
 def holdings(events: Iterable[Event], thing: str) -> list[str]:

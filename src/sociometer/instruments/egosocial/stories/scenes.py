@@ -53,18 +53,18 @@ def facets_of(story: Story, question: Question, right: str) -> dict[str, str]:
 def generated_scenes(seed: int, stories: int, tiers: Sequence[str] = (SEEN,), language: str = "en") -> Iterator[Scene]:
     """Generated stories of the tiers from a seed; the same seed gives the same scenes, for any number of stories."""
     for tier in tiers:
-        yield from _seen(seed, stories, language) if tier == SEEN else _told(seed, stories, tier, language)
-
-
-def _seen(seed: int, stories: int, language: str) -> Iterator[Scene]:
-    """Stories in which people learn by their own eyes and by true messages, story types in turn."""
-    for number in range(stories):
-        yield from _seen_story(seed, number, language)
+        if tier != SEEN:
+            yield from _told(seed, stories, tier, language)
+        for number in range(stories) if tier == SEEN else ():
+            yield from _seen_story(seed, number, language)
 
 
 @lru_cache(maxsize=256)
 def _seen_story(seed: int, number: int, language: str) -> tuple[Scene, ...]:
-    """The questions of one story; cached, because a run reads its items several times."""
+    """The questions of one story in which people learn by their own eyes and by true messages, story types in turn.
+
+    Cached, because a run reads its items several times.
+    """
     tongue = "" if language == "en" else f"-{language}"
     rng = random.Random(f"egosocial story {number} of seed {seed} at {_LEVEL}{tongue}")
     types = len(STORY_TYPES)

@@ -38,8 +38,8 @@ def _eqs(where: str, table: str, norm: Norm) -> Iterator[PublishedFigure]:
         if row["score"]:
             eq = norm.eq(float(row["score"]))
             what = f"EQ of {_who(row)} from its score {row['score']}"
-            ends = (norm.eq(float(row["score"]) + half) for half in (_HALF, -_HALF))
-            match = next(ends) - 0.5 <= int(row["eq"]) <= next(ends) + 0.5  # the printed score is rounded
+            low, high = (norm.eq(float(row["score"]) + half) for half in (_HALF, -_HALF))
+            match = low - 0.5 <= int(row["eq"]) <= high + 0.5  # the printed score is rounded
             yield PublishedFigure(where, what, int(row["eq"]), round(eq, 1), match)
 
 

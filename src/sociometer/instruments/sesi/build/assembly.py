@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from random import Random
 
-import msgspec
 from msgspec import Struct
 
 from sociometer.core.sheets import write_sheet
@@ -107,8 +106,3 @@ def official_csv(items: Sequence[Question]) -> str:
         for item in items
     ]
     return write_sheet(COLUMNS, rows)
-
-
-def provenance_lines(built: Sequence[Built]) -> str:
-    """One JSON object per item."""
-    return "".join(msgspec.json.encode(entry.provenance).decode() + "\n" for entry in built)

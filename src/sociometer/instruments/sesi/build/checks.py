@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from math import sqrt
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +12,7 @@ from sociometer.core.lazy import lazy
 from sociometer.core.measure import Table
 from sociometer.instruments.sesi.items import Question
 from sociometer.statistics.formatting import p_phrase
+from sociometer.statistics.people import cohens_d
 
 stats = lazy("scipy.stats")
 _LINK_LEFT = re.compile(r"https?://\S+|www\.\S+|\b[ur]/\w+|@\w{3,}")
@@ -22,8 +22,6 @@ _PLAIN_WORD = re.compile(r"[a-z']+")
 _NAME_LEFT = re.compile(r"(?<=[a-z,;] )[A-Z][a-z]{2,}\b")
 WORDS = read_texts(Path(__file__).with_name("words.toml"))
 NOT_NAMES = frozenset(WORDS["not_names"])
-_ROUNDING = 1e-9
-"""A spread below this share of the values is only rounding."""
 SMALL = 0.1
 """The paper's bound on |Cohen's d|."""
 
@@ -35,16 +33,6 @@ class Flag(Struct, frozen=True):
     what: str
 
 
-def cohens_d(first: Sequence[float], second: Sequence[float]) -> float | None:
-    """The difference of two means over their pooled standard deviation; None without variation or enough values."""
-    one, two = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
-    if one.size < 2 or two.size < 2:
-        return None
-    pooled = sqrt(((one.size - 1) * one.var(ddof=1) + (two.size - 1) * two.var(ddof=1)) / (one.size + two.size - 2))
-    size = float(np.abs(np.concatenate((one, two))).max())
-    return float((one.mean() - two.mean()) / pooled) if pooled > _ROUNDING * size else None
-
-
 def answer_lengths(items: Sequence[Question]) -> tuple[list[int], list[int]]:
     """The words of right and of wrong answers."""
     right = [len(item.options[item.answer].split()) for item in items]
@@ -54,7 +42,8 @@ def answer_lengths(items: Sequence[Question]) -> tuple[list[int], list[int]]:
 
 def length_difference(right: Sequence[float], wrong: Sequence[float]) -> tuple[float | None, float]:
     """Cohen's d of two sets of lengths, and p of the two-sample Kolmogorov-Smirnov test."""
-    return cohens_d(right, wrong), float(stats.ks_2samp(right, wrong).pvalue)
+    d = cohens_d(wrong, right) if min(len(right), len(wrong)) > 1 else None
+    return d, float(stats.ks_2samp(right, wrong).pvalue)
 
 
 def length_table(items: Sequence[Question]) -> Table:

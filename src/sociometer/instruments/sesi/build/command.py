@@ -3,13 +3,15 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from msgspec.json import encode
+
 from sociometer.core.command import CommandContext
 from sociometer.core.errors import UsageError, hint
 from sociometer.core.instrument import Result
 from sociometer.core.measure import Table
 from sociometer.core.settings import Settings
 from sociometer.core.sheets import write_sheet
-from sociometer.instruments.sesi.build.assembly import Built, assemble, official_csv, provenance_lines
+from sociometer.instruments.sesi.build.assembly import Built, assemble, official_csv
 from sociometer.instruments.sesi.build.checks import flags, length_table
 from sociometer.instruments.sesi.build.composition import set_figures
 from sociometer.instruments.sesi.build.posts import DEMO, RawPost, Rejection, filter_posts, read_posts
@@ -74,7 +76,7 @@ def _write(
     target = out / "review.csv"
     wrote = [
         context.write(out / "sesi.csv", official_csv(items), out),
-        context.write(out / "provenance.jsonl", provenance_lines(built), out),
+        context.write(out / "provenance.jsonl", "".join(f"{encode(one.provenance).decode()}\n" for one in built), out),
         context.write(out / "rejected.csv", _csv(tables[0]), out),
         context.write(out / "checks.csv", "".join(_csv(table) + "\n" for table in tables[1:]), out),
     ]

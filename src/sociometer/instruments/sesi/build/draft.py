@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from sociometer.core.conversation import Choice, Free, Message, Sampling, Schema, user
+from sociometer.core.conversation import AnswerFormat, Choice, Free, Message, Sampling, Schema, user
 from sociometer.core.measure import Summary, Table
 from sociometer.core.session import Session
 from sociometer.core.task import RunView, Score
@@ -19,6 +19,7 @@ from sociometer.statistics.measures import grouped_measures
 
 REVERSED = 2
 _SAMPLING = Sampling(temperature=0, top_p=1, max_tokens=400, seed=42)
+_SENTENCE = Free(hint="one sentence")
 _TEXT: dict[str, Any] = {"type": "string"}
 _TOLD = object_schema(closed=False, situation=_TEXT, question=_TEXT)
 _QUOTED = re.compile(r"[\"“][^\"”]*[\"”]|(?<!\w)['‘][^'’]*['’](?!\w)")
@@ -90,15 +91,14 @@ async def draft(post: Post, session: Session) -> Draft:
     return msgspec.structs.replace(made, candidates=tuple(known))
 
 
-def _ask(session: Session, step: str, **values: str) -> list[Message]:
-    return [user(session.prompts.render(f"build/{step}", **values))]
+async def _ask(session: Session, step: str, answer_format: AnswerFormat, **values: str) -> str:
+    messages = [user(session.prompts.render(f"build/{step}", **values))]
+    return (await session.ask("builder", messages, answer_format, sampling=_SAMPLING)).text
 
 
 async def _told(session: Session, step: str, **about: str) -> Draft | None:
     """A situation and a question as the builder writes them; None if its reply is unreadable."""
-    schema = Schema(_TOLD, name="situation")
-    reply = await session.ask("builder", _ask(session, step, **about), schema, sampling=_SAMPLING)
-    told = read_json(reply.text, _Told).value
+    told = read_json(await _ask(session, step, Schema(_TOLD, name="situation"), **about), _Told).value
     if told is None or not told.situation.strip() or not told.question.strip():
         return None
     return Draft(one_line(told.situation), one_line(told.question))
@@ -106,8 +106,8 @@ async def _told(session: Session, step: str, **about: str) -> Draft | None:
 
 async def _ability(made: Draft, session: Session) -> str | None:
     def messages(choice: Choice) -> list[Message]:
-        options = render_options(choice)
-        return _ask(session, "ability", situation=made.situation, question=made.question, options=options)
+        about = {"situation": made.situation, "question": made.question, "options": render_options(choice)}
+        return [user(session.prompts.render("build/ability", **about))]
 
     meanings = [WORDS["meanings"][ability] for ability in ABILITIES]
     vote = await ask_choice(session, messages, meanings, role="builder", sampling=_SAMPLING)
@@ -116,50 +116,36 @@ async def _ability(made: Draft, session: Session) -> str | None:
 
 async def _right(post: Post, made: Draft, session: Session) -> str:
     comments = "\n\n".join(f"{number}. {comment.text}" for number, comment in enumerate(post.comments, 1))
-    messages = _ask(session, "right", situation=made.situation, question=made.question, comments=comments)
-    reply = await session.ask("builder", messages, Free(hint="one sentence"), sampling=_SAMPLING)
-    return one_line(reply.text)
+    about = {"situation": made.situation, "question": made.question, "comments": comments}
+    return one_line(await _ask(session, "right", _SENTENCE, **about))
 
 
 async def _switched(made: Draft, session: Session) -> list[Candidate]:
     """The answer to each other ability's question about the same situation."""
     candidates = []
     for ability, question in WORDS["questions"].items():
-        if ability == made.ability:
-            continue
-        messages = _ask(
-            session, "switched", situation=made.situation, question=question, words=str(len(made.right.split()))
-        )
-        reply = await session.ask("builder", messages, Free(hint="one sentence"), sampling=_SAMPLING)
-        if text := one_line(reply.text):
-            candidates.append(Candidate(text, f"switched:{ability}"))
+        if ability != made.ability:
+            about = {"situation": made.situation, "question": question, "words": str(len(made.right.split()))}
+            if text := one_line(await _ask(session, "switched", _SENTENCE, **about)):
+                candidates.append(Candidate(text, f"switched:{ability}"))
     return candidates
 
 
 async def _reversed(made: Draft, session: Session) -> list[Candidate]:
     answers_kind = {"type": "array", "items": _TEXT, "minItems": REVERSED, "maxItems": REVERSED}
-    schema = object_schema(closed=False, answers=answers_kind)
-    messages = _ask(
-        session,
-        "reversed",
-        situation=made.situation,
-        question=made.question,
-        right=made.right,
-        count=str(REVERSED),
-        words=str(len(made.right.split())),
-    )
-    reply = await session.ask("builder", messages, Schema(schema, name="answers"), sampling=_SAMPLING)
-    answers = read_json(reply.text, _Answers).value
+    schema = Schema(object_schema(closed=False, answers=answers_kind), name="answers")
+    about = {"situation": made.situation, "question": made.question, "right": made.right}
+    sizes = {"count": str(REVERSED), "words": str(len(made.right.split()))}
+    answers = read_json(await _ask(session, "reversed", schema, **about, **sizes), _Answers).value
     return [Candidate(one_line(text), "reversed") for text in (answers.answers if answers else ()) if one_line(text)]
 
 
 async def _entailed(made: Draft, candidate: Candidate, session: Session) -> Candidate:
     """The candidate with the probability that the right answer entails it; None if the reply is unreadable."""
-    schema = object_schema(closed=False, probability={"type": "number", "minimum": 0, "maximum": 1})
-    about = {"situation": made.situation, "question": made.question}
-    messages = _ask(session, "entailment", right=made.right, candidate=candidate.text, **about)
-    reply = await session.ask("builder", messages, Schema(schema, name="entailment"), sampling=_SAMPLING)
-    value = read_json(reply.text, _Probability).value
+    kind = object_schema(closed=False, probability={"type": "number", "minimum": 0, "maximum": 1})
+    about = {"situation": made.situation, "question": made.question, "right": made.right, "candidate": candidate.text}
+    reply = await _ask(session, "entailment", Schema(kind, name="entailment"), **about)
+    value = read_json(reply, _Probability).value
     if value is None or not 0 <= value.probability <= 1:
         return candidate
     return msgspec.structs.replace(candidate, entailment=value.probability)

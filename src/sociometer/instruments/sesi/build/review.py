@@ -48,8 +48,8 @@ def read_decisions(path: Path) -> dict[str, Review]:
 
 def agreement(items: Sequence[Question], decisions: dict[str, Review]) -> tuple[int, int]:
     """How many items reviewers answered without the key, and how many of these answers match the key."""
-    answered = [(item, decisions[item.id].choice) for item in items if item.id in decisions]
-    answered = [(item, choice) for item, choice in answered if choice]
+    given = ((item, decisions[item.id].choice) for item in items if item.id in decisions)
+    answered = [(item, choice) for item, choice in given if choice]
     return len(answered), sum("ABCD".index(choice) == item.answer for item, choice in answered)
 
 

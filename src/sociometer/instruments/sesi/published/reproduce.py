@@ -90,12 +90,14 @@ def _items(source: Source) -> Iterable[PublishedFigure]:
     right, wrong = answer_lengths(items)
     d, p_value = length_difference(right, wrong)
     yield PublishedFigure(
-        "Fig. 5b", "lengths of right and wrong answers", "nearly the same",
+        "Fig. 5b",
+        "lengths of right and wrong answers",
+        "nearly the same",
         f"{fmean(right):.1f} and {fmean(wrong):.1f} words, d = {d:.2f}, {p_phrase(p_value)}",
         p_value >= 0.05 or abs(d or 0.0) < SMALL,
         f"Right answers are longer by more than the paper's own bound for a small difference (|d| < {SMALL}).",
         claim=True,
-    )  # fmt: skip
+    )
 
 
 def replications() -> ReplicationPlan:

@@ -33,10 +33,12 @@ def cloud_chart(spots: Sequence[Spot]) -> Spec:
         "data": {"values": points},
         "mark": {"type": "point", "size": 42, "tooltip": True, "opacity": 0.85},
         "encoding": {
-            **place, "color": nominal("group", groups), "shape": shaped("group", groups),
+            **place,
+            "color": nominal("group", groups),
+            "shape": shaped("group", groups),
             "tooltip": tooltip,
         },
-    }  # fmt: skip
+    }
 
 
 def inside_figures(views: Sequence[InsideView]) -> list[Figure]:
@@ -100,10 +102,16 @@ def _overlap(view: InsideView, found: NeuronResult, suffix: str) -> Figure:
             cells.append(charts.HeatCell(row, column, mean, note=f"{len(pairs)} ordered pairs of abilities"))
     chart = charts.heat_map(cells, title="overlap", unit="share")
     return FIGURES(
-        "inside-overlap", name=f"inside-overlap{suffix}", chart=chart, model=short(view), top=found.top,
-        abilities=len(found.abilities), language=language_name(found.language),
-        within=number(found.within_null, "share"), between=number(found.between_null, "share"),
-    )  # fmt: skip
+        "inside-overlap",
+        name=f"inside-overlap{suffix}",
+        chart=chart,
+        model=short(view),
+        top=found.top,
+        abilities=len(found.abilities),
+        language=language_name(found.language),
+        within=number(found.within_null, "share"),
+        between=number(found.between_null, "share"),
+    )
 
 
 def _neuron_layers(view: InsideView, suffix: str) -> Figure:

@@ -1,6 +1,7 @@
 """The findings in words and tables, with their caveats."""
 
 from collections.abc import Iterator, Sequence
+from operator import attrgetter
 from pathlib import Path
 
 from sociometer.core.language import language_of
@@ -12,6 +13,9 @@ from sociometer.instruments.socialeval.items import BOTH
 from sociometer.statistics.formatting import number, p_phrase
 
 LEVEL = 0.05
+_OF_LAYER = ("layer", "silhouette", "null", "p_value")
+_OVERLAPS = ("within", "within_null", "between", "between_null", "separation", "p_separation")
+_OF_NEURONS = (*_OVERLAPS, "density", "density_null", "p_density")
 _TABLES = Tables(Path(__file__).with_name("tables.toml"))
 
 
@@ -79,27 +83,16 @@ def inside_tables(views: Sequence[InsideView]) -> tuple[Table, ...]:
 
 
 def _representations(views: Sequence[InsideView]) -> Table:
-    rows = tuple(
-        (
-            short(view), each.level, each.language, each.items, each.trees, each.clearest.layer,
-            each.clearest.silhouette, each.clearest.null, each.clearest.p_value, each.layers[0].silhouette,
-        )
-        for view in views
-        for each in view.representations
-    )  # fmt: skip
+    cells = attrgetter("level", "language", "items", "trees", *(f"clearest.{name}" for name in _OF_LAYER))
+    rows = [(short(view), *cells(each), each.layers[0].silhouette) for view in views for each in view.representations]
     return _TABLES("representations", rows, details=_alone(views))
 
 
 def _neurons(views: Sequence[InsideView]) -> Iterator[Table]:
-    rows = tuple(
-        (
-            short(view), found.language, len(found.abilities), found.top, found.within, found.within_null,
-            found.between, found.between_null, found.separation, found.p_separation, found.density,
-            found.density_null, found.p_density,
-        )
-        for view in views
-        for found in view.neurons
-    )  # fmt: skip
+    cells = attrgetter("top", *_OF_NEURONS)
+    rows = [
+        (short(view), found.language, len(found.abilities), *cells(found)) for view in views for found in view.neurons
+    ]
     if rows:
         yield _TABLES("neurons", rows, details=_alone(views))
 

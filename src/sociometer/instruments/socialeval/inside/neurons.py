@@ -19,45 +19,25 @@ _MOST_NUMBERS = 8_000_000
 Half = NDArray[np.float32]
 
 
-class Neurons:
-    """The neurons on chosen utterances, and on the reference text; one layer is in memory at a time."""
-
-    def __init__(self, traces: Traces, reference: Traces, rows: Integers) -> None:
-        self._traces = traces
-        self._rows = rows
-        self._reference = reference
-        self.layers = traces.layers
-        self.width = traces.width
-        self.tokens: Floats = traces.tokens[rows]
-
-    def squares(self, layer: int) -> NDArray[np.float32]:
-        """The sum of squares of each neuron over the tokens of each utterance."""
-        return self._traces.squares(layer)[self._rows]
-
-    def reference(self, layer: int) -> NDArray[np.float32]:
-        """The mean square of each neuron over the tokens of the reference text."""
-        sums = self._reference.squares(layer)[self._rows].sum(axis=0, dtype=np.float64)
-        return np.asarray(sums / self._reference.tokens[self._rows].sum(), dtype=np.float32)
-
-    def weights(self, layer: int) -> NDArray[np.float32]:
-        """The mean absolute weight that each neuron feeds."""
-        return self._traces.weights(layer)
-
-
-def top_sets(values: Neurons, label_sets: Integers, kinds: int, k: int) -> NDArray[np.int32]:
+def top_sets(
+    traces: Traces, reference: Traces, chosen: Integers, label_sets: Integers, kinds: int, k: int
+) -> NDArray[np.int32]:
     """The k neurons with the highest scores, for each row of labels and each label: rows × labels × k.
 
-    A neuron's number is layer × width + place. Texts with the label −1 are left out.
+    Labels are those of the chosen utterances. A neuron's number is layer × width + place. Texts with the label −1 are
+    left out. One layer is in memory at a time.
     """
     rows = len(label_sets)
     best = np.full((rows, kinds, k), -np.inf, dtype=np.float32)
     found = np.full((rows, kinds, k), -1, dtype=np.int32)
-    step = max(1, _MOST_NUMBERS // (kinds * values.width))
-    for layer in range(values.layers):
-        squares, reference, weights = values.squares(layer), values.reference(layer), values.weights(layer)
+    step = max(1, _MOST_NUMBERS // (kinds * traces.width))
+    for layer in range(traces.layers):
+        squares, weights = traces.squares(layer)[chosen], traces.weights(layer)
+        usual = reference.squares(layer)[chosen].sum(axis=0, dtype=np.float64) / reference.tokens[chosen].sum()
         for at in range(0, rows, step):
-            scores = label_scores(squares, values.tokens, label_sets[at : at + step], kinds, reference, weights)
-            _merge(best[at : at + step], found[at : at + step], scores, layer * values.width)
+            some = label_sets[at : at + step]
+            scores = label_scores(squares, traces.tokens[chosen], some, kinds, usual.astype(np.float32), weights)
+            _merge(best[at : at + step], found[at : at + step], scores, layer * traces.width)
     return found
 
 
@@ -133,15 +113,20 @@ def neuron_results(
     results = []
     for language in track([*names, *([BOTH] if len(names) > 1 else [])], "neurons, language by language"):
         rows: Integers = np.flatnonzero([language in (BOTH, name) for name in languages])
-        values = Neurons(traces, reference, rows)
-        result = _result(language, [items[row] for row in rows], values, top, least, shuffles, seed)
+        result = _result(language, items, traces, reference, rows, (top, least, shuffles, seed))
         results += [result] if result is not None else []
     return results
 
 
 def _result(
-    language: str, items: Sequence[Labelled], values: Neurons, top: int, least: int, shuffles: int, seed: int
+    language: str,
+    every: Sequence[Labelled],
+    traces: Traces,
+    reference: Traces,
+    rows: Integers,
+    options: tuple[int, int, int, int],
 ) -> NeuronResult | None:
+    items, (top, least, shuffles, seed) = [every[row] for row in rows], options
     counts = Counter(item.ability for item in items)
     abilities = [ability for ability in ABILITIES if counts[ability] >= least]
     dimensions = [list(DIMENSIONS).index(dimension_of(ability)) for ability in abilities]
@@ -150,8 +135,8 @@ def _result(
     labels = np.array([abilities.index(item.ability) if item.ability in abilities else -1 for item in items])
     groups, _ = cluster_codes([(item.question.cluster, item.question.language) for item in items], len(items))
     label_sets = shuffled_within(labels.astype(np.int64), groups, shuffles, seed)
-    sets = top_sets(values, label_sets, len(abilities), top)
-    true, *null = (set_statistics(row, np.array(dimensions), values.layers, values.width) for row in sets)
+    sets = top_sets(traces, reference, rows, label_sets, len(abilities), top)
+    true, *null = (set_statistics(row, np.array(dimensions), traces.layers, traces.width) for row in sets)
 
     def mean(name: str) -> float:
         return float(np.mean([getattr(row, name) for row in null])) if null else float("nan")

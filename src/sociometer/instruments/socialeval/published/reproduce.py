@@ -82,7 +82,7 @@ def _languages() -> Iterator[PublishedFigure]:
         )
         yield PublishedFigure(
             where, "Chinese differs from English over models", "p < .001", None, False, reason, claim=True
-        )  # fmt: skip
+        )
 
 
 def _totals() -> Iterator[PublishedFigure]:
@@ -112,20 +112,25 @@ def _statements() -> Iterator[PublishedFigure]:
 def _ability_totals(shares: Mapping[str, float], where: str, what: str) -> Iterator[PublishedFigure]:
     """Whether the overall column of the abilities is the mean of the five dimensions with these shares."""
     cells = [
-        (f"{row['model']} ({language})", float(row[f"overall_{language}"]), _mean_ability(row, language, shares))
+        (
+            f"{row['model']} ({code})",
+            float(row[f"overall_{code}"]),
+            sum(share * float(row[f"{dimension}_{code}"]) for dimension, share in shares.items()),
+        )
         for row in table("abilities")
-        for language in ("zh", "en")
+        for code in ("zh", "en")
     ]
     wrong = [(who, printed, value) for who, printed, value in cells if abs(printed - value) >= _ROUNDING]
     said = "; ".join(f"{who}: {printed} printed, {value:.1f} from its row" for who, printed, value in wrong)
     yield PublishedFigure(
-        where, f"overall cells that follow from {what}", None, f"{len(cells) - len(wrong)} of {len(cells)}", False,
-        said and f"{said}.", finding=True,
-    )  # fmt: skip
-
-
-def _mean_ability(row: Mapping[str, str], language: str, shares: Mapping[str, float]) -> float:
-    return sum(share * float(row[f"{dimension}_{language}"]) for dimension, share in shares.items())
+        where,
+        f"overall cells that follow from {what}",
+        None,
+        f"{len(cells) - len(wrong)} of {len(cells)}",
+        False,
+        said and f"{said}.",
+        finding=True,
+    )
 
 
 def _tree_sizes(trees: Sequence[Tree]) -> Iterator[PublishedFigure]:

@@ -15,7 +15,7 @@ def played(opponent, replies, seed=0):
     rng, rounds = random.Random(seed), []
     for reply in replies:
         rounds.append(Round(next_number(opponent, rounds, rng), reply))
-    return rounds
+    return tuple(rounds)
 
 
 @pytest.mark.slow
@@ -37,7 +37,7 @@ def test_the_learner_is_right_as_often_as_it_expects():
 
 def test_the_learner_sees_nothing_but_the_rounds_before():
     rounds = played(draw("slope", random.Random(3)), (50,) * 6)
-    other = [*rounds[:5], Round(1, 1)]
+    other = (*rounds[:5], Round(1, 1))
     assert forecasts(rounds)[5] == forecasts(other)[5]
 
 
@@ -51,6 +51,6 @@ def test_regret_is_never_negative_and_zero_for_the_learners_own_prediction():
 
 def test_a_forecast_after_a_plain_slope_worked_by_hand():
     """80, 74, 68: a slope of −6, not a factor of 0.9 (80, 72), goes on with 62."""
-    rounds = [Round(80, 50), Round(74, 50), Round(68, 50), Round(62, 50)]
+    rounds = (Round(80, 50), Round(74, 50), Round(68, 50), Round(62, 50))
     assert forecasts(rounds)[3].mode == 62
     assert forecasts(rounds)[3].hit_rate > 0.8

@@ -10,7 +10,6 @@ from sociometer.instruments.egosocial.games.numbers.opponents import (
     OPPONENTS,
     Drawn,
     Rule,
-    choose,
     draw,
     every_member,
     members,
@@ -25,7 +24,7 @@ def sequence(name, replies, seed=0):
     rng = random.Random(seed)
     rounds = []
     for reply in replies:
-        rounds.append(Round(choose(name, rounds, rng), reply))
+        rounds.append(Round(OPPONENTS[name](rounds, rng), reply))
     return [one.mine for one in rounds]
 
 

@@ -10,11 +10,6 @@ def test_the_target_is_four_fifths_of_the_average():
     assert Round(50, 40).gold == pytest.approx(36)
 
 
-def test_a_round_is_seen_from_the_other_side():
-    one = Round(30, 60)
-    assert one.seen_from_the_other_side() == Round(60, 30)
-
-
 @pytest.mark.parametrize("number", [0, 0.99, 100.01, -5, float("nan"), float("inf")])
 def test_a_number_outside_the_range_is_refused(number):
     with pytest.raises(IllegalMove, match="choose from 1 to 100"):

@@ -184,9 +184,15 @@ async def _decide(item: Hand, state: BlackjackState, session: Session) -> Decisi
     plain = {key: value for key, value in exact.items() if key not in NAMES}
     schema = Schema(SCHEMA, "statement", plain) if item.user else Schema(FULL_SCHEMA, "statement", exact)
     move, faults = await ask_move(
-        session, "subject", messages, schema, read, legal=", ".join(legal), default=None,
+        session,
+        "subject",
+        messages,
+        schema,
+        read,
+        legal=", ".join(legal),
+        default=None,
         sampling=AUTHORS_SAMPLING if is_paper(session.settings) else SAMPLING,
-    )  # fmt: skip
+    )
     if move is None and said.action in legal:
         move, faults = said.action, msgspec.structs.replace(faults, defaulted=False)
     if move is None:
@@ -304,8 +310,12 @@ async def judge_words(
     )
     schema = object_schema(grade={"type": "integer", "minimum": 0, "maximum": HIGHEST_GRADE})
     grade, _ = await ask_move(
-        session, "judge", [user(text)], Schema(schema, "grade", {"grade": HIGHEST_GRADE}),
+        session,
+        "judge",
+        [user(text)],
+        Schema(schema, "grade", {"grade": HIGHEST_GRADE}),
         lambda reply: read_grade(reply.text),
-        legal=f"a grade from 0 to {HIGHEST_GRADE}", default=None,
-    )  # fmt: skip
+        legal=f"a grade from 0 to {HIGHEST_GRADE}",
+        default=None,
+    )
     return grade

@@ -44,10 +44,6 @@ def _best_points(low: int, has_ace: bool) -> int:
     return low + 10 if has_ace and low + 10 <= LIMIT else low
 
 
-def _without(deck: Deck, points: int) -> Deck:
-    return (*deck[: points - 1], deck[points - 1] - 1, *deck[points:])
-
-
 class _Draws(msgspec.Struct, frozen=True):
     """Every set of cards with which a dealer can finish from one open card, in how many orders, and on what."""
 
@@ -122,9 +118,8 @@ def _hit_value(deck: Deck, low: int, has_ace: bool, open_points: int) -> float:
         if low + points > LIMIT:
             value -= count / left
         elif count:
-            value += (
-                count / left * _best_value(_without(deck, points), low + points, has_ace or points == 1, open_points)
-            )
+            rest = (*deck[: points - 1], count - 1, *deck[points:])
+            value += count / left * _best_value(rest, low + points, has_ace or points == 1, open_points)
     return value
 
 
@@ -200,8 +195,7 @@ def facts_of(player: Sequence[Card], open_card: Card) -> Facts:
     deck, shown = unseen([*player, open_card]), points_of(open_card)
     pairs: dict[int, float] = {}
     for hidden, count in enumerate(deck, 1):
-        low = shown + hidden
-        total = low + 10 if 1 in (shown, hidden) and low + 10 <= LIMIT else low
+        total = _best_points(shown + hidden, 1 in (shown, hidden))
         if count:
             pairs[total] = pairs.get(total, 0.0) + count / sum(deck)
     points = tuple(points_of(card) for card in player)

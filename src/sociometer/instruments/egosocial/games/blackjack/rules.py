@@ -68,13 +68,12 @@ def new_deal(rng: random.Random, player: tuple[Card, ...] = (), open_card: Card 
 class BlackjackState:
     """One hand in progress."""
 
-    __slots__ = ("dealer", "drawn", "pile", "player", "stood")
+    __slots__ = ("dealer", "pile", "player", "stood")
 
     def __init__(self, deal: BlackjackDeal) -> None:
         self.player = list(deal.player)
         self.dealer = list(deal.dealer)
-        self.pile = deal.pile
-        self.drawn = 0
+        self.pile = iter(deal.pile)
         self.stood = False
 
     @property
@@ -91,15 +90,11 @@ class BlackjackState:
         if move not in self.legal():
             raise IllegalMove(f"illegal move {move!r}; the legal moves are {', '.join(self.legal()) or 'none'}")
         if move == "hit":
-            self.player.append(self._draw())
+            self.player.append(next(self.pile))
             return
         self.stood = True
         while total_of(self.dealer).points < DEALER_STANDS_ON:
-            self.dealer.append(self._draw())
-
-    def _draw(self) -> Card:
-        self.drawn += 1
-        return self.pile[self.drawn - 1]
+            self.dealer.append(next(self.pile))
 
     def result(self) -> int:
         """Return 1 if the player won, 0 for a draw, -1 if the dealer won; only after the hand is over."""

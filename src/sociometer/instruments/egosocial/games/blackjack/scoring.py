@@ -25,21 +25,14 @@ _OF_FIELDS = ("right", "self_right", "external_right", "exact_fields", "own_skil
 """Values that exist only for hands with fields."""
 
 
-class Played(msgspec.Struct, frozen=True):
-    """The action of one decision compared with the best one."""
-
-    best: bool
-    lost_value: float
-
-
-def played(decision: Decision) -> Played:
-    """Return how good the action of a decision is, by the exact odds."""
+def played(decision: Decision) -> tuple[bool, float]:
+    """Return whether the action of a decision is the best one by the exact odds, and the value that it loses."""
     exact = facts_of(decision.player, decision.open_card).exact
     values = {"hit": exact.hit, "stand": exact.stand}
     action = decision.action if decision.moved and not decision.faults.defaulted else None
     # rounded, so that a stored number does not depend on the processor that computed it
     lost = round(max(values.values()) - values[action], 6) if action in values else 0.0
-    return Played(action == exact.best, lost)
+    return action == exact.best, lost
 
 
 def score(item: Hand, outcome: HandOutcome) -> Score:
@@ -50,15 +43,15 @@ def score(item: Hand, outcome: HandOutcome) -> Score:
     result.
     """
     decisions = outcome.decisions
-    moved = [(played(decision), decision) for decision in decisions if decision.moved]
-    legal = [one for one, decision in moved if not decision.faults.defaulted]
+    moved = [(*played(decision), decision) for decision in decisions if decision.moved]
+    lost = [value for _, value, decision in moved if not decision.faults.defaulted]
     values = {**_beliefs(decisions[0]), "faults": sum(one.faults.count for one in decisions) / len(decisions)}
     if moved:
-        values["best_action"] = sum(one.best for one, _ in moved) / len(moved)
+        values["best_action"] = sum(best for best, _, _ in moved) / len(moved)
     if outcome.result is not None and len(moved) == len(decisions):
         values["result"] = float(outcome.result)
-    if legal:
-        values["lost_value"] = sum(one.lost_value for one in legal) / len(legal)
+    if lost:
+        values["lost_value"] = sum(lost) / len(lost)
     total = total_of(decisions[0].player)
     unreadable = sum(decision.faults.defaulted or decision.incomplete for decision in decisions)
     replies = count_replies(how for decision in decisions for how in decision.faults.asked)

@@ -66,11 +66,8 @@ class Fields(msgspec.Struct, frozen=True):
 
     def with_more(self, later: "Fields | None") -> "Fields":
         """Return the fields with those that a later reply gives."""
-        return (
-            self
-            if later is None
-            else Fields(*(getattr(self if getattr(later, n) is None else later, n) for n in NAMES))
-        )
+        given = later or self
+        return Fields(*(getattr(self if getattr(given, name) is None else given, name) for name in NAMES))
 
 
 def _whole(value: str) -> int | None:
@@ -115,11 +112,11 @@ def true_fields(facts: Facts) -> Fields:
 
 
 class FieldGrade(msgspec.Struct, frozen=True):
-    """Which fields are right, and how far both chances are off (None if there is none)."""
+    """Which fields are right, and the quadratic score of both chances (`skill`)."""
 
     right: dict[str, bool]
-    own_miss: float | None
-    dealer_miss: float | None
+    own_skill: float
+    dealer_skill: float
 
     @property
     def own_right(self) -> bool:
@@ -136,19 +133,11 @@ class FieldGrade(msgspec.Struct, frozen=True):
         """The share of the four exact fields that are right."""
         return sum(self.right[name] for name in EXACT) / len(EXACT)
 
-    @property
-    def own_skill(self) -> float:
-        """Return the quadratic score of the own chance: 1 for the exact one, 0 on average for the best constant."""
-        return skill(self.own_miss, OWN_SPREAD)
-
-    @property
-    def dealer_skill(self) -> float:
-        """Return the quadratic score of the dealer's chance, likewise."""
-        return skill(self.dealer_miss, DEALER_SPREAD)
-
 
 def skill(miss: float | None, spread: float) -> float:
     """Return 1 − miss² ⁄ spread², or −1 if that is more or no chance was given: one reply cannot decide a mean.
+
+    1 is for the exact chance, 0 on average for the best constant.
 
     If an event has chance p, stating q costs p (1 − q)² + (1 − p) q² = p (1 − p) + (q − p)² on average (Brier). The
     last part is what the statement adds, so only the true chance reaches the top: the rule is proper.
@@ -173,7 +162,7 @@ def grade_fields(fields: Fields, facts: Facts) -> FieldGrade:
         "dealer_bust_percent": dealer is not None and dealer <= CHANCE_TOLERANCE,
         "dealer_final_total": fields.dealer_final_total in facts.likely_ends,
     }
-    return FieldGrade(right, own, dealer)
+    return FieldGrade(right, skill(own, OWN_SPREAD), skill(dealer, DEALER_SPREAD))
 
 
 SCHEMA = object_schema(self_belief=_BELIEF, external_belief=_BELIEF, action=_ACTION)

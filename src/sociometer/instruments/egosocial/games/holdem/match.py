@@ -201,10 +201,15 @@ async def _ask_action(
     answer_format = Choice(seen.legal, labels=seen.legal, key=stay)
     theirs = OpponentView(item.style_after(before), item.training_seed, seen, item.weights)
     action, faults = await ask_move(
-        session, ROLES[seen.player], _action_messages(item, seen, before, session), answer_format,
-        lambda reply: read_action(reply.text, seen.legal), legal=", ".join(seen.legal),
-        default="check" if "check" in seen.legal else "fold", view=theirs if seen.player == OTHER_SEAT else seen,
-    )  # fmt: skip
+        session,
+        ROLES[seen.player],
+        _action_messages(item, seen, before, session),
+        answer_format,
+        lambda reply: read_action(reply.text, seen.legal),
+        legal=", ".join(seen.legal),
+        default="check" if "check" in seen.legal else "fold",
+        view=theirs if seen.player == OTHER_SEAT else seen,
+    )
     assert action is not None
     return action, faults
 
@@ -285,10 +290,12 @@ async def _ask_style(item: Match, hands: list[PlayedHand], session: Session) -> 
             )
         ),
     ]
-    style, faults = await ask_move(
-        session, "subject", messages, answer_format, lambda reply: read_style(reply, answer_format, item.options),
-        legal="A, B", default=None,
-    )  # fmt: skip
+
+    def read(reply: Reply) -> Read[str]:
+        place = choice_reading(reply, answer_format).value
+        return Read(None, "unreadable") if place is None else Read(item.options[place])
+
+    style, faults = await ask_move(session, "subject", messages, answer_format, read, legal="A, B", default=None)
     session.note("style named", after=len(hands), named=style or "unreadable", true=true)
     return Naming(len(hands), style, faults)
 
@@ -297,12 +304,6 @@ def open_board(hand: PlayedHand) -> tuple[int, ...]:
     """Return the community cards that lay open when a hand ended."""
     last = hand.moves[-1].street if hand.moves else "preflop"
     return hand.deal.board[: BOARD_SIZES[STREETS.index(last)]]
-
-
-def read_style(reply: Reply, answer_format: Choice, styles: tuple[str, ...]) -> Read[str]:
-    """Return the style a reply names; `styles` are in the order in which they were offered."""
-    place = choice_reading(reply, answer_format).value
-    return Read(None, "unreadable") if place is None else Read(styles[place])
 
 
 def actions_of(hands: Sequence[PlayedHand], player: int = OTHER_SEAT) -> list[str]:

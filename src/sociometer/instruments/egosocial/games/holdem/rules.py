@@ -139,9 +139,14 @@ class SeenHand(msgspec.Struct, frozen=True):
 def observe(state: HoldemState) -> SeenHand:
     """Return what the player to act sees."""
     return SeenHand(
-        player=state.actor, button=state.deal.button, hole=state.deal.hole[state.actor], board=state.board,
-        invested=(state.invested[0], state.invested[1]), legal=state.legal(), moves=tuple(state.moves),
-    )  # fmt: skip
+        player=state.actor,
+        button=state.deal.button,
+        hole=state.deal.hole[state.actor],
+        board=state.board,
+        invested=(state.invested[0], state.invested[1]),
+        legal=state.legal(),
+        moves=tuple(state.moves),
+    )
 
 
 def story(moves: tuple[HoldemMove, ...], street: int = 0) -> str:

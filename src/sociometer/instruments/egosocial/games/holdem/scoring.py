@@ -3,6 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,6 @@ from sociometer.instruments.egosocial.games.holdem.match import (
     OWN_SEAT,
     Match,
     MatchOutcome,
-    Naming,
     PlayedHand,
     actions_of,
 )
@@ -75,15 +75,6 @@ def naive_guess(hands: Sequence[PlayedHand]) -> str | None:
     return STYLES[0] if actions.count("raise") / len(actions) >= MANY_RAISES else STYLES[1]
 
 
-def belief(item: Match, outcome: MatchOutcome) -> dict[str, float] | None:
-    """Return the ideal observer's belief after the match; None if the user's own weights no longer exist."""
-    folder = Path(item.weights) if item.weights else WEIGHTS
-    try:
-        return posterior(item.asked(outcome.hands), folder)
-    except WeightError:
-        return None
-
-
 def score(item: Match, outcome: MatchOutcome) -> Score:
     """The style named at the end, the chips won, the habits shown, and the evidence there was.
 
@@ -107,13 +98,11 @@ def score(item: Match, outcome: MatchOutcome) -> Score:
     if informed or item.official:
         values["right"] = float(final.style == true)
         values["naive"] = float(naive_guess(asked_about) == true) if informed else 0.5
-    chances = belief(item, outcome) if "right" in values else None
-    if chances is not None:
-        values |= {
-            "ceiling": max(chances.values()),
-            "evidence": chances[true],
-            "as_ideal": float(final.style == best_guess(chances)),
-        }
+    with suppress(WeightError):  # the user's own weights no longer exist
+        if "right" in values:
+            chances = posterior(asked_about, Path(item.weights) if item.weights else WEIGHTS)
+            ideal = float(final.style == best_guess(chances))
+            values |= {"ceiling": max(chances.values()), "evidence": chances[true], "as_ideal": ideal}
     nameless = sum(naming.style is None for naming in outcome.namings)
     asked = [*outcome.subject_faults.asked, *(one for naming in outcome.namings for one in naming.faults.asked)]
     unreadable = outcome.subject_defaults + nameless
@@ -137,10 +126,9 @@ def summarise(run: RunView[Match, MatchOutcome]) -> Summary:
 
 
 def _answers(episodes: Iterable[tuple[Match, MatchOutcome]]) -> Table:
-    def named(naming: Naming) -> str:
-        return naming.style or "unreadable"
-
-    counts = Counter((item.style_after(outcome.hands[:-1]), named(outcome.namings[-1])) for item, outcome in episodes)
+    counts = Counter(
+        (item.style_after(outcome.hands[:-1]), outcome.namings[-1].style or "unreadable") for item, outcome in episodes
+    )
     rows: list[tuple[Cell, ...]] = [
         (style, *(counts[style, answer] for answer in (*STYLES, "unreadable")))
         for style in sorted({style for style, _ in counts})

@@ -8,6 +8,7 @@ import msgspec
 from sociometer.instruments.egosocial.games.numbers.opponents import (
     Chances,
     Drawn,
+    Rule,
     every_member,
     next_chances,
     starts_of,
@@ -47,14 +48,9 @@ class NumberForecast(msgspec.Struct, frozen=True):
         return (worst if prediction is None else self.error(prediction)) - self.error(self.median)
 
 
-def forecasts(rounds: Iterable[Round]) -> tuple[NumberForecast, ...]:
-    """Return what the learner expects of each round; rounds are seen from the opponent's side."""
-    return _forecasts(tuple((one.mine, one.theirs) for one in rounds))
-
-
 @functools.lru_cache(maxsize=512)
-def _forecasts(numbers: tuple[tuple[float, float], ...]) -> tuple[NumberForecast, ...]:
-    rounds = [Round(mine, theirs) for mine, theirs in numbers]
+def forecasts(rounds: tuple[Round, ...]) -> tuple[NumberForecast, ...]:
+    """Return what the learner expects of each round; rounds are seen from the opponent's side."""
     found = [_first_forecast()]
     live = _after_the_first(rounds[0].mine) if rounds else []
     for place in range(1, len(rounds)):
@@ -85,15 +81,10 @@ def _first_forecast() -> NumberForecast:
         key = (starts_of(member.rule), member.noise)
         groups[key] = groups.get(key, 0.0) + share
     return _forecast(
-        (share / len(starts), next_chances(_starting(start, noise), ()))
+        (share / len(starts), next_chances(Drawn("", start, Rule("stay"), noise), ()))
         for (starts, noise), share in groups.items()
         for start in starts
     )
-
-
-def _starting(start: int, noise: int) -> Drawn:
-    member, _ = next(iter(every_member()))
-    return msgspec.structs.replace(member, start=start, noise=noise)
 
 
 @functools.lru_cache(maxsize=100)

@@ -107,7 +107,7 @@ async def play_match(item: NumberMatch, session: Session) -> NumberOutcome:
     state = NumbersState(item.rounds)
     played: list[PlayedRound] = []
     while not state.over:
-        mirrored = tuple(one.seen_from_the_other_side() for one in state.rounds)
+        mirrored = tuple(Round(one.theirs, one.mine) for one in state.rounds)
         theirs, _ = await _ask(session, "opponent", mirrored, item, None)
         assert theirs is not None
         number = theirs.choice
@@ -119,9 +119,13 @@ async def play_match(item: NumberMatch, session: Session) -> NumberOutcome:
         prediction = mine.prediction if mine else None
         played.append(PlayedRound(prediction, choice, number, faults))
         session.note(
-            "round", number=len(played), prediction="none" if prediction is None else format_number(prediction),
-            choice=format_number(choice), opponent=format_number(number), target=format_number(this.gold),
-        )  # fmt: skip
+            "round",
+            number=len(played),
+            prediction="none" if prediction is None else format_number(prediction),
+            choice=format_number(choice),
+            opponent=format_number(number),
+            target=format_number(this.gold),
+        )
     return NumberOutcome(tuple(played), session.identity_of("opponent"))
 
 
@@ -138,9 +142,15 @@ async def _ask(
     answer_format = Schema(SCHEMA, "guess", {"prediction": key.prediction, "choice": key.choice} if key else None)
     view = RuleView(item.opponent, rounds, item.drawn) if role == "opponent" else None
     return await ask_move(
-        session, role, _messages(session, rounds, item.rounds), answer_format, lambda reply: read_guess(reply.text),
-        legal=LEGAL, default=None, view=view,
-    )  # fmt: skip
+        session,
+        role,
+        _messages(session, rounds, item.rounds),
+        answer_format,
+        lambda reply: read_guess(reply.text),
+        legal=LEGAL,
+        default=None,
+        view=view,
+    )
 
 
 def _messages(session: Session, rounds: Sequence[Round], length: int) -> list[Message]:

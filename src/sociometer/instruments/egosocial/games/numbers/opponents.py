@@ -75,11 +75,6 @@ OPPONENTS: dict[str, Choosing] = {
 }
 
 
-def choose(name: str, rounds: Sequence[Round], rng: random.Random) -> float:
-    """Return the next number of the named opponent; rounds are seen from its side."""
-    return OPPONENTS[name](rounds, rng)
-
-
 class Rule(msgspec.Struct, frozen=True):
     """How the next number follows from the last round.
 
@@ -134,8 +129,9 @@ def members(kind: str) -> tuple[tuple[Drawn, float], ...]:
         return tuple((Drawn(kind, 0, rule, noise), share / len(NOISES)) for rule, share in simple for noise in NOISES)
     if kind == "switching":
         simple = [(rule, 1 / (4 * len(rules_of(base)))) for base in KINDS[:4] for rule in rules_of(base)]
+        same = sum(1 / (16 * len(rules_of(base))) for base in KINDS[:4])
         return tuple(
-            (Drawn(kind, 0, rule, 0, second, after), one * two / (1 - _same()) / len(SWITCHES))
+            (Drawn(kind, 0, rule, 0, second, after), one * two / (1 - same) / len(SWITCHES))
             for rule, one in simple
             for second, two in simple
             if rule != second
@@ -144,11 +140,6 @@ def members(kind: str) -> tuple[tuple[Drawn, float], ...]:
     mixtures = [Rule("reply", _STEP**one, plus, _STEP**two) for one, two in MIXTURES for plus in OFFSETS]
     rules = (*rules_of(kind), *(mixtures if kind == "reply" else ()))
     return tuple((Drawn(kind, 0, rule), 1 / len(rules)) for rule in rules)
-
-
-def _same() -> float:
-    """The chance that two rules drawn one after the other are the same."""
-    return sum(1 / (16 * len(rules_of(base))) for base in KINDS[:4])
 
 
 def starts_of(rule: Rule) -> range:

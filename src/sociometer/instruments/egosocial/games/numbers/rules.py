@@ -23,10 +23,6 @@ class Round(msgspec.Struct, frozen=True):
         """The number both were aiming at."""
         return FACTOR * (self.mine + self.theirs) / 2
 
-    def seen_from_the_other_side(self) -> "Round":
-        """Return the same round as the second player sees it."""
-        return Round(self.theirs, self.mine)
-
 
 class NumbersState:
     """A match in progress: the rounds so far and how many there will be."""

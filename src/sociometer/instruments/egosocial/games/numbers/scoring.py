@@ -32,7 +32,7 @@ class Patterns(msgspec.Struct, frozen=True):
     learnt_at: int | None
 
 
-def find(predictions: Sequence[float | None], actual: Sequence[float], tolerance: float = TOLERANCE) -> Patterns:
+def find(predictions: Sequence[float | None], actual: Sequence[float]) -> Patterns:
     """Return the patterns in a match.
 
     Mid-point belief: the first prediction is 50. Strange guess: the first round in which the prediction lies more than
@@ -41,18 +41,18 @@ def find(predictions: Sequence[float | None], actual: Sequence[float], tolerance
     before it, yet some are wrong. Learnt: the first round from which every prediction is right, for at least three
     rounds; if the opponent's numbers change in the match, they must change in those rounds too.
     """
-    right = [is_right(guess, number, tolerance) for guess, number in zip(predictions, actual, strict=True)]
+    right = [is_right(guess, number) for guess, number in zip(predictions, actual, strict=True)]
     strange = _strange(predictions, actual)
     later = range(strange, len(right) - 1) if strange else ()
     steps = list(pairwise(predictions))
     return Patterns(
-        mid_point_belief=bool(predictions) and predictions[0] is not None and abs(predictions[0] - MIDDLE) <= tolerance,
+        mid_point_belief=bool(predictions) and predictions[0] is not None and abs(predictions[0] - MIDDLE) <= TOLERANCE,
         strange_guess=strange,
         back_on_track=next((place + 1 for place in later if right[place] and right[place + 1]), None),
         always_smaller=bool(steps)
         and not all(right)
         and all(first is not None and second is not None and second < first for first, second in steps),
-        learnt_at=_learnt(right, actual, tolerance),
+        learnt_at=_learnt(right, actual),
     )
 
 
@@ -65,14 +65,14 @@ def _strange(predictions: Sequence[float | None], actual: Sequence[float]) -> in
     return None
 
 
-def _learnt(right: Sequence[bool], actual: Sequence[float], tolerance: float) -> int | None:
+def _learnt(right: Sequence[bool], actual: Sequence[float]) -> int | None:
     """Return the first round of the run of right predictions that ends the match, if that run shows a rule."""
     first = max((index + 1 for index, hit in enumerate(right) if not hit), default=0)
     if len(right) - first < FEWEST_LEARNT:
         return None
     # If one number fits all of these rounds, but not the match, no rule was needed to predict it.
     streak = actual[first:]
-    stuck = max(streak) - min(streak) <= 2 * tolerance < max(actual) - min(actual)
+    stuck = max(streak) - min(streak) <= 2 * TOLERANCE < max(actual) - min(actual)
     return None if stuck else first + 1
 
 
@@ -85,7 +85,7 @@ def learner_of(item: NumberMatch, outcome: NumberOutcome) -> tuple[NumberForecas
     """Return what the Bayesian learner expects of each round; nothing if the opponent is not of the family."""
     if item.drawn is None:
         return ()
-    return forecasts(Round(one.opponent, one.choice) for one in outcome.rounds)
+    return forecasts(tuple(Round(one.opponent, one.choice) for one in outcome.rounds))
 
 
 def error_of(prediction: float | None, actual: float) -> float:
@@ -148,12 +148,18 @@ def summarise(run: RunView[NumberMatch, NumberOutcome]) -> Summary:
         by_round = _by_round(family)
         tables.append(TABLES("by-round", (tuple(point.values()) for point in by_round)))
         notes.append(NOTES["learner"])
-    return Summary(
-        measures=tuple(measures),
-        tables=(*tables, _pattern_table(matches)),
-        notes=tuple(notes),
-        series={"by_round": by_round, "matches": [_trace(item, outcome) for item, outcome in matches]},
-    )
+    traces = [
+        {
+            "match": item.id,
+            "opponent": item.opponent,
+            "predictions": [one.prediction for one in outcome.rounds],
+            "numbers": [one.opponent for one in outcome.rounds],
+            "choices": [one.choice for one in outcome.rounds],
+        }
+        for item, outcome in matches
+    ]
+    series = {"by_round": by_round, "matches": traces}
+    return Summary(tuple(measures), (*tables, _pattern_table(matches)), tuple(notes), series)
 
 
 def _by_round(family: _Matches) -> list[dict[str, Any]]:
@@ -183,13 +189,3 @@ def _pattern_table(matches: _Matches) -> Table:
         hits = sum(is_right(one.prediction, one.opponent) for one in outcome.rounds)
         rows.append((item.opponent, f"{hits}/{len(outcome.rounds)}", *msgspec.structs.astuple(patterns_of(outcome))))
     return TABLES("patterns", rows)
-
-
-def _trace(item: NumberMatch, outcome: NumberOutcome) -> dict[str, Any]:
-    return {
-        "match": item.id,
-        "opponent": item.opponent,
-        "predictions": [one.prediction for one in outcome.rounds],
-        "numbers": [one.opponent for one in outcome.rounds],
-        "choices": [one.choice for one in outcome.rounds],
-    }
