@@ -25,6 +25,9 @@ from sociometer.store.labels import book_path as labels_path
 from sociometer.store.studies import Decision, Facts, Study, StudyBook, book_path, decide
 from sociometer.web.study import checks_of, place_of
 
+OLD_PLACES = [[1, 3, 5], [1, 7, 7], [3, 5, 7], [5, 6, 7]]
+"""Where version 0.2 asked the three checks of p-0 to p-3 among eight items."""
+
 
 def study(**options):
     return Study("spring", RunConfig(instrument="seceu", subject="human"), secret="s", **options)
@@ -114,6 +117,29 @@ def test_checks_come_at_places_of_each_participant_and_are_always_the_same():
     assert made == checks_of(study(attention=3), "p-1", 20) != checks_of(study(attention=3), "p-2", 20)
     assert all(0 < check.after < 20 and check.right in check.options for check in made)
     assert all(checks_of(study(attention=3), f"p-{who}", 4)[0].after for who in range(50)), "an item comes first"
+
+
+def test_an_item_is_between_two_checks_and_each_part_of_the_items_has_one():
+    for who in range(200):
+        few, many = (
+            [check.after for check in checks_of(study(attention=count, spaces_checks=True), f"p-{who}", planned)]
+            for count, planned in ((4, 13), (6, 7))
+        )
+        assert [(after - 1) // 3 for after in few] == [0, 1, 2, 3]
+        assert many == [1, 2, 3, 4, 5, 6]
+    assert len(checks_of(study(attention=3, spaces_checks=True), "p-1", 2)) == 3
+
+
+def test_a_study_of_an_older_version_keeps_the_places_of_its_checks(tmp_path, capsys):
+    with OpenStudy(tmp_path / "s.db", "seceu", "--limit", "8", "--attention", "3") as opened:
+        body = json.loads(msgspec.json.encode(opened.study))
+        assert body.pop("spaces_checks")
+        body["secret"] = "s" * 22
+        old = msgspec.json.decode(msgspec.json.encode(body), type=Study)
+        opened.book.change(old)
+        assert run_command(["study", "change", "spring", "--quota", "9", "--store", str(opened.path)]) == 0
+        kept = opened.book.study("spring")
+    assert [[check.after for check in checks_of(kept, f"p-{who}", 8)] for who in range(4)] == OLD_PLACES
 
 
 def test_a_check_comes_before_the_question_that_it_is_due_at_although_the_store_is_slow(tmp_path, monkeypatch):

@@ -79,6 +79,7 @@ def _create(instruments: tuple[str, ...], name: str, store: StorePlace | None, a
         sample=0 if talks else given["sample"],
         asks=tuple(map(checked_question, given["asks"])),
         secret=secrets.token_urlsafe(16),
+        spaces_checks=True,
         fastest_seconds=fastest,
         excludes_flagged=bool(given["excludes_flagged"]),
         each=given["sample"] or 1,
