@@ -127,7 +127,7 @@ def test_an_item_is_between_two_checks_and_each_part_of_the_items_has_one():
         )
         assert [(after - 1) // 3 for after in few] == [0, 1, 2, 3]
         assert many == [1, 2, 3, 4, 5, 6]
-    assert len(checks_of(study(attention=3, spaces_checks=True), "p-1", 2)) == 3
+    assert [len(checks_of(study(attention=count, spaces_checks=True), "p-1", 2)) for count in (0, 3)] == [0, 3]
 
 
 def test_a_study_of_an_older_version_keeps_the_places_of_its_checks(tmp_path, capsys):

@@ -507,7 +507,7 @@ def _unfinished(path: Path, state: tuple[int, ...]) -> dict[str, list[str]]:
 
 def check_places(study: Study, lots: Random, planned: int) -> list[int]:
     """How many items are done before each attention check of a participant, at least one; `lots` is their own."""
-    if not study.spaces_checks:
+    if not (study.spaces_checks and study.attention):
         return sorted(max(1, lots.randrange(max(1, planned))) for _ in range(study.attention))
     # Places 1 to planned − 1 in as many equal parts as there are checks, and a place in each.
     ends = [1 + part * max(0, planned - 1) // study.attention for part in range(study.attention + 1)]
