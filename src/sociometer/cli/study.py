@@ -31,7 +31,7 @@ from sociometer.engine.estimate import rehearse
 from sociometer.engine.plan import ReadPlan
 from sociometer.engine.run_options import make_config
 from sociometer.instruments import card_of, load
-from sociometer.results.norms import norm_tables, reliability_note, study_norm, write_norm
+from sociometer.results.norms import norm_tables, study_norm, write_norm
 from sociometer.results.participants import Scores, participants_table
 from sociometer.results.people_needed import people_needed
 from sociometer.results.study_tables import write_study
@@ -403,11 +403,8 @@ def _norms(name: str, to: Path, store: StorePlace | None, as_json: bool) -> None
     if as_json:
         return tell(as_json, {"study": name, "wrote": str(to), "norm": made})
     for task, norm in made.tasks.items():
-        primary = card_of(made.instrument).primary_of(task)
-        for table in norm_tables(norm, primary):
+        for table in norm_tables(norm, task, people):
             print_table(table)
-        if primary is not None:
-            print_text(reliability_note(norm, primary))
     left_out = f"\nExcluded: {people.why_excluded} ('{hint('study show', name)}')." if people.excluded else ""
     play = hint("run", made.instrument, "--model", "MODEL", "--norm", to, *chosen_items(taken))
     tell(as_json, made, f"wrote {to}: {norm.sample}{left_out}", f"Use it with: {play}")

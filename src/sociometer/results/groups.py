@@ -234,14 +234,16 @@ class PeopleRun(StoredRun):
             f"The value of {self.subject} is the mean over them. Overall intervals are over people and items; those of"
             " groups of items are over items only."
         )
-        notes = [*made.notes, note]
-        if self.flagged:
-            rules = "; ".join(map(str, flag_rules(self._study)))
-            notes.append(
-                f"Of these people, {self.flagged} may not have read the questions ({rules}). Leave them out with:"
-                f" {hint('study change', self._study.name, '--exclude-flagged')}"
-            )
-        return structs.replace(made, measures=measures, notes=tuple(notes))
+        notes = (*made.notes, note, *filter(None, [self.flagged_note]))
+        return structs.replace(made, measures=measures, notes=notes)
+
+    @property
+    def flagged_note(self) -> str:
+        """How many of those who count are flagged, why, and what to type; empty if nobody is."""
+        rules = "; ".join(map(str, flag_rules(self._study)))
+        leave_out = hint("study change", self._study.name, "--exclude-flagged")
+        said = f"Of these {self.people} people, {self.flagged} may not have read the questions ({rules})."
+        return f"{said} Leave them out with: {leave_out}" if self.flagged else ""
 
     def _interval(self, task: str, card: MeasureCard) -> Any:
         view = self.definition.task(task).headline(self.view(task))
