@@ -164,6 +164,7 @@ def test_questions_about_the_person_have_types_and_come_before_or_after(tmp_path
         for about in ({}, {"about-0": "x"}, {"about-0": "male", "about-1": "17"}):
             got = person.post(opened.link, {**form.hidden, "agree": "yes", **about})
             assert got.status == 400 and "alert" in got.text
+        assert "“Age”: enter a number from 18 to 99." in plain(got.text)
         person.join(**{"about-0": "male"})
         person.answer_all()
         after = Form(person.page().text, "/after")

@@ -169,7 +169,7 @@ async def join(request: web.Request) -> web.StreamResponse:
         if study.talks and given.get("adult") != "yes":
             raise BadForm("must be adult")
     except BadForm as error:
-        return _welcome(request, given, str(error), question=error.question)
+        return _welcome(request, given, str(error), **error.values)
     if not await asyncio.to_thread(book.joined, study, ticket):
         if await asyncio.to_thread(book.started, study.name) >= study.quota:
             raise Full(f"study {study.name} has all the participants it needs.")
@@ -236,9 +236,10 @@ async def answer(request: web.Request) -> web.StreamResponse:
         # Sent twice, or from a page that was left open: the answer that counts is the first.
         return see_other("/take")
     try:
-        said = reply_of(question.answer_format, given)
+        said = reply_of(question.answer_format, given, texts_of(request, participant))
     except BadForm as error:
-        return await _question_page(request, await standing_of(request), question, str(error), given)
+        standing = await standing_of(request)
+        return await _question_page(request, standing, question, str(error), given=given, **error.values)
     pattern = pattern_of(question.answer_format, given)
     await seats.give(participant, study, question.number, said, WAIT_SECONDS, pattern, given.get("spent", ""))
     # Where a conversation goes on, the page has this place: the newest line and the form.
@@ -292,17 +293,18 @@ def _check_page(request: web.Request, standing: Standing, check: Check, problem:
 
 
 async def _question_page(
-    request: web.Request, standing: Standing, question: Question, problem: str = "", given: dict[str, str] | None = None
+    request: web.Request, standing: Standing, question: Question, problem: str = "", **context: Any
 ) -> web.Response:
     wanted, texts = question.answer_format, texts_of(request, standing.participant)
     fields = fields_of(wanted, texts)
     folded = [texts.split(message.content)[1] for message in question.messages] if question.turn else []
     return study_page(
-        request, "study_question.html", problem, question=question, fields=fields, given=given or {},
+        request, "study_question.html", problem, question=question, fields=fields,
         done=standing.done, planned=standing.planned, **_part(request, question, texts), texts=texts,
         total=f"{wanted.total:g}" if isinstance(wanted, Allocation) else "",
         goes_on=question.turn and (any(folded) or fields[0].hint),
         happened="" if question.turn else await request.app[SEATS].what_happened(standing.participant, texts),
+        **{"given": {}, **context},
     )  # fmt: skip
 
 
@@ -366,7 +368,7 @@ async def answer_after(request: web.Request) -> web.StreamResponse:
     try:
         about = about_of(request.app[STUDY].asked, given, after=True)
     except BadForm as error:
-        return _after_page(request, str(error), given=given, question=error.question)
+        return _after_page(request, str(error), given=given, **error.values)
     await asyncio.to_thread(request.app[BOOK].add_about, participant.id, about)
     return see_other("/end")
 
