@@ -14,7 +14,7 @@ from sociometer.core.errors import StoreError, UsageError, hint
 from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Summary
 from sociometer.core.task import AnyRun, Episode
-from sociometer.core.words import grouped
+from sociometer.core.words import counted, grouped
 from sociometer.statistics.item_values import item_values
 from sociometer.statistics.people import mean_over_people
 from sociometer.store.records import RunRecord, RunStatus
@@ -138,7 +138,7 @@ class PeopleRun(StoredRun):
         self, taking: Taking, name: str, members: list[RunRecord], flagged: int, why: Counter[str], of: Instrument
     ) -> None:
         store, self._study, self.flagged, self.excluded = taking.store, taking.study, flagged, why.total()
-        self.why_excluded = ", ".join(f"{count} {kind}" for kind, count in why.most_common())
+        self.why_excluded = _kinds(why)
         self._talks = taking.study.talks
         self.taking = taking
         self._members = [StoredRun(store, record, of) for record in members]
@@ -250,6 +250,11 @@ class PeopleRun(StoredRun):
         return mean_over_people(item_values(view, card.value), share=card.unit == "share").interval
 
 
+def _kinds(why: Counter[str]) -> str:
+    """How many are excluded for each reason."""
+    return ", ".join(f"{count} {kind}" for kind, count in why.most_common())
+
+
 def study_run(store: Store, name: str, load: Callable[[str], Instrument]) -> PeopleRun | None:
     """The people of a study who count, as one run; None if there is no such study."""
     known = takings(store, name)
@@ -266,9 +271,10 @@ def study_run(store: Store, name: str, load: Callable[[str], Instrument]) -> Peo
             members.append(record)
             flagged += bool(decision.flags)
     if not members:
-        raise UsageError(
-            f"nobody in study {name} counts yet ({why.total()} excluded); '{hint('study show', name)}' lists everyone."
-        )
+        took = sum(bool(taking.run_of(one)) for one in taking.participants)
+        left_out = f": {counted(took, 'person', 'people')} took part, {why.total()} excluded ({_kinds(why)})"
+        lists = f"'{hint('study show', taking.study.name)}' lists everyone"
+        raise UsageError(f"nobody in study {name} counts{left_out if why else ' yet'}; {lists}.")
     return PeopleRun(taking, name, members, flagged, why, load(members[0].instrument))
 
 
