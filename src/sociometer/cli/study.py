@@ -93,19 +93,21 @@ def _create(instruments: tuple[str, ...], name: str, store: StorePlace | None, a
         raise UsageError("two of the questions --ask have the same name.")
     path, seconds, told = _file(store).absolute(), 0.0, []
     counts: dict[str, dict[str, int]] = {}
-    alone: dict[str, None] = {}
+    alone: dict[str, bool] = {}
     with open_engine(path) as engine:
         engine.check_name(name)
         for config in study.parts.values():
             plan = _playable(engine, study, config)
             own = {task: min(study.sample or items.count, items.count) for task, items in plan.lists.items()}
-            alone |= {_why_alone(plan, own): None} if study.shows == "place" else {}
+            alone |= _why_alone(plan, own) if study.shows == "place" else {}
             if talks:  # a person talks once with each of some models
                 counts, told = {config.instrument: {"talk": study.each}}, [f"{study.each} of {len(talks)} models"]
                 seconds = study.each * _seconds(plan, {"talk": 1})
                 continue
             counts[config.instrument], seconds = own, seconds + _seconds(plan, own)
             told.append(", ".join((config.instrument, *(f"{counted(n, 'item')} of {task}" for task, n in own.items()))))
+    if alone and not any(alone.values()):
+        raise UsageError(f"{' '.join(alone)} --shows score shows the score only.")
     items = sum(sum(own.values()) for own in counts.values())
     study = structs.replace(study, items=items, minutes=max(1, math.ceil(seconds / 60)))
     with closing(StudyBook(book_path(path))) as book:
@@ -126,8 +128,8 @@ def _missing_texts(study: Study) -> str:
     return f"Before people take it, add your own texts: {hint('study change', study.name, *missing)}" if missing else ""
 
 
-def _why_alone(plan: ReadPlan, items: Mapping[str, int]) -> str:
-    """Why participants do not see their place among people, and what to type; empty if they see it."""
+def _why_alone(plan: ReadPlan, items: Mapping[str, int]) -> dict[str, bool]:
+    """Why participants do not see their place among people (empty if they see it), and whether there are people."""
     card, norms = plan.instrument.card, plan.described().norms
     known = any(one.value and one.human is not None for task in norms for one in card.measures_of(task))
     able = [task.name for task in plan.tasks if task.of_people is not None]
@@ -136,9 +138,9 @@ def _why_alone(plan: ReadPlan, items: Mapping[str, int]) -> str:
         seen = {one["order"] for one in norms.values() if one and plan.config.settings.get("shuffle")}
         why = "the people of the norm saw the options in another order" if seen - {"shuffled"} else ""
         why = why or (f"{listed(short)} has fewer than {MINIMUM_CLUSTERS} items" if short else "")
-        return f"--shows place: participants see only their score, because {why}." if why else ""
-    how = f"give a norm: --set norm=FILE ('{hint('study norms STUDY --to FILE')}' makes one)"
-    return f"--shows place: {card.name} has no people to compare with; {how if able else 'only the score is shown'}."
+        return {f"--shows place: participants see only their score, because {why}." if why else "": True}
+    how = f"; give a norm: --set norm=FILE ('{hint('study norms STUDY --to FILE')}' makes one)" if able else ""
+    return {f"--shows place: {card.name} has no people to compare with{how}.": False}
 
 
 def _with_whom(cards: Sequence[Card], given: Mapping[str, Any]) -> tuple[str, ...]:
