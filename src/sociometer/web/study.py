@@ -7,8 +7,10 @@ import secrets
 from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping
 from contextlib import closing
 from functools import partial
+from io import BytesIO
 from pathlib import Path
 from typing import Any
+from zipfile import ZIP_DEFLATED, ZipFile
 
 from aiohttp import web
 from msgspec import Struct
@@ -426,12 +428,16 @@ async def overview_page(request: web.Request) -> web.StreamResponse:
 
 
 @guard.only(guard.OWNER)
-async def people_file(request: web.Request) -> web.StreamResponse:
-    """The people.csv of the export."""
+async def data_file(request: web.Request) -> web.StreamResponse:
+    """The files of `study export`, in one archive."""
     name = request.app[STUDY].name
     tables = await asyncio.to_thread(study_tables, request.app[STORE], name, request.app[SCORES].load)
-    sent = {"Content-Disposition": f'attachment; filename="{name}-people.csv"'}
-    return web.Response(text=sheet_of(tables["people"]), content_type="text/csv", headers=sent)
+    with BytesIO() as packed:
+        with ZipFile(packed, "w", ZIP_DEFLATED) as archive:
+            for table, content in tables.items():
+                archive.writestr(f"{name}/{table}.csv", sheet_of(content))
+        sent = {"Content-Disposition": f'attachment; filename="{name}.zip"'}
+        return web.Response(body=packed.getvalue(), content_type="application/zip", headers=sent)
 
 
 def study_application(
@@ -462,7 +468,7 @@ def study_application(
     app.router.add_get("/stored", stored_page)
     app.router.add_post("/withdraw", withdraw_page)
     app.router.add_get("/owner", overview_page)
-    app.router.add_get("/owner/people.csv", people_file)
+    app.router.add_get("/owner/data.zip", data_file)
     return app
 
 
