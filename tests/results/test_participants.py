@@ -69,6 +69,17 @@ def test_the_people_who_count_have_a_mean_an_sd_and_the_alpha_of_a_comparison(st
     assert found.alpha.value == pytest.approx(alpha.value) and found.alpha.interval == alpha.interval
 
 
+def test_the_settings_are_shown_as_the_owner_has_them_now(studied, capsys):
+    at = ["--store", str(studied.path)]
+    assert run_command(["study", "change", "spring", "--quota", "77", *at]) == 0
+    capsys.readouterr()
+    assert run_command(["study", "show", "spring", *at]) == 0
+    shown = capsys.readouterr().out
+    rows = dict(line.split("\t") for line in shown.partition("# Settings\n")[2].partition("\n\n")[0].splitlines())
+    assert rows["test"] == "seceu --limit 5" and rows["--ask"] == "status (text)" and rows["--order"] == "apart"
+    assert (rows["--quota"], rows["--fastest"], rows["--exclude-flagged"]) == ("77", "0", "no")
+
+
 def test_the_owner_sees_scores_checks_and_reasons_and_downloads_what_the_export_writes(studied, tmp_path):
     owner = studied.owner()
     page = plain(owner.get("/owner").text)

@@ -329,7 +329,7 @@ def test_people_who_answer_too_fast_are_flagged_in_every_result_and_one_switch_e
         assert "flagged 2" in page and "excluded 0" in page and "results count them" in page
         assert run_command(["study", "change", "spring", "--exclude-flagged", *at]) == 0
         assert "Study spring is changed: results leave out flagged people." in capsys.readouterr().out
-        with pytest.raises(UsageError, match=r"spring counts: 2 people took part, 2 excluded \(2 flagged\);"):
+        with pytest.raises(UsageError, match=r"spring counts: 2 people took part and were excluded \(2 flagged\);"):
             sm.get_run("spring", store=opened.path)
         assert "excluded 2" in plain(opened.owner().get("/owner").text)
         assert run_command(["study", "change", "spring", "--count-flagged", "--quota", "9", "--title", "T", *at]) == 0

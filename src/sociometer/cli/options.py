@@ -67,9 +67,11 @@ def _remember_store(ctx: click.Context, param: click.Parameter, value: StorePlac
     return value
 
 
-def stored_command(name: str, callback: Callable[..., Any], text: str, *params: click.Parameter) -> click.Command:
+def stored_command(
+    name: str, call: Callable[..., Any], text: str, *params: click.Parameter, of: type[click.Command] = click.Command
+) -> click.Command:
     """A command of a group that works on the store: also with `--store` and `--json`."""
-    return click.Command(name, callback=callback, params=[*params, store_option(), json_option()], help=text)
+    return of(name, callback=call, params=[*params, store_option(), json_option()], help=text)
 
 
 def store_path(given: StorePlace | None) -> StorePlace:

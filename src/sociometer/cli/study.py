@@ -20,17 +20,17 @@ from sociometer.cli.options import cap_options, chosen_items, open_engine, store
 from sociometer.cli.output import Group, Range, confirm, link_teller, option, print_table, print_text, tell, tell_rows
 from sociometer.cli.view import place_options, who_can_open
 from sociometer.core.card import Card
-from sociometer.core.config import RunConfig, provider_of
+from sociometer.core.config import Caps, RunConfig, provider_of
 from sociometer.core.conversation import SUBJECT, Exchange, with_new_messages
 from sociometer.core.errors import DataError, NotFound, StoreError, UsageError, hint, unknown
 from sociometer.core.language import ENGLISH, language_of, written_in
 from sociometer.core.measure import Cell, Table
-from sociometer.core.words import counted, listed, lowered
+from sociometer.core.words import counted, grouped, listed, lowered
 from sociometer.engine.engine import Engine
 from sociometer.engine.estimate import rehearse
 from sociometer.engine.plan import ReadPlan
 from sociometer.engine.run_options import make_config
-from sociometer.instruments import card_of, load
+from sociometer.instruments import card_of, cards, load
 from sociometer.results.norms import norm_tables, study_norm, write_norm
 from sociometer.results.participants import Scores, participants_table
 from sociometer.results.people_needed import people_needed
@@ -48,6 +48,7 @@ from sociometer.store.studies import (
     Study,
     StudyBook,
     book_path,
+    find_study,
     flag_rules,
     role_of_people,
     study_books,
@@ -203,15 +204,9 @@ def _config(card: Card, cards: Sequence[Card], name: str, given: Mapping[str, An
         roles=roles,
         tasks=tasks,
         settings=settings,
-        items=given["items"],
-        limit=given["limit"],
         repeats=1,
-        official=given["official"],
-        data=given["data"],
-        max_cost=given["max_cost"],
-        max_requests=given["max_requests"],
-        max_tokens=given["max_tokens"],
         name=name,
+        **{one: given[one] for one in ("items", "limit", "official", "data", *Caps.__struct_fields__)},
     )
     return structs.replace(config, name="", command=("sociometer", *sys.argv[1:]))
 
@@ -353,8 +348,7 @@ def _open(
             with closing(StudyBook(book_path(path))) as book:
                 book.create(study)
         serve_study(path, name, load, place, links, confirmed, per_address, lab=lab, preview=preview)
-        with closing(StudyBook(book_path(path))) as book:
-            people = counted(len(book.participants(name)), "person has", "people have")
+        people = counted(len(find_study(path, name)[1]), "person has", "people have")
     said = "The preview has ended; nothing was stored" if preview else f"Study {name} is closed; {people} joined so far"
     if not as_json:
         print_text(f"{said}. Next: {hint('study open' if preview else 'study show', name)}")
@@ -383,15 +377,27 @@ def _show(name: str, store: StorePlace | None, as_json: bool) -> None:
         with Store(path) as opened:
             scores = Scores(opened, load)
             tell_rows(as_json, participants_table(study, book, opened, scores))
-            for line in () if as_json else scores.of_people(name):
-                print_text(str(line))
+            if not as_json:
+                print_table(_settings(study))
+                for line in scores.of_people(name):
+                    print_text(str(line))
+
+
+def _settings(study: Study) -> Table:
+    """What the owner chose, by the options of `study create`."""
+    tests = (" ".join((one.instrument, *chosen_items(one))) for one in study.parts.values())
+    own = {*Study.__struct_fields__} - {*RunConfig.__struct_fields__}
+    values = {one.opts[0]: getattr(study, one.name) for one in _COMMANDS[0].params if one.name in own}
+    values["--model"] = ", ".join(one.subject for one in study.parts.values() if study.talks)
+    values |= {"--ask": "; ".join(map(str, study.asked)), "--max-cost": study.config.caps.max_cost}
+    rows = [("test", "; ".join(dict.fromkeys(tests))), *(row for row in values.items() if row[1] not in (None, ""))]
+    return Table("settings", "Settings", ("setting", "value"), tuple(rows))
 
 
 def _export(name: str, to: Path, store: StorePlace | None, as_json: bool) -> None:
     path = _file(store)
-    with closing(StudyBook(book_path(path))) as book:
-        if not book.participants(book.study(name).name):
-            raise UsageError(f"nobody has joined study {name} yet; let people in with '{hint('study open', name)}'.")
+    if not find_study(path, name)[1]:
+        raise UsageError(f"nobody has joined study {name} yet; let people in with '{hint('study open', name)}'.")
     with Store(path) as opened:
         wrote = write_study(opened, name, load, to)
     told = ", ".join(f"{file} ({counted(rows, 'row')})" for file, rows in wrote.items())
@@ -483,6 +489,41 @@ _TEXTS = {
 }
 
 
+_PANELS = {
+    "The test": ("tasks", "limit", "items", "sample", "order", "language", "official", "data", "settings"),
+    "Models": ("models", "roles", "max_cost", "max_requests", "max_tokens"),
+    "What participants read and are asked": (*_TEXTS, "asks", "shows"),
+    "How many take part, and who counts": ("attention", *_CHANGED, "excluded", "because", "included"),
+}
+"""The groups of options in the help."""
+
+
+class _Described(click.Command):
+    """`create` and `change`: options in groups; for an option that is given elsewhere, the error says where."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        title_of = {name: title for title, names in _PANELS.items() for name in names}
+        options = [one for one in self.get_params(ctx) if isinstance(one, click.Option)]
+        for title, members in grouped((title_of.get(one.name or "", "Options"), one) for one in options).items():
+            with formatter.section(title):
+                formatter.write_dl([record for one in members if (record := one.get_help_record(ctx))])
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            name = error.option_name
+            known = {f"--{one.name}": one for card in cards().values() for one in card.setting}
+            if self.name == "create" and (setting := known.get(name)):
+                give = f"--set {setting.name}={'true' if setting.kind == 'flag' else 'VALUE'}"
+                raise UsageError(f"{name} is a setting of the instrument; give it as {give}.") from None
+            if name in known or any(name in one.opts for one in _COMMANDS[0].params):
+                why = f"{name} is fixed when a study is created, so that all participants take the same test"
+                another = hint("study create INSTRUMENT --name NAME")
+                raise UsageError(f"{why}. For another test, create another study: {another}") from None
+            raise
+
+
 def _text_options() -> list[click.Option]:
     return [option(f"--{name}", f"{text} @FILE reads it from a file.") for name, text in _TEXTS.items()]
 
@@ -556,6 +597,7 @@ _COMMANDS = [
         *_flag_options(FASTEST_SECONDS),
         option("--quota", "Maximum number of participants who start.", type=click.IntRange(1), default=1_000),
         *cap_options("for each participant's run", cost="for each participant's run; of talks, for the whole study"),
+        of=_Described,
     ),
     stored_command(
         "open",
@@ -599,21 +641,22 @@ _COMMANDS = [
         *_flag_options(None),
         option("--quota", "Maximum number of participants who start.", type=click.IntRange(1)),
         *_text_options(),
+        of=_Described,
     ),
     stored_command("list", _list, "List the studies."),
-    stored_command("show", _show, "Show the progress and scores of each participant, and who counts.", _NAME),
+    stored_command("show", _show, "Show the participants with their scores, and the settings.", _NAME),
     stored_command(
         "export",
         _export,
-        "Write the answers to each task with times and scores, the people and what they"
-        " said, the same with a column for each item (wide.csv), the items, and a codebook, as CSV files.",
+        "Write all data of a study as CSV files. They have the answers to each task with times and scores, the people"
+        " and what they said, the same with a column for each item (wide.csv), the items, and a codebook.",
         _NAME,
         option("--to", "Folder to write to.", type=click.Path(path_type=Path), required=True),
     ),
     stored_command(
         "norms",
         _norms,
-        "Write a norm of the people who count: percentiles, strata by sex and age, and"
+        "Write a norm of the people who count. It has percentiles, strata by sex and age, and"
         " items. 'run --norm' then shows the share of people with a worse score. Nobody can be recognised in it.",
         _NAME,
         option("--to", "File to write.", type=click.Path(path_type=Path, dir_okay=False), required=True),
@@ -621,7 +664,7 @@ _COMMANDS = [
     stored_command(
         "plan",
         _plan,
-        "Show how many people a norm of INSTRUMENT needs: simulated people take its items.",
+        "Show how many people a norm of INSTRUMENT needs. Simulated people take its items.",
         click.Argument(["instrument"]),
         option("--task tasks", "Task of the instrument.", multiple=True),
         option("--limit", "Number of items to sample.", type=int),
@@ -642,8 +685,8 @@ _COMMANDS = [
     stored_command(
         "withdraw",
         _withdraw,
-        "Delete all data of a participant of a closed study, given by id or code,"
-        " after a question. Participants can do so themselves at any time.",
+        "Delete all data of a participant of a closed study. PARTICIPANT is an id or a code. The command asks first."
+        " Participants can do so themselves at any time.",
         _NAME,
         click.Argument(["participant"]),
         option("--yes", "Do not ask.", is_flag=True),

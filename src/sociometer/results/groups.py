@@ -56,7 +56,9 @@ class Taking:
         done = {record.id: self.store.episodes.counts(record.id)[0] for record in every}
         total = self.study.items or sum(record.manifest.episodes for record in every)
         over = len(every) == len(one.takes(self.study)) and every[-1].status is RunStatus.FINISHED
-        wrong = self._failed_checks(one, sum(done.values()), total, over=over)
+        # At the end, checks that were skipped count as failed too.
+        checks = self.checks(one, total)
+        wrong = sum(not passed for after, passed in checks if over or after < sum(done.values()))
         records = [record for record in every if self._place is None or record.id == self.run_of(one)]
         planned = total if records and self._place is None else sum(record.manifest.episodes for record in records)
         status = (
@@ -83,10 +85,6 @@ class Taking:
 
     def _record(self, run: str) -> RunRecord | None:
         return next(self.store.runs.found(RunSearch(ids=(run,))), None)
-
-    def _failed_checks(self, one: Participant, done: int, planned: int, *, over: bool) -> int:
-        """Checks with a wrong answer, and at the end also those that were skipped."""
-        return sum(not passed for after, passed in self.checks(one, planned) if over or after < done)
 
     def checks(self, one: Participant, planned: int) -> list[tuple[int, bool | None]]:
         """For each attention check of a participant, the number of items before it, and whether it was passed."""
@@ -138,7 +136,7 @@ class PeopleRun(StoredRun):
         self, taking: Taking, name: str, members: list[RunRecord], flagged: int, why: Counter[str], of: Instrument
     ) -> None:
         store, self._study, self.flagged, self.excluded = taking.store, taking.study, flagged, why.total()
-        self.why_excluded = _kinds(why)
+        self.why_excluded = ", ".join(f"{count} {kind}" for kind, count in why.most_common())
         self._talks = taking.study.talks
         self.taking = taking
         self._members = [StoredRun(store, record, of) for record in members]
@@ -250,11 +248,6 @@ class PeopleRun(StoredRun):
         return mean_over_people(item_values(view, card.value), share=card.unit == "share").interval
 
 
-def _kinds(why: Counter[str]) -> str:
-    """How many are excluded for each reason."""
-    return ", ".join(f"{count} {kind}" for kind, count in why.most_common())
-
-
 def study_run(store: Store, name: str, load: Callable[[str], Instrument]) -> PeopleRun | None:
     """The people of a study who count, as one run; None if there is no such study."""
     known = takings(store, name)
@@ -271,10 +264,10 @@ def study_run(store: Store, name: str, load: Callable[[str], Instrument]) -> Peo
             members.append(record)
             flagged += bool(decision.flags)
     if not members:
-        took = sum(bool(taking.run_of(one)) for one in taking.participants)
-        left_out = f": {counted(took, 'person', 'people')} took part, {why.total()} excluded ({_kinds(why)})"
+        kinds = ", ".join(f"{count} {kind}" for kind, count in why.most_common())
+        out = f": {counted(why.total(), 'person', 'people')} took part and were excluded ({kinds})" if why else " yet"
         lists = f"'{hint('study show', taking.study.name)}' lists everyone"
-        raise UsageError(f"nobody in study {name} counts{left_out if why else ' yet'}; {lists}.")
+        raise UsageError(f"nobody in study {name} counts{out}; {lists}.")
     return PeopleRun(taking, name, members, flagged, why, load(members[0].instrument))
 
 

@@ -297,14 +297,13 @@ class StudyBook(Book):
         """
         code = _code_of(study, ticket or secrets.token_urlsafe(32))
         screened = not all(one.admits(about.get(one.name, "")) for one in study.asked)
-        made = Participant(f"p-{new_letters(6)}", study.name, time.time(), about, screened_out=screened, places=places)
-        row = (made.id, study.name, self.hashed(code), msgspec.json.encode(made))
         with self.changing():
             if known := self.of_panel(study, about):
                 return known, ""
-            if study.talks and not places:
-                made = structs.replace(made, places=self._assigned(study))
-                row = (*row[:3], msgspec.json.encode(made))
+            places = places or (self._assigned(study) if study.talks else ())
+            who = f"p-{new_letters(6)}"
+            made = Participant(who, study.name, time.time(), about, screened_out=screened, places=places)
+            row = (who, study.name, self.hashed(code), msgspec.json.encode(made))
             self._rows("INSERT INTO participant VALUES (?, ?, ?, ?) ON CONFLICT (code) DO NOTHING", *row)
         return self.with_code(study.name, code) or made, code
 

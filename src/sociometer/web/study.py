@@ -290,8 +290,8 @@ def _check_due(standing: Standing) -> Check | None:
 
 
 def _check_page(request: web.Request, standing: Standing, check: Check, problem: str = "") -> web.Response:
-    far = {"done": standing.done, "planned": standing.planned}
-    return study_page(request, "study_check.html", problem, check=check, **far)
+    far = {"done": standing.done, "planned": standing.planned, "title": "check title", "action": "/check"}
+    return study_page(request, "study_form.html", problem, check=check, **far)
 
 
 async def _question_page(
@@ -360,7 +360,8 @@ async def end_page(request: web.Request) -> web.StreamResponse:
 
 def _after_page(request: web.Request, problem: str = "", **context: Any) -> web.Response:
     fields = about_fields(request.app[STUDY].asked, after=True)
-    return study_page(request, "study_after.html", problem, fields=fields, **{"given": {}, **context})
+    shown = {"title": "about you", "action": "/after", "fields": fields, "given": {}, **context}
+    return study_page(request, "study_form.html", problem, **shown)
 
 
 @guard.only(guard.PARTICIPANT)
