@@ -432,6 +432,18 @@ def test_a_wrong_call_says_what_is_wrong_and_what_to_type(cli, words, told):
     assert (code, out) == (2, "") and told in err
 
 
+def test_the_help_of_studies_fits_a_narrow_terminal_and_has_options_in_groups(cli, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    commands = cli("study", "--help")[1].partition("Commands:")[2]
+    assert commands.count("\n") == 10 and "..." not in commands
+    for name, groups in (("create", 5), ("change", 3)):
+        shown = cli("study", name, "--help")[1]
+        assert (
+            len(re.findall(r"^\S.*:$", shown, re.MULTILINE)) == groups
+            and "How many take part, and who counts:" in shown
+        )
+
+
 def test_an_empty_list_of_runs_is_one_line_and_a_run_without_a_score_says_why(cli):
     assert len(cli("runs")[1].splitlines()) == 1 and json.loads(cli("runs", "--json")[1]) == []
     out = cli("run", "sage", "--model", "baseline/first", "--limit", "1", "--quiet")[1]

@@ -16,7 +16,7 @@ import click
 import msgspec
 from msgspec import structs
 
-from sociometer.cli.options import cap_options, chosen_items, open_engine, store_path, stored_command
+from sociometer.cli.options import cap_options, chosen_items, open_engine, pairs_of, store_path, stored_command
 from sociometer.cli.output import Group, Range, confirm, link_teller, option, print_table, print_text, tell, tell_rows
 from sociometer.cli.view import place_options, who_can_open
 from sociometer.core.card import Card
@@ -182,7 +182,7 @@ def _config(card: Card, cards: Sequence[Card], name: str, given: Mapping[str, An
         return {key: value for key, value in wanted.items() if key in mine or key not in elsewhere}
 
     known = {setting.name for setting in card.setting}
-    chosen = own(_pairs("--set", given["settings"]), "setting")
+    chosen = own(dict(pairs_of("--set", given["settings"])), "setting")
     for key in chosen.keys() - known:
         every = {one.name for other in cards for one in other.setting}
         raise unknown("setting", key, every, written=f"--set {{}}={chosen[key]}")
@@ -192,7 +192,8 @@ def _config(card: Card, cards: Sequence[Card], name: str, given: Mapping[str, An
             raise UsageError("give the language with --language, not with --set: items and pages have the same one.")
     elif given["language"] not in card.languages:
         raise UsageError(f"{card.name} has no items in '{given['language']}'; it has {', '.join(card.languages)}.")
-    tasks, roles = tuple(own(dict.fromkeys(given["tasks"], ""), "task")), own(_pairs("--role", given["roles"]), "role")
+    tasks = tuple(own(dict.fromkeys(given["tasks"], ""), "task"))
+    roles = own(dict(pairs_of("--role", given["roles"], "ROLE=MODEL")), "role")
     _refuse_models_only(card, tasks or [task.name for task in card.task if task.default], roles)
     if subject != PERSON:
         # Simulators read the talks later: the consent names them, and the talks do not need them.
@@ -259,16 +260,6 @@ def _seconds(plan: ReadPlan, counts: dict[str, int]) -> float:
 def _file(store: StorePlace | None) -> Path:
     """The store of a study, which has its own file next to it."""
     return file_of(store_path(store), "a study")
-
-
-def _pairs(option: str, given: tuple[str, ...]) -> dict[str, str]:
-    pairs = {}
-    for text in given:
-        name, equals, value = text.partition("=")
-        if not equals or not name or not value:
-            raise UsageError(f"{option} needs NAME=VALUE, not '{text}'.")
-        pairs[name] = value
-    return pairs
 
 
 def _texts(given: dict[str, Any]) -> dict[str, Any]:
@@ -339,7 +330,7 @@ def _open(
     stop = "Press Ctrl-C to close the study. Answers are stored, and you can open it again."
     stop = "This is a preview: nothing is stored. Press Ctrl-C to end it." if preview else stop
     links = link_teller("participants", who_can_open(place) + stop, as_json)
-    confirmed = [pair for one in roles for pair in _pairs("--role", (one,)).items()]
+    confirmed = pairs_of("--role", roles, "ROLE=MODEL")
     path = _file(store).absolute()
     with TemporaryDirectory() as folder:
         if preview:  # the same study in a store that is deleted

@@ -290,8 +290,8 @@ def _check_due(standing: Standing) -> Check | None:
 
 
 def _check_page(request: web.Request, standing: Standing, check: Check, problem: str = "") -> web.Response:
-    far = {"done": standing.done, "planned": standing.planned, "title": "check title", "action": "/check"}
-    return study_page(request, "study_form.html", problem, check=check, **far)
+    shown: dict[str, Any] = {"title": "check title", "action": "/check", "check": check}
+    return study_page(request, "study_form.html", problem, done=standing.done, planned=standing.planned, **shown)
 
 
 async def _question_page(
