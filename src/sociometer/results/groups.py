@@ -250,11 +250,10 @@ class PeopleRun(StoredRun):
 
 def study_run(store: Store, name: str, load: Callable[[str], Instrument]) -> PeopleRun | None:
     """The people of a study who count, as one run; None if there is no such study."""
-    known = takings(store, name)
-    if known and name not in known:
-        raise UsageError(f"study {name} has several instruments; name the people of one: {', '.join(known)}.")
-    if not known:
+    if not (known := takings(store, name)):
         return None
+    if name not in known:
+        raise UsageError(f"study {name} has several instruments; name the people of one: {', '.join(known)}.")
     taking = known[name]
     members, flagged, why = [], 0, Counter[str]()
     for one in taking.participants:
@@ -266,8 +265,8 @@ def study_run(store: Store, name: str, load: Callable[[str], Instrument]) -> Peo
     if not members:
         kinds = ", ".join(f"{count} {kind}" for kind, count in why.most_common())
         out = f": {counted(why.total(), 'person', 'people')} took part and were excluded ({kinds})" if why else " yet"
-        lists = f"'{hint('study show', taking.study.name)}' lists everyone"
-        raise UsageError(f"nobody in study {name} counts{out}; {lists}.")
+        show = hint("study show", taking.study.name)
+        raise UsageError(f"nobody in study {name} counts{out}; '{show}' lists everyone.")
     return PeopleRun(taking, name, members, flagged, why, load(members[0].instrument))
 
 

@@ -4,8 +4,6 @@ Guests read the words of `texts/errors.*.toml`, which name no process, no path a
 itself; what is not the visitor's doing is also on the owner's terminal.
 """
 
-from typing import Any
-
 from aiohttp import web
 
 from sociometer.core.errors import Busy, DataError, NotFound, SociometerError, UsageError
@@ -15,7 +13,7 @@ from sociometer.store.erasing import Withdrawing
 class BadForm(Exception):
     """A form that cannot be used: the key of what is wrong, in the texts of its page, and the values in that text."""
 
-    def __init__(self, key: str, **values: Any) -> None:
+    def __init__(self, key: str, **values: str) -> None:
         super().__init__(key)
         self.values = values
 
