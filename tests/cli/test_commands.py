@@ -429,6 +429,14 @@ def test_an_export_with_an_unknown_ending_is_refused(cli, tmp_path):
         ("runs nope", "Usage: sociometer runs. For more: sociometer help runs"),
         ("run sesi --model baseline/first --limit abc", "'abc' is not a number. For more: sociometer help run"),
         ("study create sesi --name x --fastest abc", "'abc' is not a number. For more: sociometer help study create"),
+        ("study create seceu --name x --shuffle", "a setting of the instrument; give it as --set shuffle=true."),
+        ("study create seceu --name x --norm f", "a setting of the instrument; give it as --set norm=VALUE."),
+        (
+            "study change x --limit 5",
+            "--limit is fixed when a study is created, so that all participants take the same",
+        ),
+        ("study change x --attention 2", "create another study: sociometer study create INSTRUMENT --name NAME"),
+        ("study change x --nope", "No such option '--nope'"),
         ("get", "'sociometer get' needs one of its commands: data, model. For more: sociometer help get"),
         ("list model", "did you mean 'models'?"),
         ("check absent.sociometer", "there is no file 'absent.sociometer'; 'sociometer export RUN --to absent.soc"),
@@ -438,6 +446,18 @@ def test_an_export_with_an_unknown_ending_is_refused(cli, tmp_path):
 def test_a_wrong_call_says_what_is_wrong_and_what_to_type(cli, words, told):
     code, out, err = cli(*words.split())
     assert (code, out) == (2, "") and told in err
+
+
+def test_the_help_of_studies_fits_a_narrow_terminal_and_has_options_in_groups(cli, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    commands = cli("study", "--help")[1].partition("Commands:")[2]
+    assert commands.count("\n") == 10 and "..." not in commands
+    for name, groups in (("create", 5), ("change", 3)):
+        shown = cli("study", name, "--help")[1]
+        assert (
+            len(re.findall(r"^\S.*:$", shown, re.MULTILINE)) == groups
+            and "How many take part, and who counts:" in shown
+        )
 
 
 def test_an_empty_list_of_runs_is_one_line_and_a_run_without_a_score_says_why(cli):

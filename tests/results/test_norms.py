@@ -14,6 +14,7 @@ import sociometer as sm
 from sociometer.cli.main import run_command
 from sociometer.core.config import RunConfig
 from sociometer.results import people_needed
+from sociometer.results.norms import use_of_scores
 from sociometer.results.reliability import task_reliability
 from sociometer.store.studies import Study, StudyBook, book_path
 
@@ -74,6 +75,7 @@ def test_a_norm_made_in_python_is_the_same_file_and_its_percentiles_are_shown(se
     assert (tmp_path / "norm.json").read_bytes() == sesi_norm.read_bytes()
     assert shown.columns[0] == "people with a worse score (%)" and len(shown.frame()) == 7
     assert "Cronbach's alpha" in str(sm.reliability("spring", store=sesi))
+    assert "Cronbach's alpha 0." in str(shown) and "Standard error of measurement" in str(shown)
     with pytest.raises(sm.SociometerError, match=r"study spring has no part 'spring\.x'"):
         sm.study("spring", store=sesi).norm(part="spring.x")
 
@@ -87,6 +89,13 @@ def test_a_norm_says_how_reliable_its_scores_are_and_what_that_means_for_one_per
     assert run_command(["study", "norms", "spring", "--to", str(tmp_path / "n.json"), "--store", str(sesi)]) == 0
     said = capsys.readouterr().out
     assert "too low to say anything about a single person; more items raise it. Standard error of measurement" in said
+
+
+@pytest.mark.parametrize("alpha", [-0.4, 0.0])
+def test_without_reliability_there_is_no_error_of_measurement(alpha):
+    said = use_of_scores(alpha, 0.5, "number")
+    assert "no basis to say anything about a single person" in said and "no standard error of measurement" in said
+    assert "±" not in said
 
 
 def test_the_curve_is_that_of_the_people(sesi, sesi_norm):
@@ -255,7 +264,10 @@ def test_a_norm_says_how_many_of_its_people_are_flagged(tmp_path, capsys):
         book.change(structs.replace(book.study("spring"), attention=1, excludes_flagged=False))
     norm, at = tmp_path / "norm.json", ["--store", str(path)]
     assert run_command(["study", "norms", "spring", "--to", str(norm), *at]) == 0
-    assert f"wrote {norm}: 12 people, 12 flagged" in " ".join(capsys.readouterr().out.split())
+    said = " ".join(capsys.readouterr().out.split())
+    assert f"wrote {norm}: 12 people, 12 flagged" in said
+    assert "Of these 12 people, 12 may not have read the questions" in said
+    assert "Leave them out with: sociometer study change spring --exclude-flagged" in said
     words = ["run", "sesi", "--model", "baseline/random", "--norm", str(norm), "--limit", "3", *at]
     assert run_command(words) == 0
     assert "Norm: spring, 12 people, 12 flagged" in capsys.readouterr().out

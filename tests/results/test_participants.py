@@ -1,9 +1,9 @@
 """The participants of a study: their scores, and the mean, SD and alpha of those who count."""
 
-import csv
 import io
 import random
 import sys
+import zipfile
 from pathlib import Path
 from statistics import fmean, stdev
 
@@ -69,13 +69,27 @@ def test_the_people_who_count_have_a_mean_an_sd_and_the_alpha_of_a_comparison(st
     assert found.alpha.value == pytest.approx(alpha.value) and found.alpha.interval == alpha.interval
 
 
-def test_the_owner_sees_scores_and_reasons_and_downloads_the_people(studied):
+def test_the_settings_are_shown_as_the_owner_has_them_now(studied, capsys):
+    at = ["--store", str(studied.path)]
+    assert run_command(["study", "change", "spring", "--quota", "77", *at]) == 0
+    capsys.readouterr()
+    assert run_command(["study", "show", "spring", *at]) == 0
+    shown = capsys.readouterr().out
+    rows = dict(line.split("\t") for line in shown.partition("# Settings\n")[2].partition("\n\n")[0].splitlines())
+    assert rows["test"] == "seceu --limit 5" and rows["--ask"] == "status (text)" and rows["--order"] == "apart"
+    assert (rows["--quota"], rows["--fastest"], rows["--exclude-flagged"]) == ("77", "0", "no")
+
+
+def test_the_owner_sees_scores_checks_and_reasons_and_downloads_what_the_export_writes(studied, tmp_path):
     owner = studied.owner()
     page = plain(owner.get("/owner").text)
     assert f"{TITLE} (n = 11): mean" in page and "Cronbach's alpha" in page
     assert "counted 11" in page and "excluded 1" in page and "by hand: trial" in page and "status: student" in page
-    sent = owner.get("/owner/people.csv")
-    people = list(csv.DictReader(io.StringIO(sent.text)))
-    assert [one["counts"] for one in people] == ["0", *"1" * 11, "0"]
-    assert "attachment" in sent.headers["Content-Disposition"]
-    assert studied.person().join().get("/owner/people.csv").status == 403
+    assert "checks failed" in page
+    assert run_command(["study", "export", "spring", "--to", str(tmp_path), "--store", str(studied.path)]) == 0
+    sent = owner.get("/owner/data.zip")
+    with zipfile.ZipFile(io.BytesIO(sent.body)) as archive:
+        packed = {Path(name).name: archive.read(name) for name in archive.namelist()}
+    assert packed == {path.name: path.read_bytes() for path in tmp_path.iterdir()} and "wide.csv" in packed
+    assert 'filename="spring.zip"' in sent.headers["Content-Disposition"]
+    assert studied.person().join().get("/owner/data.zip").status == 403

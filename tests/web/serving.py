@@ -13,6 +13,7 @@ class Got(NamedTuple):
     status: int
     headers: http.client.HTTPMessage
     text: str
+    body: bytes
 
     @property
     def cookie(self):
@@ -76,7 +77,8 @@ class Client:
         try:
             connection.request(method, path, body, sent)
             answer = connection.getresponse()
-            got = Got(answer.status, answer.headers, answer.read().decode(errors="replace"))
+            read = answer.read()
+            got = Got(answer.status, answer.headers, read.decode(errors="replace"), read)
         finally:
             connection.close()
         if got.cookie:

@@ -53,7 +53,7 @@ def test_the_pages_of_view(opened, served, stored, axe, language):  # noqa: F811
 
 SIMULATED = ("--role", "simulator=baseline/random")
 CASES = {
-    "points": ["seceu", "--limit", "2", "--language", "zh", "--ask", "年龄", "--shows", "place", "--attention", "1"],
+    "points": ["seceu", "--limit", "2", "--language", "zh", "--ask", "年龄", "--shows", "score", "--attention", "1"],
     "choice": ["sesi", "--limit", "1", "--consent", "Agree to this."],
     "talk": ["sage", *SIMULATED, "--limit", "1", "--set", "turns=2"],
     "battery": [

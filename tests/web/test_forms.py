@@ -17,6 +17,7 @@ GUESS = Schema(
         },
     }
 )
+WHOLE = "“Cards”: enter a whole number from 1 to 9."
 
 
 @pytest.mark.parametrize(
@@ -55,6 +56,20 @@ def test_a_form_that_makes_no_answer_is_refused_with_a_sentence(wanted, given):
     with pytest.raises(BadForm) as refused:
         reply_of(wanted, given)
     assert str(refused.value) in texts("study", "en")
+
+
+@pytest.mark.parametrize(
+    ("wanted", "given", "said"),
+    [
+        (Allocation(("joy", "fear")), {"points-0": "11"}, "“joy”: enter a number from 0 to 10."),
+        (GUESS, {"part-why": "x", "part-move": "hit", "part-count": "4.5"}, WHOLE),
+        (GUESS, {"part-why": "x", "part-move": "hit", "part-count": "ten"}, WHOLE),
+    ],
+)
+def test_a_wrong_number_is_told_its_field_and_range(wanted, given, said):
+    with pytest.raises(BadForm) as refused:
+        reply_of(wanted, given, PeopleTexts({"count": "Cards"}))
+    assert texts("study", "en")[str(refused.value)].format_map(refused.value.values) == said
 
 
 def test_a_chance_is_a_number_and_an_earlier_form_is_read_as_it_was_filled_in():

@@ -164,6 +164,7 @@ def test_questions_about_the_person_have_types_and_come_before_or_after(tmp_path
         for about in ({}, {"about-0": "x"}, {"about-0": "male", "about-1": "17"}):
             got = person.post(opened.link, {**form.hidden, "agree": "yes", **about})
             assert got.status == 400 and "alert" in got.text
+        assert "“Age”: enter a number from 18 to 99." in plain(got.text)
         person.join(**{"about-0": "male"})
         person.answer_all()
         after = Form(person.page().text, "/after")
@@ -202,13 +203,21 @@ def test_the_questions_are_printed_back_with_their_kinds_and_ranges(tmp_path, ca
     ("words", "said"),
     [
         (("seceu",), "seceu has no people to compare with; give a norm: --set norm=FILE ("),
-        (("sesi",), "sesi has no people to compare with; only the score is shown."),
+        (("sesi",), "sesi has no people to compare with. --shows score shows the score only."),
     ],
 )
-def test_a_place_among_nobody_is_said_when_the_study_is_made(words, said, tmp_path, capsys):
-    create = ["study", "create", *words, "--name", "spring", "--store", str(tmp_path / "s.db"), "--shows", "place"]
-    assert run_command([*create, "--limit", "3"]) == 0
-    assert said in " ".join(capsys.readouterr().out.split())
+def test_a_place_among_nobody_is_refused_before_the_study_is_made(words, said, tmp_path, capsys):
+    at = ["--store", str(tmp_path / "s.db")]
+    create = ["study", "create", *words, "--name", "spring", *at, "--limit", "3"]
+    assert run_command([*create, "--shows", "place"]) == 2
+    assert said in " ".join(capsys.readouterr().err.split())
+    assert run_command([*create, "--shows", "score"]) == 0, "the name is free"
+
+
+def test_a_battery_shows_the_place_of_the_instrument_that_has_people(official_data, tmp_path, capsys):
+    create = ["study", "create", "seceu", "sesi", "--official", "--name", "spring", "--store", str(tmp_path / "s.db")]
+    assert run_command([*create, "--shows", "place"]) == 0
+    assert "sesi has no people to compare with." in " ".join(capsys.readouterr().out.split())
 
 
 def test_in_a_lab_nothing_of_one_person_is_shown_to_the_next(tmp_path):

@@ -28,7 +28,7 @@ WITH_A_MODEL = (
 )  # fmt: skip
 CASES = {
     "choice": (["sesi", "--limit", "2"], 390, "light"),
-    "points": (["seceu", "--limit", "2", "--language", "zh", "--ask", "年龄", "--shows", "place"], 390, "dark"),
+    "points": (["seceu", "--limit", "2", "--language", "zh", "--ask", "年龄", "--shows", "score"], 390, "dark"),
     "choice, wide": (["sesi", "--limit", "2", "--attention", "1", "--order", "random"], 1300, "dark"),
     "battery": (["sesi", "seceu", "--limit", "1", "--ask", "Tired?; scale 1..7 not at all|very; after"], 390, "light"),
     "points, wide": (["seceu", "--limit", "2", "--ask", "age"], 1300, "light"),

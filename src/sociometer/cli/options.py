@@ -2,7 +2,7 @@
 
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -67,9 +67,11 @@ def _remember_store(ctx: click.Context, param: click.Parameter, value: StorePlac
     return value
 
 
-def stored_command(name: str, callback: Callable[..., Any], text: str, *params: click.Parameter) -> click.Command:
+def stored_command(
+    name: str, call: Callable[..., Any], text: str, *params: click.Parameter, of: type[click.Command] = click.Command
+) -> click.Command:
     """A command of a group that works on the store: also with `--store` and `--json`."""
-    return click.Command(name, callback=callback, params=[*params, store_option(), json_option()], help=text)
+    return of(name, callback=call, params=[*params, store_option(), json_option()], help=text)
 
 
 def store_path(given: StorePlace | None) -> StorePlace:
@@ -349,13 +351,18 @@ def caps(values: Mapping[str, Any]) -> Caps:
     return Caps(values["max_cost"], values["max_requests"], values["max_tokens"])
 
 
+def pairs_of(option: str, given: Iterable[str], form: str = "NAME=VALUE") -> list[tuple[str, str]]:
+    """The names and values that an option was given with."""
+    pairs = [text.partition("=") for text in given]
+    for wrong in (pair for pair in pairs if not all(pair)):
+        raise UsageError(f"{option} needs {form}, not '{''.join(wrong)}'.")
+    return [(name, value) for name, _, value in pairs]
+
+
 def parse_roles(given: tuple[str, ...]) -> dict[str, str]:
     """The models of roles, from ROLE=MODEL."""
     roles: dict[str, str] = {}
-    for text in given:
-        role, equals, model = text.partition("=")
-        if not equals or not role or not model:
-            raise UsageError(f"--role needs ROLE=MODEL, not '{text}'.")
+    for role, model in pairs_of("--role", given, "ROLE=MODEL"):
         if role == SUBJECT:
             raise UsageError("--role subject is not allowed; give the subject with --model.")
         if role in roles:

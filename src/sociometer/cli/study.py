@@ -16,22 +16,22 @@ import click
 import msgspec
 from msgspec import structs
 
-from sociometer.cli.options import cap_options, chosen_items, open_engine, store_path, stored_command
+from sociometer.cli.options import cap_options, chosen_items, open_engine, pairs_of, store_path, stored_command
 from sociometer.cli.output import Group, Range, confirm, link_teller, option, print_table, print_text, tell, tell_rows
 from sociometer.cli.view import place_options, who_can_open
 from sociometer.core.card import Card
-from sociometer.core.config import RunConfig, provider_of
+from sociometer.core.config import Caps, RunConfig, provider_of
 from sociometer.core.conversation import SUBJECT, Exchange, with_new_messages
 from sociometer.core.errors import DataError, NotFound, StoreError, UsageError, hint, unknown
 from sociometer.core.language import ENGLISH, language_of, written_in
 from sociometer.core.measure import Cell, Table
-from sociometer.core.words import counted, listed, lowered
+from sociometer.core.words import counted, grouped, listed, lowered
 from sociometer.engine.engine import Engine
 from sociometer.engine.estimate import rehearse
 from sociometer.engine.plan import ReadPlan
 from sociometer.engine.run_options import make_config
-from sociometer.instruments import card_of, load
-from sociometer.results.norms import norm_tables, reliability_note, study_norm, write_norm
+from sociometer.instruments import card_of, cards, load
+from sociometer.results.norms import norm_tables, study_norm, write_norm
 from sociometer.results.participants import Scores, participants_table
 from sociometer.results.people_needed import people_needed
 from sociometer.results.study_tables import write_study
@@ -48,6 +48,7 @@ from sociometer.store.studies import (
     Study,
     StudyBook,
     book_path,
+    find_study,
     flag_rules,
     role_of_people,
     study_books,
@@ -79,6 +80,7 @@ def _create(instruments: tuple[str, ...], name: str, store: StorePlace | None, a
         sample=0 if talks else given["sample"],
         asks=tuple(map(checked_question, given["asks"])),
         secret=secrets.token_urlsafe(16),
+        spaces_checks=True,
         fastest_seconds=fastest,
         excludes_flagged=bool(given["excludes_flagged"]),
         each=given["sample"] or 1,
@@ -92,19 +94,21 @@ def _create(instruments: tuple[str, ...], name: str, store: StorePlace | None, a
         raise UsageError("two of the questions --ask have the same name.")
     path, seconds, told = _file(store).absolute(), 0.0, []
     counts: dict[str, dict[str, int]] = {}
-    alone: dict[str, None] = {}
+    alone: dict[str, bool] = {}
     with open_engine(path) as engine:
         engine.check_name(name)
         for config in study.parts.values():
             plan = _playable(engine, study, config)
             own = {task: min(study.sample or items.count, items.count) for task, items in plan.lists.items()}
-            alone |= {_why_alone(plan, own): None} if study.shows == "place" else {}
+            alone |= _why_alone(plan, own) if study.shows == "place" else {}
             if talks:  # a person talks once with each of some models
                 counts, told = {config.instrument: {"talk": study.each}}, [f"{study.each} of {len(talks)} models"]
                 seconds = study.each * _seconds(plan, {"talk": 1})
                 continue
             counts[config.instrument], seconds = own, seconds + _seconds(plan, own)
             told.append(", ".join((config.instrument, *(f"{counted(n, 'item')} of {task}" for task, n in own.items()))))
+    if alone and not any(alone.values()):
+        raise UsageError(f"{' '.join(alone)} --shows score shows the score only.")
     items = sum(sum(own.values()) for own in counts.values())
     study = structs.replace(study, items=items, minutes=max(1, math.ceil(seconds / 60)))
     with closing(StudyBook(book_path(path))) as book:
@@ -125,8 +129,8 @@ def _missing_texts(study: Study) -> str:
     return f"Before people take it, add your own texts: {hint('study change', study.name, *missing)}" if missing else ""
 
 
-def _why_alone(plan: ReadPlan, items: Mapping[str, int]) -> str:
-    """Why participants do not see their place among people, and what to type; empty if they see it."""
+def _why_alone(plan: ReadPlan, items: Mapping[str, int]) -> dict[str, bool]:
+    """Why participants do not see their place among people (empty if they see it), and whether there are people."""
     card, norms = plan.instrument.card, plan.described().norms
     known = any(one.value and one.human is not None for task in norms for one in card.measures_of(task))
     able = [task.name for task in plan.tasks if task.of_people is not None]
@@ -135,9 +139,9 @@ def _why_alone(plan: ReadPlan, items: Mapping[str, int]) -> str:
         seen = {one["order"] for one in norms.values() if one and plan.config.settings.get("shuffle")}
         why = "the people of the norm saw the options in another order" if seen - {"shuffled"} else ""
         why = why or (f"{listed(short)} has fewer than {MINIMUM_CLUSTERS} items" if short else "")
-        return f"--shows place: participants see only their score, because {why}." if why else ""
-    how = f"give a norm: --set norm=FILE ('{hint('study norms STUDY --to FILE')}' makes one)"
-    return f"--shows place: {card.name} has no people to compare with; {how if able else 'only the score is shown'}."
+        return {f"--shows place: participants see only their score, because {why}." if why else "": True}
+    how = f"; give a norm: --set norm=FILE ('{hint('study norms STUDY --to FILE')}' makes one)" if able else ""
+    return {f"--shows place: {card.name} has no people to compare with{how}.": False}
 
 
 def _with_whom(cards: Sequence[Card], given: Mapping[str, Any]) -> tuple[str, ...]:
@@ -178,7 +182,7 @@ def _config(card: Card, cards: Sequence[Card], name: str, given: Mapping[str, An
         return {key: value for key, value in wanted.items() if key in mine or key not in elsewhere}
 
     known = {setting.name for setting in card.setting}
-    chosen = own(_pairs("--set", given["settings"]), "setting")
+    chosen = own(dict(pairs_of("--set", given["settings"])), "setting")
     for key in chosen.keys() - known:
         every = {one.name for other in cards for one in other.setting}
         raise unknown("setting", key, every, written=f"--set {{}}={chosen[key]}")
@@ -188,7 +192,8 @@ def _config(card: Card, cards: Sequence[Card], name: str, given: Mapping[str, An
             raise UsageError("give the language with --language, not with --set: items and pages have the same one.")
     elif given["language"] not in card.languages:
         raise UsageError(f"{card.name} has no items in '{given['language']}'; it has {', '.join(card.languages)}.")
-    tasks, roles = tuple(own(dict.fromkeys(given["tasks"], ""), "task")), own(_pairs("--role", given["roles"]), "role")
+    tasks = tuple(own(dict.fromkeys(given["tasks"], ""), "task"))
+    roles = own(dict(pairs_of("--role", given["roles"], "ROLE=MODEL")), "role")
     _refuse_models_only(card, tasks or [task.name for task in card.task if task.default], roles)
     if subject != PERSON:
         # Simulators read the talks later: the consent names them, and the talks do not need them.
@@ -200,15 +205,9 @@ def _config(card: Card, cards: Sequence[Card], name: str, given: Mapping[str, An
         roles=roles,
         tasks=tasks,
         settings=settings,
-        items=given["items"],
-        limit=given["limit"],
         repeats=1,
-        official=given["official"],
-        data=given["data"],
-        max_cost=given["max_cost"],
-        max_requests=given["max_requests"],
-        max_tokens=given["max_tokens"],
         name=name,
+        **{one: given[one] for one in ("items", "limit", "official", "data", *Caps.__struct_fields__)},
     )
     return structs.replace(config, name="", command=("sociometer", *sys.argv[1:]))
 
@@ -261,16 +260,6 @@ def _seconds(plan: ReadPlan, counts: dict[str, int]) -> float:
 def _file(store: StorePlace | None) -> Path:
     """The store of a study, which has its own file next to it."""
     return file_of(store_path(store), "a study")
-
-
-def _pairs(option: str, given: tuple[str, ...]) -> dict[str, str]:
-    pairs = {}
-    for text in given:
-        name, equals, value = text.partition("=")
-        if not equals or not name or not value:
-            raise UsageError(f"{option} needs NAME=VALUE, not '{text}'.")
-        pairs[name] = value
-    return pairs
 
 
 def _texts(given: dict[str, Any]) -> dict[str, Any]:
@@ -341,7 +330,7 @@ def _open(
     stop = "Press Ctrl-C to close the study. Answers are stored, and you can open it again."
     stop = "This is a preview: nothing is stored. Press Ctrl-C to end it." if preview else stop
     links = link_teller("participants", who_can_open(place) + stop, as_json)
-    confirmed = [pair for one in roles for pair in _pairs("--role", (one,)).items()]
+    confirmed = pairs_of("--role", roles, "ROLE=MODEL")
     path = _file(store).absolute()
     with TemporaryDirectory() as folder:
         if preview:  # the same study in a store that is deleted
@@ -350,8 +339,7 @@ def _open(
             with closing(StudyBook(book_path(path))) as book:
                 book.create(study)
         serve_study(path, name, load, place, links, confirmed, per_address, lab=lab, preview=preview)
-        with closing(StudyBook(book_path(path))) as book:
-            people = counted(len(book.participants(name)), "person has", "people have")
+        people = counted(len(find_study(path, name)[1]), "person has", "people have")
     said = "The preview has ended; nothing was stored" if preview else f"Study {name} is closed; {people} joined so far"
     if not as_json:
         print_text(f"{said}. Next: {hint('study open' if preview else 'study show', name)}")
@@ -380,15 +368,27 @@ def _show(name: str, store: StorePlace | None, as_json: bool) -> None:
         with Store(path) as opened:
             scores = Scores(opened, load)
             tell_rows(as_json, participants_table(study, book, opened, scores))
-            for line in () if as_json else scores.of_people(name):
-                print_text(str(line))
+            if not as_json:
+                print_table(_settings(study))
+                for line in scores.of_people(name):
+                    print_text(str(line))
+
+
+def _settings(study: Study) -> Table:
+    """What the owner chose, by the options of `study create`."""
+    tests = (" ".join((one.instrument, *chosen_items(one))) for one in study.parts.values())
+    own = {*Study.__struct_fields__} - {*RunConfig.__struct_fields__}
+    values = {one.opts[0]: getattr(study, one.name) for one in _COMMANDS[0].params if one.name in own}
+    values["--model"] = ", ".join(one.subject for one in study.parts.values() if study.talks)
+    values |= {"--ask": "; ".join(map(str, study.asked)), "--max-cost": study.config.caps.max_cost}
+    rows = [("test", "; ".join(dict.fromkeys(tests))), *(row for row in values.items() if row[1] not in (None, ""))]
+    return Table("settings", "Settings", ("setting", "value"), tuple(rows))
 
 
 def _export(name: str, to: Path, store: StorePlace | None, as_json: bool) -> None:
     path = _file(store)
-    with closing(StudyBook(book_path(path))) as book:
-        if not book.participants(book.study(name).name):
-            raise UsageError(f"nobody has joined study {name} yet; let people in with '{hint('study open', name)}'.")
+    if not find_study(path, name)[1]:
+        raise UsageError(f"nobody has joined study {name} yet; let people in with '{hint('study open', name)}'.")
     with Store(path) as opened:
         wrote = write_study(opened, name, load, to)
     told = ", ".join(f"{file} ({counted(rows, 'row')})" for file, rows in wrote.items())
@@ -402,11 +402,8 @@ def _norms(name: str, to: Path, store: StorePlace | None, as_json: bool) -> None
     if as_json:
         return tell(as_json, {"study": name, "wrote": str(to), "norm": made})
     for task, norm in made.tasks.items():
-        primary = card_of(made.instrument).primary_of(task)
-        for table in norm_tables(norm, primary):
+        for table in norm_tables(norm, task, people):
             print_table(table)
-        if primary is not None:
-            print_text(reliability_note(norm, primary))
     left_out = f"\nExcluded: {people.why_excluded} ('{hint('study show', name)}')." if people.excluded else ""
     play = hint("run", made.instrument, "--model", "MODEL", "--norm", to, *chosen_items(taken))
     tell(as_json, made, f"wrote {to}: {norm.sample}{left_out}", f"Use it with: {play}")
@@ -483,6 +480,41 @@ _TEXTS = {
 }
 
 
+_PANELS = {
+    "The test": ("tasks", "limit", "items", "sample", "order", "language", "official", "data", "settings"),
+    "Models": ("models", "roles", "max_cost", "max_requests", "max_tokens"),
+    "What participants read and are asked": (*_TEXTS, "asks", "shows"),
+    "How many take part, and who counts": ("attention", *_CHANGED, "excluded", "because", "included"),
+}
+"""The groups of options in the help."""
+
+
+class _Described(click.Command):
+    """`create` and `change`: options in groups; for an option that is given elsewhere, the error says where."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        title_of = {name: title for title, names in _PANELS.items() for name in names}
+        options = [one for one in self.get_params(ctx) if isinstance(one, click.Option)]
+        for title, members in grouped((title_of.get(one.name or "", "Options"), one) for one in options).items():
+            with formatter.section(title):
+                formatter.write_dl([record for one in members if (record := one.get_help_record(ctx))])
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            name = error.option_name
+            known = {f"--{one.name}": one for card in cards().values() for one in card.setting}
+            if self.name == "create" and (setting := known.get(name)):
+                give = f"--set {setting.name}={'true' if setting.kind == 'flag' else 'VALUE'}"
+                raise UsageError(f"{name} is a setting of the instrument; give it as {give}.") from None
+            if name in known or any(name in one.opts for one in _COMMANDS[0].params):
+                why = f"{name} is fixed when a study is created, so that all participants take the same test"
+                another = hint("study create INSTRUMENT --name NAME")
+                raise UsageError(f"{why}. For another test, create another study: {another}") from None
+            raise
+
+
 def _text_options() -> list[click.Option]:
     return [option(f"--{name}", f"{text} @FILE reads it from a file.") for name, text in _TEXTS.items()]
 
@@ -556,6 +588,7 @@ _COMMANDS = [
         *_flag_options(FASTEST_SECONDS),
         option("--quota", "Maximum number of participants who start.", type=click.IntRange(1), default=1_000),
         *cap_options("for each participant's run", cost="for each participant's run; of talks, for the whole study"),
+        of=_Described,
     ),
     stored_command(
         "open",
@@ -599,21 +632,22 @@ _COMMANDS = [
         *_flag_options(None),
         option("--quota", "Maximum number of participants who start.", type=click.IntRange(1)),
         *_text_options(),
+        of=_Described,
     ),
     stored_command("list", _list, "List the studies."),
-    stored_command("show", _show, "Show the progress and scores of each participant, and who counts.", _NAME),
+    stored_command("show", _show, "Show the participants with their scores, and the settings.", _NAME),
     stored_command(
         "export",
         _export,
-        "Write the answers to each task with times and scores, the people and what they"
-        " said, the same with a column for each item (wide.csv), the items, and a codebook, as CSV files.",
+        "Write all data of a study as CSV files. They have the answers to each task with times and scores, the people"
+        " and what they said, the same with a column for each item (wide.csv), the items, and a codebook.",
         _NAME,
         option("--to", "Folder to write to.", type=click.Path(path_type=Path), required=True),
     ),
     stored_command(
         "norms",
         _norms,
-        "Write a norm of the people who count: percentiles, strata by sex and age, and"
+        "Write a norm of the people who count. It has percentiles, strata by sex and age, and"
         " items. 'run --norm' then shows the share of people with a worse score. Nobody can be recognised in it.",
         _NAME,
         option("--to", "File to write.", type=click.Path(path_type=Path, dir_okay=False), required=True),
@@ -621,7 +655,7 @@ _COMMANDS = [
     stored_command(
         "plan",
         _plan,
-        "Show how many people a norm of INSTRUMENT needs: simulated people take its items.",
+        "Show how many people a norm of INSTRUMENT needs. Simulated people take its items.",
         click.Argument(["instrument"]),
         option("--task tasks", "Task of the instrument.", multiple=True),
         option("--limit", "Number of items to sample.", type=int),
@@ -642,8 +676,8 @@ _COMMANDS = [
     stored_command(
         "withdraw",
         _withdraw,
-        "Delete all data of a participant of a closed study, given by id or code,"
-        " after a question. Participants can do so themselves at any time.",
+        "Delete all data of a participant of a closed study. PARTICIPANT is an id or a code. The command asks first."
+        " Participants can do so themselves at any time.",
         _NAME,
         click.Argument(["participant"]),
         option("--yes", "Do not ask.", is_flag=True),

@@ -14,7 +14,7 @@ from sociometer.core.errors import StoreError, UsageError, hint
 from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Summary
 from sociometer.core.task import AnyRun, Episode
-from sociometer.core.words import grouped
+from sociometer.core.words import counted, grouped
 from sociometer.statistics.item_values import item_values
 from sociometer.statistics.people import mean_over_people
 from sociometer.store.records import RunRecord, RunStatus
@@ -56,7 +56,9 @@ class Taking:
         done = {record.id: self.store.episodes.counts(record.id)[0] for record in every}
         total = self.study.items or sum(record.manifest.episodes for record in every)
         over = len(every) == len(one.takes(self.study)) and every[-1].status is RunStatus.FINISHED
-        wrong = self._failed_checks(one, sum(done.values()), total, over=over)
+        # At the end, checks that were skipped count as failed too.
+        checks = self.checks(one, total)
+        wrong = sum(not passed for after, passed in checks if over or after < sum(done.values()))
         records = [record for record in every if self._place is None or record.id == self.run_of(one)]
         planned = total if records and self._place is None else sum(record.manifest.episodes for record in records)
         status = (
@@ -83,10 +85,6 @@ class Taking:
 
     def _record(self, run: str) -> RunRecord | None:
         return next(self.store.runs.found(RunSearch(ids=(run,))), None)
-
-    def _failed_checks(self, one: Participant, done: int, planned: int, *, over: bool) -> int:
-        """Checks with a wrong answer, and at the end also those that were skipped."""
-        return sum(not passed for after, passed in self.checks(one, planned) if over or after < done)
 
     def checks(self, one: Participant, planned: int) -> list[tuple[int, bool | None]]:
         """For each attention check of a participant, the number of items before it, and whether it was passed."""
@@ -234,14 +232,16 @@ class PeopleRun(StoredRun):
             f"The value of {self.subject} is the mean over them. Overall intervals are over people and items; those of"
             " groups of items are over items only."
         )
-        notes = [*made.notes, note]
-        if self.flagged:
-            rules = "; ".join(map(str, flag_rules(self._study)))
-            notes.append(
-                f"Of these people, {self.flagged} may not have read the questions ({rules}). Leave them out with:"
-                f" {hint('study change', self._study.name, '--exclude-flagged')}"
-            )
-        return structs.replace(made, measures=measures, notes=tuple(notes))
+        notes = (*made.notes, note, *filter(None, [self.flagged_note]))
+        return structs.replace(made, measures=measures, notes=notes)
+
+    @property
+    def flagged_note(self) -> str:
+        """How many of those who count are flagged, why, and what to type; empty if nobody is."""
+        rules = "; ".join(map(str, flag_rules(self._study)))
+        leave_out = hint("study change", self._study.name, "--exclude-flagged")
+        said = f"Of these {self.people} people, {self.flagged} may not have read the questions ({rules})."
+        return f"{said} Leave them out with: {leave_out}" if self.flagged else ""
 
     def _interval(self, task: str, card: MeasureCard) -> Any:
         view = self.definition.task(task).headline(self.view(task))
@@ -250,11 +250,10 @@ class PeopleRun(StoredRun):
 
 def study_run(store: Store, name: str, load: Callable[[str], Instrument]) -> PeopleRun | None:
     """The people of a study who count, as one run; None if there is no such study."""
-    known = takings(store, name)
-    if known and name not in known:
-        raise UsageError(f"study {name} has several instruments; name the people of one: {', '.join(known)}.")
-    if not known:
+    if not (known := takings(store, name)):
         return None
+    if name not in known:
+        raise UsageError(f"study {name} has several instruments; name the people of one: {', '.join(known)}.")
     taking = known[name]
     members, flagged, why = [], 0, Counter[str]()
     for one in taking.participants:
@@ -264,9 +263,10 @@ def study_run(store: Store, name: str, load: Callable[[str], Instrument]) -> Peo
             members.append(record)
             flagged += bool(decision.flags)
     if not members:
-        raise UsageError(
-            f"nobody in study {name} counts yet ({why.total()} excluded); '{hint('study show', name)}' lists everyone."
-        )
+        kinds = ", ".join(f"{count} {kind}" for kind, count in why.most_common())
+        out = f": {counted(why.total(), 'person', 'people')} took part and were excluded ({kinds})" if why else " yet"
+        show = hint("study show", taking.study.name)
+        raise UsageError(f"nobody in study {name} counts{out}; '{show}' lists everyone.")
     return PeopleRun(taking, name, members, flagged, why, load(members[0].instrument))
 
 

@@ -105,12 +105,12 @@ def _task_norm(run: PeopleRun, task: str, card: MeasureCard, groups: Sequence[Ma
     )  # fmt: skip
 
 
-def reliability_note(norm: TaskNorm, card: MeasureCard) -> str:
+def _reliability_note(norm: TaskNorm, card: MeasureCard) -> str:
     """How reliable the scores of the people are, and what that means for one of them."""
     if norm.alpha is None or norm.alpha_interval is None:
         return "Reliability is not known: too few people answered all of the items."
     alpha = estimate(norm.alpha, "number", norm.alpha_interval)
-    other = f" Here {_OTHERS}; 'compare --reliability' uses the key of the items, so its alpha is another."
+    other = f" Here {_OTHERS}; distances to the key of the items have another alpha ('compare --reliability')."
     return f"Cronbach's alpha {alpha}: {use_of_scores(norm.alpha, norm.deviation, card.unit)}{other * bool(norm.own)}"
 
 
@@ -119,10 +119,12 @@ def use_of_scores(alpha: float, deviation: float, unit: str) -> str:
 
     Limits: Nunnally, J. C., and Bernstein, I. H. (1994). Psychometric theory, 3rd ed.
     """
+    if alpha <= 0:
+        why = "the items do not order the people in the same way, so there is no standard error of measurement"
+        return f"no basis to say anything about a single person: {why}."
     what = "enough for single people" if alpha >= 0.9 else "enough for means of groups, not for single people"
-    raised = "; more items raise it" * (alpha > 0)
-    what = f"too low to say anything about a single person{raised}" if alpha < 0.7 else what
-    error = standard_error_of_measurement(deviation, max(0.0, alpha))
+    what = "too low to say anything about a single person; more items raise it" if alpha < 0.7 else what
+    error = standard_error_of_measurement(deviation, alpha)
     known = f"one person's score is known to ± {amount(1.96 * error, unit)} (95 %)"
     return f"{what}. Standard error of measurement {amount(error, unit)}: {known}."
 
@@ -144,23 +146,23 @@ def _asked(view: AnyRun) -> dict[str, tuple[str, dict[str, float]]]:
     return {name: (digest, shares.get(name, {})) for name, digest in digests.items()}
 
 
-def norm_tables(norm: TaskNorm, card: MeasureCard | None) -> tuple[Table, ...]:
-    """The scores at some percentiles with the standard error of each, and the items, the hardest first."""
-    if card is None:
-        return ()
+def norm_tables(norm: TaskNorm, task: str, people: PeopleRun) -> tuple[Table, Table]:
+    """The scores at some percentiles, each with its standard error, and their reliability; the items, hardest first."""
+    card = next(one for one in people.definition.card.measures_of(task) if one.name == norm.measure)
     scores, worse, errors = np.array(norm.curve).T
     order = np.argsort(worse)
     at = np.interp(np.array(PERCENTS) / 100, worse[order], scores[order]).tolist()
     around = (100 * np.interp(at, scores, errors)).round(1).tolist()
     title = f"Percentiles of {norm.people} people: {card.title}" + f"; {_OTHERS}" * (norm.own is not None)
     columns = ("people with a worse score (%)", "score", "SE (%)")
-    percentiles = Table("percentiles", title, columns, tuple(zip(PERCENTS, at, around, strict=True)),
-                        units={"score": card.unit})  # fmt: skip
+    note = f"{_reliability_note(norm, card)} {people.flagged_note}".strip()
+    rows = tuple(zip(PERCENTS, at, around, strict=True))
+    percentiles = Table("percentiles", title, columns, rows, note, units={"score": card.unit})
     hardest = sorted(norm.items.items(), key=lambda one: one[1].mean, reverse=card.better == "lower")
-    rows = tuple(
+    items = tuple(
         (name, one.people, one.mean, one.deviation,
          ", ".join(f"{option}: {100 * share:.0f} %" for option, share in one.options.items()))
         for name, one in hardest
     )  # fmt: skip
     units: dict[str, str] = {"mean": card.unit, "SD": card.unit}
-    return percentiles, Table("items", "Items", ("item", "people", "mean", "SD", "options"), rows, units=units)
+    return percentiles, Table("items", "Items", ("item", "people", "mean", "SD", "options"), items, units=units)

@@ -120,7 +120,7 @@ class StudyResults:
 
     @called(python=True)
     def norm(self, path: str | Path | None = None, part: str = "") -> Table:
-        """The percentiles of the people who count; `path` writes the norm, for `settings={"norm": path}` of `run`.
+        """Percentiles of the people who count, alpha and SEM; `path` writes the norm, for the setting `norm` of `run`.
 
         Of a study of several instruments, `part` is the name of one: `spring.sesi`.
         """
@@ -128,7 +128,7 @@ class StudyResults:
         if path is not None:
             write_norm(norm, taken, Path(path), self._checked)
         task, found = next(iter(norm.tasks.items()))
-        return norm_tables(found, people.definition.card.primary_of(task))[0]
+        return norm_tables(found, task, people)[0]
 
     @called(python=True)
     def export(self, folder: str | Path) -> Path:

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from functools import lru_cache
+from itertools import pairwise
 from math import comb
 from pathlib import Path
 from random import Random
@@ -63,6 +64,8 @@ class Study(Struct, frozen=True):
     """Whether the items come in the order of the files, in that order with twins far apart, or at random."""
     attention: int = 0
     """The number of attention checks for each participant."""
+    spaces_checks: bool = False
+    """Whether each check has a part of the items to itself; in studies of older versions two may come together."""
     most_failed: int | None = None
     """How many of them may fail before the participant is flagged; None: as many as somebody who reads may fail."""
     fastest_seconds: float = 0.0
@@ -294,14 +297,13 @@ class StudyBook(Book):
         """
         code = _code_of(study, ticket or secrets.token_urlsafe(32))
         screened = not all(one.admits(about.get(one.name, "")) for one in study.asked)
-        made = Participant(f"p-{new_letters(6)}", study.name, time.time(), about, screened_out=screened, places=places)
-        row = (made.id, study.name, self.hashed(code), msgspec.json.encode(made))
         with self.changing():
             if known := self.of_panel(study, about):
                 return known, ""
-            if study.talks and not places:
-                made = structs.replace(made, places=self._assigned(study))
-                row = (*row[:3], msgspec.json.encode(made))
+            places = places or (self._assigned(study) if study.talks else ())
+            who = f"p-{new_letters(6)}"
+            made = Participant(who, study.name, time.time(), about, screened_out=screened, places=places)
+            row = (who, study.name, self.hashed(code), msgspec.json.encode(made))
             self._rows("INSERT INTO participant VALUES (?, ?, ?, ?) ON CONFLICT (code) DO NOTHING", *row)
         return self.with_code(study.name, code) or made, code
 
@@ -504,7 +506,11 @@ def _unfinished(path: Path, state: tuple[int, ...]) -> dict[str, list[str]]:
 
 def check_places(study: Study, lots: Random, planned: int) -> list[int]:
     """How many items are done before each attention check of a participant, at least one; `lots` is their own."""
-    return sorted(max(1, lots.randrange(max(1, planned))) for _ in range(study.attention))
+    if not (study.spaces_checks and study.attention):
+        return sorted(max(1, lots.randrange(max(1, planned))) for _ in range(study.attention))
+    # Places 1 to planned − 1 in as many equal parts as there are checks, and a place in each.
+    ends = [1 + part * max(0, planned - 1) // study.attention for part in range(study.attention + 1)]
+    return [lots.randrange(low, max(low + 1, high)) for low, high in pairwise(ends)]
 
 
 def check_lots(study: Study, participant: str) -> Random:

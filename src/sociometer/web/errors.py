@@ -11,11 +11,11 @@ from sociometer.store.erasing import Withdrawing
 
 
 class BadForm(Exception):
-    """A form that cannot be used: the key of what is wrong, in the texts of its page, and at which question."""
+    """A form that cannot be used: the key of what is wrong, in the texts of its page, and the values in that text."""
 
-    def __init__(self, key: str, question: str = "") -> None:
+    def __init__(self, key: str, **values: str) -> None:
         super().__init__(key)
-        self.question = question
+        self.values = values
 
 
 class Full(SociometerError):

@@ -181,12 +181,12 @@ def about_of(questions: Sequence[PersonQuestion], given: Mapping[str, str], *, a
             (_number if field.kind == "number" else _text)({field.name: said}, field)
             found[field.label] = said
         elif field.required:
-            raise BadForm("link incomplete" if field.kind == "hidden" else "required", field.label)
+            raise BadForm("link incomplete" if field.kind == "hidden" else "required", question=field.label)
     return found
 
 
-def reply_of(wanted: AnswerFormat, given: Mapping[str, str]) -> str:
-    """The reply from a filled-in form; raises BadForm if something is missing or out of range."""
+def reply_of(wanted: AnswerFormat, given: Mapping[str, str], texts: PeopleTexts | None = None) -> str:
+    """The reply from a filled-in form; raises BadForm, in these texts, if something is missing or out of range."""
     match wanted:
         case Allocation(options=options, total=total):
             points = _points(wanted, given)
@@ -195,7 +195,7 @@ def reply_of(wanted: AnswerFormat, given: Mapping[str, str]) -> str:
             return "\n".join(f"{option}: {value:g}" for option, value in zip(options, points, strict=True))
         case Schema(schema=schema):
             made: dict[str, Any] = {}
-            for name, field in zip(schema.get("properties", {}), fields_of(wanted), strict=True):
+            for name, field in zip(schema.get("properties", {}), fields_of(wanted, texts), strict=True):
                 value = _number(given, field) if field.kind == "number" else _text(given, field)
                 whole = int(value) if isinstance(value, float) and value.is_integer() else value
                 made[name] = f"{whole} {field.unit}" if field.unit else whole
@@ -238,9 +238,10 @@ def _number(given: Mapping[str, str], field: Field) -> float:
     try:
         value = float(given.get(field.name, "").strip() or "nan")
     except ValueError:
-        raise BadForm("a number") from None
-    outside = (field.low is not None and value < field.low) or (field.high is not None and value > field.high)
-    whole = field.step != "1" or value.is_integer() if math.isfinite(value) else False
-    if not math.isfinite(value) or outside or not whole:
-        raise BadForm("a number")
+        value = math.nan
+    low, high = (-math.inf if field.low is None else field.low), (math.inf if field.high is None else field.high)
+    whole = field.step == "1"
+    if not math.isfinite(value) or not low <= value <= high or (whole and not value.is_integer()):
+        key = "a number" if math.inf in (-low, high) else "a whole number in" if whole else "a number in"
+        raise BadForm(key, field=field.label, low=f"{low:g}", high=f"{high:g}")
     return value

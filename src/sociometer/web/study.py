@@ -7,8 +7,10 @@ import secrets
 from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping
 from contextlib import closing
 from functools import partial
+from io import BytesIO
 from pathlib import Path
 from typing import Any
+from zipfile import ZIP_DEFLATED, ZipFile
 
 from aiohttp import web
 from msgspec import Struct
@@ -169,7 +171,7 @@ async def join(request: web.Request) -> web.StreamResponse:
         if study.talks and given.get("adult") != "yes":
             raise BadForm("must be adult")
     except BadForm as error:
-        return _welcome(request, given, str(error), question=error.question)
+        return _welcome(request, given, str(error), BAD_FORM, **error.values)
     if not await asyncio.to_thread(book.joined, study, ticket):
         if await asyncio.to_thread(book.started, study.name) >= study.quota:
             raise Full(f"study {study.name} has all the participants it needs.")
@@ -236,9 +238,10 @@ async def answer(request: web.Request) -> web.StreamResponse:
         # Sent twice, or from a page that was left open: the answer that counts is the first.
         return see_other("/take")
     try:
-        said = reply_of(question.answer_format, given)
+        said = reply_of(question.answer_format, given, texts_of(request, participant))
     except BadForm as error:
-        return await _question_page(request, await standing_of(request), question, str(error), given)
+        standing = await standing_of(request)
+        return await _question_page(request, standing, question, str(error), given=given, **error.values)
     pattern = pattern_of(question.answer_format, given)
     await seats.give(participant, study, question.number, said, WAIT_SECONDS, pattern, given.get("spent", ""))
     # Where a conversation goes on, the page has this place: the newest line and the form.
@@ -287,22 +290,23 @@ def _check_due(standing: Standing) -> Check | None:
 
 
 def _check_page(request: web.Request, standing: Standing, check: Check, problem: str = "") -> web.Response:
-    far = {"done": standing.done, "planned": standing.planned}
-    return study_page(request, "study_check.html", problem, check=check, **far)
+    shown: dict[str, Any] = {"title": "check title", "action": "/check", "check": check}
+    return study_page(request, "study_form.html", problem, done=standing.done, planned=standing.planned, **shown)
 
 
 async def _question_page(
-    request: web.Request, standing: Standing, question: Question, problem: str = "", given: dict[str, str] | None = None
+    request: web.Request, standing: Standing, question: Question, problem: str = "", **context: Any
 ) -> web.Response:
     wanted, texts = question.answer_format, texts_of(request, standing.participant)
     fields = fields_of(wanted, texts)
     folded = [texts.split(message.content)[1] for message in question.messages] if question.turn else []
     return study_page(
-        request, "study_question.html", problem, question=question, fields=fields, given=given or {},
+        request, "study_question.html", problem, question=question, fields=fields,
         done=standing.done, planned=standing.planned, **_part(request, question, texts), texts=texts,
         total=f"{wanted.total:g}" if isinstance(wanted, Allocation) else "",
         goes_on=question.turn and (any(folded) or fields[0].hint),
         happened="" if question.turn else await request.app[SEATS].what_happened(standing.participant, texts),
+        **{"given": {}, **context},
     )  # fmt: skip
 
 
@@ -356,7 +360,8 @@ async def end_page(request: web.Request) -> web.StreamResponse:
 
 def _after_page(request: web.Request, problem: str = "", **context: Any) -> web.Response:
     fields = about_fields(request.app[STUDY].asked, after=True)
-    return study_page(request, "study_after.html", problem, fields=fields, **{"given": {}, **context})
+    shown = {"title": "about you", "action": "/after", "fields": fields, "given": {}, **context}
+    return study_page(request, "study_form.html", problem, **shown)
 
 
 @guard.only(guard.PARTICIPANT)
@@ -366,7 +371,7 @@ async def answer_after(request: web.Request) -> web.StreamResponse:
     try:
         about = about_of(request.app[STUDY].asked, given, after=True)
     except BadForm as error:
-        return _after_page(request, str(error), given=given, question=error.question)
+        return _after_page(request, str(error), given=given, **error.values)
     await asyncio.to_thread(request.app[BOOK].add_about, participant.id, about)
     return see_other("/end")
 
@@ -424,12 +429,16 @@ async def overview_page(request: web.Request) -> web.StreamResponse:
 
 
 @guard.only(guard.OWNER)
-async def people_file(request: web.Request) -> web.StreamResponse:
-    """The people.csv of the export."""
+async def data_file(request: web.Request) -> web.StreamResponse:
+    """The files of `study export`, in one archive."""
     name = request.app[STUDY].name
     tables = await asyncio.to_thread(study_tables, request.app[STORE], name, request.app[SCORES].load)
-    sent = {"Content-Disposition": f'attachment; filename="{name}-people.csv"'}
-    return web.Response(text=sheet_of(tables["people"]), content_type="text/csv", headers=sent)
+    with BytesIO() as packed:
+        with ZipFile(packed, "w", ZIP_DEFLATED) as archive:
+            for table, content in tables.items():
+                archive.writestr(f"{name}/{table}.csv", sheet_of(content))
+        sent = {"Content-Disposition": f'attachment; filename="{name}.zip"'}
+        return web.Response(body=packed.getvalue(), content_type="application/zip", headers=sent)
 
 
 def study_application(
@@ -460,7 +469,7 @@ def study_application(
     app.router.add_get("/stored", stored_page)
     app.router.add_post("/withdraw", withdraw_page)
     app.router.add_get("/owner", overview_page)
-    app.router.add_get("/owner/people.csv", people_file)
+    app.router.add_get("/owner/data.zip", data_file)
     return app
 
 
