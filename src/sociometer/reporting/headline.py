@@ -228,7 +228,7 @@ def _one_task(comparison: Comparison, *, sized: bool = False) -> list[str]:
         return [f"{items} cannot compare {second} and {first}; at least {MINIMUM_CLUSTERS} are needed"]
     seen = f"{second} {'are' if second.startswith('people (') else 'is'} {size_text(row, first)}{failed_text(row)}"
     found = [f"{counted(row.paired.items, 'item')} show no clear difference in {lowered(row.title)}: {seen}"]
-    if row.detectable is not None:
+    if row.detectable is not None and not row.why:
         size = amount(row.detectable, row.unit, interval=row.paired.interval)
         found.append(f"these items could detect a difference of {size} or more")
     return found

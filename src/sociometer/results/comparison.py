@@ -271,7 +271,8 @@ def _left_out(sides: tuple[_Side, _Side], shared: SharedItems) -> list[str]:
         if missing:
             notes.append(f"{counted(missing, 'scored item')} of {label} left out: no score of {lacking}")
         if side.items.failed:
-            notes.append(f"{counted(side.items.failed, 'episode')} of {label} failed: not in the comparison")
+            how = "differences are without them, and a verdict holds whatever they would have scored"
+            notes.append(f"{counted(side.items.failed, 'episode')} of {label} failed: {how}")
     used = (name for side in sides for name in other_stand_ins(side.candidate.stand_ins))
     return [*notes, *(f"{name} is a stand-in, not a real model" for name in dict.fromkeys(used))]
 

@@ -53,7 +53,9 @@ def verdict_sentences(compared: Sequence[Comparison]) -> str:
 def pair_table(comparison: Comparison) -> Table:
     """Two subjects on one task: both values, the difference with its interval, and the verdict on each measure."""
     measures = ordered(comparison).measures
-    rows: list[tuple[Cell, ...]] = [(_what(row), *row_values(row), row.verdict, row.paired.items) for row in measures]
+    rows: list[tuple[Cell, ...]] = [
+        (_what(row), *row_values(row), row.verdict_text, row.paired.items) for row in measures
+    ]
     chance = [row for row in comparison.measures if row.primary and not row.group and row.chance is not None]
     beside = f" (chance {number(chance[0].chance, chance[0].unit)})" if chance else ""
     title = f"{comparison.where}: {comparison.second} against {comparison.first}{beside}"
@@ -81,7 +83,7 @@ def pairs_table(compared: Sequence[Comparison]) -> Table:
             *((one.first,) if len(firsts) > 1 else ()),
             row.title,
             *row_values(row),
-            row.verdict,
+            row.verdict_text,
             row.paired.items,
         )
         for one in compared

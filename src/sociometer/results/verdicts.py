@@ -87,6 +87,7 @@ class ComparedMeasure(Shown, frozen=True):
     """Verdicts that differ from `observed` if the failed items count at their worst or their best."""
     extremes: tuple[Interval, ...] = ()
     """The interval of the difference with the failed items at their worst, and at their best."""
+    why: str = ""  # Why there is no verdict where the interval has one: `better without the 2 failed`.
     ends: tuple[str, ...] = ()
     """The end of the test that each of the two has reached (`results/ceiling.py`): `top`, `chance`, `perhaps top` or
     `perhaps chance` with too few items to tell, or none (empty)."""
@@ -113,7 +114,12 @@ class ComparedMeasure(Shown, frozen=True):
 
     def __str__(self) -> str:
         said = Measure(", ".join((self.name, *self.group.values())), self.value, interval=self.paired.interval)
-        return f"{structs.replace(said, items=self.paired.items)}: {self.verdict}"
+        return f"{structs.replace(said, items=self.paired.items)}: {self.verdict_text}"
+
+    @property
+    def verdict_text(self) -> str:
+        """The verdict in a table: “cannot tell (better without the 2 failed)”."""
+        return f"{self.verdict} ({self.why})" if self.why else self.verdict
 
     @property
     def left_open(self) -> bool:
@@ -295,6 +301,7 @@ def _decided(
         paired=paired,
         p_adjusted=p_adjusted,
         verdict=verdict,
+        why=f"{observed} without the {one.failed} failed" if verdict == "cannot tell" != observed else "",
         detectable=None if few else detectable_difference(paired, level=at),
         chance=one.chance,
         margin=margin,

@@ -124,7 +124,10 @@ def _groups(rows: Sequence[ComparedMeasure]) -> list[str]:
         found = [f"{_name(row)} ({size_text(row)})" for row in rows if row.verdict == verdict]
         if found:
             parts.append(f"{said} {listed(found)}")
-    open_rows = [row for row in rows if row.verdict == "cannot tell" and row.detectable is not None]
+    unsure = [row for row in rows if row.verdict == "cannot tell"]
+    if failed := [_name(row) for row in unsure if row.failed]:
+        parts.append(f"{_OPEN} on {listed(failed)}, where items failed")
+    open_rows = [row for row in unsure if row.detectable is not None and not row.failed]
     if open_rows and len(open_rows) <= 8:
         sizes = [float(f"{row.detectable:.2g}") for row in open_rows if row.detectable is not None]
         low, high = (amount(size, open_rows[0].unit) for size in (min(sizes), max(sizes)))
@@ -190,7 +193,7 @@ def tested_columns(comparison: Comparison) -> tuple[Column, ...]:
     )
 
 
-VERDICT = Column("verdict", lambda row: row.verdict, right=False)
+VERDICT = Column("verdict", lambda row: row.verdict_text, right=False)
 
 
 def comparison_table(comparison: Comparison) -> Table:
