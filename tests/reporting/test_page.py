@@ -697,8 +697,11 @@ def test_the_verdict_on_two_subjects_is_on_the_page_once(tmp_path):
 def test_two_subjects_with_a_stand_in_get_no_verdict_as_more_get_no_rank():
     content = gather([changed(run, stand_ins=("judge: tact/rules",)) for run in _measured("ab")], evidence=0)
     (one,) = content.comparisons
-    assert one.refused.endswith("no number to compare: played with a stand-in, judge: tact/rules") and not one.measures
-    assert any("played with a stand-in, judge: tact/rules" in text for text in findings_of(content))
+    assert {row.verdict_text for row in one.measures} == {"no verdict (stand-in)"}
+    assert "judge: tact/rules is a stand-in, not a real model" in one.notes
+    caveat, verdict = findings_of(content)[:2]
+    assert caveat == "Tact test was played with a stand-in, so its scores are not a measurement."
+    assert verdict.startswith("No verdict, because a stand-in played a role: b is ")
     (strip,) = strips(content.profile, content.subjects, [chapter.card for chapter in content.chapters])
     assert {dot.caveat for dot in strip.dots} == {"stand-in"}, "the scores are shown, and marked"
 

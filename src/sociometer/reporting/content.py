@@ -161,10 +161,7 @@ def gather(
             results.append(structs.replace(view, summary=structs.replace(view.summary, notes=notes)))
             room -= len(episodes)
             headline = run.definition.task(task).headline(kept if room >= 0 else view)
-            used = ", ".join(other_stand_ins(view.stand_ins))
-            # a stand-in leaves a score, but no verdict and no rank
-            failed = f"played with a stand-in, {used}" if used else headline.failed
-            compared.append(structs.replace(headline, corrected=by_people.measures, failed=failed))
+            compared.append(structs.replace(headline, corrected=by_people.measures))
             some = 0 if evidence is None and run.id in studies else each  # what people wrote is shown only if asked for
             shown += evidence_of(run, task, view.subject, episodes, each=some, shown_kinds=kinds)
     subjects = tuple(dict.fromkeys(result.subject for result in results))

@@ -189,6 +189,8 @@ def _two_subjects(comparisons: Sequence[Comparison], profile: Sequence[ProfileLi
     total = counted(len(comparisons), "task")
     lacking = [(one, row.paired.interval) for one, row in overall if row.verdict == "too few"]
     few = [(one.task_title, interval.scarce(one.cluster)) for one, interval in lacking]
+    if not rows:
+        return [f"there is no verdict on {second} against {first}"]
     if len(few) == len(rows):
         what = "people" if {noun for _, noun in few} == {"person"} else f"{_PART}s"
         least = f"every task has fewer than {MINIMUM_CLUSTERS} {what}"
@@ -235,7 +237,7 @@ def _one_task(comparison: Comparison, *, sized: bool = False) -> list[str]:
 
 
 def _overall(comparison: Comparison) -> ComparedMeasure | None:
-    rows = [row for row in comparison.measures if not row.group]
+    rows = [row for row in comparison.measures if not row.group and row.verdict != "no verdict"]
     return next((row for row in rows if row.primary), rows[0] if rows else None)
 
 

@@ -341,7 +341,8 @@ def _difference(
     reached = tuple("" if end is None else end.at if end.sure else f"perhaps {end.at}" for end in ended)
     chance = sure if group else known
     made = UncorrectedDifference(measure, group, paired, influence, at, failed, extremes, times, chance, reached)
-    return structs.replace(made, announced=max(run.announced for run in runs))
+    stand_in = any(other_stand_ins(run.stand_ins) for run in runs)
+    return structs.replace(made, announced=max(run.announced for run in runs), stand_in=stand_in)
 
 
 def _crowds(

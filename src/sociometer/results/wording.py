@@ -29,7 +29,7 @@ def overall_sentence(comparison: Comparison) -> str:
     primary = _primary(comparison)
     whole = [_whole(row, comparison, named=len(primary) > 1) for row in primary]
     said = "; ".join((*whole, *comparison.unread)) + "."
-    return f"N{said[1:]}" if said.startswith(_OPEN) else said
+    return f"N{said[1:]}" if said.startswith((_OPEN, "no verdict")) else said
 
 
 def group_verdicts(comparison: Comparison) -> str:
@@ -79,6 +79,8 @@ def _whole(row: ComparedMeasure, comparison: Comparison, named: bool) -> str:
     elif row.verdict == "too few":
         count = counted(row.paired.clusters, row.paired.interval.scarce(comparison.cluster))
         said = f"{second} against {first}{on}: {count} {'is' if row.paired.clusters == 1 else 'are'} too few to tell"
+    elif row.verdict == "no verdict":
+        said = f"no verdict{on}, because a stand-in played a role: {second} {verb} {size_text(row, first)}"
     else:
         said = f"{_OPEN}{on}: {second} {verb} {size_text(row, first)}{failed_text(row) or _would(row)}"
     if {*row.ends} == {"chance", "perhaps chance"}:

@@ -140,7 +140,7 @@ def benjamini_hochberg(p_values: ArrayLike) -> Floats:
 
 Verdict = Literal[
     "better", "worse", "differs", "equivalent", "cannot tell", "too few", "both at the top", "both at the best value",
-    "both at chance",
+    "both at chance", "no verdict",
 ]  # fmt: skip
 
 
