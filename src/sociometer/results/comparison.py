@@ -72,8 +72,8 @@ def not_compared(candidates: Sequence[AnyRun]) -> tuple[Comparison, ...]:
         having = {member.subject for member in members} | {member.name for member in members}
         beside = [c for c in candidates if c.card.name == first.card.name and c.subject not in having]
         elsewhere = [c for c in candidates if c.card.name != first.card.name and not {c.subject, c.name} & having]
-        lacking = dict.fromkeys(candidate.subject for candidate in (*beside, *elsewhere))
-        found += [_between(first, label, refused=f"{label} has no run of this task") for label in lacking]
+        lacking = {candidate.subject: candidate for candidate in (*beside, *elsewhere)}
+        found += [_between(first, run, refused=f"{label} has no run of this task") for label, run in lacking.items()]
     return tuple(found)
 
 
@@ -84,17 +84,18 @@ def _by_task(candidates: Sequence[AnyRun]) -> list[list[AnyRun]]:
 
 def _between(
     first: AnyRun,
-    second: str,
+    second: AnyRun,
     measures: tuple[ComparedMeasure, ...] = (),
     notes: tuple[str, ...] = (),
     refused: str = "",
-    unread: tuple[str, ...] = (),
 ) -> Comparison:
     """The comparison of two subjects on the task of the first, with its sentence."""
-    card, task = first.card, first.task
-    title = card.task_title(task)
-    found = (card.name, card.title, task, title, first.subject, second, measures, "", notes, refused)
-    made = Comparison(*found, cluster=card.cluster_of(task), unread=unread)
+    card, task, runs = first.card, first.task, (first, second)
+    title, names, ids = card.task_title(task), [run.subject for run in runs], [run.run for run in runs]
+    made = Comparison(
+        card.name, card.title, task, title, *names, *ids, measures, notes=notes, refused=refused,
+        cluster=card.cluster_of(task), unread=tuple(filter(None, map(_unread, runs))) if measures else (),
+    )  # fmt: skip
     return structs.replace(made, sentence=sentence_of(made))
 
 
@@ -121,8 +122,7 @@ def _against_first(
         scores = {} if pair.refused else norm_scores((first, second))
         lost = [title for title in scores if all(row.title != title for row in placed)]
         notes = (*pair.notes, *(f"no difference in “{title}”: equal means, or other items" for title in lost))
-        unread = tuple(filter(None, map(_unread, (first, second))))
-        made = _between(first, second.subject, (*rows[:1], *placed, *rows[1:]), notes, pair.refused, unread)
+        made = _between(first, second, (*rows[:1], *placed, *rows[1:]), notes, pair.refused)
         found.append(structs.replace(made, norm_scores=scores))
     return found
 

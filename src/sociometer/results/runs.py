@@ -1,7 +1,7 @@
 """Stored runs compared and ranked: their labels, caveats and corrections, the verdicts, and the gate of a build."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct, structs
@@ -24,8 +24,16 @@ from sociometer.results.leaderboard import (
     raw_ranks,
 )
 from sociometer.results.verdicts import ComparedMeasure, Comparison, Terms
-from sociometer.results.wording import POWER_TERMS, adjusted_for, comparison_table, raw_comparisons, size_text
-from sociometer.statistics.formatting import amount, hidden_stand_in
+from sociometer.results.wording import (
+    POWER_TERMS,
+    adjusted_for,
+    comparison_table,
+    failed_text,
+    raw_comparisons,
+    size_text,
+)
+from sociometer.statistics.formatting import amount, bracketed_interval, hidden_stand_in
+from sociometer.store.records import RunStatus
 from sociometer.store.stored_run import StoredRun
 
 
@@ -260,27 +268,46 @@ def gate(runs: Sequence[StoredRun], task: str, terms: Terms, *, no_worse: bool) 
     if not no_worse and tasks > 1:
         terms = structs.replace(terms, level=1 - (1 - terms.level) / tasks)
         compared = compare_runs(runs, task, terms)
-    failures = [failure for one in (*compared, *compared.lacking) if (failure := _failure(one, no_worse))]
+    by_id = {run.id: run for run in runs}
+    failures = [failure for one in (*compared, *compared.lacking) if (failure := _failure(one, by_id, no_worse))]
     return Gate(compared, tuple(failures) or (() if any(compared) else ("the runs have no task in common",)),
                 _could_see(compared, 1 if no_worse else tasks),
                 "no loss of the margin" if no_worse else "not worse")  # fmt: skip
 
 
-def _failure(one: Comparison, no_worse: bool) -> str:
-    """Why a comparison does not pass; empty if it does."""
-    where = f"{one.second} against {one.first} on {one.where}"
-    if one.undecided:
-        return f"{where}: {one.undecided}"
-    if not no_worse:
-        if not one.worse:
-            return ""
-        worse = [f"{lowered(row.title)} is {size_text(row)}" for row in one.primary_rows if row.verdict == "worse"]
-        return f"{where}: worse, {listed(worse) or 'with the failed items at their worst'}."
-    open_rows = [row for row in one.primary_rows if not _rules_out(row)]
-    said = ", ".join(
-        f"a loss of {amount(row.margin, row.unit)} on {lowered(row.title)}" for row in open_rows if row.margin
+def _failure(one: Comparison, runs: Mapping[str, StoredRun], no_worse: bool) -> str:
+    """Why a comparison does not pass, with what may have caused it; empty if it does."""
+    why = one.undecided or (_loss_left_open(one) if no_worse else _loss(one))
+    stopped = (
+        f"the run of {name} {run.status} at {part[0]} of {part[1]} items"
+        for name, run in ((one.first, runs[one.first_run]), (one.second, runs[one.second_run]))
+        if one.measures and run.status is not RunStatus.FINISHED and (part := run.part(one.task))
     )
-    return f"{where}: the data do not rule out {said}. {one.sentence}" if said else ""
+    said = "; ".join((why, *one.unread, *stopped))
+    return f"{one.second} against {one.first} on {one.where}: {said}." if why else ""
+
+
+def _loss(one: Comparison) -> str:
+    """On what it is or could be worse; empty if on nothing."""
+    worse = [_seen(row, sure=row.verdict == "worse") for row in one.primary_rows if row.could_be_worse]
+    return f"worse, {listed(worse)}" if worse else ""
+
+
+def _loss_left_open(one: Comparison) -> str:
+    """The first primary measure on which a loss of the margin is possible; empty if there is none."""
+    for row in one.primary_rows:
+        if row.margin is not None and not _rules_out(row):
+            loss = f"the data do not rule out a loss of {amount(row.margin, row.unit)}"
+            return f"{loss}: {_seen(row, sure=not _rules_out(structs.replace(row, failed=0, extremes=())))}"
+    return ""
+
+
+def _seen(row: ComparedMeasure, *, sure: bool) -> str:
+    """A difference with its interval; if it is not sure without the failed items, also with them at their worst."""
+    worst = failed_text(row)
+    if row.extremes:
+        worst = f", {bracketed_interval(row.extremes[0], row.unit)} with the failed items at their worst"
+    return f"{lowered(row.title)} is {size_text(row)}{'' if sure else worst}"
 
 
 def _rules_out(row: ComparedMeasure) -> bool:

@@ -141,6 +141,8 @@ class Comparison(Shown, frozen=True):
     task_title: str  # The title of the task.
     first: str  # The label of the first run.
     second: str  # The label of the run that is compared with it.
+    first_run: str  # The id of the first run.
+    second_run: str  # The id of the other; where it lacks the task, of one of its other runs.
     measures: tuple[ComparedMeasure, ...] = ()  # Every measure, overall and by group.
     sentence: str = ""  # The result in words.
     notes: tuple[str, ...] = ()  # What to know about the runs.
