@@ -52,28 +52,28 @@ _MOST_NAMED = 4
 class Standing(Struct, frozen=True):
     """One line of a leaderboard; `ranks` is the interval of the rank, and `beats` are the subjects surely below it."""
 
-    subject: str
-    rank: int
-    ranks: Interval
-    value: float
-    interval: Interval
-    items: int
-    beats: tuple[str, ...] = ()
+    subject: str  # The label of the run.
+    rank: int  # Its rank by the value; equal values share one.
+    ranks: Interval  # The interval of the rank.
+    value: float  # The score on the shared items.
+    interval: Interval  # The interval of the score.
+    items: int  # The number of shared items.
+    beats: tuple[str, ...] = ()  # The subjects that it is surely better than.
 
 
 class Leaderboard(Struct, frozen=True):
     """The standings on one measure, and which runs are left out and why."""
 
-    instrument: str
-    task: str
-    measure: str
-    title: str
-    unit: str
-    standings: tuple[Standing, ...]
-    left_out: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-    better: str = "higher"
-    chance: float | None = None
+    instrument: str  # The name of the instrument.
+    task: str  # The name of the task.
+    measure: str  # The name of the measure.
+    title: str  # Its title in tables.
+    unit: str  # Its unit: `share`, `share-points`, `points` or `number`.
+    standings: tuple[Standing, ...]  # The subjects, best first.
+    left_out: tuple[str, ...] = ()  # The runs that are left out, and why.
+    notes: tuple[str, ...] = ()  # What to know about the runs.
+    better: str = "higher"  # The better end of its scale: `higher`, `lower` or `neither`.
+    chance: float | None = None  # The score of random answers; None if it is unknown.
     doubt: str = ""
     """What failed items could change about who is first; empty if nothing."""
 

@@ -87,7 +87,7 @@ class ComparedMeasure(Shown, frozen=True):
     """Verdicts that differ from `observed` if the failed items count at their worst or their best."""
     extremes: tuple[Interval, ...] = ()
     """The interval of the difference with the failed items at their worst, and at their best."""
-    why: str = ""  # Why there is none where the interval has one: `better without the 2 failed`, `stand-in`.
+    why: str = ""  # Why the verdict of the interval does not count: `better without the 2 failed` or `stand-in`.
     ends: tuple[str, ...] = ()
     """The end of the test that each of the two has reached (`results/ceiling.py`): `top`, `chance`, `perhaps top` or
     `perhaps chance` with too few items to tell, or none (empty)."""
