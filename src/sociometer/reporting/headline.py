@@ -6,6 +6,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 
 from msgspec import structs
 
+from sociometer.core.measure import Interval
 from sociometer.core.task import AnyRun
 from sociometer.core.words import counted, grouped, listed, lowered, plural, sentence, spelled
 from sociometer.reporting.content import Chapter, EpisodeCounts, ReportContent
@@ -13,7 +14,14 @@ from sociometer.reporting.rankings import Ranking, is_baseline
 from sociometer.results.profile import ProfileLine, ends_sentences
 from sociometer.results.verdicts import ComparedMeasure, Comparison
 from sociometer.results.wording import POWER_TERMS, failed_text, size_text
-from sociometer.statistics.formatting import amount, estimate, number, other_stand_ins, subject_stand_in
+from sociometer.statistics.formatting import (
+    amount,
+    bracketed_interval,
+    estimate,
+    number,
+    other_stand_ins,
+    subject_stand_in,
+)
 from sociometer.statistics.intervals import MINIMUM_CLUSTERS
 
 NAMED = 3
@@ -163,13 +171,17 @@ def _against_references(line: ProfileLine, on: str) -> list[str]:
     could = f", {line.with_failed}" if line.errors else ""
     if 2 * line.unreadable > line.items:
         return [f"{line.unreadable} of {counted(line.items, 'answer')} of {line.subject}{on} cannot be read"]
-    if not known:
+    if not known or (line.errors and not line.cases):
         return [score + could]
     if line.interval is None or line.interval.low is None:
         return [f"{score} ({', '.join(f'{name} {number(at, line.unit)}' for name, at in known)}){could}"]
     said = listed([f"{_AGAINST[line.against(at)]} {name} ({number(at, line.unit)})" for name, at in known])
-    with_failed = [score + could, f"with the {line.errors} failed included, that is {said}"]
-    return with_failed if line.errors else [f"{score}, {said}"]
+    if not line.errors:
+        return [f"{score}, {said}"]
+    around = [line.interval, *(case.interval for case in line.cases)]
+    low, high = min(one.low for one in around if one.low is not None), max(one.high or 0.0 for one in around)
+    widest = bracketed_interval(Interval(low, high, apart=marks), line.unit)
+    return [f"{score} without the {line.errors} failed, in {widest} with them at their worst and at their best: {said}"]
 
 
 _PART = "independent item"
