@@ -1,6 +1,6 @@
 """Leaderboard of one measure: subjects on their shared items, with intervals for scores and ranks."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 
 import numpy as np
 from msgspec import Struct
@@ -45,6 +45,8 @@ from sociometer.statistics.people import mean_over_people
 from sociometer.statistics.ranking import FailedItems, Rank, rank_intervals
 from sociometer.statistics.sequential import earliest, nominal_level
 
+_MOST_APART = 4
+"""With more subjects, only the first is told apart from the others in words; the table has all ranges of ranks."""
 _MOST_NAMED = 4
 """The most runs left out for one reason that the note names; JSON has all."""
 
@@ -354,6 +356,20 @@ def leaderboard_sentence(board: Leaderboard) -> str:
     doubt = f"; {board.doubt}" if board.doubt else ""
     others = [one for one in board.standings if one.rank != first.rank]
     rivals = [one.subject for one in others if one.ranks.low is not None and one.ranks.low <= 1]
+    behind = _not_separated(board, {*tied, *rivals})
     if rivals:
-        return f"{lead}; the items cannot separate {it} from {first_of(rivals, 3)}{doubt}."
-    return f"{lead}; {better} better than every other{doubt}." if others else f"{lead}{doubt}."
+        return (
+            f"{lead}; the items cannot separate {it} from {first_of(rivals, 3)}{behind and f', nor {behind}'}{doubt}."
+        )
+    also = behind and f"; the items cannot separate {behind}"
+    return f"{lead}; {better} better than every other{also}{doubt}." if others else f"{lead}{doubt}."
+
+
+def _not_separated(board: Leaderboard, told: Container[str]) -> str:
+    """Who cannot be separated from whom, besides those `told` with the first; empty if there are many subjects."""
+    found = []
+    for nth, one in enumerate(board.standings[:-1] if len(board.standings) <= _MOST_APART else ()):
+        later = [other for other in board.standings[nth + 1 :] if one.rank > 1 or other.subject not in told]
+        names = [other.subject for other in later if other.subject not in one.beats and one.subject not in other.beats]
+        found += [f"{one.subject} from {listed(names)}"] if names else []
+    return ", nor ".join(found)
