@@ -70,9 +70,8 @@ def not_compared(candidates: Sequence[AnyRun]) -> tuple[Comparison, ...]:
     for members in _by_task(candidates):
         first = members[0]
         having = {member.subject for member in members} | {member.name for member in members}
-        beside = [c for c in candidates if c.card.name == first.card.name and c.subject not in having]
-        elsewhere = [c for c in candidates if c.card.name != first.card.name and not {c.subject, c.name} & having]
-        lacking = {candidate.subject: candidate for candidate in (*beside, *elsewhere)}
+        others = [one for one in candidates if one.subject not in having]
+        lacking = {one.subject: one for one in others if one.card.name == first.card.name or one.name not in having}
         found += [_between(first, run, refused=f"{label} has no run of this task") for label, run in lacking.items()]
     return tuple(found)
 
@@ -326,7 +325,8 @@ def _difference(
     runs = (sides[0].candidate, sides[1].candidate)
     found = shared_differences(measure, tables, shared, places)
     times = earliest(run.times for run in runs)
-    crowds = _crowds(tables, runs, [shared.items[place] for place in places])
+    items = [shared.items[place] for place in places]
+    crowds = {side: mean_over_people(tables[side], items) for side, run in enumerate(runs) if run.people}
     influence = dict(found.influence())
     # other people would differ as well, and by the same amount in every comparison with them
     influence |= {runs[place].subject: (1, -1)[place == 0] * math.sqrt(one.added) for place, one in crowds.items()}
@@ -343,13 +343,6 @@ def _difference(
     made = UncorrectedDifference(measure, group, paired, influence, at, failed, extremes, times, chance, reached)
     stand_in = any(other_stand_ins(run.stand_ins) for run in runs)
     return structs.replace(made, announced=max(run.announced for run in runs), stand_in=stand_in)
-
-
-def _crowds(
-    tables: Sequence[Mapping[str, ItemValue]], sides: Sequence[AnyRun], items: Sequence[str]
-) -> dict[int, PeopleMean]:
-    """The means over people of the sides that are people, by place."""
-    return {place: mean_over_people(tables[place], items) for place, side in enumerate(sides) if side.people}
 
 
 def _with_people(

@@ -4,17 +4,17 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from msgspec import Struct, structs
+from msgspec import structs
 
 from sociometer.core.errors import NotFound, UsageError, hint
-from sociometer.core.measure import Corrected, Shown, Table
+from sociometer.core.measure import Shown, Table
 from sociometer.core.reply_summary import AFTER_ASKING
 from sociometer.core.task import AnyRun
-from sociometer.core.words import counted, first_of, grouped, listed, lowered
+from sociometer.core.words import counted, first_of, grouped, lowered
 from sociometer.results.candidates import contamination_note, run_labels
 from sociometer.results.choice import ChosenRuns
 from sociometer.results.comparison import compare, not_compared
-from sociometer.results.corrected import corrected_measures, correction_note, corrections
+from sociometer.results.corrected import corrected_measures
 from sociometer.results.leaderboard import (
     Leaderboard,
     leaderboard,
@@ -70,24 +70,6 @@ def ranked_tasks(runs: Sequence[StoredRun], task: str = "") -> dict[str, list[An
     """The candidates of each task with a measure that is a mean over items, which ranks and reliability need."""
     found = grouped((candidate.task, candidate) for candidate in candidates(runs, task))
     return {name: of for name, of in found.items() if any(card.value for card in of[0].card.measures_of(name))}
-
-
-class CorrectedTask(Struct, frozen=True):
-    """The measures of a task that people's labels correct, and a sentence about each."""
-
-    measures: dict[str, Corrected]
-    notes: list[str]
-
-
-def corrected_tasks(stored: StoredRun) -> dict[str, CorrectedTask]:
-    """What people's labels correct, by task."""
-    found: dict[str, CorrectedTask] = {}
-    for one in corrections(stored):
-        if one.corrected is not None:
-            task = found.setdefault(one.task, CorrectedTask({}, []))
-            task.measures[one.measure.name] = one.corrected
-            task.notes.append(correction_note(one))
-    return found
 
 
 class Comparisons(Shown, frozen=True):
@@ -277,7 +259,7 @@ def gate(runs: Sequence[StoredRun], task: str, terms: Terms, *, no_worse: bool) 
 
 def _failure(one: Comparison, runs: Mapping[str, StoredRun], no_worse: bool) -> str:
     """Why a comparison does not pass, with what may have caused it; empty if it does."""
-    why = one.undecided or (_loss_left_open(one) if no_worse else _loss(one))
+    why = one.undecided or _loss(one, no_worse)
     stopped = (
         f"the run of {name} {run.status} at {part[0]} of {part[1]} items"
         for name, run in ((one.first, runs[one.first_run]), (one.second, runs[one.second_run]))
@@ -287,27 +269,18 @@ def _failure(one: Comparison, runs: Mapping[str, StoredRun], no_worse: bool) -> 
     return f"{one.second} against {one.first} on {one.where}: {said}." if why else ""
 
 
-def _loss(one: Comparison) -> str:
-    """On what it is or could be worse; empty if on nothing."""
-    worse = [_seen(row, sure=row.verdict == "worse") for row in one.primary_rows if row.could_be_worse]
-    return f"worse, {listed(worse)}" if worse else ""
-
-
-def _loss_left_open(one: Comparison) -> str:
-    """The first primary measure on which a loss of the margin is possible; empty if there is none."""
+def _loss(one: Comparison, no_worse: bool) -> str:
+    """The first measure that is or could be worse, or on which a loss of the margin is possible; empty without one."""
     for row in one.primary_rows:
-        if row.margin is not None and not _rules_out(row):
-            loss = f"the data do not rule out a loss of {amount(row.margin, row.unit)}"
-            return f"{loss}: {_seen(row, sure=not _rules_out(structs.replace(row, failed=0, extremes=())))}"
+        if _rules_out(row) if no_worse else not row.could_be_worse:
+            continue
+        sure = row.verdict == "worse" or (no_worse and not _rules_out(structs.replace(row, failed=0, extremes=())))
+        worst = "" if sure else failed_text(row)
+        if not sure and row.extremes:
+            worst = f", {bracketed_interval(row.extremes[0], row.unit)} with the failed items at their worst"
+        what = f"the data do not rule out a loss of {amount(row.margin or 0, row.unit)}:" if no_worse else "worse,"
+        return f"{what} {lowered(row.title)} is {size_text(row)}{worst}"
     return ""
-
-
-def _seen(row: ComparedMeasure, *, sure: bool) -> str:
-    """A difference with its interval; if it is not sure without the failed items, also with them at their worst."""
-    worst = failed_text(row)
-    if row.extremes:
-        worst = f", {bracketed_interval(row.extremes[0], row.unit)} with the failed items at their worst"
-    return f"{lowered(row.title)} is {size_text(row)}{'' if sure else worst}"
 
 
 def _rules_out(row: ComparedMeasure) -> bool:
