@@ -19,7 +19,6 @@ from sociometer.results.candidates import (
     why_not_comparable,
 )
 from sociometer.results.wording import place_sentence
-from sociometer.statistics.distributions import normal_quantile
 from sociometer.statistics.formatting import (
     bounds_text,
     common_chance,
@@ -43,7 +42,7 @@ from sociometer.statistics.item_values import (
 )
 from sociometer.statistics.people import mean_over_people
 from sociometer.statistics.ranking import FailedItems, Rank, rank_intervals
-from sociometer.statistics.sequential import earliest, nominal_level
+from sociometer.statistics.sequential import earliest, nominal_level, widening
 
 _MOST_APART = 4
 """With more subjects, only the first is told apart from the others in words; the table has all ranges of ranks."""
@@ -158,7 +157,7 @@ def leaderboard(candidates: Sequence[AnyRun], measure: str = "") -> Leaderboard:
         place: mean_over_people(tables[place], shared.items) for place, candidate in enumerate(kept) if candidate.people
     }
     times = earliest(candidate.times for candidate in kept)
-    widen = normal_quantile(0.5 + nominal_level(times) / 2) / normal_quantile(0.975)
+    widen = widening(times)
     announced = max(candidate.announced for candidate in kept) if len(kept) == 2 else 1  # as in their comparison
     level = nominal_level(times, 1 - 0.05 / announced)
     marks = [right_or_wrong(card, table) for table in tables]
@@ -288,26 +287,18 @@ def leaderboard_table(board: Leaderboard) -> Table:
 
 def _row(one: Standing, unit: str, digits: int | None) -> tuple[Cell, ...]:
     ranks = bounds_text(one.ranks, lambda low, high: f"{low:.0f} to {high:.0f}", too_few="too few")
-    interval = interval_text(one.interval, unit, "too few", digits)
-    return (
-        None if one.ranks.too_few else one.rank,
-        ranks,
-        one.subject,
-        number(one.value, unit, digits),
-        interval,
-        one.items,
-    )
+    interval, rank = interval_text(one.interval, unit, "too few", digits), None if one.ranks.too_few else one.rank
+    return rank, ranks, one.subject, number(one.value, unit, digits), interval, one.items
 
 
 def left_out_text(board: Leaderboard) -> str:
     """The runs that are left out, those with the same reason together; the first few of each reason by name."""
     holders = grouped((reason, name) for name, _, reason in (line.partition(": ") for line in board.left_out))
-    told = (f"{_first_names(names)}: {reason}" if reason else "; ".join(names) for reason, names in holders.items())
-    return "; ".join(told)
-
-
-def _first_names(names: Sequence[str]) -> str:
-    return first_of(names, _MOST_NAMED) + " (--json names all)" * (len(names) > _MOST_NAMED)
+    more = {reason: " (--json names all)" * (len(names) > _MOST_NAMED) for reason, names in holders.items()}
+    return "; ".join(
+        f"{first_of(names, _MOST_NAMED)}{more[reason]}: {reason}" if reason else "; ".join(names)
+        for reason, names in holders.items()
+    )
 
 
 def overview_table(boards: Sequence[Leaderboard]) -> Table:
