@@ -199,8 +199,8 @@ def _two_subjects(comparisons: Sequence[Comparison], profile: Sequence[ProfileLi
     rows = [row for _, row in overall]
     verdicts = {one: [row for row in rows if row.verdict == one] for one in ("better", "worse", "equivalent")}
     total = counted(len(comparisons), "task")
-    lacking = [(one, row.paired.interval) for one, row in overall if row.verdict == "too few"]
-    few = [(one.task_title, interval.scarce(one.cluster)) for one, interval in lacking]
+    lacking = [(one, row) for one, row in overall if row.verdict == "too few"]
+    few = [(one.task_title, row.paired.interval.scarce(one.cluster)) for one, row in lacking]
     if not rows:
         return [f"there is no verdict on {second} against {first}"]
     if len(few) == len(rows):

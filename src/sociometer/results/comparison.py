@@ -285,19 +285,13 @@ def _by_facets(
     notes: list[str] = []
     for name in names:
         levels = grouped((facets[name], place) for place, facets in enumerate(shared.facets) if name in facets)
-        if 2 <= len(levels) <= LEVELS_AT_MOST:
-            several = {
-                level: places
-                for level, places in levels.items()
-                if len({shared.clusters[place] for place in places}) > 1
-            }
-            differences += [
-                _difference(measure, {name: level}, sides, shared, places) for level, places in several.items()
-            ]
-            if single := len(levels) - len(several):
-                notes.append(
-                    f"by {name.replace('_', ' ')}, {single} of {len(levels)} levels have one cluster and are left out"
-                )
+        if not 2 <= len(levels) <= LEVELS_AT_MOST:
+            continue
+        several = {level: at for level, at in levels.items() if len({shared.clusters[place] for place in at}) > 1}
+        differences += [_difference(measure, {name: level}, sides, shared, at) for level, at in several.items()]
+        if single := len(levels) - len(several):
+            facet = name.replace("_", " ")
+            notes.append(f"by {facet}, {single} of {len(levels)} levels have one cluster and are left out")
     return differences, notes
 
 

@@ -42,24 +42,14 @@ def candidates(runs: Sequence[StoredRun], task: str = "", *, by_name: bool = Fal
     names = run_labels(runs, by_name=by_name)
     found: list[AnyRun] = []
     for stored in runs:
-        for name in stored.tasks:
-            if (not task or name == task) and stored.definition.card.measures_of(name):
-                made = stored.task(name).headline(stored.view(name))
-                stopping = stored.stopping(name)
-                counted = str(stopping) if stopping else stored.counted(name)
-                hidden = hidden_stand_in(stored.subject, stored.stand_ins)
-                summary = stored.summary(name)
-                beside = next((one.note for one in summary.measures if AFTER_ASKING in one.note), "")
-                notes = (made.note, hidden, counted, beside, contamination_note(stored, name).removesuffix("."))
-                found.append(
-                    structs.replace(
-                        made,
-                        subject=names[stored.id],
-                        note="; ".join(note for note in notes if note),
-                        corrected=corrected_measures(stored, name),
-                        summary=summary,
-                    )
-                )
+        hidden = hidden_stand_in(stored.subject, stored.stand_ins)
+        for name in (one for one in stored.tasks if task in ("", one) and stored.definition.card.measures_of(one)):
+            made, summary = stored.task(name).headline(stored.view(name)), stored.summary(name)
+            counted = str(stored.stopping(name) or stored.counted(name))
+            beside = next((one.note for one in summary.measures if AFTER_ASKING in one.note), "")
+            notes = (made.note, hidden, counted, beside, contamination_note(stored, name).removesuffix("."))
+            told = structs.replace(made, subject=names[stored.id], note="; ".join(filter(None, notes)))
+            found.append(structs.replace(told, corrected=corrected_measures(stored, name), summary=summary))
     if task and not found:
         tasks = dict.fromkeys(one for run in runs for one in run.tasks if run.definition.card.measures_of(one))
         raise UsageError(f"none of the runs has a task '{task}' with measures; they have: {', '.join(tasks)}.")

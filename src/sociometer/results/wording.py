@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from sociometer.core.card import MeasureCard
 from sociometer.core.measure import Cell, Table
-from sociometer.core.words import counted, listed, lowered
+from sociometer.core.words import counted, listed, lowered, sentence
 from sociometer.results.verdicts import ComparedMeasure, Comparison
 from sociometer.statistics.formatting import amount, bracketed_interval, group_text, number, p_text, signed_amount
 from sociometer.statistics.item_values import ItemValue
@@ -28,8 +28,7 @@ def overall_sentence(comparison: Comparison) -> str:
         return f"{comparison.second} and {comparison.first} cannot be compared: {comparison.refused}."
     primary = _primary(comparison)
     whole = [_whole(row, comparison, named=len(primary) > 1) for row in primary]
-    said = "; ".join((*whole, *comparison.unread)) + "."
-    return f"N{said[1:]}" if said.startswith((_OPEN, "no verdict")) else said
+    return sentence("; ".join((*whole, *comparison.unread)), (comparison.second, comparison.first))
 
 
 def group_verdicts(comparison: Comparison) -> str:
