@@ -89,11 +89,11 @@ def _between(
     refused: str = "",
 ) -> Comparison:
     """The comparison of two subjects on the task of the first, with its sentence."""
-    card, task, runs = first.card, first.task, (first, second)
-    title, names, ids = card.task_title(task), [run.subject for run in runs], [run.run for run in runs]
+    card, task = first.card, first.task
+    unread = tuple(filter(None, map(_unread, (first, second)))) if measures else ()
     made = Comparison(
-        card.name, card.title, task, title, *names, *ids, measures, notes=notes, refused=refused,
-        cluster=card.cluster_of(task), unread=tuple(filter(None, map(_unread, runs))) if measures else (),
+        card.name, card.title, task, card.task_title(task), first.subject, second.subject, first.run, second.run,
+        measures, notes=notes, refused=refused, cluster=card.cluster_of(task), unread=unread,
     )  # fmt: skip
     return structs.replace(made, sentence=sentence_of(made))
 
