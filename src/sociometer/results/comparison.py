@@ -91,10 +91,8 @@ def _between(
     """The comparison of two subjects on the task of the first, with its sentence."""
     card, task = first.card, first.task
     unread = tuple(filter(None, map(_unread, (first, second)))) if measures else ()
-    made = Comparison(
-        card.name, card.title, task, card.task_title(task), first.subject, second.subject, first.run, second.run,
-        measures, notes=notes, refused=refused, cluster=card.cluster_of(task), unread=unread,
-    )  # fmt: skip
+    what = (card.name, card.title, task, card.task_title(task), first.subject, second.subject, first.run, second.run)
+    made = Comparison(*what, measures, "", notes, refused, card.cluster_of(task), unread=unread)
     return structs.replace(made, sentence=sentence_of(made))
 
 
