@@ -32,6 +32,16 @@ SCORES = (
     "Columns that are not listed are steps of the test's scoring."
 )
 SCORE_HEAD = "| task | column | its mean over items | unit | scale |\n| --- | --- | --- | --- | --- |\n"
+COMPARED = {
+    "comparisons": "results.verdicts.Comparison",
+    "comparisons[].measures": "results.verdicts.ComparedMeasure",
+    "comparisons[].measures[].paired": "statistics.paired.PairedDifference",
+    "comparisons[].measures[].paired.interval": "core.measure.Interval",
+    "rankings": "results.leaderboard.Leaderboard",
+    "rankings[].standings": "results.leaderboard.Standing",
+}
+"""The parts of `compare --json`, and the record that each is made of."""
+COMPARE_JSON = "[What `--json` prints](commands.md#what---json-prints) says when it has which part, and has examples."
 OPTION = re.compile(r"\n  (-\S*)[^\n]*(?:\n {8,}\S[^\n]*)*")
 """An option in a help text, with its first word and the lines that continue it."""
 EVERYWHERE = {"--store", "--json", "--format", "--quiet", "--help", "-h,"}
@@ -145,6 +155,11 @@ def exported() -> str:
     for name, meaning in EXPORTED.items():
         kind, _, what = meaning.partition("; ")
         parts.append(f"| `{name}` | {kind} | {_cell(what)} |\n")
+    parts.append(f"\n## Fields of `compare --json`\n\n{COMPARE_JSON}\n")
+    for part, entry in COMPARED.items():
+        source, node = _definition(*entry.rsplit(".", 1))
+        rows = (f"| `{name}` | {_cell(text.replace('None', 'null'))} |\n" for name, _, text in _fields(source, node))
+        parts.append(f"\n### `{part}`\n\n| key | meaning |\n| --- | --- |\n{''.join(rows)}")
     parts.append(f"\n## Scores of each test\n\n{SCORES}\n")
     for card in cards().values():
         parts.append(f"\n### {card.short_title}\n\n{SCORE_HEAD}")
@@ -214,17 +229,9 @@ def _class(source: str, node: ast.ClassDef, chosen: list[str]) -> str:
     named = map(ast.unparse, node.bases)
     bases = ", ".join(base for base in named if base not in ("Struct", "Shown", "Protocol"))
     parts = [f"\n### {node.name}\n\n`class {node.name}{f'({bases})' if bases else ''}`\n\n{_docstring(node)}"]
-    rows, methods = [], []
-    for member, after in zip(node.body, [*node.body[1:], None], strict=True):
-        if isinstance(member, ast.AnnAssign) and isinstance(member.target, ast.Name):
-            rows.append(
-                (
-                    member.target.id,
-                    ast.unparse(member.annotation),
-                    _text(after) or _comment(source, member) or _option(node, member.target.id),
-                )
-            )
-        elif isinstance(member, ast.Assign) and isinstance(member.value, ast.Constant) and node.name == "ExitCode":
+    rows, methods = _fields(source, node), []
+    for member in node.body:
+        if isinstance(member, ast.Assign) and isinstance(member.value, ast.Constant) and node.name == "ExitCode":
             rows.append((ast.unparse(member.targets[0]), "", str(member.value.value)))
         elif isinstance(member, Function) and not member.name.startswith("_"):
             if any(isinstance(one, ast.Name) and one.id == "property" for one in member.decorator_list):
@@ -248,6 +255,21 @@ def _class(source: str, node: ast.ClassDef, chosen: list[str]) -> str:
         if not chosen or method.name in chosen
     ]
     return "".join(parts)
+
+
+def _fields(source: str, node: ast.stmt) -> list[tuple[str, str, str]]:
+    """The fields of a record: name, type and meaning."""
+    if not isinstance(node, ast.ClassDef):
+        raise TypeError(f"{ast.unparse(node)[:60]} is no record")
+    return [
+        (
+            member.target.id,
+            ast.unparse(member.annotation),
+            _text(after) or _comment(source, member) or _option(node, member.target.id),
+        )
+        for member, after in zip(node.body, [*node.body[1:], None], strict=True)
+        if isinstance(member, ast.AnnAssign) and isinstance(member.target, ast.Name)
+    ]
 
 
 def _option(node: ast.ClassDef, name: str) -> str:

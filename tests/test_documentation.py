@@ -88,6 +88,27 @@ def test_the_examples_of_json_are_excerpts_of_what_the_commands_print(tmp_path, 
         assert part_of(printed, json.loads(excerpt)) == json.loads(excerpt), json.dumps(printed)[:9000]
 
 
+def test_every_key_of_a_comparison_and_a_ranking_is_described(tmp_path, capsys):
+    page = (ROOT / "docs/reference/export.md").read_text(encoding="utf-8")
+    text = page.partition("## Fields of `compare --json`\n")[2].partition("\n## ")[0]
+    parts = re.findall(r"### `(.*?)`\n(.*?)(?=\n###|\Z)", text, re.DOTALL)
+    described = {part: dict(re.findall(r"^\| `(\w+)` \| (.+) \|$", rows, re.MULTILINE)) for part, rows in parts}
+    store, models = ["--store", str(tmp_path / "s.db")], ("baseline/random", "baseline/first", "baseline/last")
+    for model in models:
+        assert run_command(["run", "sesi", "--limit", "12", "--quiet", "--model", model, *store]) == 0
+    for words in (models[:2], models):
+        capsys.readouterr()
+        assert run_command(["compare", *words, "--json", *store]) == 0
+        printed = json.loads(capsys.readouterr().out)
+        for part, rows in described.items():
+            found = [printed]
+            for name in part.split("."):
+                inner = [one[name.removesuffix("[]")] for one in found]
+                found = [each for one in inner for each in (one if isinstance(one, list) else [one])]
+            assert {key for one in found for key in one} <= rows.keys(), part
+    assert described.keys() >= {"comparisons[].measures[].paired", "rankings[].standings"}
+
+
 def part_of(whole, excerpt):
     """What an excerpt shows of a value: its keys, the first elements of its lists, rounded numbers."""
     if isinstance(excerpt, dict):

@@ -288,7 +288,7 @@ def choose(*words: Runs, store: str | Path | None = None) -> ChosenRuns:
     """The runs that `sociometer compare` takes for these words: runs, ids, names, instruments, or `all`.
 
     An instrument and `all` mean each subject's run with the most items, of one kind for each instrument: the same
-    origin of the items, models in other roles and wording. The result says which runs were left out, and why.
+    origin of the items, other roles, wording and order of options. The result says which runs were left out, and why.
     Example: `sm.choose("sesi").left_out`
     """
     every = [one for word in words for one in ((word,) if isinstance(word, Run) else word)]

@@ -120,7 +120,21 @@ def test_failed_items_that_could_hide_a_loss_do_not_pass_the_gate(tmp_path, caps
     change = sm.run("sesi", model=answer, store=path, second_question=False).id
     gate = ["compare", main, change, "--store", str(path), "--fail-unless", "no-worse", "--margin", "5"]
     assert run_command(gate) == 1
-    assert "do not rule out a loss of 5 points" in capsys.readouterr().err
+    said = capsys.readouterr().err.partition("\n")[0]
+    assert re.search(r": the data do not rule out a loss of 5 points: accuracy is [^;]+ at their worst\.$", said), said
+
+
+def test_a_gate_says_that_replies_were_unreadable_and_that_a_run_stopped_early(tmp_path, capsys):
+    path = tmp_path / "s.db"
+    sm.run("sesi", model="baseline/oracle", store=path, name="main")
+    sm.run("sesi", model=lambda _: "Nothing to say.", store=path, name="change", limit=60)
+    for condition in (["--fail-if", "worse"], ["--fail-unless", "no-worse", "--margin", "3"]):
+        assert run_command(["compare", "main", "change", "--store", str(path), "--json", *condition]) == 1
+        out, err = capsys.readouterr()
+        (reason,) = json.loads(out)["gate"]["reasons"]
+        said = r"points lower \[−100, −\d+\]; (\d+) replies of change could not be read \(\1 items\); "
+        assert re.search(said + r"the run of change stopped at \1 of 60 items\.$", reason), reason
+        assert err.startswith(f"Gate failed: {reason}\n")
 
 
 def test_failing_selectively_pays_nowhere(tmp_path, capsys):

@@ -690,6 +690,7 @@ def test_show_lists_the_items_right_or_wrong(cli):
     assert {one["result"] for one in items} == {"right", "wrong"}
     shown = cli("show", "last", "--items")[1].splitlines()
     assert f"{items[0]['item']}\t{items[0]['result']}" in shown
+    assert shown[0].endswith("), in the order of the test"), "items are played in a random order"
 
 
 @pytest.mark.parametrize(

@@ -239,11 +239,14 @@ def test_the_finding_of_one_subject_is_its_score_beside_chance_and_people():
 def test_better_than_chance_is_said_only_if_it_holds_with_the_failed_items_at_their_worst():
     found = findings_of(gather(_measured(["gpt"], gpt=[1.0] * 18 + [0.0] * 2 + [None] * 20), evidence=0))
     assert found == (
-        "The accuracy of gpt is 90 % [70, 97], 45 to 95 % with the 20 failed.",
-        "With the 20 failed included, that is better than chance (25 %) and not clearly different from people (90 %).",
+        "The accuracy of gpt is 90 % [70, 97] without the 20 failed, in [31, 99] with them at their worst and at their"
+        " best: better than chance (25 %) and not clearly different from people (90 %).",
     )
     lucky = findings_of(gather(_measured(["gpt"], gpt=[1.0] * 10 + [None] * 30), evidence=0))
-    assert "failed included, that is not clearly different from chance (25 %)" in lucky[1]
+    assert lucky[0].endswith(
+        "with them at their worst and at their best: not clearly different from chance (25 %) and"
+        " not clearly different from people (90 %)."
+    )
 
 
 def test_the_page_has_the_worst_and_the_best_case_of_each_measure(tmp_path):
@@ -697,8 +700,11 @@ def test_the_verdict_on_two_subjects_is_on_the_page_once(tmp_path):
 def test_two_subjects_with_a_stand_in_get_no_verdict_as_more_get_no_rank():
     content = gather([changed(run, stand_ins=("judge: tact/rules",)) for run in _measured("ab")], evidence=0)
     (one,) = content.comparisons
-    assert one.refused.endswith("no number to compare: played with a stand-in, judge: tact/rules") and not one.measures
-    assert any("played with a stand-in, judge: tact/rules" in text for text in findings_of(content))
+    assert {row.verdict_text for row in one.measures} == {"no verdict (stand-in)"}
+    assert "judge: tact/rules is a stand-in, not a real model" in one.notes
+    caveat, verdict = findings_of(content)[:2]
+    assert caveat == "Tact test was played with a stand-in, so its scores are not a measurement."
+    assert verdict.startswith("No verdict, because a stand-in played a role: b is ")
     (strip,) = strips(content.profile, content.subjects, [chapter.card for chapter in content.chapters])
     assert {dot.caveat for dot in strip.dots} == {"stand-in"}, "the scores are shown, and marked"
 

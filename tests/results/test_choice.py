@@ -30,7 +30,8 @@ def run(tmp_path):
         config = RunConfig(instrument="sage", subject=subject, tasks=("dialogues",), official=True)
         manifest = Manifest(config, "1", roles, {}, "", {}, {}, "", "", "", imported=True)
         record = RunRecord(f"{subject}-{simulator}", "sage", subject, RunStatus.FINISHED, manifest, created, created)
-        return _Standing(StoredRun(store, record, load("sage")), _kind(record), items)
+        stored = StoredRun(store, record, load("sage"))
+        return _Standing(stored, _kind(stored), items)
 
     with Store(tmp_path / "none.db") as store:
         yield made
@@ -60,7 +61,7 @@ def test_a_run_that_is_left_out_is_told_which_run_was_chosen_instead(run):
     assert _why_not_chosen(short, [chosen_run]) == "run a-v3 of the subject has more items (9 instead of 5)"
     assert _why_not_chosen(same, [chosen_run]) == "run a-v3 of the subject has as many items (9) and is newer"
     other, company = run("a", "4o", 12, 1), run("b", "4o", 12, 1)
-    said = "run a-v3 of the subject has the items, roles and wording that most subjects have"
+    said = "run a-v3 of the subject has the items, roles and settings that most subjects have"
     assert _why_not_chosen(other, [chosen_run, company]) == said
 
 
@@ -70,7 +71,7 @@ def test_runs_on_the_same_items_are_compared_and_the_command_for_the_others_is_s
     asked = [word for model in models for word in ("--model", model)]
     for items in (["--official", "--data", str(official_data)], ["--shuffle"]):  # the bundled ones are newer
         assert run_command(["run", "seceu", *items, *asked, *store]) == 0
-    assert run_command(["run", "seceu", "--model", "baseline/last", *store]) == 0
+    assert run_command(["run", "seceu", "--shuffle", "--model", "baseline/last", *store]) == 0
     capsys.readouterr()
     for words in (["seceu", *models], models):
         assert run_command(["compare", *words, *store[:2]]) == 0
@@ -90,6 +91,21 @@ def test_runs_on_the_same_items_are_compared_and_the_command_for_the_others_is_s
         assert "cannot be compared: one has official items and the other bundled ones" in " ".join(
             "".join(capsys.readouterr()).split()
         )
+
+
+def test_runs_with_the_options_in_another_order_are_neither_ranked_nor_compared_with_the_others(tmp_path, capsys):
+    store = ["--store", str(tmp_path / "s.db")]
+    for number, model in enumerate(("random", "first", "even", "last")):
+        order = ["--shuffle"] if model == "last" else []
+        assert (
+            run_command(["run", "seceu", "--model", f"baseline/{model}", "--name", f"n{number}", *order, *store]) == 0
+        )
+    capsys.readouterr()
+    ranked = sm.compare("all", store=tmp_path / "s.db").ranking()
+    assert {one.subject for one in ranked.boards[0].standings} == {"baseline/random", "baseline/first", "baseline/even"}
+    assert any(line.endswith(": another --shuffle") for line in ranked.boards[0].left_out)
+    assert run_command(["compare", "n0", "n3", *store]) == 2
+    assert "cannot be compared: they differ in the setting 'shuffle': False and True" in capsys.readouterr().err
 
 
 def test_a_set_of_ones_own_in_the_official_layout_is_not_called_official(tmp_path, official_data):

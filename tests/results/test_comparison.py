@@ -73,19 +73,25 @@ def test_a_failure_of_the_machinery_is_left_out_of_both_sides_and_told():
     (found,) = compare([fake_run("A", first), fake_run("B", second)])
     assert found.measures[0].paired.items == 18
     assert found.measures[0].paired.difference == 0
-    assert "2 episodes of B failed: not in the comparison" in found.notes
+    told = "2 episodes of B failed: differences are without them, and a verdict holds whatever they would have scored"
+    assert told in found.notes
 
 
-def test_stand_ins_and_settings_are_told_beside_the_verdict():
+@pytest.mark.parametrize(("stand_in", "verdict"), [("simulator: x", "no verdict"), ("subject: x", "better")])
+def test_a_stand_in_in_another_role_leaves_a_difference_without_a_verdict(stand_in, verdict):
+    (found,) = compare([fake_run("A", [0, 1] * 10), fake_run("B", [1] * 20, stand_ins=[stand_in])])
+    assert (found.verdict, found.value, found.worse) == (verdict, 0.5, False)
+    if verdict == "no verdict":
+        assert found.measures[0].verdict_text == "no verdict (stand-in)"
+        assert found.sentence.startswith("No verdict, because a stand-in played a role: B is 50 points higher than A [")
+        assert found.undecided == "a stand-in played a role, so there is no verdict"
+        assert "simulator: x is a stand-in, not a real model" in found.notes
+
+
+def test_settings_that_differ_are_told_beside_the_verdict():
     values = [0, 1] * 10
-    (found,) = compare(
-        [
-            fake_run("A", values, settings={"prompting": "direct"}),
-            fake_run("B", values, settings={"prompting": "steps"}, stand_ins=["appraisal"]),
-        ]
-    )
-    assert "settings differ in prompting: 'direct' and 'steps'" in found.notes
-    assert any("appraisal is a stand-in" in note for note in found.notes)
+    runs = [fake_run(name, values, settings={"prompting": how}) for name, how in (("A", "direct"), ("B", "steps"))]
+    assert "settings differ in prompting: 'direct' and 'steps'" in compare(runs)[0].notes
 
 
 def test_a_task_that_a_run_lacks_is_told():

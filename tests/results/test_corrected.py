@@ -135,7 +135,7 @@ def test_answers_to_differently_worded_questions_are_not_compared(tmp_path, caps
     (note,) = [note for note in compared.notes if "differently worded" in note]
     assert "A 的感受如何" in note and "At the end of this conversation" in note
     assert "the judge's values of both are compared" in note
-    assert "no number to compare: played with a stand-in" in sm.report(runs, tmp_path / "r.html").read_text("utf-8")
+    assert "No verdict, because a stand-in played a role: " in sm.report(runs, tmp_path / "r.html").read_text("utf-8")
 
 
 def test_answers_to_the_same_question_are_compared_whatever_the_queue_is_called(tmp_path):

@@ -117,6 +117,22 @@ def test_the_same_score_is_a_tie_and_no_first_place():
     assert near.endswith(": A and B are tied first of 3 on 40 shared items; the items cannot separate them from C.")
 
 
+@pytest.mark.parametrize(
+    ("rates", "said"),
+    [
+        ((0.9, 0.4, 0.35), "; it is better than every other; the items cannot separate B from C."),
+        ((0.5, 0.45, 0.4), "; the items cannot separate it from B, nor B from C."),
+        ((0.5, 0.49, 0.48), "; the items cannot separate it from B, C, nor B from C."),
+        ((0.9, 0.85, 0.3), "; the items cannot separate it from B."),
+        ((0.9, 0.5, 0.1), "; it is better than every other."),
+    ],
+)
+def test_of_three_subjects_it_says_which_cannot_be_separated(rates, said):
+    place = np.random.default_rng(3).permutation(100) / 100
+    board = leaderboard([fake_run(name, place < rate) for name, rate in zip("ABC", rates, strict=True)])
+    assert leaderboard_sentence(board).endswith(said), leaderboard_sentence(board)
+
+
 def test_ranks_and_verdicts_of_the_same_two_runs_agree():
     """The rank of two subjects is certain exactly where their comparison excludes zero."""
     rng = np.random.default_rng(21)

@@ -67,12 +67,12 @@ def test_a_failed_test_is_neither_ranked_nor_better(cli):
 
 def test_a_board_leaves_out_other_wordings_and_says_which_settings_differ(cli):
     play(cli, "seceu", "--model", "baseline/first")
-    play(cli, "seceu", "--model", "baseline/last", "--shuffle")
+    play(cli, "seceu", "--model", "baseline/last", "--prompting", "zero-shot")
     play(cli, "seceu", "--model", "baseline/even", "--language", "zh")
     board = json.loads(cli("compare", "seceu", "--json")[1])["rankings"][0]
     assert {s["subject"] for s in board["standings"]} == {"baseline/first", "baseline/last"}
     assert any("baseline/even" in line and "languages differ" in line for line in board["left_out"])
-    assert any("shuffle" in note for note in board["notes"])
+    assert any("differ in prompting" in note for note in board["notes"])
 
 
 def test_a_run_under_a_condition_does_not_stand_for_its_subject(cli):

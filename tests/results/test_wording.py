@@ -6,8 +6,8 @@ from msgspec import structs
 
 from fake_runs import card, fake_run
 from sociometer.results.comparison import compare
-from sociometer.results.comparison_tables import verdict_sentences
-from sociometer.results.wording import place_sentence
+from sociometer.results.comparison_tables import pair_table, verdict_sentences
+from sociometer.results.wording import comparison_table, place_sentence
 from sociometer.statistics.item_values import ItemValue
 
 
@@ -93,9 +93,16 @@ def test_failures_count_in_the_groups_of_a_comparison():
     facets = [{"ability": "tact" if place < 30 else "care"} for place in range(60)]
     first, second = [0] * 12 + [1] * 18 + [1, 0] * 15, [1] * 18 + [None] * 12 + [1, 0] * 15
     runs = [fake_run("A", first, facets=facets), fake_run("B", second, facets=facets)]
-    rows = {row.group["ability"]: row for row in compare(runs)[0].measures if row.group}
+    (found,) = compare(runs)
+    rows = {row.group["ability"]: row for row in found.measures if row.group}
     assert (rows["tact"].failed, rows["care"].failed) == (12, 0)
     assert (rows["tact"].observed, rows["tact"].verdict) == ("better", "cannot tell")
+    assert (rows["tact"].why, rows["care"].why) == ("better without the 12 failed", "")
+    said = [row[-2] for row in pair_table(found).rows]
+    assert said[1:] == ["cannot tell (better without the 12 failed)", "cannot tell"]
+    assert [row[-1] for row in comparison_table(found).rows] == said
+    groups = "; no clear difference on tact, where items failed; no clear difference on care, where the items detect "
+    assert groups in found.sentence, "what items detect is no reason where items failed"
 
 
 def test_a_measure_without_a_better_direction_differs():
@@ -119,7 +126,7 @@ def test_items_that_one_lacks_are_counted_and_it_is_named():
     (found,) = compare([structs.replace(fake_run("people", [0, 1] * 9), people=20), long])
     assert "2 scored items of A left out: no score of people" in found.notes
     (found,) = compare([fake_run("B", [0, 1] * 9 + [None, 1]), fake_run("A", [0, 1] * 10)])
-    assert "1 episode of B failed: not in the comparison" in found.notes
+    assert any(note.startswith("1 episode of B failed: differences are without them") for note in found.notes)
 
 
 @pytest.mark.parametrize(

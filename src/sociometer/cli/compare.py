@@ -85,7 +85,7 @@ def _show_reliability(chosen: ChosenRuns, task: str, measure: str, display: Disp
 _PAIRS_IN_FULL = 2
 _GATE = (
     "Condition for exit code 1: a later run is worse on a primary measure, or a comparison has no verdict (the runs "
-    "cannot be compared, there are too few clusters, or a run lacks the task)."
+    "cannot be compared, there are too few clusters, a stand-in played a role, or a run lacks the task)."
 )
 _NO_WORSE = "Condition for exit code 0: the data rule out a loss of --margin on every primary measure."
 

@@ -30,7 +30,7 @@ def _show_items(stored: StoredRun, tasks: Iterable[str], display: Display) -> No
     for task in tasks:
         primary = stored.definition.card.primary_of(task)
         rows += [(task, one.item.id, one.repeat, _result(one, primary)) for one in stored.episodes(task)]
-    title = f"{stored.instrument} · {summaries.subject_of(stored)}  ({stored.reference})"
+    title = f"{stored.instrument} · {summaries.subject_of(stored)}  ({stored.reference}), in the order of the test"
     table = Table("items", title, ("task", "item", "repeat", "result"), tuple(rows))
     shown = table.only([place for place in range(4) if place in (1, 3) or len({row[place] for row in rows}) > 1])
     how = f"One item turn by turn: {hint('show', stored.reference, 'ITEM')}"

@@ -32,8 +32,10 @@ class Setting(Struct, frozen=True, forbid_unknown_fields=True):
     """Whether a value other than the default makes it a different test, whose score does not count as the subject's."""
     unaltered: tuple[str, ...] = ()
     """Values that do not make it a different test, besides the default."""
-    apart: bool = False
-    """Whether runs with different values are never compared, because their scores have different meanings."""
+    apart: bool | Literal["runs"] = False
+    """Whether runs with different values are never compared, because their scores have different meanings.
+
+    With `runs`, a norm of people may have another value, which it states."""
     form: bool = False
     """Whether its values are forms of one test: tables name the chosen one, and `plan` shows the cost of each."""
 

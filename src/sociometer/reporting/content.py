@@ -19,9 +19,9 @@ from sociometer.reporting.people import Crowd, crowds_of
 from sociometer.reporting.rankings import Ranking, is_baseline, rankings
 from sociometer.results.candidates import contamination_note, item_sets, run_labels, who
 from sociometer.results.comparison import compare
+from sociometer.results.corrected import correction_note, corrections
 from sociometer.results.groups import PeopleRun
 from sociometer.results.profile import ProfileLine, profile_lines
-from sociometer.results.runs import CorrectedTask, corrected_tasks
 from sociometer.results.summaries import ADVICE
 from sociometer.results.verdicts import Comparison, Terms
 from sociometer.statistics.chart_theme import with_subjects
@@ -147,24 +147,22 @@ def gather(
     each, kinds = (transcripts_each(played), kinds_shown(played)) if evidence is None else (evidence, KINDS)
     room = _KEPT_EPISODES
     for run in runs:
-        corrected = corrected_tasks(run)
+        corrected = corrections(run)
         for task in run.tasks:
             view = structs.replace(run.summarised(task), subject=names[run.id])
             view = structs.replace(view, name=view.subject) if run.id in studies else view
             episodes = list(view.episodes())
             kept = structs.replace(view, walk=episodes.__iter__)
             counts[run.id, task] = EpisodeCounts(len(episodes), kept.failures())
-            by_people = corrected.get(task, CorrectedTask({}, []))
+            by_people = [one for one in corrected if one.task == task]
             caveat = contamination_note(run, task)
             own = (note for note in view.summary.notes if not note.startswith((ADVICE, f"The value of {run.subject}")))
-            notes = (*((caveat,) if caveat else ()), *own, *by_people.notes)
+            notes = (*((caveat,) if caveat else ()), *own, *map(correction_note, by_people))
             results.append(structs.replace(view, summary=structs.replace(view.summary, notes=notes)))
             room -= len(episodes)
             headline = run.definition.task(task).headline(kept if room >= 0 else view)
-            used = ", ".join(other_stand_ins(view.stand_ins))
-            # a stand-in leaves a score, but no verdict and no rank
-            failed = f"played with a stand-in, {used}" if used else headline.failed
-            compared.append(structs.replace(headline, corrected=by_people.measures, failed=failed))
+            measures = {one.measure.name: one.corrected for one in by_people if one.corrected}
+            compared.append(structs.replace(headline, corrected=measures))
             some = 0 if evidence is None and run.id in studies else each  # what people wrote is shown only if asked for
             shown += evidence_of(run, task, view.subject, episodes, each=some, shown_kinds=kinds)
     subjects = tuple(dict.fromkeys(result.subject for result in results))

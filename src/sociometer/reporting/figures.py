@@ -238,7 +238,7 @@ def difference_strips(comparison: Comparison, subjects: Sequence[str]) -> tuple[
                 None if end is None else round(50 + sign * 49 * end / most, 2) for end in (row.value, *around)
             )
             size = signed_amount(row.value, unit, interval=row.paired.interval)
-            told = f"{bracketed_interval(row.paired.interval, unit)}, {row.verdict}"
+            told = f"{bracketed_interval(row.paired.interval, unit)}, {row.verdict_text}"
             name = row.title + "; lower is better" * (sign < 0)
             dots.append(StripDot(name, subjects.index(second), at, low, high, size, told))
         title, word = "" if found else f"{second} minus {first}", "higher" if neither else "better"

@@ -6,6 +6,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 
 from msgspec import structs
 
+from sociometer.core.measure import Interval
 from sociometer.core.task import AnyRun
 from sociometer.core.words import counted, grouped, listed, lowered, plural, sentence, spelled
 from sociometer.reporting.content import Chapter, EpisodeCounts, ReportContent
@@ -13,7 +14,14 @@ from sociometer.reporting.rankings import Ranking, is_baseline
 from sociometer.results.profile import ProfileLine, ends_sentences
 from sociometer.results.verdicts import ComparedMeasure, Comparison
 from sociometer.results.wording import POWER_TERMS, failed_text, size_text
-from sociometer.statistics.formatting import amount, estimate, number, other_stand_ins, subject_stand_in
+from sociometer.statistics.formatting import (
+    amount,
+    bracketed_interval,
+    estimate,
+    number,
+    other_stand_ins,
+    subject_stand_in,
+)
 from sociometer.statistics.intervals import MINIMUM_CLUSTERS
 
 NAMED = 3
@@ -163,13 +171,17 @@ def _against_references(line: ProfileLine, on: str) -> list[str]:
     could = f", {line.with_failed}" if line.errors else ""
     if 2 * line.unreadable > line.items:
         return [f"{line.unreadable} of {counted(line.items, 'answer')} of {line.subject}{on} cannot be read"]
-    if not known:
+    if not known or (line.errors and not line.cases):
         return [score + could]
     if line.interval is None or line.interval.low is None:
         return [f"{score} ({', '.join(f'{name} {number(at, line.unit)}' for name, at in known)}){could}"]
     said = listed([f"{_AGAINST[line.against(at)]} {name} ({number(at, line.unit)})" for name, at in known])
-    with_failed = [score + could, f"with the {line.errors} failed included, that is {said}"]
-    return with_failed if line.errors else [f"{score}, {said}"]
+    if not line.errors:
+        return [f"{score}, {said}"]
+    around = [line.interval, *(case.interval for case in line.cases)]
+    low, high = min(one.low for one in around if one.low is not None), max(one.high or 0.0 for one in around)
+    widest = bracketed_interval(Interval(low, high, apart=marks), line.unit)
+    return [f"{score} without the {line.errors} failed, in {widest} with them at their worst and at their best: {said}"]
 
 
 _PART = "independent item"
@@ -187,8 +199,10 @@ def _two_subjects(comparisons: Sequence[Comparison], profile: Sequence[ProfileLi
     rows = [row for _, row in overall]
     verdicts = {one: [row for row in rows if row.verdict == one] for one in ("better", "worse", "equivalent")}
     total = counted(len(comparisons), "task")
-    lacking = [(one, row.paired.interval) for one, row in overall if row.verdict == "too few"]
-    few = [(one.task_title, interval.scarce(one.cluster)) for one, interval in lacking]
+    lacking = [(one, row) for one, row in overall if row.verdict == "too few"]
+    few = [(one.task_title, row.paired.interval.scarce(one.cluster)) for one, row in lacking]
+    if not rows:
+        return [f"there is no verdict on {second} against {first}"]
     if len(few) == len(rows):
         what = "people" if {noun for _, noun in few} == {"person"} else f"{_PART}s"
         least = f"every task has fewer than {MINIMUM_CLUSTERS} {what}"
@@ -228,14 +242,14 @@ def _one_task(comparison: Comparison, *, sized: bool = False) -> list[str]:
         return [f"{items} cannot compare {second} and {first}; at least {MINIMUM_CLUSTERS} are needed"]
     seen = f"{second} {'are' if second.startswith('people (') else 'is'} {size_text(row, first)}{failed_text(row)}"
     found = [f"{counted(row.paired.items, 'item')} show no clear difference in {lowered(row.title)}: {seen}"]
-    if row.detectable is not None:
+    if row.detectable is not None and not row.why:
         size = amount(row.detectable, row.unit, interval=row.paired.interval)
         found.append(f"these items could detect a difference of {size} or more")
     return found
 
 
 def _overall(comparison: Comparison) -> ComparedMeasure | None:
-    rows = [row for row in comparison.measures if not row.group]
+    rows = [row for row in comparison.measures if not row.group and row.verdict != "no verdict"]
     return next((row for row in rows if row.primary), rows[0] if rows else None)
 
 

@@ -10,6 +10,7 @@ from sociometer.core.task import AnyRun
 from sociometer.core.words import counted, grouped, listed, spelled
 from sociometer.results.candidates import NO_SCORED_ITEM, item_sets, why_not_comparable
 from sociometer.results.leaderboard import Leaderboard, Standing, leaderboard, ranked_measure
+from sociometer.statistics.formatting import other_stand_ins
 from sociometer.statistics.intervals import MINIMUM_CLUSTERS
 
 _BASELINE = "baseline/"
@@ -81,8 +82,9 @@ def _of_task(members: Sequence[AnyRun]) -> Iterable[Ranking]:
 
 def _why_not(candidate: AnyRun, measure: MeasureCard) -> str:
     """Why a subject has no rank whatever the others scored; empty if it may have one."""
-    found = candidate.summary.find(measure.name)
-    return candidate.failed or ("" if found and found.items else NO_SCORED_ITEM)
+    found, used = candidate.summary.find(measure.name), ", ".join(other_stand_ins(candidate.stand_ins))
+    stand_in = f"played with a stand-in, {used}" if used else ""
+    return stand_in or candidate.failed or ("" if found and found.items else NO_SCORED_ITEM)
 
 
 def _comparable(candidates: Sequence[AnyRun]) -> list[list[AnyRun]]:

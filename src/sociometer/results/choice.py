@@ -10,7 +10,7 @@ from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import NotFound, UsageError, hint, unknown
 from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Shown
-from sociometer.core.settings import is_paper
+from sociometer.core.settings import SettingValue
 from sociometer.core.task import TASK
 from sociometer.core.words import counted, first_of, grouped, listed
 from sociometer.results.candidates import common_items, short_run_note
@@ -92,9 +92,9 @@ def choose_runs(
 
     The name of an instrument means these runs of it; with `every`, all runs of its test.
     Items are those of the instrument's default test; among runs with equally many, the newest counts. Runs on official
-    and on bundled items, with different models in the other roles, or in different wordings are of different kinds. The
-    kind that most subjects have is preferred, then official items; `one_kind` leaves out subjects without a run of it.
-    For one `subject`, all kinds are returned.
+    and on bundled items, with different models in the other roles, or with another wording or order of options are of
+    different kinds. The kind that most subjects have is preferred, then official items; `one_kind` leaves out subjects
+    without a run of it. For one `subject`, all kinds are returned.
     """
     if references and not means_all(references):
         mine = [instrument] if instrument else []
@@ -210,7 +210,7 @@ def means_all(references: Sequence[StoredRun | str]) -> bool:
 def without_short(runs: Sequence[StoredRun]) -> tuple[list[StoredRun], list[str]]:
     """The runs without those that would halve the items shared by others of their kind, and why they are left out."""
     left: dict[str, str] = {}
-    for members in grouped(((run.instrument, _kind(run.record)), run) for run in runs).values():
+    for members in grouped(((run.instrument, _kind(run)), run) for run in runs).values():
         scored = [{f"{task}/{item}" for task in run.tasks for item, _ in run.finished(task)} for run in members]
         common = common_items(scored)
         for place, has in common.short.items():
@@ -270,11 +270,11 @@ def _alike(several: Sequence[Sequence[StoredRun]]) -> ChosenRuns | None:
 
 
 class _Kind(Struct, frozen=True):
-    """What comparable runs have in common: the origin of the items, the models in the other roles, the wording."""
+    """What comparable runs have in common: the origin of the items, the other roles, the settings that tell apart."""
 
     whose: str
     company: tuple[str, ...]
-    in_authors_words: bool = False
+    apart: frozenset[tuple[str, SettingValue]] = frozenset()
 
 
 class _Standing(Struct, frozen=True):
@@ -297,7 +297,7 @@ def _standing(run: StoredRun) -> _Standing | None:
     if not tasks or altered or (not whole if manifest.imported else manifest.given_items or manifest.config.step_of):
         return None
     items = sum(len({item for item, _ in run.finished(task)}) for task in tasks)
-    return _Standing(run, _kind(run.record), items)
+    return _Standing(run, _kind(run), items)
 
 
 def _fullest(standing: Sequence[_Standing], *, one_kind: bool, each_kind: bool = False) -> list[_Standing]:
@@ -328,9 +328,11 @@ def _first_kind(standing: Sequence[_Standing]) -> _Kind:
     return max(dict.fromkeys(one.kind for one in standing), key=weight)
 
 
-def _kind(record: RunRecord) -> _Kind:
-    company = tuple(f"{role}={label}" for role, label in sorted(record.manifest.other_roles.items()))
-    return _Kind(record.manifest.whose_items, company, is_paper(record.manifest.config.settings))
+def _kind(run: StoredRun) -> _Kind:
+    company = tuple(f"{role}={label}" for role, label in sorted(run.manifest.other_roles.items()))
+    apart = ((one, run.manifest.config.settings.get(one.name)) for one in run.definition.card.setting if one.apart)
+    chosen = frozenset((one.name, value) for one, value in apart if not one.is_default(value))
+    return _Kind(run.manifest.whose_items, company, chosen)
 
 
 def _notes(chosen: Sequence[_Standing], standing: Sequence[_Standing], *, one_kind: bool) -> Iterator[str]:
@@ -340,7 +342,7 @@ def _notes(chosen: Sequence[_Standing], standing: Sequence[_Standing], *, one_ki
         told = [f"{one.run.subject} {one.run.id} ({counted(one.items, f'{one.kind.whose} item')})" for one in mine]
         others = {one.run.subject for one in standing if one.run.instrument == instrument}
         left = sorted(others - {one.run.subject for one in mine})
-        also = f"; left out, because their runs have other items, roles or wording: {', '.join(left)}" if left else ""
+        also = f"; left out, because their runs have other items, roles or settings: {', '.join(left)}" if left else ""
         yield f"{instrument}: using each subject's run with the most items: {first_of(told, _MOST_TOLD)}{also}."
         whose = listed(sorted({one.kind.whose for one in mine}))
         able = (one for one in standing if one_kind and one.run.instrument == instrument)
@@ -369,15 +371,15 @@ def _why_not_chosen(one: _Standing | None, chosen: Sequence[_Standing]) -> str:
     kinds = {other.kind for other in chosen}
     if one.kind.whose not in {kind.whose for kind in kinds}:
         return f"{one.kind.whose} items"
-    if one.kind.in_authors_words not in {kind.in_authors_words for kind in kinds}:
-        return "another wording (--wording)"
+    if one.kind.apart not in {kind.apart for kind in kinds}:
+        return f"another {listed(sorted(f'--{name}' for name, _ in one.kind.apart ^ chosen[0].kind.apart))}"
     if one.kind not in kinds:
         return f"other roles ({', '.join(one.kind.company) or 'none'})"
     mine = [other for other in chosen if other.run.subject == one.run.subject]
     other = max(mine, key=lambda other: other.kind == one.kind)
     has = f"more items ({other.items} instead of {one.items})"
     if other.kind != one.kind:
-        has = "the items, roles and wording that most subjects have"
+        has = "the items, roles and settings that most subjects have"
     elif other.items == one.items:
         has = f"as many items ({one.items}) and is newer"
     return f"run {other.run.id} of the subject has {has}"

@@ -70,10 +70,9 @@ def not_compared(candidates: Sequence[AnyRun]) -> tuple[Comparison, ...]:
     for members in _by_task(candidates):
         first = members[0]
         having = {member.subject for member in members} | {member.name for member in members}
-        beside = [c for c in candidates if c.card.name == first.card.name and c.subject not in having]
-        elsewhere = [c for c in candidates if c.card.name != first.card.name and not {c.subject, c.name} & having]
-        lacking = dict.fromkeys(candidate.subject for candidate in (*beside, *elsewhere))
-        found += [_between(first, label, refused=f"{label} has no run of this task") for label in lacking]
+        others = [one for one in candidates if one.subject not in having]
+        lacking = {one.subject: one for one in others if one.card.name == first.card.name or one.name not in having}
+        found += [_between(first, run, refused=f"{label} has no run of this task") for label, run in lacking.items()]
     return tuple(found)
 
 
@@ -84,17 +83,16 @@ def _by_task(candidates: Sequence[AnyRun]) -> list[list[AnyRun]]:
 
 def _between(
     first: AnyRun,
-    second: str,
+    second: AnyRun,
     measures: tuple[ComparedMeasure, ...] = (),
     notes: tuple[str, ...] = (),
     refused: str = "",
-    unread: tuple[str, ...] = (),
 ) -> Comparison:
     """The comparison of two subjects on the task of the first, with its sentence."""
     card, task = first.card, first.task
-    title = card.task_title(task)
-    found = (card.name, card.title, task, title, first.subject, second, measures, "", notes, refused)
-    made = Comparison(*found, cluster=card.cluster_of(task), unread=unread)
+    unread = tuple(filter(None, map(_unread, (first, second)))) if measures else ()
+    what = (card.name, card.title, task, card.task_title(task), first.subject, second.subject, first.run, second.run)
+    made = Comparison(*what, measures, "", notes, refused, card.cluster_of(task), unread=unread)
     return structs.replace(made, sentence=sentence_of(made))
 
 
@@ -121,8 +119,7 @@ def _against_first(
         scores = {} if pair.refused else norm_scores((first, second))
         lost = [title for title in scores if all(row.title != title for row in placed)]
         notes = (*pair.notes, *(f"no difference in “{title}”: equal means, or other items" for title in lost))
-        unread = tuple(filter(None, map(_unread, (first, second))))
-        made = _between(first, second.subject, (*rows[:1], *placed, *rows[1:]), notes, pair.refused, unread)
+        made = _between(first, second, (*rows[:1], *placed, *rows[1:]), notes, pair.refused)
         found.append(structs.replace(made, norm_scores=scores))
     return found
 
@@ -271,7 +268,8 @@ def _left_out(sides: tuple[_Side, _Side], shared: SharedItems) -> list[str]:
         if missing:
             notes.append(f"{counted(missing, 'scored item')} of {label} left out: no score of {lacking}")
         if side.items.failed:
-            notes.append(f"{counted(side.items.failed, 'episode')} of {label} failed: not in the comparison")
+            how = "differences are without them, and a verdict holds whatever they would have scored"
+            notes.append(f"{counted(side.items.failed, 'episode')} of {label} failed: {how}")
     used = (name for side in sides for name in other_stand_ins(side.candidate.stand_ins))
     return [*notes, *(f"{name} is a stand-in, not a real model" for name in dict.fromkeys(used))]
 
@@ -285,19 +283,13 @@ def _by_facets(
     notes: list[str] = []
     for name in names:
         levels = grouped((facets[name], place) for place, facets in enumerate(shared.facets) if name in facets)
-        if 2 <= len(levels) <= LEVELS_AT_MOST:
-            several = {
-                level: places
-                for level, places in levels.items()
-                if len({shared.clusters[place] for place in places}) > 1
-            }
-            differences += [
-                _difference(measure, {name: level}, sides, shared, places) for level, places in several.items()
-            ]
-            if single := len(levels) - len(several):
-                notes.append(
-                    f"by {name.replace('_', ' ')}, {single} of {len(levels)} levels have one cluster and are left out"
-                )
+        if not 2 <= len(levels) <= LEVELS_AT_MOST:
+            continue
+        several = {level: at for level, at in levels.items() if len({shared.clusters[place] for place in at}) > 1}
+        differences += [_difference(measure, {name: level}, sides, shared, at) for level, at in several.items()]
+        if single := len(levels) - len(several):
+            facet = name.replace("_", " ")
+            notes.append(f"by {facet}, {single} of {len(levels)} levels have one cluster and are left out")
     return differences, notes
 
 
@@ -325,7 +317,8 @@ def _difference(
     runs = (sides[0].candidate, sides[1].candidate)
     found = shared_differences(measure, tables, shared, places)
     times = earliest(run.times for run in runs)
-    crowds = _crowds(tables, runs, [shared.items[place] for place in places])
+    items = [shared.items[place] for place in places]
+    crowds = {side: mean_over_people(tables[side], items) for side, run in enumerate(runs) if run.people}
     influence = dict(found.influence())
     # other people would differ as well, and by the same amount in every comparison with them
     influence |= {runs[place].subject: (1, -1)[place == 0] * math.sqrt(one.added) for place, one in crowds.items()}
@@ -340,14 +333,8 @@ def _difference(
     reached = tuple("" if end is None else end.at if end.sure else f"perhaps {end.at}" for end in ended)
     chance = sure if group else known
     made = UncorrectedDifference(measure, group, paired, influence, at, failed, extremes, times, chance, reached)
-    return structs.replace(made, announced=max(run.announced for run in runs))
-
-
-def _crowds(
-    tables: Sequence[Mapping[str, ItemValue]], sides: Sequence[AnyRun], items: Sequence[str]
-) -> dict[int, PeopleMean]:
-    """The means over people of the sides that are people, by place."""
-    return {place: mean_over_people(tables[place], items) for place, side in enumerate(sides) if side.people}
+    stand_in = any(other_stand_ins(run.stand_ins) for run in runs)
+    return structs.replace(made, announced=max(run.announced for run in runs), stand_in=stand_in)
 
 
 def _with_people(

@@ -42,7 +42,7 @@ def verdict_sentences(compared: Sequence[Comparison]) -> str:
     lines = []
     for pair in dict.fromkeys((one.second, one.first) for one in compared):
         of = [one for one in compared if (one.second, one.first) == pair]
-        found = [row.verdict for one in of for row in one.measures if row.primary and not row.group]
+        found = [row.verdict for one in of for row in one.primary_rows]
         counts = Counter({"not comparable": sum(bool(one.refused) for one in of)}) + Counter(found)
         said = ", ".join(f"{verdict} on {count}" for verdict, count in counts.items())
         lines.append(f"{pair[0]} against {pair[1]}, {len(of)} task{'s' * (len(of) > 1)}: {said}.")
@@ -52,9 +52,9 @@ def verdict_sentences(compared: Sequence[Comparison]) -> str:
 
 def pair_table(comparison: Comparison) -> Table:
     """Two subjects on one task: both values, the difference with its interval, and the verdict on each measure."""
-    measures = ordered(comparison).measures
-    rows: list[tuple[Cell, ...]] = [(_what(row), *row_values(row), row.verdict, row.paired.items) for row in measures]
-    chance = [row for row in comparison.measures if row.primary and not row.group and row.chance is not None]
+    found = ordered(comparison).measures
+    rows: list[tuple[Cell, ...]] = [(_what(row), *row_values(row), row.verdict_text, row.paired.items) for row in found]
+    chance = [row for row in comparison.primary_rows if row.chance is not None]
     beside = f" (chance {number(chance[0].chance, chance[0].unit)})" if chance else ""
     title = f"{comparison.where}: {comparison.second} against {comparison.first}{beside}"
     columns = ("measure", comparison.first, comparison.second, "difference", "verdict", "items")
@@ -81,12 +81,11 @@ def pairs_table(compared: Sequence[Comparison]) -> Table:
             *((one.first,) if len(firsts) > 1 else ()),
             row.title,
             *row_values(row),
-            row.verdict,
+            row.verdict_text,
             row.paired.items,
         )
         for one in compared
-        for row in ordered(one).measures
-        if row.primary and not row.group
+        for row in one.primary_rows
     )
     who = ("subject",) if len(seconds) > 1 else ()
     against = ("against",) if len(firsts) > 1 else ()

@@ -1,6 +1,6 @@
 """Leaderboard of one measure: subjects on their shared items, with intervals for scores and ranks."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 
 import numpy as np
 from msgspec import Struct
@@ -19,7 +19,6 @@ from sociometer.results.candidates import (
     why_not_comparable,
 )
 from sociometer.results.wording import place_sentence
-from sociometer.statistics.distributions import normal_quantile
 from sociometer.statistics.formatting import (
     bounds_text,
     common_chance,
@@ -43,8 +42,10 @@ from sociometer.statistics.item_values import (
 )
 from sociometer.statistics.people import mean_over_people
 from sociometer.statistics.ranking import FailedItems, Rank, rank_intervals
-from sociometer.statistics.sequential import earliest, nominal_level
+from sociometer.statistics.sequential import earliest, nominal_level, widening
 
+_MOST_APART = 4
+"""With more subjects, only the first is told apart from the others in words; the table has all ranges of ranks."""
 _MOST_NAMED = 4
 """The most runs left out for one reason that the note names; JSON has all."""
 
@@ -52,28 +53,28 @@ _MOST_NAMED = 4
 class Standing(Struct, frozen=True):
     """One line of a leaderboard; `ranks` is the interval of the rank, and `beats` are the subjects surely below it."""
 
-    subject: str
-    rank: int
-    ranks: Interval
-    value: float
-    interval: Interval
-    items: int
-    beats: tuple[str, ...] = ()
+    subject: str  # The label of the run.
+    rank: int  # Its rank by the value; equal values share one.
+    ranks: Interval  # The interval of the rank.
+    value: float  # The score on the shared items.
+    interval: Interval  # The interval of the score.
+    items: int  # The number of shared items.
+    beats: tuple[str, ...] = ()  # The subjects that it is surely better than.
 
 
 class Leaderboard(Struct, frozen=True):
     """The standings on one measure, and which runs are left out and why."""
 
-    instrument: str
-    task: str
-    measure: str
-    title: str
-    unit: str
-    standings: tuple[Standing, ...]
-    left_out: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-    better: str = "higher"
-    chance: float | None = None
+    instrument: str  # The name of the instrument.
+    task: str  # The name of the task.
+    measure: str  # The name of the measure.
+    title: str  # Its title in tables.
+    unit: str  # Its unit: `share`, `share-points`, `points` or `number`.
+    standings: tuple[Standing, ...]  # The subjects, best first.
+    left_out: tuple[str, ...] = ()  # The runs that are left out, and why.
+    notes: tuple[str, ...] = ()  # What to know about the runs.
+    better: str = "higher"  # The better end of its scale: `higher`, `lower` or `neither`.
+    chance: float | None = None  # The score of random answers; None if it is unknown.
     doubt: str = ""
     """What failed items could change about who is first; empty if nothing."""
 
@@ -156,7 +157,7 @@ def leaderboard(candidates: Sequence[AnyRun], measure: str = "") -> Leaderboard:
         place: mean_over_people(tables[place], shared.items) for place, candidate in enumerate(kept) if candidate.people
     }
     times = earliest(candidate.times for candidate in kept)
-    widen = normal_quantile(0.5 + nominal_level(times) / 2) / normal_quantile(0.975)
+    widen = widening(times)
     announced = max(candidate.announced for candidate in kept) if len(kept) == 2 else 1  # as in their comparison
     level = nominal_level(times, 1 - 0.05 / announced)
     marks = [right_or_wrong(card, table) for table in tables]
@@ -286,26 +287,18 @@ def leaderboard_table(board: Leaderboard) -> Table:
 
 def _row(one: Standing, unit: str, digits: int | None) -> tuple[Cell, ...]:
     ranks = bounds_text(one.ranks, lambda low, high: f"{low:.0f} to {high:.0f}", too_few="too few")
-    interval = interval_text(one.interval, unit, "too few", digits)
-    return (
-        None if one.ranks.too_few else one.rank,
-        ranks,
-        one.subject,
-        number(one.value, unit, digits),
-        interval,
-        one.items,
-    )
+    interval, rank = interval_text(one.interval, unit, "too few", digits), None if one.ranks.too_few else one.rank
+    return rank, ranks, one.subject, number(one.value, unit, digits), interval, one.items
 
 
 def left_out_text(board: Leaderboard) -> str:
     """The runs that are left out, those with the same reason together; the first few of each reason by name."""
     holders = grouped((reason, name) for name, _, reason in (line.partition(": ") for line in board.left_out))
-    told = (f"{_first_names(names)}: {reason}" if reason else "; ".join(names) for reason, names in holders.items())
-    return "; ".join(told)
-
-
-def _first_names(names: Sequence[str]) -> str:
-    return first_of(names, _MOST_NAMED) + " (--json names all)" * (len(names) > _MOST_NAMED)
+    more = {reason: " (--json names all)" * (len(names) > _MOST_NAMED) for reason, names in holders.items()}
+    return "; ".join(
+        f"{first_of(names, _MOST_NAMED)}{more[reason]}: {reason}" if reason else "; ".join(names)
+        for reason, names in holders.items()
+    )
 
 
 def overview_table(boards: Sequence[Leaderboard]) -> Table:
@@ -354,6 +347,20 @@ def leaderboard_sentence(board: Leaderboard) -> str:
     doubt = f"; {board.doubt}" if board.doubt else ""
     others = [one for one in board.standings if one.rank != first.rank]
     rivals = [one.subject for one in others if one.ranks.low is not None and one.ranks.low <= 1]
+    behind = _not_separated(board, {*tied, *rivals})
     if rivals:
-        return f"{lead}; the items cannot separate {it} from {first_of(rivals, 3)}{doubt}."
-    return f"{lead}; {better} better than every other{doubt}." if others else f"{lead}{doubt}."
+        return (
+            f"{lead}; the items cannot separate {it} from {first_of(rivals, 3)}{behind and f', nor {behind}'}{doubt}."
+        )
+    also = behind and f"; the items cannot separate {behind}"
+    return f"{lead}; {better} better than every other{also}{doubt}." if others else f"{lead}{doubt}."
+
+
+def _not_separated(board: Leaderboard, told: Container[str]) -> str:
+    """Who cannot be separated from whom, besides those `told` with the first; empty if there are many subjects."""
+    found = []
+    for nth, one in enumerate(board.standings[:-1] if len(board.standings) <= _MOST_APART else ()):
+        later = [other for other in board.standings[nth + 1 :] if one.rank > 1 or other.subject not in told]
+        names = [other.subject for other in later if other.subject not in one.beats and one.subject not in other.beats]
+        found += [f"{one.subject} from {listed(names)}"] if names else []
+    return ", nor ".join(found)

@@ -1,20 +1,20 @@
 """Stored runs compared and ranked: their labels, caveats and corrections, the verdicts, and the gate of a build."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from msgspec import Struct, structs
+from msgspec import structs
 
 from sociometer.core.errors import NotFound, UsageError, hint
-from sociometer.core.measure import Corrected, Shown, Table
+from sociometer.core.measure import Shown, Table
 from sociometer.core.reply_summary import AFTER_ASKING
 from sociometer.core.task import AnyRun
-from sociometer.core.words import counted, first_of, grouped, listed, lowered
+from sociometer.core.words import counted, first_of, grouped, lowered
 from sociometer.results.candidates import contamination_note, run_labels
 from sociometer.results.choice import ChosenRuns
 from sociometer.results.comparison import compare, not_compared
-from sociometer.results.corrected import corrected_measures, correction_note, corrections
+from sociometer.results.corrected import corrected_measures
 from sociometer.results.leaderboard import (
     Leaderboard,
     leaderboard,
@@ -24,8 +24,16 @@ from sociometer.results.leaderboard import (
     raw_ranks,
 )
 from sociometer.results.verdicts import ComparedMeasure, Comparison, Terms
-from sociometer.results.wording import POWER_TERMS, adjusted_for, comparison_table, raw_comparisons, size_text
-from sociometer.statistics.formatting import amount, hidden_stand_in
+from sociometer.results.wording import (
+    POWER_TERMS,
+    adjusted_for,
+    comparison_table,
+    failed_text,
+    raw_comparisons,
+    size_text,
+)
+from sociometer.statistics.formatting import amount, bracketed_interval, hidden_stand_in
+from sociometer.store.records import RunStatus
 from sociometer.store.stored_run import StoredRun
 
 
@@ -34,24 +42,14 @@ def candidates(runs: Sequence[StoredRun], task: str = "", *, by_name: bool = Fal
     names = run_labels(runs, by_name=by_name)
     found: list[AnyRun] = []
     for stored in runs:
-        for name in stored.tasks:
-            if (not task or name == task) and stored.definition.card.measures_of(name):
-                made = stored.task(name).headline(stored.view(name))
-                stopping = stored.stopping(name)
-                counted = str(stopping) if stopping else stored.counted(name)
-                hidden = hidden_stand_in(stored.subject, stored.stand_ins)
-                summary = stored.summary(name)
-                beside = next((one.note for one in summary.measures if AFTER_ASKING in one.note), "")
-                notes = (made.note, hidden, counted, beside, contamination_note(stored, name).removesuffix("."))
-                found.append(
-                    structs.replace(
-                        made,
-                        subject=names[stored.id],
-                        note="; ".join(note for note in notes if note),
-                        corrected=corrected_measures(stored, name),
-                        summary=summary,
-                    )
-                )
+        hidden = hidden_stand_in(stored.subject, stored.stand_ins)
+        for name in (one for one in stored.tasks if task in ("", one) and stored.definition.card.measures_of(one)):
+            made, summary = stored.task(name).headline(stored.view(name)), stored.summary(name)
+            counted = str(stored.stopping(name) or stored.counted(name))
+            beside = next((one.note for one in summary.measures if AFTER_ASKING in one.note), "")
+            notes = (made.note, hidden, counted, beside, contamination_note(stored, name).removesuffix("."))
+            told = structs.replace(made, subject=names[stored.id], note="; ".join(filter(None, notes)))
+            found.append(structs.replace(told, corrected=corrected_measures(stored, name), summary=summary))
     if task and not found:
         tasks = dict.fromkeys(one for run in runs for one in run.tasks if run.definition.card.measures_of(one))
         raise UsageError(f"none of the runs has a task '{task}' with measures; they have: {', '.join(tasks)}.")
@@ -62,24 +60,6 @@ def ranked_tasks(runs: Sequence[StoredRun], task: str = "") -> dict[str, list[An
     """The candidates of each task with a measure that is a mean over items, which ranks and reliability need."""
     found = grouped((candidate.task, candidate) for candidate in candidates(runs, task))
     return {name: of for name, of in found.items() if any(card.value for card in of[0].card.measures_of(name))}
-
-
-class CorrectedTask(Struct, frozen=True):
-    """The measures of a task that people's labels correct, and a sentence about each."""
-
-    measures: dict[str, Corrected]
-    notes: list[str]
-
-
-def corrected_tasks(stored: StoredRun) -> dict[str, CorrectedTask]:
-    """What people's labels correct, by task."""
-    found: dict[str, CorrectedTask] = {}
-    for one in corrections(stored):
-        if one.corrected is not None:
-            task = found.setdefault(one.task, CorrectedTask({}, []))
-            task.measures[one.measure.name] = one.corrected
-            task.notes.append(correction_note(one))
-    return found
 
 
 class Comparisons(Shown, frozen=True):
@@ -260,27 +240,37 @@ def gate(runs: Sequence[StoredRun], task: str, terms: Terms, *, no_worse: bool) 
     if not no_worse and tasks > 1:
         terms = structs.replace(terms, level=1 - (1 - terms.level) / tasks)
         compared = compare_runs(runs, task, terms)
-    failures = [failure for one in (*compared, *compared.lacking) if (failure := _failure(one, no_worse))]
+    by_id = {run.id: run for run in runs}
+    failures = [failure for one in (*compared, *compared.lacking) if (failure := _failure(one, by_id, no_worse))]
     return Gate(compared, tuple(failures) or (() if any(compared) else ("the runs have no task in common",)),
                 _could_see(compared, 1 if no_worse else tasks),
                 "no loss of the margin" if no_worse else "not worse")  # fmt: skip
 
 
-def _failure(one: Comparison, no_worse: bool) -> str:
-    """Why a comparison does not pass; empty if it does."""
-    where = f"{one.second} against {one.first} on {one.where}"
-    if one.undecided:
-        return f"{where}: {one.undecided}"
-    if not no_worse:
-        if not one.worse:
-            return ""
-        worse = [f"{lowered(row.title)} is {size_text(row)}" for row in one.primary_rows if row.verdict == "worse"]
-        return f"{where}: worse, {listed(worse) or 'with the failed items at their worst'}."
-    open_rows = [row for row in one.primary_rows if not _rules_out(row)]
-    said = ", ".join(
-        f"a loss of {amount(row.margin, row.unit)} on {lowered(row.title)}" for row in open_rows if row.margin
+def _failure(one: Comparison, runs: Mapping[str, StoredRun], no_worse: bool) -> str:
+    """Why a comparison does not pass, with what may have caused it; empty if it does."""
+    why = one.undecided or _loss(one, no_worse)
+    stopped = (
+        f"the run of {name} {run.status} at {part[0]} of {part[1]} items"
+        for name, run in ((one.first, runs[one.first_run]), (one.second, runs[one.second_run]))
+        if one.measures and run.status is not RunStatus.FINISHED and (part := run.part(one.task))
     )
-    return f"{where}: the data do not rule out {said}. {one.sentence}" if said else ""
+    said = "; ".join((why, *one.unread, *stopped))
+    return f"{one.second} against {one.first} on {one.where}: {said}." if why else ""
+
+
+def _loss(one: Comparison, no_worse: bool) -> str:
+    """The first measure that is or could be worse, or on which a loss of the margin is possible; empty without one."""
+    for row in one.primary_rows:
+        if _rules_out(row) if no_worse else not row.could_be_worse:
+            continue
+        sure = row.verdict == "worse" or (no_worse and not _rules_out(structs.replace(row, failed=0, extremes=())))
+        worst = "" if sure else failed_text(row)
+        if not sure and row.extremes:
+            worst = f", {bracketed_interval(row.extremes[0], row.unit)} with the failed items at their worst"
+        what = f"the data do not rule out a loss of {amount(row.margin or 0, row.unit)}:" if no_worse else "worse,"
+        return f"{what} {lowered(row.title)} is {size_text(row)}{worst}"
+    return ""
 
 
 def _rules_out(row: ComparedMeasure) -> bool:

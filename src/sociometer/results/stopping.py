@@ -14,18 +14,10 @@ from sociometer.core.stopping import PAUSED, RANKED, Look, StoppingRecord, Until
 from sociometer.core.task import AnyRun, StoppingRule
 from sociometer.core.words import counted, lowered
 from sociometer.results.comparison import failed_extremes, shared_differences
-from sociometer.statistics.distributions import normal_quantile
 from sociometer.statistics.formatting import amount, number, scale_and_digits
 from sociometer.statistics.intervals import clustered_mean_interval
 from sociometer.statistics.item_values import RunItems, read_items, shared_items, with_failed
-from sociometer.statistics.sequential import (
-    UNDECIDED,
-    WIDTH_SHARES,
-    blocks,
-    drift,
-    look,
-    nominal_level,
-)
+from sociometer.statistics.sequential import UNDECIDED, WIDTH_SHARES, blocks, drift, look, widening
 from sociometer.store.records import Manifest, RunStatus
 from sociometer.store.stored_run import StoredRun
 
@@ -156,24 +148,26 @@ def _compared(
     count = so_far.blocks[len(so_far.looks)]
     tables = sides[0].tables[measure.value], sides[1].tables[measure.value]
     shared = shared_items(tables)
-    now = structs.replace(so_far, looks=(*so_far.looks, Look(count)))
+    times = _looked(so_far, Look(count)).times
     level = 1 - (1 - LEVEL) / so_far.comparisons
-    widen = normal_quantile(0.5 + nominal_level(now.times, LEVEL) / 2) / normal_quantile(0.5 + LEVEL / 2)
     if not shared.items:
-        verdict = UNDECIDED if count == so_far.items else ""
-        return structs.replace(now, looks=(*so_far.looks, Look(count, verdict=verdict)), widen=widen)
+        return _looked(so_far, Look(count, verdict=UNDECIDED if count == so_far.items else ""))
     found = shared_differences(measure, tables, shared, range(len(shared.items)))
     failed, extremes = failed_extremes(measure, sides, shared, range(len(shared.items)))
     left_open = bool(failed and not extremes)
-    seen = look(
-        found, now.times, better=measure.better, margin=margin, level=level, extremes=extremes, left_open=left_open
-    )
+    seen = look(found, times, better=measure.better, margin=margin, level=level, extremes=extremes, left_open=left_open)
     made = Look(count, seen.difference, seen.interval.low, seen.interval.high, seen.verdict)
     if made.verdict not in ("", UNDECIDED) and count < so_far.items:
         place = {name: nth for nth, name in enumerate(order)}
         played = sorted(range(len(shared.items)), key=lambda nth: place.get(shared.items[nth], 0))
         made = structs.replace(made, drift=drift(found.values[played], made.verdict))
-    return structs.replace(now, looks=(*so_far.looks, made), widen=widen)
+    return _looked(so_far, made)
+
+
+def _looked(so_far: StoppingRecord, made: Look) -> StoppingRecord:
+    """The rule after a look, and how much wider it makes the intervals."""
+    now = structs.replace(so_far, looks=(*so_far.looks, made))
+    return structs.replace(now, widen=widening(now.times))
 
 
 class WidthRule:
@@ -228,10 +222,7 @@ class WidthRule:
         return (mean, None, None) if seen.lost and not scale else (mean, around[0].low, around[1].high)
 
     def _target(self, measure: MeasureCard) -> float:
-        half = self._until.half_width
-        if half is None:
-            raise ValueError("the rule has no width")
-        return half / scale_and_digits(measure.unit)[0]
+        return (self._until.half_width or 0.0) / scale_and_digits(measure.unit)[0]
 
 
 class Race:
@@ -260,9 +251,7 @@ class Race:
         values = [one.value for one in _items(self._instrument, task, view, self._measure).tables[
             self._measure.value].values()]  # fmt: skip
         made = Look(count, float(np.mean(values)) if values else None, verdict=PAUSED if count >= self.pause_at else "")
-        now = structs.replace(so_far, looks=(*so_far.looks, made))
-        widen = normal_quantile(0.5 + nominal_level(now.times, LEVEL) / 2) / normal_quantile(0.5 + LEVEL / 2)
-        return structs.replace(now, widen=widen)
+        return _looked(so_far, made)
 
     def compare(self, runs: Sequence[StoredRun]) -> None:
         """Look at all pairs of runs that are still in, after a round."""

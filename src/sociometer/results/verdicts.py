@@ -74,7 +74,7 @@ class ComparedMeasure(Shown, frozen=True):
     group: dict[str, str]  # The level of a facet; empty: overall.
     paired: PairedDifference  # Both scores, their difference and its interval.
     p_adjusted: float  # The p-value, corrected for the family.
-    verdict: Verdict  # `better`, `worse`, `differs`, `equivalent`, `cannot tell`, `too few` or `both at …`.
+    verdict: Verdict  # `better`, `worse`, `differs`, `equivalent`, `cannot tell`, `too few`, `both at …`, `no verdict`.
     detectable: float | None  # The smallest difference seen with a power of 80 %; None with too few items.
     chance: float | None = None  # The score of random answers; None if it is unknown.
     margin: float | None = None  # The smallest difference that matters, if given.
@@ -87,6 +87,7 @@ class ComparedMeasure(Shown, frozen=True):
     """Verdicts that differ from `observed` if the failed items count at their worst or their best."""
     extremes: tuple[Interval, ...] = ()
     """The interval of the difference with the failed items at their worst, and at their best."""
+    why: str = ""  # Why the verdict of the interval does not count: `better without the 2 failed` or `stand-in`.
     ends: tuple[str, ...] = ()
     """The end of the test that each of the two has reached (`results/ceiling.py`): `top`, `chance`, `perhaps top` or
     `perhaps chance` with too few items to tell, or none (empty)."""
@@ -113,7 +114,12 @@ class ComparedMeasure(Shown, frozen=True):
 
     def __str__(self) -> str:
         said = Measure(", ".join((self.name, *self.group.values())), self.value, interval=self.paired.interval)
-        return f"{structs.replace(said, items=self.paired.items)}: {self.verdict}"
+        return f"{structs.replace(said, items=self.paired.items)}: {self.verdict_text}"
+
+    @property
+    def verdict_text(self) -> str:
+        """The verdict in a table: “cannot tell (better without the 2 failed)”."""
+        return f"{self.verdict} ({self.why})" if self.why else self.verdict
 
     @property
     def left_open(self) -> bool:
@@ -135,6 +141,8 @@ class Comparison(Shown, frozen=True):
     task_title: str  # The title of the task.
     first: str  # The label of the first run.
     second: str  # The label of the run that is compared with it.
+    first_run: str  # The id of the first run.
+    second_run: str  # The id of the other; where it lacks the task, of one of its other runs.
     measures: tuple[ComparedMeasure, ...] = ()  # Every measure, overall and by group.
     sentence: str = ""  # The result in words.
     notes: tuple[str, ...] = ()  # What to know about the runs.
@@ -196,6 +204,8 @@ class Comparison(Shown, frozen=True):
     def undecided(self) -> str:
         """Why there is no result for the primary measures overall; empty if there is one."""
         few = [row for row in self.primary_rows if row.verdict == "too few"]
+        if any(row.verdict == "no verdict" for row in self.primary_rows):
+            return "a stand-in played a role, so there is no verdict"
         if self.refused or few:
             counts = ", ".join(f"{row.title.lower()}: {row.paired.clusters}" for row in few)
             return self.refused or f"too few {plural(few[0].paired.interval.scarce(self.cluster))} to tell ({counts})"
@@ -223,6 +233,8 @@ class UncorrectedDifference(Struct, frozen=True):
     """The shares of the items after which a stopping rule looked at one of the runs."""
     chance: float | None = None
     ends: tuple[str, ...] = ()
+    stand_in: bool = False
+    """Whether a stand-in played another role than the subject, so that the scores are no measurement."""
     announced: int = 1
     """The checkpoints of a watched training that share the error rate; the interval is at least as wide as theirs."""
 
@@ -286,6 +298,9 @@ def _decided(
     if verdict in ("cannot tell", "equivalent") and one.ends in (("top", "top"), ("chance", "chance")):
         best: Verdict = "both at the best value" if measure.better == "lower" else "both at the top"
         verdict = best if "top" in one.ends else "both at chance"
+    why = f"{observed} without the {one.failed} failed" if verdict == "cannot tell" != observed else ""
+    if one.stand_in and not few:
+        verdict, observed, others, why = "no verdict", "no verdict", {}, "stand-in"
     return ComparedMeasure(
         name=measure.name,
         title=measure.title,
@@ -295,6 +310,7 @@ def _decided(
         paired=paired,
         p_adjusted=p_adjusted,
         verdict=verdict,
+        why=why,
         detectable=None if few else detectable_difference(paired, level=at),
         chance=one.chance,
         margin=margin,

@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from sociometer.core.card import MeasureCard
 from sociometer.core.measure import Cell, Table
-from sociometer.core.words import counted, listed, lowered
+from sociometer.core.words import counted, listed, lowered, sentence
 from sociometer.results.verdicts import ComparedMeasure, Comparison
 from sociometer.statistics.formatting import amount, bracketed_interval, group_text, number, p_text, signed_amount
 from sociometer.statistics.item_values import ItemValue
@@ -28,8 +28,7 @@ def overall_sentence(comparison: Comparison) -> str:
         return f"{comparison.second} and {comparison.first} cannot be compared: {comparison.refused}."
     primary = _primary(comparison)
     whole = [_whole(row, comparison, named=len(primary) > 1) for row in primary]
-    said = "; ".join((*whole, *comparison.unread)) + "."
-    return f"N{said[1:]}" if said.startswith(_OPEN) else said
+    return sentence("; ".join((*whole, *comparison.unread)), (comparison.second, comparison.first))
 
 
 def group_verdicts(comparison: Comparison) -> str:
@@ -79,6 +78,8 @@ def _whole(row: ComparedMeasure, comparison: Comparison, named: bool) -> str:
     elif row.verdict == "too few":
         count = counted(row.paired.clusters, row.paired.interval.scarce(comparison.cluster))
         said = f"{second} against {first}{on}: {count} {'is' if row.paired.clusters == 1 else 'are'} too few to tell"
+    elif row.verdict == "no verdict":
+        said = f"no verdict{on}, because a stand-in played a role: {second} {verb} {size_text(row, first)}"
     else:
         said = f"{_OPEN}{on}: {second} {verb} {size_text(row, first)}{failed_text(row) or _would(row)}"
     if {*row.ends} == {"chance", "perhaps chance"}:
@@ -124,7 +125,10 @@ def _groups(rows: Sequence[ComparedMeasure]) -> list[str]:
         found = [f"{_name(row)} ({size_text(row)})" for row in rows if row.verdict == verdict]
         if found:
             parts.append(f"{said} {listed(found)}")
-    open_rows = [row for row in rows if row.verdict == "cannot tell" and row.detectable is not None]
+    unsure = [row for row in rows if row.verdict == "cannot tell"]
+    if failed := [_name(row) for row in unsure if row.failed]:
+        parts.append(f"{_OPEN} on {listed(failed)}, where items failed")
+    open_rows = [row for row in unsure if row.detectable is not None and not row.failed]
     if open_rows and len(open_rows) <= 8:
         sizes = [float(f"{row.detectable:.2g}") for row in open_rows if row.detectable is not None]
         low, high = (amount(size, open_rows[0].unit) for size in (min(sizes), max(sizes)))
@@ -190,7 +194,7 @@ def tested_columns(comparison: Comparison) -> tuple[Column, ...]:
     )
 
 
-VERDICT = Column("verdict", lambda row: row.verdict, right=False)
+VERDICT = Column("verdict", lambda row: row.verdict_text, right=False)
 
 
 def comparison_table(comparison: Comparison) -> Table:

@@ -107,7 +107,7 @@ class NormFile(Struct, frozen=True, forbid_unknown_fields=True):
 
 def decisive_settings(card: Card, settings: Mapping[str, Any]) -> dict[str, Any]:
     """The settings whose values make another test."""
-    return {one.name: settings.get(one.name) for one in card.setting if one.apart or one.alters}
+    return {one.name: settings.get(one.name) for one in card.setting if one.apart is True or one.alters}
 
 
 def read_norm_file(path: Path) -> NormFile | None:

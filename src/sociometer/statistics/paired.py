@@ -148,6 +148,7 @@ Verdict = Literal[
     "both at the top",
     "both at the best value",
     "both at chance",
+    "no verdict",
 ]
 
 

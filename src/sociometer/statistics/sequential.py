@@ -88,6 +88,11 @@ def nominal_level(times: tuple[float, ...], level: float = 0.95) -> float:
     return min(_HIGHEST, max(level, 2 * normal_below(bounds(times, level)[-1]) - 1))
 
 
+def widening(times: tuple[float, ...]) -> float:
+    """How many times as wide a 95 % interval is with these looks as without any."""
+    return normal_quantile(0.5 + nominal_level(times) / 2) / normal_quantile(0.975)
+
+
 def earliest(looked: Iterable[tuple[float, ...]]) -> tuple[float, ...]:
     """Of the looks at several runs, those at the run that was stopped earliest; they need the widest intervals."""
     return min((times for times in looked if times), key=lambda times: times[-1], default=())

@@ -628,7 +628,7 @@ def _scores(one: Comparison, summaries: Sequence[Summary]) -> Table:
     for row in one.primary_rows:
         found = [summary.find(row.name) for summary in summaries]
         values = ("–" if of is None else estimate(of.value, row.unit, of.interval) for of in found)
-        rows.append((row.title, *values, row_values(row)[2], row.verdict))
+        rows.append((row.title, *values, row_values(row)[2], row.verdict_text))
     return Table("scores", "", ("measure", one.first, one.second, "difference on shared items", "verdict"), tuple(rows))
 
 

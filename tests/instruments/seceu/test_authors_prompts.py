@@ -114,6 +114,6 @@ def test_boards_do_not_mix_wordings(tmp_path, capsys, released, monkeypatch):
     assert run_command(["compare", "seceu", "--json", *store]) == 0
     board = json.loads(capsys.readouterr().out)["rankings"][0]
     assert len(board["standings"]) == 2
-    assert any("another wording" in line for line in board["left_out"])
+    assert any("another --wording" in line for line in board["left_out"])
     run_command(["compare", "ours", "theirs", *store])
     assert "cannot be compared: they differ in the setting 'wording': reworded and paper" in capsys.readouterr().err
