@@ -10,7 +10,7 @@ from msgspec import Struct, field
 from sociometer.core.errors import DataError
 from sociometer.core.task import Item
 from sociometer.instruments.sage.items import Profile, Scenario, from_profile
-from sociometer.instruments.sage.person.emotion import Ending, Protocol, find_leak, says_farewell
+from sociometer.instruments.sage.person.emotion import Ending, Protocol, find_leak
 from sociometer.reading import read_lines
 
 REHEARSAL = "rehearsal: no simulator, no score"
@@ -231,9 +231,10 @@ def to_dialogue(row: ReleasedDialogue, scenario: Scenario, simulator: str = "") 
         turns.append(Turn(reply, judgement, plan, answer.content, leak))
     if row.emo_point != emotion:
         raise DataError(f"emo_point {row.emo_point} is not the last emotion, {emotion}")
-    return Dialogue(
-        scenario.first_words, PROTOCOL.start, tuple(turns), _ending(turns, emotion, scenario.language), simulator
-    )
+    ending = PROTOCOL.ending(emotion, len(turns), turns[-1].words if turns else "", scenario.language)
+    if ending is None:
+        raise DataError(f"the dialogue stops after {len(turns)} replies at emotion {emotion} without a farewell")
+    return Dialogue(scenario.first_words, PROTOCOL.start, tuple(turns), ending, simulator)
 
 
 def subject_of(path: Path) -> str:
@@ -285,17 +286,6 @@ def _judgement(answer: ReleasedTurn, before: int, place: int) -> Judgement:
         for text in (planning.content, planning.serves, planning.activity, planning.analyse)
     )
     return Judgement(said, serves, activity, feeling, planning.change, before, after)
-
-
-def _ending(turns: list[Turn], emotion: int, language: str) -> Ending:
-    ending = PROTOCOL.ending(emotion, len(turns))
-    if ending in ("soothed", "lost"):
-        return ending
-    if turns and says_farewell(turns[-1].words, language):
-        return "farewell"
-    if len(turns) == PROTOCOL.turns:
-        return "turns"
-    raise DataError(f"the dialogue stops after {len(turns)} replies at emotion {emotion} without a farewell")
 
 
 # A Chinese character, up to four letters of a word, up to three digits, or any other sign is about one token.

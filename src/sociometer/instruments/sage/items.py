@@ -97,13 +97,9 @@ def known_scenarios(source: Source, language: str) -> Iterator[Scenario]:
         yield from read_profiles(path)
 
 
-def bundled(language: str) -> Iterator[Scenario]:
-    """The bundled scenarios in a language, by intention; a scenario and its translations share a cluster."""
-    yield from _bundled(language)
-
-
 @lru_cache(maxsize=4)
-def _bundled(language: str) -> tuple[Scenario, ...]:
+def bundled(language: str) -> tuple[Scenario, ...]:
+    """The bundled scenarios in a language, by intention; a scenario and its translations share a cluster."""
     return tuple(
         scenario
         for intention in INTENTIONS

@@ -7,9 +7,7 @@ In the other talks a judge, if there is one, looks for flattery and for what is 
 """
 
 import random
-import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
 from pathlib import Path
 from statistics import fmean
 from typing import Any, Literal, cast
@@ -82,7 +80,7 @@ def practice_talks(source: Source) -> Iterator[Practice]:
 
 def drawn(seed: int, number: int, language: str) -> Practice:
     """The practice talk of a number."""
-    words, said, tier = words_of(language), texts_in(WORDS, language)["practice"], TIERS[number % len(TIERS)]
+    words, said, tier = texts_in(DATA, language), texts_in(WORDS, language)["practice"], TIERS[number % len(TIERS)]
     holds = number % _PAIR < len(TIERS)
     first = number - len(TIERS) if tier == "hard" and not holds else number
     rng = random.Random(f"sage practice {first} of seed {seed} in {language}")
@@ -114,12 +112,6 @@ def drawn(seed: int, number: int, language: str) -> Practice:
         topic=made.get("topic", made.get("fact", "")), source="practice", number=number, tier=tier,
         details=(other, job), **closing,
     )  # fmt: skip
-
-
-@cache
-def words_of(language: str, folder: Path = DATA) -> dict[str, Any]:
-    """The people, situations and sentences of talks: those of practice talks, or of another folder."""
-    return tomllib.loads((folder / f"{language}.toml").read_text(encoding="utf-8"))
 
 
 def begun(text: str) -> str:
