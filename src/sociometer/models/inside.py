@@ -52,8 +52,9 @@ class VectorFiles:
         return whole and hashlib.sha256(content[_CHECKSUM_BYTES:]).digest() == content[:_CHECKSUM_BYTES]
 
     def write(self, digest: str, values: NDArray[np.float32]) -> None:
-        content = np.ascontiguousarray(values, dtype="<f4").tobytes()
-        with whole_file(self._path(digest)) as partial:
+        content, path = np.ascontiguousarray(values, dtype="<f4").tobytes(), self._path(digest)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with whole_file(path) as partial:
             partial.write_bytes(hashlib.sha256(content).digest() + content)
 
     def read(self, digest: str, start: int, count: int) -> NDArray[np.float32]:
@@ -296,6 +297,7 @@ class OpenModel:
             anatomy.hidden,
             sum(parameter.numel() for parameter in model.parameters()),
         )
+        path.parent.mkdir(parents=True, exist_ok=True)
         with whole_file(path) as partial:
             partial.write_bytes(msgspec.json.encode(facts))
         return facts
