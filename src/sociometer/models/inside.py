@@ -341,21 +341,15 @@ class OpenModel:
 
     def _record(self, sequences: Sequence[tuple[list[int], int]]) -> NDArray[np.float32]:
         """The vectors of one batch; each sequence has the number of its last tokens that are looked at."""
-        ids, attention = self._padded([ids for ids, _ in sequences])
-        lengths = torch.tensor([len(ids) for ids, _ in sequences], device=self.device)
-        spans = torch.tensor([span for _, span in sequences], device=self.device)
+        # Padded on the right, which a causal model never sees.
+        rows = [torch.tensor(ids, device=self.device) for ids, _ in sequences]
+        ids = torch.nn.utils.rnn.pad_sequence(rows, batch_first=True)
+        lengths, spans = torch.tensor([(len(ids), span) for ids, span in sequences], device=self.device).T[..., None]
         places = torch.arange(ids.shape[1], device=self.device)[None]
-        mask = (places < lengths[:, None]) & (places >= (lengths - spans)[:, None])
-        with torch.inference_mode(), recording(self.anatomy, mask) as recorder:
-            self.loaded.model.base_model(input_ids=ids, attention_mask=attention, use_cache=False)
+        read = places < lengths
+        with torch.inference_mode(), recording(self.anatomy, read & (places >= lengths - spans)) as recorder:
+            self.loaded.model.base_model(input_ids=ids, attention_mask=read.long(), use_cache=False)
         return recorder.vectors()
-
-    def _padded(self, sequences: Sequence[Sequence[int]]) -> tuple[Any, Any]:
-        """Token numbers and attention mask, padded on the right, which a causal model never sees."""
-        longest = max(map(len, sequences))
-        rows = [[*ids, *[0] * (longest - len(ids))] for ids in sequences]
-        seen = [[1] * len(ids) + [0] * (longest - len(ids)) for ids in sequences]
-        return torch.tensor(rows, device=self.device), torch.tensor(seen, device=self.device)
 
 
 class StoredTraces:
