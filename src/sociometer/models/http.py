@@ -89,12 +89,12 @@ class _Shared:
 _SHARED: WeakKeyDictionary[asyncio.AbstractEventLoop, _Shared] = WeakKeyDictionary()
 
 
-class _ListedModel(Struct):
+class _Named(Struct):
     id: str
 
 
 class _ListedModels(Struct):
-    data: list[_ListedModel]
+    data: list[_Named]
 
 
 class Endpoint:
@@ -122,19 +122,16 @@ class Endpoint:
     def __repr__(self) -> str:
         return f"Endpoint({self._base})"
 
-    async def post(self, path: str, body: bytes, sent: Mapping[str, Any] = _NOTHING) -> Received:
-        """Return a successful response, or raise a MachineryError. `sent` has the options in the body."""
-        return await self._request("POST", path, body, sent)
-
-    async def upload(self, path: str, fields: Mapping[str, str], name: str, content: bytes) -> Received:
-        """Send a file as a form, as a browser does."""
+    async def upload(self, path: str, fields: Mapping[str, str], name: str, content: bytes) -> str:
+        """Send a file as a form, as a browser does; return the server's id of it."""
         mark = secrets.token_hex(16)
         parts = [f'--{mark}\r\nContent-Disposition: form-data; name="{key}"\r\n\r\n{fields[key]}' for key in fields]
         file = f'--{mark}\r\nContent-Disposition: form-data; name="file"; filename="{name}"\r\n'
         head = "\r\n".join([*parts, f"{file}Content-Type: application/jsonl\r\n\r\n"])
         body = head.encode() + content + f"\r\n--{mark}--\r\n".encode()
         form = {"Content-Type": f"multipart/form-data; boundary={mark}"}
-        return await self._request("POST", path, body, headers=form)
+        received = await self.request("POST", path, body, headers=form)
+        return self.decoded(received, lambda content: msgspec.json.decode(content, type=_Named)).id
 
     async def lines(self, path: str, take: Callable[[bytes], None]) -> None:
         """Hand each line of a large response to `take`, as it arrives."""
@@ -155,12 +152,12 @@ class Endpoint:
                 rest, size = [last], len(last)
 
         try:
-            await self._request("GET", path, split=split)
+            await self.request("GET", path, split=split)
             split(b"\n")
         except failures.UNREADABLE as error:
             raise self.malformed(Received(b"", {}), error) from None
 
-    async def _request(
+    async def request(
         self,
         method: str,
         path: str,
@@ -169,6 +166,7 @@ class Endpoint:
         headers: Mapping[str, str] | None = None,
         split: Callable[[bytes], None] | None = None,
     ) -> Received:
+        """Return a successful response, or raise a MachineryError. `sent` has the options in the body."""
         key = read_key(self._key_variable)
         url = self._urls.get(path)
         if url is None:
@@ -201,7 +199,7 @@ class Endpoint:
         """One attempt at a reply; one that the provider's content filter rejected is empty."""
         try:
             whole = self.with_fields(body)
-            received = await self.post(path, msgspec.json.encode(whole), whole)
+            received = await self.request("POST", path, msgspec.json.encode(whole), whole)
         except Filtered as error:
             return filtered_reply(error)
         except UnknownToServer as error:
@@ -253,7 +251,7 @@ class Endpoint:
 
     async def fetch(self, path: str, kind: type[Found], body: bytes | None = None) -> Found:
         """The record in a response, to a POST request if there is a body."""
-        received = await self._request("GET" if body is None else "POST", path, body)
+        received = await self.request("GET" if body is None else "POST", path, body)
         return self.decoded(received, lambda content: msgspec.json.decode(content, type=kind))
 
     def refused(self, status: int, body: bytes) -> MachineryError:
@@ -291,18 +289,12 @@ class Endpoint:
         return self._shared.session
 
     async def _read(self, response: aiohttp.ClientResponse) -> bytes:
-        content = response.content
-        received = await content.readany()
-        if content.at_eof():
-            return received
-        parts = [received]
-        size = len(received)
-        while not content.at_eof():
-            parts.append(await content.readany())
-            size += len(parts[-1])
-            if size > _LARGEST_REPLY:
+        received = bytearray()
+        async for part in response.content.iter_any():
+            received += part
+            if len(received) > _LARGEST_REPLY:
                 raise self._too_large("one reply")
-        return b"".join(parts)
+        return bytes(received)
 
     def _too_large(self, what: str) -> MachineryError:
         said = f"{self._base} sent more than {_LARGEST_REPLY >> 20} MB in {what}."

@@ -17,7 +17,7 @@ from sociometer.core.lazy import require
 from sociometer.core.player import Abilities
 from sociometer.models.files import is_embedded, remembered_checksum
 from sociometer.models.in_process import InProcessModel, InProcessPlayer
-from sociometer.models.openai import first_token_likelihoods, read_completion, read_text, talk_body
+from sociometer.models.openai import first_token_likelihoods, present, read_completion, read_text, talk_body
 from sociometer.models.presets import ModelOptions
 
 
@@ -175,23 +175,17 @@ def whole_number(variable: str, least: int = 1) -> int | None:
     return int(chosen)
 
 
-def _params(path: Path, threads: int) -> Any:
+def _chat_params(path: Path, threads: int, chunk_tokens: int, key: str) -> Any:
     params = require("local").CommonParams()
     params.model.path = str(path)
     params.verbosity = _QUIET
     params.warmup = False
     params.fit_params = False
-    params.n_parallel = 1
     layers = whole_number("SOCIOMETER_GPU_LAYERS", least=0)
     if layers is not None:
         params.n_gpu_layers = layers
     if threads:
         params.cpuparams.n_threads = params.cpuparams_batch.n_threads = threads
-    return params
-
-
-def _chat_params(path: Path, threads: int, chunk_tokens: int, key: str) -> Any:
-    params = _params(path, threads)
     params.api_keys = [key]
     params.n_parallel = _SLOTS
     params.n_ctx = _SLOTS * CONTEXT_TOKENS
@@ -230,9 +224,6 @@ class LoadedModel(InProcessModel):
         self.sha256 = sha256
         self._threads = threads_of()
         self._context: LlamaContext | None = None
-
-    def chat(self, body: dict[str, Any]) -> dict[str, Any]:
-        return self.context().chat(body)
 
     def context(self) -> LlamaContext:
         if self._context is None:
@@ -274,7 +265,7 @@ class LocalPlayer(InProcessPlayer[LoadedModel]):
         """One generation; the same seed gives the same reply. Continuations are scored by their first token."""
         plain, model = request.plain_text is not None, self.model
         body = text_body(request) if plain else chat_body(request)
-        received = await self._run(lambda: model.context().complete(body) if plain else model.chat(body))
+        received = await self._run(lambda: (model.context().complete if plain else model.context().chat)(body))
         try:
             reply = read_text(received) if plain else read_completion(received, tools=bool(request.tools))
         except msgspec.DecodeError:
@@ -339,17 +330,15 @@ def text_body(request: Request) -> dict[str, Any]:
 
 def _common_body(request: Request) -> dict[str, Any]:
     sampling = request.sampling
-    body: dict[str, Any] = {"max_tokens": sampling.max_tokens or _MOST_TOKENS}
-    for name in ("temperature", "top_p", "seed"):
-        value = getattr(sampling, name)
-        if value is not None:
-            body[name] = value
-    if sampling.stop:
-        body["stop"] = list(sampling.stop)
-    listed = _LISTED if request.continuations else sampling.logprobs
-    if listed is not None:
-        body["logprobs"] = listed
-    return body
+    body = {
+        "max_tokens": sampling.max_tokens or _MOST_TOKENS,
+        "temperature": sampling.temperature,
+        "top_p": sampling.top_p,
+        "seed": sampling.seed,
+        "stop": list(sampling.stop) or None,
+        "logprobs": _LISTED if request.continuations else sampling.logprobs,
+    }
+    return present(body)
 
 
 def _grammar(answer_format: Schema) -> str:
