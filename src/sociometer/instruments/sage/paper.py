@@ -71,7 +71,7 @@ def _human_check(runs: Sequence[AnyRun]) -> PaperPart:
         found = check([one for run in members for sheet in SHEETS.values() for one in run.labels.get(sheet, ())], known)
         remarks = tuple(dict.fromkeys(remark for run in members for remark in remarks_on(run)))
         section = f"{', '.join(dict.fromkeys(run.subject for run in members))}: {found.annotators} annotators"
-        for row, each in zip(published("table1"), found.shares(), strict=True):
+        for row, each in zip(published("table1"), found.shares, strict=True):
             interval = each.interval.scaled(100) if each.interval else None
             value = Estimate(None if each.value is None else 100 * each.value, interval)
             why = "too few people answered it"

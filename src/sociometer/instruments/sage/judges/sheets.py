@@ -30,21 +30,13 @@ class HumanCheck(Struct, frozen=True):
 
     contexts: int
     annotators: int
-    consistency: Measure
-    majority_consistency: Measure
-    agreement: Measure
+    shares: tuple[Measure, ...]
+    """The rows of Table 1, in its order."""
     alpha: float | None
-    reasonableness: Measure
-    reasonableness_agreement: Measure
-    shared: int = 0
+    shared: int
     """How many contexts at least two annotators rated."""
-    undecided: int = 0
+    undecided: int
     """For how many of these no answer is that of more than half."""
-
-    def shares(self) -> tuple[Measure, ...]:
-        """The rows of Table 1, in its order."""
-        return (self.consistency, self.majority_consistency, self.agreement, self.reasonableness,
-                self.reasonableness_agreement)  # fmt: skip
 
 
 def context_key(context: Context) -> str:
@@ -126,12 +118,14 @@ def check(read: Iterable[PeopleLabel], contexts: Mapping[str, Context]) -> Human
     return HumanCheck(
         contexts=len(by_context),
         annotators=len(everybody),
-        consistency=_share((key, model[key] == value) for key, value in _every(directions)),
-        majority_consistency=_share((key, model[key] == chosen) for key, chosen in decided.items()),
-        agreement=_share(_agreements(directions)),
+        shares=(
+            _share((key, model[key] == value) for key, value in _every(directions)),
+            _share((key, model[key] == chosen) for key, chosen in decided.items()),
+            _share(_agreements(directions)),
+            _share((key, value == "yes") for key, value in _every(reasons)),
+            _share(_agreements(reasons)),
+        ),
         alpha=_alpha(directions),
-        reasonableness=_share((key, value == "yes") for key, value in _every(reasons)),
-        reasonableness_agreement=_share(_agreements(reasons)),
         shared=len(several),
         undecided=len(several) - len(decided),
     )

@@ -182,10 +182,8 @@ def _figure7(files: Sequence[ReleasedFile]) -> Iterator[PublishedFigure]:
                 yield PublishedFigure(where, f"{file.model} {what}", None, value, False, reason, finding=True)
     for row in table("simulators"):
         scores = [score_of(one) for one in files if one.simulator == row["simulator"]]
-        stated, mean = (
-            float(row["mean"]),
-            rounded(fmean(scores)) if len(scores) == len(_released(row["simulator"])) else None,
-        )
+        stated, whole = float(row["mean"]), len(scores) == len(_released(row["simulator"]))
+        mean = rounded(fmean(scores)) if whole else None
         reason = f"dialogues of {len(scores)} models are here; {_which_models()}"
         yield PublishedFigure("Appendix B", f"mean of {row['simulator']}", stated, mean, stated == mean, reason)
     gemini = {one.model: score_of(one) for one in files if one.simulator == "Gemini2.5"}
