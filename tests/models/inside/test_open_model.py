@@ -13,8 +13,8 @@ def direct(model, passage):
     """States and neurons of one passage from the output of transformers itself."""
     import torch
 
-    ids = [*model._tokens.plain(passage.before), *model._tokens.plain(passage.said)]
-    said = len(model._tokens.plain(passage.said))
+    before, after = (model.loaded.tokenizer(text).input_ids for text in (passage.before, passage.said))
+    ids, said = [*before, *after], len(after)
     seen = []
     hooks = [
         layer.mlp.down_proj.register_forward_pre_hook(lambda module, args: seen.append(args[0][0, -said:]))
@@ -81,7 +81,7 @@ def test_a_damaged_file_is_computed_again(open_weights):
 
 def test_of_a_long_story_only_the_end_is_kept(open_weights):
     model = open_weights(story_tokens=5)
-    ids, said = model._tokens.passage(Passage("0123456789", " yes"), 5, 2048)
+    ids, said = model._tokens(Passage("0123456789", " yes"))
     assert model.loaded.tokenizer.decode(ids) == "56789 yes"
     assert said == 4
 
