@@ -92,7 +92,11 @@ def messages_body(name: str, request: Request) -> dict[str, Any]:
         **_thinking(sampling.reasoning_effort or ""),
     }
     if isinstance(request.answer_format, Schema):
-        body |= _demanded(request.answer_format, thinks=body.get("thinking", _OFF) != _OFF)
+        wanted, thinks = request.answer_format, body.get("thinking", _OFF) != _OFF
+        tool = {"name": wanted.name, "description": "Gives the answer.", "input_schema": wanted.schema}
+        # A model that thinks may not be forced to use a tool.
+        choice = {"type": "auto"} if thinks else {"type": "tool", "name": wanted.name}
+        body |= {"tools": [tool], "tool_choice": choice}
     elif request.tools:
         tools = [
             {"name": one.name, "description": one.description, "input_schema": one.schema} for one in request.tools
@@ -173,13 +177,6 @@ def _thinking(effort: str) -> dict[str, Any]:
     if effort == "none":
         return {"thinking": _OFF}
     return {"thinking": {"type": "adaptive"}, "output_config": {"effort": effort}}
-
-
-def _demanded(wanted: Schema, *, thinks: bool) -> dict[str, Any]:
-    # A model that thinks may not be forced to use a tool.
-    choice = {"type": "auto"} if thinks else {"type": "tool", "name": wanted.name}
-    tool = {"name": wanted.name, "description": "Gives the answer.", "input_schema": wanted.schema}
-    return {"tools": [tool], "tool_choice": choice}
 
 
 _PATH = "/v1/messages/batches"

@@ -296,7 +296,7 @@ class OpenAIPlayer(Player):
     def batches(self) -> "OpenAIBatches | None":
         if not self._preset.batch:
             return None
-        return OpenAIBatches(self.identity.name, self._endpoint, self._preset, self.identity.base_url)
+        return OpenAIBatches(self.identity, self._endpoint, self._preset)
 
     async def close(self) -> None:
         await self._endpoint.close()
@@ -501,14 +501,13 @@ class OpenAIBatches:
     most_bytes = 200_000_000
     hours = 24
 
-    def __init__(self, model: str, endpoint: Endpoint, preset: Preset, base_url: str) -> None:
+    def __init__(self, model: Identity, endpoint: Endpoint, preset: Preset) -> None:
         self._model = model
         self._endpoint = endpoint
         self._preset = preset
-        self._base_url = base_url
 
     def line(self, name: str, request: Request) -> bytes:
-        body = chat_body(self._model, request, self._preset)
+        body = chat_body(self._model.name, request, self._preset)
         return _encode({"custom_id": name, "method": "POST", "url": _URL, "body": self._endpoint.with_fields(body)})
 
     async def create(self, label: str, lines: Sequence[bytes]) -> str:
@@ -573,7 +572,7 @@ class OpenAIBatches:
     def _whole_failure(self, batch: _Batch) -> MachineryError:
         faults = (batch.errors.data if batch.errors else None) or [_Fault()]
         said = "; ".join(fault.message or fault.code or "no reason given" for fault in faults[:3])
-        message = f"{self._base_url} did not accept the batch: {self._endpoint.shortened(said)}"
+        message = f"{self._model.base_url} did not accept the batch: {self._endpoint.shortened(said)}"
         if any(fault.code == _FULL for fault in faults):
             # The account's limit on waiting tokens: there is room again when other batches end.
             return MachineryError(

@@ -94,7 +94,7 @@ def rank_agreements(table: Cube) -> list[RankAgreement]:
     failed would be compared on the easier ones.
     """
     found = []
-    met = (~np.isnan(table.cells)).any(axis=0)
+    met = np.asarray((~np.isnan(table.cells)).any(axis=0))
     for first, second in combinations(range(len(table.simulators)), 2):
         shared = np.flatnonzero(met[:, first] & met[:, second])
         both = table.cells[:, shared][:, :, [first, second]]

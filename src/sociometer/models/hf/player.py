@@ -83,7 +83,12 @@ class SharedModel(InProcessModel):
                 settled = [(one, error) for one in (*new, *(one for one, _ in self._running))]
                 self._running, self._writer = [], None
             for (_, future), result in settled:
-                _settle(future, result)
+                if future.done():  # nobody waits for it any more
+                    continue
+                if isinstance(result, Reply):
+                    future.set_result(result)
+                else:
+                    future.set_exception(result)
             # The sessions that were answered ask again at once: their requests are to join together.
             await asyncio.sleep(0)
 
@@ -153,16 +158,6 @@ class SharedModel(InProcessModel):
         settled += [(one, _reply(row)) for one, row in self._running if row.finish]
         self._running = [(one, row) for one, row in self._running if not row.finish]
         return settled
-
-
-def _settle(future: "asyncio.Future[Reply]", result: Reply | Exception) -> None:
-    """Give a future its result; one that has a result, or that nobody waits for, stays as it is."""
-    if future.done():
-        return
-    if isinstance(result, Reply):
-        future.set_result(result)
-    else:
-        future.set_exception(result)
 
 
 class HfPlayer(InProcessPlayer[SharedModel]):
