@@ -206,13 +206,8 @@ def _leaderboard(given: PaperInput) -> PaperPart:
 
 def _intentions(runs: Sequence[AnyRun]) -> PaperPart:
     """Table 4: how many scenarios have each hidden intention."""
-    kinds: Counter[str] = Counter()
-    seen: set[str] = set()
-    for run in runs:
-        for entry in run.summary.series.get("dialogues", []):
-            if entry["scenario"] not in seen:
-                seen.add(entry["scenario"])
-                kinds[str(entry["intention"])] += 1
+    entries = [entry for run in runs for entry in run.summary.series.get("dialogues", [])]
+    kinds = Counter({entry["scenario"]: str(entry["intention"]) for entry in entries}.values())
     remarks = tuple(dict.fromkeys(remark for run in runs for remark in remarks_on(run) if "items" in remark))
     rows = [PaperRow((_intention(name), count), remarks=remarks) for name, count in kinds.items()]
     rows += [printed(_intention(row["intention"]), int(row["scenarios"])) for row in published("table4")]

@@ -88,17 +88,14 @@ def _told_apart(where: str, parts: Mapping[str, Sequence[int]]) -> PublishedFigu
 
 
 def _language(openings: Sequence[str]) -> PublishedFigure:
+    where, what = "limitations", "language of the scenarios"
+    if not openings:
+        reason = f"Needs the profiles: '{hint('get data sage')}'."
+        return PublishedFigure(where, what, "English", None, False, reason, claim=True)
     chinese = sum(bool(_HAN.search(opening)) for opening in openings)
-    reason = (
-        "The people in every released scenario speak Chinese."
-        if openings and chinese == len(openings)
-        else ""
-        if openings
-        else f"Needs the profiles: '{hint('get data sage')}'."
-    )
-    found = f"Chinese in {chinese} of {len(openings)}" if openings else None
-    holds = bool(openings) and not chinese
-    return PublishedFigure("limitations", "language of the scenarios", "English", found, holds, reason, claim=True)
+    reason = "The people in every released scenario speak Chinese." if chinese == len(openings) else ""
+    found = f"Chinese in {chinese} of {len(openings)}"
+    return PublishedFigure(where, what, "English", found, not chinese, reason, claim=True)
 
 
 DIALOGUES = "sage/dataset"
