@@ -10,6 +10,7 @@ from msgspec import structs
 
 from sociometer.core.measure import Figure, Measure
 from sociometer.core.task import AnyRun
+from sociometer.core.words import grouped
 from sociometer.instruments.sage.analyses.coordinate import REACH
 from sociometer.instruments.sage.analyses.relationship import DIMENSIONS, QUALITIES
 from sociometer.instruments.sage.dialogue import REHEARSAL, Dialogue
@@ -71,12 +72,8 @@ def _scattered(subject: str, x: Measure, y: Measure, note: str = "") -> ScatterP
 def figures(runs: Sequence[AnyRun]) -> Sequence[Figure]:
     """All figures and tables of these runs, task by task; a rehearsal has none."""
     runs = [run for run in runs if not ((main := run.summary.find("sentient")) and main.note == REHEARSAL)]
-    found: list[Figure] = []
-    for task, draw in _DRAWERS.items():
-        of_task = [run for run in runs if run.task == task]
-        if of_task:
-            found.extend(_each_simulator(of_task, draw))
-    return found
+    of_task = grouped((run.task, run) for run in runs)
+    return [each for task, draw in _DRAWERS.items() for each in _each_simulator(of_task.get(task, []), draw)]
 
 
 def beside(item: object, outcome: object) -> Figure | None:

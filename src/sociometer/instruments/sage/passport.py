@@ -4,6 +4,7 @@ import asyncio
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from itertools import combinations
 from pathlib import Path
 from random import Random
 from statistics import fmean, stdev
@@ -297,18 +298,13 @@ def examine(
 ) -> Passport:
     """The passport from the judgements; `people` is an earlier agreement with people."""
     asked_for, unread = sum(item.times for item, _ in rows), sum(outcome.unreadable for _, outcome in rows)
-    felt: dict[str, list[float]] = {}
-    by_turn: dict[str, dict[str, float]] = {}
-    for item, outcome in rows:
-        if item.kind in ("order", "adversary") and outcome.changes:
-            felt.setdefault(item.arm, []).append(fmean(outcome.changes))
-        if item.kind == "order" and outcome.changes:
-            by_turn.setdefault(item.cluster, {})[item.arm] = fmean(outcome.changes)
+    judged = [(item, fmean(outcome.changes)) for item, outcome in rows if outcome.changes]
+    felt = grouped((item.arm, change) for item, change in judged if item.kind in ("order", "adversary"))
+    turns = grouped((item.cluster, (item.arm, change)) for item, change in judged if item.kind == "order")
     pairs = [
         turn[better] > turn[worse]
-        for turn in by_turn.values()
-        for place, better in enumerate(ARMS)
-        for worse in ARMS[place + 1 :]
+        for turn in map(dict, turns.values())
+        for better, worse in combinations(ARMS, 2)
         if better in turn and worse in turn
     ]
     spreads = [stdev(outcome.changes) for item, outcome in rows if item.kind == "repeat" and len(outcome.changes) > 1]

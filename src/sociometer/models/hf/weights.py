@@ -166,15 +166,10 @@ def _explained(name: str) -> Iterator[None]:
     try:
         yield
     except (OSError, ValueError, ImportError, RuntimeError, KeyError) as error:
+        why = f"{first_line(error)}. Check the name, the network (or HF_HUB_OFFLINE) and the free memory."
         if name.lower().endswith(".gguf"):
-            raise UsageError(
-                f"transformers cannot load '{name}': the file is damaged or incomplete, or its model is not supported"
-                f" ({first_line(error)})"
-            ) from None
-        raise UsageError(
-            f"transformers cannot load '{name}': {first_line(error)}. Check the name, the network (or HF_HUB_OFFLINE)"
-            " and the free memory."
-        ) from None
+            why = f"the file is damaged or incomplete, or its model is not supported ({first_line(error)})"
+        raise UsageError(f"transformers cannot load '{name}': {why}") from None
 
 
 @contextmanager
