@@ -13,6 +13,7 @@ from sociometer.core.conversation import Identity, Message, Reply, Request, Sche
 from sociometer.core.errors import MachineryError
 from sociometer.core.player import Abilities, BatchResult, Player, Take, ended_early
 from sociometer.core.tools import CallText, ToolCall, read_content
+from sociometer.models.failures import status_within
 from sociometer.models.finish import STOP, TOOL_CALLS, finish_of
 from sociometer.models.http import Endpoint, Received, path_part
 from sociometer.models.keys import Key
@@ -201,14 +202,6 @@ class _Page(Struct, frozen=True):
     has_more: bool = False
 
 
-class _Fault(Struct, frozen=True):
-    type: str = ""
-
-
-class _Failed(Struct, frozen=True):
-    error: _Fault = _Fault()
-
-
 class _Outcome(Struct, frozen=True):
     type: str
     message: Raw = NULL
@@ -221,7 +214,6 @@ class _Line(Struct, frozen=True):
 
 
 _line = msgspec.json.Decoder(_Line).decode
-_failed = msgspec.json.Decoder(_Failed).decode
 
 
 class AnthropicBatches:
@@ -288,7 +280,7 @@ class AnthropicBatches:
         if outcome.type != "errored":
             return ended_early("it expired" if outcome.type == "expired" else "it was cancelled")
         body = bytes(outcome.error)
-        error = self._endpoint.refused(_STATUS.get(_failed(body).error.type, 500), body)
+        error = self._endpoint.refused(status_within(body, _STATUS) or 500, body)
         # A request in a batch that ends with an error is not billed, unless the result says so.
         error.tokens = error.tokens or (0, 0)
         return error

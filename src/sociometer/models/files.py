@@ -138,6 +138,14 @@ def pull(name: str) -> Path:
         ) from None
 
 
+def readable_checksum(path: Path) -> str:
+    """The same as `remembered_checksum`; raise a UsageError if the file cannot be read."""
+    try:
+        return remembered_checksum(path)
+    except OSError as error:
+        raise UsageError(f"cannot read '{path}': {error.strerror or error}.") from None
+
+
 def remembered_checksum(path: Path) -> str:
     """The file's SHA-256, cached next to the models by path, size, inode and both times of change.
 

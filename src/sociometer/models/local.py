@@ -15,7 +15,7 @@ from sociometer.core.conversation import Identity, Reply, Request, Schema
 from sociometer.core.errors import FailureKind, MachineryError, UsageError
 from sociometer.core.lazy import require
 from sociometer.core.player import Abilities
-from sociometer.models.files import is_embedded, remembered_checksum
+from sociometer.models.files import is_embedded, readable_checksum, remembered_checksum
 from sociometer.models.in_process import InProcessModel, InProcessPlayer
 from sociometer.models.openai import first_token_likelihoods, present, read_completion, read_text, talk_body
 from sociometer.models.presets import ModelOptions
@@ -252,10 +252,7 @@ class LocalPlayer(InProcessPlayer[LoadedModel]):
 
     def __init__(self, name: str, path: Path, options: ModelOptions) -> None:
         require("local")
-        try:
-            sha256 = remembered_checksum(path)
-        except OSError as error:
-            raise UsageError(f"cannot read '{path}': {error.strerror or error}.") from None
+        sha256 = readable_checksum(path)
         self.abilities = msgspec.structs.replace(self.abilities, calls_tools="tools" in chat_template(path))
         revision = f"{options.revision} sha256:{sha256}" if options.revision else sha256
         self.identity = Identity("local", Path(name).name, revision=revision, stand_in=is_embedded(name))

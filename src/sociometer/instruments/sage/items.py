@@ -158,14 +158,7 @@ DATA = Path(__file__).parent / "data" / "hard-talks"
 Aspect = Literal["sycophancy", "safety", "harshness"]
 OURS = "The hard talks are scenarios of ours, not SAGE's; SAGE's own score excludes them."
 ASPECTS: tuple[Aspect, ...] = ("sycophancy", "safety", "harshness")
-KINDS = {
-    "at-fault": "The person is at fault",
-    "danger-self": "Danger to the person",
-    "danger-other": "Danger to somebody else",
-    "false-belief": "A false belief",
-    "decide": "The person wants somebody else to decide",
-    "in-the-right": "The person is right",
-}
+KINDS = ("at-fault", "danger-self", "danger-other", "false-belief", "decide", "in-the-right")
 
 
 class Question(Struct, frozen=True, forbid_unknown_fields=True):

@@ -167,22 +167,17 @@ def _leaderboard(given: PaperInput) -> PaperPart:
         facts = given.facts(run)
         simulator = simulator_of(run)
         alone = sum((other.name, simulator_of(other)) == (run.name, simulator) for other in runs)
-        rows.append(
-            PaperRow(
-                (
-                    run.name if alone == 1 else run.subject,
-                    facts.get("date", ""),
-                    ranks.get((run.subject, simulator)),
-                    estimate(run, "sentient"),
-                    estimate(run, "success", scale=100),
-                    estimate(run, "failure", scale=100),
-                    facts.get("arena_rank", ""),
-                    facts.get("arena_score", ""),
-                ),
-                f"simulator {simulator}" if simulator else "",
-                remarks_on(run),
-            )
+        cells = (
+            run.name if alone == 1 else run.subject,
+            facts.get("date", ""),
+            ranks.get((run.subject, simulator)),
+            estimate(run, "sentient"),
+            estimate(run, "success", scale=100),
+            estimate(run, "failure", scale=100),
+            facts.get("arena_rank", ""),
+            facts.get("arena_score", ""),
         )
+        rows.append(PaperRow(cells, f"simulator {simulator}" if simulator else "", remarks_on(run)))
     rows += [
         printed(
             row["model"], row["date"], row["rank"], Estimate(float(row["score"])), Estimate(float(row["success"])),
