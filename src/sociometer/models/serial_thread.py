@@ -9,6 +9,7 @@ from contextlib import suppress
 from typing import Any, TypeVar
 
 ValueT = TypeVar("ValueT")
+_Waiting = tuple[asyncio.Future[Any], Future[Any], Callable[[], Any]]
 
 
 class SerialThread:
@@ -19,7 +20,7 @@ class SerialThread:
 
     def __init__(self, name: str) -> None:
         self._name = name
-        self._calls: queue.SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None] = queue.SimpleQueue()
+        self._calls: queue.SimpleQueue[_Waiting | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
 
     async def run(self, call: Callable[[], ValueT]) -> ValueT:
@@ -38,13 +39,15 @@ class SerialThread:
             self._thread = threading.Thread(target=self._work, name=self._name, daemon=True)
             self._thread.start()
         future = Future[ValueT]()
-        self._calls.put((future, call))
-        return asyncio.wrap_future(future)
+        waiter = asyncio.wrap_future(future)
+        self._calls.put((waiter, future, call))
+        return waiter
 
     def _work(self) -> None:
         while (waiting := self._calls.get()) is not None:
-            future, call = waiting
-            if future.set_running_or_notify_cancel():
+            waiter, future, call = waiting
+            # The loop cancels the waiter at once, and the other future a moment later.
+            if not waiter.cancelled() and future.set_running_or_notify_cancel():
                 try:
                     future.set_result(call())
                 except BaseException as error:
