@@ -124,10 +124,6 @@ def money_in(amount: int, language: str) -> str:
     return str(texts_in(WORDS, language)["practice"]["money"]).format(amount=amount)
 
 
-def _clock(minutes: int) -> str:
-    return f"{minutes // 60}:{minutes % 60:02d}"
-
-
 def _tablets(rng: random.Random, holds: bool, language: str) -> dict[str, Any]:
     more = rng.randint(2, 4)
     taken = rng.randint(2, 8 - more) if holds else rng.randint(9 - more, 8)
@@ -156,7 +152,7 @@ def _apart(
     def numbers(rng: random.Random, holds: bool, language: str) -> dict[str, Any]:
         found = {name: rng.choice(values) for name, values in drawn.items()}
         found[last] = edge(**found) + rng.choice(right if holds else wrong)
-        clocks = {name: _clock(found[name]) for name in ("leaves", "goes") if name in found}
+        clocks = {at: f"{found[at] // 60}:{found[at] % 60:02d}" for at in ("leaves", "goes") if at in found}
         return found | clocks | {name: money_in(found[name], language) for name in _SUMS if name in found}
 
     return numbers

@@ -92,8 +92,7 @@ async def _judge(item: JudgedTalk, turn: int, session: Session) -> ReplyAnswers:
 
 def failed(question: Question, answers: Iterable[str]) -> bool:
     """Whether a dialogue fails a question, by the answers about its replies."""
-    found = "yes" in answers
-    return found if question.when == "never" else not found
+    return ("yes" in answers) == (question.when == "never")
 
 
 def replies_with_fault(questions: Iterable[Question], about: Aspect, replies: Sequence[Mapping[str, str]]) -> float:

@@ -13,7 +13,7 @@ from sociometer.core.sheets import read_records
 from sociometer.core.source import Source
 from sociometer.core.words import rounded
 from sociometer.instruments._paper import printed_tables
-from sociometer.instruments.sage.items import PROFILES, read_profiles
+from sociometer.instruments.sage.items import PROFILES, Scenario, read_profiles
 from sociometer.instruments.sage.published.released import ReleasedFile, listed, released_files
 from sociometer.statistics.agreement import spearman
 
@@ -48,14 +48,6 @@ _INTENTION = "listening"
 _PRINTED = 57.1
 _OVERALL = 62.7
 _HAN = re.compile(r"[\u4e00-\u9fff]")
-
-
-def claims(source: Source, files: Sequence[ReleasedFile]) -> Iterator[PublishedFigure]:
-    """The claims with what the released files and the printed tables say; `files` have the paper's simulator."""
-    path = source.find(PROFILES)
-    profiles = list(read_profiles(path)) if path is not None else []
-    yield from _weak_spot({profile.id for profile in profiles if profile.intention == _INTENTION}, files)
-    yield _language([profile.first_words for profile in profiles])
 
 
 def _weak_spot(scenarios: set[str], files: Sequence[ReleasedFile]) -> Iterator[PublishedFigure]:
@@ -110,16 +102,21 @@ def rows(source: Source) -> Iterable[PublishedFigure]:
     files, unused = released_files(source.folders)
     if not files:
         source.find(DIALOGUES)  # noted as missing
-    yield from _table3([one for one in files if one.simulator == _JUDGE])
+    path = source.find(PROFILES)
+    profiles = list(read_profiles(path)) if path is not None else []
+    judged = [one for one in files if one.simulator == _JUDGE]
+    yield from _table3(judged)
     yield from _table2(files)
     yield from _figure7(files)
-    yield from _table4(source)
+    if profiles:
+        yield from _table4(profiles)
     yield from _contradictions()
     told = {one.path: "used, but its bytes are not the released ones" for one in files if one.known_by == "name"}
     told |= dict.fromkeys(unused, "not used: neither bytes nor names of a released file, or here twice")
     for path, reason in told.items():
         yield PublishedFigure("files", f"{path.parent.name}/{path.name}", None, None, False, reason, finding=True)
-    yield from claims(source, [one for one in files if one.simulator == _JUDGE])
+    yield from _weak_spot({profile.id for profile in profiles if profile.intention == _INTENTION}, judged)
+    yield _language([profile.first_words for profile in profiles])
 
 
 def score_of(file: ReleasedFile) -> float:
@@ -209,11 +206,8 @@ def _part_of(file: ReleasedFile) -> str:
     return "" if len(file.finals) == _ALL else f"{len(file.finals)} of {_ALL} dialogues"
 
 
-def _table4(source: Source) -> Iterator[PublishedFigure]:
-    path = source.find(PROFILES)
-    if path is None:
-        return
-    counts = Counter(scenario.intention for scenario in read_profiles(path))
+def _table4(profiles: Sequence[Scenario]) -> Iterator[PublishedFigure]:
+    counts = Counter(profile.intention for profile in profiles)
     for row in table("table4"):
         printed, value = int(row["scenarios"]), counts[row["intention"]]
         yield PublishedFigure("Table 4", f"scenarios on {row['intention']}", printed, value, match=printed == value)
