@@ -278,13 +278,10 @@ class LocalPlayer(InProcessPlayer[LoadedModel]):
             return msgspec.json.encode(await self.model.thread.run(call))
         except (RuntimeError, ValueError, MemoryError, OSError) as error:
             name, said = self.model.path.name, str(error)
+            message = f"llama.cpp failed on '{name}': {said}"
             if "init" in said:
-                message = (
-                    f"llama.cpp cannot load '{name}': the file is damaged or incomplete, or its model is not supported;"
-                    " fetch the file again."
-                )
-            else:
-                message = f"llama.cpp failed on '{name}': {said}"
+                why = "the file is damaged or incomplete, or its model is not supported; fetch the file again."
+                message = f"llama.cpp cannot load '{name}': {why}"
             raise MachineryError(message, FailureKind.LOCAL_MODEL, fatal=True) from None
 
     def _refused(self, received: bytes) -> MachineryError:
