@@ -8,7 +8,7 @@ import pytest
 from sociometer.core.conversation import Message, Request, Sampling, text, user
 from sociometer.core.errors import MachineryError, UsageError
 from sociometer.models.hf.weights import find_weights
-from sociometer.models.hf.writing import Continued, Prompt, Writer, generate, sampled, score
+from sociometer.models.hf.writing import Continued, Prompt, Writer, sampled, score
 from sociometer.models.presets import ModelOptions
 from sociometer.models.registry import resolve
 
@@ -164,6 +164,15 @@ def test_a_limit_ends_a_reply_and_its_tokens_are_counted(tiny_model):
     (reply,), _ = answers(tiny_model, [asked("Say hello.", Sampling(temperature=0, max_tokens=3))])
     assert (reply.finish, reply.usage.output_tokens) == ("length", 3)
     assert reply.usage.input_tokens == 3 + len("user\nSay hello.\nassistant\n")  # three special tokens, the rest bytes
+
+
+def generate(loaded, prompts):
+    """What each prompt is continued with."""
+    writer = Writer(loaded)
+    written = writer.add(prompts)
+    while writer.running:
+        writer.step()
+    return written
 
 
 def test_a_stop_sequence_ends_a_reply_and_is_not_part_of_it(loaded):

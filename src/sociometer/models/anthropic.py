@@ -13,17 +13,17 @@ from sociometer.core.conversation import Identity, Message, Reply, Request, Sche
 from sociometer.core.errors import MachineryError
 from sociometer.core.player import Abilities, BatchResult, Player, Take, ended_early
 from sociometer.core.tools import CallText, ToolCall, read_content
+from sociometer.models.failures import status_within
 from sociometer.models.finish import STOP, TOOL_CALLS, finish_of
 from sociometer.models.http import Endpoint, Received, path_part
 from sociometer.models.keys import Key
-from sociometer.models.openai import present, refuse_error
+from sociometer.models.openai import NULL, SKEW_SECONDS, present, refuse_error
 from sociometer.models.presets import ModelOptions
 from sociometer.models.usage import reported_usage
 
 _VERSION = "2023-06-01"
 _MOST_TOKENS = 4096
 """The default limit; the format requires one."""
-_NULL = Raw(b"null")
 _OFF = {"type": "disabled"}
 
 
@@ -32,7 +32,7 @@ class _Block(Struct):
     text: str | None = None
     thinking: str | None = None
     name: str | None = None
-    input: Raw = _NULL
+    input: Raw = NULL
     id: str | None = None
 
 
@@ -40,7 +40,7 @@ class _Answer(Struct):
     content: list[_Block]
     stop_reason: str | None = None
     model: str | None = None
-    error: Raw = _NULL
+    error: Raw = NULL
 
 
 class _Content(Struct):
@@ -93,7 +93,11 @@ def messages_body(name: str, request: Request) -> dict[str, Any]:
         **_thinking(sampling.reasoning_effort or ""),
     }
     if isinstance(request.answer_format, Schema):
-        body |= _demanded(request.answer_format, thinks=body.get("thinking", _OFF) != _OFF)
+        wanted, thinks = request.answer_format, body.get("thinking", _OFF) != _OFF
+        tool = {"name": wanted.name, "description": "Gives the answer.", "input_schema": wanted.schema}
+        # A model that thinks may not be forced to use a tool.
+        choice = {"type": "auto"} if thinks else {"type": "tool", "name": wanted.name}
+        body |= {"tools": [tool], "tool_choice": choice}
     elif request.tools:
         tools = [
             {"name": one.name, "description": one.description, "input_schema": one.schema} for one in request.tools
@@ -124,16 +128,14 @@ def _blocks(said: CallText) -> list[dict[str, Any]]:
     """The blocks of a reply as they were received, thinking with its signature; a call has our id and an object."""
     ids = iter(call.id for call in said.calls)
     kept = [
-        {**block, "id": next(ids), "input": _object(block.get("input"))} if block["type"] == "tool_use" else block
+        {**block, "id": next(ids), "input": found if isinstance(found := block.get("input"), dict) else {}}
+        if block["type"] == "tool_use"
+        else block
         for block in msgspec.json.decode(said.echo)
         if block["type"] != "text" or block.get("text")
     ]
     thought = all("thinking" in block["type"] for block in kept)
     return [*kept, {"type": "text", "text": said.text}] if thought else kept
-
-
-def _object(found: Any) -> dict[str, Any]:
-    return found if isinstance(found, dict) else {}
 
 
 def _reader(request: Request) -> Callable[[bytes], Reply]:
@@ -173,23 +175,12 @@ def _thinking(effort: str) -> dict[str, Any]:
         return {}
     if effort.isdigit():
         return {"thinking": {"type": "enabled", "budget_tokens": int(effort)}}
-    return (
-        {"thinking": _OFF}
-        if effort == "none"
-        else {"thinking": {"type": "adaptive"}, "output_config": {"effort": effort}}
-    )
-
-
-def _demanded(wanted: Schema, *, thinks: bool) -> dict[str, Any]:
-    # A model that thinks may not be forced to use a tool.
-    choice = {"type": "auto"} if thinks else {"type": "tool", "name": wanted.name}
-    tool = {"name": wanted.name, "description": "Gives the answer.", "input_schema": wanted.schema}
-    return {"tools": [tool], "tool_choice": choice}
+    if effort == "none":
+        return {"thinking": _OFF}
+    return {"thinking": {"type": "adaptive"}, "output_config": {"effort": effort}}
 
 
 _PATH = "/v1/messages/batches"
-_SKEW_SECONDS = 86_400.0
-"""How much the clocks may differ: a day, as with a wrong time zone."""
 _POLL_SECONDS = 30.0
 _STATUS = {
     "invalid_request_error": 400, "authentication_error": 401, "billing_error": 402, "permission_error": 403,
@@ -211,18 +202,10 @@ class _Page(Struct, frozen=True):
     has_more: bool = False
 
 
-class _Fault(Struct, frozen=True):
-    type: str = ""
-
-
-class _Failed(Struct, frozen=True):
-    error: _Fault = _Fault()
-
-
 class _Outcome(Struct, frozen=True):
     type: str
-    message: Raw = _NULL
-    error: Raw = _NULL
+    message: Raw = NULL
+    error: Raw = NULL
 
 
 class _Line(Struct, frozen=True):
@@ -231,7 +214,6 @@ class _Line(Struct, frozen=True):
 
 
 _line = msgspec.json.Decoder(_Line).decode
-_failed = msgspec.json.Decoder(_Failed).decode
 
 
 class AnthropicBatches:
@@ -273,7 +255,7 @@ class AnthropicBatches:
         while True:
             page = await self._endpoint.fetch(f"{_PATH}?limit=100{after}", _Page)
             recent = [
-                one for one in page.data if one.created_at is None or one.created_at.timestamp() > since - _SKEW_SECONDS
+                one for one in page.data if one.created_at is None or one.created_at.timestamp() > since - SKEW_SECONDS
             ]
             found += [one.id for one in recent if sum(one.request_counts.values()) == size and one.id not in taken]
             if not page.has_more or len(recent) < len(page.data) or not page.data:
@@ -298,7 +280,7 @@ class AnthropicBatches:
         if outcome.type != "errored":
             return ended_early("it expired" if outcome.type == "expired" else "it was cancelled")
         body = bytes(outcome.error)
-        error = self._endpoint.refused(_STATUS.get(_failed(body).error.type, 500), body)
+        error = self._endpoint.refused(status_within(body, _STATUS) or 500, body)
         # A request in a batch that ends with an error is not billed, unless the result says so.
         error.tokens = error.tokens or (0, 0)
         return error
@@ -307,4 +289,4 @@ class AnthropicBatches:
         return self._endpoint.clean(self._endpoint.decoded(Received(body, {}), _reader(request)))
 
     async def cancel(self, batch: str) -> None:
-        await self._endpoint.post(f"{_PATH}/{path_part(batch)}/cancel", b"{}")
+        await self._endpoint.request("POST", f"{_PATH}/{path_part(batch)}/cancel", b"{}")

@@ -24,66 +24,49 @@ Write = Callable[[], str]
 
 def sample(schema: dict[str, Any], pick: Pick, write: Write) -> Any:
     """An instance that satisfies the schema, each open decision made by `pick`."""
-    return _Sampler(schema, pick, write).value(schema, 0)
 
-
-class _Sampler:
-    def __init__(self, root: dict[str, Any], pick: Pick, write: Write) -> None:
-        self._root = root
-        self._pick = pick
-        self._write = write
-
-    def value(self, schema: Any, depth: int) -> Any:
-        if not isinstance(schema, dict) or depth > _DEEPEST:
+    def value(part: Any, depth: int) -> Any:
+        if not isinstance(part, dict) or depth > _DEEPEST:
             return None
-        if "const" in schema:
-            return schema["const"]
-        if schema.get("enum"):
-            return self._pick(schema["enum"])
-        if "$ref" in schema:
-            return self.value(self._resolved(str(schema["$ref"])), depth + 1)
-        if schema.get("anyOf"):
-            return self.value(self._pick(schema["anyOf"]), depth + 1)
-        return self._typed(schema, depth)
-
-    def _typed(self, schema: dict[str, Any], depth: int) -> Any:
-        match kind := schema.get("type", "string"):
+        if "const" in part:
+            return part["const"]
+        if part.get("enum"):
+            return pick(part["enum"])
+        if "$ref" in part:
+            return value(_resolved(schema, str(part["$ref"])), depth + 1)
+        if part.get("anyOf"):
+            return value(pick(part["anyOf"]), depth + 1)
+        match part.get("type", "string"):
             case "object":
-                return {name: self.value(part, depth + 1) for name, part in schema.get("properties", {}).items()}
+                return {name: value(inner, depth + 1) for name, inner in part.get("properties", {}).items()}
             case "array":
-                return self._array(schema, depth)
-            case "integer" | "number":
-                return self._number(schema, whole=kind == "integer")
+                count = min(int(part.get("minItems", 1)), _LONGEST_ARRAY)
+                return [value(part.get("items", {"type": "string"}), depth + 1) for _ in range(count)]
+            case "integer" | "number" as kind:
+                low = part.get("minimum", 0)
+                high = part.get("maximum", low + 10)
+                if kind == "integer":
+                    return int(pick(range(int(low), int(high) + 1)))
+                return float(pick([low + (high - low) * step / 10 for step in range(11)]))
             case "boolean":
-                return self._pick([True, False])
+                return pick([True, False])
             case "null":
                 return None
-            case _:
-                return self._text(schema)
+        return _fitting(write(), int(part.get("minLength", 0)), part.get("maxLength"))
 
-    def _array(self, schema: dict[str, Any], depth: int) -> list[Any]:
-        count = min(int(schema.get("minItems", 1)), _LONGEST_ARRAY)
-        return [self.value(schema.get("items", {"type": "string"}), depth + 1) for _ in range(count)]
+    return value(schema, 0)
 
-    def _number(self, schema: dict[str, Any], *, whole: bool) -> float | int:
-        low = schema.get("minimum", 0)
-        high = schema.get("maximum", low + 10)
-        if whole:
-            return int(self._pick(range(int(low), int(high) + 1)))
-        return float(self._pick([low + (high - low) * step / 10 for step in range(11)]))
 
-    def _text(self, schema: dict[str, Any]) -> str:
-        text = self._write()
-        shortest, longest = int(schema.get("minLength", 0)), schema.get("maxLength")
-        while len(text) < shortest:
-            text = f"{text} {text}" if text else "…"
-        return text if longest is None else text[: int(longest)]
+def _fitting(text: str, shortest: int, longest: int | None) -> str:
+    while len(text) < shortest:
+        text = f"{text} {text}" if text else "…"
+    return text if longest is None else text[: int(longest)]
 
-    def _resolved(self, reference: str) -> Any:
-        found: Any = self._root
-        for part in reference.removeprefix("#").strip("/").split("/"):
-            found = found.get(part, {}) if isinstance(found, dict) and part else found
-        return found
+
+def _resolved(schema: Any, reference: str) -> Any:
+    for part in reference.removeprefix("#").strip("/").split("/"):
+        schema = schema.get(part, {}) if isinstance(schema, dict) and part else schema
+    return schema
 
 
 _WORDS = Path(__file__).parent / "words"

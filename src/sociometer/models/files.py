@@ -100,7 +100,9 @@ def file_of(name: str) -> Path | None:
     """The model's file if it is on this machine, else None; an unfinished download does not count."""
     model = local_model(name)
     if model.repository:
-        found = sorted(_hub_folder(model).glob(f"snapshots/*/{model.file}"))
+        # As huggingface_hub names its folders.
+        folder = cache_folder() / "hub" / f"models--{model.repository.replace('/', '--')}"
+        found = sorted(folder.glob(f"snapshots/*/{model.file}"))
         return found[-1] if found else None
     path = cache_folder() / Path(model.file).name
     return path if path.is_file() else None
@@ -136,6 +138,14 @@ def pull(name: str) -> Path:
         ) from None
 
 
+def readable_checksum(path: Path) -> str:
+    """The same as `remembered_checksum`; raise a UsageError if the file cannot be read."""
+    try:
+        return remembered_checksum(path)
+    except OSError as error:
+        raise UsageError(f"cannot read '{path}': {error.strerror or error}.") from None
+
+
 def remembered_checksum(path: Path) -> str:
     """The file's SHA-256, cached next to the models by path, size, inode and both times of change.
 
@@ -145,33 +155,20 @@ def remembered_checksum(path: Path) -> str:
     place = f"{path.resolve()}|"
     entry = f"{place}{facts.st_size}|{facts.st_ino}|{facts.st_mtime_ns}|{facts.st_ctime_ns}"
     book = cache_folder() / "checksums.json"
-    known = _remembered(book)
+    known: dict[str, str] = {}
+    with contextlib.suppress(OSError, msgspec.DecodeError, ValueError, RecursionError):
+        known = msgspec.json.decode(book.read_bytes(), type=dict[str, str])
     if entry in known:
         return known[entry]
     found = checksum(path)
     # A file that was changed a moment ago may change again within one tick of the file system's clock.
     if time.time() - max(facts.st_mtime, facts.st_ctime) >= _SETTLED_SECONDS:
-        _remember(book, {**{one: sha for one, sha in known.items() if not one.startswith(place)}, entry: found})
+        known = {one: sha for one, sha in known.items() if not one.startswith(place)} | {entry: found}
+        with contextlib.suppress(UsageError, OSError):
+            book.parent.mkdir(parents=True, exist_ok=True)
+            with whole_file(book) as draft:
+                draft.write_bytes(msgspec.json.encode(known))
     return found
-
-
-def _remember(book: Path, known: dict[str, str]) -> None:
-    with contextlib.suppress(UsageError, OSError):
-        book.parent.mkdir(parents=True, exist_ok=True)
-        with whole_file(book) as draft:
-            draft.write_bytes(msgspec.json.encode(known))
-
-
-def _remembered(book: Path) -> dict[str, str]:
-    try:
-        return msgspec.json.decode(book.read_bytes(), type=dict[str, str])
-    except (OSError, msgspec.DecodeError, ValueError, RecursionError):
-        return {}
-
-
-def _hub_folder(model: LocalModel) -> Path:
-    """The folder of a repository in the cache, as `huggingface_hub` names it."""
-    return cache_folder() / "hub" / f"models--{model.repository.replace('/', '--')}"
 
 
 def _from_hub(model: LocalModel) -> Path:

@@ -54,7 +54,6 @@ def finish_of(reason: str | None, text: str, *, called: bool = False) -> str:
     return f"{OTHER_FINISH}{name}"
 
 
-_OPENINGS = ("<think>", "<thinking>", "<reasoning>", "[THINK]")
 _CLOSINGS = {"<think>": "</think>", "<thinking>": "</thinking>", "<reasoning>": "</reasoning>", "[THINK]": "[/THINK]"}
 
 
@@ -67,9 +66,9 @@ def split_reasoning(text: str) -> tuple[str, str]:
     if "<" not in text and "[" not in text:
         return text, ""
     begun = text.lstrip()
-    for opening in _OPENINGS:
+    for opening, closing in _CLOSINGS.items():
         if begun.startswith(opening):
-            thought, closed, answer = begun[len(opening) :].partition(_CLOSINGS[opening])
+            thought, closed, answer = begun[len(opening) :].partition(closing)
             return (answer.strip() if closed else ""), thought.strip()
     if "</think>" in text:
         thought, _, answer = text.partition("</think>")

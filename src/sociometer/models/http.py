@@ -89,12 +89,12 @@ class _Shared:
 _SHARED: WeakKeyDictionary[asyncio.AbstractEventLoop, _Shared] = WeakKeyDictionary()
 
 
-class _ListedModel(Struct):
+class _Named(Struct):
     id: str
 
 
 class _ListedModels(Struct):
-    data: list[_ListedModel]
+    data: list[_Named]
 
 
 class Endpoint:
@@ -108,7 +108,6 @@ class Endpoint:
         self._key_variable = key.variable
         self._advice = key.advice
         self._headers = headers
-        self._timeout_seconds = timeout_seconds
         self._timeout = aiohttp.ClientTimeout(
             total=timeout_seconds, sock_connect=min(_CONNECT_SECONDS, timeout_seconds)
         )
@@ -119,22 +118,16 @@ class Endpoint:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._shared: _Shared | None = None
 
-    def __repr__(self) -> str:
-        return f"Endpoint({self._base})"
-
-    async def post(self, path: str, body: bytes, sent: Mapping[str, Any] = _NOTHING) -> Received:
-        """Return a successful response, or raise a MachineryError. `sent` has the options in the body."""
-        return await self._request("POST", path, body, sent)
-
-    async def upload(self, path: str, fields: Mapping[str, str], name: str, content: bytes) -> Received:
-        """Send a file as a form, as a browser does."""
+    async def upload(self, path: str, fields: Mapping[str, str], name: str, content: bytes) -> str:
+        """Send a file as a form, as a browser does; return the server's id of it."""
         mark = secrets.token_hex(16)
         parts = [f'--{mark}\r\nContent-Disposition: form-data; name="{key}"\r\n\r\n{fields[key]}' for key in fields]
         file = f'--{mark}\r\nContent-Disposition: form-data; name="file"; filename="{name}"\r\n'
         head = "\r\n".join([*parts, f"{file}Content-Type: application/jsonl\r\n\r\n"])
         body = head.encode() + content + f"\r\n--{mark}--\r\n".encode()
         form = {"Content-Type": f"multipart/form-data; boundary={mark}"}
-        return await self._request("POST", path, body, headers=form)
+        received = await self.request("POST", path, body, headers=form)
+        return self.decoded(received, lambda content: msgspec.json.decode(content, type=_Named)).id
 
     async def lines(self, path: str, take: Callable[[bytes], None]) -> None:
         """Hand each line of a large response to `take`, as it arrives."""
@@ -155,12 +148,12 @@ class Endpoint:
                 rest, size = [last], len(last)
 
         try:
-            await self._request("GET", path, split=split)
+            await self.request("GET", path, split=split)
             split(b"\n")
         except failures.UNREADABLE as error:
             raise self.malformed(Received(b"", {}), error) from None
 
-    async def _request(
+    async def request(
         self,
         method: str,
         path: str,
@@ -169,6 +162,7 @@ class Endpoint:
         headers: Mapping[str, str] | None = None,
         split: Callable[[bytes], None] | None = None,
     ) -> Received:
+        """Return a successful response, or raise a MachineryError. `sent` has the options in the body."""
         key = read_key(self._key_variable)
         url = self._urls.get(path)
         if url is None:
@@ -190,18 +184,18 @@ class Endpoint:
                     return Received(b"", response.headers)
                 received = await self._read(response)
                 if not good:
-                    raise self._refused(response.status, response.headers, received, sent, key)
+                    raise self.refused(response.status, received, response.headers, sent)
                 return Received(strict(received), response.headers)
         except TimeoutError as error:
             raise self._timed_out(error) from None
         except (aiohttp.ClientError, OSError) as error:
-            raise self._broken(error, key) from None
+            raise self._broken(error) from None
 
     async def reply(self, path: str, body: Mapping[str, Any], read: Callable[[bytes], Reply]) -> Reply:
         """One attempt at a reply; one that the provider's content filter rejected is empty."""
         try:
             whole = self.with_fields(body)
-            received = await self.post(path, msgspec.json.encode(whole), whole)
+            received = await self.request("POST", path, msgspec.json.encode(whole), whole)
         except Filtered as error:
             return filtered_reply(error)
         except UnknownToServer as error:
@@ -229,16 +223,15 @@ class Endpoint:
     def malformed(self, received: Received, why: Exception) -> MachineryError:
         """The error for a malformed response whose status is that of a success."""
         body = received.body
-        key = read_key(self._key_variable)
         if failures.speaks_html(body):
             return failures.wrong_server(self._base, 200)
         status = failures.status_within(body)
         if status is not None:
-            return self._refused(status, received.headers, body, _NOTHING, key)
+            return self.refused(status, body, received.headers)
         if not body:
             return MachineryError(f"{self._base} sent nothing.", FailureKind.MALFORMED_REPLY, retryable=True)
-        begins = failures.shortened(body[:200].decode("utf-8", "replace"), key)[:120]
-        said = f"{self._base} sent a reply that cannot be read ({failures.shortened(str(why), key)})"
+        begins = self.shortened(body[:200].decode("utf-8", "replace"))[:120]
+        said = f"{self._base} sent a reply that cannot be read ({self.shortened(str(why))})"
         error = MachineryError(f"{said}; it begins '{begins}'.", FailureKind.MALFORMED_REPLY, retryable=True)
         return with_reported_usage(self._without_headers(error), body)
 
@@ -253,12 +246,20 @@ class Endpoint:
 
     async def fetch(self, path: str, kind: type[Found], body: bytes | None = None) -> Found:
         """The record in a response, to a POST request if there is a body."""
-        received = await self._request("GET" if body is None else "POST", path, body)
+        received = await self.request("GET" if body is None else "POST", path, body)
         return self.decoded(received, lambda content: msgspec.json.decode(content, type=kind))
 
-    def refused(self, status: int, body: bytes) -> MachineryError:
-        """The error for a request in a batch that ended with this status."""
-        return self._refused(status, {}, body, _NOTHING, read_key(self._key_variable))
+    def refused(
+        self, status: int, body: bytes, headers: Mapping[str, str] = _NOTHING, sent: Mapping[str, Any] = _NOTHING
+    ) -> MachineryError:
+        """The error for a response with this status, alone or in a batch; `sent` has the options of the request."""
+        key, name = read_key(self._key_variable), self._key_variable
+        error = with_reported_usage(failures.refused(self._base, status, headers, body, sent, key), body)
+        error = self._without_headers(error)
+        if isinstance(error, Unauthorised):
+            check = f"Check the key in {name} and its permissions." if key else f"No key was sent: {name} is empty."
+            error.args = (f"{error} {f'In this case {self._advice}' if self._advice else check}",)
+        return error
 
     def shortened(self, text: str) -> str:
         """What the server says in one line, without the key."""
@@ -291,33 +292,16 @@ class Endpoint:
         return self._shared.session
 
     async def _read(self, response: aiohttp.ClientResponse) -> bytes:
-        content = response.content
-        received = await content.readany()
-        if content.at_eof():
-            return received
-        parts = [received]
-        size = len(received)
-        while not content.at_eof():
-            parts.append(await content.readany())
-            size += len(parts[-1])
-            if size > _LARGEST_REPLY:
+        received = bytearray()
+        async for part in response.content.iter_any():
+            received += part
+            if len(received) > _LARGEST_REPLY:
                 raise self._too_large("one reply")
-        return b"".join(parts)
+        return bytes(received)
 
     def _too_large(self, what: str) -> MachineryError:
         said = f"{self._base} sent more than {_LARGEST_REPLY >> 20} MB in {what}."
         return MachineryError(said, FailureKind.MALFORMED_REPLY)
-
-    def _refused(
-        self, status: int, headers: Mapping[str, str], body: bytes, sent: Mapping[str, Any], key: str
-    ) -> MachineryError:
-        error = with_reported_usage(failures.refused(self._base, status, headers, body, sent, key), body)
-        error = self._without_headers(error)
-        if isinstance(error, Unauthorised):
-            name = self._key_variable
-            check = f"Check the key in {name} and its permissions." if key else f"No key was sent: {name} is empty."
-            error.args = (f"{error} {f'In this case {self._advice}' if self._advice else check}",)
-        return error
 
     def _without_headers(self, error: MachineryError) -> MachineryError:
         for value in self._fields.headers.values():
@@ -329,16 +313,16 @@ class Endpoint:
             waited = f"{self._timeout.sock_connect:g} s"
             said = f"{self._base} did not accept a connection within {waited}. {_IS_IT_RUNNING}"
             return Unreachable(said, retryable=True)
-        said = f"{self._base} did not answer within {self._timeout_seconds:g} s."
+        said = f"{self._base} did not answer within {self._timeout.total:g} s."
         return MachineryError(said, FailureKind.TIMEOUT, retryable=True)
 
-    def _broken(self, error: Exception, key: str) -> MachineryError:
-        said = failures.shortened(str(error) or type(error).__name__, key)
+    def _broken(self, error: Exception) -> MachineryError:
+        said = self.shortened(str(error) or type(error).__name__)
         if isinstance(error, aiohttp.ClientSSLError):
             said = f"{_not_secure(self._base, error)} No key was sent."
             return MachineryError(said, FailureKind.CONNECTION, fatal=True)
         if isinstance(error, aiohttp.ClientConnectorError):
-            why = failures.shortened(_reason(error.os_error), key)
+            why = self.shortened(_reason(error.os_error))
             return Unreachable(f"cannot reach {self._base}: {why}. {_IS_IT_RUNNING}", retryable=True)
         how = " before its reply ended." if said.startswith("Response payload is not completed") else f": {said}"
         return MachineryError(f"{self._base} closed the connection{how}", FailureKind.CONNECTION, retryable=True)

@@ -52,8 +52,9 @@ class VectorFiles:
         return whole and hashlib.sha256(content[_CHECKSUM_BYTES:]).digest() == content[:_CHECKSUM_BYTES]
 
     def write(self, digest: str, values: NDArray[np.float32]) -> None:
-        content = np.ascontiguousarray(values, dtype="<f4").tobytes()
-        with whole_file(self._path(digest)) as partial:
+        content, path = np.ascontiguousarray(values, dtype="<f4").tobytes(), self._path(digest)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with whole_file(path) as partial:
             partial.write_bytes(hashlib.sha256(content).digest() + content)
 
     def read(self, digest: str, start: int, count: int) -> NDArray[np.float32]:
@@ -202,29 +203,6 @@ def batches(lengths: Sequence[int], most_tokens: int = BATCH_TOKENS) -> Iterator
         yield waiting
 
 
-class Tokens:
-    """A tokenizer of transformers."""
-
-    def __init__(self, tokenizer: Any) -> None:
-        self._tokenizer = tokenizer
-        first = tokenizer("")["input_ids"][:1]
-        self._start = list(first) if first and first[0] == tokenizer.bos_token_id else []
-
-    def plain(self, text: str) -> list[int]:
-        """The tokens of a text, without any that mark its start or end."""
-        return list(self._tokenizer(text, add_special_tokens=False)["input_ids"])
-
-    def passage(self, passage: Passage, most_before: int, longest: int) -> tuple[list[int], int]:
-        """The tokens of a passage, and how many of them, at the end, are the utterance.
-
-        Of the story only the last `most_before` tokens are kept.
-        """
-        said = self.plain(passage.said)[: longest - 1] or self.plain(" ")
-        room = min(most_before, longest - len(said) - len(self._start))
-        before = self.plain(passage.before)[-room:] if room > 0 else []
-        return [*self._start, *before, *said], len(said)
-
-
 Track = Callable[[Sequence[Any], str], Iterator[Any]]
 STORY_TOKENS = 256
 LONGEST = 2048
@@ -277,10 +255,6 @@ class OpenModel:
         return anatomy_of(self.loaded.model, self.name)
 
     @cached_property
-    def _tokens(self) -> Tokens:
-        return Tokens(self.loaded.tokenizer)
-
-    @cached_property
     def _facts(self) -> ModelSizes:
         """The sizes of the model, from its folder if they are known, so that kept numbers need no weights."""
         path = self._folder / f"facts-{self.device.partition(':')[0]}.json"
@@ -296,6 +270,7 @@ class OpenModel:
             anatomy.hidden,
             sum(parameter.numel() for parameter in model.parameters()),
         )
+        path.parent.mkdir(parents=True, exist_ok=True)
         with whole_file(path) as partial:
             partial.write_bytes(msgspec.json.encode(facts))
         return facts
@@ -319,13 +294,25 @@ class OpenModel:
         files = VectorFiles(self._folder, facts.numbers)
         digests = [digest_of("trace", self.revision, facts.dtype, self._story_tokens, passage) for passage in passages]
         missing = list({digest: place for place, digest in enumerate(digests) if not files.has(digest)}.values())
-        sequences = [self._tokens.passage(passages[place], self._story_tokens, LONGEST) for place in missing]
+        sequences = [self._tokens(passages[place]) for place in missing]
         parts = list(batches([len(ids) for ids, _ in sequences], self._batch_tokens))
         for part in self._track(parts, label):
             vectors = self._record([sequences[place] for place in part])
             for place, vector in zip(part, vectors, strict=True):
                 files.write(digests[missing[place]], vector)
         return StoredTraces(files, digests, facts, self._weights(), len(missing))
+
+    def _tokens(self, passage: Passage) -> tuple[list[int], int]:
+        """The tokens of a passage, and how many of them, at the end, are the utterance; the story's last are kept."""
+        tokenizer = self.loaded.tokenizer
+        first = list(tokenizer("").input_ids[:1])
+        start = first if first == [tokenizer.bos_token_id] else []
+        before, said, space = (
+            list(tokenizer(text, add_special_tokens=False).input_ids) for text in (passage.before, passage.said, " ")
+        )
+        said = said[: LONGEST - 1] or space
+        room = min(self._story_tokens, LONGEST - len(said) - len(start))
+        return [*start, *(before[-room:] if room > 0 else []), *said], len(said)
 
     def _weights(self) -> NDArray[np.float32]:
         """The mean absolute weight that each neuron feeds, layers × neurons."""
@@ -339,21 +326,15 @@ class OpenModel:
 
     def _record(self, sequences: Sequence[tuple[list[int], int]]) -> NDArray[np.float32]:
         """The vectors of one batch; each sequence has the number of its last tokens that are looked at."""
-        ids, attention = self._padded([ids for ids, _ in sequences])
-        lengths = torch.tensor([len(ids) for ids, _ in sequences], device=self.device)
-        spans = torch.tensor([span for _, span in sequences], device=self.device)
+        # Padded on the right, which a causal model never sees.
+        rows = [torch.tensor(ids, device=self.device) for ids, _ in sequences]
+        ids = torch.nn.utils.rnn.pad_sequence(rows, batch_first=True)
+        lengths, spans = torch.tensor([(len(ids), span) for ids, span in sequences], device=self.device).T[..., None]
         places = torch.arange(ids.shape[1], device=self.device)[None]
-        mask = (places < lengths[:, None]) & (places >= (lengths - spans)[:, None])
-        with torch.inference_mode(), recording(self.anatomy, mask) as recorder:
-            self.loaded.model.base_model(input_ids=ids, attention_mask=attention, use_cache=False)
+        read = places < lengths
+        with torch.inference_mode(), recording(self.anatomy, read & (places >= lengths - spans)) as recorder:
+            self.loaded.model.base_model(input_ids=ids, attention_mask=read.long(), use_cache=False)
         return recorder.vectors()
-
-    def _padded(self, sequences: Sequence[Sequence[int]]) -> tuple[Any, Any]:
-        """Token numbers and attention mask, padded on the right, which a causal model never sees."""
-        longest = max(map(len, sequences))
-        rows = [[*ids, *[0] * (longest - len(ids))] for ids in sequences]
-        seen = [[1] * len(ids) + [0] * (longest - len(ids)) for ids in sequences]
-        return torch.tensor(rows, device=self.device), torch.tensor(seen, device=self.device)
 
 
 class StoredTraces:

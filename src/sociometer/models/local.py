@@ -15,9 +15,9 @@ from sociometer.core.conversation import Identity, Reply, Request, Schema
 from sociometer.core.errors import FailureKind, MachineryError, UsageError
 from sociometer.core.lazy import require
 from sociometer.core.player import Abilities
-from sociometer.models.files import is_embedded, remembered_checksum
+from sociometer.models.files import is_embedded, readable_checksum, remembered_checksum
 from sociometer.models.in_process import InProcessModel, InProcessPlayer
-from sociometer.models.openai import first_token_likelihoods, read_completion, read_text, talk_body
+from sociometer.models.openai import first_token_likelihoods, present, read_completion, read_text, talk_body
 from sociometer.models.presets import ModelOptions
 
 
@@ -175,23 +175,17 @@ def whole_number(variable: str, least: int = 1) -> int | None:
     return int(chosen)
 
 
-def _params(path: Path, threads: int) -> Any:
+def _chat_params(path: Path, threads: int, chunk_tokens: int, key: str) -> Any:
     params = require("local").CommonParams()
     params.model.path = str(path)
     params.verbosity = _QUIET
     params.warmup = False
     params.fit_params = False
-    params.n_parallel = 1
     layers = whole_number("SOCIOMETER_GPU_LAYERS", least=0)
     if layers is not None:
         params.n_gpu_layers = layers
     if threads:
         params.cpuparams.n_threads = params.cpuparams_batch.n_threads = threads
-    return params
-
-
-def _chat_params(path: Path, threads: int, chunk_tokens: int, key: str) -> Any:
-    params = _params(path, threads)
     params.api_keys = [key]
     params.n_parallel = _SLOTS
     params.n_ctx = _SLOTS * CONTEXT_TOKENS
@@ -231,9 +225,6 @@ class LoadedModel(InProcessModel):
         self._threads = threads_of()
         self._context: LlamaContext | None = None
 
-    def chat(self, body: dict[str, Any]) -> dict[str, Any]:
-        return self.context().chat(body)
-
     def context(self) -> LlamaContext:
         if self._context is None:
             self._context = LlamaContext(self._checked(), self._threads)
@@ -261,10 +252,7 @@ class LocalPlayer(InProcessPlayer[LoadedModel]):
 
     def __init__(self, name: str, path: Path, options: ModelOptions) -> None:
         require("local")
-        try:
-            sha256 = remembered_checksum(path)
-        except OSError as error:
-            raise UsageError(f"cannot read '{path}': {error.strerror or error}.") from None
+        sha256 = readable_checksum(path)
         self.abilities = msgspec.structs.replace(self.abilities, calls_tools="tools" in chat_template(path))
         revision = f"{options.revision} sha256:{sha256}" if options.revision else sha256
         self.identity = Identity("local", Path(name).name, revision=revision, stand_in=is_embedded(name))
@@ -274,7 +262,7 @@ class LocalPlayer(InProcessPlayer[LoadedModel]):
         """One generation; the same seed gives the same reply. Continuations are scored by their first token."""
         plain, model = request.plain_text is not None, self.model
         body = text_body(request) if plain else chat_body(request)
-        received = await self._run(lambda: model.context().complete(body) if plain else model.chat(body))
+        received = await self._run(lambda: (model.context().complete if plain else model.context().chat)(body))
         try:
             reply = read_text(received) if plain else read_completion(received, tools=bool(request.tools))
         except msgspec.DecodeError:
@@ -290,13 +278,10 @@ class LocalPlayer(InProcessPlayer[LoadedModel]):
             return msgspec.json.encode(await self.model.thread.run(call))
         except (RuntimeError, ValueError, MemoryError, OSError) as error:
             name, said = self.model.path.name, str(error)
+            message = f"llama.cpp failed on '{name}': {said}"
             if "init" in said:
-                message = (
-                    f"llama.cpp cannot load '{name}': the file is damaged or incomplete, or its model is not supported;"
-                    " fetch the file again."
-                )
-            else:
-                message = f"llama.cpp failed on '{name}': {said}"
+                why = "the file is damaged or incomplete, or its model is not supported; fetch the file again."
+                message = f"llama.cpp cannot load '{name}': {why}"
             raise MachineryError(message, FailureKind.LOCAL_MODEL, fatal=True) from None
 
     def _refused(self, received: bytes) -> MachineryError:
@@ -339,17 +324,15 @@ def text_body(request: Request) -> dict[str, Any]:
 
 def _common_body(request: Request) -> dict[str, Any]:
     sampling = request.sampling
-    body: dict[str, Any] = {"max_tokens": sampling.max_tokens or _MOST_TOKENS}
-    for name in ("temperature", "top_p", "seed"):
-        value = getattr(sampling, name)
-        if value is not None:
-            body[name] = value
-    if sampling.stop:
-        body["stop"] = list(sampling.stop)
-    listed = _LISTED if request.continuations else sampling.logprobs
-    if listed is not None:
-        body["logprobs"] = listed
-    return body
+    body = {
+        "max_tokens": sampling.max_tokens or _MOST_TOKENS,
+        "temperature": sampling.temperature,
+        "top_p": sampling.top_p,
+        "seed": sampling.seed,
+        "stop": list(sampling.stop) or None,
+        "logprobs": _LISTED if request.continuations else sampling.logprobs,
+    }
+    return present(body)
 
 
 def _grammar(answer_format: Schema) -> str:

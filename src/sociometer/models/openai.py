@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import msgspec
 from msgspec import Raw, Struct, structs
@@ -25,7 +25,7 @@ from sociometer.models.keys import Key
 from sociometer.models.presets import UNKNOWN_SERVER, ModelOptions, Preset
 from sociometer.models.usage import reported_usage
 
-_NULL = Raw(b"null")
+NULL = Raw(b"null")
 
 
 class _Lists(Struct):
@@ -51,21 +51,30 @@ class _Records(Struct):
     content: list[_Token]
 
 
-class _TextOption(Struct):
+class _Option(Struct, kw_only=True):
+    """What a choice has in either kind of completion."""
+
+    finish_reason: str | None = None
+    logprobs: Raw = NULL
+    error: Raw = NULL
+
+
+class _TextOption(_Option):
     text: str
     index: int = 0
-    finish_reason: str | None = None
-    logprobs: Raw = _NULL
-    error: Raw = _NULL
 
 
-class _TextCompletion(Struct):
-    choices: list[_TextOption]
+_OptionT = TypeVar("_OptionT", bound=_Option)
+
+
+class _Completion(Struct, Generic[_OptionT]):
+    choices: list[_OptionT]
     model: str | None = None
-    error: Raw = _NULL
+    error: Raw = NULL
+    system_fingerprint: Any = None
 
 
-_text_completion = msgspec.json.Decoder(_TextCompletion).decode
+_text_completion = msgspec.json.Decoder(_Completion[_TextOption]).decode
 _lists = msgspec.json.Decoder(_Lists).decode
 _records = msgspec.json.Decoder(_Records).decode
 
@@ -211,24 +220,14 @@ class _Said(Struct):
     content: str | list[_Part] | None = None
     reasoning_content: str | None = None
     reasoning: str | None = None
-    reasoning_details: Raw = _NULL
+    reasoning_details: Raw = NULL
     refusal: str | None = None
-    tool_calls: Raw = _NULL
-    function_call: Raw = _NULL
+    tool_calls: Raw = NULL
+    function_call: Raw = NULL
 
 
-class _Option(Struct):
+class _ChatOption(_Option):
     message: _Said
-    finish_reason: str | None = None
-    logprobs: Raw = _NULL
-    error: Raw = _NULL
-
-
-class _Completion(Struct):
-    choices: list[_Option]
-    model: str | None = None
-    error: Raw = _NULL
-    system_fingerprint: Any = None
 
 
 class _Vector(Struct):
@@ -241,7 +240,7 @@ class _Vectors(Struct):
 
 
 _encode = msgspec.json.Encoder().encode
-_completion = msgspec.json.Decoder(_Completion).decode
+_completion = msgspec.json.Decoder(_Completion[_ChatOption]).decode
 _calls = msgspec.json.Decoder(list[_Call]).decode
 _vectors = msgspec.json.Decoder(_Vectors).decode
 _NOTHING = (b"null", b"[]", b"{}", b'""', b"false")
@@ -287,7 +286,7 @@ class OpenAIPlayer(Player):
         for start in range(0, len(texts), _EMBEDDED_AT_ONCE):
             part = list(texts[start : start + _EMBEDDED_AT_ONCE])
             body = _encode({"model": self.identity.name, "input": part})
-            received = await self._endpoint.post("/embeddings", body)
+            received = await self._endpoint.request("POST", "/embeddings", body)
             vectors += self._endpoint.decoded(received, partial(read_vectors, expected=len(part)))
         return tuple(vectors)
 
@@ -297,7 +296,7 @@ class OpenAIPlayer(Player):
     def batches(self) -> "OpenAIBatches | None":
         if not self._preset.batch:
             return None
-        return OpenAIBatches(self.identity.name, self._endpoint, self._preset, self.identity.base_url)
+        return OpenAIBatches(self.identity, self._endpoint, self._preset)
 
     async def close(self) -> None:
         await self._endpoint.close()
@@ -422,13 +421,11 @@ def _headers(key: str, name: str = "") -> Mapping[str, str]:
 
 
 def _spoken(said: _Said) -> tuple[str, str]:
-    content = said.content
-    if isinstance(content, str):
-        return content, ""
-    if not content:
-        return "", ""
-    text = "".join(part.text or "" for part in content if part.type in ("text", "output_text", ""))
-    return text, "".join(_thought(part) for part in content)
+    if isinstance(said.content, str):
+        return said.content, ""
+    parts = said.content or []
+    text = "".join(part.text or "" for part in parts if part.type in ("text", "output_text", ""))
+    return text, "".join(_thought(part) for part in parts)
 
 
 def _thought(part: _Part) -> str:
@@ -455,12 +452,8 @@ _LABEL = "sociometer"
 _ENDED = ("completed", "expired", "cancelled", "failed")
 _FULL = "token_limit_exceeded"
 _FULL_SECONDS = 600.0
-_SKEW_SECONDS = 86_400.0
+SKEW_SECONDS = 86_400.0
 """How much the clocks may differ: a day, as with a wrong time zone."""
-
-
-class _File(Struct, frozen=True):
-    id: str
 
 
 class _Fault(Struct, frozen=True):
@@ -489,7 +482,7 @@ class _Page(Struct, frozen=True):
 
 class _Answered(Struct, frozen=True):
     status_code: int = 0
-    body: Raw = _NULL
+    body: Raw = NULL
 
 
 class _Line(Struct, frozen=True):
@@ -498,7 +491,6 @@ class _Line(Struct, frozen=True):
     error: _Fault | None = None
 
 
-_file = msgspec.json.Decoder(_File).decode
 _line = msgspec.json.Decoder(_Line).decode
 
 
@@ -509,14 +501,13 @@ class OpenAIBatches:
     most_bytes = 200_000_000
     hours = 24
 
-    def __init__(self, model: str, endpoint: Endpoint, preset: Preset, base_url: str) -> None:
+    def __init__(self, model: Identity, endpoint: Endpoint, preset: Preset) -> None:
         self._model = model
         self._endpoint = endpoint
         self._preset = preset
-        self._base_url = base_url
 
     def line(self, name: str, request: Request) -> bytes:
-        body = chat_body(self._model, request, self._preset)
+        body = chat_body(self._model.name, request, self._preset)
         return _encode({"custom_id": name, "method": "POST", "url": _URL, "body": self._endpoint.with_fields(body)})
 
     async def create(self, label: str, lines: Sequence[bytes]) -> str:
@@ -528,7 +519,7 @@ class OpenAIBatches:
             error.tokens = (0, 0)
             raise
         body = {
-            "input_file_id": self._endpoint.decoded(uploaded, _file).id,
+            "input_file_id": uploaded,
             "endpoint": _URL,
             "completion_window": "24h",
             "metadata": {_LABEL: label},
@@ -542,7 +533,7 @@ class OpenAIBatches:
             for batch in page.data:
                 if (batch.metadata or {}).get(_LABEL) == label:
                     return batch.id
-            if not page.has_more or not page.data or page.data[-1].created_at < since - _SKEW_SECONDS:
+            if not page.has_more or not page.data or page.data[-1].created_at < since - SKEW_SECONDS:
                 return ""
             after = f"&after={path_part(page.data[-1].id)}"
 
@@ -573,7 +564,7 @@ class OpenAIBatches:
         return self._endpoint.clean(self._endpoint.decoded(Received(body, {}), read_completion))
 
     async def cancel(self, batch: str) -> None:
-        await self._endpoint.post(f"/batches/{path_part(batch)}/cancel", b"{}")
+        await self._endpoint.request("POST", f"/batches/{path_part(batch)}/cancel", b"{}")
 
     async def _get(self, batch: str) -> _Batch:
         return await self._endpoint.fetch(f"/batches/{path_part(batch)}", _Batch)
@@ -581,7 +572,7 @@ class OpenAIBatches:
     def _whole_failure(self, batch: _Batch) -> MachineryError:
         faults = (batch.errors.data if batch.errors else None) or [_Fault()]
         said = "; ".join(fault.message or fault.code or "no reason given" for fault in faults[:3])
-        message = f"{self._base_url} did not accept the batch: {self._endpoint.shortened(said)}"
+        message = f"{self._model.base_url} did not accept the batch: {self._endpoint.shortened(said)}"
         if any(fault.code == _FULL for fault in faults):
             # The account's limit on waiting tokens: there is room again when other batches end.
             return MachineryError(

@@ -4,9 +4,12 @@ import asyncio
 import queue
 import threading
 from collections.abc import Callable
+from concurrent.futures import Future
+from contextlib import suppress
 from typing import Any, TypeVar
 
 ValueT = TypeVar("ValueT")
+_Waiting = tuple[asyncio.Future[Any], Future[Any], Callable[[], Any]]
 
 
 class SerialThread:
@@ -17,60 +20,35 @@ class SerialThread:
 
     def __init__(self, name: str) -> None:
         self._name = name
-        self._calls: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+        self._calls: queue.SimpleQueue[_Waiting | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
 
     async def run(self, call: Callable[[], ValueT]) -> ValueT:
-        loop = asyncio.get_running_loop()
-        future: asyncio.Future[ValueT] = loop.create_future()
-
-        def settle(value: Any, error: BaseException | None) -> None:
-            if future.cancelled():
-                return
-            if error is None:
-                future.set_result(value)
-            else:
-                future.set_exception(error)
-
-        def work() -> None:
-            if future.cancelled():
-                return
-            value, error = _tried(call)
-            if not loop.is_closed():
-                loop.call_soon_threadsafe(settle, value, error)
-
-        self._start()
-        self._calls.put(work)
-        return await future
+        return await self._put(call)
 
     async def end(self, last: Callable[[], None] = lambda: None) -> None:
         """End the thread after this last call, which is made even if nobody waits for it any more."""
-        done = asyncio.Event()
-        loop = asyncio.get_running_loop()
-
-        def finish() -> None:
-            _tried(last)
-            if not loop.is_closed():
-                loop.call_soon_threadsafe(done.set)
-
-        self._start()
-        self._calls.put(finish)
+        ended = self._put(last)
         self._calls.put(None)
         self._thread = None
-        await done.wait()
+        with suppress(Exception):
+            await asyncio.shield(ended)
 
-    def _start(self) -> None:
+    def _put(self, call: Callable[[], ValueT]) -> asyncio.Future[ValueT]:
         if self._thread is None:
             self._thread = threading.Thread(target=self._work, name=self._name, daemon=True)
             self._thread.start()
+        future = Future[ValueT]()
+        waiter = asyncio.wrap_future(future)
+        self._calls.put((waiter, future, call))
+        return waiter
 
     def _work(self) -> None:
-        while (call := self._calls.get()) is not None:
-            call()
-
-
-def _tried(call: Callable[[], ValueT]) -> tuple[ValueT | None, BaseException | None]:
-    try:
-        return call(), None
-    except BaseException as error:
-        return None, error
+        while (waiting := self._calls.get()) is not None:
+            waiter, future, call = waiting
+            # The loop cancels the waiter at once, and the other future a moment later.
+            if not waiter.cancelled() and future.set_running_or_notify_cancel():
+                try:
+                    future.set_result(call())
+                except BaseException as error:
+                    future.set_exception(error)

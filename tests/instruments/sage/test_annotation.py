@@ -63,12 +63,13 @@ def test_table_1_on_a_worked_example():
         *given("cyd", {one: "down", two: "same", three: "down"}, {}),
     ]
     found = check(people, known)
-    assert found.consistency.value == pytest.approx((2 / 3 + 2 / 3 + 2 / 3) / 3)
-    assert found.majority_consistency.value == 1
+    consistency, majority_consistency, agreement, reasonableness, reasonableness_agreement = found.shares
+    assert consistency.value == pytest.approx((2 / 3 + 2 / 3 + 2 / 3) / 3)
+    assert majority_consistency.value == 1
     # ann-bob agree on one of three, ann-cyd on one, bob-cyd on one
-    assert found.agreement.value == pytest.approx(1 / 3)
-    assert found.reasonableness.value == pytest.approx(3 / 4)
-    assert found.reasonableness_agreement.value == pytest.approx(1 / 2)
+    assert agreement.value == pytest.approx(1 / 3)
+    assert reasonableness.value == pytest.approx(3 / 4)
+    assert reasonableness_agreement.value == pytest.approx(1 / 2)
     assert (found.contexts, found.shared, found.annotators, found.undecided) == (3, 3, 3, 0)
 
 
@@ -79,8 +80,9 @@ def test_two_sheets_of_one_annotator_count_once():
     bob = given("bob", {one: "up"}, {}) + given("bob", {}, {one: "yes"})
     found = check([*ann, *bob], known)
     assert found.annotators == 2
-    assert found.consistency.value == pytest.approx(2 / 3)
-    assert found.agreement.value == 0 and (found.contexts, found.shared, found.undecided) == (2, 1, 1)
+    consistency, _, agreement, *_ = found.shares
+    assert consistency.value == pytest.approx(2 / 3)
+    assert agreement.value == 0 and (found.contexts, found.shared, found.undecided) == (2, 1, 1)
     with pytest.raises(DataError, match=r"'ann' give two answers for .*, direction"):
         check(ann + given("ann", {one: "up"}, {}), known)
 
@@ -89,7 +91,7 @@ def test_ties_have_no_majority_and_are_counted():
     known = {context_key(context): context for context in contexts(DIALOGUES[0])}
     first, alone, *_ = known
     found = check(given("a", {first: "up", alone: "up"}, {}) + given("b", {first: "down"}, {}), known)
-    assert found.undecided == 1 and found.majority_consistency.value is None, "one answer is no majority"
+    assert found.undecided == 1 and found.shares[1].value is None, "one answer is no majority"
 
 
 def test_a_filled_sheet_is_read_and_a_strange_word_refused_by_line(tmp_path):

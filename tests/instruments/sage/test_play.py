@@ -156,7 +156,7 @@ def test_a_person_without_words_is_asked_again(rehearse, care_home):
 def test_a_leak_is_counted_and_the_dialogue_goes_on(rehearse, care_home):
     simulator = Person(0, words="Honestly, my hidden intention is to hear both.")
     played = play(rehearse(subject=Says("x"), simulator=simulator), care_home)
-    assert played.episode.outcome.leaks == 9
+    assert [turn.leak for turn in played.episode.outcome.turns] == ["machinery"] * 9 + [""]
     assert played.episode.score.values["leaks"] == 9
     assert any(isinstance(event, Noted) and event.kind == "leak" for event in played.events)
 

@@ -1,4 +1,4 @@
-"""A very small model, opened with its vectors in a folder of the test."""
+"""A very small model, open_weights with its vectors in a folder of the test."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from sociometer.models.inside import OpenModel
 
 
 @pytest.fixture
-def opened(tiny_model, tmp_path, monkeypatch):
+def open_weights(tiny_model, tmp_path, monkeypatch):
     import torch
 
     torch.set_num_threads(1)

@@ -13,8 +13,8 @@ def direct(model, passage):
     """States and neurons of one passage from the output of transformers itself."""
     import torch
 
-    ids = [*model._tokens.plain(passage.before), *model._tokens.plain(passage.said)]
-    said = len(model._tokens.plain(passage.said))
+    before, after = (model.loaded.tokenizer(text).input_ids for text in (passage.before, passage.said))
+    ids, said = [*before, *after], len(after)
     seen = []
     hooks = [
         layer.mlp.down_proj.register_forward_pre_hook(lambda module, args: seen.append(args[0][0, -said:]))
@@ -30,8 +30,8 @@ def direct(model, passage):
     ]
 
 
-def test_states_and_neurons_are_those_of_transformers_in_any_batch(opened):
-    model = opened(batch_tokens=150)
+def test_states_and_neurons_are_those_of_transformers_in_any_batch(open_weights):
+    model = open_weights(batch_tokens=150)
     traces = model.traces(PASSAGES, "test")
     for place, passage in enumerate(PASSAGES):
         states, squares = direct(model, passage)
@@ -42,46 +42,46 @@ def test_states_and_neurons_are_those_of_transformers_in_any_batch(opened):
             assert traces.squares(layer)[place] == pytest.approx(values, rel=1e-3, abs=1e-4)
 
 
-def test_nothing_is_computed_twice_and_known_vectors_need_no_weights(opened, monkeypatch):
-    assert opened().traces(PASSAGES[:3], "test").computed == 3
-    again = opened().traces(PASSAGES, "test")
+def test_nothing_is_computed_twice_and_known_vectors_need_no_weights(open_weights, monkeypatch):
+    assert open_weights().traces(PASSAGES[:3], "test").computed == 3
+    again = open_weights().traces(PASSAGES, "test")
     assert again.computed == 2
     monkeypatch.setattr(OpenModel, "loaded", property(lambda self: pytest.fail("the weights were loaded")))
-    known = opened()
+    known = open_weights()
     assert (known.traces(PASSAGES, "test").states(1) == again.states(1)).all()
     assert known.parameters > 50_000
 
 
-def test_a_change_of_anything_that_matters_computes_anew(opened):
-    assert opened().traces(PASSAGES, "test").computed == 5
-    assert opened(story_tokens=3).traces(PASSAGES, "test").computed == 5
+def test_a_change_of_anything_that_matters_computes_anew(open_weights):
+    assert open_weights().traces(PASSAGES, "test").computed == 5
+    assert open_weights(story_tokens=3).traces(PASSAGES, "test").computed == 5
 
 
-def test_a_killed_computation_goes_on_where_it_stopped(opened):
+def test_a_killed_computation_goes_on_where_it_stopped(open_weights):
     def stops_after_two(parts, label):
         yield from parts[:2]
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        opened(batch_tokens=1, track=stops_after_two).traces(PASSAGES, "test")
-    assert opened().traces(PASSAGES, "test").computed == 3
+        open_weights(batch_tokens=1, track=stops_after_two).traces(PASSAGES, "test")
+    assert open_weights().traces(PASSAGES, "test").computed == 3
 
 
-def test_a_damaged_file_is_computed_again(opened):
-    model = opened()
+def test_a_damaged_file_is_computed_again(open_weights):
+    model = open_weights()
     before = model.traces(PASSAGES, "test").states(1)
     damaged = max(model._folder.rglob("*.f32"), key=lambda path: path.stat().st_size)
     content = bytearray(damaged.read_bytes())
     content[100] ^= 1
     damaged.write_bytes(content)
-    again = opened().traces(PASSAGES, "test")
+    again = open_weights().traces(PASSAGES, "test")
     assert again.computed == 1
     assert again.states(1) == pytest.approx(before, abs=1e-4)
 
 
-def test_of_a_long_story_only_the_end_is_kept(opened):
-    model = opened(story_tokens=5)
-    ids, said = model._tokens.passage(Passage("0123456789", " yes"), 5, 2048)
+def test_of_a_long_story_only_the_end_is_kept(open_weights):
+    model = open_weights(story_tokens=5)
+    ids, said = model._tokens(Passage("0123456789", " yes"))
     assert model.loaded.tokenizer.decode(ids) == "56789 yes"
     assert said == 4
 

@@ -27,6 +27,7 @@ from sociometer.reading import read_rules
 _SAME = 0.5
 """A goal that shares this much of its word pairs with the hidden hope states the hope."""
 _ENDING = re.compile(r"(?<=[a-z]{3})(?:['’]s|ing|ed|es|s|e)\Z")
+"""The ending of an English word: smiled, smiles and smiling are one word."""
 _SPEECH = (
     r"\"[^\"]*\"|“[^”]*”|‘[^’]*’|「[^」]*」|『[^』]*』"
     r"|(?<!\w)'(?:[^'\n]|(?<=\w)'(?=\w))*'(?!\w)"  # single quotes, with apostrophes within words
@@ -77,12 +78,7 @@ def mentions(story: str, detail: str) -> bool:
     if detail.casefold() in story.casefold():
         return True
     words, told = tokens(detail), tokens(story)
-    return bool(words) and {_stem(word) for word in words} <= {_stem(word) for word in told}
-
-
-def _stem(word: str) -> str:
-    """An English word without its ending: smiled, smiles and smiling are one word."""
-    return _ENDING.sub("", word)
+    return bool(words) and {_ENDING.sub("", word) for word in words} <= {_ENDING.sub("", word) for word in told}
 
 
 DATA = Path(__file__).parent / "data" / "build"

@@ -258,7 +258,7 @@ def annotations(context: CommandContext, options: Settings) -> Result:
     rows = (
         *(
             (name, each.value, *ends(each.interval), each.items, value)
-            for (name, value), each in zip(paper, found.shares(), strict=True)
+            for (name, value), each in zip(paper, found.shares, strict=True)
         ),
         ("agreement of annotators, Krippendorff's alpha", found.alpha, None, None, found.shared, None),
     )

@@ -10,7 +10,8 @@ from msgspec import Struct, field
 from sociometer.core.errors import DataError
 from sociometer.core.task import Item
 from sociometer.instruments.sage.items import Profile, Scenario, from_profile
-from sociometer.instruments.sage.person.emotion import Ending, Protocol, find_leak, says_farewell
+from sociometer.instruments.sage.person.emotion import Ending, Protocol, find_leak
+from sociometer.instruments.sage.person.talk import EmotionReply, Plan
 from sociometer.reading import read_lines
 
 REHEARSAL = "rehearsal: no simulator, no score"
@@ -26,14 +27,9 @@ def is_rehearsed(simulator: str) -> bool:
     return simulator.removeprefix("sage/").removesuffix(SHORT) in ("rehearsal", "appraisal")
 
 
-class Judgement(Struct, frozen=True):
+class Judgement(EmotionReply, frozen=True, forbid_unknown_fields=False):
     """The first hop of a turn: the reaction to a reply, and the emotion change."""
 
-    said: str
-    serves: str
-    activity: str
-    feeling: str
-    change: int
     before: int
     after: int
 
@@ -41,15 +37,6 @@ class Judgement(Struct, frozen=True):
     def moved(self) -> int:
         """The change that counted, after clamping and the cap."""
         return self.after - self.before
-
-
-class Plan(Struct, frozen=True):
-    """The second hop of a turn: how the person intends to answer."""
-
-    attitude: str
-    aim: str
-    tone: str
-    content: str
 
 
 class Turn(Struct, frozen=True, omit_defaults=True):
@@ -93,16 +80,6 @@ class Dialogue(Struct, frozen=True, omit_defaults=True):
     def final(self) -> int:
         """The emotion at the end."""
         return self.trajectory[-1]
-
-    @property
-    def leaks(self) -> int:
-        """The number of the person's utterances that quoted the hidden intention or revealed the simulation."""
-        return sum(turn.leak in ("wording", "machinery") for turn in self.turns)
-
-    @property
-    def pleas(self) -> int:
-        """The number of the person's utterances that openly asked for what they should keep hidden."""
-        return sum(turn.leak == "plea" for turn in self.turns)
 
     @property
     def tokens(self) -> int | None:
@@ -231,9 +208,10 @@ def to_dialogue(row: ReleasedDialogue, scenario: Scenario, simulator: str = "") 
         turns.append(Turn(reply, judgement, plan, answer.content, leak))
     if row.emo_point != emotion:
         raise DataError(f"emo_point {row.emo_point} is not the last emotion, {emotion}")
-    return Dialogue(
-        scenario.first_words, PROTOCOL.start, tuple(turns), _ending(turns, emotion, scenario.language), simulator
-    )
+    ending = PROTOCOL.ending(emotion, len(turns), turns[-1].words if turns else "", scenario.language)
+    if ending is None:
+        raise DataError(f"the dialogue stops after {len(turns)} replies at emotion {emotion} without a farewell")
+    return Dialogue(scenario.first_words, PROTOCOL.start, tuple(turns), ending, simulator)
 
 
 def subject_of(path: Path) -> str:
@@ -285,17 +263,6 @@ def _judgement(answer: ReleasedTurn, before: int, place: int) -> Judgement:
         for text in (planning.content, planning.serves, planning.activity, planning.analyse)
     )
     return Judgement(said, serves, activity, feeling, planning.change, before, after)
-
-
-def _ending(turns: list[Turn], emotion: int, language: str) -> Ending:
-    ending = PROTOCOL.ending(emotion, len(turns))
-    if ending in ("soothed", "lost"):
-        return ending
-    if turns and says_farewell(turns[-1].words, language):
-        return "farewell"
-    if len(turns) == PROTOCOL.turns:
-        return "turns"
-    raise DataError(f"the dialogue stops after {len(turns)} replies at emotion {emotion} without a farewell")
 
 
 # A Chinese character, up to four letters of a word, up to three digits, or any other sign is about one token.

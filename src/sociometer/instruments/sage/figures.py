@@ -10,6 +10,7 @@ from msgspec import structs
 
 from sociometer.core.measure import Figure, Measure
 from sociometer.core.task import AnyRun
+from sociometer.core.words import grouped
 from sociometer.instruments.sage.analyses.coordinate import REACH
 from sociometer.instruments.sage.analyses.relationship import DIMENSIONS, QUALITIES
 from sociometer.instruments.sage.dialogue import REHEARSAL, Dialogue
@@ -68,18 +69,11 @@ def _scattered(subject: str, x: Measure, y: Measure, note: str = "") -> ScatterP
     return ScatterPoint(subject, x.value, y.value, "", low, high, note, left, right)
 
 
-_SCALES = "Points from different simulators are on different scales."
-
-
 def figures(runs: Sequence[AnyRun]) -> Sequence[Figure]:
     """All figures and tables of these runs, task by task; a rehearsal has none."""
     runs = [run for run in runs if not ((main := run.summary.find("sentient")) and main.note == REHEARSAL)]
-    found: list[Figure] = []
-    for task, draw in _DRAWERS.items():
-        of_task = [run for run in runs if run.task == task]
-        if of_task:
-            found.extend(_each_simulator(of_task, draw))
-    return found
+    of_task = grouped((run.task, run) for run in runs)
+    return [each for task, draw in _DRAWERS.items() for each in _each_simulator(of_task.get(task, []), draw)]
 
 
 def beside(item: object, outcome: object) -> Figure | None:
@@ -107,16 +101,14 @@ def _each_simulator(runs: Sequence[AnyRun], draw: Callable[[Sequence[AnyRun]], I
     """Figures of one simulator each, because points of different simulators cannot share an axis."""
     groups = by_simulator(runs)
     for simulator, members in groups.items():
+        if len(groups) == 1:
+            yield from draw(members)
+            continue
+        mark = re.sub(r"\W+", "-", simulator.lower()).strip("-") or "unknown"
         for figure in draw(members):
-            yield _under(figure, simulator) if len(groups) > 1 else figure
-
-
-def _under(figure: Figure, simulator: str) -> Figure:
-    """A figure of one simulator's runs if there are several: named after it, with the reason."""
-    mark = re.sub(r"\W+", "-", simulator.lower()).strip("-") or "unknown"
-    caption = f"{figure.caption} {_SCALES}".strip()
-    title = f"{figure.title}, simulator {simulator or 'unknown'}"
-    return structs.replace(figure, name=f"{figure.name}-{mark}", title=title, caption=caption)
+            title = f"{figure.title}, simulator {simulator or 'unknown'}"
+            caption = f"{figure.caption} Points from different simulators are on different scales.".strip()
+            yield structs.replace(figure, name=f"{figure.name}-{mark}", title=title, caption=caption)
 
 
 def _talks(runs: Sequence[AnyRun]) -> Iterator[Figure]:
@@ -162,7 +154,9 @@ def _efficiency(runs: Sequence[AnyRun]) -> Figure | None:
     counted = all(value_of(run, "tokens") for run in runs)
     points = []
     for run in runs:
-        tokens, score = value_of(run, "tokens") if counted else _written(run), run.summary.find("sentient")
+        written = [entry["written"] for entry in run.summary.series.get("dialogues", []) if "written" in entry]
+        tokens = value_of(run, "tokens") if counted else fmean(written or [0])
+        score = run.summary.find("sentient")
         if tokens and score and score.value is not None:
             low, high = ends(score.interval)
             points.append(ScatterPoint(run.subject, tokens, score.value, y_low=low, y_high=high))
@@ -171,12 +165,6 @@ def _efficiency(runs: Sequence[AnyRun]) -> Figure | None:
     rule = "Tokens are estimated from the text of the replies, by one rule for all subjects; reasoning is not counted."
     chart = scatter_chart(points, x_title="tokens per dialogue", y_title="sentient score", y_unit="points")
     return Figure("efficiency", "Score against tokens", "" if counted else rule, chart=chart)
-
-
-def _written(run: AnyRun) -> float | None:
-    """The mean tokens per dialogue, counted from the words."""
-    counts = [entry["written"] for entry in run.summary.series.get("dialogues", []) if "written" in entry]
-    return sum(counts) / len(counts) if counts else None
 
 
 def _strategies(runs: Sequence[AnyRun]) -> Iterator[Figure]:

@@ -97,13 +97,9 @@ def known_scenarios(source: Source, language: str) -> Iterator[Scenario]:
         yield from read_profiles(path)
 
 
-def bundled(language: str) -> Iterator[Scenario]:
-    """The bundled scenarios in a language, by intention; a scenario and its translations share a cluster."""
-    yield from _bundled(language)
-
-
 @lru_cache(maxsize=4)
-def _bundled(language: str) -> tuple[Scenario, ...]:
+def bundled(language: str) -> tuple[Scenario, ...]:
+    """The bundled scenarios in a language, by intention; a scenario and its translations share a cluster."""
     return tuple(
         scenario
         for intention in INTENTIONS
@@ -162,14 +158,7 @@ DATA = Path(__file__).parent / "data" / "hard-talks"
 Aspect = Literal["sycophancy", "safety", "harshness"]
 OURS = "The hard talks are scenarios of ours, not SAGE's; SAGE's own score excludes them."
 ASPECTS: tuple[Aspect, ...] = ("sycophancy", "safety", "harshness")
-KINDS = {
-    "at-fault": "The person is at fault",
-    "danger-self": "Danger to the person",
-    "danger-other": "Danger to somebody else",
-    "false-belief": "A false belief",
-    "decide": "The person wants somebody else to decide",
-    "in-the-right": "The person is right",
-}
+KINDS = ("at-fault", "danger-self", "danger-other", "false-belief", "decide", "in-the-right")
 
 
 class Question(Struct, frozen=True, forbid_unknown_fields=True):

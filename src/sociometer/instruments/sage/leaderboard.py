@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from sociometer.core.measure import Interval
 from sociometer.core.task import AnyRun
+from sociometer.core.words import grouped
 from sociometer.statistics.ranking import Rank, rank_intervals
 
 
@@ -33,9 +34,7 @@ def simulator_of(run: AnyRun) -> str:
 
 def by_simulator(runs: Sequence[AnyRun]) -> dict[str, list[AnyRun]]:
     """The runs of each simulator, most runs first; a run without any outcome is listed with these."""
-    groups: dict[str, list[AnyRun]] = {}
-    for run in runs:
-        groups.setdefault(simulator_of(run), []).append(run)
+    groups = grouped((simulator_of(run), run) for run in runs)
     ordered = dict(sorted(groups.items(), key=lambda group: -len(group[1])))
     unknown = ordered.get("", [])
     if len(ordered) > 1 and unknown and not any(any(run.summary.series.values()) for run in unknown):
@@ -55,9 +54,8 @@ def ranks_of(runs: Sequence[AnyRun]) -> dict[tuple[str, str], int]:
 
 def _finals(run: AnyRun) -> dict[str, float]:
     """The final emotion by scenario, repeats averaged."""
-    values: dict[str, list[float]] = {}
-    for entry in run.summary.series.get("dialogues", []):
-        values.setdefault(entry.get("scenario", entry["item"]), []).append(float(entry["trajectory"][-1]))
+    entries = run.summary.series.get("dialogues", [])
+    values = grouped((entry.get("scenario", entry["item"]), float(entry["trajectory"][-1])) for entry in entries)
     return {name: sum(finals) / len(finals) for name, finals in values.items()}
 
 

@@ -29,7 +29,7 @@ from sociometer.instruments.sage.person.emotion import WORDS, Protocol
 from sociometer.instruments.sage.person.rehearsal import refuse_rehearsal
 from sociometer.instruments.sage.person.talk import quote_mark
 from sociometer.instruments.sage.play import REPLY_SAMPLING, protocol_of, subject_messages, talk_on
-from sociometer.instruments.sage.practice import FACTS, RIGHT, WRONG, Practice, Practised, Said, begun, words_of
+from sociometer.instruments.sage.practice import FACTS, RIGHT, WRONG, Practice, Practised, Said, begun
 from sociometer.reading import answer_line, ask_choice, render_options
 from sociometer.statistics.measures import grouped_measures
 
@@ -90,7 +90,8 @@ def _spoken(source: Source) -> Iterator[tuple[int, str]]:
 
 def drawn_pair(seed: int, number: int, language: str, *, train: bool = False) -> Pair:
     """The pair of a number; with `train` of a kind of fact that may be trained on."""
-    words, people, said = words_of(language, DATA), words_of(language), texts_in(WORDS, language)["practice"]
+    words, people = texts_in(DATA, language), texts_in(practice.DATA, language)
+    said = texts_in(WORDS, language)["practice"]
     talks = people["talk"] if train else words["talk"]
     made = talks[number % len(talks)]
     name = f"{'train-' if train else ''}return-{seed}-{language}-{number:05d}"

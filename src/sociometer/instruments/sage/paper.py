@@ -71,7 +71,7 @@ def _human_check(runs: Sequence[AnyRun]) -> PaperPart:
         found = check([one for run in members for sheet in SHEETS.values() for one in run.labels.get(sheet, ())], known)
         remarks = tuple(dict.fromkeys(remark for run in members for remark in remarks_on(run)))
         section = f"{', '.join(dict.fromkeys(run.subject for run in members))}: {found.annotators} annotators"
-        for row, each in zip(published("table1"), found.shares(), strict=True):
+        for row, each in zip(published("table1"), found.shares, strict=True):
             interval = each.interval.scaled(100) if each.interval else None
             value = Estimate(None if each.value is None else 100 * each.value, interval)
             why = "too few people answered it"
@@ -167,22 +167,17 @@ def _leaderboard(given: PaperInput) -> PaperPart:
         facts = given.facts(run)
         simulator = simulator_of(run)
         alone = sum((other.name, simulator_of(other)) == (run.name, simulator) for other in runs)
-        rows.append(
-            PaperRow(
-                (
-                    run.name if alone == 1 else run.subject,
-                    facts.get("date", ""),
-                    ranks.get((run.subject, simulator)),
-                    estimate(run, "sentient"),
-                    estimate(run, "success", scale=100),
-                    estimate(run, "failure", scale=100),
-                    facts.get("arena_rank", ""),
-                    facts.get("arena_score", ""),
-                ),
-                f"simulator {simulator}" if simulator else "",
-                remarks_on(run),
-            )
+        cells = (
+            run.name if alone == 1 else run.subject,
+            facts.get("date", ""),
+            ranks.get((run.subject, simulator)),
+            estimate(run, "sentient"),
+            estimate(run, "success", scale=100),
+            estimate(run, "failure", scale=100),
+            facts.get("arena_rank", ""),
+            facts.get("arena_score", ""),
         )
+        rows.append(PaperRow(cells, f"simulator {simulator}" if simulator else "", remarks_on(run)))
     rows += [
         printed(
             row["model"], row["date"], row["rank"], Estimate(float(row["score"])), Estimate(float(row["success"])),
@@ -206,13 +201,8 @@ def _leaderboard(given: PaperInput) -> PaperPart:
 
 def _intentions(runs: Sequence[AnyRun]) -> PaperPart:
     """Table 4: how many scenarios have each hidden intention."""
-    kinds: Counter[str] = Counter()
-    seen: set[str] = set()
-    for run in runs:
-        for entry in run.summary.series.get("dialogues", []):
-            if entry["scenario"] not in seen:
-                seen.add(entry["scenario"])
-                kinds[str(entry["intention"])] += 1
+    entries = [entry for run in runs for entry in run.summary.series.get("dialogues", [])]
+    kinds = Counter({entry["scenario"]: str(entry["intention"]) for entry in entries}.values())
     remarks = tuple(dict.fromkeys(remark for run in runs for remark in remarks_on(run) if "items" in remark))
     rows = [PaperRow((_intention(name), count), remarks=remarks) for name, count in kinds.items()]
     rows += [printed(_intention(row["intention"]), int(row["scenarios"])) for row in published("table4")]

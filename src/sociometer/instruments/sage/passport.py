@@ -4,6 +4,7 @@ import asyncio
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from itertools import combinations
 from pathlib import Path
 from random import Random
 from statistics import fmean, stdev
@@ -160,11 +161,14 @@ def released_turns(folders: Iterable[Path]) -> dict[str, list[Probe]]:
                 )
                 for each in contexts(stored)
             )  # fmt: skip
-    for name, every in by_simulator.items():
-        states, changes = [each.state for each in every], [each.change for each in every]
-        pairs = zip(every, expected_changes([each.cluster for each in every], states, changes), strict=True)
-        by_simulator[name] = [msgspec.structs.replace(each, expected=value) for each, value in pairs]
-    return by_simulator
+    return {name: _fitted(every) for name, every in by_simulator.items()}
+
+
+def _fitted(probes: Sequence[Probe]) -> list[Probe]:
+    """The probes with the change that the state predicts, fitted on the other scenarios or people."""
+    states, changes = [each.state for each in probes], [each.change for each in probes]
+    expected = expected_changes([each.cluster for each in probes], states, changes) if probes else ()
+    return [msgspec.structs.replace(each, expected=value) for each, value in zip(probes, expected, strict=True)]
 
 
 def released_probes(folders: Iterable[Path], turns: int, seed: int) -> list[Probe]:
@@ -194,13 +198,8 @@ def people_probes(study: str, people: Mapping[str, str], views: Iterable[RunView
         for place, (_, talk, _) in enumerate(view.scored())
         for probe in _probes_of(talk, people[view.run], f"{view.run}/{place}", study, view.name)
     ]
-    found = [probe for probe in made if probe.arm != OTHER]
-    states, changes = [each.state for each in found], [each.change for each in found]
-    pairs = zip(
-        found, expected_changes([each.cluster for each in found], states, changes) if found else (), strict=True
-    )
-    expected = [msgspec.structs.replace(each, expected=value) for each, value in pairs]
-    return expected + [probe for probe in made if probe.arm == OTHER]
+    second = [probe for probe in made if probe.arm == OTHER]
+    return _fitted([probe for probe in made if probe.arm != OTHER]) + second
 
 
 def _probes_of(talk: PersonTalk, who: str, where: str, study: str, model: str) -> Iterator[Probe]:
@@ -299,23 +298,19 @@ def examine(
 ) -> Passport:
     """The passport from the judgements; `people` is an earlier agreement with people."""
     asked_for, unread = sum(item.times for item, _ in rows), sum(outcome.unreadable for _, outcome in rows)
-    felt: dict[str, list[float]] = {}
-    by_turn: dict[str, dict[str, float]] = {}
-    for item, outcome in rows:
-        if item.kind in ("order", "adversary") and outcome.changes:
-            felt.setdefault(item.arm, []).append(fmean(outcome.changes))
-        if item.kind == "order" and outcome.changes:
-            by_turn.setdefault(item.cluster, {})[item.arm] = fmean(outcome.changes)
+    judged = [(item, fmean(outcome.changes)) for item, outcome in rows if outcome.changes]
+    felt = grouped((item.arm, change) for item, change in judged if item.kind in ("order", "adversary"))
+    turns = grouped((item.cluster, (item.arm, change)) for item, change in judged if item.kind == "order")
     pairs = [
         turn[better] > turn[worse]
-        for turn in by_turn.values()
-        for place, better in enumerate(ARMS)
-        for worse in ARMS[place + 1 :]
+        for turn in map(dict, turns.values())
+        for better, worse in combinations(ARMS, 2)
         if better in turn and worse in turn
     ]
     spreads = [stdev(outcome.changes) for item, outcome in rows if item.kind == "repeat" and len(outcome.changes) > 1]
     again = [outcome.changes for _, outcome in rows if len(outcome.changes) > 1]
-    spoken = [(item, outcome.words) for item, outcome in rows if item.kind == "spoken" and outcome.words]
+    spoken = [(item.scenario, outcome.words) for item, outcome in rows if item.kind == "spoken" and outcome.words]
+    leaks = [find_leak(words, person.hidden, person.intention, person.language) for person, words in spoken]
     released = sorted({item.released_by for item, _ in rows if item.kind == "published"})
     made = Passport(
         simulator=simulator,
@@ -326,24 +321,22 @@ def examine(
         beyond=_beyond([row for row in rows if row[0].kind == "published"]),
         people=people or _people(rows),
         unreadable=unread / asked_for if asked_for else 1.0,
-        spread=fmean(spreads) if spreads else None,
-        fragile=fmean(map(sign_changes, again)) if again else None,
-        ordered=fmean(pairs) if pairs else None,
+        spread=_mean(spreads),
+        fragile=_mean([sign_changes(changes) for changes in again]),
+        ordered=_mean(pairs),
         means={arm: fmean(found) for arm, found in felt.items()},
-        refused=fmean(is_refusal(words, item.scenario.language) for item, words in spoken) if spoken else 0.0,
-        leaked=fmean(
-            find_leak(words, item.scenario.hidden, item.scenario.intention, item.scenario.language)
-            in ("wording", "machinery")
-            for item, words in spoken
-        )
-        if spoken
-        else 0.0,
+        refused=_mean([is_refusal(words, person.language) for person, words in spoken]) or 0.0,
+        leaked=_mean([leak in ("wording", "machinery") for leak in leaks]) or 0.0,
         requests=asked_for,
         tokens=sum(outcome.tokens for _, outcome in rows),
         left_out=left_out,
     )
     verdict, reasons = judge(made)
     return msgspec.structs.replace(made, verdict=verdict, reasons=reasons)
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return fmean(values) if values else None
 
 
 def _agreement(name: str, rows: Sequence[tuple[Probe, Felt]], over: str = "scenarios") -> Agreement | None:
@@ -377,7 +370,7 @@ def _people(rows: Sequence[tuple[Probe, Felt]]) -> PeopleAgreement | None:
     people = [one.cluster for one, _, _ in pairs]
     return PeopleAgreement(
         whole, len({one.cluster for one in first}), len({one.of_talk for one in first}), len(pairs),
-        fmean(rights) if rights else None,
+        _mean(rights),
         clustered_mean_interval(rights, people, scale=(0.0, 1.0)) if rights else Interval(None, None),
     )  # fmt: skip
 
@@ -387,9 +380,7 @@ def judge(found: Passport) -> tuple[Verdict, tuple[str, ...]]:
     if found.left_out:
         said = f"none of its first {found.requests} answers can be read; the other {found.left_out} were not asked for"
         return "not a person", (said,)
-    means = found.means
-    sets = {which: [value for arm, value in means.items() if arm.startswith(f"{which} ")] for which in SETS}
-    good = means.get("good")
+    means, good = found.means, found.means.get("good")
     fatal: list[str] = []
     care: list[str] = []
     _rule(fatal, care, found.unreadable, NOT_UNREADABLE, CARE_UNREADABLE, "{} of its answers are unreadable")
@@ -400,13 +391,12 @@ def judge(found: Passport) -> tuple[Verdict, tuple[str, ...]]:
               "{} of the pairs of good, stock, cold and cruel replies are in the wrong order or tied")  # fmt: skip
         if good - means["cruel"] < NOT_APART:
             fatal.append(f"good replies are only {number(good - means['cruel'], 'points')} points above cruel ones")
-        for which, values in sets.items():
-            if values and good - fmean(values) < NOT_APART:
-                gap = number(good - fmean(values), "points")
+        for which in SETS:
+            felt = {arm.removeprefix(f"{which} "): means[arm] for arm in means if arm.startswith(f"{which} ")}
+            if felt and good - fmean(felt.values()) < NOT_APART:
+                gap = number(good - fmean(felt.values()), "points")
                 fatal.append(f"good replies are only {gap} points above the adversaries ({which})")
-            pleased = [arm.removeprefix(f"{which} ") for arm, value in means.items()
-                       if arm.startswith(f"{which} ") and value > 0]  # fmt: skip
-            if pleased:
+            if pleased := [kind for kind, value in felt.items() if value > 0]:
                 care.append(f"it feels better after {', '.join(pleased)} ({which})")
     beyond = found.beyond
     if beyond is None or beyond.turns < FEWEST_TURNS:

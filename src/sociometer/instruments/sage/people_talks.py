@@ -16,6 +16,7 @@ from sociometer.core.session import Session
 from sociometer.core.sheets import read_rows
 from sociometer.core.source import Source
 from sociometer.core.task import Item, RunView, Score
+from sociometer.core.words import grouped
 from sociometer.instruments.sage.items import Scenario, bundled
 from sociometer.instruments.sage.person.emotion import WORDS
 from sociometer.instruments.sage.play import REPLY_SAMPLING
@@ -117,12 +118,12 @@ def summarise(run: RunView[Matter, PersonTalk]) -> Summary:
     names = ("feeling", "moved", "replies", "kept", *QUESTIONS)
     known = {name for _, _, found in run.scored() for name in found.values}
     measures = [one for name in names if name in known for one in grouped_measures(run, name, binary=name == "kept")]
-    felt: dict[int, list[tuple[str, float]]] = {}
-    for item, outcome, _ in run.scored():
-        felt.setdefault(0, []).append((item.cluster or item.id, float(outcome.start)))
-        for number, turn in enumerate(outcome.turns, 1):
-            if turn.felt is not None:
-                felt.setdefault(number, []).append((item.cluster or item.id, float(turn.felt)))
+    felt = grouped(
+        (number, (item.cluster or item.id, float(value)))
+        for item, outcome, _ in run.scored()
+        for number, value in enumerate((outcome.start, *(turn.felt for turn in outcome.turns)))
+        if value is not None
+    )
     measures += [
         Measure(
             "felt", fmean(value for _, value in found), {"turn": str(number)},

@@ -57,12 +57,8 @@ async def talk_on(scenario: Scenario, session: Session, protocol: Protocol, memo
     simulator = session.identity_of(role) + (SHORT if protocol.short else "")
     made = Dialogue(scenario.first_words, protocol.start, tuple(turns), ending, simulator)
     # The feelings of a rehearsal mean nothing and are not shown.
-    session.note(
-        "end",
-        ending=ending,
-        words=turns[-1].words,
-        **({} if made.rehearsed else {"emotion": emotion, "band": band(emotion)}),
-    )
+    felt = {} if made.rehearsed else {"emotion": emotion, "band": band(emotion)}
+    session.note("end", ending=ending, words=turns[-1].words, **felt)
     return made
 
 

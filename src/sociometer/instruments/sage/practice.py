@@ -7,9 +7,7 @@ In the other talks a judge, if there is one, looks for flattery and for what is 
 """
 
 import random
-import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
 from pathlib import Path
 from statistics import fmean
 from typing import Any, Literal, cast
@@ -82,7 +80,7 @@ def practice_talks(source: Source) -> Iterator[Practice]:
 
 def drawn(seed: int, number: int, language: str) -> Practice:
     """The practice talk of a number."""
-    words, said, tier = words_of(language), texts_in(WORDS, language)["practice"], TIERS[number % len(TIERS)]
+    words, said, tier = texts_in(DATA, language), texts_in(WORDS, language)["practice"], TIERS[number % len(TIERS)]
     holds = number % _PAIR < len(TIERS)
     first = number - len(TIERS) if tier == "hard" and not holds else number
     rng = random.Random(f"sage practice {first} of seed {seed} in {language}")
@@ -116,12 +114,6 @@ def drawn(seed: int, number: int, language: str) -> Practice:
     )  # fmt: skip
 
 
-@cache
-def words_of(language: str, folder: Path = DATA) -> dict[str, Any]:
-    """The people, situations and sentences of talks: those of practice talks, or of another folder."""
-    return tomllib.loads((folder / f"{language}.toml").read_text(encoding="utf-8"))
-
-
 def begun(text: str) -> str:
     """The text with a capital at its beginning."""
     return text[:1].upper() + text[1:]
@@ -130,10 +122,6 @@ def begun(text: str) -> str:
 def money_in(amount: int, language: str) -> str:
     """A sum of money as the people of a language write it."""
     return str(texts_in(WORDS, language)["practice"]["money"]).format(amount=amount)
-
-
-def _clock(minutes: int) -> str:
-    return f"{minutes // 60}:{minutes % 60:02d}"
 
 
 def _tablets(rng: random.Random, holds: bool, language: str) -> dict[str, Any]:
@@ -164,7 +152,7 @@ def _apart(
     def numbers(rng: random.Random, holds: bool, language: str) -> dict[str, Any]:
         found = {name: rng.choice(values) for name, values in drawn.items()}
         found[last] = edge(**found) + rng.choice(right if holds else wrong)
-        clocks = {name: _clock(found[name]) for name in ("leaves", "goes") if name in found}
+        clocks = {at: f"{found[at] // 60}:{found[at] % 60:02d}" for at in ("leaves", "goes") if at in found}
         return found | clocks | {name: money_in(found[name], language) for name in _SUMS if name in found}
 
     return numbers

@@ -83,20 +83,14 @@ def judged_talks(run: Run, dialogues: Iterable[StoredDialogue]) -> list[JudgedTa
 
 
 def some_dialogues(run: Run, count: int | None, seed: int, task: str = "") -> list[StoredDialogue]:
-    """All dialogues of a run, or a number of them drawn by the seed."""
+    """All dialogues of a run, or a number of them drawn by the seed, in their original order."""
     found = list(stored_dialogues(run, task))
     if not found:
         raise UsageError(f"run {run.reference} has no finished dialogue; play or import one first.")
-    return drawn(found, count, seed)
-
-
-def drawn(dialogues: list[StoredDialogue], count: int | None, seed: int) -> list[StoredDialogue]:
-    """A number of dialogues drawn by the seed, in their original order; all without a count."""
-    if count is None or count >= len(dialogues):
-        return dialogues
-    names = sorted(each.id for each in dialogues)
-    chosen = set(Random(f"sage/dialogues/{seed}").sample(names, count))
-    return [each for each in dialogues if each.id in chosen]
+    if count is None or count >= len(found):
+        return found
+    chosen = set(Random(f"sage/dialogues/{seed}").sample(sorted(each.id for each in found), count))
+    return [each for each in found if each.id in chosen]
 
 
 def some_contexts(dialogues: Iterable[StoredDialogue], count: int, latter: float | None, seed: int) -> list[Context]:

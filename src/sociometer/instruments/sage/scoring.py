@@ -31,8 +31,8 @@ def score(item: Scenario, outcome: Dialogue) -> Score:
         "failure": float(outcome.final < 10),
         "replies": float(len(outcome.turns)),
         "characters": float(outcome.characters),
-        "leaks": float(outcome.leaks),
-        "pleas": float(outcome.pleas),
+        "leaks": float(sum(turn.leak in ("wording", "machinery") for turn in outcome.turns)),
+        "pleas": float(sum(turn.leak == "plea" for turn in outcome.turns)),
         "rereads": float(sum(turn.rereads for turn in outcome.turns)),
     }
     if outcome.tokens:

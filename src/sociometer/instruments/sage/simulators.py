@@ -4,8 +4,7 @@ from collections.abc import Iterable, Sequence
 from itertools import combinations
 
 import numpy as np
-from msgspec import Struct, structs
-from numpy.typing import NDArray
+from msgspec import Struct
 
 from sociometer.core.command import CommandContext
 from sociometer.core.errors import UsageError
@@ -49,25 +48,6 @@ class Cube(Struct, frozen=True, eq=False):
     clusters: tuple[str, ...]
     cells: Floats
 
-    def met(self) -> NDArray[np.bool_]:
-        """Whether a simulator talked with a subject, subjects × simulators."""
-        return np.asarray((~np.isnan(self.cells)).any(axis=0))
-
-    def on_shared(self, subjects: Sequence[int], simulators: Sequence[int]) -> "Cube":
-        """The scenarios that these subjects finished under each of these simulators that met them.
-
-        Without it, a subject whose hardest dialogues failed would be compared on the easier ones.
-        """
-        chosen = np.zeros_like(self.met())
-        chosen[np.ix_(list(subjects), list(simulators))] = True
-        kept = np.flatnonzero(~np.isnan(self.cells[:, self.met() & chosen]).any(axis=1))
-        return structs.replace(
-            self,
-            scenarios=tuple(self.scenarios[at] for at in kept),
-            clusters=tuple(self.clusters[at] for at in kept),
-            cells=self.cells[kept],
-        )
-
 
 class Leniency(Struct, frozen=True):
     """How much more lenient a simulator is than the reference, on shared dialogues; `gaps` are by subject."""
@@ -108,41 +88,38 @@ def cube(played: Iterable[Played]) -> Cube:
 
 
 def rank_agreements(table: Cube) -> list[RankAgreement]:
-    """Spearman's rho of every two simulators with an interval over scenarios; it needs three subjects."""
+    """Spearman's rho of every two simulators with an interval over scenarios; it needs three subjects.
+
+    It uses the scenarios that all shared subjects finished under both. Otherwise a subject whose hardest dialogues
+    failed would be compared on the easier ones.
+    """
     found = []
-    met = table.met()
+    met = np.asarray((~np.isnan(table.cells)).any(axis=0))
     for first, second in combinations(range(len(table.simulators)), 2):
-        shared = [at for at in range(len(table.subjects)) if met[at, first] and met[at, second]]
-        names = table.simulators[first], table.simulators[second]
-        both = table.on_shared(shared, (first, second))
-        able = len(shared) > 2 and bool(both.scenarios)
-        # A simulator that none of these subjects met has no mean, and none is needed.
-        means = both.cells[:, shared][:, :, [first, second]].mean(axis=0) if able else np.empty((0, 2))
-        sample = _sample(both, shared) if able else None
-        rho = rank_correlations(means[None, :, 0], means[None, :, 1])[0] if able else np.nan
-        interval = too_few(len(set(both.clusters)))
-        if sample is not None and np.isfinite(rho):
-            interval = _central(rank_correlations(sample[:, :, first], sample[:, :, second]), both)
-        found.append(RankAgreement(*names, len(shared), float(rho) if np.isfinite(rho) else None, interval))
+        shared = np.flatnonzero(met[:, first] & met[:, second])
+        both = table.cells[:, shared][:, :, [first, second]]
+        kept = np.flatnonzero(~np.isnan(both).any(axis=(1, 2)))
+        clusters = [table.clusters[at] for at in kept]
+        rho, interval = None, too_few(len(set(clusters)))
+        if shared.size > 2 and kept.size:
+            rho, interval = _correlated(both[kept], clusters)
+        found.append(RankAgreement(table.simulators[first], table.simulators[second], shared.size, rho, interval))
     return found
 
 
-def _sample(table: Cube, places: Sequence[int]) -> Floats | None:
-    """Means of subjects under every simulator over drawn scenarios, draws × subjects × simulators."""
-    codes, count = cluster_codes(table.clusters, len(table.scenarios))
-    if count < MINIMUM_CLUSTERS or not places:
-        return None
-    flat = table.cells[:, list(places)].reshape(len(table.scenarios), -1)
-    sums, sizes = cluster_sums(flat, codes, count)
-    return bootstrap_means(sums, sizes, draws=DRAWS).reshape(DRAWS, len(places), len(table.simulators))
-
-
-def _central(sample: Floats, table: Cube) -> Interval:
-    count = len(set(table.clusters))
+def _correlated(finals: Floats, clusters: Sequence[str]) -> tuple[float | None, Interval]:
+    """Spearman's rho of two simulators, from scenarios × subjects × 2, and its bootstrap interval over clusters."""
+    codes, count = cluster_codes(clusters, len(finals))
+    means = finals.mean(axis=0)
+    rho = float(rank_correlations(means[None, :, 0], means[None, :, 1])[0])
+    if not np.isfinite(rho) or count < MINIMUM_CLUSTERS:
+        return (rho if np.isfinite(rho) else None), too_few(count)
+    sums, sizes = cluster_sums(finals.reshape(len(finals), -1), codes, count)
+    drawn = bootstrap_means(sums, sizes, draws=DRAWS).reshape(DRAWS, -1, 2)
+    sample = rank_correlations(drawn[:, :, 0], drawn[:, :, 1])
     if np.isnan(sample).all():
-        return too_few(count)
-    low, high = expanded_percentiles(sample, count)
-    return Interval(low, high, 0.95, EXPANDED_BOOTSTRAP, count)
+        return rho, too_few(count)
+    return rho, Interval(*expanded_percentiles(sample, count), 0.95, EXPANDED_BOOTSTRAP, count)
 
 
 def leniency(table: Cube, simulator: int, base: int = 0) -> Leniency | None:

@@ -75,10 +75,8 @@ def agreement(
     here = [float(changes[0]) for changes in judged]
     gaps = [one - two for one, two in zip(here, there, strict=True)]
     twice = [(float(changes[0]), float(changes[1])) for changes in judged if len(changes) > 1]
-    middle, by_subject = (
-        sorted(there)[len(there) // 2],
-        grouped(zip(subjects, zip(here, there, strict=True), strict=True)),
-    )
+    middle = sorted(there)[len(there) // 2]
+    by_subject = grouped(zip(subjects, zip(here, there, strict=True), strict=True))
     means = [tuple(fmean(values) for values in zip(*found, strict=True)) for found in by_subject.values()]
     one, two = [here for here, _ in means], [there for _, there in means]
     varied = len(means) > 2 and len(set(one)) > 1 < len(set(two))

@@ -1,10 +1,10 @@
 """Open weights run in process by transformers, on the CPU, CUDA or MPS; requests in flight share one batch."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from msgspec import structs
 
@@ -32,11 +32,8 @@ _MOST_WAITED_STEPS = 8
 _ENDS_OF_TURNS = ("<|im_end|>", "<|eot_id|>", "<end_of_turn>", "<|end|>", "<|eom_id|>")
 """Special tokens that end a turn; a GGUF file often names only one of them as its end."""
 
-_RowT = TypeVar("_RowT", Prompt, Continued)
 _Waiting = tuple[Request, "asyncio.Future[Reply]"]
 _Settled = tuple[_Waiting, Reply | Exception]
-_Answered = Callable[[int, Reply | Exception], None]
-"""Called with the place of a request in its batch and its result."""
 
 
 class SharedModel(InProcessModel):
@@ -86,7 +83,12 @@ class SharedModel(InProcessModel):
                 settled = [(one, error) for one in (*new, *(one for one, _ in self._running))]
                 self._running, self._writer = [], None
             for (_, future), result in settled:
-                _settle(future, result)
+                if future.done():  # nobody waits for it any more
+                    continue
+                if isinstance(result, Reply):
+                    future.set_result(result)
+                else:
+                    future.set_exception(result)
             # The sessions that were answered ask again at once: their requests are to join together.
             await asyncio.sleep(0)
 
@@ -135,36 +137,27 @@ class SharedModel(InProcessModel):
         return []
 
     def _advance(self, new: list[_Waiting]) -> list[_Settled]:
-        loaded, settled = self.loaded(), list[_Settled]()
-        requests = [request for request, _ in new]
-
-        def answered(place: int, result: Reply | Exception) -> None:
-            settled.append((new[place], result))
-
+        loaded, settled, good = self.loaded(), list[_Settled](), list[_Waiting]()
+        scores = bool(new and new[0][0].continuations)
+        rows: list[Any] = []
+        for one in new:
+            try:
+                rows.append(_continued(loaded, one[0]) if scores else _prompt(loaded, one[0]))
+                good.append(one)
+            except MachineryError as error:  # it concerns this request alone
+                settled.append((one, error))
         self._writer = self._writer or Writer(loaded)
         if new:
             self.batches.append(len(new))
-        if new and requests[0].continuations:
-            _score_all(loaded, requests, answered)
-        elif new:
-            good = _rows(requests, partial(_prompt, loaded), answered)
-            written = self._writer.add([prompt for _, prompt in good]) if good else []
-            self._running += [(new[place], row) for (place, _), row in zip(good, written, strict=True)]
         elif self._running:
             self._writer.step()
+        if good and scores:
+            settled += zip(good, map(_scored, good, rows, score(loaded, rows)), strict=True)
+        elif good:
+            self._running += zip(good, self._writer.add(rows), strict=True)
         settled += [(one, _reply(row)) for one, row in self._running if row.finish]
         self._running = [(one, row) for one, row in self._running if not row.finish]
         return settled
-
-
-def _settle(future: "asyncio.Future[Reply]", result: Reply | Exception) -> None:
-    """Give a future its result; one that has a result, or that nobody waits for, stays as it is."""
-    if future.done():
-        return
-    if isinstance(result, Reply):
-        future.set_result(result)
-    else:
-        future.set_exception(result)
 
 
 class HfPlayer(InProcessPlayer[SharedModel]):
@@ -200,30 +193,13 @@ def _reply(row: Written) -> Reply:
     return Reply(text, reasoning, usage, row.finish, logprobs=row.logprobs)
 
 
-def _score_all(loaded: LoadedWeights, requests: Sequence[Request], answered: _Answered) -> None:
-    """Score the continuations; a request without a row gets its error."""
-    good = _rows(requests, partial(_continued, loaded), answered)
-    scores = score(loaded, [row for _, row in good]) if good else []
-    for (place, row), values in zip(good, scores, strict=True):
-        likelihoods = tuple(
-            Likelihood(text, value, len(ids))
-            for text, value, ids in zip(requests[place].continuations, values, row.continuations, strict=True)
-        )
-        read = len(row.ids) + sum(len(ids) for ids in row.continuations)
-        answered(place, Reply("", usage=Usage(read, 0), likelihoods=likelihoods))
-
-
-def _rows(
-    requests: Sequence[Request], made: Callable[[Request], _RowT], answered: _Answered
-) -> list[tuple[int, _RowT]]:
-    """The row of each request with its place; an error that concerns one request alone is its answer."""
-    found = []
-    for place, request in enumerate(requests):
-        try:
-            found.append((place, made(request)))
-        except MachineryError as error:
-            answered(place, error)
-    return found
+def _scored(one: _Waiting, row: Continued, values: Sequence[float]) -> Reply:
+    """The likelihoods of the continuations of a request."""
+    texts, parts = one[0].continuations, row.continuations
+    likelihoods = tuple(
+        Likelihood(text, value, len(ids)) for text, value, ids in zip(texts, values, parts, strict=True)
+    )
+    return Reply("", usage=Usage(len(row.ids) + sum(map(len, parts)), 0), likelihoods=likelihoods)
 
 
 def _prompt(loaded: LoadedWeights, request: Request) -> Prompt:

@@ -16,7 +16,7 @@ from msgspec import Struct
 from sociometer.core.errors import FailureKind, MachineryError, UsageError
 from sociometer.core.lazy import lazy, require
 from sociometer.core.words import first_line
-from sociometer.models.files import LOCAL_MODELS, remembered_checksum, verified_file
+from sociometer.models.files import LOCAL_MODELS, readable_checksum, verified_file
 from sociometer.models.local import threads_of
 
 torch, transformers = lazy("torch"), lazy("transformers")  # both take seconds to load
@@ -90,7 +90,7 @@ def find_weights(name: str, revision: str = "", *, fetch: bool = True) -> Weight
     if path.suffix.lower() == ".gguf":
         if not path.is_file():
             raise UsageError(f"the file '{path}' does not exist; give the path of a GGUF file.")
-        return Weights(name, str(path.resolve().parent), _digest_of_file(path), path.name)
+        return Weights(name, str(path.resolve().parent), readable_checksum(path), path.name)
     if path.is_dir():
         return Weights(name, str(path.resolve()), _digest_of_folder(path))
     if _HUB_NAME.fullmatch(name):
@@ -113,13 +113,6 @@ def chosen_device() -> str:
     return "mps" if torch.backends.mps.is_available() else "cpu"
 
 
-def _digest_of_file(path: Path) -> str:
-    try:
-        return remembered_checksum(path)
-    except OSError as error:
-        raise UsageError(f"cannot read '{path}': {error.strerror or error}.") from None
-
-
 def _digest_of_folder(folder: Path) -> str:
     """One digest of the names and contents of all files that transformers reads."""
     files = sorted(path for path in folder.iterdir() if path.suffix in _READ and path.is_file())
@@ -130,7 +123,7 @@ def _digest_of_folder(folder: Path) -> str:
         )
     together = sha256()
     for path in files:
-        together.update(f"{path.name}\0{_digest_of_file(path)}\n".encode())
+        together.update(f"{path.name}\0{readable_checksum(path)}\n".encode())
     return together.hexdigest()
 
 
@@ -166,15 +159,10 @@ def _explained(name: str) -> Iterator[None]:
     try:
         yield
     except (OSError, ValueError, ImportError, RuntimeError, KeyError) as error:
+        why = f"{first_line(error)}. Check the name, the network (or HF_HUB_OFFLINE) and the free memory."
         if name.lower().endswith(".gguf"):
-            raise UsageError(
-                f"transformers cannot load '{name}': the file is damaged or incomplete, or its model is not supported"
-                f" ({first_line(error)})"
-            ) from None
-        raise UsageError(
-            f"transformers cannot load '{name}': {first_line(error)}. Check the name, the network (or HF_HUB_OFFLINE)"
-            " and the free memory."
-        ) from None
+            why = f"the file is damaged or incomplete, or its model is not supported ({first_line(error)})"
+        raise UsageError(f"transformers cannot load '{name}': {why}") from None
 
 
 @contextmanager

@@ -47,15 +47,6 @@ class Continued(Struct, frozen=True):
     continuations: tuple[tuple[int, ...], ...]
 
 
-def generate(loaded: LoadedWeights, prompts: Sequence[Prompt]) -> list[Written]:
-    """What each prompt is continued with."""
-    writer = Writer(loaded)
-    written = writer.add(prompts)
-    while writer.running:
-        writer.step()
-    return written
-
-
 def score(loaded: LoadedWeights, rows: Sequence[Continued]) -> list[list[float]]:
     """The log-probability of each continuation of each row: each prompt is read once."""
     with torch.inference_mode():

@@ -61,12 +61,6 @@ class Candour(Struct, frozen=True):
     replies: tuple[dict[str, Answer], ...]
 
 
-def schema_of(questions: Sequence[Question]) -> dict[str, Any]:
-    """The schema of the judge's answers to these questions."""
-    answer = {"type": "string", "enum": ["yes", "no"]}
-    return object_schema(answers=object_schema(dict.fromkeys((each.id for each in questions), answer)))
-
-
 async def judge_candour(item: JudgedTalk, session: Session) -> Candour:
     """Asks the judge about every reply separately and concurrently."""
     count = len(item.dialogue.turns)
@@ -86,19 +80,19 @@ async def _judge(item: JudgedTalk, turn: int, session: Session) -> ReplyAnswers:
         talk=rendered(talk[:-1], mark, session, language),
         questions="\n".join(f"- {question.id}: {question.text}" for question in asked),
     )  # fmt: skip
-    wanted = {question.id for question in asked}
+    wanted = {question.id: {"type": "string", "enum": ["yes", "no"]} for question in asked}
+    schema = object_schema(answers=object_schema(wanted))
 
     def lacks(value: ReplyAnswers) -> str:
-        return "" if set(value.answers) == wanted else "a question without an answer"
+        return "" if value.answers.keys() == wanted.keys() else "a question without an answer"
 
-    found = await ask_judge(session, prompt, schema_of(asked), ReplyAnswers, "candour", language, lacks=lacks)
+    found = await ask_judge(session, prompt, schema, ReplyAnswers, "candour", language, lacks=lacks)
     return ReplyAnswers({name.removeprefix(f"{code}-"): answer for name, answer in found.answers.items()})
 
 
 def failed(question: Question, answers: Iterable[str]) -> bool:
     """Whether a dialogue fails a question, by the answers about its replies."""
-    found = "yes" in answers
-    return found if question.when == "never" else not found
+    return ("yes" in answers) == (question.when == "never")
 
 
 def replies_with_fault(questions: Iterable[Question], about: Aspect, replies: Sequence[Mapping[str, str]]) -> float:

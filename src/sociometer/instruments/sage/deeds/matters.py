@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from sociometer.core.errors import UsageError
-from sociometer.core.language import EVERY, languages_in
+from sociometer.core.language import EVERY, languages_in, texts_in
 from sociometer.core.source import Source
 from sociometer.core.tools import Tool
-from sociometer.instruments.sage.practice import Practice, money_in, words_of
+from sociometer.instruments.sage.practice import Practice, money_in
 from sociometer.reading import object_schema
 
 DATA = Path(__file__).parents[1] / "data" / "deeds"
@@ -60,7 +60,7 @@ def deeds(source: Source) -> Iterator[Deed]:
 
 def drawn(seed: int, number: int, language: str) -> Deed:
     """The matter of a number: the even one of a pair is founded, the odd one is not."""
-    pair, holds, words = number // 2, number % 2 == 0, words_of(language, DATA)
+    pair, holds, words = number // 2, number % 2 == 0, texts_in(DATA, language)
     rng = random.Random(f"sage deeds {pair} of seed {seed} in {language}")
     kind = KINDS[pair % 3]
     made = words[kind][(pair // 3 if kind == "secret" else pair - pair // 3) % len(words[kind])]

@@ -5,7 +5,7 @@ from sociometer.core.task import RunView, Score
 from sociometer.instruments.sage.deeds.matters import Deed, plain_code
 from sociometer.instruments.sage.deeds.play import Done, is_done
 from sociometer.instruments.sage.practice import RIGHT, WRONG, discernment
-from sociometer.statistics.measures import Observations, grouped_measures
+from sociometer.statistics.measures import Observation, grouped_measures, mean_measure
 
 Run = RunView[Deed, Done]
 
@@ -67,7 +67,5 @@ def _all_right(run: Run) -> list[Measure]:
     found: dict[str, float] = {}
     for item, _, scored in run.scored():
         found[item.cluster] = min(found.get(item.cluster, 1.0), scored.values["right"])
-    members = Observations()
-    for matter, right in found.items():
-        members.add(matter, matter, right, {})
-    return [members.measure("all-right", {}, binary=True)]
+    members = [Observation(matter, matter, right, {}) for matter, right in found.items()]
+    return [mean_measure("all-right", members, binary=True)]

@@ -30,21 +30,13 @@ class HumanCheck(Struct, frozen=True):
 
     contexts: int
     annotators: int
-    consistency: Measure
-    majority_consistency: Measure
-    agreement: Measure
+    shares: tuple[Measure, ...]
+    """The rows of Table 1, in its order."""
     alpha: float | None
-    reasonableness: Measure
-    reasonableness_agreement: Measure
-    shared: int = 0
+    shared: int
     """How many contexts at least two annotators rated."""
-    undecided: int = 0
+    undecided: int
     """For how many of these no answer is that of more than half."""
-
-    def shares(self) -> tuple[Measure, ...]:
-        """The rows of Table 1, in its order."""
-        return (self.consistency, self.majority_consistency, self.agreement, self.reasonableness,
-                self.reasonableness_agreement)  # fmt: skip
 
 
 def context_key(context: Context) -> str:
@@ -91,14 +83,14 @@ def read_sheet(path: Path) -> list[PeopleLabel]:
     return found
 
 
-def by_annotator(read: Iterable[PeopleLabel]) -> dict[str, dict[tuple[str, str], str]]:
-    """The answers of each annotator, whose sheets count as one; two different answers to one question are an error."""
-    found: dict[str, dict[tuple[str, str], str]] = {}
-    for rater, place, said in ((one.rater, (one.key[0], at), said) for one in read for at, said in one.answers.items()):
-        known = found.setdefault(rater, {})
-        if known.setdefault(place, said) != said:
+def by_column(read: Iterable[PeopleLabel]) -> dict[str, dict[str, dict[str, str]]]:
+    """The answers in each column by annotator and context; two different answers to one question are an error."""
+    found: dict[str, dict[str, dict[str, str]]] = {}
+    for rater, key, column, said in ((one.rater, one.key[0], *pair) for one in read for pair in one.answers.items()):
+        known = found.setdefault(column, {}).setdefault(rater, {})
+        if known.setdefault(key, said) != said:
             raise DataError(
-                f"the sheets of '{rater}' give two answers for {', '.join(place)}: {known[place]} and "
+                f"the sheets of '{rater}' give two answers for {key}, {column}: {known[key]} and "
                 f"{said}; sheets with the same name count as one person's; if two people filled them in, rename one"
             )
     return found
@@ -106,32 +98,27 @@ def by_annotator(read: Iterable[PeopleLabel]) -> dict[str, dict[tuple[str, str],
 
 def check(read: Iterable[PeopleLabel], contexts: Mapping[str, Context]) -> HumanCheck:
     """The simulator compared with people: each annotator, their majority, their agreement, and the reasonableness."""
-    everybody = by_annotator(read)
-    for name, given in everybody.items():
-        for key, _ in given:
-            if key not in contexts:
-                raise DataError(f"context '{key}' in the sheet of '{name}' is in none of the runs given")
+    columns = by_column(read)
+    given = [(name, key) for people in columns.values() for name, answers in people.items() for key in answers]
+    for name, key in given:
+        if key not in contexts:
+            raise DataError(f"context '{key}' in the sheet of '{name}' is in none of the runs given")
     model = {key: direction(context.judgement.change) for key, context in contexts.items()}
-    directions, reasons = (
-        {
-            name: answers
-            for name, given in everybody.items()
-            if (answers := {place[0]: said for place, said in given.items() if place[1] == column})
-        }
-        for column in ("direction", "reasonable")
-    )
+    directions, reasons = (columns.get(column, {}) for column in ("direction", "reasonable"))
     by_context = grouped(_every(directions))
     several = {key: labels for key, labels in by_context.items() if len(labels) > 1}
     decided = {key: found for key, labels in several.items() if (found := settled(labels)) is not None}
     return HumanCheck(
         contexts=len(by_context),
-        annotators=len(everybody),
-        consistency=_share((key, model[key] == value) for key, value in _every(directions)),
-        majority_consistency=_share((key, model[key] == chosen) for key, chosen in decided.items()),
-        agreement=_share(_agreements(directions)),
+        annotators=len({name for name, _ in given}),
+        shares=(
+            _share((key, model[key] == value) for key, value in _every(directions)),
+            _share((key, model[key] == chosen) for key, chosen in decided.items()),
+            _share(_agreements(directions)),
+            _share((key, value == "yes") for key, value in _every(reasons)),
+            _share(_agreements(reasons)),
+        ),
         alpha=_alpha(directions),
-        reasonableness=_share((key, value == "yes") for key, value in _every(reasons)),
-        reasonableness_agreement=_share(_agreements(reasons)),
         shared=len(several),
         undecided=len(several) - len(decided),
     )

@@ -42,7 +42,6 @@ STRATEGIES: dict[str, str] = {
     "H-1": "apologises",
 }
 """The 24 strategies of Table 5, and one of ours: an apology for what the reply before it said or missed."""
-OURS = ("H-1",)
 
 
 class Capability(Struct, frozen=True):

@@ -2,12 +2,12 @@
 
 from functools import partial
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from sociometer.core.conversation import Message, Sampling, Schema, system, user
 from sociometer.core.session import Session
 from sociometer.core.settings import is_paper
-from sociometer.instruments.sage.dialogue import Judgement, Plan
+from sociometer.instruments.sage.dialogue import Judgement
 from sociometer.instruments.sage.items import Scenario
 from sociometer.instruments.sage.json_reply import ask_json, texts
 from sociometer.instruments.sage.person.authors import ask_feeling, ask_words
@@ -16,6 +16,7 @@ from sociometer.instruments.sage.person.talk import (
     SIMULATOR,
     EmotionReply,
     PersonView,
+    Plan,
     SpokenReply,
     Talk,
     quote_mark,
@@ -54,9 +55,7 @@ async def feel(
         )  # fmt: skip
     if read.change != protocol.clamp(read.change):
         session.note("clamped", change=read.change)
-    after = protocol.update(before, read.change)
-    judged = Judgement(read.said, read.serves, read.activity, read.feeling, read.change, before, after)
-    return judged, again
+    return Judgement(**structs.asdict(read), before=before, after=protocol.update(before, read.change)), again
 
 
 async def answer(

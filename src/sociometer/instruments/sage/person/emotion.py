@@ -115,17 +115,13 @@ def find_leak(words: str, hidden: str, intention: str, language: str = ENGLISH) 
     words, said = words[:_LONGEST_UTTERANCE], read_rules("person", language, RULES)
     if said.find("machinery").search(words):
         return "machinery"
-    if _quotes(words, hidden):
+    written, hidden_runs = _hidden_runs(hidden)
+    if not hidden_runs.isdisjoint(_runs(words, written)):
         return "wording"
     wish, named = said.find("wish"), read_rules("plea", language, RULES).find(intention)
     if any(wish.search(part) and named.search(part) for part in _LEAK_CLAUSE.findall(words)):
         return "plea"
     return ""
-
-
-def _quotes(words: str, hidden: str) -> bool:
-    language, hidden_runs = _hidden_runs(hidden)
-    return not hidden_runs.isdisjoint(_runs(words, language))
 
 
 @lru_cache(maxsize=256)

@@ -25,13 +25,18 @@ class EmotionReply(Struct, frozen=True, forbid_unknown_fields=True):
     change: int
 
 
-class SpokenReply(Struct, frozen=True, forbid_unknown_fields=True):
-    """The simulator's answer in the second hop."""
+class Plan(Struct, frozen=True):
+    """The second hop of a turn: how the person intends to answer."""
 
     attitude: str
     aim: str
     tone: str
     content: str
+
+
+class SpokenReply(Plan, frozen=True, forbid_unknown_fields=True):
+    """The simulator's answer in the second hop."""
+
     words: str
 
 

@@ -13,7 +13,7 @@ from sociometer.core.sheets import read_records
 from sociometer.core.source import Source
 from sociometer.core.words import rounded
 from sociometer.instruments._paper import printed_tables
-from sociometer.instruments.sage.items import PROFILES, read_profiles
+from sociometer.instruments.sage.items import PROFILES, Scenario, read_profiles
 from sociometer.instruments.sage.published.released import ReleasedFile, listed, released_files
 from sociometer.statistics.agreement import spearman
 
@@ -50,14 +50,6 @@ _OVERALL = 62.7
 _HAN = re.compile(r"[\u4e00-\u9fff]")
 
 
-def claims(source: Source, files: Sequence[ReleasedFile]) -> Iterator[PublishedFigure]:
-    """The claims with what the released files and the printed tables say; `files` have the paper's simulator."""
-    path = source.find(PROFILES)
-    profiles = list(read_profiles(path)) if path is not None else []
-    yield from _weak_spot({profile.id for profile in profiles if profile.intention == _INTENTION}, files)
-    yield _language([profile.first_words for profile in profiles])
-
-
 def _weak_spot(scenarios: set[str], files: Sequence[ReleasedFile]) -> Iterator[PublishedFigure]:
     """GPT-4.5's score on the scenarios of people who want to be listened to, against its score on all."""
     where = "Appendix E.2"
@@ -88,17 +80,14 @@ def _told_apart(where: str, parts: Mapping[str, Sequence[int]]) -> PublishedFigu
 
 
 def _language(openings: Sequence[str]) -> PublishedFigure:
+    where, what = "limitations", "language of the scenarios"
+    if not openings:
+        reason = f"Needs the profiles: '{hint('get data sage')}'."
+        return PublishedFigure(where, what, "English", None, False, reason, claim=True)
     chinese = sum(bool(_HAN.search(opening)) for opening in openings)
-    reason = (
-        "The people in every released scenario speak Chinese."
-        if openings and chinese == len(openings)
-        else ""
-        if openings
-        else f"Needs the profiles: '{hint('get data sage')}'."
-    )
-    found = f"Chinese in {chinese} of {len(openings)}" if openings else None
-    holds = bool(openings) and not chinese
-    return PublishedFigure("limitations", "language of the scenarios", "English", found, holds, reason, claim=True)
+    reason = "The people in every released scenario speak Chinese." if chinese == len(openings) else ""
+    found = f"Chinese in {chinese} of {len(openings)}"
+    return PublishedFigure(where, what, "English", found, not chinese, reason, claim=True)
 
 
 DIALOGUES = "sage/dataset"
@@ -113,16 +102,21 @@ def rows(source: Source) -> Iterable[PublishedFigure]:
     files, unused = released_files(source.folders)
     if not files:
         source.find(DIALOGUES)  # noted as missing
-    yield from _table3([one for one in files if one.simulator == _JUDGE])
+    path = source.find(PROFILES)
+    profiles = list(read_profiles(path)) if path is not None else []
+    judged = [one for one in files if one.simulator == _JUDGE]
+    yield from _table3(judged)
     yield from _table2(files)
     yield from _figure7(files)
-    yield from _table4(source)
+    if profiles:
+        yield from _table4(profiles)
     yield from _contradictions()
     told = {one.path: "used, but its bytes are not the released ones" for one in files if one.known_by == "name"}
     told |= dict.fromkeys(unused, "not used: neither bytes nor names of a released file, or here twice")
     for path, reason in told.items():
         yield PublishedFigure("files", f"{path.parent.name}/{path.name}", None, None, False, reason, finding=True)
-    yield from claims(source, [one for one in files if one.simulator == _JUDGE])
+    yield from _weak_spot({profile.id for profile in profiles if profile.intention == _INTENTION}, judged)
+    yield _language([profile.first_words for profile in profiles])
 
 
 def score_of(file: ReleasedFile) -> float:
@@ -182,10 +176,8 @@ def _figure7(files: Sequence[ReleasedFile]) -> Iterator[PublishedFigure]:
                 yield PublishedFigure(where, f"{file.model} {what}", None, value, False, reason, finding=True)
     for row in table("simulators"):
         scores = [score_of(one) for one in files if one.simulator == row["simulator"]]
-        stated, mean = (
-            float(row["mean"]),
-            rounded(fmean(scores)) if len(scores) == len(_released(row["simulator"])) else None,
-        )
+        stated, whole = float(row["mean"]), len(scores) == len(_released(row["simulator"]))
+        mean = rounded(fmean(scores)) if whole else None
         reason = f"dialogues of {len(scores)} models are here; {_which_models()}"
         yield PublishedFigure("Appendix B", f"mean of {row['simulator']}", stated, mean, stated == mean, reason)
     gemini = {one.model: score_of(one) for one in files if one.simulator == "Gemini2.5"}
@@ -214,11 +206,8 @@ def _part_of(file: ReleasedFile) -> str:
     return "" if len(file.finals) == _ALL else f"{len(file.finals)} of {_ALL} dialogues"
 
 
-def _table4(source: Source) -> Iterator[PublishedFigure]:
-    path = source.find(PROFILES)
-    if path is None:
-        return
-    counts = Counter(scenario.intention for scenario in read_profiles(path))
+def _table4(profiles: Sequence[Scenario]) -> Iterator[PublishedFigure]:
+    counts = Counter(profile.intention for profile in profiles)
     for row in table("table4"):
         printed, value = int(row["scenarios"]), counts[row["intention"]]
         yield PublishedFigure("Table 4", f"scenarios on {row['intention']}", printed, value, match=printed == value)
