@@ -128,12 +128,12 @@ def test_a_store_of_an_earlier_version_is_read_searched_and_written(place):
     with Store(place) as store:
         run = new_run(store)
         add(store, run, 0, "heron", [])
-        store.write(lambda batch: batch.execute("DROP TABLE searched"))
+        store.writer.queue(lambda batch: batch.execute("DROP TABLE searched"))
     with Store(place) as store:
         assert store.runs.get(run).id == run
         assert store.search.found(run, TASK, "heron") == [("i0", 0)]
         assert copied(store) == {run}
-        store.write(lambda batch: batch.execute("DROP TABLE searched"))
+        store.writer.queue(lambda batch: batch.execute("DROP TABLE searched"))
     with Store(place) as store:
         store.runs.delete(run)
         assert not list(store.runs.all())

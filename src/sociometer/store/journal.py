@@ -140,7 +140,7 @@ class Journal(StorePart):
 
     def end_allowance(self, run: str) -> None:
         """Queue the fact that a run has no more requests in flight."""
-        self._writer.execute("DELETE FROM allowance WHERE run = ?", (run,))
+        self._writer.queue(lambda batch: batch.execute("DELETE FROM allowance WHERE run = ?", (run,)))
 
     def charge_allowance(self, run: str, held: tuple[int, int, float] = (0, 0, 0.0)) -> None:
         """Charge the worst case of the requests that a killed run had in flight, as attempts without a reply.
@@ -335,7 +335,7 @@ class ProviderBatches(StorePart):
 
     def remove(self, label: str) -> None:
         """Queue the deletion of a batch that was never created, or whose replies are all stored."""
-        self._writer.execute("DELETE FROM provider_batch WHERE label = ?", (label,))
+        self._writer.queue(lambda store: store.execute("DELETE FROM provider_batch WHERE label = ?", (label,)))
 
     def of_run(self, run: str) -> list[ProviderBatch]:
         """The batches of a run, the oldest first."""

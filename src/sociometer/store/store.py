@@ -1,9 +1,7 @@
 """The store: a SQLite file or a PostgreSQL database, which several processes may use at once."""
 
 import threading
-from collections.abc import Callable
 from contextlib import AbstractContextManager
-from typing import TypeVar
 
 from sociometer.store.database import Connection, Database
 from sociometer.store.episodes import Episodes
@@ -15,9 +13,7 @@ from sociometer.store.runs import Runs
 from sociometer.store.searching import Search
 from sociometer.store.sqlite import SqliteDatabase
 from sociometer.store.texts import StoredTexts
-from sociometer.store.writer import Transaction, WriterThread
-
-Value = TypeVar("Value")
+from sociometer.store.writer import WriterThread
 
 
 def database_at(place: StorePlace) -> Database:
@@ -124,24 +120,6 @@ class Store:
     def is_played(self, run: str) -> bool:
         """Whether a process is playing the run now."""
         return self.database.is_played(run)
-
-    def write(self, operation: Callable[[Transaction], Value]) -> Value:
-        """Run an operation in the writer, wait until it is on disk, and return its result or raise its error."""
-        results: list[Value] = []
-        errors: list[Exception] = []
-
-        def run(batch: Transaction) -> None:
-            try:
-                results[:] = [operation(batch)]
-            except Exception as error:
-                errors[:] = [error]
-                raise
-
-        self.writer.queue(run)
-        self.writer.flush()
-        if not results:
-            raise errors[0]
-        return results[0]
 
     def forget(self) -> None:
         """Forget recent texts and models, which may have been deleted or never committed."""

@@ -177,14 +177,6 @@ class WriterThread:
         """Queue an operation without waiting for it."""
         self._put(operation, None)
 
-    def execute(self, statement: str, values: tuple[object, ...]) -> None:
-        """Queue a single statement without waiting for it."""
-
-        def run(batch: Transaction) -> None:
-            batch.execute(statement, values)
-
-        self.queue(run)
-
     def committed(self, operation: Operation) -> "asyncio.Future[Any]":
         """Queue an operation; the future has its result when it is on disk."""
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
