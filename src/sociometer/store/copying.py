@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from sociometer.core.errors import UsageError
 from sociometer.core.sheets import whole_file
-from sociometer.store.database import Connection, Database, StoreTable, marks, pages, patiently
+from sociometer.store.database import Connection, Database, StoreTable, marks, pages, patiently, transaction
 from sociometer.store.erasing import Withdrawing, finish_withdrawals
 from sociometer.store.journal import PROVIDER_BATCH
 from sociometer.store.place import StorePlace
@@ -286,14 +286,8 @@ class _Copy:
 
     def _write(self, work: Callable[[], Any]) -> Any:
         def once() -> Any:
-            try:
-                self._target.begin(self._writer)
-                done = work()
-                self._writer.execute("COMMIT")
-                return done
-            except BaseException:
-                self._target.rollback(self._writer)
-                raise
+            with transaction(self._target, self._writer):
+                return work()
 
         with self._target.errors():
             return patiently(once)

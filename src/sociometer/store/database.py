@@ -6,7 +6,7 @@ Statements are written once, in the SQL that both speak, with `?` for a value.
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -79,47 +79,48 @@ class Database(Protocol):
 
     def connect(self, *, writable: bool = True) -> Connection:
         """A connection; a writable one updates the schema, and creates it if there is none."""
-        ...
 
     def is_current(self) -> bool:
         """Whether the store exists and has the newest schema, so that it can be read without being written."""
-        ...
 
     def begin(self, connection: Connection, *, snapshot: bool = False) -> None:
         """Begin a transaction; all reads of a `snapshot` see the same state."""
-        ...
 
     def rollback(self, connection: Connection) -> None:
         """End a transaction without its changes, if there is one."""
-        ...
 
     def insert(self, connection: Connection, table: StoreTable, rows: Iterable[tuple[Any, ...]]) -> int:
         """Add rows in the order given; return how many were written."""
-        ...
 
     def lock_table(self, connection: Connection, table: str) -> None:
         """Prevent other transactions from writing to the table until this one ends."""
-        ...
 
     def remove_traces(self, connection: Connection) -> None:
         """Overwrite what was deleted, outside a transaction."""
-        ...
 
     def damage(self, connection: Connection) -> Iterator[str]:
         """What the database itself finds wrong with its files."""
-        ...
 
     def hold(self, run: str) -> AbstractContextManager[object]:
         """Hold a run exclusively while the context lasts; a StoreError if it is being played. Ends with the process."""
-        ...
 
     def is_played(self, run: str) -> bool:
         """Whether a process is playing the run now."""
-        ...
 
     def errors(self) -> AbstractContextManager[None]:
         """Raise errors of the database as StoreError, with what to do."""
-        ...
+
+
+@contextmanager
+def transaction(database: Database, connection: Connection) -> Iterator[None]:
+    """A transaction that is committed at the end, or rolled back after an error."""
+    try:
+        database.begin(connection)
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        database.rollback(connection)
+        raise
 
 
 def patiently(work: Callable[[], Value]) -> Value:

@@ -11,7 +11,7 @@ import threading
 import time
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +29,7 @@ from sociometer.store.database import (
     create,
     patiently,
     require_known,
+    transaction,
 )
 from sociometer.store.place import StoreUrl
 from sociometer.store.runs import TABLES_OF_A_RUN
@@ -78,7 +79,6 @@ class PostgresDatabase:
 
     def __init__(self, place: StoreUrl) -> None:
         self.place = place
-        self._statements: dict[StoreTable, str] = {}
 
     def connect(self, *, writable: bool = True) -> "PostgresConnection":
         connection = PostgresConnection(self.place)
@@ -107,12 +107,9 @@ class PostgresDatabase:
         columns = list(zip(*rows, strict=True))
         if not columns:
             return 0
-        statement = self._statements.get(table)
-        if statement is None:
-            arrays = ", ".join(f"?::{_ARRAYS.get(name, 'text')}[]" for name in table.columns)
-            names = ", ".join(table.columns)
-            statement = f"INSERT INTO {table.name} ({names}) SELECT * FROM unnest({arrays}){table.conflict}"  # noqa: S608
-            self._statements[table] = statement
+        arrays = ", ".join(f"?::{_ARRAYS.get(name, 'text')}[]" for name in table.columns)
+        names = ", ".join(table.columns)
+        statement = f"INSERT INTO {table.name} ({names}) SELECT * FROM unnest({arrays}){table.conflict}"  # noqa: S608
         values = [
             list(column) if name in _ARRAYS else [_text(value) for value in column]
             for name, column in zip(table.columns, columns, strict=True)
@@ -157,8 +154,7 @@ class PostgresDatabase:
 
     def _create_tables(self, connection: "PostgresConnection") -> None:
         while not _schema(connection) or _lacks(connection):
-            self.begin(connection)
-            try:
+            with suppress(LostConnection), transaction(self, connection):
                 connection.execute("SELECT pg_advisory_xact_lock(?::int, 0)", (_LOCKS,))
                 # Another process may have created the tables while this one waited for the lock. Only a command that
                 # locks a table, such as this one, makes the server look again.
@@ -170,12 +166,6 @@ class PostgresDatabase:
                 elif _lacks(connection):
                     create(_Translated(connection), ADDED)
                     _keep_no_samples(connection, (ADDED,))
-                connection.execute("COMMIT")
-            except LostConnection:
-                connection.rollback()
-            except BaseException:
-                connection.rollback()
-                raise
 
 
 def _lacks(connection: "PostgresConnection") -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing, suppress
 
 from sociometer.core.errors import StoreError
-from sociometer.store.database import Connection, StoreTable
+from sociometer.store.database import Connection, StoreTable, transaction
 from sociometer.store.episodes import Episodes
 from sociometer.store.texts import Parts, StorePart
 
@@ -65,16 +65,11 @@ class Search(StorePart):
                 self._copy(copy, run, task, some)
 
     def _copy(self, connection: Connection, run: str, task: str, places: Sequence[Place]) -> None:
-        self._database.begin(connection)
-        try:
+        with transaction(self._database, connection):
             # Before the texts are read: whoever deletes a run or a person then waits, and deletes this copy too.
             self._database.lock_table(connection, "searched")
             rows = [(run, task, *place, text) for place, text in self._read(run, task, places)]
             self._database.insert(connection, SEARCHED, rows)
-            connection.execute("COMMIT")
-        except BaseException:
-            self._database.rollback(connection)
-            raise
 
     def _read(self, run: str, task: str, places: Sequence[Place]) -> Iterator[tuple[Place, bytes]]:
         """The texts of episodes: the id and the item, and what was replied."""

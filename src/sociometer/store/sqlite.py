@@ -16,7 +16,7 @@ import msgspec
 
 from sociometer.core.errors import Busy, StoreError, hint
 from sociometer.core.sheets import folder_for
-from sociometer.store.database import ADDED, SCHEMA, Connection, StoreTable, create, marks, require_known
+from sociometer.store.database import ADDED, SCHEMA, Connection, StoreTable, create, marks, require_known, transaction
 from sociometer.store.place import default_path
 
 BUSY_SECONDS = 120
@@ -33,7 +33,6 @@ class SqliteDatabase:
 
     def __init__(self, path: Path) -> None:
         self.place = path
-        self._statements: dict[StoreTable, str] = {}
 
     def connect(self, *, writable: bool = True) -> sqlite3.Connection:
         path = self.place
@@ -71,11 +70,8 @@ class SqliteDatabase:
 
     def insert(self, connection: Connection, table: StoreTable, rows: Iterable[tuple[Any, ...]]) -> int:
         assert isinstance(connection, sqlite3.Connection)
-        statement = self._statements.get(table)
-        if statement is None:
-            columns = ", ".join(table.columns)
-            statement = f"INSERT INTO {table.name} ({columns}) VALUES {marks(table.columns)}{table.conflict}"  # noqa: S608
-            self._statements[table] = statement
+        columns = ", ".join(table.columns)
+        statement = f"INSERT INTO {table.name} ({columns}) VALUES {marks(table.columns)}{table.conflict}"  # noqa: S608
         return connection.executemany(statement, rows).rowcount
 
     def lock_table(self, connection: Connection, table: str) -> None:
@@ -110,18 +106,13 @@ class SqliteDatabase:
     def _create_tables(self, connection: sqlite3.Connection) -> None:
         if _schema(connection) == SCHEMA and not _lacks(connection):
             return
-        self.begin(connection)
-        try:
+        with transaction(self, connection):
             # Another process may have created the tables while this one waited for the lock.
             if not _schema(connection):
                 create(connection)
                 connection.execute(f"PRAGMA user_version = {SCHEMA}")
             elif _lacks(connection):
                 create(connection, ADDED)
-            connection.execute("COMMIT")
-        except BaseException:
-            connection.execute("ROLLBACK")
-            raise
 
 
 _LARGEST_ROW = (1 << 27) + 1024
