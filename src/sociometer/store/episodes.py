@@ -15,7 +15,7 @@ from sociometer.core.task import Episode, Failure, Item, Score, Task
 from sociometer.store.database import marks, pages
 from sociometer.store.journal import Journal, put_messages, read_messages
 from sociometer.store.runs import COUNT, summary_row
-from sociometer.store.texts import Parts, StorePart, open_text, read_sealed, seal
+from sociometer.store.texts import Connections, StorePart, open_text, read_sealed, seal
 from sociometer.store.writer import EPISODE, SCORE, SUMMARY, Transaction
 
 _encode_json = msgspec.json.Encoder().encode
@@ -46,8 +46,8 @@ class ScoredEpisode(Struct, frozen=True):
 class Episodes(StorePart):
     """The episodes of all runs with their scores."""
 
-    def __init__(self, *parts: *Parts, journal: Journal) -> None:
-        super().__init__(*parts)
+    def __init__(self, shared: Connections, journal: Journal) -> None:
+        super().__init__(shared)
         self._journal = journal
 
     def add(self, run: str, task: str, episode: Episode[Any, Any], events: Sequence[Event]) -> None:

@@ -14,7 +14,7 @@ from sociometer.core.conversation import Identity, Message, Usage
 from sociometer.core.errors import StoreError
 from sociometer.store.database import Connection, StoreTable, marks
 from sociometer.store.records import Charge, JournalEntry, Spent
-from sociometer.store.texts import Parts, StoredTexts, StorePart, get_texts, seal, split_hashes, unseal
+from sociometer.store.texts import Connections, StoredTexts, StorePart, get_texts, seal, split_hashes, unseal
 from sociometer.store.writer import ALLOWANCE, ATTEMPT, JOURNAL, Transaction, batches, tell
 
 _AT_ONCE = 500
@@ -92,11 +92,11 @@ _NAMES = {value[0]: key for key, value in _SPEAKERS.items()}
 class Journal(StorePart):
     """Replies by key."""
 
-    def __init__(self, *parts: *Parts) -> None:
-        super().__init__(*parts)
+    def __init__(self, shared: Connections) -> None:
+        super().__init__(shared)
         self._models: dict[Identity, int] = {}
         self._origins: dict[str, str] = {}
-        self._lookups = Lookups(self._reader) if self._database.remote else None
+        self._lookups: Lookups | None = None
 
     def lookup(self, key: bytes, run: str = "") -> bytes | None:
         """The reply under that key, encoded, or None; a copied reply is only for runs that were copied with it."""
@@ -107,8 +107,10 @@ class Journal(StorePart):
 
     async def find(self, key: bytes, run: str = "") -> bytes | None:
         """The same as `lookup`; a remote database is asked without blocking other work."""
-        if self._lookups is None:
+        if not self._database.remote:
             return self.lookup(key, run)
+        if self._lookups is None:
+            self._lookups = Lookups(self._reader)
         stored = await self._lookups.find(key, self._origin(run))
         with self._database.errors():
             return None if stored is None else unseal(stored, key)
@@ -250,9 +252,11 @@ class Journal(StorePart):
         return number
 
     def close(self) -> None:
-        """End the thread that looks up replies."""
+        """End the thread that looks up replies, and forget where runs come from."""
         if self._lookups is not None:
             self._lookups.close()
+            self._lookups = None
+        self._origins.clear()
 
     def forget(self) -> None:
         """Forget the row numbers of models, after their transaction was rolled back."""

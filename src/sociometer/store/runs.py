@@ -2,7 +2,7 @@
 
 import re
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from difflib import get_close_matches
 from random import Random
@@ -22,7 +22,7 @@ from sociometer.store.database import Connection, marks
 from sociometer.store.journal import spent_by
 from sociometer.store.records import Manifest, RunRecord, RunStatus, Totals
 from sociometer.store.studies import unfinished_withdrawals
-from sociometer.store.texts import Parts, StorePart, read_sealed, seal
+from sociometer.store.texts import StorePart, read_sealed, seal
 from sociometer.store.writer import ITEM, SUMMARY, Transaction
 
 
@@ -97,11 +97,6 @@ def summary_row(run: str, task: str, summary: Summary) -> tuple[str, str, bytes]
 
 class Runs(StorePart):
     """The runs in the store with their items and summaries."""
-
-    def __init__(self, *parts: *Parts, played: Callable[[str], bool]) -> None:
-        """`played` says whether a process is playing a run now."""
-        super().__init__(*parts)
-        self._is_played = played
 
     def create(
         self,
@@ -224,7 +219,7 @@ class Runs(StorePart):
     def _playing(self) -> tuple[str, ...]:
         """The runs that some process is playing now."""
         marked = self._rows("SELECT id FROM run WHERE status = ?", RunStatus.PLAYING)
-        return tuple(run for (run,) in marked if self._is_played(run))
+        return tuple(run for (run,) in marked if self._database.is_played(run))
 
     def get(self, reference: str, instruments: Sequence[str] = ()) -> RunRecord:
         """The one run that a user means: its id, name, subject, or the start of its id; `last` is the newest run.

@@ -9,7 +9,7 @@ from contextlib import closing, suppress
 from sociometer.core.errors import StoreError
 from sociometer.store.database import Connection, StoreTable, transaction
 from sociometer.store.episodes import Episodes
-from sociometer.store.texts import Parts, StorePart
+from sociometer.store.texts import Connections, StorePart
 
 SEARCHED = StoreTable("searched", ("run", "task", "position", "repeat", "item", "created", "body"), 6)
 _AT_ONCE = 500
@@ -34,8 +34,8 @@ def searchable(text: str) -> bytes:
 class Search(StorePart):
     """Finds episodes by words."""
 
-    def __init__(self, *parts: *Parts, episodes: Episodes) -> None:
-        super().__init__(*parts)
+    def __init__(self, shared: Connections, episodes: Episodes) -> None:
+        super().__init__(shared)
         self._episodes = episodes
 
     def found(self, run: str, task: str, words: str) -> list[tuple[str, int]]:

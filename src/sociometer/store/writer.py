@@ -208,7 +208,9 @@ class WriterThread:
         self._thread.join()
         self._connection.close()
         self._thread = None
-        self._raise_if_broken()
+        broken, self._broken = self._broken, None
+        if broken is not None:
+            raise broken
 
     def _put(self, operation: Operation, waiter: "asyncio.Future[Any] | None") -> None:
         self._raise_if_broken()
