@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from copy import copy
 from random import Random
 from typing import Any, Literal, Protocol, TypeVar
 
@@ -112,11 +113,6 @@ class DirectReplies:
 
 class Session:
     """The session of one episode, or of one concurrent branch of it; keeps the transcript in `events`."""
-
-    __slots__ = (
-        "_asked", "_bindings", "_draw", "_replies", "_rng", "answer", "base", "events", "official", "prompts",
-        "second_question", "settings", "tools",
-    )  # fmt: skip
 
     def __init__(
         self,
@@ -247,12 +243,10 @@ class Session:
 
     def branch(self, name: str) -> "Session":
         """A session for one concurrent branch, with its own random generator and draws."""
-        draw = structs.replace(self._draw, branch=f"{self._draw.branch}/{name}")
-        return Session(
-            self._replies, self._bindings, draw, self.settings, self.prompts, self.events,
-            official=self.official, second_question=self.second_question, base=self.base, answer=self.answer,
-            tools=self.tools,
-        )  # fmt: skip
+        made = copy(self)
+        made._draw = structs.replace(self._draw, branch=f"{self._draw.branch}/{name}")
+        made._rng, made._asked = None, {}
+        return made
 
     def has_role(self, role: str) -> bool:
         """Whether the role has a player."""

@@ -52,6 +52,7 @@ class EngineContext:
         self.instrument = instrument
         self.subjects = subjects
         self.seed = config.seed
+        self.settings, self.roles = dict(config.settings), dict(config.roles)
         self._engine = engine
         self._config = config
         self.failures: Counter[str] = Counter()
@@ -59,14 +60,6 @@ class EngineContext:
     def source(self, **settings: SettingValue) -> Source:
         chosen = {**self._config.settings, **{name.replace("_", "-"): value for name, value in settings.items()}}
         return make_plan(structs.replace(self._config, settings=chosen), self.instrument, bindings={}).source()
-
-    @property
-    def settings(self) -> dict[str, SettingValue]:
-        return dict(self._config.settings)
-
-    @property
-    def roles(self) -> dict[str, str]:
-        return dict(self._config.roles)
 
     def items(self, task: str) -> Iterable[Any]:
         config = structs.replace(self._config, tasks=(task,))
