@@ -196,8 +196,6 @@ class Session:
         messages: Sequence[Message],
         continuations: Sequence[str],
         answer_format: AnswerFormat | None = None,
-        *,
-        view: Struct | None = None,
     ) -> tuple[Likelihood, ...]:
         """The likelihood of each continuation of the messages; one request, journaled like a reply."""
         binding = self._binding(role)
@@ -207,7 +205,7 @@ class Session:
         digest = request_digest(player, drawn, said, "score", texts)
         nth = self._count(digest)
         rng = _NO_RANDOMNESS if player.journaled else self._draw.rng(f"{role}/{self._count(role)}")
-        request = Request(role, said, answer_format or Free(), drawn, view, rng, texts)
+        request = Request(role, said, answer_format or Free(), drawn, None, rng, texts)
         numbered = DrawnRequest(binding, request, self._draw, nth, digest)
         reply, key = await self._obtain(numbered, lambda: player.answer(request), Reply)
         if len(reply.likelihoods) != len(texts):
