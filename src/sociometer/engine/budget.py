@@ -93,13 +93,15 @@ class Budget:
             if stop is not None and (not self._in_flight or stop.cause is StopCause.MAX_REQUESTS):
                 self._refuse_a_cap_below_one_request(reservation, request, price)
                 raise stop
-            await self._next_settled()
-        self._count(reservation)
+            self._settled.clear()
+            await self._settled.wait()
+        self.spent.requests += 1
+        self._in_flight[model] = self._in_flight.get(model, 0) + 1
+        self._reserved = self._reserved.plus(reservation)
         try:
             await self._write_down(reservation)
         except BaseException:
-            self._give_back(reservation)
-            self.spent.requests -= 1
+            self.withdraw(reservation)
             raise
         return reservation
 
@@ -159,16 +161,6 @@ class Budget:
             self._most_in_flight[model] = 1
         else:
             self._most_in_flight[model] = self._most_in_flight.get(model, 1) + 1
-
-    async def _next_settled(self) -> None:
-        self._settled.clear()
-        await self._settled.wait()
-
-    def _count(self, reservation: Reservation) -> None:
-        model = reservation.model
-        self.spent.requests += 1
-        self._in_flight[model] = self._in_flight.get(model, 0) + 1
-        self._reserved = self._reserved.plus(reservation)
 
     def _is_metered(self) -> bool:
         return self.caps.max_tokens is not None or self.caps.max_cost is not None
