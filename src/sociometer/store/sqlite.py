@@ -87,7 +87,19 @@ class SqliteDatabase:
         return RunLock(self.place, run)
 
     def is_played(self, run: str) -> bool:
-        return is_played(self.place, run)
+        try:
+            handle = os.open(lock_path(self.place, run), os.O_RDONLY)
+        except OSError:
+            return False
+        try:
+            # This writes nothing, so it works on a full disk.
+            if fcntl is not None:
+                fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            return False
+        except BlockingIOError:
+            return True
+        finally:
+            os.close(handle)
 
     def errors(self) -> AbstractContextManager[None]:
         return storage_errors(self.place)
@@ -301,19 +313,3 @@ class RunLock:
             return os.path.samestat(os.fstat(handle), self._path.stat())
         except FileNotFoundError:
             return False
-
-
-def is_played(store: Path, run: str) -> bool:
-    """Whether a process is playing the run now; the check writes nothing, so it works on a full disk."""
-    try:
-        handle = os.open(lock_path(store, run), os.O_RDONLY)
-    except OSError:
-        return False
-    try:
-        if fcntl is not None:
-            fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        return False
-    except BlockingIOError:
-        return True
-    finally:
-        os.close(handle)
