@@ -27,16 +27,9 @@ def matching(recording: ModelRecording, load: Callable[[str], Instrument], instr
 
     An item no longer matches if it is gone, if any word of a request changed, or if it asks for more replies.
     """
-    chosen = recording.of(instrument) if instrument else recording.items
-    return asyncio.run(_matching(recording, load, chosen))
-
-
-async def _matching(
-    recording: ModelRecording, load: Callable[[str], Instrument], chosen: Sequence[RecordedItem]
-) -> Matching:
     kept: list[RecordedItem] = []
     changed: list[tuple[RecordedItem, str]] = []
-    for alike in _alike(chosen):
+    for alike in _alike(recording.of(instrument) if instrument else recording.items):
         try:
             plan = _plan(recording, load(alike[0].instrument), alike)
         except SociometerError as error:
@@ -48,7 +41,7 @@ async def _matching(
             if one.item not in today:
                 changed.append((one, "the item is gone"))
                 continue
-            played = await play_episode(plan, task, today[one.item])
+            played = asyncio.run(play_episode(plan, task, today[one.item]))
             failure = played.episode.failure
             asked = sum(isinstance(event, Exchange) and event.role == SUBJECT for event in played.events)
             if failure is not None:

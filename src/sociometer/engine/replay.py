@@ -429,7 +429,7 @@ class _Replay:
         if new:
             self._store.runs.add_item(run, row.task, place, item)
         self._store.episodes.add(run, row.task, episode, events)
-        if self._store.backlog > _BACKLOG:
+        if self._store.writer.backlog > _BACKLOG:
             self._store.flush()
 
     def _compare_stopping(self, task: str, count: int, complete: set[int]) -> None:

@@ -359,7 +359,7 @@ class Runner:
                 raise
 
     async def _play(self, task: Task[Any, Any], nth: int, item: Item, repeat: int) -> None:
-        if self._store.backlog > _BACKLOG:
+        if self._store.writer.backlog > _BACKLOG:
             await asyncio.to_thread(self._store.flush)
         try:
             played = await play_episode(self._plan, task, item, repeat, self._replies.source)

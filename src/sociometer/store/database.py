@@ -161,12 +161,12 @@ ADDED = "searched"
 """The table that stores of earlier versions do not have."""
 
 
-def create(connection: Connection, only: str = "") -> None:
-    """Create the tables of an empty store, or `only` one, inside a transaction."""
+def create(execute: Callable[[str], object], only: str = "") -> None:
+    """Create the tables of an empty store, or `only` one, inside a transaction; the statements are those of SQLite."""
     without_comments = re.sub(r"--[^\n]*", "", _TABLES.read_text(encoding="utf-8"))
     for statement in without_comments.split(";"):
         if statement.strip() and (not only or f"TABLE {only} " in statement):
-            connection.execute(statement)
+            execute(statement)
 
 
 def require_known(place: StorePlace, present: int) -> None:

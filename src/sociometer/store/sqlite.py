@@ -121,10 +121,10 @@ class SqliteDatabase:
         with transaction(self, connection):
             # Another process may have created the tables while this one waited for the lock.
             if not _schema(connection):
-                create(connection)
+                create(connection.execute)
                 connection.execute(f"PRAGMA user_version = {SCHEMA}")
             elif _lacks(connection):
-                create(connection, ADDED)
+                create(connection.execute, ADDED)
 
 
 _LARGEST_ROW = (1 << 27) + 1024
@@ -145,7 +145,7 @@ def _lacks(connection: sqlite3.Connection) -> bool:
 def _our_definitions() -> frozenset[tuple[str, str, str]]:
     """The definitions of our tables; a file with others, or with triggers, is not a store of ours."""
     with closing(sqlite3.connect(":memory:")) as connection:
-        create(connection)
+        create(connection.execute)
         return frozenset(connection.execute(_DEFINITIONS))
 
 

@@ -76,11 +76,6 @@ class Store:
             return record.totals
         return Totals(*self.episodes.counts(record.id), self.journal.spent(record.id))
 
-    @property
-    def backlog(self) -> int:
-        """The number of operations that wait to be written."""
-        return self.writer.backlog
-
     def flush(self) -> None:
         """Wait until everything queued is on disk and can be read; opens the store if that was not done yet."""
         _ = self.reader
