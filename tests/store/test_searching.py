@@ -16,7 +16,7 @@ from sociometer.core.config import RunConfig
 from sociometer.core.conversation import Exchange, Identity, Reply, Usage, user
 from sociometer.core.errors import StoreError
 from sociometer.core.task import Episode, Failure, Item, Score
-from sociometer.store import searching
+from sociometer.store import database, searching
 from sociometer.store.records import Charge, JournalEntry, Manifest
 from sociometer.store.store import Store
 
@@ -73,7 +73,7 @@ def test_random_texts_in_many_languages_are_found_as_without_the_copy(place, mon
     lots = random.Random(63)
     with Store(place) as store:
         run, other = new_run(store), new_run(store, "other")
-        monkeypatch.setattr(searching, "_AT_ONCE", 7)
+        monkeypatch.setattr(database, "_AT_ONCE", 7)
         texts = []
         for number in range(20):
             said = [some_text(lots, 30).replace("\ud800", "") for _ in range(lots.randrange(4))]
@@ -183,9 +183,9 @@ def test_a_damaged_copy_does_not_stop_the_search(tmp_path):
 
 SEARCHING = """
 import sys
-from sociometer.store import searching
+from sociometer.store import database
 from sociometer.store.store import Store
-searching._AT_ONCE = 5
+database._AT_ONCE = 5
 with Store(sys.argv[1]) as store:
     print(len(store.search.found(sys.argv[2], "post", "heron")), flush=True)
 """

@@ -9,6 +9,7 @@ one that used more than its whole request could, nothing more is sent.
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from operator import gt
 
 import msgspec
 from msgspec import Struct
@@ -197,11 +198,11 @@ class Budget:
 
     async def _write_down(self, reservation: Reservation) -> None:
         """Make sure that the worst case is on disk before the request is sent."""
-        if self._allow is None or not _above(self._at_most(), self._allowed):
+        if self._allow is None or not any(map(gt, self._at_most(), self._allowed)):
             return
         async with self._allowing:
             most = self._at_most()
-            if _above(most, self._allowed):
+            if any(map(gt, most, self._allowed)):
                 ahead = self._ahead(most, reservation)
                 allowed = most[0] + ahead, most[1] + ahead * reservation.tokens, most[2] + ahead * reservation.cost
                 await self._allow(*allowed)
@@ -242,10 +243,6 @@ class Budget:
         needed = f"{reservation.tokens:,} tokens" + (f", ${reservation.cost:.4f}" if reservation.cost else "")
         advice = f"give -o reply-tokens={int(room)} or less, or raise the cap" if room >= 1 else "raise the cap"
         raise UsageError(f"{cap} is less than one request to {reservation.model} can use ({needed}); {advice}.")
-
-
-def _above(most: tuple[int, int, float], allowed: tuple[int, int, float]) -> bool:
-    return most[0] > allowed[0] or most[1] > allowed[1] or most[2] > allowed[2]
 
 
 def _read_at_most(request: Request) -> int:

@@ -406,7 +406,10 @@ class _Replay:
                 if played == plan.repeats(task.name):
                     complete[task.name].add(place)
                 elif not early:
-                    raise Difference(self._path, self._out_of_place(row, f"{task.name}/{item.id}"))
+                    wanted = f"{task.name}/{item.id}"
+                    lacks = f"{wanted} and what follows it in the plan is missing."
+                    moved = row and f"the row {row.name} is not in its place; the plan has {wanted}."
+                    raise Difference(self._path, moved or lacks)
         if row is not None:
             raise Difference(self._path, f"the row {row.name} is not in the plan, or not in its place.")
         found = {task: items_digest(items) for task, items in contents.items()}
@@ -414,11 +417,6 @@ class _Replay:
             raise Difference(self._path, "the number or the digests of the items are not those of the manifest.")
         for name, items in contents.items() if early else ():
             self._compare_stopping(name, len(items), complete[name])
-
-    def _out_of_place(self, row: BundledEpisode | None, wanted: str) -> str:
-        if row is None:
-            return f"{wanted} and what follows it in the plan is missing."
-        return f"the row {row.name} is not in its place; the plan has {wanted}."
 
     async def _episode(
         self, run: str, task: Task[Any, Any], place: int, item: Item, row: BundledEpisode, *, new: bool

@@ -19,6 +19,7 @@ PATIENCE_SECONDS = 300.0
 """How long to wait for a database that is not available, for example during a restart."""
 _FIRST_WAIT_SECONDS, _LONGEST_WAIT_SECONDS = 0.1, 5.0
 _PAGE = 2_000
+_AT_ONCE = 500
 Value = TypeVar("Value")
 
 
@@ -60,6 +61,11 @@ class StoreTable(Struct, frozen=True):
 def marks(values: Sequence[object]) -> str:
     """The places of these values in a statement: `(?, ?)`; without any, an empty text, which nothing has as its id."""
     return f"({', '.join('?' for _ in values) or repr('')})"
+
+
+def portions(values: Sequence[Value]) -> Iterator[Sequence[Value]]:
+    """The values in portions that are few enough for one statement."""
+    return (values[start : start + _AT_ONCE] for start in range(0, len(values), _AT_ONCE))
 
 
 class LostConnection(StoreError):

@@ -12,7 +12,7 @@ from msgspec import Struct, structs
 
 from sociometer.core.conversation import Identity, Message, Usage
 from sociometer.core.errors import StoreError
-from sociometer.store.database import Connection, StoreTable, marks
+from sociometer.store.database import Connection, StoreTable, marks, portions
 from sociometer.store.records import Charge, JournalEntry, Spent
 from sociometer.store.texts import Connections, StoredTexts, StorePart, get_texts, seal, split_hashes, unseal
 from sociometer.store.writer import ALLOWANCE, ATTEMPT, JOURNAL, Transaction, batches, tell
@@ -50,21 +50,18 @@ class Lookups:
 
     def _work(self) -> None:
         for waiting in batches(self._queue, _AT_ONCE):
-            self._answer(waiting)
-
-    def _answer(self, waiting: list[Waiting]) -> None:
-        keys = list({key for key, _, _ in waiting})
-        found: dict[tuple[bytes, str], bytes] | StoreError
-        try:
-            found = {(key, origin): reply for key, origin, reply in self._reader.execute(_FIND, (keys,)).fetchall()}
-        except StoreError as error:
-            found = error
-        tell(
-            [
-                (future, found if isinstance(found, StoreError) else found.get((key, origin), found.get((key, ""))))
-                for key, origin, future in waiting
-            ]
-        )
+            keys = list({key for key, _, _ in waiting})
+            found: dict[tuple[bytes, str], bytes] | StoreError
+            try:
+                found = {(key, origin): reply for key, origin, reply in self._reader.execute(_FIND, (keys,)).fetchall()}
+            except StoreError as error:
+                found = error
+            tell(
+                [
+                    (future, found if isinstance(found, StoreError) else found.get((key, origin), found.get((key, ""))))
+                    for key, origin, future in waiting
+                ]
+            )
 
 
 _encode_json = msgspec.json.Encoder(order="deterministic").encode
@@ -206,8 +203,7 @@ class Journal(StorePart):
     def replies(self, keys: Sequence[bytes], run: str) -> dict[bytes, bytes]:
         """The replies under these keys, as `asked` finds each."""
         found: dict[bytes, tuple[bool, str, bytes]] = {}
-        for start in range(0, len(keys), _AT_ONCE):
-            some = keys[start : start + _AT_ONCE]
+        for some in portions(keys):
             query = f"SELECT key, origin, reply FROM journal WHERE key IN {marks(some)}"  # noqa: S608
             for key, origin, reply in self._rows(query, *some):
                 row = (origin != self._origin(run), origin, reply)

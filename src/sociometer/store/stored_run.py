@@ -228,11 +228,13 @@ class StoredRun:
         view = self._whole_view(task, scored)
         return structs.replace(view, walk=lambda: (one for one in view.walk() if one.item.id in kept))
 
-    def view(self, task: str = "", *, scored: bool = True) -> AnyRun:
+    def view(self, task: str = "") -> AnyRun:
         """Items, outcomes and scores of a task (default: the only one), as `summarise` gets them."""
-        name = self.task(task).name
-        part = self.part(name)
-        return self._whole_view(name, scored) if part is None else self.first_items(name, part[0], scored=scored)
+        return self._view(self.task(task).name)
+
+    def _view(self, task: str, *, scored: bool = True) -> AnyRun:
+        part = self.part(task)
+        return self._whole_view(task, scored) if part is None else self.first_items(task, part[0], scored=scored)
 
     def _whole_view(self, task: str, scored: bool) -> AnyRun:
         found = self.task(task)
@@ -380,7 +382,7 @@ class StoredRun:
                         found, episode.item, episode.outcome, official=self.manifest.config.official
                     )
             # The stored scores are not read, since they may be damaged.
-            view = self.view(found.name, scored=False)
+            view = self._view(found.name, scored=False)
             rescored = structs.replace(view, walk=lambda: (_with_score(one, scores) for one in view.walk()))
             summary = self._summarised(found, rescored)
             self._store.episodes.replace_scores(self.id, found.name, scores, summary)
