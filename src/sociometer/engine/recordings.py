@@ -1,7 +1,7 @@
 """The recorded items of a model that still match the current items."""
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from itertools import groupby
 
 from msgspec import Struct, structs
@@ -29,7 +29,10 @@ def matching(recording: ModelRecording, load: Callable[[str], Instrument], instr
     """
     kept: list[RecordedItem] = []
     changed: list[tuple[RecordedItem, str]] = []
-    for alike in _alike(recording.of(instrument) if instrument else recording.items):
+    chosen = recording.of(instrument) if instrument else recording.items
+    # In groups that were played with the same task, seed and settings.
+    for _, group in groupby(chosen, key=lambda one: (one.instrument, one.task, one.seed, sorted(one.settings.items()))):
+        alike = tuple(group)
         try:
             plan = _plan(recording, load(alike[0].instrument), alike)
         except SociometerError as error:
@@ -51,12 +54,6 @@ def matching(recording: ModelRecording, load: Callable[[str], Instrument], instr
             else:
                 kept.append(one)
     return Matching(tuple(kept), tuple(changed))
-
-
-def _alike(chosen: Sequence[RecordedItem]) -> Iterator[tuple[RecordedItem, ...]]:
-    """The recorded items in groups that were played with the same task, seed and settings."""
-    for _, group in groupby(chosen, key=lambda one: (one.instrument, one.task, one.seed, sorted(one.settings.items()))):
-        yield tuple(group)
 
 
 def _plan(recording: ModelRecording, instrument: Instrument, alike: Sequence[RecordedItem]) -> Plan:

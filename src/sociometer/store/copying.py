@@ -7,7 +7,7 @@ from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from sociometer.core.errors import UsageError
 from sociometer.core.sheets import whole_file
@@ -28,13 +28,9 @@ _RUN = StoreTable(
      "origin"),
     1,
 )  # fmt: skip
-_EPISODE = StoreTable(
-    EPISODE.name,
-    EPISODE.columns,
-    EPISODE.key,
-    EPISODE.on_conflict.partition(" WHERE ")[0] + " WHERE excluded.outcome IS NOT NULL AND episode.outcome IS NULL",
-)
-_KEPT = tuple(StoreTable(one.name, one.columns, one.key) for one in (SCORE, SUMMARY, ALLOWANCE, PROVIDER_BATCH))
+_NEW = EPISODE.on_conflict.partition(" WHERE ")[0] + " WHERE excluded.outcome IS NOT NULL AND episode.outcome IS NULL"
+_EPISODE = structs.replace(EPISODE, on_conflict=_NEW)
+_KEPT = tuple(structs.replace(one, on_conflict="DO NOTHING") for one in (SCORE, SUMMARY, ALLOWANCE, PROVIDER_BATCH))
 """Tables whose rows in the target stay as they are."""
 _BOOKS = (".studies", ".labels")
 _ROWS_AT_ONCE = 1_000

@@ -53,10 +53,6 @@ class Store:
         """Hold a run exclusively while the context lasts; a StoreError if it is being played."""
         return self.database.hold(run)
 
-    def is_played(self, run: str) -> bool:
-        """Whether a process is playing the run now."""
-        return self.database.is_played(run)
-
     def forget(self) -> None:
         """Forget recent texts and models, which may have been deleted or never committed."""
         self._shared.texts.forget()

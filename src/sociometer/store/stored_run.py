@@ -457,7 +457,7 @@ def _with_score(episode: Episode[Any, Any], scores: Mapping[tuple[str, int], Sco
 
 def status_of(store: Store, record: RunRecord) -> RunStatus:
     """The status of a run; a run whose process was killed is stopped."""
-    killed = record.status is RunStatus.PLAYING and not store.is_played(record.id)
+    killed = record.status is RunStatus.PLAYING and not store.database.is_played(record.id)
     return RunStatus.STOPPED if killed else record.status
 
 
@@ -473,7 +473,7 @@ def state_of(store: Store, record: RunRecord) -> str:
 
 def why_ended(store: Store, record: RunRecord) -> str:
     """Why a run ended before all items were played; empty if it did not, or if nobody knows."""
-    if record.status is RunStatus.PLAYING and not store.is_played(record.id):
+    if status_of(store, record) is not record.status:
         return "its process was killed"
     return record.totals.why.rstrip(".") if record.totals else ""
 
