@@ -108,11 +108,20 @@ class EngineContext:
             for row in estimate(self._engine.plan(config, items, sends=False), self._engine.store)
         ]
         rows = [
-            (row.task, row.role, row.model, row.items, row.requests, row.input_tokens, row.output_tokens,
-             "unknown" if row.cost is None else round(row.cost, 4), row.most_requests,
-             "unknown" if row.most_cost is None else round(row.most_cost, 4))
+            (
+                row.task,
+                row.role,
+                row.model,
+                row.items,
+                row.requests,
+                row.input_tokens,
+                row.output_tokens,
+                "unknown" if row.cost is None else round(row.cost, 4),
+                row.most_requests,
+                "unknown" if row.most_cost is None else round(row.most_cost, 4),
+            )
             for row in found
-        ]  # fmt: skip
+        ]
         columns = ("task", "role", "model", "items", "requests", "input tokens", "output tokens", "cost ($)",
                    "requests at most", "cost ($) at most")  # fmt: skip
         return Table("plan", "Plan (nothing was sent)", columns, tuple(rows), how_estimated(found))
@@ -181,9 +190,13 @@ class EngineContext:
                     book.set_run(structs.replace(one, started=True), self._keep(config, records, list(found)).id)
                     one = book.participant(one.id) or one
             reads = provider_of(reader) if reader else ""
-            book.change(structs.replace(
-                known, imported=digest, readers=tuple(dict.fromkeys((*known.readers, *([reads] if reads else [])))),
-            ))  # fmt: skip
+            book.change(
+                structs.replace(
+                    known,
+                    imported=digest,
+                    readers=tuple(dict.fromkeys((*known.readers, *([reads] if reads else [])))),
+                )
+            )
             runs_of = [run for one in book.participants(study) for run in one.runs]
         return [self._engine.stored(run) for run in runs_of]
 

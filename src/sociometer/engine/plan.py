@@ -173,9 +173,15 @@ class Plan(Struct, frozen=True, kw_only=True):
         """
         config, known = self.config, {} if read is None or self.command_items is not None else read
         same = (
-            config.instrument, config.official, config.data_folder, self.prompts.digest(), config.seed, config.limit,
-            config.items, msgspec.json.encode(self.settings, order="deterministic"),
-        )  # fmt: skip
+            config.instrument,
+            config.official,
+            config.data_folder,
+            self.prompts.digest(),
+            config.seed,
+            config.limit,
+            config.items,
+            msgspec.json.encode(self.settings, order="deterministic"),
+        )
         for task in self.tasks:
             if (task.name, same) not in known:
                 known[task.name, same] = ItemList(task.name, partial(self.items, task))

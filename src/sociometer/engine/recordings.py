@@ -59,8 +59,11 @@ def matching(recording: ModelRecording, load: Callable[[str], Instrument], instr
 def _plan(recording: ModelRecording, instrument: Instrument, alike: Sequence[RecordedItem]) -> Plan:
     first = alike[0]
     config = RunConfig(
-        instrument=first.instrument, subject=f"recorded/{recording.name}", tasks=(first.task,), seed=first.seed,
+        instrument=first.instrument,
+        subject=f"recorded/{recording.name}",
+        tasks=(first.task,),
+        seed=first.seed,
         settings=dict(first.settings),
-    )  # fmt: skip
+    )
     player = Recorded(structs.replace(recording, items=tuple(alike)))
     return make_plan(config, instrument, players={config.subject: player})

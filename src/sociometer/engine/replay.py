@@ -336,9 +336,16 @@ class _Replay:
     def checked(self) -> Checked:
         """What was found in a file without a difference."""
         return Checked(
-            self._bundle.episodes, self._recomputed.total(), "", self._failed.total(), tuple(self._at_worst()),
-            self._finishes.total(), dict(self._served), dict(self._finishes), self._unsaid,
-        )  # fmt: skip
+            self._bundle.episodes,
+            self._recomputed.total(),
+            "",
+            self._failed.total(),
+            tuple(self._at_worst()),
+            self._finishes.total(),
+            dict(self._served),
+            dict(self._finishes),
+            self._unsaid,
+        )
 
     def _at_worst(self) -> Iterator[tuple[str, float, float | None]]:
         """The primary measure of each task with failures, and its value if they all were the worst results."""

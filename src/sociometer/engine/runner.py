@@ -51,10 +51,18 @@ async def play_episode(
     """
     draw = Draw(plan.instrument.card.name, plan.draws, task.name, item.id, repeat, plan.config.seed)
     session = Session(
-        replies or DirectReplies(), plan.bindings, draw, plan.settings, plan.prompts, [] if events is None else events,
-        official=plan.config.official, second_question=plan.config.asks_again(task.first_replies is not None),
-        base=plan.config.base, answer=plan.config.answer, tools=plan.config.tools,
-    )  # fmt: skip
+        replies or DirectReplies(),
+        plan.bindings,
+        draw,
+        plan.settings,
+        plan.prompts,
+        [] if events is None else events,
+        official=plan.config.official,
+        second_question=plan.config.asks_again(task.first_replies is not None),
+        base=plan.config.base,
+        answer=plan.config.answer,
+        tools=plan.config.tools,
+    )
     try:
         outcome = await task.play(item, session)
     except Exception as raised:

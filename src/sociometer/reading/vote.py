@@ -118,9 +118,15 @@ async def ask_choice(
         return Vote(order, picked, rule, Asked(kind), chances=chances)
     choice = Choice(arrange(options, order), key=None if key is None else order.index(key))
     answer = await ask(
-        session, role, messages(choice), choice, lambda reply: choice_reading(reply, choice, language),
-        lambda reading: shared_prompt(session, "again-choice", language), sampling=sampling, facts=noted,
-    )  # fmt: skip
+        session,
+        role,
+        messages(choice),
+        choice,
+        lambda reply: choice_reading(reply, choice, language),
+        lambda reading: shared_prompt(session, "again-choice", language),
+        sampling=sampling,
+        facts=noted,
+    )
     return Vote(order, None if answer.value is None else order[answer.value], answer.rule, answer.asked)
 
 

@@ -138,8 +138,10 @@ def keep_people(store: Path, instrument: str, sheet: SheetCard, run: str, labels
     asked = tuple(LabelQuestion(**structs.asdict(one)) for one in sheet.label)
     columns = (*sheet.key, *(one.column for one in asked))
     name, kind = f"{run} {sheet.name}", f"{instrument}/{sheet.name}"
-    units = {"/".join(one.key): Unit("/".join(one.key), dict(zip(sheet.key, one.key, strict=True)), {}, {"run": run})
-             for one in labels}  # fmt: skip
+    units = {
+        "/".join(one.key): Unit("/".join(one.key), dict(zip(sheet.key, one.key, strict=True)), {}, {"run": run})
+        for one in labels
+    }
     with closing(LabelBook(book_path(store))) as book, book.changing():
         if all(queue.name != name for queue in book.queues()):
             secret = secrets.token_urlsafe(16)
