@@ -42,7 +42,7 @@ def test_the_checksum_of_a_folder_depends_on_names_and_contents(tmp_path):
 def test_no_other_module_computes_the_checksum_of_a_file():
     """Those that read a file whole for another reason may also hash what they have read."""
     source = Path(sociometer.__file__).parent
-    for path in sorted(source.rglob("*.py")):
+    for path in sorted(set(source.rglob("*.py")) - {source / "core" / "checksums.py"}):
         text = path.read_text("utf-8")
         if "hashlib." not in text or not ("read_bytes" in text or "file_digest" in text):
             continue

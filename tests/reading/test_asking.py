@@ -62,12 +62,10 @@ def test_it_asks_in_the_language_of_the_item():
     assert talker.requests[1].messages[-1].content == "你的最终答案是哪个字母？只回复字母。"
 
 
-def test_it_asks_once_only_and_not_for_official_items():
+def test_it_asks_once_only_and_not_where_the_run_has_no_second_question():
     talker = Talker("Hm.", "Hm.", "B")
     assert vote(session(talker)).asked == Asked(ReplyKind.UNREADABLE, ReplyKind.UNREADABLE)
     assert len(talker.requests) == 2
-    talker = Talker("Hm.", "B")
-    assert vote(session(talker, official=True)).picked is None
     assert vote(session(Talker("Hm.", "B"), official=True, second_question=True)).picked == 1
     assert vote(session(Talker("Hm.", "B"), second_question=False)).picked is None
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sociometer.reading import arrange, balanced, original_index, shuffled, undo
+from sociometer.reading import arrange, balanced, shuffled, undo
 
 
 @given(n=st.integers(1, 26), seed=st.integers())
@@ -37,11 +37,6 @@ def test_no_option_stands_at_a_place_much_more_often_than_another(n: int, votes:
     for place in range(n):
         counts = Counter(order[place] for order in orders)
         assert max(counts.values()) - min(counts[option] for option in range(n)) <= 1
-
-
-def test_the_place_chosen_leads_back_to_the_original_option() -> None:
-    assert original_index(0, (2, 0, 1)) == 2
-    assert original_index(None, (2, 0, 1)) is None
 
 
 def test_a_list_that_is_no_order_is_refused() -> None:

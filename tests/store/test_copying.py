@@ -49,7 +49,8 @@ def filled(tmp_path):
         run = engine_with(store, broken).run(config(repeats=2, seed=1)).run
         for _ in range(3):
             store.journal.count_attempt(run.id, Usage(1, 2), Charge(0.5, 3))
-        store.writer.execute("INSERT INTO allowance (run, requests, tokens, cost) VALUES (?, 20, 30, 1.5)", (run.id,))
+        insert = "INSERT INTO allowance (run, requests, tokens, cost) VALUES (?, 20, 30, 1.5)"
+        store.writer.queue(lambda batch: batch.execute(insert, (run.id,)))
     assert (
         run_command(["run", "sesi", "--model", "baseline/random", "--limit", "5", "--quiet", "--store", str(path)]) == 0
     )

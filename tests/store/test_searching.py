@@ -16,7 +16,7 @@ from sociometer.core.config import RunConfig
 from sociometer.core.conversation import Exchange, Identity, Reply, Usage, user
 from sociometer.core.errors import StoreError
 from sociometer.core.task import Episode, Failure, Item, Score
-from sociometer.store import searching
+from sociometer.store import database, searching
 from sociometer.store.records import Charge, JournalEntry, Manifest
 from sociometer.store.store import Store
 
@@ -73,7 +73,7 @@ def test_random_texts_in_many_languages_are_found_as_without_the_copy(place, mon
     lots = random.Random(63)
     with Store(place) as store:
         run, other = new_run(store), new_run(store, "other")
-        monkeypatch.setattr(searching, "_AT_ONCE", 7)
+        monkeypatch.setattr(database, "_AT_ONCE", 7)
         texts = []
         for number in range(20):
             said = [some_text(lots, 30).replace("\ud800", "") for _ in range(lots.randrange(4))]
@@ -128,12 +128,12 @@ def test_a_store_of_an_earlier_version_is_read_searched_and_written(place):
     with Store(place) as store:
         run = new_run(store)
         add(store, run, 0, "heron", [])
-        store.write(lambda batch: batch.execute("DROP TABLE searched"))
+        store.writer.queue(lambda batch: batch.execute("DROP TABLE searched"))
     with Store(place) as store:
         assert store.runs.get(run).id == run
         assert store.search.found(run, TASK, "heron") == [("i0", 0)]
         assert copied(store) == {run}
-        store.write(lambda batch: batch.execute("DROP TABLE searched"))
+        store.writer.queue(lambda batch: batch.execute("DROP TABLE searched"))
     with Store(place) as store:
         store.runs.delete(run)
         assert not list(store.runs.all())
@@ -183,9 +183,9 @@ def test_a_damaged_copy_does_not_stop_the_search(tmp_path):
 
 SEARCHING = """
 import sys
-from sociometer.store import searching
+from sociometer.store import database
 from sociometer.store.store import Store
-searching._AT_ONCE = 5
+database._AT_ONCE = 5
 with Store(sys.argv[1]) as store:
     print(len(store.search.found(sys.argv[2], "post", "heron")), flush=True)
 """

@@ -29,8 +29,8 @@ def test_a_run_that_another_process_plays_is_refused_until_that_process_ends(pos
     with Store(postgres) as store:
         other = forked.start(["-c", HOLD, postgres], stdin=forked.PIPE, stdout=forked.PIPE)
         assert other.stdout.readline() == "held\n"
-        assert store.is_played("sesi-abc")
-        assert not store.is_played("sesi-xyz")
+        assert store.database.is_played("sesi-abc")
+        assert not store.database.is_played("sesi-xyz")
         with pytest.raises(StoreError, match="sesi-abc is in progress in another process"), store.hold("sesi-abc"):
             pass
         with store.hold("sesi-xyz"):
@@ -39,10 +39,10 @@ def test_a_run_that_another_process_plays_is_refused_until_that_process_ends(pos
         other.wait()
         other.stdin.close()
         other.stdout.close()
-        while store.is_played("sesi-abc"):  # the database notices that the connection is gone
+        while store.database.is_played("sesi-abc"):  # the database notices that the connection is gone
             pass
         with store.hold("sesi-abc"):
-            assert store.is_played("sesi-abc")
+            assert store.database.is_played("sesi-abc")
 
 
 def test_batches_wait_in_a_shared_store_too(postgres, key, tmp_path, monkeypatch):

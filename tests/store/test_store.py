@@ -190,7 +190,7 @@ def test_threads_that_write_first_at_once_share_one_writer(tmp_path, monkeypatch
     """With two writers, closing ended one of them and waited for the other for ever."""
     path = tmp_path / "s.db"
     with Store(path) as made:
-        made.write(lambda _: None)  # so that opening it to read starts no writer
+        made.writer.queue(lambda _: None)  # so that opening it to read starts no writer
     connect, all_ready = SqliteDatabase.connect, threading.Barrier(4)
 
     def slowly(database, *, writable=True):
@@ -200,13 +200,15 @@ def test_threads_that_write_first_at_once_share_one_writer(tmp_path, monkeypatch
 
     monkeypatch.setattr(SqliteDatabase, "connect", slowly)
     before = sum(thread.name == "store-writer" for thread in threading.enumerate())
-    store = Store(path)
+    store, written = Store(path), []
 
     def write(number):
         all_ready.wait()
-        return store.write(lambda _: number)
+        store.writer.queue(lambda _: written.append(number))
+        store.flush()
 
     with ThreadPoolExecutor(4) as pool:
-        assert list(pool.map(write, range(4))) == [0, 1, 2, 3]
+        list(pool.map(write, range(4)))
+    assert sorted(written) == [0, 1, 2, 3]
     assert sum(thread.name == "store-writer" for thread in threading.enumerate()) == before + 1
     store.close()

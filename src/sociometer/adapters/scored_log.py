@@ -203,7 +203,7 @@ def _keep(engine: Engine, manifest: Manifest, task: str, episodes: Iterable[Play
                     positions[item.id] = len(positions)
                     store.runs.add_item(run, task, positions[item.id], item)
                 store.episodes.add(run, task, episode, events)
-                if store.backlog > MOST_QUEUED:
+                if store.writer.backlog > MOST_QUEUED:
                     store.flush()
             store.flush()
             engine.stored(run).keep_summary(task)

@@ -40,8 +40,15 @@ class Paper(Struct, frozen=True, forbid_unknown_fields=True):
         """An entry for BibTeX; its key has the surname of the first author, the year and the name."""
         authors = self.names or self.authors.replace(" and ", ", ").replace(", ", " and ")
         kind, where = ("inproceedings", "booktitle") if self.proceedings else ("article", "journal")
-        facts = (("title", self.title), ("author", authors), (where, self.proceedings or self.venue),
-                 ("pages", self.pages), ("year", self.year), ("doi", self.doi), ("url", self.link))  # fmt: skip
+        facts = (
+            ("title", self.title),
+            ("author", authors),
+            (where, self.proceedings or self.venue),
+            ("pages", self.pages),
+            ("year", self.year),
+            ("doi", self.doi),
+            ("url", self.link),
+        )
         known = ", ".join(f"{field} = {{{value}}}" for field, value in facts if value)
         return f"@{kind}{{{authors.partition(' ')[0].strip(',').lower()}{self.year}{name}, {known}}}"
 

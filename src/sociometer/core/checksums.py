@@ -4,7 +4,6 @@ import hashlib
 from collections.abc import Callable
 from pathlib import Path
 
-_BLOCK = 1 << 20
 _GIT_DIGITS = 40
 
 
@@ -16,8 +15,7 @@ def checksum(path: Path, skip: Callable[[str], bool] = lambda name: False) -> st
             continue
         total.update(name.encode())
         with part.open("rb") as stream:
-            while block := stream.read(_BLOCK):
-                total.update(block)
+            hashlib.file_digest(stream, lambda: total)
     return total.hexdigest()
 
 
@@ -27,6 +25,4 @@ def checksum_like(path: Path, expected: str) -> str:
         return checksum(path)
     total = hashlib.sha1(b"blob %d\0" % path.stat().st_size, usedforsecurity=False)
     with path.open("rb") as stream:
-        while block := stream.read(_BLOCK):
-            total.update(block)
-    return total.hexdigest()
+        return hashlib.file_digest(stream, lambda: total).hexdigest()

@@ -7,7 +7,6 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 
-from sociometer.core.conversation import Event
 from sociometer.core.inner_model import InnerModel
 from sociometer.core.instrument import FinishedEpisode, Instrument
 from sociometer.core.measure import Summary, Table
@@ -36,15 +35,8 @@ class Run(Protocol):
     def reference(self) -> str: ...
 
     @property
-    def instrument(self) -> str: ...
-
-    @property
     def subject(self) -> str:
         """The name of the subject in tables."""
-
-    @property
-    def revision(self) -> str:
-        """The name of the subject's weights, or of the person; empty if none was given."""
 
     @property
     def tasks(self) -> tuple[str, ...]: ...
@@ -67,9 +59,6 @@ class Run(Protocol):
     def episodes(self, task: str = "", item: str | None = None) -> Iterator[Episode[Any, Any]]:
         """The episodes of a task, or of all tasks, in the order of items and repeats."""
 
-    def transcript(self, item: str, task: str = "", repeat: int = 0) -> tuple[Event, ...]:
-        """The requests, replies and notes of one item."""
-
     def summary(self, task: str = "") -> Summary: ...
 
     def summarised(self, task: str = "") -> AnyRun:
@@ -86,15 +75,9 @@ class CommandContext(Protocol):
     instrument: Instrument  # The instrument of the command, with its card and tasks.
     subjects: tuple[str, ...]  # The models given by `--model`.
     seed: int  # The seed that the user gave, or 0.
+    settings: dict[str, SettingValue]  # The instrument's settings as the user gave them.
+    roles: dict[str, str]  # The models given by `--role`.
     failures: Counter[str]  # The failed episodes of everything that was played, by kind.
-
-    @property
-    def settings(self) -> dict[str, SettingValue]:
-        """The instrument's settings as the user gave them."""
-
-    @property
-    def roles(self) -> dict[str, str]:
-        """The models given by `--role`."""
 
     def source(self, **settings: SettingValue) -> Source:
         """The source of items with the user's settings, some of them replaced."""

@@ -92,10 +92,6 @@ def _subject_label(config: "RunConfig", context: FieldContext) -> str:
     return config.subject_label
 
 
-def _bare_subject(config: "RunConfig", context: FieldContext) -> str:
-    return model_label(config.subject)
-
-
 def _role_labels(config: "RunConfig", context: FieldContext) -> dict[str, str]:
     return {role: context.labels[role] for role in config.roles if role in context.labels}
 
@@ -121,17 +117,13 @@ def _header_names(config: "RunConfig", context: FieldContext) -> object:
     return {role: one.published for role, one in config.server_fields.items()}
 
 
-def _one(config: "RunConfig", context: FieldContext) -> int:
-    return 1
-
-
 # What most fields answer: a choice, a limit under which the same run goes on, a path, a server, a property of the
 # machine, an option of one command.
 CHOICE = About(counted=True, stored=True, published=True, planned=True, inspect=True)
 LIMIT = About(counted=False, stored=True, published=True, planned=True, inspect=True)
 PRIVATE = About(counted=False, stored=True, published=False, planned=True, inspect=False)
 SERVER = About(counted=True, stored=True, published=False, planned=True, inspect=False)
-MACHINE = About(counted=False, stored=True, published=True, planned=_one, inspect=True)
+MACHINE = About(counted=False, stored=True, published=True, planned=lambda config, context: 1, inspect=True)
 ONE_COMMAND = About(counted=False, stored=False, published=False, planned=True, inspect=False)
 
 
@@ -139,7 +131,9 @@ class RunConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The choices for one run; the run's manifest keeps them, so that `resume` needs nothing else."""
 
     instrument: Annotated[str, CHOICE]
-    subject: Annotated[str, CHOICE.but(published=_subject_label, inspect=_bare_subject)]
+    subject: Annotated[
+        str, CHOICE.but(published=_subject_label, inspect=lambda config, context: model_label(config.subject))
+    ]
     tasks: Annotated[tuple[str, ...], CHOICE] = ()
     roles: Annotated[dict[str, str], CHOICE.but(published=_role_labels, inspect=_bare_roles)] = {}
     settings: Annotated[dict[str, SettingValue], CHOICE.but(published=_bare_settings, inspect=_bare_settings)] = {}

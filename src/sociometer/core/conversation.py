@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from functools import partial
 from random import Random
 from string import ascii_uppercase
 from typing import Any, Literal
@@ -76,24 +77,10 @@ class Message(Struct, frozen=True):
         return self.content
 
 
-def system(content: str) -> Message:
-    """A system message."""
-    return Message("system", content)
-
-
-def user(content: str) -> Message:
-    """A user message."""
-    return Message("user", content)
-
-
-def assistant(content: str) -> Message:
-    """A message of the model itself."""
-    return Message("assistant", content)
-
-
-def text(content: str) -> Message:
-    """A text for a base model to continue."""
-    return Message("text", content)
+system, user, assistant = partial(Message, "system"), partial(Message, "user"), partial(Message, "assistant")
+"""A message of this speaker, from its content; an `assistant` is the model itself."""
+text = partial(Message, "text")
+"""A text for a base model to continue."""
 
 
 class Sampling(Struct, frozen=True, omit_defaults=True):

@@ -30,15 +30,12 @@ class Traces(Protocol):
 
     def states(self, layer: int) -> "NDArray[np.float32]":
         """The mean state over the tokens of each utterance."""
-        ...
 
     def squares(self, layer: int) -> "NDArray[np.float32]":
         """The sum of squares of each neuron over the tokens of each utterance, passages × neurons."""
-        ...
 
     def weights(self, layer: int) -> "NDArray[np.float32]":
         """The mean absolute weight that each neuron feeds."""
-        ...
 
 
 class InnerModel(Protocol):
@@ -51,18 +48,14 @@ class InnerModel(Protocol):
     @property
     def parameters(self) -> int:
         """The number of parameters."""
-        ...
 
     @property
     def layers(self) -> int:
         """The number of layers."""
-        ...
 
     @property
     def width(self) -> int:
         """The number of neurons in the feed-forward block of a layer."""
-        ...
 
     def traces(self, passages: Sequence[Passage], label: str) -> Traces:
         """The states and neurons on each passage; computes only what is in no file yet."""
-        ...

@@ -219,9 +219,16 @@ def checked(claims: Sequence[Claim], parts: Sequence[PaperPart]) -> Iterator[Pub
         verdict = verdict_on(claim, parts, published=True) if claim.test else None
         found = verdict.text if verdict else claim.found or None
         yield PublishedFigure(
-            claim.where, claim.what, None, found, verdict.holds if verdict else claim.holds == "yes", claim.why,
-            claim=claim.kind == "claim", finding=claim.kind == "finding", count=claim.count,
-        )  # fmt: skip
+            claim.where,
+            claim.what,
+            None,
+            found,
+            verdict.holds if verdict else claim.holds == "yes",
+            claim.why,
+            claim=claim.kind == "claim",
+            finding=claim.kind == "finding",
+            count=claim.count,
+        )
 
 
 def verdict_on(claim: Claim, parts: Sequence[PaperPart], *, published: bool) -> Verdict | None:
@@ -233,8 +240,12 @@ def verdict_on(claim: Claim, parts: Sequence[PaperPart], *, published: bool) -> 
     rows = [(name, row) for row in table.rows for name in _row_names(row)[:1]]
     models = [(name, row) for name, row in rows if row.published == published and not name.startswith("Human")]
     models = [one for one in models if one[1].of_model] or models
-    named = {name: row for row in sorted(table.rows, key=lambda row: row.published == published)
-             for name in _row_names(row) if row.published == published or name.startswith("Human")}  # fmt: skip
+    named = {
+        name: row
+        for row in sorted(table.rows, key=lambda row: row.published == published)
+        for name in _row_names(row)
+        if row.published == published or name.startswith("Human")
+    }
     everyone = who in ("every", "most")
     chosen = [(name, named[name]) for name in _split(who) if name in named]
     about = models if everyone else [one for one in chosen if one[1].published == published]
@@ -257,9 +268,14 @@ def verdict_on(claim: Claim, parts: Sequence[PaperPart], *, published: bool) -> 
 
 
 def _pairs(
-    row: PaperRow, column: str, other: str, heads: dict[str, int], named: dict[str, PaperRow],
-    about: Sequence[tuple[str, PaperRow]], models: Sequence[tuple[str, PaperRow]],
-) -> list[tuple[float, float]]:  # fmt: skip
+    row: PaperRow,
+    column: str,
+    other: str,
+    heads: dict[str, int],
+    named: dict[str, PaperRow],
+    about: Sequence[tuple[str, PaperRow]],
+    models: Sequence[tuple[str, PaperRow]],
+) -> list[tuple[float, float]]:
     """The value of a row with each value that a claim compares it with; only pairs of numbers."""
     place = heads[column]
     if other in heads:

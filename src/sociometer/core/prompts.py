@@ -3,7 +3,7 @@
 import hashlib
 import re
 from collections.abc import Mapping
-from functools import cache, cached_property
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
@@ -34,12 +34,13 @@ class Prompts:
         shared: Path | None = None,
         authors: Mapping[tuple[str, str], str] | None = None,
     ) -> None:
-        self._folder = folder
-        self._authors = dict(authors or {})
-        self._shared = shared
-        self._override = override
+        """Reads all of them; a file in `override` that replaces none is an error."""
+        ours = read_prompts(folder) | dict(authors or {})
+        replacing = read_prompts(override) if override is not None else {}
+        known = (read_prompts(shared) if shared is not None else {}) | ours
         if override is not None:
-            self._refuse_strangers(override)
+            _refuse_strangers(override, replacing, known)
+        self._override, self._own, self._texts = override, ours | replacing, known | replacing
 
     def render(self, name: str, language: str = "en", /, **values: object) -> str:
         """The prompt with each `{placeholder}` replaced once; placeholders in inserted text stay as they are."""
@@ -66,44 +67,23 @@ class Prompts:
         later = later_languages(language)
         return digest_of({at: text for at, text in self._own.items() if at[0] not in later})
 
-    @cached_property
-    def _instruments(self) -> dict[tuple[str, str], str]:
-        return read_prompts(self._folder) | self._authors
 
-    @cached_property
-    def _replacing(self) -> dict[tuple[str, str], str]:
-        return read_prompts(self._override) if self._override is not None else {}
-
-    @cached_property
-    def _own(self) -> dict[tuple[str, str], str]:
-        return self._instruments | self._replacing
-
-    @cached_property
-    def _ours(self) -> dict[tuple[str, str], str]:
-        return (read_prompts(self._shared) if self._shared is not None else {}) | self._instruments
-
-    @cached_property
-    def _texts(self) -> dict[tuple[str, str], str]:
-        return self._ours | self._own
-
-    def _refuse_strangers(self, override: Path) -> None:
-        if not override.is_dir() or not self._replacing:
-            what = "has no prompts" if override.is_dir() else "does not exist"
-            raise DataError(f"the folder {what}; --prompts needs a folder with files <language>/<name>.md", override)
-        ours = self._ours
-        for (language, name), text in self._replacing.items():
-            if (language, name) not in ours:
-                if name.startswith(_AUTHORS):  # a copy of an authors' prompt that this run does not use
-                    continue
-                known = ", ".join(sorted(f"{tongue}/{own}.md" for tongue, own in ours))
-                raise DataError(f"{language}/{name}.md does not match any prompt; known: {known}", override)
-            allowed = placeholders_of(ours[language, name])
-            strange = sorted(placeholders_of(text) - allowed)
-            if strange:
-                known = ", ".join(f"{{{one}}}" for one in sorted(allowed)) or "none"
-                raise DataError(
-                    f"unknown placeholder {{{strange[0]}}}; known: {known}", override / language / f"{name}.md"
-                )
+def _refuse_strangers(
+    override: Path, replacing: Mapping[tuple[str, str], str], ours: Mapping[tuple[str, str], str]
+) -> None:
+    if not override.is_dir() or not replacing:
+        what = "has no prompts" if override.is_dir() else "does not exist"
+        raise DataError(f"the folder {what}; --prompts needs a folder with files <language>/<name>.md", override)
+    for (language, name), text in replacing.items():
+        if (language, name) not in ours:
+            if name.startswith(_AUTHORS):  # a copy of an authors' prompt that this run does not use
+                continue
+            known = ", ".join(sorted(f"{tongue}/{own}.md" for tongue, own in ours))
+            raise DataError(f"{language}/{name}.md does not match any prompt; known: {known}", override)
+        allowed = placeholders_of(ours[language, name])
+        if strange := sorted(placeholders_of(text) - allowed):
+            known = ", ".join(f"{{{one}}}" for one in sorted(allowed)) or "none"
+            raise DataError(f"unknown placeholder {{{strange[0]}}}; known: {known}", override / language / f"{name}.md")
 
 
 def digest_of(texts: Mapping[tuple[str, str], str]) -> str:

@@ -2,6 +2,8 @@
 
 import hashlib
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field, replace
+from functools import cached_property
 from random import Random
 from typing import Any, Literal, Protocol, TypeVar
 
@@ -110,54 +112,32 @@ class DirectReplies:
         return await attempt(), b""
 
 
+@dataclass(eq=False)
 class Session:
-    """The session of one episode, or of one concurrent branch of it; keeps the transcript in `events`."""
+    """The session of one episode, or of one concurrent branch of it; keeps the transcript in `events`.
 
-    __slots__ = (
-        "_asked", "_bindings", "_draw", "_replies", "_rng", "answer", "base", "events", "official", "prompts",
-        "second_question", "settings", "tools",
-    )  # fmt: skip
+    With `official`, wording and limits are the paper's. With `base`, the subject is a base model: instruments give it a
+    text to continue. With `answer` as `probability`, a choice is read from the probability of each option.
+    """
 
-    def __init__(
-        self,
-        replies: ReplySource,
-        bindings: Mapping[str, RoleBinding],
-        draw: Draw,
-        settings: Settings,
-        prompts: Prompts,
-        events: list[Event] | None = None,
-        *,
-        official: bool = False,
-        second_question: bool | None = None,
-        base: bool = False,
-        answer: AnswerMode = "reply",
-        tools: ToolMode = "",
-    ) -> None:
-        """With `official`, wording and limits are the paper's, and there is no second question by default.
+    _replies: ReplySource
+    _bindings: Mapping[str, RoleBinding]
+    _draw: Draw
+    settings: Settings
+    prompts: Prompts
+    events: list[Event] = field(default_factory=list)
+    _: KW_ONLY
+    official: bool = False
+    second_question: bool = True
+    base: bool = False
+    answer: AnswerMode = "reply"
+    tools: ToolMode = ""
+    _asked: dict[bytes | str, int] = field(default_factory=dict, init=False)
 
-        With `base`, the subject is a base model: instruments give it a text to continue, and never a second question.
-        With `answer` as `probability`, a choice is read from the probability of each option.
-        """
-        self._replies = replies
-        self._bindings = bindings
-        self._draw = draw
-        self._rng: Random | None = None
-        self._asked: dict[bytes | str, int] = {}
-        self.settings = settings
-        self.prompts = prompts
-        self.official = official
-        self.base = base
-        self.answer = answer
-        self.tools = tools
-        self.second_question = not official and not base if second_question is None else second_question
-        self.events: list[Event] = [] if events is None else events
-
-    @property
+    @cached_property
     def rng(self) -> Random:
         """The only randomness allowed in `play`; the same for every subject."""
-        if self._rng is None:
-            self._rng = self._draw.rng()
-        return self._rng
+        return self._draw.rng()
 
     def rng_of(self, purpose: str) -> Random:
         """A separate generator, for values that must not change the draws of the item."""
@@ -200,8 +180,6 @@ class Session:
         messages: Sequence[Message],
         continuations: Sequence[str],
         answer_format: AnswerFormat | None = None,
-        *,
-        view: Struct | None = None,
     ) -> tuple[Likelihood, ...]:
         """The likelihood of each continuation of the messages; one request, journaled like a reply."""
         binding = self._binding(role)
@@ -211,7 +189,7 @@ class Session:
         digest = request_digest(player, drawn, said, "score", texts)
         nth = self._count(digest)
         rng = _NO_RANDOMNESS if player.journaled else self._draw.rng(f"{role}/{self._count(role)}")
-        request = Request(role, said, answer_format or Free(), drawn, view, rng, texts)
+        request = Request(role, said, answer_format or Free(), drawn, None, rng, texts)
         numbered = DrawnRequest(binding, request, self._draw, nth, digest)
         reply, key = await self._obtain(numbered, lambda: player.answer(request), Reply)
         if len(reply.likelihoods) != len(texts):
@@ -247,12 +225,7 @@ class Session:
 
     def branch(self, name: str) -> "Session":
         """A session for one concurrent branch, with its own random generator and draws."""
-        draw = structs.replace(self._draw, branch=f"{self._draw.branch}/{name}")
-        return Session(
-            self._replies, self._bindings, draw, self.settings, self.prompts, self.events,
-            official=self.official, second_question=self.second_question, base=self.base, answer=self.answer,
-            tools=self.tools,
-        )  # fmt: skip
+        return replace(self, _draw=structs.replace(self._draw, branch=f"{self._draw.branch}/{name}"))
 
     def has_role(self, role: str) -> bool:
         """Whether the role has a player."""

@@ -60,13 +60,8 @@ def read_sheet(
     `next_step` ends the message about a missing column. `whole_rows` refuses a row without a cell for each required
     column (without `required`: for each column). `guarded` says that the sheet was written with `guard_formulas`.
     """
-    text, known = _text(path), (*required, *optional)
-    records = _records(text, _separator(text, known), path, guarded)
-    head, header = next(records, (1, []))
-    columns = _columns(header, known)
-    missing = [name for name in required if name not in columns]
-    if missing:
-        raise _missing(missing, required, columns, path, head, next_step)
+    text = _text(path)
+    _, columns, records = _opened(text, text, required, optional, path, guarded, next_step)
     rows: list[tuple[int, dict[str, str]]] = []
     for line, cells in records:
         if (len(rows) + 1) * len(columns) > len(text) + _MOST_MISSING:
@@ -101,15 +96,10 @@ def stream_rows(
         with path.open(encoding="utf-8-sig", newline="") as stream:
             begin = stream.read(_BEGINNING)
             stream.seek(0)
-            known = (*required, *optional)
-            records = _records(stream, _separator(begin, known), path)
-            head, header = next(records, (1, []))
-            columns = _columns(header, known)
-            if missing := [name for name in required if name not in columns]:
-                raise _missing(missing, required, columns, path, head)
+            head, columns, records = _opened(stream, begin, required, optional, path)
             if twice := [name for name, count in Counter(columns).items() if count > 1]:
                 raise DataError(f"two columns have the name '{twice[0]}'", path, head)
-            places = {name: columns.index(name) for name in known if name in columns}
+            places = {name: columns.index(name) for name in (*required, *optional) if name in columns}
             for line, cells in records:
                 if len(cells) > len(columns):
                     raise DataError(
@@ -210,18 +200,26 @@ def _line(cells: Sequence[Cell]) -> str:
     return out.getvalue().removesuffix("\r\n") + "\n"
 
 
-def _missing(
-    missing: Sequence[str],
+def _opened(
+    text: str | TextIO,
+    begin: str,
     required: Sequence[str],
-    columns: Sequence[str],
-    path: Path | str,
-    line: int,
+    optional: Sequence[str],
+    path: Path,
+    guarded: bool = False,
     next_step: str = "",
-) -> DataError:
-    needed = ", ".join(required)
-    wrong = f"columns missing: {', '.join(missing)}; needed: {needed}; the file has: {first_of(columns, _MOST_NAMES)}."
-    message = wrong if columns else f"the file is empty; needed columns: {needed}."
-    return DataError(f"{message} {next_step}".rstrip(), path, line)
+) -> tuple[int, tuple[str, ...], Iterator[tuple[int, list[str]]]]:
+    """The line and the columns of the header, and the records below it; a missing column is an error."""
+    known = (*required, *optional)
+    records = _records(text, _separator(begin, known), path, guarded)
+    head, header = next(records, (1, []))
+    columns = _columns(header, known)
+    if missing := ", ".join(name for name in required if name not in columns):
+        needed, there = ", ".join(required), first_of(columns, _MOST_NAMES)
+        wrong = f"columns missing: {missing}; needed: {needed}; the file has: {there}."
+        message = wrong if columns else f"the file is empty; needed columns: {needed}."
+        raise DataError(f"{message} {next_step}".rstrip(), path, head)
+    return head, columns, records
 
 
 def _text(path: Path) -> str:

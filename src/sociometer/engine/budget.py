@@ -9,6 +9,7 @@ one that used more than its whole request could, nothing more is sent.
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from operator import gt
 
 import msgspec
 from msgspec import Struct
@@ -93,13 +94,15 @@ class Budget:
             if stop is not None and (not self._in_flight or stop.cause is StopCause.MAX_REQUESTS):
                 self._refuse_a_cap_below_one_request(reservation, request, price)
                 raise stop
-            await self._next_settled()
-        self._count(reservation)
+            self._settled.clear()
+            await self._settled.wait()
+        self.spent.requests += 1
+        self._in_flight[model] = self._in_flight.get(model, 0) + 1
+        self._reserved = self._reserved.plus(reservation)
         try:
             await self._write_down(reservation)
         except BaseException:
-            self._give_back(reservation)
-            self.spent.requests -= 1
+            self.withdraw(reservation)
             raise
         return reservation
 
@@ -160,16 +163,6 @@ class Budget:
         else:
             self._most_in_flight[model] = self._most_in_flight.get(model, 1) + 1
 
-    async def _next_settled(self) -> None:
-        self._settled.clear()
-        await self._settled.wait()
-
-    def _count(self, reservation: Reservation) -> None:
-        model = reservation.model
-        self.spent.requests += 1
-        self._in_flight[model] = self._in_flight.get(model, 0) + 1
-        self._reserved = self._reserved.plus(reservation)
-
     def _is_metered(self) -> bool:
         return self.caps.max_tokens is not None or self.caps.max_cost is not None
 
@@ -205,11 +198,11 @@ class Budget:
 
     async def _write_down(self, reservation: Reservation) -> None:
         """Make sure that the worst case is on disk before the request is sent."""
-        if self._allow is None or not _above(self._at_most(), self._allowed):
+        if self._allow is None or not any(map(gt, self._at_most(), self._allowed)):
             return
         async with self._allowing:
             most = self._at_most()
-            if _above(most, self._allowed):
+            if any(map(gt, most, self._allowed)):
                 ahead = self._ahead(most, reservation)
                 allowed = most[0] + ahead, most[1] + ahead * reservation.tokens, most[2] + ahead * reservation.cost
                 await self._allow(*allowed)
@@ -250,10 +243,6 @@ class Budget:
         needed = f"{reservation.tokens:,} tokens" + (f", ${reservation.cost:.4f}" if reservation.cost else "")
         advice = f"give -o reply-tokens={int(room)} or less, or raise the cap" if room >= 1 else "raise the cap"
         raise UsageError(f"{cap} is less than one request to {reservation.model} can use ({needed}); {advice}.")
-
-
-def _above(most: tuple[int, int, float], allowed: tuple[int, int, float]) -> bool:
-    return most[0] > allowed[0] or most[1] > allowed[1] or most[2] > allowed[2]
 
 
 def _read_at_most(request: Request) -> int:

@@ -52,6 +52,7 @@ class EngineContext:
         self.instrument = instrument
         self.subjects = subjects
         self.seed = config.seed
+        self.settings, self.roles = dict(config.settings), dict(config.roles)
         self._engine = engine
         self._config = config
         self.failures: Counter[str] = Counter()
@@ -59,14 +60,6 @@ class EngineContext:
     def source(self, **settings: SettingValue) -> Source:
         chosen = {**self._config.settings, **{name.replace("_", "-"): value for name, value in settings.items()}}
         return make_plan(structs.replace(self._config, settings=chosen), self.instrument, bindings={}).source()
-
-    @property
-    def settings(self) -> dict[str, SettingValue]:
-        return dict(self._config.settings)
-
-    @property
-    def roles(self) -> dict[str, str]:
-        return dict(self._config.roles)
 
     def items(self, task: str) -> Iterable[Any]:
         config = structs.replace(self._config, tasks=(task,))
@@ -115,11 +108,20 @@ class EngineContext:
             for row in estimate(self._engine.plan(config, items, sends=False), self._engine.store)
         ]
         rows = [
-            (row.task, row.role, row.model, row.items, row.requests, row.input_tokens, row.output_tokens,
-             "unknown" if row.cost is None else round(row.cost, 4), row.most_requests,
-             "unknown" if row.most_cost is None else round(row.most_cost, 4))
+            (
+                row.task,
+                row.role,
+                row.model,
+                row.items,
+                row.requests,
+                row.input_tokens,
+                row.output_tokens,
+                "unknown" if row.cost is None else round(row.cost, 4),
+                row.most_requests,
+                "unknown" if row.most_cost is None else round(row.most_cost, 4),
+            )
             for row in found
-        ]  # fmt: skip
+        ]
         columns = ("task", "role", "model", "items", "requests", "input tokens", "output tokens", "cost ($)",
                    "requests at most", "cost ($) at most")  # fmt: skip
         return Table("plan", "Plan (nothing was sent)", columns, tuple(rows), how_estimated(found))
@@ -188,9 +190,13 @@ class EngineContext:
                     book.set_run(structs.replace(one, started=True), self._keep(config, records, list(found)).id)
                     one = book.participant(one.id) or one
             reads = provider_of(reader) if reader else ""
-            book.change(structs.replace(
-                known, imported=digest, readers=tuple(dict.fromkeys((*known.readers, *([reads] if reads else [])))),
-            ))  # fmt: skip
+            book.change(
+                structs.replace(
+                    known,
+                    imported=digest,
+                    readers=tuple(dict.fromkeys((*known.readers, *([reads] if reads else [])))),
+                )
+            )
             runs_of = [run for one in book.participants(study) for run in one.runs]
         return [self._engine.stored(run) for run in runs_of]
 

@@ -104,17 +104,6 @@ COUNTED_FACTS = (
 """What makes two runs the same, besides the choices that `RunConfig.counted` names: these facts of the manifest."""
 
 
-class SkippedTask(Struct, frozen=True):
-    """A task of the official suite that is not played, and the files that it lacks."""
-
-    task: str
-    missing: tuple[str, ...]
-
-    def __str__(self) -> str:
-        missing = first_of([f"'{name}'" for name in self.missing], 1)
-        return f"task {self.task} skipped: official file {missing} not found"
-
-
 class Plan(Struct, frozen=True, kw_only=True):
     """What is chosen for a run; its configuration has all tasks and settings. It holds no weights and no connections.
 
@@ -130,8 +119,8 @@ class Plan(Struct, frozen=True, kw_only=True):
     prices: Prices
     command_items: tuple[Item, ...] | None = None
     """Items from a command, in place of the task's own."""
-    skipped: tuple[SkippedTask, ...] = ()
-    """Tasks of the official suite whose files are missing."""
+    skipped: tuple[str, ...] = ()
+    """Which tasks of the official suite are not played because files are missing, in words."""
 
     @property
     def players(self) -> tuple[Player, ...]:
@@ -184,9 +173,15 @@ class Plan(Struct, frozen=True, kw_only=True):
         """
         config, known = self.config, {} if read is None or self.command_items is not None else read
         same = (
-            config.instrument, config.official, config.data_folder, self.prompts.digest(), config.seed, config.limit,
-            config.items, msgspec.json.encode(self.settings, order="deterministic"),
-        )  # fmt: skip
+            config.instrument,
+            config.official,
+            config.data_folder,
+            self.prompts.digest(),
+            config.seed,
+            config.limit,
+            config.items,
+            msgspec.json.encode(self.settings, order="deterministic"),
+        )
         for task in self.tasks:
             if (task.name, same) not in known:
                 known[task.name, same] = ItemList(task.name, partial(self.items, task))
@@ -372,11 +367,13 @@ def _without_missing_files(plan: Plan) -> Plan:
     """The plan without the tasks whose official files are missing; a DataError if no task is left."""
     source, card = plan.source(), plan.instrument.card
     missing = {
-        task.name: tuple(file.name for file in card.files_of(task.name) if source.find(file.name) is None)
+        task.name: [f"'{file.name}'" for file in card.files_of(task.name) if source.find(file.name) is None]
         for task in plan.tasks
     }
     tasks = tuple(task for task in plan.tasks if not missing[task.name])
-    skipped = tuple(SkippedTask(name, files) for name, files in missing.items() if files)
+    skipped = tuple(
+        f"task {name} skipped: official file {first_of(files, 1)} not found" for name, files in missing.items() if files
+    )
     if skipped and not tasks:
         raise DataError(
             f"no official file of {card.name} found; run '{hint('get data', card.name)}' or give --data DIR."

@@ -1,7 +1,7 @@
 """The recorded items of a model that still match the current items."""
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from itertools import groupby
 
 from msgspec import Struct, structs
@@ -27,16 +27,12 @@ def matching(recording: ModelRecording, load: Callable[[str], Instrument], instr
 
     An item no longer matches if it is gone, if any word of a request changed, or if it asks for more replies.
     """
-    chosen = recording.of(instrument) if instrument else recording.items
-    return asyncio.run(_matching(recording, load, chosen))
-
-
-async def _matching(
-    recording: ModelRecording, load: Callable[[str], Instrument], chosen: Sequence[RecordedItem]
-) -> Matching:
     kept: list[RecordedItem] = []
     changed: list[tuple[RecordedItem, str]] = []
-    for alike in _alike(chosen):
+    chosen = recording.of(instrument) if instrument else recording.items
+    # In groups that were played with the same task, seed and settings.
+    for _, group in groupby(chosen, key=lambda one: (one.instrument, one.task, one.seed, sorted(one.settings.items()))):
+        alike = tuple(group)
         try:
             plan = _plan(recording, load(alike[0].instrument), alike)
         except SociometerError as error:
@@ -48,7 +44,7 @@ async def _matching(
             if one.item not in today:
                 changed.append((one, "the item is gone"))
                 continue
-            played = await play_episode(plan, task, today[one.item])
+            played = asyncio.run(play_episode(plan, task, today[one.item]))
             failure = played.episode.failure
             asked = sum(isinstance(event, Exchange) and event.role == SUBJECT for event in played.events)
             if failure is not None:
@@ -60,17 +56,14 @@ async def _matching(
     return Matching(tuple(kept), tuple(changed))
 
 
-def _alike(chosen: Sequence[RecordedItem]) -> Iterator[tuple[RecordedItem, ...]]:
-    """The recorded items in groups that were played with the same task, seed and settings."""
-    for _, group in groupby(chosen, key=lambda one: (one.instrument, one.task, one.seed, sorted(one.settings.items()))):
-        yield tuple(group)
-
-
 def _plan(recording: ModelRecording, instrument: Instrument, alike: Sequence[RecordedItem]) -> Plan:
     first = alike[0]
     config = RunConfig(
-        instrument=first.instrument, subject=f"recorded/{recording.name}", tasks=(first.task,), seed=first.seed,
+        instrument=first.instrument,
+        subject=f"recorded/{recording.name}",
+        tasks=(first.task,),
+        seed=first.seed,
         settings=dict(first.settings),
-    )  # fmt: skip
+    )
     player = Recorded(structs.replace(recording, items=tuple(alike)))
     return make_plan(config, instrument, players={config.subject: player})

@@ -336,9 +336,16 @@ class _Replay:
     def checked(self) -> Checked:
         """What was found in a file without a difference."""
         return Checked(
-            self._bundle.episodes, self._recomputed.total(), "", self._failed.total(), tuple(self._at_worst()),
-            self._finishes.total(), dict(self._served), dict(self._finishes), self._unsaid,
-        )  # fmt: skip
+            self._bundle.episodes,
+            self._recomputed.total(),
+            "",
+            self._failed.total(),
+            tuple(self._at_worst()),
+            self._finishes.total(),
+            dict(self._served),
+            dict(self._finishes),
+            self._unsaid,
+        )
 
     def _at_worst(self) -> Iterator[tuple[str, float, float | None]]:
         """The primary measure of each task with failures, and its value if they all were the worst results."""
@@ -406,7 +413,10 @@ class _Replay:
                 if played == plan.repeats(task.name):
                     complete[task.name].add(place)
                 elif not early:
-                    raise Difference(self._path, self._out_of_place(row, f"{task.name}/{item.id}"))
+                    wanted = f"{task.name}/{item.id}"
+                    lacks = f"{wanted} and what follows it in the plan is missing."
+                    moved = row and f"the row {row.name} is not in its place; the plan has {wanted}."
+                    raise Difference(self._path, moved or lacks)
         if row is not None:
             raise Difference(self._path, f"the row {row.name} is not in the plan, or not in its place.")
         found = {task: items_digest(items) for task, items in contents.items()}
@@ -414,11 +424,6 @@ class _Replay:
             raise Difference(self._path, "the number or the digests of the items are not those of the manifest.")
         for name, items in contents.items() if early else ():
             self._compare_stopping(name, len(items), complete[name])
-
-    def _out_of_place(self, row: BundledEpisode | None, wanted: str) -> str:
-        if row is None:
-            return f"{wanted} and what follows it in the plan is missing."
-        return f"the row {row.name} is not in its place; the plan has {wanted}."
 
     async def _episode(
         self, run: str, task: Task[Any, Any], place: int, item: Item, row: BundledEpisode, *, new: bool
@@ -429,7 +434,7 @@ class _Replay:
         if new:
             self._store.runs.add_item(run, row.task, place, item)
         self._store.episodes.add(run, row.task, episode, events)
-        if self._store.backlog > _BACKLOG:
+        if self._store.writer.backlog > _BACKLOG:
             self._store.flush()
 
     def _compare_stopping(self, task: str, count: int, complete: set[int]) -> None:

@@ -223,9 +223,14 @@ class Kept:
         try:
             found = await self._inside.send(asked)
             entry = JournalEntry(
-                asked.key, asked.drawn.binding.player.identity, self._run, asked.drawn.request.messages,
-                _encode(found.answer), found.usage, found.charge,
-            )  # fmt: skip
+                asked.key,
+                asked.drawn.binding.player.identity,
+                self._run,
+                asked.drawn.request.messages,
+                _encode(found.answer),
+                found.usage,
+                found.charge,
+            )
             # The write is queued at once: a reply that was paid for is kept even when the episode is cancelled.
             written = self._journal.keep(entry)
         except MachineryError:

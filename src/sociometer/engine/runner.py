@@ -51,10 +51,18 @@ async def play_episode(
     """
     draw = Draw(plan.instrument.card.name, plan.draws, task.name, item.id, repeat, plan.config.seed)
     session = Session(
-        replies or DirectReplies(), plan.bindings, draw, plan.settings, plan.prompts, events,
-        official=plan.config.official, second_question=plan.config.asks_again(task.first_replies is not None),
-        base=plan.config.base, answer=plan.config.answer, tools=plan.config.tools,
-    )  # fmt: skip
+        replies or DirectReplies(),
+        plan.bindings,
+        draw,
+        plan.settings,
+        plan.prompts,
+        [] if events is None else events,
+        official=plan.config.official,
+        second_question=plan.config.asks_again(task.first_replies is not None),
+        base=plan.config.base,
+        answer=plan.config.answer,
+        tools=plan.config.tools,
+    )
     try:
         outcome = await task.play(item, session)
     except Exception as raised:
@@ -359,7 +367,7 @@ class Runner:
                 raise
 
     async def _play(self, task: Task[Any, Any], nth: int, item: Item, repeat: int) -> None:
-        if self._store.backlog > _BACKLOG:
+        if self._store.writer.backlog > _BACKLOG:
             await asyncio.to_thread(self._store.flush)
         try:
             played = await play_episode(self._plan, task, item, repeat, self._replies.source)

@@ -27,14 +27,12 @@ def read_lines(path: Path, kind: type[T], expected: str = "") -> Iterator[tuple[
     try:
         with path.open("rb") as lines:
             for number, line in enumerate(lines, 1):
-                if line.strip():
-                    yield number, _decoded(decoder, line, path, number, expected)
+                if not line.strip():
+                    continue
+                try:
+                    item = decoder.decode(line)
+                except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+                    raise DataError(f"{error}; expected {expected}" if expected else str(error), path, number) from None
+                yield number, item
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror}", path) from None
-
-
-def _decoded(decoder: msgspec.json.Decoder[T], line: bytes, path: Path, number: int, expected: str) -> T:
-    try:
-        return decoder.decode(line)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise DataError(f"{error}; expected {expected}" if expected else str(error), path, number) from None

@@ -44,11 +44,6 @@ def undo(values: Sequence[T], order: Sequence[int]) -> tuple[T, ...]:
     return tuple(back[index] for index in range(len(order)))
 
 
-def original_index(shown: int | None, order: Sequence[int]) -> int | None:
-    """Return the original index of the option shown at this place; None stays None."""
-    return None if shown is None else order[shown]
-
-
 def _check(values: Sequence[object], order: Sequence[int]) -> None:
     if sorted(order) != list(range(len(values))):
         raise ValueError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 from string import ascii_uppercase
 
@@ -15,7 +15,7 @@ from sociometer.core.session import Session
 from sociometer.core.task import Score
 from sociometer.reading.asking import Reading, ask, shared_prompt
 from sociometer.reading.choice import read_choice
-from sociometer.reading.order import arrange, original_index, unshuffled
+from sociometer.reading.order import arrange, unshuffled
 from sociometer.reading.probability import Chances, ask_chances, forecasts, most_likely
 
 
@@ -105,40 +105,34 @@ async def ask_choice(
     `messages` gives the messages for the options as they are shown; it usually renders a prompt with
     `render_options(choice)`. `order` and `key` use the original indexes of `options`; without `order` the options are
     shown as they are. A reply without an answer is asked about once more, in `language`. `noted` are facts for the
-    transcript, beside the rule that read the reply.
+    transcript, beside the rule that read the reply. Where probabilities are read, the vote is the likeliest option over
+    all rotations of the order, and nothing is generated.
     """
     order = unshuffled(len(options)) if order is None else tuple(order)
     if by_probability(session, role):
-        return await _likeliest(session, messages, options, order, key, role, noted)
+        chances = await ask_chances(session, messages, options, order, key=key, role=role)
+        picked = most_likely(chances.letters)
+        rule = "probability" if picked is not None else "equal probabilities" if chances.orders else "no letter listed"
+        kind = ReplyKind.ANSWERED if picked is not None else ReplyKind.UNREADABLE
+        session.note("read", **noted, rule=rule, letters=_rounded(chances.letters), texts=_rounded(chances.texts))
+        return Vote(order, picked, rule, Asked(kind), chances=chances)
     choice = Choice(arrange(options, order), key=None if key is None else order.index(key))
     answer = await ask(
-        session, role, messages(choice), choice, lambda reply: choice_reading(reply, choice, language),
-        lambda reading: shared_prompt(session, "again-choice", language), sampling=sampling, facts=noted,
-    )  # fmt: skip
-    return Vote(order, original_index(answer.value, order), answer.rule, answer.asked)
+        session,
+        role,
+        messages(choice),
+        choice,
+        lambda reply: choice_reading(reply, choice, language),
+        lambda reading: shared_prompt(session, "again-choice", language),
+        sampling=sampling,
+        facts=noted,
+    )
+    return Vote(order, None if answer.value is None else order[answer.value], answer.rule, answer.asked)
 
 
 def by_probability(session: Session, role: str = SUBJECT) -> bool:
     """Return whether a role's choices are read from probabilities."""
     return session.answer == "probability" and role == SUBJECT
-
-
-async def _likeliest(
-    session: Session,
-    messages: Callable[[Choice], Sequence[Message]],
-    options: Sequence[str],
-    order: tuple[int, ...],
-    key: int | None,
-    role: str,
-    noted: Mapping[str, str],
-) -> Vote:
-    """Return the likeliest option over all rotations of the order, as a vote; nothing is generated."""
-    chances = await ask_chances(session, messages, options, order, key=key, role=role)
-    picked = most_likely(chances.letters)
-    rule = "probability" if picked is not None else "equal probabilities" if chances.orders else "no letter listed"
-    kind = ReplyKind.ANSWERED if picked is not None else ReplyKind.UNREADABLE
-    session.note("read", **noted, rule=rule, letters=_rounded(chances.letters), texts=_rounded(chances.texts))
-    return Vote(order, picked, rule, Asked(kind), chances=chances)
 
 
 def _rounded(chances: Sequence[float]) -> list[float]:

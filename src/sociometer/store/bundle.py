@@ -200,24 +200,25 @@ def read_bundle(path: Path) -> Bundle:
     """
     runs: list[BundledRun] = []
     summaries: dict[str, Summary] = {}
-    end: list[_End] = []
-    episodes = 0
-    for row in _rows(path, end):
+    episodes, root = 0, ""
+    for row in _rows(path):
         if isinstance(row, BundledRun):
             runs.append(row)
         elif isinstance(row, BundledEpisode):
             episodes += 1
+        elif isinstance(row, _End):
+            root = row.root
         elif row.task in summaries:
             raise Difference(path, f"it has two summaries of {row.task}.")
         else:
             summaries[row.task] = row.summary
     if len(runs) != 1:
         raise Difference(path, f"it has {len(runs)} rows about a run instead of one.")
-    return Bundle(path, runs[0], summaries, episodes, end[0].root)
+    return Bundle(path, runs[0], summaries, episodes, root)
 
 
-def _rows(path: Path, end: list[_End] | None = None) -> Iterator[BundledRow]:
-    """The rows in order; what is wrong with the file is an error."""
+def _rows(path: Path) -> Iterator[BundledRow | _End]:
+    """The rows in order, and the last line; what is wrong with the file is an error."""
     number, digests, last = 0, list[str](), None
     try:
         for number, line in enumerate(_lines(path), 1):
@@ -245,8 +246,7 @@ def _rows(path: Path, end: list[_End] | None = None) -> Iterator[BundledRow]:
     if (last.rows, last.root) != (len(digests), digest(digests)):
         said = f"rows were added, removed or moved ({len(digests)} rows, {last.rows} were written)"
         raise Difference(path, f"{said}: the root digest does not match.")
-    if end is not None:
-        end.append(last)
+    yield last
 
 
 def _named(row: BundledRow) -> str:

@@ -7,11 +7,11 @@ from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from sociometer.core.errors import UsageError
 from sociometer.core.sheets import whole_file
-from sociometer.store.database import Connection, Database, StoreTable, marks, pages, patiently
+from sociometer.store.database import Connection, Database, StoreTable, marks, pages, patiently, transaction
 from sociometer.store.erasing import Withdrawing, finish_withdrawals
 from sociometer.store.journal import PROVIDER_BATCH
 from sociometer.store.place import StorePlace
@@ -28,13 +28,9 @@ _RUN = StoreTable(
      "origin"),
     1,
 )  # fmt: skip
-_EPISODE = StoreTable(
-    EPISODE.name,
-    EPISODE.columns,
-    EPISODE.key,
-    EPISODE.on_conflict.partition(" WHERE ")[0] + " WHERE excluded.outcome IS NOT NULL AND episode.outcome IS NULL",
-)
-_KEPT = tuple(StoreTable(one.name, one.columns, one.key) for one in (SCORE, SUMMARY, ALLOWANCE, PROVIDER_BATCH))
+_NEW = EPISODE.on_conflict.partition(" WHERE ")[0] + " WHERE excluded.outcome IS NOT NULL AND episode.outcome IS NULL"
+_EPISODE = structs.replace(EPISODE, on_conflict=_NEW)
+_KEPT = tuple(structs.replace(one, on_conflict="DO NOTHING") for one in (SCORE, SUMMARY, ALLOWANCE, PROVIDER_BATCH))
 """Tables whose rows in the target stay as they are."""
 _BOOKS = (".studies", ".labels")
 _ROWS_AT_ONCE = 1_000
@@ -286,14 +282,8 @@ class _Copy:
 
     def _write(self, work: Callable[[], Any]) -> Any:
         def once() -> Any:
-            try:
-                self._target.begin(self._writer)
-                done = work()
-                self._writer.execute("COMMIT")
-                return done
-            except BaseException:
-                self._target.rollback(self._writer)
-                raise
+            with transaction(self._target, self._writer):
+                return work()
 
         with self._target.errors():
             return patiently(once)

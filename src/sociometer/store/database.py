@@ -6,7 +6,7 @@ Statements are written once, in the SQL that both speak, with `?` for a value.
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -19,6 +19,7 @@ PATIENCE_SECONDS = 300.0
 """How long to wait for a database that is not available, for example during a restart."""
 _FIRST_WAIT_SECONDS, _LONGEST_WAIT_SECONDS = 0.1, 5.0
 _PAGE = 2_000
+_AT_ONCE = 500
 Value = TypeVar("Value")
 
 
@@ -62,6 +63,11 @@ def marks(values: Sequence[object]) -> str:
     return f"({', '.join('?' for _ in values) or repr('')})"
 
 
+def portions(values: Sequence[Value]) -> Iterator[Sequence[Value]]:
+    """The values in portions that are few enough for one statement."""
+    return (values[start : start + _AT_ONCE] for start in range(0, len(values), _AT_ONCE))
+
+
 class LostConnection(StoreError):
     """The connection was lost, or the database asked to try the transaction again; nothing was written."""
 
@@ -79,47 +85,48 @@ class Database(Protocol):
 
     def connect(self, *, writable: bool = True) -> Connection:
         """A connection; a writable one updates the schema, and creates it if there is none."""
-        ...
 
     def is_current(self) -> bool:
         """Whether the store exists and has the newest schema, so that it can be read without being written."""
-        ...
 
     def begin(self, connection: Connection, *, snapshot: bool = False) -> None:
         """Begin a transaction; all reads of a `snapshot` see the same state."""
-        ...
 
     def rollback(self, connection: Connection) -> None:
         """End a transaction without its changes, if there is one."""
-        ...
 
     def insert(self, connection: Connection, table: StoreTable, rows: Iterable[tuple[Any, ...]]) -> int:
         """Add rows in the order given; return how many were written."""
-        ...
 
     def lock_table(self, connection: Connection, table: str) -> None:
         """Prevent other transactions from writing to the table until this one ends."""
-        ...
 
     def remove_traces(self, connection: Connection) -> None:
         """Overwrite what was deleted, outside a transaction."""
-        ...
 
     def damage(self, connection: Connection) -> Iterator[str]:
         """What the database itself finds wrong with its files."""
-        ...
 
     def hold(self, run: str) -> AbstractContextManager[object]:
         """Hold a run exclusively while the context lasts; a StoreError if it is being played. Ends with the process."""
-        ...
 
     def is_played(self, run: str) -> bool:
         """Whether a process is playing the run now."""
-        ...
 
     def errors(self) -> AbstractContextManager[None]:
         """Raise errors of the database as StoreError, with what to do."""
-        ...
+
+
+@contextmanager
+def transaction(database: Database, connection: Connection) -> Iterator[None]:
+    """A transaction that is committed at the end, or rolled back after an error."""
+    try:
+        database.begin(connection)
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        database.rollback(connection)
+        raise
 
 
 def patiently(work: Callable[[], Value]) -> Value:
@@ -160,12 +167,12 @@ ADDED = "searched"
 """The table that stores of earlier versions do not have."""
 
 
-def create(connection: Connection, only: str = "") -> None:
-    """Create the tables of an empty store, or `only` one, inside a transaction."""
+def create(execute: Callable[[str], object], only: str = "") -> None:
+    """Create the tables of an empty store, or `only` one, inside a transaction; the statements are those of SQLite."""
     without_comments = re.sub(r"--[^\n]*", "", _TABLES.read_text(encoding="utf-8"))
     for statement in without_comments.split(";"):
         if statement.strip() and (not only or f"TABLE {only} " in statement):
-            connection.execute(statement)
+            execute(statement)
 
 
 def require_known(place: StorePlace, present: int) -> None:

@@ -15,7 +15,7 @@ from sociometer.core.task import Episode, Failure, Item, Score, Task
 from sociometer.store.database import marks, pages
 from sociometer.store.journal import Journal, put_messages, read_messages
 from sociometer.store.runs import COUNT, summary_row
-from sociometer.store.texts import Parts, StorePart, open_text, read_sealed, seal
+from sociometer.store.texts import Connections, StorePart, open_text, read_sealed, seal
 from sociometer.store.writer import EPISODE, SCORE, SUMMARY, Transaction
 
 _encode_json = msgspec.json.Encoder().encode
@@ -24,6 +24,7 @@ _decode_events = msgspec.msgpack.Decoder(tuple[tuple[Any, ...], ...]).decode
 _decode_reply = msgspec.msgpack.Decoder(Reply).decode
 _decode_score = msgspec.json.Decoder(Score).decode
 _ALL = 1 << 62
+_ONE = "WHERE run = ? AND task = ? AND item = ? AND repeat = ?"
 _EXCHANGE, _NOTE = "heard", "note"
 """The tags of stored events: (heard, role, model, branch, journal key, hashes of the messages, reply), where the last
 two are left empty if the journal has them; and (note, kind, facts, branch)."""
@@ -45,8 +46,8 @@ class ScoredEpisode(Struct, frozen=True):
 class Episodes(StorePart):
     """The episodes of all runs with their scores."""
 
-    def __init__(self, *parts: *Parts, journal: Journal) -> None:
-        super().__init__(*parts)
+    def __init__(self, shared: Connections, journal: Journal) -> None:
+        super().__init__(shared)
         self._journal = journal
 
     def add(self, run: str, task: str, episode: Episode[Any, Any], events: Sequence[Event]) -> None:
@@ -68,13 +69,18 @@ class Episodes(StorePart):
 
         A Failure says why an outcome has no score. The caller must hold the run's lock.
         """
-        encoded = {
-            place: score if isinstance(score, Failure) else _encode_json(score) for place, score in scores.items()
-        }
+        encoded = {place: one if isinstance(one, Failure) else _encode_json(one) for place, one in scores.items()}
         made = summary_row(run, task, summary)
 
         def replace(batch: Transaction) -> None:
-            _replace_scores(batch, run, task, encoded)
+            connection, update = batch.connection, f"UPDATE episode SET failure_kind = ?, failure = ? {_ONE}"  # noqa: S608
+            connection.execute("DELETE FROM score WHERE run = ? AND task = ?", (run, task))
+            for (item, repeat), score in encoded.items():
+                place = (run, task, item, repeat)
+                failure = (score.kind, score.message) if isinstance(score, Failure) else (None, None)
+                connection.execute(update, (*failure, *place))
+                if not isinstance(score, Failure):
+                    batch.put(SCORE, (*place, seal(score, *place, "score")))
             batch.put(SUMMARY, made)
 
         self._writer.queue(replace)
@@ -164,7 +170,7 @@ class Episodes(StorePart):
         """The events of one episode, in order."""
         with self._database.errors():
             row = self._reader.execute(
-                f"SELECT {EVENTS} FROM episode WHERE run = ? AND task = ? AND item = ? AND repeat = ?",  # noqa: S608
+                f"SELECT {EVENTS} FROM episode {_ONE}",  # noqa: S608
                 (run, task, item, repeat),
             ).fetchone()
             if row is None:
@@ -228,15 +234,15 @@ class Episodes(StorePart):
 
 
 _IN_ORDER = ("item.position", "episode.repeat")
-_EPISODES = """
-SELECT item.position, episode.repeat, item.body, text.body, item.id, episode.outcome, episode.failure_kind,
-  episode.failure, score.body
-FROM item
-JOIN text ON text.hash = item.body
+_SCORES = """
 JOIN episode ON episode.run = item.run AND episode.task = item.task AND episode.item = item.id
 LEFT JOIN score ON score.run = item.run AND score.task = item.task AND score.item = item.id
   AND score.repeat = episode.repeat
 WHERE item.run = ? AND item.task = ? """
+_EPISODES = f"""
+SELECT item.position, episode.repeat, item.body, text.body, item.id, episode.outcome, episode.failure_kind,
+  episode.failure, score.body
+FROM item JOIN text ON text.hash = item.body {_SCORES}"""  # noqa: S608
 _WALK, _WALK_ONE = _EPISODES + "AND {after}", _EPISODES + "AND item.id = ? AND {after}"
 _BEGUN = """
 SELECT item.position, item.id, count(episode.item) FROM item
@@ -244,16 +250,12 @@ LEFT JOIN episode ON episode.run = item.run AND episode.task = item.task AND epi
 WHERE item.run = ? AND item.task = ?
 GROUP BY item.position, item.id
 """
-_SCORED = """
+_SCORED = f"""
 SELECT item.id, episode.repeat, episode.failure_kind, episode.failure, score.body
-FROM item
-JOIN episode ON episode.run = item.run AND episode.task = item.task AND episode.item = item.id
-LEFT JOIN score ON score.run = item.run AND score.task = item.task AND score.item = item.id
-  AND score.repeat = episode.repeat
-WHERE item.run = ? AND item.task = ? {of_items}
+FROM item {_SCORES} {{of_items}}
 ORDER BY item.position, episode.repeat
 LIMIT ? OFFSET ?
-"""
+"""  # noqa: S608
 
 
 def _reply_of(event: tuple[Any, ...], known: Mapping[bytes, bytes]) -> Reply:
@@ -278,17 +280,3 @@ def _read_item(decode: Callable[[bytes], Item], hash_: bytes, body: bytes, name:
     if item.id != name:
         raise StoreError(f"the record of item {name} is damaged: it holds the item {item.id}.")
     return item
-
-
-def _replace_scores(batch: Transaction, run: str, task: str, scores: Mapping[tuple[str, int], bytes | Failure]) -> None:
-    connection = batch.connection
-    connection.execute("DELETE FROM score WHERE run = ? AND task = ?", (run, task))
-    for (item, repeat), score in scores.items():
-        place = (run, task, item, repeat)
-        failure = (score.kind, score.message) if isinstance(score, Failure) else (None, None)
-        connection.execute(
-            "UPDATE episode SET failure_kind = ?, failure = ? WHERE run = ? AND task = ? AND item = ? AND repeat = ?",
-            (*failure, *place),
-        )
-        if not isinstance(score, Failure):
-            batch.put(SCORE, (*place, seal(score, *place, "score")))

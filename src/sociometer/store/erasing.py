@@ -14,7 +14,7 @@ from msgspec import Struct, structs
 
 from sociometer.core.conversation import Identity, Reply
 from sociometer.core.errors import Busy, SociometerError, hint
-from sociometer.store.database import Connection, Database
+from sociometer.store.database import Connection, Database, transaction
 from sociometer.store.episodes import EVENTS
 from sociometer.store.labels import LabelBook, book_path
 from sociometer.store.records import Manifest
@@ -128,18 +128,13 @@ def erase_person(
                 held.enter_context(database.hold(run))
         except Busy as error:
             busy = error
-        database.begin(connection)
-        try:
+        with transaction(database, connection):
             forget()
             erased, words, found = _erase_runs(connection, runs, identity, keep=busy is not None)
             # Before the commit: only the store has the words by which to find what raters have.
             if isinstance(database.place, Path) and book_path(database.place).exists():
                 with closing(LabelBook(book_path(database.place))) as book:
                     units, labels = book.erase(found, words)
-            connection.execute("COMMIT")
-        except BaseException:
-            database.rollback(connection)
-            raise
         if busy is not None:
             raise busy
         if sweep:

@@ -12,9 +12,9 @@ from msgspec import Struct, structs
 
 from sociometer.core.conversation import Identity, Message, Usage
 from sociometer.core.errors import StoreError
-from sociometer.store.database import Connection, StoreTable, marks
+from sociometer.store.database import Connection, StoreTable, marks, portions
 from sociometer.store.records import Charge, JournalEntry, Spent
-from sociometer.store.texts import Parts, StoredTexts, StorePart, get_texts, seal, split_hashes, unseal
+from sociometer.store.texts import Connections, StoredTexts, StorePart, get_texts, seal, split_hashes, unseal
 from sociometer.store.writer import ALLOWANCE, ATTEMPT, JOURNAL, Transaction, batches, tell
 
 _AT_ONCE = 500
@@ -50,21 +50,18 @@ class Lookups:
 
     def _work(self) -> None:
         for waiting in batches(self._queue, _AT_ONCE):
-            self._answer(waiting)
-
-    def _answer(self, waiting: list[Waiting]) -> None:
-        keys = list({key for key, _, _ in waiting})
-        found: dict[tuple[bytes, str], bytes] | StoreError
-        try:
-            found = {(key, origin): reply for key, origin, reply in self._reader.execute(_FIND, (keys,)).fetchall()}
-        except StoreError as error:
-            found = error
-        tell(
-            [
-                (future, found if isinstance(found, StoreError) else found.get((key, origin), found.get((key, ""))))
-                for key, origin, future in waiting
-            ]
-        )
+            keys = list({key for key, _, _ in waiting})
+            found: dict[tuple[bytes, str], bytes] | StoreError
+            try:
+                found = {(key, origin): reply for key, origin, reply in self._reader.execute(_FIND, (keys,)).fetchall()}
+            except StoreError as error:
+                found = error
+            tell(
+                [
+                    (future, found if isinstance(found, StoreError) else found.get((key, origin), found.get((key, ""))))
+                    for key, origin, future in waiting
+                ]
+            )
 
 
 _encode_json = msgspec.json.Encoder(order="deterministic").encode
@@ -92,11 +89,11 @@ _NAMES = {value[0]: key for key, value in _SPEAKERS.items()}
 class Journal(StorePart):
     """Replies by key."""
 
-    def __init__(self, *parts: *Parts) -> None:
-        super().__init__(*parts)
+    def __init__(self, shared: Connections) -> None:
+        super().__init__(shared)
         self._models: dict[Identity, int] = {}
         self._origins: dict[str, str] = {}
-        self._lookups = Lookups(self._reader) if self._database.remote else None
+        self._lookups: Lookups | None = None
 
     def lookup(self, key: bytes, run: str = "") -> bytes | None:
         """The reply under that key, encoded, or None; a copied reply is only for runs that were copied with it."""
@@ -107,8 +104,10 @@ class Journal(StorePart):
 
     async def find(self, key: bytes, run: str = "") -> bytes | None:
         """The same as `lookup`; a remote database is asked without blocking other work."""
-        if self._lookups is None:
+        if not self._database.remote:
             return self.lookup(key, run)
+        if self._lookups is None:
+            self._lookups = Lookups(self._reader)
         stored = await self._lookups.find(key, self._origin(run))
         with self._database.errors():
             return None if stored is None else unseal(stored, key)
@@ -140,7 +139,7 @@ class Journal(StorePart):
 
     def end_allowance(self, run: str) -> None:
         """Queue the fact that a run has no more requests in flight."""
-        self._writer.execute("DELETE FROM allowance WHERE run = ?", (run,))
+        self._writer.queue(lambda batch: batch.execute("DELETE FROM allowance WHERE run = ?", (run,)))
 
     def charge_allowance(self, run: str, held: tuple[int, int, float] = (0, 0, 0.0)) -> None:
         """Charge the worst case of the requests that a killed run had in flight, as attempts without a reply.
@@ -204,8 +203,7 @@ class Journal(StorePart):
     def replies(self, keys: Sequence[bytes], run: str) -> dict[bytes, bytes]:
         """The replies under these keys, as `asked` finds each."""
         found: dict[bytes, tuple[bool, str, bytes]] = {}
-        for start in range(0, len(keys), _AT_ONCE):
-            some = keys[start : start + _AT_ONCE]
+        for some in portions(keys):
             query = f"SELECT key, origin, reply FROM journal WHERE key IN {marks(some)}"  # noqa: S608
             for key, origin, reply in self._rows(query, *some):
                 row = (origin != self._origin(run), origin, reply)
@@ -250,9 +248,11 @@ class Journal(StorePart):
         return number
 
     def close(self) -> None:
-        """End the thread that looks up replies."""
+        """End the thread that looks up replies, and forget where runs come from."""
         if self._lookups is not None:
             self._lookups.close()
+            self._lookups = None
+        self._origins.clear()
 
     def forget(self) -> None:
         """Forget the row numbers of models, after their transaction was rolled back."""
@@ -335,7 +335,7 @@ class ProviderBatches(StorePart):
 
     def remove(self, label: str) -> None:
         """Queue the deletion of a batch that was never created, or whose replies are all stored."""
-        self._writer.execute("DELETE FROM provider_batch WHERE label = ?", (label,))
+        self._writer.queue(lambda store: store.execute("DELETE FROM provider_batch WHERE label = ?", (label,)))
 
     def of_run(self, run: str) -> list[ProviderBatch]:
         """The batches of a run, the oldest first."""

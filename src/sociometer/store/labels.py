@@ -12,9 +12,9 @@ from contextlib import closing
 from pathlib import Path
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
-from sociometer.core.card import SheetCard
+from sociometer.core.card import LabelCard, SheetCard
 from sociometer.core.errors import UsageError, hint, unknown
 from sociometer.core.task import PeopleLabel
 from sociometer.store.book import CODE_LETTERS, Book, new_letters, plain_code
@@ -45,14 +45,9 @@ CREATE TABLE label (
 """
 
 
-class LabelQuestion(Struct, frozen=True):
-    """One question: the column for the answer, the wording as raters see it, and the allowed answers."""
+class LabelQuestion(LabelCard, frozen=True, forbid_unknown_fields=False):
+    """One question of a sheet, with the wording as raters see it."""
 
-    column: str
-    question: str
-    values: tuple[str, ...] = ()
-    low: float | None = None
-    high: float | None = None
     names: tuple[str, ...] = ()
     """How the page names the values, in the same order; empty if it shows the values themselves."""
 
@@ -140,11 +135,13 @@ def people_of(store: StorePlace, run: str) -> dict[str, tuple[PeopleLabel, ...]]
 
 def keep_people(store: Path, instrument: str, sheet: SheetCard, run: str, labels: Sequence[PeopleLabel]) -> None:
     """Store people's answers on a sheet of a run in a queue of the run; a later answer replaces an earlier one."""
-    asked = tuple(LabelQuestion(one.column, one.question, one.values, one.low, one.high) for one in sheet.label)
+    asked = tuple(LabelQuestion(**structs.asdict(one)) for one in sheet.label)
     columns = (*sheet.key, *(one.column for one in asked))
     name, kind = f"{run} {sheet.name}", f"{instrument}/{sheet.name}"
-    units = {"/".join(one.key): Unit("/".join(one.key), dict(zip(sheet.key, one.key, strict=True)), {}, {"run": run})
-             for one in labels}  # fmt: skip
+    units = {
+        "/".join(one.key): Unit("/".join(one.key), dict(zip(sheet.key, one.key, strict=True)), {}, {"run": run})
+        for one in labels
+    }
     with closing(LabelBook(book_path(store))) as book, book.changing():
         if all(queue.name != name for queue in book.queues()):
             secret = secrets.token_urlsafe(16)

@@ -33,11 +33,18 @@ def past_measures(task: str, summary: Summary, scored: Collection[str] = ()) -> 
     names = list(dict.fromkeys(measure.name for measure in summary.measures if not measure.group))
     return tuple(
         MeasureCard(
-            task, name, name.replace("_", " ").capitalize(), unit="number", low=None, high=None, better="neither",
-            primary=name == names[0], value=name if name in scored else "",
+            task,
+            name,
+            name.replace("_", " ").capitalize(),
+            unit="number",
+            low=None,
+            high=None,
+            better="neither",
+            primary=name == names[0],
+            value=name if name in scored else "",
         )
         for name in names
-    )  # fmt: skip
+    )
 
 
 def _measures(store: Store, run: str, task: str) -> tuple[MeasureCard, ...]:

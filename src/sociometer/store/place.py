@@ -3,7 +3,7 @@
 import os
 import re
 from pathlib import Path
-from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 from sociometer.core.errors import UsageError
 
@@ -28,7 +28,6 @@ class StoreUrl:
                 " with special characters of the password percent-encoded."
             )
         self.url = url
-        self._database = unquote(parts.path.strip("/"))
 
     def __str__(self) -> str:
         return without_passwords(self.url)
@@ -41,11 +40,6 @@ class StoreUrl:
 
     def __hash__(self) -> int:
         return hash(self.url)
-
-    @property
-    def stem(self) -> str:
-        """The name of the database."""
-        return self._database
 
     def exists(self) -> bool:
         """True: a database is never created, and a wrong name fails when it is opened."""

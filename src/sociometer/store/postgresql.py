@@ -11,7 +11,7 @@ import threading
 import time
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +29,7 @@ from sociometer.store.database import (
     create,
     patiently,
     require_known,
+    transaction,
 )
 from sociometer.store.place import StoreUrl
 from sociometer.store.runs import TABLES_OF_A_RUN
@@ -78,7 +79,6 @@ class PostgresDatabase:
 
     def __init__(self, place: StoreUrl) -> None:
         self.place = place
-        self._statements: dict[StoreTable, str] = {}
 
     def connect(self, *, writable: bool = True) -> "PostgresConnection":
         connection = PostgresConnection(self.place)
@@ -96,8 +96,7 @@ class PostgresDatabase:
             return _schema(connection) == SCHEMA
 
     def begin(self, connection: Connection, *, snapshot: bool = False) -> None:
-        assert isinstance(connection, PostgresConnection)
-        connection.begin("ISOLATION LEVEL REPEATABLE READ READ ONLY" if snapshot else "")
+        connection.execute(f"BEGIN {'ISOLATION LEVEL REPEATABLE READ READ ONLY' if snapshot else ''}")
 
     def rollback(self, connection: Connection) -> None:
         assert isinstance(connection, PostgresConnection)
@@ -107,12 +106,9 @@ class PostgresDatabase:
         columns = list(zip(*rows, strict=True))
         if not columns:
             return 0
-        statement = self._statements.get(table)
-        if statement is None:
-            arrays = ", ".join(f"?::{_ARRAYS.get(name, 'text')}[]" for name in table.columns)
-            names = ", ".join(table.columns)
-            statement = f"INSERT INTO {table.name} ({names}) SELECT * FROM unnest({arrays}){table.conflict}"  # noqa: S608
-            self._statements[table] = statement
+        arrays = ", ".join(f"?::{_ARRAYS.get(name, 'text')}[]" for name in table.columns)
+        names = ", ".join(table.columns)
+        statement = f"INSERT INTO {table.name} ({names}) SELECT * FROM unnest({arrays}){table.conflict}"  # noqa: S608
         values = [
             list(column) if name in _ARRAYS else [_text(value) for value in column]
             for name, column in zip(table.columns, columns, strict=True)
@@ -152,30 +148,27 @@ class PostgresDatabase:
             ).fetchone()
         return held is not None
 
-    def errors(self) -> AbstractContextManager[None]:
-        return _record_errors(self.place)
+    @contextmanager
+    def errors(self) -> Iterator[None]:
+        try:
+            yield
+        except (zlib.error, msgspec.DecodeError) as error:
+            raise StoreError(f"{self.place}: a stored record is damaged or from another version ({error}).") from error
 
     def _create_tables(self, connection: "PostgresConnection") -> None:
         while not _schema(connection) or _lacks(connection):
-            self.begin(connection)
-            try:
+            with suppress(LostConnection), transaction(self, connection):
                 connection.execute("SELECT pg_advisory_xact_lock(?::int, 0)", (_LOCKS,))
                 # Another process may have created the tables while this one waited for the lock. Only a command that
                 # locks a table, such as this one, makes the server look again.
                 connection.execute(f"CREATE TABLE IF NOT EXISTS {_SCHEMA} (number BIGINT NOT NULL)")
                 if not _schema(connection):
-                    create(_Translated(connection))
+                    create(connection.define)
                     _keep_no_samples(connection)
                     connection.execute(f"INSERT INTO {_SCHEMA} VALUES (?)", (SCHEMA,))  # noqa: S608
                 elif _lacks(connection):
-                    create(_Translated(connection), ADDED)
+                    create(connection.define, ADDED)
                     _keep_no_samples(connection, (ADDED,))
-                connection.execute("COMMIT")
-            except LostConnection:
-                connection.rollback()
-            except BaseException:
-                connection.rollback()
-                raise
 
 
 def _lacks(connection: "PostgresConnection") -> bool:
@@ -203,24 +196,23 @@ class PostgresConnection:
 
     def __init__(self, place: StoreUrl) -> None:
         self._place = place
-        self._translated: dict[str, str] = {}
         self._lock = threading.RLock()
         self._raw: psycopg.Connection[Any] | None = self._connect()
 
     def execute(self, statement: str, values: Sequence[Any] = (), /) -> "psycopg.Cursor[Any]":
         """Run a statement; a query outside a transaction waits until the database is available again."""
-        translated = self._translated.get(statement)
-        if translated is None:
-            translated = self._translated[statement] = statement.replace("%", "%%").replace("?", "%s")
+        translated = statement.replace("%", "%%").replace("?", "%s")
         given = [_text(value) if isinstance(value, str) else value for value in values]
         with self._lock:
             if statement.lstrip().startswith(("SELECT", "WITH spent")) and not self.inside:
                 return patiently(lambda: self._run(translated, given))
             return self._run(translated, given)
 
-    def begin(self, how: str = "") -> None:
-        """Begin a transaction, on a new connection if the old one was lost."""
-        self.execute(f"BEGIN {how}")
+    def define(self, statement: str) -> None:
+        """Create a table that is defined as SQLite writes it."""
+        for theirs, ours in _TYPES:
+            statement = re.sub(theirs, ours, statement)
+        self.execute(statement)
 
     def rollback(self) -> None:
         """End a transaction without its changes."""
@@ -289,22 +281,6 @@ class PostgresConnection:
         return StoreError(f"{self._place}: {doing}{said}")
 
 
-class _Translated:
-    """A connection that takes definitions of tables as SQLite writes them."""
-
-    def __init__(self, connection: PostgresConnection) -> None:
-        self._connection = connection
-
-    def execute(self, statement: str, values: Sequence[Any] = (), /) -> "psycopg.Cursor[Any]":
-        if not values:
-            for theirs, ours in _TYPES:
-                statement = re.sub(theirs, ours, statement)
-        return self._connection.execute(statement, values)
-
-    def close(self) -> None:
-        self._connection.close()
-
-
 def _require_ours(connection: PostgresConnection, place: StoreUrl) -> None:
     """Raise a StoreError if another version, or another program, made the tables of the schema that is used.
 
@@ -347,7 +323,7 @@ def _our_definitions() -> frozenset[tuple[str, str, str, bool]]:
     types = {"INTEGER": "bigint", "BLOB": "bytea", "REAL": "double precision", "TEXT": "text"}
     found = {(_SCHEMA, "number", "bigint", False)}
     with closing(sqlite3.connect(":memory:")) as plain:
-        create(plain)
+        create(plain.execute)
         for (table,) in plain.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
             for _, name, kind, _, _, key in plain.execute(f"PRAGMA table_info ({table})"):
                 found.add((table, name, types[kind], key > 0))
@@ -367,11 +343,3 @@ def _text(value: Any) -> Any:
     if isinstance(value, str):
         return str(value).replace("\0", "\ufffd")
     return value
-
-
-@contextmanager
-def _record_errors(place: StoreUrl) -> Iterator[None]:
-    try:
-        yield
-    except (zlib.error, msgspec.DecodeError) as error:
-        raise StoreError(f"{place}: a stored record is damaged or from another version ({error}).") from error

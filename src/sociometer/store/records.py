@@ -151,8 +151,6 @@ class RunRecord(Struct, frozen=True):
     name: str = ""
     totals: Totals | None = None
     """None while it is played."""
-    origin: str = ""
-    """The store that it was copied from; empty if it was made here."""
     damage: str = ""
     """Why it cannot be read, if its status is `damaged`."""
 

@@ -1,12 +1,12 @@
 """Runs: their settings, items, status and summaries."""
 
 import re
-import secrets
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from difflib import get_close_matches
 from random import Random
+from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -17,11 +17,12 @@ from sociometer.core.hints import in_python
 from sociometer.core.measure import Summary
 from sociometer.core.task import Item
 from sociometer.core.words import first_of
+from sociometer.store.book import ALPHABET, new_letters
 from sociometer.store.database import Connection, marks
 from sociometer.store.journal import spent_by
 from sociometer.store.records import Manifest, RunRecord, RunStatus, Totals
 from sociometer.store.studies import unfinished_withdrawals
-from sociometer.store.texts import Parts, StorePart, read_sealed, seal
+from sociometer.store.texts import StorePart, read_sealed, seal
 from sociometer.store.writer import ITEM, SUMMARY, Transaction
 
 
@@ -68,17 +69,16 @@ class RunSearch(Struct, frozen=True):
 
 def _literally(text: str) -> str:
     """A text with the wildcards of LIKE escaped."""
-    return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+    return re.sub(r"([\\%_])", r"\\\1", text)
 
 
 _encode = msgspec.json.Encoder().encode
 TABLES_OF_A_RUN = ("attempt", "allowance", "summary", "score", "episode", "item", "provider_batch", "searched")
 COUNT = "SELECT count(outcome), count(*) - count(outcome) FROM episode WHERE run = ?"
-_ALPHABET = "23456789abcdefghjkmnpqrstvwxyz"
 _MOST_STEPS = 10_000
 _MOST_NAMED = 8
 """The most runs that an error lists."""
-_COLUMNS = "id, instrument, subject, config_hash, name, created, manifest, status, finished, totals, origin"
+_COLUMNS = "id, instrument, subject, config_hash, name, created, manifest, status, finished, totals"
 _YEAR_9999 = 253_370_764_800.0
 _NO_MANIFEST = Manifest(RunConfig(instrument="", subject=""), "", {}, {}, "", {}, {}, "", "", "")
 _decode_manifest = msgspec.json.Decoder(Manifest).decode
@@ -98,11 +98,6 @@ def summary_row(run: str, task: str, summary: Summary) -> tuple[str, str, bytes]
 class Runs(StorePart):
     """The runs in the store with their items and summaries."""
 
-    def __init__(self, *parts: *Parts, played: Callable[[str], bool]) -> None:
-        """`played` says whether a process is playing a run now."""
-        super().__init__(*parts)
-        self._is_played = played
-
     def create(
         self,
         manifest: Manifest,
@@ -119,10 +114,8 @@ class Runs(StorePart):
         With `shared_id` the id follows from the plan, so that the shards of a run have the same one in all stores.
         `run`, `origin` and `created` are the id, the source and the time of a run that was made elsewhere.
         """
-        drawn = (
-            Random(config_hash).choices(_ALPHABET, k=8) if shared_id else [secrets.choice(_ALPHABET) for _ in range(5)]
-        )
-        run = run or f"{manifest.config.instrument}-{''.join(drawn)}"
+        drawn = "".join(Random(config_hash).choices(ALPHABET, k=8)) if shared_id else new_letters(5)
+        run = run or f"{manifest.config.instrument}-{drawn}"
         created = time.time() if created is None else created
         subject = manifest.config.subject_label
         config = manifest.config
@@ -226,7 +219,7 @@ class Runs(StorePart):
     def _playing(self) -> tuple[str, ...]:
         """The runs that some process is playing now."""
         marked = self._rows("SELECT id FROM run WHERE status = ?", RunStatus.PLAYING)
-        return tuple(run for (run,) in marked if self._is_played(run))
+        return tuple(run for (run,) in marked if self._database.is_played(run))
 
     def get(self, reference: str, instruments: Sequence[str] = ()) -> RunRecord:
         """The one run that a user means: its id, name, subject, or the start of its id; `last` is the newest run.
@@ -259,11 +252,10 @@ class Runs(StorePart):
     def _fitting(self, reference: str) -> list[RunRecord]:
         """The runs of a subject, else of a model at any revision, without steps of commands if possible; else by id."""
         model, like = model_label(reference), "LIKE lower(?) ESCAPE '\\' ORDER BY created"
-        start, bare = (re.sub(r"([\\%_])", r"\\\1", text) for text in (reference, model))
         found = list(self._select("WHERE subject IN (?, ?) ORDER BY created", (reference, model)))
-        found = found or list(self._select(f"WHERE lower(subject) {like}", (f"{bare}#%",)))
+        found = found or list(self._select(f"WHERE lower(subject) {like}", (f"{_literally(model)}#%",)))
         whole = [one for one in found if not (one.manifest.config.step_of or one.manifest.given_items)]
-        return whole or found or list(self._select(f"WHERE lower(id) {like}", (f"{start}%",)))
+        return whole or found or list(self._select(f"WHERE lower(id) {like}", (f"{_literally(reference)}%",)))
 
     def add_item(self, run: str, task: str, position: int, item: Item) -> None:
         """Store an item as it was played."""
@@ -290,7 +282,7 @@ class Runs(StorePart):
             runs, hidden = self._counting()
             for row in self._reader.execute(f"SELECT {_COLUMNS} FROM {runs} {where}", (*hidden, *values)):  # noqa: S608
                 try:
-                    yield _read_run(*row)
+                    yield _read_run(row)
                 except Exception as error:
                     yield RunRecord(str(row[0]), "", "", RunStatus.DAMAGED, _NO_MANIFEST, 0.0, None, damage=str(error))
 
@@ -313,19 +305,8 @@ def _whole(record: RunRecord) -> RunRecord:
     return record
 
 
-def _read_run(
-    run: str,
-    instrument: str,
-    subject: str,
-    config_hash: str,
-    name: str,
-    created: float,
-    packed: bytes,
-    status: str,
-    finished: float | None,
-    sealed: bytes | None,
-    origin: str,
-) -> RunRecord:
+def _read_run(row: tuple[Any, ...]) -> RunRecord:
+    run, instrument, subject, config_hash, name, created, packed, status, finished, sealed = row
     manifest = read_sealed(_decode_manifest, packed, run, instrument, subject, config_hash, name, created)
     totals = read_sealed(_decode_totals, sealed, run, "totals", status, finished) if sealed is not None else None
     if status not in set(RunStatus):
@@ -334,7 +315,7 @@ def _read_run(
         raise StoreError(f"the record of run {run} is damaged: its time is impossible.")
     if manifest.card is None and not instrument.replace("-", "_").isidentifier():
         raise StoreError(f"the record of run {run} is damaged: its instrument is '{instrument}'.")
-    return RunRecord(run, instrument, subject, RunStatus(status), manifest, created, finished, name, totals, origin)
+    return RunRecord(run, instrument, subject, RunStatus(status), manifest, created, finished, name, totals)
 
 
 def _totals(connection: Connection, run: str, why: str) -> Totals:

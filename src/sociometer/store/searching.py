@@ -7,12 +7,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing, suppress
 
 from sociometer.core.errors import StoreError
-from sociometer.store.database import Connection, StoreTable
+from sociometer.store.database import Connection, StoreTable, portions, transaction
 from sociometer.store.episodes import Episodes
-from sociometer.store.texts import Parts, StorePart
+from sociometer.store.texts import Connections, StorePart
 
 SEARCHED = StoreTable("searched", ("run", "task", "position", "repeat", "item", "created", "body"), 6)
-_AT_ONCE = 500
 _MOST_WORDS = 50
 """A search with more words is rare, and would be too deep for SQL."""
 _STATE = "SELECT count(*), max(created), sum(created) FROM {table} WHERE run = ? AND task = ?"
@@ -34,8 +33,8 @@ def searchable(text: str) -> bytes:
 class Search(StorePart):
     """Finds episodes by words."""
 
-    def __init__(self, *parts: *Parts, episodes: Episodes) -> None:
-        super().__init__(*parts)
+    def __init__(self, shared: Connections, episodes: Episodes) -> None:
+        super().__init__(shared)
         self._episodes = episodes
 
     def found(self, run: str, task: str, words: str) -> list[tuple[str, int]]:
@@ -61,24 +60,19 @@ class Search(StorePart):
             for gone in copied - present:
                 of_key = " AND ".join(f"{name} = ?" for name in SEARCHED.columns[: SEARCHED.key])
                 copy.execute(f"DELETE FROM searched WHERE {of_key}", (run, task, *gone))  # noqa: S608
-            for some in _parts(sorted(present - copied)):
+            for some in portions(sorted(present - copied)):
                 self._copy(copy, run, task, some)
 
     def _copy(self, connection: Connection, run: str, task: str, places: Sequence[Place]) -> None:
-        self._database.begin(connection)
-        try:
+        with transaction(self._database, connection):
             # Before the texts are read: whoever deletes a run or a person then waits, and deletes this copy too.
             self._database.lock_table(connection, "searched")
             rows = [(run, task, *place, text) for place, text in self._read(run, task, places)]
             self._database.insert(connection, SEARCHED, rows)
-            connection.execute("COMMIT")
-        except BaseException:
-            self._database.rollback(connection)
-            raise
 
     def _read(self, run: str, task: str, places: Sequence[Place]) -> Iterator[tuple[Place, bytes]]:
         """The texts of episodes: the id and the item, and what was replied."""
-        for some in _parts(places):
+        for some in portions(places):
             items = list(dict.fromkeys(item for _, _, item, _ in some))
             bodies, said = self._episodes.items(run, task, items), self._episodes.replies(run, task, items)
             for position, repeat, item, _ in some:
@@ -86,7 +80,3 @@ class Search(StorePart):
                     created, replies = said[item, repeat]
                     asked = item + bodies.get(item, b"").decode("utf-8", "replace")
                     yield (position, repeat, item, created), searchable(" ".join((asked, *replies)))
-
-
-def _parts(places: Sequence[Place]) -> Iterator[Sequence[Place]]:
-    return (places[start : start + _AT_ONCE] for start in range(0, len(places), _AT_ONCE))

@@ -16,7 +16,7 @@ import msgspec
 
 from sociometer.core.errors import Busy, StoreError, hint
 from sociometer.core.sheets import folder_for
-from sociometer.store.database import ADDED, SCHEMA, Connection, StoreTable, create, marks, require_known
+from sociometer.store.database import ADDED, SCHEMA, Connection, StoreTable, create, marks, require_known, transaction
 from sociometer.store.place import default_path
 
 BUSY_SECONDS = 120
@@ -33,7 +33,6 @@ class SqliteDatabase:
 
     def __init__(self, path: Path) -> None:
         self.place = path
-        self._statements: dict[StoreTable, str] = {}
 
     def connect(self, *, writable: bool = True) -> sqlite3.Connection:
         path = self.place
@@ -71,11 +70,8 @@ class SqliteDatabase:
 
     def insert(self, connection: Connection, table: StoreTable, rows: Iterable[tuple[Any, ...]]) -> int:
         assert isinstance(connection, sqlite3.Connection)
-        statement = self._statements.get(table)
-        if statement is None:
-            columns = ", ".join(table.columns)
-            statement = f"INSERT INTO {table.name} ({columns}) VALUES {marks(table.columns)}{table.conflict}"  # noqa: S608
-            self._statements[table] = statement
+        columns = ", ".join(table.columns)
+        statement = f"INSERT INTO {table.name} ({columns}) VALUES {marks(table.columns)}{table.conflict}"  # noqa: S608
         return connection.executemany(statement, rows).rowcount
 
     def lock_table(self, connection: Connection, table: str) -> None:
@@ -91,7 +87,19 @@ class SqliteDatabase:
         return RunLock(self.place, run)
 
     def is_played(self, run: str) -> bool:
-        return is_played(self.place, run)
+        try:
+            handle = os.open(lock_path(self.place, run), os.O_RDONLY)
+        except OSError:
+            return False
+        try:
+            # This writes nothing, so it works on a full disk.
+            if fcntl is not None:
+                fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            return False
+        except BlockingIOError:
+            return True
+        finally:
+            os.close(handle)
 
     def errors(self) -> AbstractContextManager[None]:
         return storage_errors(self.place)
@@ -110,18 +118,13 @@ class SqliteDatabase:
     def _create_tables(self, connection: sqlite3.Connection) -> None:
         if _schema(connection) == SCHEMA and not _lacks(connection):
             return
-        self.begin(connection)
-        try:
+        with transaction(self, connection):
             # Another process may have created the tables while this one waited for the lock.
             if not _schema(connection):
-                create(connection)
+                create(connection.execute)
                 connection.execute(f"PRAGMA user_version = {SCHEMA}")
             elif _lacks(connection):
-                create(connection, ADDED)
-            connection.execute("COMMIT")
-        except BaseException:
-            connection.execute("ROLLBACK")
-            raise
+                create(connection.execute, ADDED)
 
 
 _LARGEST_ROW = (1 << 27) + 1024
@@ -142,7 +145,7 @@ def _lacks(connection: sqlite3.Connection) -> bool:
 def _our_definitions() -> frozenset[tuple[str, str, str]]:
     """The definitions of our tables; a file with others, or with triggers, is not a store of ours."""
     with closing(sqlite3.connect(":memory:")) as connection:
-        create(connection)
+        create(connection.execute)
         return frozenset(connection.execute(_DEFINITIONS))
 
 
@@ -310,19 +313,3 @@ class RunLock:
             return os.path.samestat(os.fstat(handle), self._path.stat())
         except FileNotFoundError:
             return False
-
-
-def is_played(store: Path, run: str) -> bool:
-    """Whether a process is playing the run now; the check writes nothing, so it works on a full disk."""
-    try:
-        handle = os.open(lock_path(store, run), os.O_RDONLY)
-    except OSError:
-        return False
-    try:
-        if fcntl is not None:
-            fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        return False
-    except BlockingIOError:
-        return True
-    finally:
-        os.close(handle)

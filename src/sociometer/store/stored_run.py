@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
-from functools import partial
 from html import escape
 from itertools import islice
 from typing import Any, ClassVar
@@ -223,24 +222,24 @@ class StoredRun:
         kept = self._store.runs.summary(self.id, task) if self.manifest.config.until else None
         return kept.stopping if kept else None
 
-    def first_items(self, task: str, count: int) -> AnyRun:
+    def first_items(self, task: str, count: int, *, scored: bool = True) -> AnyRun:
         """So many items of a task from the start of the order of play, as `view` gives them."""
         kept = {name for name, _ in self.in_order(task)[:count]}
-        walk = partial(self._store.episodes.walk, self.id, self.task(task))
-        return structs.replace(
-            self._whole_view(task), walk=lambda: (episode for episode in walk() if episode.item.id in kept)
-        )
+        view = self._whole_view(task, scored)
+        return structs.replace(view, walk=lambda: (one for one in view.walk() if one.item.id in kept))
 
     def view(self, task: str = "") -> AnyRun:
         """Items, outcomes and scores of a task (default: the only one), as `summarise` gets them."""
-        name = self.task(task).name
-        part = self.part(name)
-        return self._whole_view(name) if part is None else self.first_items(name, part[0])
+        return self._view(self.task(task).name)
 
-    def _whole_view(self, task: str) -> AnyRun:
+    def _view(self, task: str, *, scored: bool = True) -> AnyRun:
+        part = self.part(task)
+        return self._whole_view(task, scored) if part is None else self.first_items(task, part[0], scored=scored)
+
+    def _whole_view(self, task: str, scored: bool) -> AnyRun:
         found = self.task(task)
         return RunView(
-            lambda: self._store.episodes.walk(self.id, found),
+            lambda: self._store.episodes.walk(self.id, found, scored=scored),
             self.settings,
             subject=self.subject,
             roles={name: role.label for name, role in self.manifest.roles.items()},
@@ -276,16 +275,16 @@ class StoredRun:
         for name in (task,) if task else self.tasks:
             yield from self._store.episodes.walk(self.id, self.task(name), item, scored=scored)
 
-    def stored_episodes(self, task: str = "") -> int:
-        """How many episodes of a task, or of all tasks, are in the store now."""
-        return sum(sum(self.repeats(name).values()) for name in ((task,) if task else self.tasks))
+    def stored_episodes(self) -> int:
+        """How many episodes of all tasks are in the store now."""
+        return sum(sum(self.repeats(name).values()) for name in self.tasks)
 
-    def require_whole(self, rows: int, stored: int, task: str = "") -> None:
+    def require_whole(self, rows: int, stored: int) -> None:
         """Raise a StoreError if an export of `rows` lacks episodes of the `stored` ones from before it.
 
         These are not stored any more, or have no item.
         """
-        totals = self.record.totals if not task else None
+        totals = self.record.totals
         if (lost := max(stored, totals.done + totals.failed if totals else 0) - rows) > 0:
             raise StoreError(
                 f"{lost} episodes of run {self.reference} are damaged or missing, so the file has only {rows} rows."
@@ -382,26 +381,13 @@ class StoredRun:
                     scores[episode.item.id, episode.repeat] = score_safely(
                         found, episode.item, episode.outcome, official=self.manifest.config.official
                     )
-            view = structs.replace(self.view(found.name), walk=lambda: self._rescored(found.name, scores))
-            summary = self._summarised(found, view)
+            # The stored scores are not read, since they may be damaged.
+            view = self._view(found.name, scored=False)
+            rescored = structs.replace(view, walk=lambda: (_with_score(one, scores) for one in view.walk()))
+            summary = self._summarised(found, rescored)
             self._store.episodes.replace_scores(self.id, found.name, scores, summary)
             self._store.flush()
         return summary
-
-    def _rescored(self, task: str, scores: Mapping[tuple[str, int], Score | Failure]) -> Iterator[Episode[Any, Any]]:
-        """The episodes with their recomputed scores; the stored ones are not read, since they may be damaged."""
-        part = self.part(task)
-        kept = None if part is None else {name for name, _ in self.in_order(task)[: part[0]]}
-        for episode in self.episodes(task, scored=False):
-            if kept is not None and episode.item.id not in kept:
-                continue
-            scored = scores.get((episode.item.id, episode.repeat))
-            if scored is None:
-                yield episode
-            else:
-                failed = isinstance(scored, Failure)
-                score, failure = (None, scored) if failed else (scored, None)
-                yield structs.replace(episode, score=score, failure=failure)
 
     def keep_summary(self, task: str, stopping: StoppingRecord | None = None) -> Summary:
         """Compute the summary from the stored scores and store it; the caller must hold the run's lock."""
@@ -461,9 +447,17 @@ class StoredRun:
         return head + "".join(tasks)
 
 
+def _with_score(episode: Episode[Any, Any], scores: Mapping[tuple[str, int], Score | Failure]) -> Episode[Any, Any]:
+    scored = scores.get((episode.item.id, episode.repeat))
+    if scored is None:
+        return episode
+    score, failure = (None, scored) if isinstance(scored, Failure) else (scored, None)
+    return structs.replace(episode, score=score, failure=failure)
+
+
 def status_of(store: Store, record: RunRecord) -> RunStatus:
     """The status of a run; a run whose process was killed is stopped."""
-    killed = record.status is RunStatus.PLAYING and not store.is_played(record.id)
+    killed = record.status is RunStatus.PLAYING and not store.database.is_played(record.id)
     return RunStatus.STOPPED if killed else record.status
 
 
@@ -479,7 +473,7 @@ def state_of(store: Store, record: RunRecord) -> str:
 
 def why_ended(store: Store, record: RunRecord) -> str:
     """Why a run ended before all items were played; empty if it did not, or if nobody knows."""
-    if record.status is RunStatus.PLAYING and not store.is_played(record.id):
+    if status_of(store, record) is not record.status:
         return "its process was killed"
     return record.totals.why.rstrip(".") if record.totals else ""
 

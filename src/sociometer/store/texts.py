@@ -1,6 +1,7 @@
 """Texts, content-addressed and compressed; each is stored only once."""
 
 import hashlib
+import threading
 import zlib
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
@@ -105,14 +106,41 @@ class StoredTexts:
         self._known.clear()
 
 
-Parts = tuple[Database, WriterThread, Connection, StoredTexts]
+class Connections:
+    """What the parts of a store share: the one writer, recent texts, and a reader, which is opened on first use."""
+
+    def __init__(self, database: Database, writer: WriterThread) -> None:
+        self.database, self.writer, self.texts = database, writer, StoredTexts()
+        self._reader: Connection | None = None
+        self._opening = threading.Lock()
+
+    @property
+    def reader(self) -> Connection:
+        """The read-only connection; a store that does not exist yet is created."""
+        with self._opening:
+            if self._reader is None:
+                if not self.database.is_current():
+                    self.writer.start()
+                self._reader = self.database.connect(writable=False)
+            return self._reader
+
+    def close(self) -> None:
+        """Close the reader, if it is open, and write everything queued."""
+        if self._reader is not None:
+            self._reader.close()
+            self._reader = None
+        self.writer.close()
 
 
 class StorePart:
     """The base of the parts of the store: what they write, and reading with errors as StoreError."""
 
-    def __init__(self, *parts: *Parts) -> None:
-        self._database, self._writer, self._reader, self._texts = parts
+    def __init__(self, shared: Connections) -> None:
+        self._shared, self._database, self._writer, self._texts = shared, shared.database, shared.writer, shared.texts
+
+    @property
+    def _reader(self) -> Connection:
+        return self._shared.reader
 
     def _rows(self, query: str, *values: object) -> list[Any]:
         with self._database.errors():

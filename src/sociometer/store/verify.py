@@ -104,7 +104,7 @@ def _studies(store: Store) -> Iterator[Damage]:
 
 
 def _totals(run: StoredRun) -> Iterator[Damage]:
-    totals, found = run.record.totals, sum(sum(run.repeats(task).values()) for task in run.tasks)
+    totals, found = run.record.totals, run.stored_episodes()
     if totals is None:
         return
     if found != (ended := totals.done + totals.failed):

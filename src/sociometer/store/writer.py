@@ -8,7 +8,7 @@ from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
 from sociometer.core.errors import FailureKind, MachineryError, StoreError
-from sociometer.store.database import Connection, Cursor, Database, StoreTable, marks, patiently
+from sociometer.store.database import Connection, Cursor, Database, StoreTable, marks, patiently, portions
 
 _EPISODE = ("outcome", "failure_kind", "failure", "events", "created")
 TEXT = StoreTable("text", ("hash", "body"), 1)
@@ -40,7 +40,6 @@ ALLOWANCE = StoreTable(
     "DO UPDATE SET requests = excluded.requests, tokens = excluded.tokens, cost = excluded.cost",
 )
 _ORDER = (TEXT, ITEM, JOURNAL, EPISODE, SCORE, SUMMARY, ATTEMPT, ALLOWANCE)
-_KEYS_AT_ONCE = 500
 
 
 class Transaction:
@@ -110,8 +109,7 @@ class Transaction:
                 rows.clear()
 
     def _look_up(self, keys: list[bytes]) -> None:
-        for start in range(0, len(keys), _KEYS_AT_ONCE):
-            part = keys[start : start + _KEYS_AT_ONCE]
+        for part in portions(keys):
             query = f"SELECT key, run, created, reply FROM journal WHERE origin = '' AND key IN {marks(part)}"  # noqa: S608
             self._first.update((key, (run, at, reply)) for key, run, at, reply in self._connection.execute(query, part))
 
@@ -177,14 +175,6 @@ class WriterThread:
         """Queue an operation without waiting for it."""
         self._put(operation, None)
 
-    def execute(self, statement: str, values: tuple[object, ...]) -> None:
-        """Queue a single statement without waiting for it."""
-
-        def run(batch: Transaction) -> None:
-            batch.execute(statement, values)
-
-        self.queue(run)
-
     def committed(self, operation: Operation) -> "asyncio.Future[Any]":
         """Queue an operation; the future has its result when it is on disk."""
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
@@ -216,7 +206,9 @@ class WriterThread:
         self._thread.join()
         self._connection.close()
         self._thread = None
-        self._raise_if_broken()
+        broken, self._broken = self._broken, None
+        if broken is not None:
+            raise broken
 
     def _put(self, operation: Operation, waiter: "asyncio.Future[Any] | None") -> None:
         self._raise_if_broken()
@@ -243,18 +235,13 @@ class WriterThread:
             self._broken = failure
             tell([(waiter, failure) for _, waiter in batch])
         except Exception as failure:
-            self._commit_one_by_one(connection, batch, failure)
-
-    def _commit_one_by_one(
-        self, connection: Connection, batch: list[tuple[Operation, Any]], failure: Exception
-    ) -> None:
-        """Commit operations separately, so that only one that cannot be written (such as too large a number) fails."""
-        if len(batch) > 1:
+            told = MachineryError(f"could not be stored ({type(failure).__name__}: {failure})", FailureKind.NOT_STORED)
+            if len(batch) == 1:
+                tell([(waiter, told) for _, waiter in batch])
+                return
+            # Separately, so that only the operation that cannot be written (such as too large a number) fails.
             for entry in batch:
                 self._commit(connection, [entry])
-            return
-        told = MachineryError(f"could not be stored ({type(failure).__name__}: {failure})", FailureKind.NOT_STORED)
-        tell([(waiter, told) for _, waiter in batch])
 
     def _transaction(self, connection: Connection, batch: list[tuple[Operation, Any]]) -> list[object]:
         try:

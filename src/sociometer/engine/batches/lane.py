@@ -138,11 +138,8 @@ class Lane:
                 self._progress.batches -= 1
                 self._store.remove(label)
 
-    def stop(self, reason: Stopped) -> None:
+    def stop(self, reason: Exception) -> None:
         """End all waiting for replies; the store knows what waits at the provider."""
-        self._end(reason)
-
-    def _end(self, reason: Exception) -> None:
         self._stopped = self._stopped or reason
         for asked in self._asked.values():
             if not asked.answer.done():
@@ -310,4 +307,4 @@ class Lane:
         try:
             await work
         except Exception as error:
-            self._end(error)
+            self.stop(error)
