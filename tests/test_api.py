@@ -179,6 +179,20 @@ def test_a_function_that_gives_no_text_ends_the_run_at_once(store):
         sm.run("sesi", model=lambda messages: 7, limit=3, store=store)
 
 
+@pytest.mark.parametrize(
+    ("model", "why"),
+    [
+        (lambda: "A", "too many positional arguments"),
+        (lambda messages, tools: "A", "missing a required argument: 'tools'"),
+    ],
+)
+def test_a_function_that_does_not_take_the_messages_is_refused_before_anything_is_played(store, model, why):
+    with pytest.raises(UsageError) as raised:
+        sm.run("sesi", model=model, limit=3, store=store)
+    assert f"cannot be called with the messages: {why}. A model is a function of one argument" in str(raised.value)
+    assert not store.exists()
+
+
 def test_any_role_can_be_a_function(store):
     def judge(messages):
         return '{"reason": "r", "cause": "other"}'

@@ -24,6 +24,15 @@ class PythonPlayer(Player):
 
     def __init__(self, function: Function, revision: str = "") -> None:
         """Without a `revision` the function may have changed since, so only `resume` reuses its replies."""
+        try:
+            inspect.signature(function).bind([])
+        except ValueError:  # some that are built in do not say what they take
+            pass
+        except TypeError as error:
+            raise UsageError(
+                f"{name_of(function)} cannot be called with the messages: {error}. A model is a function of one"
+                " argument, the list of messages, which returns the text of the reply: def answer(messages): return 'A'"
+            ) from None
         self._function = function
         self.identity = Identity("python", name_of(function), revision=revision, certain=bool(revision))
 
