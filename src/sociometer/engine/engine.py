@@ -22,7 +22,7 @@ from sociometer.core.player import Player
 from sociometer.core.server_fields import NONE, ServerFields
 from sociometer.core.stopping import RANKED, StoppingRecord
 from sociometer.core.task import Item, StoppingRule
-from sociometer.core.words import visible
+from sociometer.core.words import listed, visible
 from sociometer.engine.batches.batches import batch_endpoints, held_requests
 from sociometer.engine.budget import Budget
 from sociometer.engine.estimate import work_of
@@ -149,12 +149,9 @@ class Engine:
         if known and (other := runs.named(name)) is not None and other.id != run:
             whole = other.status is RunStatus.FINISHED and not self.store.totals(other).failed
             resume = "" if whole else f"continue it with '{other.manifest.config.resume_command(name)}', "
-            if plan is not None and plan.hash_of(other.manifest) == plan.config_hash:
-                why, repeatable = _why_new(plan)
-                resume = resume or f"see it with '{hint('show', name)}', "
-                used = f"is already used by run {other.id} of the same command, which is not continued: {why}"
-            else:
-                used, repeatable = f"is already used by run {other.id}", ""
+            why, repeatable = _why_new(plan, other.manifest) if plan else ("", "")
+            resume = resume or f"see it with '{hint('show', name)}', "
+            used = f"is already used by run {other.id}{why}"
             deleted = f"delete that run with '{hint('store delete', name)}', or "
             raise UsageError(f"the name '{name}' {used}; {resume}{deleted}{another}{repeatable}")
 
@@ -397,16 +394,24 @@ def _progress(plan: StoredPlan, budget: Budget) -> Progress:
     return made
 
 
-def _why_new(plan: ReadPlan) -> tuple[str, str]:
-    """Why repeating a command makes a new run, and what to change so that it continues its run."""
+def _why_new(plan: ReadPlan, then: Manifest) -> tuple[str, str]:
+    """Why a plan does not continue the run that has its name, and what to change so that it does."""
+    before, now = then.config.counted, plan.manifest.config.counted
+    if differ := [name for name in {**before, **now} if before.get(name) != now.get(name)]:
+        label = f"with --label {shlex.quote(then.config.label)}" if then.config.label else "without --label"
+        same = f" only, so repeat it {label}" if differ == ["label"] else ""
+        return f", which differs in {listed(differ, 3)}{same}", ""
+    if plan.hash_of(then) != plan.config_hash:
+        return ", which has other items, prompts or versions", ""
+    same = " of the same command, which is not continued: "
     unsure = [role for role, binding in plan.bindings.items() if not binding.player.identity.certain]
     if plan.config.fresh or not unsure:
-        return "'fresh' asks for a new run", ""
+        return f"{same}'fresh' asks for a new run", ""
     spec = plan.config.roles.get(unsure[0], plan.config.subject)
     role = "--model " if unsure[0] == SUBJECT else f"--role {unsure[0]}="
     given = "revision='1'" if in_python() else f"{role}{shlex.quote(f'{spec}#1')}"
     return (
-        f"{spec} may have changed, because it has no revision",
+        f"{same}{spec} may have changed, because it has no revision",
         f" So that repeating continues the run, name a revision, and another one after each change: {given}",
     )
 
