@@ -386,9 +386,17 @@ def test_whatever_takes_a_run_takes_its_name_its_subject_or_a_list(old_and_new, 
     assert (
         pack.instrument == "sesi" and "other benchmarks: models=FILE with" in str(pack) and "--models" not in str(pack)
     )
-    with pytest.raises(UsageError, match="no stored run has the official items of sesi"):
+    assert "then sm.paper(INSTRUMENT, FOLDER)." in str(pack)
+    with pytest.raises(UsageError, match=r"no stored run has the .*sm.run\(.sesi., official=True, model=MODEL, store="):
         sm.paper("sesi", tmp_path / "p", store=old_and_new)
     assert sm.get_run(old) is old
+
+
+def test_a_run_that_a_paper_needs_is_a_call_of_python(store, tmp_path):
+    run = sm.run("seceu", "baseline/random", limit=2, store=store)
+    told = str(sm.paper(run, tmp_path / "p", store=store))
+    assert "sm.run('seceu', official=True, settings={\"prompting\": 'all'}, model=MODEL)" in told
+    assert "sociometer run" not in told
 
 
 def test_a_subject_with_runs_of_two_instruments_is_told_the_call_that_picks_one(old_and_new):
@@ -410,6 +418,8 @@ def test_an_unknown_measure_or_task_is_told_the_known_ones(old_and_new):
         found["question"]
     with pytest.raises(NotFound, match="did you mean 'accuracy'"):
         found["questions"].measure("acuracy")
+    with pytest.raises(NotFound, match="unknown figure 'ability'; did you mean 'abilities'"):
+        sm.figures("new", store=old_and_new)["ability"]
 
 
 def test_the_difference_of_a_task_is_one_step_away(old_and_new):
@@ -589,6 +599,8 @@ def test_runs_comparisons_and_reproductions_are_there(store, tmp_path):
     [
         ({"instrument": "sesy"}, "did you mean 'sesi'"),
         ({"limits": 3}, "unknown option 'limits'; did you mean 'limit'"),
+        ({"model": "", "modl": "baseline/random"}, "unknown option 'modl'; did you mean 'model'"),
+        ({"model": ""}, "a model is a name, such as openai/gpt-4o-mini, or a function of the messages, not ''"),
         ({"limit": 0}, "limit must be at least 1, not 0"),
         ({"settings": {"order": 3}}, "did you mean 'orders'"),
         ({"temperature": 0.5, "server_sampling": True}, "server_sampling=True cannot be combined"),

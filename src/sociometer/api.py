@@ -22,7 +22,7 @@ from msgspec import field, structs
 from sociometer.core.card import Card
 from sociometer.core.config import Caps, RunConfig
 from sociometer.core.conversation import SUBJECT
-from sociometer.core.errors import DataError, SociometerError, StopCause, UsageError
+from sociometer.core.errors import DataError, SociometerError, StopCause, UsageError, unknown
 from sociometer.core.hints import called, hint, in_python, use_store
 from sociometer.core.measure import Figure, PublishedFigure, Shown, Table
 from sociometer.core.paper import PaperInput, checked, ledger
@@ -93,10 +93,21 @@ def _calling(progress: bool = False) -> Iterator[ProgressDisplay | None]:
 
 
 def _spelled(text: str) -> str:
-    """The text with options as arguments of Python; a command in quotes stays as it is."""
+    """The text with options as arguments of Python; a command in quotes stays as it is, if it is not `run`."""
     known = [setting for card in cards().values() for setting in card.setting]
     text = re.sub("--(models|figure) ([A-Z]+)", r"\1=\2", text)
-    return "".join(part if part.startswith("'sociometer") else as_python(part, known) for part in _COMMAND.split(text))
+    text = text.replace("this command without RUN", "sm.paper(INSTRUMENT, FOLDER)")
+
+    def spelled(part: str) -> str:
+        if not part.startswith("'sociometer"):
+            return as_python(part, known)
+        command, *options = part.strip("'").split(" --")
+        _, verb, *words = command.split()
+        quoted = (re.sub(r" ([a-z][\w-]*)$", r" '\1'", f"--{one}") for one in options)
+        arguments = (*map(repr, words), *(as_python(one, known) for one in quoted))
+        return f"sm.run({', '.join(arguments)})" if verb == "run" else part
+
+    return "".join(map(spelled, _COMMAND.split(text)))
 
 
 def _in_words(run: StoredRun) -> str:
@@ -112,7 +123,7 @@ StoredRun.in_words, Table.texts = _in_words, _texts
 
 def run(
     instrument: str,
-    model: str | Function,
+    model: str | Function = "",
     *,
     store: str | Path | None = None,
     progress: bool = False,
@@ -204,7 +215,7 @@ def play_ranked(engine: Engine, plans: Sequence[ReadPlan]) -> list[PlayedRun]:
 
 async def arun(
     instrument: str,
-    model: str | Function,
+    model: str | Function = "",
     *,
     store: str | Path | None = None,
     progress: bool = False,
@@ -345,10 +356,15 @@ def _write_figure(figure: Figure, path: Path) -> Path:
 Figure.writer = _write_figure
 
 
+class _Figures(dict[str, Figure]):
+    def __missing__(self, name: str) -> Figure:
+        raise unknown("figure", name, self)
+
+
 @_calling()
 def figures(run: Run, *, store: str | Path | None = None) -> dict[str, Figure]:
     """The figures of a run, by name. Example: `sm.figures("new")["abilities"].save("abilities.svg")`"""
-    return {figure.name: figure for figure in run_figures(get_run(run, store=store))}
+    return _Figures((figure.name, figure) for figure in run_figures(get_run(run, store=store)))
 
 
 @_calling()

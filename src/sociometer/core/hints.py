@@ -18,8 +18,7 @@ _FUNCTIONS = {
     "show": "get_run", "compare": "compare",
 }  # fmt: skip
 """What does the same in Python, after `import sociometer as sm`."""
-
-
+_LISTS = {"code": "code", "task": "tasks"}
 _OF_A_STUDY = {"show": "people", "export": "export('FOLDER')", "norms": "norm('FILE')"}
 
 
@@ -91,7 +90,10 @@ def _arguments(words: tuple[str, ...]) -> Iterator[str]:
         if word == "-o":  # a header, whose value only the user has
             next(rest)
             continue
+        if word == "--official":
+            yield "official=True"
+            continue
         name = word.removeprefix("--").replace("-", "_") if word.startswith("--") else ""
         value = next(rest) if name else word
         shown = value if value.isupper() and value.isalpha() else repr(value)
-        yield f"{name}={f'[{shown}]' if name == 'code' else shown}" if name else shown
+        yield f"{_LISTS[name]}=[{shown}]" if name in _LISTS else f"{name}={shown}" if name else shown

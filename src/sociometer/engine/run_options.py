@@ -198,7 +198,7 @@ def make_config(card: Card, model: str | Function, **options: Unpack[RunOptions]
     given: dict[str, Any] = dict(options)
     for option in given:
         if option not in RunOptions.__annotations__:
-            raise unknown("option", option, RunOptions.__annotations__)
+            raise unknown("option", option, ("model", *RunOptions.__annotations__))
     given |= {name: (one,) for name in ("tasks", "items", "stop") if isinstance(one := given.get(name), str)}
     take = given.pop
     if given.get("server_sampling") and (given.get("temperature") is not None or given.get("top_p") is not None):
@@ -259,8 +259,8 @@ def _until(goal: str, against: "str | StoredRun", margin: float | None, measure:
 
 
 _BY_FLAG = {(one.flag or one.name.replace("_", "-")).removeprefix("--"): one for one in OPTIONS}
-_WRITTEN = re.compile(r"(?:--|-o )([a-z][a-z-]*)(?:[ =](?:([a-zA-Z]+)=)?([A-Z]+\b|\d+(?:\.\d+)?\b))?")
-"""An option in a text, with a role and a value that is a placeholder or a number."""
+_WRITTEN = re.compile(r"(?:--|-o )([a-z][a-z-]*)(?:[ =](?:([a-zA-Z]+)=)?([A-Z]+\b|\d+(?:\.\d+)?\b|'[^']*'))?")
+"""An option in a text, with a role and a value that is a placeholder, a number or in quotes."""
 
 
 def as_python(text: str, settings: Iterable[Setting] = ()) -> str:
@@ -284,7 +284,7 @@ def as_python(text: str, settings: Iterable[Setting] = ()) -> str:
 
 def model_spec(model: str | Function) -> str:
     """The value of `--model` for a model."""
-    if not (isinstance(model, str) or callable(model)):
+    if not model or not (isinstance(model, str) or callable(model)):
         raise UsageError(
             f"a model is a name, such as openai/gpt-4o-mini, or a function of the messages, not {model!r}."
         )
