@@ -27,7 +27,7 @@ from sociometer.core.errors import ExitCode, NeverAnswered, StopCause, UsageErro
 from sociometer.core.measure import Cell, Table
 from sociometer.core.settings import Setting
 from sociometer.core.stopping import DECIDED, RANKED, Checkpoint
-from sociometer.core.words import grouped
+from sociometer.core.words import counted, grouped
 from sociometer.engine.engine import Engine, PlayedRun
 from sociometer.engine.estimate import RoleEstimate, estimate, how_estimated, longest_wait
 from sociometer.engine.plan import ReadPlan
@@ -195,7 +195,9 @@ def _watch(where: str, instruments: tuple[str, ...], display: Display, quiet: bo
         watched = Watch(engine, where, config, series)
         with suppress(KeyboardInterrupt):
             if not quiet:
-                print_text(f"Watching {where} for at most {steps} steps. Ctrl-C ends; repeat to continue.", err=True)
+                print_text(
+                    f"Watching {where} for at most {counted(steps, 'step')}. Ctrl-C ends; repeat to continue.", err=True
+                )
                 _tell_the_limits(caps(values))
             for one in watched.play(seconds):
                 played.append(one)

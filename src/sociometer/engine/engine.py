@@ -147,13 +147,12 @@ class Engine:
         for why in (why for why, holds in wrong.items() if holds):
             raise UsageError(f"the name '{name[:_LONGEST_NAME]}' {why}; {another}")
         if known and (other := runs.named(name)) is not None and other.id != run:
-            whole = other.status is RunStatus.FINISHED and not self.store.totals(other).failed
-            resume = "" if whole else f"continue it with '{other.manifest.config.resume_command(name)}', "
             why, repeatable = _why_new(plan, other.manifest) if plan else ("", "")
-            resume = resume or f"see it with '{hint('show', name)}', "
-            used = f"is already used by run {other.id}{why}"
-            deleted = f"delete that run with '{hint('store delete', name)}', or "
-            raise UsageError(f"the name '{name}' {used}; {resume}{deleted}{another}{repeatable}")
+            resume, see = other.manifest.config.resume_command(name), hint("show", name)
+            look = f"continue it with '{resume}'" if self._has_more(other) else f"see it with '{see}'"
+            deleted = f"delete that run with '{hint('store delete', name)}'"
+            used = f"is already used by run {other.id}{why}; {look}, {deleted}, or {another}{repeatable}"
+            raise UsageError(f"the name '{name}' {used}")
 
     def _rule(self, manifest: Manifest, instrument: Instrument) -> StoppingRule | None:
         """The stopping rule of a run; a UsageError if it cannot be followed."""
@@ -176,12 +175,15 @@ class Engine:
         """The earlier run that a plan continues; None for a new run, which must have a valid name."""
         record = self.store.runs.with_config(plan.config_hash) if self.store.path.exists() else None
         if record is not None and not plan.reusable():
-            unfinished = record.status is not RunStatus.FINISHED and not plan.config.fresh
-            record = record if continue_unfinished and unfinished else None
+            record = record if continue_unfinished and not plan.config.fresh and self._has_more(record) else None
         of_study = "human" in (plan.config.subject, *plan.config.roles.values())  # which names the runs of its people
         if record is None and plan.config.name and not of_study:
             self.check_name(plan.config.name, plan=plan)
         return record
+
+    def _has_more(self, record: RunRecord) -> bool:
+        """Whether items of a run are left to play, or failed."""
+        return record.status is not RunStatus.FINISHED or self.store.totals(record).failed > 0
 
     def prepare_resume(
         self,
