@@ -13,6 +13,7 @@ import urllib.parse
 import urllib.request
 from collections import Counter
 from html import unescape
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -178,6 +179,17 @@ def test_served_names_are_each_asked_once_though_the_watch_is_killed_twice(serve
     count = len(served.received)
     assert run_command([*map(str, words), "--quiet"]) == 0
     assert not [one for one in served.received[count:] if one.path.endswith("/completions")]
+
+
+def test_the_page_about_watching_shows_what_is_printed(served, tmp_path, when_idle, monkeypatch, capsys):
+    page = (Path(__file__).parents[2] / "docs/how-to/checkpoints.md").read_text(encoding="utf-8")
+    command, shown = re.search(r"```text\n\$ sociometer (.*?)\n(.*?)```", page, re.DOTALL).groups()
+    monkeypatch.setenv("SOCIOMETER_STORE", str(tmp_path / "s.db"))
+    served.names = [f"lora-{step}" for step in STEPS]
+    words = shlex.split(command.replace("http://localhost:8000/v1", served.url))
+    assert run_command([*words, "-o", "in-flight=2", "--quiet"]) == 0
+    printed, written = (re.sub(r"sesi-\w{5}\b|#", "", text).split() for text in (capsys.readouterr().out, shown))
+    assert printed == written
 
 
 def test_the_curve_is_in_the_report_and_on_the_page_of_each_step(served, tmp_path, when_idle, capsys):
