@@ -66,6 +66,24 @@ def test_the_help_can_be_remembered(cli):
 NOT_A_SHAPE = ("The", "A", "An", "One", "Only", "Most", "Who", "What", "Which", "How", "Also", "Of")
 
 
+def helps(command, context):
+    """The help of a command and of all commands in it, at 80 columns."""
+    yield command.get_help(context)
+    for name in command.list_commands(context) if isinstance(command, click.Group) else ():
+        inner = command.get_command(context, name)
+        yield from helps(inner, click.Context(inner, info_name=name, parent=context, terminal_width=80))
+
+
+def test_no_help_is_wider_than_80_columns_or_cut():
+    shown = list(
+        helps(sociometer_command, click.Context(sociometer_command, info_name="sociometer", terminal_width=80))
+    )
+    assert len(shown) > 70
+    for usage, *lines in map(str.splitlines, shown):
+        assert not [line for line in lines if len(line) > 80 or line.endswith("...")], usage
+        assert not [line for line in lines if "RANGE" in line or "INTEGER" in line or "FLOAT" in line], usage
+
+
 def test_help_texts_have_one_shape():
     """A command's help starts with its verb; an option's is a noun phrase or, for a flag, a verb; all are sentences."""
     context = click.Context(sociometer_command)

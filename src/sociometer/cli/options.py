@@ -139,9 +139,10 @@ def _option(one: RunOption) -> click.Option:
     flag = one.flag or f"--{one.name.replace('_', '-')}"
     if one.kind is bool:
         return click.Option([flag, one.name], is_flag=True, default=one.default, help=one.help)
-    return click.Option(
-        [flag, one.name], type=_kind(one), multiple=one.many, metavar=one.metavar or None, default=one.default,
-        show_default=one.shows_default, help=one.help,
+    more = {"metavar": one.metavar} if one.metavar else {}
+    return option(
+        f"{flag} {one.name}", one.help, type=_kind(one), multiple=one.many, default=one.default,
+        show_default=one.shows_default, **more,
     )  # fmt: skip
 
 
@@ -204,7 +205,7 @@ class PlayCommand(TableCommand):
         """The options of every day, then those of the instruments; all of them, in groups, with `--help-all`."""
         shared = {one.name for one in shared_options()}
         options = [one for one in self.params if isinstance(one, click.Option) and not one.hidden]
-        first = [one for one in options if one.name in self.everyday]
+        first = [one for one in options if one.name in self.everyday or one.required]
         own = [one for one in options if one.name not in shared and one not in first]
         others = [one for one in options if one not in own and one not in first]
         complete = bool(ctx.meta.get(HELP_ALL))
@@ -242,7 +243,7 @@ def _with_default(one: RunOption) -> str:
 
 def shared_options() -> list[click.Parameter]:
     """The options of `run` that every instrument has; every command that plays can have them."""
-    text = "Tracker to hand the scores to, if it is installed; repeat for several."
+    text = "Tracker to hand the scores to, if it is installed [default: none]; repeat for several."
     log = option("--log-to", text, multiple=True, type=click.Choice(("tensorboard", "wandb", "mlflow")))
     return [*run_options(), dry_run_option(), *watch_options(), quiet_option(), log, store_option(),
             *display_options()]  # fmt: skip
@@ -260,8 +261,8 @@ def watch_options() -> list[click.Parameter]:
                " Evaluates each as it appears, until decided --against a stored run, with one error rate for 20 of them"
                " (--watch-steps).",
                default="", metavar="FOLDER|MODEL"),
-        option("--watch-for", "With --watch: begin no checkpoint after this time (90s, 30m, 12h, 2d).", default="",
-               metavar="TIME"),
+        option("--watch-for", "With --watch: begin no checkpoint after this (90s, 30m, 12h, 2d) [default: no end].",
+               default="", metavar="TIME"),
         option("--watch-steps", "With --watch: the number of checkpoints that share one error rate, announced before"
                " the first; the watch ends after them [default: 20].", type=click.IntRange(1)),
     ]  # fmt: skip
@@ -272,12 +273,13 @@ def quiet_option() -> click.Option:
     return option("--quiet", "Hide progress.", is_flag=True)
 
 
-def cap_options(covered: str = CAPS_COVER, *, cost: str = "") -> list[click.Parameter]:
-    """The hard caps on spending, and what they cover; `cost` is what that on money covers, if it is something else."""
+def cap_options(covered: str = CAPS_COVER, *, cost: str = "", usual: str = "no limit") -> list[click.Parameter]:
+    """The hard caps on spending, what they cover and default to; `cost` is what that on money covers, if another."""
     made = run_options(*Caps.__struct_fields__)
     for one in made:
         assert isinstance(one, click.Option)
-        one.help = (one.help or "").replace(CAPS_COVER, cost if cost and one.name == "max_cost" else covered)
+        text = (one.help or "").replace("no limit", usual)
+        one.help = text.replace(CAPS_COVER, cost if cost and one.name == "max_cost" else covered)
     return made
 
 
