@@ -179,18 +179,13 @@ def test_a_function_that_gives_no_text_ends_the_run_at_once(store):
         sm.run("sesi", model=lambda messages: 7, limit=3, store=store)
 
 
-@pytest.mark.parametrize(
-    ("model", "why"),
-    [
-        (lambda: "A", "too many positional arguments"),
-        (lambda messages, tools: "A", "missing a required argument: 'tools'"),
-    ],
-)
-def test_a_function_that_does_not_take_the_messages_is_refused_before_anything_is_played(store, model, why):
-    with pytest.raises(UsageError) as raised:
+@pytest.mark.parametrize("model", [lambda: "A", lambda messages, tools: "A"])
+def test_a_function_that_does_not_take_the_messages_is_told_what_it_takes(store, model):
+    with pytest.raises(
+        UsageError, match=r"argument.* A model is a function of one argument, the list of messages"
+    ) as raised:
         sm.run("sesi", model=model, limit=3, store=store)
-    assert f"cannot be called with the messages: {why}. A model is a function of one argument" in str(raised.value)
-    assert not store.exists()
+    assert "python.py" not in str(raised.value)
 
 
 def test_any_role_can_be_a_function(store):
@@ -309,7 +304,7 @@ def test_a_run_is_found_by_its_name_and_the_name_is_taken_once(store):
         UsageError, match=f"the name 'nightly-1' is already used by run {run.id}, which differs in limit;"
     ):
         sm.run("sesi", model="baseline/random", limit=3, store=store, name="nightly-1")
-    with pytest.raises(UsageError, match="differs in label only, so repeat it without label; see it with"):
+    with pytest.raises(UsageError, match="differs in label only, so repeat it with label=''; see it with"):
         sm.run("sesi", model="baseline/random", limit=2, store=store, name="nightly-1", label="step 2")
     with pytest.raises(UsageError, match="'last' has a meaning of its own"):
         sm.run("sesi", model="baseline/random", limit=3, store=store, name="last")
@@ -418,8 +413,10 @@ def test_an_unknown_measure_or_task_is_told_the_known_ones(old_and_new):
         found["question"]
     with pytest.raises(NotFound, match="did you mean 'accuracy'"):
         found["questions"].measure("acuracy")
-    with pytest.raises(NotFound, match="unknown figure 'ability'; did you mean 'abilities'"):
+    with pytest.raises(NotFound, match="unknown name 'ability'; did you mean 'abilities'"):
         sm.figures("new", store=old_and_new)["ability"]
+    with pytest.raises(NotFound, match="unknown name 'sesy'; did you mean 'sesi'"):
+        sm.list_instruments()["sesy"]
 
 
 def test_the_difference_of_a_task_is_one_step_away(old_and_new):

@@ -256,10 +256,9 @@ def resume(
         found = reference if isinstance(reference, str) else reference.id
         named = {SUBJECT: key_variable} if isinstance(key_variable, str) else key_variable
         given = {role: variable for role, variable in named.items() if variable}
-        caps = Caps(max_cost, max_requests, max_tokens)
-        options: dict[str, Any] = {"key_variables": given, "insecure_http": insecure_http, "code": code}
-        options["fields"] = server_fields(headers or {})
-        return _played(engine.resume(found, caps, in_flight, **options))
+        caps, fields = Caps(max_cost, max_requests, max_tokens), server_fields(headers or {})
+        keys = {"key_variables": given, "insecure_http": insecure_http}
+        return _played(engine.resume(found, caps, in_flight, code=code, fields=fields, **keys))
 
 
 @_calling()
@@ -272,6 +271,7 @@ def get_run(reference: Run = "last", instrument: str = "", *, store: str | Path 
     return reference if isinstance(reference, StoredRun) else find_run(_store(store), load, reference, [instrument])
 
 
+@_calling()
 def runs(*, store: str | Path | None = None) -> list[StoredRun]:
     """The runs in the store, oldest first; runs of instruments that are not installed are left out.
 
@@ -286,7 +286,7 @@ def runs(*, store: str | Path | None = None) -> list[StoredRun]:
 
 def list_instruments() -> dict[str, Card]:
     """The cards of all instruments, by name: `sm.list_instruments()["sesi"].task`."""
-    return dict(cards())
+    return _Named(cards())
 
 
 def list_models() -> tuple[ModelEntry, ...]:
@@ -356,15 +356,15 @@ def _write_figure(figure: Figure, path: Path) -> Path:
 Figure.writer = _write_figure
 
 
-class _Figures(dict[str, Figure]):
-    def __missing__(self, name: str) -> Figure:
-        raise unknown("figure", name, self)
+class _Named(dict[str, Any]):
+    def __missing__(self, name: str) -> Any:
+        raise unknown("name", name, self)
 
 
 @_calling()
 def figures(run: Run, *, store: str | Path | None = None) -> dict[str, Figure]:
     """The figures of a run, by name. Example: `sm.figures("new")["abilities"].save("abilities.svg")`"""
-    return _Figures((figure.name, figure) for figure in run_figures(get_run(run, store=store)))
+    return _Named((figure.name, figure) for figure in run_figures(get_run(run, store=store)))
 
 
 @_calling()

@@ -429,6 +429,23 @@ def test_an_export_with_an_unknown_ending_is_refused(cli, tmp_path):
         ("show", "Missing argument 'RUN'. Usage: sociometer show RUN [ITEM]. 'sociometer runs' lists the runs."),
         ("export last", "Missing option '--to'. Usage: sociometer export RUN… --to PATH."),
         ("runs nope", "Usage: sociometer runs. For more: sociometer help runs"),
+        (
+            "run sesi --model baseline/first --temperature 0.2",
+            "'--temperature' is not an option of its own; write -o te",
+        ),
+        (
+            "plan sesi --model baseline/first --concurrency=4",
+            "'--concurrency' is not an option of its own; write -o in-f",
+        ),
+        (
+            "run seceu --model baseline/first --role judge=x/y",
+            "unknown role 'judge'. Run 'sociometer list seceu' to see",
+        ),
+        (
+            "--store x.db runs",
+            "No such option '--store' before a command; write it after the command. For more: sociometer",
+        ),
+        ("sesi run", "sheet. To play it: sociometer run sesi --model MODEL"),
         ("run sesi --model baseline/first --limit abc", "'abc' is not a number. For more: sociometer help run"),
         ("study create sesi --name x --fastest abc", "'abc' is not a number. For more: sociometer help study create"),
         ("get", "'sociometer get' needs one of its commands: data, model. For more: sociometer help get"),

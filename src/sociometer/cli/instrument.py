@@ -73,7 +73,7 @@ class _Instrument(Group):
         if others:
             own = f"{self.name} has: {', '.join(known) or 'none'}"
             raise UsageError(f"{self.name} has no command '{cmd_name}', only {' and '.join(others)}; {own}.")
-        raise unknown(f"{self.name} command", cmd_name, known)
+        raise unknown(f"{self.name} command", cmd_name, known, f"{self.epilog}")
 
 
 def instrument_command(card: Card, command: CommandCard) -> click.Command:

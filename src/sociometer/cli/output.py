@@ -41,7 +41,9 @@ def option(flags: str, text: str, **more: Any) -> click.Option:
     shown = bool(more.get("default")) and more["default"] is not True
     kind = click.types.convert_type(more.get("type"), more.get("default"))
     metavar = "NUMBER" if isinstance(kind, Number) else "N" if isinstance(kind, click.types.IntParamType) else None
-    return click.Option(flags.split(), help=text, **{"show_default": shown, "metavar": metavar, **more})
+    return click.Option(
+        flags.split(), help=text, **{"show_default": shown, **more, "metavar": more.get("metavar") or metavar}
+    )
 
 
 class Group(click.Group):
@@ -97,10 +99,7 @@ def display_options(*, to: bool = True) -> list[click.Parameter]:
         option("--json as_json", "Short for --format json.", is_flag=True),
     ]
     where = option(
-        "--to to_file",
-        "File for the complete tables (.csv or .json), or a folder for them and their figures.",
-        type=click.Path(),
-        metavar="PATH",
+        "--to to_file", "File (.csv or .json) for all tables, or a folder, also for figures.", type=click.Path()
     )
     return [*made, where] if to else made
 

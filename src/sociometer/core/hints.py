@@ -90,10 +90,7 @@ def _arguments(words: tuple[str, ...]) -> Iterator[str]:
         if word == "-o":  # a header, whose value only the user has
             next(rest)
             continue
-        if word == "--official":
-            yield "official=True"
-            continue
         name = word.removeprefix("--").replace("-", "_") if word.startswith("--") else ""
-        value = next(rest) if name else word
-        shown = value if value.isupper() and value.isalpha() else repr(value)
+        value = word if name in ("", "official") else next(rest)
+        shown = "True" if name == "official" else value if value.isupper() and value.isalpha() else repr(value)
         yield f"{_LISTS[name]}=[{shown}]" if name in _LISTS else f"{name}={shown}" if name else shown

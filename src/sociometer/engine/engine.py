@@ -398,13 +398,11 @@ def _progress(plan: StoredPlan, budget: Budget) -> Progress:
 
 def _why_new(plan: ReadPlan, then: Manifest) -> tuple[str, str]:
     """Why a plan does not continue the run that has its name, and what to change so that it does."""
-    before, now = then.config.counted, plan.manifest.config.counted
-    if differ := [name for name in {**before, **now} if before.get(name) != now.get(name)]:
-        label = f"with --label {shlex.quote(then.config.label)}" if then.config.label else "without --label"
-        same = f" only, so repeat it {label}" if differ == ["label"] else ""
-        return f", which differs in {listed(differ, 3)}{same}", ""
     if plan.hash_of(then) != plan.config_hash:
-        return ", which has other items, prompts or versions", ""
+        before, now = then.config.counted, plan.manifest.config.counted
+        differ = [name for name in {**before, **now} if before.get(name) != now.get(name)]
+        again = f" only, so repeat it with --label {shlex.quote(then.config.label)}" if differ == ["label"] else ""
+        return f", which differs in {listed(differ, 3) or 'its items, prompts or versions'}{again}", ""
     same = " of the same command, which is not continued: "
     unsure = [role for role, binding in plan.bindings.items() if not binding.player.identity.certain]
     if plan.config.fresh or not unsure:

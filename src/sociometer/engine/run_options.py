@@ -28,6 +28,7 @@ class RunOption(Struct, frozen=True):
     name: str
     """Its name in Python."""
     help: str
+    """What it is, and its default."""
     kind: type = str
     default: Any = None
     flag: str = ""
@@ -35,8 +36,6 @@ class RunOption(Struct, frozen=True):
     many: bool = False
     metavar: str = ""
     choices: tuple[str, ...] = ()
-    is_path: bool = False
-    shows_default: bool = False
     detail: bool = False
     """Whether the command line takes it as `-o NAME=VALUE`."""
     in_name: bool = False
@@ -60,9 +59,9 @@ OPTIONS = (
     RunOption("limit", "Number of items (or scenarios) to sample, the same for every subject [default: all].", int),
     RunOption("items", "Item to play [default: all]; repeat for several.", flag="--item", many=True, metavar="ID"),
     RunOption("repeats", "Times to play each item [default: see 'list INSTRUMENT', mostly 1].", int),
-    RunOption("seed", "Seed for deals, option orders and samples.", int, 0, shows_default=True),
+    RunOption("seed", "Seed for deals, option orders and samples [default: 0].", int, 0),
     RunOption("official", "Use the official items ('sociometer get data'), not the bundled ones.", bool, False),
-    RunOption("data", "Official files [default: those of 'get data']; implies --official.", default="", is_path=True),
+    RunOption("data", "Official files [default: those of 'get data']; implies --official.", Path, ""),
     RunOption(
         "second_question",
         "Ask a second time if a reply has no answer [default: yes, unless that changes an official score].",
@@ -73,16 +72,14 @@ OPTIONS = (
         " 'sociometer list INSTRUMENT' shows with -o base.", bool, False, detail=True,
     ),
     RunOption(
-        "answer", "Source of the answer to a choice: the text of the reply, or the probability of each option.",
-        default="reply", choices=("reply", "probability"), shows_default=True, detail=True,
+        "answer", "Source of the answer to a choice: the text of the reply ('reply', the default), or the 'probability'"
+        " of each option.", default="reply", choices=("reply", "probability"), detail=True,
     ),
     RunOption(
-        "tools", "How the subject uses tools: called as its server offers it, or told in words and answered in JSON"
+        "tools", "How the subject uses tools: 'called' as its server offers it, or 'told' in words and answered in JSON"
         " [default: called, where the model can].", default="", choices=("called", "told"), detail=True,
     ),
-    RunOption(
-        "prompts", "Folder of prompts to use for those of the same name [default: none].", default="", is_path=True
-    ),
+    RunOption("prompts", "Folder of prompts to use for those of the same name [default: none].", Path, ""),
     RunOption("name", "Name of the run, to use in place of its id [default: none].", default=""),
     RunOption("label", "Name of the subject in tables and pages [default: the model's].", default=""),
     RunOption("base_url", "Address of the subject's server.", default="", in_name=True),
@@ -106,10 +103,7 @@ OPTIONS = (
     RunOption("stop", "Stop sequence for the subject [default: none]; repeat for several.", many=True, detail=True),
     RunOption("reasoning_effort", "Reasoning effort (low, medium, high) [default: the server's].", detail=True),
     RunOption("logprobs", "Number of top log-probabilities to request [default: none].", int, detail=True),
-    RunOption(
-        "in_flight", "Maximum number of requests in flight per server.", int, DEFAULT_IN_FLIGHT, shows_default=True,
-        detail=True,
-    ),
+    RunOption("in_flight", "Maximum requests in flight per server [default: 32].", int, DEFAULT_IN_FLIGHT, detail=True),
     RunOption(
         "on", "Run models in process on a Ray cluster: 'ray' (the cluster in RAY_ADDRESS, else this machine), or"
         " ray://HOST:PORT.", default="", metavar="ray|URL",
@@ -123,7 +117,7 @@ OPTIONS = (
     ),
     RunOption("batch", "Send requests in batches, cheaper but up to a day for each turn.", bool, False),
     RunOption("cancel_batches", "Cancel waiting batches when the run is interrupted.", bool, False, detail=True),
-    RunOption("timeout", "Time limit for one request, in seconds.", float, 300.0, shows_default=True, detail=True),
+    RunOption("timeout", "Time limit for one request, in seconds [default: 300].", float, 300.0, detail=True),
     RunOption("retries", "Number of times to retry a failed request [default: 8].", int, detail=True),
     RunOption(
         "until", "Stop early [default: no]: 'decided' (with --against), 'ranked' (several models), or at a width such"

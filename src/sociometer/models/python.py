@@ -24,15 +24,6 @@ class PythonPlayer(Player):
 
     def __init__(self, function: Function, revision: str = "") -> None:
         """Without a `revision` the function may have changed since, so only `resume` reuses its replies."""
-        try:
-            inspect.signature(function).bind([])
-        except ValueError:  # some that are built in do not say what they take
-            pass
-        except TypeError as error:
-            raise UsageError(
-                f"{name_of(function)} cannot be called with the messages: {error}. A model is a function of one"
-                " argument, the list of messages, which returns the text of the reply: def answer(messages): return 'A'"
-            ) from None
         self._function = function
         self.identity = Identity("python", name_of(function), revision=revision, certain=bool(revision))
 
@@ -62,10 +53,15 @@ class PythonPlayer(Player):
 
 
 def _where(error: Exception, function: Any) -> str:
-    """The last line of the function's own file that an error came through, or else the last of all."""
+    """The last line of the function's own file that an error came through, or else the last of all.
+
+    If the call itself failed, what a function takes.
+    """
     lines = traceback.extract_tb(error.__traceback__)
     made = function if hasattr(function, "__code__") else type(function).__call__
     code = getattr(inspect.unwrap(made), "__code__", None)
+    if isinstance(error, TypeError) and lines[-1].filename == __file__:
+        return ". A model is a function of one argument, the list of messages, and returns the text of the reply"
     own = [one for one in lines if code and one.filename == code.co_filename] or list(lines)
     return f" ({Path(own[-1].filename).name}, line {own[-1].lineno})" if own else ""
 
