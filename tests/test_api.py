@@ -597,7 +597,7 @@ def test_runs_comparisons_and_reproductions_are_there(store, tmp_path):
         ({"instrument": "sesy"}, "did you mean 'sesi'"),
         ({"limits": 3}, "unknown option 'limits'; did you mean 'limit'"),
         ({"model": "", "modl": "baseline/random"}, "unknown option 'modl'; did you mean 'model'"),
-        ({"model": ""}, "no model given: a name, such as openai/gpt-4o-mini, or a function of the messages"),
+        ({"model": ""}, "no model for the role 'subject'"),
         ({"limit": 0}, "limit must be at least 1, not 0"),
         ({"settings": {"order": 3}}, "did you mean 'orders'"),
         ({"temperature": 0.5, "server_sampling": True}, "server_sampling=True cannot be combined"),

@@ -628,10 +628,7 @@ def _config(instrument: str, model: str | Function, options: RunOptions) -> RunC
     for name in options:
         if name not in RunOptions.__annotations__ and any(name == setting.name for setting in card.setting):
             raise UsageError(f"'{name}' is a setting of {instrument}: give settings={{'{name}': …}}.")
-    config = make_config(card, model, **options)
-    if not model:
-        raise UsageError("no model given: a name, such as openai/gpt-4o-mini, or a function of the messages.")
-    return config
+    return make_config(card, model, **options)
 
 
 def _alone(config: RunConfig) -> RunConfig:

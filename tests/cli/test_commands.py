@@ -855,6 +855,7 @@ def test_a_long_wait_that_the_server_asked_for_is_shown():
 
 def test_a_resumed_run_says_how_much_was_played_before():
     assert "40/40 done · 25 of them played before" in line(Progress("m", Budget(Caps()), 40, done=40, done_before=25))
+    assert "nothing was left to do" in line(Progress("m", Budget(Caps()), 40, done=40, done_before=40))
 
 
 def test_a_base_url_that_nobody_would_ask_is_refused(cli):
