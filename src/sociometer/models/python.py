@@ -53,10 +53,7 @@ class PythonPlayer(Player):
 
 
 def _where(error: Exception, function: Any) -> str:
-    """The last line of the function's own file that an error came through, or else the last of all.
-
-    If the call itself failed, what a function takes.
-    """
+    """The last line of the function's own file that an error came through, or of all; or what a function takes."""
     lines = traceback.extract_tb(error.__traceback__)
     made = function if hasattr(function, "__code__") else type(function).__call__
     code = getattr(inspect.unwrap(made), "__code__", None)
