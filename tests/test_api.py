@@ -179,6 +179,15 @@ def test_a_function_that_gives_no_text_ends_the_run_at_once(store):
         sm.run("sesi", model=lambda messages: 7, limit=3, store=store)
 
 
+@pytest.mark.parametrize("model", [lambda: "A", lambda messages, tools: "A"])
+def test_a_function_that_does_not_take_the_messages_is_told_what_it_takes(store, model):
+    with pytest.raises(
+        UsageError, match=r"argument.* A model is a function of one argument, the list of messages"
+    ) as raised:
+        sm.run("sesi", model=model, limit=3, store=store)
+    assert "python.py" not in str(raised.value)
+
+
 def test_any_role_can_be_a_function(store):
     def judge(messages):
         return '{"reason": "r", "cause": "other"}'
@@ -291,8 +300,12 @@ def test_a_run_is_found_by_its_name_and_the_name_is_taken_once(store):
     run = sm.run("sesi", model="baseline/random", limit=2, store=store, name="nightly-1")
     assert sm.get_run("nightly-1", store=store).id == run.id
     assert sm.run("sesi", model="baseline/random", limit=2, store=store, name="nightly-1").id == run.id
-    with pytest.raises(UsageError, match=f"the name 'nightly-1' is already used by run {run.id}"):
+    with pytest.raises(
+        UsageError, match=f"the name 'nightly-1' is already used by run {run.id}, which differs in limit;"
+    ):
         sm.run("sesi", model="baseline/random", limit=3, store=store, name="nightly-1")
+    with pytest.raises(UsageError, match="differs in label only, so repeat it with label=''; see it with"):
+        sm.run("sesi", model="baseline/random", limit=2, store=store, name="nightly-1", label="step 2")
     with pytest.raises(UsageError, match="'last' has a meaning of its own"):
         sm.run("sesi", model="baseline/random", limit=3, store=store, name="last")
     with pytest.raises(UsageError, match="name must consist of letters"):
@@ -368,9 +381,17 @@ def test_whatever_takes_a_run_takes_its_name_its_subject_or_a_list(old_and_new, 
     assert (
         pack.instrument == "sesi" and "other benchmarks: models=FILE with" in str(pack) and "--models" not in str(pack)
     )
-    with pytest.raises(UsageError, match="no stored run has the official items of sesi"):
+    assert "then sm.paper(INSTRUMENT, FOLDER)." in str(pack)
+    with pytest.raises(UsageError, match=r"no stored run has the .*sm.run\(.sesi., official=True, model=MODEL, store="):
         sm.paper("sesi", tmp_path / "p", store=old_and_new)
     assert sm.get_run(old) is old
+
+
+def test_a_run_that_a_paper_needs_is_a_call_of_python(store, tmp_path):
+    run = sm.run("seceu", "baseline/random", limit=2, store=store)
+    told = str(sm.paper(run, tmp_path / "p", store=store))
+    assert "sm.run('seceu', official=True, settings={\"prompting\": 'all'}, model=MODEL)" in told
+    assert "sociometer run" not in told
 
 
 def test_a_subject_with_runs_of_two_instruments_is_told_the_call_that_picks_one(old_and_new):
@@ -392,6 +413,10 @@ def test_an_unknown_measure_or_task_is_told_the_known_ones(old_and_new):
         found["question"]
     with pytest.raises(NotFound, match="did you mean 'accuracy'"):
         found["questions"].measure("acuracy")
+    with pytest.raises(NotFound, match="unknown name 'ability'; did you mean 'abilities'"):
+        sm.figures("new", store=old_and_new)["ability"]
+    with pytest.raises(NotFound, match="unknown name 'sesy'; did you mean 'sesi'"):
+        sm.list_instruments()["sesy"]
 
 
 def test_the_difference_of_a_task_is_one_step_away(old_and_new):
@@ -571,6 +596,8 @@ def test_runs_comparisons_and_reproductions_are_there(store, tmp_path):
     [
         ({"instrument": "sesy"}, "did you mean 'sesi'"),
         ({"limits": 3}, "unknown option 'limits'; did you mean 'limit'"),
+        ({"model": "", "modl": "baseline/random"}, "unknown option 'modl'; did you mean 'model'"),
+        ({"model": ""}, "no model for the role 'subject'"),
         ({"limit": 0}, "limit must be at least 1, not 0"),
         ({"settings": {"order": 3}}, "did you mean 'orders'"),
         ({"temperature": 0.5, "server_sampling": True}, "server_sampling=True cannot be combined"),

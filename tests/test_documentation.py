@@ -139,6 +139,14 @@ def test_the_links_of_a_page_lead_somewhere_in_a_checkout(name):
         assert not anchor or anchor in headings(target), link
 
 
+def test_the_tutorial_and_the_reference_can_be_followed_in_one_store():
+    pages = [
+        (ROOT / f"docs/{name}.md").read_text("utf-8") for name in ("tutorial", "reference/python", "reference/commands")
+    ]
+    names = [set(re.findall(r"(?:--name |name=\")([a-z0-9-]+)", page)) for page in pages]
+    assert all(names) and sum(map(len, names)) == len(set.union(*names)), names
+
+
 def test_the_readme_and_the_tutorial_have_examples():
     assert {"README.md", "README.zh.md", "docs/tutorial.md", "docs/how-to/ci-gate.md"} <= set(having("```console\n"))
 

@@ -22,7 +22,7 @@ from msgspec import field, structs
 from sociometer.core.card import Card
 from sociometer.core.config import Caps, RunConfig
 from sociometer.core.conversation import SUBJECT
-from sociometer.core.errors import DataError, SociometerError, StopCause, UsageError
+from sociometer.core.errors import DataError, SociometerError, StopCause, UsageError, unknown
 from sociometer.core.hints import called, hint, in_python, use_store
 from sociometer.core.measure import Figure, PublishedFigure, Shown, Table
 from sociometer.core.paper import PaperInput, checked, ledger
@@ -93,10 +93,21 @@ def _calling(progress: bool = False) -> Iterator[ProgressDisplay | None]:
 
 
 def _spelled(text: str) -> str:
-    """The text with options as arguments of Python; a command in quotes stays as it is."""
+    """The text with options as arguments of Python; a command in quotes stays as it is, if it is not `run`."""
     known = [setting for card in cards().values() for setting in card.setting]
     text = re.sub("--(models|figure) ([A-Z]+)", r"\1=\2", text)
-    return "".join(part if part.startswith("'sociometer") else as_python(part, known) for part in _COMMAND.split(text))
+    text = text.replace("this command without RUN", "sm.paper(INSTRUMENT, FOLDER)")
+
+    def spelled(part: str) -> str:
+        if not part.startswith("'sociometer"):
+            return as_python(part, known)
+        command, *options = part.strip("'").split(" --")
+        _, verb, *words = command.split()
+        quoted = (re.sub(r" ([a-z][\w-]*)$", r" '\1'", f"--{one}") for one in options)
+        arguments = (*map(repr, words), *(as_python(one, known) for one in quoted))
+        return f"sm.run({', '.join(arguments)})" if verb == "run" else part
+
+    return "".join(map(spelled, _COMMAND.split(text)))
 
 
 def _in_words(run: StoredRun) -> str:
@@ -112,7 +123,7 @@ StoredRun.in_words, Table.texts = _in_words, _texts
 
 def run(
     instrument: str,
-    model: str | Function,
+    model: str | Function = "",
     *,
     store: str | Path | None = None,
     progress: bool = False,
@@ -204,7 +215,7 @@ def play_ranked(engine: Engine, plans: Sequence[ReadPlan]) -> list[PlayedRun]:
 
 async def arun(
     instrument: str,
-    model: str | Function,
+    model: str | Function = "",
     *,
     store: str | Path | None = None,
     progress: bool = False,
@@ -245,10 +256,9 @@ def resume(
         found = reference if isinstance(reference, str) else reference.id
         named = {SUBJECT: key_variable} if isinstance(key_variable, str) else key_variable
         given = {role: variable for role, variable in named.items() if variable}
-        caps = Caps(max_cost, max_requests, max_tokens)
-        options: dict[str, Any] = {"key_variables": given, "insecure_http": insecure_http, "code": code}
-        options["fields"] = server_fields(headers or {})
-        return _played(engine.resume(found, caps, in_flight, **options))
+        caps, fields = Caps(max_cost, max_requests, max_tokens), server_fields(headers or {})
+        keys = {"key_variables": given, "insecure_http": insecure_http}
+        return _played(engine.resume(found, caps, in_flight, code=code, fields=fields, **keys))
 
 
 @_calling()
@@ -261,6 +271,7 @@ def get_run(reference: Run = "last", instrument: str = "", *, store: str | Path 
     return reference if isinstance(reference, StoredRun) else find_run(_store(store), load, reference, [instrument])
 
 
+@_calling()
 def runs(*, store: str | Path | None = None) -> list[StoredRun]:
     """The runs in the store, oldest first; runs of instruments that are not installed are left out.
 
@@ -275,7 +286,7 @@ def runs(*, store: str | Path | None = None) -> list[StoredRun]:
 
 def list_instruments() -> dict[str, Card]:
     """The cards of all instruments, by name: `sm.list_instruments()["sesi"].task`."""
-    return dict(cards())
+    return _Named(cards())
 
 
 def list_models() -> tuple[ModelEntry, ...]:
@@ -345,10 +356,15 @@ def _write_figure(figure: Figure, path: Path) -> Path:
 Figure.writer = _write_figure
 
 
+class _Named(dict[str, Any]):
+    def __missing__(self, name: str) -> Any:
+        raise unknown("name", name, self)
+
+
 @_calling()
 def figures(run: Run, *, store: str | Path | None = None) -> dict[str, Figure]:
     """The figures of a run, by name. Example: `sm.figures("new")["abilities"].save("abilities.svg")`"""
-    return {figure.name: figure for figure in run_figures(get_run(run, store=store))}
+    return _Named((figure.name, figure) for figure in run_figures(get_run(run, store=store)))
 
 
 @_calling()

@@ -66,6 +66,24 @@ def test_the_help_can_be_remembered(cli):
 NOT_A_SHAPE = ("The", "A", "An", "One", "Only", "Most", "Who", "What", "Which", "How", "Also", "Of")
 
 
+def helps(command, context):
+    """The help of a command and of all commands in it, at 80 columns."""
+    yield command.get_help(context)
+    for name in command.list_commands(context) if isinstance(command, click.Group) else ():
+        inner = command.get_command(context, name)
+        yield from helps(inner, click.Context(inner, info_name=name, parent=context, terminal_width=80))
+
+
+def test_no_help_is_wider_than_80_columns_or_cut():
+    shown = list(
+        helps(sociometer_command, click.Context(sociometer_command, info_name="sociometer", terminal_width=80))
+    )
+    assert len(shown) > 70
+    for usage, *lines in map(str.splitlines, shown):
+        assert not [line for line in lines if len(line) > 80 or line.endswith("...")], usage
+        assert not [line for line in lines if "RANGE" in line or "INTEGER" in line or "FLOAT" in line], usage
+
+
 def test_help_texts_have_one_shape():
     """A command's help starts with its verb; an option's is a noun phrase or, for a flag, a verb; all are sentences."""
     context = click.Context(sociometer_command)
@@ -427,6 +445,23 @@ def test_an_export_with_an_unknown_ending_is_refused(cli, tmp_path):
         ("show", "Missing argument 'RUN'. Usage: sociometer show RUN [ITEM]. 'sociometer runs' lists the runs."),
         ("export last", "Missing option '--to'. Usage: sociometer export RUN… --to PATH."),
         ("runs nope", "Usage: sociometer runs. For more: sociometer help runs"),
+        (
+            "run sesi --model baseline/first --temperature 0.2",
+            "'--temperature' is not an option of its own; write -o te",
+        ),
+        (
+            "plan sesi --model baseline/first --concurrency=4",
+            "'--concurrency' is not an option of its own; write -o in-f",
+        ),
+        (
+            "run seceu --model baseline/first --role judge=x/y",
+            "unknown role 'judge'. Run 'sociometer list seceu' to see",
+        ),
+        (
+            "--store x.db runs",
+            "No such option '--store' before a command; write it after the command. For more: sociometer",
+        ),
+        ("sesi run", "sheet. To play it: sociometer run sesi --model MODEL"),
         ("run sesi --model baseline/first --limit abc", "'abc' is not a number. For more: sociometer help run"),
         ("study create sesi --name x --fastest abc", "'abc' is not a number. For more: sociometer help study create"),
         ("study create seceu --name x --shuffle", "a setting of the instrument; give it as --set shuffle=true."),
@@ -857,6 +892,7 @@ def test_a_long_wait_that_the_server_asked_for_is_shown():
 
 def test_a_resumed_run_says_how_much_was_played_before():
     assert "40/40 done · 25 of them played before" in line(Progress("m", Budget(Caps()), 40, done=40, done_before=25))
+    assert "nothing was left to do" in line(Progress("m", Budget(Caps()), 40, done=40, done_before=40))
 
 
 def test_a_base_url_that_nobody_would_ask_is_refused(cli):

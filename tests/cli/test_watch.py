@@ -13,6 +13,7 @@ import urllib.parse
 import urllib.request
 from collections import Counter
 from html import unescape
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -134,11 +135,15 @@ class Aliases(OpenAIServer):
 def served(tmp_path):
     """A server of checkpoints, and a store with a run that has every item right."""
     base = sm.run("sesi", "baseline/oracle", limit=60, name="base", store=tmp_path / "s.db")
-    events = [event for episode in base.episodes() for event in base.transcript(episode.item.id)]
-    right = {one.messages[-1].content: one.reply.text for one in events if isinstance(one, Exchange)}
-    with Aliases(right) as server:
+    with Aliases(replies_of(base)) as server:
         server.say = server.answer
         yield server
+
+
+def replies_of(run):
+    """The replies of a run, by the message that each answers."""
+    events = [event for episode in run.episodes() for event in run.transcript(episode.item.id)]
+    return {one.messages[-1].content: one.reply.text for one in events if isinstance(one, Exchange)}
 
 
 def words_of(server, store, *more, steps=10):
@@ -174,6 +179,17 @@ def test_served_names_are_each_asked_once_though_the_watch_is_killed_twice(serve
     count = len(served.received)
     assert run_command([*map(str, words), "--quiet"]) == 0
     assert not [one for one in served.received[count:] if one.path.endswith("/completions")]
+
+
+def test_the_page_about_watching_shows_what_is_printed(served, tmp_path, when_idle, monkeypatch, capsys):
+    page = (Path(__file__).parents[2] / "docs/how-to/checkpoints.md").read_text(encoding="utf-8")
+    command, shown = re.search(r"```text\n\$ sociometer (.*?)\n(.*?)```", page, re.DOTALL).groups()
+    monkeypatch.setenv("SOCIOMETER_STORE", str(tmp_path / "s.db"))
+    served.names = [f"lora-{step}" for step in STEPS]
+    words = shlex.split(command.replace("http://localhost:8000/v1", served.url))
+    assert run_command([*words, "-o", "in-flight=2", "--quiet"]) == 0
+    printed, written = (re.sub(r"sesi-\w{5}\b|#", "", text).split() for text in (capsys.readouterr().out, shown))
+    assert printed == written
 
 
 def test_the_curve_is_in_the_report_and_on_the_page_of_each_step(served, tmp_path, when_idle, capsys):
@@ -298,6 +314,28 @@ def test_the_retry_command_of_a_watch_retries_failed_items(served, tmp_path, whe
     assert set(sent) == {"lora-4000"} and len(sent) >= ill.failed
     assert [one.failed for one in checkpoint_curve(by_step(store)[4000]).steps] == [0, 0]
     assert "ailed" not in capsys.readouterr().err
+
+
+def test_a_step_is_continued_and_retried_also_with_a_judge_that_may_have_changed(tmp_path, when_idle):
+    store = tmp_path / "s.db"
+    with Aliases({}) as server:
+        server.names, judge = ["lora-1000"], f"vllm/judge@{server.url}"  # without a revision
+        options = {"tasks": ["blackjack"], "roles": {"judge": judge}, "limit": 12, "name": "base", "store": store}
+        base = sm.run("egosocial", "baseline/oracle", **options)
+        server._right.update(right := replies_of(base))
+        server.say = lambda body: right.get(body["messages"][-1]["content"], "1")
+        words = [
+            "run", "egosocial", "--task", "blackjack", "--watch", f"vllm/lora-{{step}}@{server.url}", "--role",
+            f"judge={judge}", "--against", "base", "--limit", "12", "--store", str(store), "--watch-steps", "1",
+            "-o", "in-flight=1", "-o", "retries=0", "--quiet",
+        ]  # fmt: skip
+        assert run_command([*words, "--max-requests", "10"]) == 3
+        (step,) = (run.id for run in sm.runs(store=store) if run.id != base.id)
+        server.ill.add("lora-1000")
+        assert run_command(words) == 4
+        server.ill.clear()
+        assert run_command(words) == 0
+    assert [run.id for run in sm.runs(store=store)] == [base.id, step] and not sm.get_run(step, store=store).failures()
 
 
 def test_failed_items_of_a_checkpoint_that_is_gone_are_named(served, tmp_path, when_idle, capsys):

@@ -57,7 +57,7 @@ def _check_person(simulator: str, *, unchecked: bool) -> None:
     print_text(said, err=True)
 
 
-class _Environments(click.Group):
+class _Environments(Group):
     """A command for each environment, with the settings of its instrument."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:

@@ -21,7 +21,7 @@ from sociometer.cli.options import (
     store_option,
     told,
 )
-from sociometer.cli.output import Display, TableCommand, display_options, print_result, print_text
+from sociometer.cli.output import Display, Group, TableCommand, display_options, print_result, print_text
 from sociometer.core.card import Card, CommandCard, SharedOptions
 from sociometer.core.errors import ExitCode, UsageError, hint, unknown
 from sociometer.core.instrument import Result
@@ -54,7 +54,7 @@ def instrument_group(name: str) -> click.Group:
     )
 
 
-class _Instrument(click.Group):
+class _Instrument(Group):
     """Makes the command of an instrument when it is called."""
 
     def __init__(self, name: str, *, card: Card, **options: Any) -> None:
@@ -64,7 +64,7 @@ class _Instrument(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         return [command.verb for command in self._card.command]
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:
         for command in self._card.command:
             if command.verb == cmd_name:
                 return instrument_command(self._card, command)
@@ -73,7 +73,7 @@ class _Instrument(click.Group):
         if others:
             own = f"{self.name} has: {', '.join(known) or 'none'}"
             raise UsageError(f"{self.name} has no command '{cmd_name}', only {' and '.join(others)}; {own}.")
-        raise unknown(f"{self.name} command", cmd_name, known)
+        raise unknown(f"{self.name} command", cmd_name, known, f"{self.epilog}")
 
 
 def instrument_command(card: Card, command: CommandCard) -> click.Command:

@@ -167,6 +167,8 @@ def _click_message(error: click.ClickException) -> str:
     said = re.sub("a valid (integer|float)( range)?", "a number", error.format_message().rstrip("."))
     if not isinstance(error, click.UsageError) or (context := error.ctx) is None:
         return said
+    if isinstance(error, click.NoSuchOption) and context.parent is None:
+        said = f"{said.partition('. ')[0]} before a command; write it after the command"
     command, path, more = context.command, context.command_path, hint("help", *context.command_path.split()[1:])
     if isinstance(error, click.exceptions.NoArgsIsHelpError) and isinstance(command, click.Group):
         said = f"'{path}' needs one of its commands: {', '.join(command.list_commands(context))}"

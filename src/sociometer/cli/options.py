@@ -52,9 +52,7 @@ def json_option() -> click.Option:
 
 def store_option() -> click.Option:
     """`--store`, for commands that read or write runs."""
-    text = (
-        "Store file, or postgresql://USER@HOST/DATABASE [default: SOCIOMETER_STORE, then a file in your data folder]."
-    )
+    text = "Store file, or postgresql://USER@HOST/DATABASE [default: SOCIOMETER_STORE, else in your data folder]."
     return option(
         "--store", text, type=store_place, metavar="FILE|URL", envvar="SOCIOMETER_STORE", default=None,
         callback=_remember_store,
@@ -93,34 +91,25 @@ def told(chosen: "ChosenRuns") -> "ChosenRuns":
 
 def terms_options() -> list[click.Parameter]:
     """The options of a comparison: margin and level."""
-    margin = (
-        "Smallest difference that matters, as the measure is shown: 3 is three points of a share. For the primary "
-        "measure; MEASURE=VALUE is for another one, and can be repeated."
-    )
+    margin = "Smallest difference that matters, as the measure is shown (3: three points); for others, MEASURE=VALUE."
     return [
         option("--margin", margin, multiple=True, metavar="VALUE"),
-        option(
-            "--level", "Confidence level of the differences and verdicts of a comparison.", type=Number(), default=0.95
-        ),
+        option("--level", "Confidence level of differences and verdicts.", type=Number(), default=0.95),
     ]
 
 
 def margin_of(words: Sequence[str]) -> float | dict[str, float] | None:
     """The margin from its words: a number, or MEASURE=VALUE for each measure."""
-    if len(words) == 1 and "=" not in words[0]:
-        return _number(words[0], words[0])
-    pairs = [word.rpartition("=") for word in words]
-    for name, _, value in pairs:
-        if not name:
+    found: dict[str, float] = {}
+    for word in words:
+        name, _, value = word.rpartition("=")
+        if not name and len(words) > 1:
             raise UsageError(f"--margin {value} is given next to others; write MEASURE=VALUE for each measure.")
-    return {name.strip(): _number(value, f"{name}={value}") for name, _, value in pairs} or None
-
-
-def _number(text: str, word: str) -> float:
-    try:
-        return Number().convert(text, None, None)
-    except click.BadParameter:
-        raise UsageError(f"--margin {word} is no number; write --margin 3 or --margin MEASURE=3.") from None
+        try:
+            found[name.strip()] = Number().convert(value, None, None)
+        except click.BadParameter:
+            raise UsageError(f"--margin {word} is no number; write --margin 3 or --margin MEASURE=3.") from None
+    return found.get("", found or None)
 
 
 def run_options(*names: str) -> list[click.Parameter]:
@@ -134,23 +123,24 @@ def run_options(*names: str) -> list[click.Parameter]:
 def _kind(one: RunOption) -> Any:
     if one.choices:
         return click.Choice(one.choices)
-    return click.Path() if one.is_path else Number() if one.kind is float else click.types.convert_type(one.kind)
+    return {Path: click.Path(), float: Number()}.get(one.kind) or click.types.convert_type(one.kind)
 
 
 def _option(one: RunOption) -> click.Option:
     flag = one.flag or f"--{one.name.replace('_', '-')}"
-    if one.kind is bool:
-        return click.Option([flag, one.name], is_flag=True, default=one.default, help=one.help)
-    return click.Option(
-        [flag, one.name], type=_kind(one), multiple=one.many, metavar=one.metavar or None, default=one.default,
-        show_default=one.shows_default, help=one.help,
-    )  # fmt: skip
+    kind = {"is_flag": True} if one.kind is bool else {"type": _kind(one), "multiple": one.many, "metavar": one.metavar}
+    return option(f"{flag} {one.name}", one.help, default=one.default, show_default=False, **kind)
 
 
 _DETAILS = {one.flag or one.name.replace("_", "-"): one for one in OPTIONS if one.detail}
 """What `-o` takes, by name."""
 _NAMES_ELSEWHERE = {"concurrency": "in-flight", "workers": "in-flight", "max-tokens": "reply-tokens"}
 """How other tools call such a detail."""
+
+
+def detail_named(name: str) -> str:
+    """The name for `-o` that this name means, also as other tools call it; empty if none does."""
+    return name if name in _DETAILS else _NAMES_ELSEWHERE.get(name, "")
 
 
 def detail_values(given: tuple[str, ...]) -> dict[str, Any]:
@@ -163,7 +153,7 @@ def detail_values(given: tuple[str, ...]) -> dict[str, Any]:
             values["server_fields"] = {**values["server_fields"], name: parsed}
             continue
         one = _DETAILS.get(name)
-        if one is None and (ours := _NAMES_ELSEWHERE.get(name.replace("_", "-"))):
+        if one is None and (ours := detail_named(name.replace("_", "-"))):
             raise NotFound(f"unknown name for -o '{name}'; did you mean '{ours}'?")
         if one is None:
             raise unknown("name for -o", name, _DETAILS)
@@ -206,20 +196,19 @@ class PlayCommand(TableCommand):
         """The options of every day, then those of the instruments; all of them, in groups, with `--help-all`."""
         shared = {one.name for one in shared_options()}
         options = [one for one in self.params if isinstance(one, click.Option) and not one.hidden]
-        first = [one for one in options if one.name in self.everyday]
+        first = [one for one in options if one.name in self.everyday or one.required]
         own = [one for one in options if one.name not in shared and one not in first]
         others = [one for one in options if one not in own and one not in first]
         complete = bool(ctx.meta.get(HELP_ALL))
         groups = {"Options": first if complete else [*first, _HELP_ALL_OPTION], "Options of this test": own}
-        if complete:
-            groups["More options"] = others
+        groups["More options"] = others if complete else []
         for title, members in groups.items():
             if members:
                 with formatter.section(title):
                     formatter.write_dl([record for one in members if (record := one.get_help_record(ctx))])
         if complete and any(one.name == "details" for one in options):
             with formatter.section("Details, given as -o NAME=VALUE"):
-                formatter.write_dl([(name, _with_default(one)) for name, one in _DETAILS.items()])
+                formatter.write_dl([(name, one.help) for name, one in _DETAILS.items()])
 
 
 HELP_ALL = "sociometer.help-all"
@@ -237,14 +226,9 @@ _HELP_ALL_OPTION = click.Option(
 )
 
 
-def _with_default(one: RunOption) -> str:
-    choices = f" One of: {', '.join(one.choices)}." if one.choices else ""
-    return one.help + choices + (f" [default: {one.default}]" if one.shows_default else "")
-
-
 def shared_options() -> list[click.Parameter]:
     """The options of `run` that every instrument has; every command that plays can have them."""
-    text = "Tracker to hand the scores to, if it is installed; repeat for several."
+    text = "Tracker to hand the scores to, if it is installed [default: none]; repeat for several."
     log = option("--log-to", text, multiple=True, type=click.Choice(("tensorboard", "wandb", "mlflow")))
     return [*run_options(), dry_run_option(), *watch_options(), quiet_option(), log, store_option(),
             *display_options()]  # fmt: skip
@@ -259,11 +243,10 @@ def watch_options() -> list[click.Parameter]:
     """`--watch` and its options, for `run`."""
     return [
         option("--watch", "In place of --model: a folder of checkpoints, or a path or served model with {step} in it."
-               " Evaluates each as it appears, until decided --against a stored run, with one error rate for 20 of them"
-               " (--watch-steps).",
+               " Evaluates each as it appears, until decided --against a stored run.",
                default="", metavar="FOLDER|MODEL"),
-        option("--watch-for", "With --watch: begin no checkpoint after this time (90s, 30m, 12h, 2d).", default="",
-               metavar="TIME"),
+        option("--watch-for", "With --watch: begin no checkpoint after this (90s, 30m, 12h, 2d) [default: no end].",
+               default="", metavar="TIME"),
         option("--watch-steps", "With --watch: the number of checkpoints that share one error rate, announced before"
                " the first; the watch ends after them [default: 20].", type=click.IntRange(1)),
     ]  # fmt: skip
@@ -274,12 +257,13 @@ def quiet_option() -> click.Option:
     return option("--quiet", "Hide progress.", is_flag=True)
 
 
-def cap_options(covered: str = CAPS_COVER, *, cost: str = "") -> list[click.Parameter]:
-    """The hard caps on spending, and what they cover; `cost` is what that on money covers, if it is something else."""
+def cap_options(covered: str = CAPS_COVER, *, cost: str = "", usual: str = "no limit") -> list[click.Parameter]:
+    """The hard caps on spending, what they cover and default to; `cost` is what that on money covers, if another."""
     made = run_options(*Caps.__struct_fields__)
     for one in made:
         assert isinstance(one, click.Option)
-        one.help = (one.help or "").replace(CAPS_COVER, cost if cost and one.name == "max_cost" else covered)
+        text = (one.help or "").replace("no limit", usual)
+        one.help = text.replace(CAPS_COVER, cost if cost and one.name == "max_cost" else covered)
     return made
 
 

@@ -39,11 +39,20 @@ class Range(click.FloatRange, Number):
 def option(flags: str, text: str, **more: Any) -> click.Option:
     """An option: its flags, with the name of its variable if that is another; a default is shown unless it is empty."""
     shown = bool(more.get("default")) and more["default"] is not True
-    return click.Option(flags.split(), help=text, **{"show_default": shown, **more})
+    kind = click.types.convert_type(more.get("type"), more.get("default"))
+    metavar = "NUMBER" if isinstance(kind, Number) else "N" if isinstance(kind, click.types.IntParamType) else None
+    return click.Option(
+        flags.split(), help=text, **{"show_default": shown, **more, "metavar": more.get("metavar") or metavar}
+    )
 
 
 class Group(click.Group):
-    """A group of commands; an unknown one is told the nearest."""
+    """A group of commands, each described by a whole sentence; an unknown one is told the nearest."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        commands = [self.get_command(ctx, name) for name in self.list_commands(ctx)]
+        with formatter.section("Commands"):
+            formatter.write_dl([(one.name or "", one.get_short_help_str(200)) for one in commands])
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:
         """The command of this name."""
@@ -90,10 +99,7 @@ def display_options(*, to: bool = True) -> list[click.Parameter]:
         option("--json as_json", "Short for --format json.", is_flag=True),
     ]
     where = option(
-        "--to to_file",
-        "File for the complete tables (.csv or .json), or a folder for them and their figures.",
-        type=click.Path(),
-        metavar="PATH",
+        "--to to_file", "File (.csv or .json) for all tables, or a folder, also for figures.", type=click.Path()
     )
     return [*made, where] if to else made
 

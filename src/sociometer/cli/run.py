@@ -14,6 +14,7 @@ from sociometer.cli.options import (
     PlayCommand,
     caps,
     chosen_settings,
+    detail_named,
     open_engine,
     run_config,
     setting_options,
@@ -27,7 +28,7 @@ from sociometer.core.errors import ExitCode, NeverAnswered, StopCause, UsageErro
 from sociometer.core.measure import Cell, Table
 from sociometer.core.settings import Setting
 from sociometer.core.stopping import DECIDED, RANKED, Checkpoint
-from sociometer.core.words import grouped
+from sociometer.core.words import counted, grouped
 from sociometer.engine.engine import Engine, PlayedRun
 from sociometer.engine.estimate import RoleEstimate, estimate, how_estimated, longest_wait
 from sociometer.engine.plan import ReadPlan
@@ -62,7 +63,12 @@ class RunCommand(PlayCommand):
             flags = (f"--{setting.name}" for setting in _merged(chosen))
             raise unknown("option", given, flags, "Each setting is an option of its own here.")
         self.params = [*fixed_parameters(), *self.own, *setting_options(_merged(chosen))]
-        return super().parse_args(ctx, args)
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            if meant := detail_named(name := error.option_name.removeprefix("--")):
+                raise UsageError(f"'--{name}' is not an option of its own; write -o {meant}=VALUE.") from None
+            raise
 
     def invoke(self, ctx: click.Context) -> Any:
         """Call the command; `--watch` takes the place of the models."""
@@ -107,10 +113,10 @@ def configs_of(instruments: tuple[str, ...], values: dict[str, Any]) -> list[Run
     for option in ("label", "name"):
         if values[option] and len(models) > 1:
             raise UsageError(f"--{option} works with a single --model, not with several.")
-    known_roles = {role.name for name in names for role in card_of(name).role}
+    known_roles = {role.name for name in names for role in card_of(name).role} - {"subject"}
     for text in values["roles"]:
         if (role := text.partition("=")[0]) not in known_roles and "=" in text and role != "subject":
-            raise unknown("role", role, known_roles)
+            raise unknown("role", role, known_roles, f"Run '{hint('list', names[0])}' to see the roles.")
     configs = []
     for model in dict.fromkeys(models):
         for name in names:
@@ -195,7 +201,8 @@ def _watch(where: str, instruments: tuple[str, ...], display: Display, quiet: bo
         watched = Watch(engine, where, config, series)
         with suppress(KeyboardInterrupt):
             if not quiet:
-                print_text(f"Watching {where} for at most {steps} steps. Ctrl-C ends; repeat to continue.", err=True)
+                most = counted(steps, "step")
+                print_text(f"Watching {where} for at most {most}. Ctrl-C ends; repeat to continue.", err=True)
                 _tell_the_limits(caps(values))
             for one in watched.play(seconds):
                 played.append(one)

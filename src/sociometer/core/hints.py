@@ -18,8 +18,7 @@ _FUNCTIONS = {
     "show": "get_run", "compare": "compare",
 }  # fmt: skip
 """What does the same in Python, after `import sociometer as sm`."""
-
-
+_LISTS = {"code": "code", "task": "tasks"}
 _OF_A_STUDY = {"show": "people", "export": "export('FOLDER')", "norms": "norm('FILE')"}
 
 
@@ -92,6 +91,6 @@ def _arguments(words: tuple[str, ...]) -> Iterator[str]:
             next(rest)
             continue
         name = word.removeprefix("--").replace("-", "_") if word.startswith("--") else ""
-        value = next(rest) if name else word
-        shown = value if value.isupper() and value.isalpha() else repr(value)
-        yield f"{name}={f'[{shown}]' if name == 'code' else shown}" if name else shown
+        value = word if name in ("", "official") else next(rest)
+        shown = "True" if name == "official" else value if value.isupper() and value.isalpha() else repr(value)
+        yield f"{_LISTS[name]}=[{shown}]" if name in _LISTS else f"{name}={shown}" if name else shown

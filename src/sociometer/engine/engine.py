@@ -22,7 +22,7 @@ from sociometer.core.player import Player
 from sociometer.core.server_fields import NONE, ServerFields
 from sociometer.core.stopping import RANKED, StoppingRecord
 from sociometer.core.task import Item, StoppingRule
-from sociometer.core.words import visible
+from sociometer.core.words import listed, visible
 from sociometer.engine.batches.batches import batch_endpoints, held_requests
 from sociometer.engine.budget import Budget
 from sociometer.engine.estimate import work_of
@@ -147,16 +147,12 @@ class Engine:
         for why in (why for why, holds in wrong.items() if holds):
             raise UsageError(f"the name '{name[:_LONGEST_NAME]}' {why}; {another}")
         if known and (other := runs.named(name)) is not None and other.id != run:
-            whole = other.status is RunStatus.FINISHED and not self.store.totals(other).failed
-            resume = "" if whole else f"continue it with '{other.manifest.config.resume_command(name)}', "
-            if plan is not None and plan.hash_of(other.manifest) == plan.config_hash:
-                why, repeatable = _why_new(plan)
-                resume = resume or f"see it with '{hint('show', name)}', "
-                used = f"is already used by run {other.id} of the same command, which is not continued: {why}"
-            else:
-                used, repeatable = f"is already used by run {other.id}", ""
-            deleted = f"delete that run with '{hint('store delete', name)}', or "
-            raise UsageError(f"the name '{name}' {used}; {resume}{deleted}{another}{repeatable}")
+            why, repeatable = _why_new(plan, other.manifest) if plan else ("", "")
+            resume, see = other.manifest.config.resume_command(name), hint("show", name)
+            look = f"continue it with '{resume}'" if self._has_more(other) else f"see it with '{see}'"
+            deleted = f"delete that run with '{hint('store delete', name)}'"
+            used = f"is already used by run {other.id}{why}; {look}, {deleted}, or {another}{repeatable}"
+            raise UsageError(f"the name '{name}' {used}")
 
     def _rule(self, manifest: Manifest, instrument: Instrument) -> StoppingRule | None:
         """The stopping rule of a run; a UsageError if it cannot be followed."""
@@ -179,12 +175,15 @@ class Engine:
         """The earlier run that a plan continues; None for a new run, which must have a valid name."""
         record = self.store.runs.with_config(plan.config_hash) if self.store.path.exists() else None
         if record is not None and not plan.reusable():
-            unfinished = record.status is not RunStatus.FINISHED and not plan.config.fresh
-            record = record if continue_unfinished and unfinished else None
+            record = record if continue_unfinished and not plan.config.fresh and self._has_more(record) else None
         of_study = "human" in (plan.config.subject, *plan.config.roles.values())  # which names the runs of its people
         if record is None and plan.config.name and not of_study:
             self.check_name(plan.config.name, plan=plan)
         return record
+
+    def _has_more(self, record: RunRecord) -> bool:
+        """Whether items of a run are left to play, or failed."""
+        return record.status is not RunStatus.FINISHED or self.store.totals(record).failed > 0
 
     def prepare_resume(
         self,
@@ -397,16 +396,22 @@ def _progress(plan: StoredPlan, budget: Budget) -> Progress:
     return made
 
 
-def _why_new(plan: ReadPlan) -> tuple[str, str]:
-    """Why repeating a command makes a new run, and what to change so that it continues its run."""
+def _why_new(plan: ReadPlan, then: Manifest) -> tuple[str, str]:
+    """Why a plan does not continue the run that has its name, and what to change so that it does."""
+    if plan.hash_of(then) != plan.config_hash:
+        before, now = then.config.counted, plan.manifest.config.counted
+        differ = [name for name in {**before, **now} if before.get(name) != now.get(name)]
+        again = f" only, so repeat it with --label {shlex.quote(then.config.label)}" if differ == ["label"] else ""
+        return f", which differs in {listed(differ, 3) or 'its items, prompts or versions'}{again}", ""
+    same = " of the same command, which is not continued: "
     unsure = [role for role, binding in plan.bindings.items() if not binding.player.identity.certain]
     if plan.config.fresh or not unsure:
-        return "'fresh' asks for a new run", ""
+        return f"{same}'fresh' asks for a new run", ""
     spec = plan.config.roles.get(unsure[0], plan.config.subject)
     role = "--model " if unsure[0] == SUBJECT else f"--role {unsure[0]}="
     given = "revision='1'" if in_python() else f"{role}{shlex.quote(f'{spec}#1')}"
     return (
-        f"{spec} may have changed, because it has no revision",
+        f"{same}{spec} may have changed, because it has no revision",
         f" So that repeating continues the run, name a revision, and another one after each change: {given}",
     )
 

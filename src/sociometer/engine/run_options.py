@@ -28,6 +28,7 @@ class RunOption(Struct, frozen=True):
     name: str
     """Its name in Python."""
     help: str
+    """What it is, and its default."""
     kind: type = str
     default: Any = None
     flag: str = ""
@@ -35,8 +36,6 @@ class RunOption(Struct, frozen=True):
     many: bool = False
     metavar: str = ""
     choices: tuple[str, ...] = ()
-    is_path: bool = False
-    shows_default: bool = False
     detail: bool = False
     """Whether the command line takes it as `-o NAME=VALUE`."""
     in_name: bool = False
@@ -54,18 +53,15 @@ OPTIONS = (
         " combinations.", flag="--role", many=True, metavar="ROLE=MODEL",
     ),
     RunOption(
-        "tasks", "Task of the instrument to play; repeat for several.", flag="--task", many=True, metavar="TASK"
+        "tasks", "Task of the instrument to play [default: see 'list INSTRUMENT']; repeat for several.", flag="--task",
+        many=True, metavar="TASK",
     ),
-    RunOption(
-        "limit",
-        "Number of items to sample (or scenarios, if these have several items); the same for every subject.",
-        int,
-    ),
-    RunOption("items", "Item to play; repeat for several.", flag="--item", many=True, metavar="ID"),
-    RunOption("repeats", "Times to play each item.", int),
-    RunOption("seed", "Seed for deals, option orders and samples.", int, 0, shows_default=True),
+    RunOption("limit", "Number of items (or scenarios) to sample, the same for every subject [default: all].", int),
+    RunOption("items", "Item to play [default: all]; repeat for several.", flag="--item", many=True, metavar="ID"),
+    RunOption("repeats", "Times to play each item [default: see 'list INSTRUMENT', mostly 1].", int),
+    RunOption("seed", "Seed for deals, option orders and samples [default: 0].", int, 0),
     RunOption("official", "Use the official items ('sociometer get data'), not the bundled ones.", bool, False),
-    RunOption("data", "Folder that holds the official files; implies --official.", default="", is_path=True),
+    RunOption("data", "Official files [default: those of 'get data']; implies --official.", Path, ""),
     RunOption(
         "second_question",
         "Ask a second time if a reply has no answer [default: yes, unless that changes an official score].",
@@ -76,43 +72,38 @@ OPTIONS = (
         " 'sociometer list INSTRUMENT' shows with -o base.", bool, False, detail=True,
     ),
     RunOption(
-        "answer", "Source of the answer to a choice: the text of the reply, or the probability of each option.",
-        default="reply", choices=("reply", "probability"), shows_default=True, detail=True,
+        "answer", "Source of the answer to a choice: the text of the reply ('reply', the default), or the 'probability'"
+        " of each option.", default="reply", choices=("reply", "probability"), detail=True,
     ),
     RunOption(
-        "tools", "How the subject uses tools: called as its server offers it, or told in words and answered in JSON"
+        "tools", "How the subject uses tools: 'called' as its server offers it, or 'told' in words and answered in JSON"
         " [default: called, where the model can].", default="", choices=("called", "told"), detail=True,
     ),
-    RunOption(
-        "prompts", "Folder of prompts that replace the bundled prompts of the same name.", default="", is_path=True
-    ),
-    RunOption("name", "Name of the run, to use in place of its id.", default=""),
-    RunOption("label", "Name of the subject in tables and pages.", default=""),
+    RunOption("prompts", "Folder of prompts to use for those of the same name [default: none].", Path, ""),
+    RunOption("name", "Name of the run, to use in place of its id [default: none].", default=""),
+    RunOption("label", "Name of the subject in tables and pages [default: the model's].", default=""),
     RunOption("base_url", "Address of the subject's server.", default="", in_name=True),
     RunOption(
         "revision",
         "Name of the subject's weights, to reuse its replies in later runs.",
         default="", in_name=True,
     ),
-    RunOption("key_variable", "Environment variable with the subject's key.", default=""),
+    RunOption("key_variable", "Environment variable with the subject's key [default: the provider's].", default=""),
     RunOption("insecure_http", "Send keys over plain HTTP even to other machines.", bool, False, detail=True),
     RunOption(
         "server_fields", "Field to add to requests to the subject, or to a ROLE: body.NAME=JSON (body.top_k=20),"
         " header.NAME=VALUE or query.NAME=VALUE. Values of headers are not stored.", dict, {},
         flag="[ROLE.]body|header|query.NAME", detail=True,
     ),
-    RunOption("temperature", "Sampling temperature of the subject.", float, detail=True),
-    RunOption("top_p", "Nucleus sampling threshold (top-p) of the subject.", float, detail=True),
+    RunOption("temperature", "Sampling temperature of the subject [default: the test's].", float, detail=True),
+    RunOption("top_p", "Nucleus sampling threshold (top-p) of the subject [default: the test's].", float, detail=True),
     RunOption("server_sampling", "Send no sampling parameters, for models that reject them.", bool, False, detail=True),
-    RunOption("reply_tokens", "Maximum number of tokens in one reply of the subject.", int, detail=True),
-    RunOption("sampling_seed", "Sampling seed to send to the subject's server.", int, detail=True),
-    RunOption("stop", "Stop sequence for the subject; repeat for several.", many=True, detail=True),
-    RunOption("reasoning_effort", "Reasoning effort of the subject (low, medium, high).", detail=True),
-    RunOption("logprobs", "Number of top log-probabilities to request.", int, detail=True),
-    RunOption(
-        "in_flight", "Maximum number of requests in flight per server.", int, DEFAULT_IN_FLIGHT, shows_default=True,
-        detail=True,
-    ),
+    RunOption("reply_tokens", "Maximum tokens in one reply of the subject [default: the test's].", int, detail=True),
+    RunOption("sampling_seed", "Sampling seed to send to the subject's server [default: none].", int, detail=True),
+    RunOption("stop", "Stop sequence for the subject [default: none]; repeat for several.", many=True, detail=True),
+    RunOption("reasoning_effort", "Reasoning effort (low, medium, high) [default: the server's].", detail=True),
+    RunOption("logprobs", "Number of top log-probabilities to request [default: none].", int, detail=True),
+    RunOption("in_flight", "Maximum requests in flight per server [default: 32].", int, DEFAULT_IN_FLIGHT, detail=True),
     RunOption(
         "on", "Run models in process on a Ray cluster: 'ray' (the cluster in RAY_ADDRESS, else this machine), or"
         " ray://HOST:PORT.", default="", metavar="ray|URL",
@@ -126,19 +117,20 @@ OPTIONS = (
     ),
     RunOption("batch", "Send requests in batches, cheaper but up to a day for each turn.", bool, False),
     RunOption("cancel_batches", "Cancel waiting batches when the run is interrupted.", bool, False, detail=True),
-    RunOption("timeout", "Time limit for one request, in seconds.", float, 300.0, shows_default=True, detail=True),
-    RunOption("retries", "Number of times to retry a failed request.", int, detail=True),
+    RunOption("timeout", "Time limit for one request, in seconds [default: 300].", float, 300.0, detail=True),
+    RunOption("retries", "Number of times to retry a failed request [default: 8].", int, detail=True),
     RunOption(
-        "until", "Stop early: 'decided' (with --against), 'ranked' (several models), or at a width such as ±3 (±3:these"
-        " is for the score on these items, ±3 for items of this kind).", default="", metavar="decided|ranked|±WIDTH",
+        "until", "Stop early [default: no]: 'decided' (with --against), 'ranked' (several models), or at a width such"
+        " as ±3 (of the score on items of this kind; ±3:these on these items).", default="",
+        metavar="decided|ranked|±WIDTH",
     ),
     RunOption("against", "Stored run to compare with; stops when the comparison is decided.", default="",
               metavar="RUN"),
-    RunOption("margin", "Smallest difference that matters, as the measure is shown; with --against.", float),
+    RunOption("margin", "Smallest difference that matters, with --against, as it is shown [default: none].", float),
     RunOption("measure", "Measure that --until looks at [default: the primary one].", default=""),
-    RunOption("max_cost", f"Maximum cost in dollars, {CAPS_COVER}.", float),
-    RunOption("max_requests", f"Maximum number of requests, {CAPS_COVER}.", int),
-    RunOption("max_tokens", f"Maximum number of tokens read and written, {CAPS_COVER}.", int),
+    RunOption("max_cost", f"Maximum cost in dollars, {CAPS_COVER} [default: no limit].", float),
+    RunOption("max_requests", f"Maximum number of requests, {CAPS_COVER} [default: no limit].", int),
+    RunOption("max_tokens", f"Maximum number of tokens read and written, {CAPS_COVER} [default: no limit].", int),
     RunOption("fresh", "Request new replies instead of reusing stored ones.", bool, False),
 )  # fmt: skip
 
@@ -198,7 +190,7 @@ def make_config(card: Card, model: str | Function, **options: Unpack[RunOptions]
     given: dict[str, Any] = dict(options)
     for option in given:
         if option not in RunOptions.__annotations__:
-            raise unknown("option", option, RunOptions.__annotations__)
+            raise unknown("option", option, ("model", *RunOptions.__annotations__))
     given |= {name: (one,) for name in ("tasks", "items", "stop") if isinstance(one := given.get(name), str)}
     take = given.pop
     if given.get("server_sampling") and (given.get("temperature") is not None or given.get("top_p") is not None):
@@ -259,8 +251,8 @@ def _until(goal: str, against: "str | StoredRun", margin: float | None, measure:
 
 
 _BY_FLAG = {(one.flag or one.name.replace("_", "-")).removeprefix("--"): one for one in OPTIONS}
-_WRITTEN = re.compile(r"(?:--|-o )([a-z][a-z-]*)(?:[ =](?:([a-zA-Z]+)=)?([A-Z]+\b|\d+(?:\.\d+)?\b))?")
-"""An option in a text, with a role and a value that is a placeholder or a number."""
+_WRITTEN = re.compile(r"(?:--|-o )([a-z][a-z-]*)(?:[ =](?:([a-zA-Z]+)=)?([A-Z]+\b|\d+(?:\.\d+)?\b|'[^']*'))?")
+"""An option in a text, with a role and a value that is a placeholder, a number or in quotes."""
 
 
 def as_python(text: str, settings: Iterable[Setting] = ()) -> str:

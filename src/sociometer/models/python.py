@@ -53,10 +53,12 @@ class PythonPlayer(Player):
 
 
 def _where(error: Exception, function: Any) -> str:
-    """The last line of the function's own file that an error came through, or else the last of all."""
+    """The last line of the function's own file that an error came through, or of all; or what a function takes."""
     lines = traceback.extract_tb(error.__traceback__)
     made = function if hasattr(function, "__code__") else type(function).__call__
     code = getattr(inspect.unwrap(made), "__code__", None)
+    if isinstance(error, TypeError) and lines[-1].filename == __file__:
+        return ". A model is a function of one argument, the list of messages, and returns the text of the reply"
     own = [one for one in lines if code and one.filename == code.co_filename] or list(lines)
     return f" ({Path(own[-1].filename).name}, line {own[-1].lineno})" if own else ""
 

@@ -246,7 +246,8 @@ def _facts(progress: Progress) -> Iterable[str]:
     if progress.waiting_seconds > 2 and progress.status is RunStatus.PLAYING:
         yield f"waiting {_duration(progress.waiting_seconds)} as {progress.waits_for} asked"
     if progress.done_before:
-        yield f"{progress.done_before} of them played before"
+        before = f"{progress.done_before} of them played before"
+        yield "all of them played before: nothing was left to do" if progress.done_before == progress.total else before
     if progress.from_journal:
         yield counted(progress.from_journal, "reply", "replies") + " from the journal"
     spent = progress.budget.spent
