@@ -157,10 +157,25 @@ def test_three_subjects_or_more_are_ranked_together_and_not_in_pairs_with_the_fi
     assert gather(runs, terms=Terms(margin=0.1), evidence=0).comparisons != ()
 
 
+def test_runs_with_a_name_have_it_in_the_title_the_legends_and_the_verdict_as_in_compare(tmp_path):
+    values = {"gpt": [1.0] * 40, "baseline/random": [0.0] * 40, "c": [0.0] * 40}
+    runs = _measured(values, **values)
+    for run, name in zip(runs, ("tuned", "floor", ""), strict=True):
+        run.record.name = name
+    found = gather(runs, evidence=0)
+    assert found.subjects == ("tuned", "floor", "c") and title_of(found) == "tuned, floor and c on Tact test"
+    assert found.rankings[0].sentence == "tuned is clearly first of the models.", "a named baseline is still a baseline"
+    assert found.about["tuned"] == "gpt" and found.about["floor"].startswith("baseline/random, a random answer")
+    page = write_report(runs, tmp_path / "named.html", made="now", version="9.9").read_text(encoding="utf-8")
+    assert '<p class="name">floor <em>stand-in</em></p>' in page and "<b>tuned</b>: gpt." in page
+    assert "tuned <span>gpt, Tact test, version 3" in page, "the method says which model it is"
+
+
 def test_one_full_run_among_short_ones_is_ranked_with_them_as_by_compare():
     short = [0.0] * 12
     (ranking,) = gather(_measured("abcd", a=[1.0] * 40, b=short, c=short, d=short), evidence=0).rankings
-    assert ranking.sentence == "a is clearly first." and not ranking.unranked
+    assert ranking.sentence == "a is clearly first; 12 shared items cannot separate the other 3."
+    assert not ranking.unranked
     content = gather(_measured("abcd", a=[1.0] * 40, b=short, c=short, d=short), evidence=0)
     assert " on 12 shared items is " in findings_of(content)[1], "the chart has the score on all of its items"
 
@@ -179,6 +194,14 @@ def test_subjects_after_the_best_are_folded_in_panels_and_rankings(tmp_path):
 def test_a_ranking_says_who_cannot_be_separated_and_when_items_are_too_few():
     near = gather(_measured("abc", a=[0.0] * 40), evidence=0).rankings[0]
     assert near.sentence == "b and c are clearly ahead of a; 40 shared items cannot separate the two leaders."
+    behind = gather(_measured("abc", b=[1.0] * 40), evidence=0).rankings[0]
+    assert behind.sentence == "b is clearly first; 40 shared items cannot separate a from c.", "not only the first"
+    values = {"a": [1.0] * 40, "b": [1.0] * 30 + [0.0] * 10, "c": [1.0] * 26 + [0.0] * 14}
+    between = gather(_measured("abc", **values), evidence=0).rankings[0]
+    assert between.sentence == "a is clearly first; 40 shared items cannot separate b from c."
+    chain = {"a": [1.0] * 30 + [0.0] * 10, "b": [1.0] * 24 + [0.0] * 16, "c": [1.0] * 20 + [0.0] * 20}
+    lead = gather(_measured("abc", **chain), evidence=0).rankings[0]
+    assert lead.sentence == "a and b lead; 40 shared items cannot separate them, nor b from c."
     few = gather(_measured("abc", a=[1.0] * 4, b=[0.0] * 4, c=[1.0] * 4), evidence=0).rankings[0]
     assert few.too_few and few.leaders == ()
     assert few.sentence == "4 independent items cannot rank the subjects; at least 10 are needed."
@@ -368,7 +391,8 @@ def test_a_page_of_baselines_alone_names_no_winner():
 
 def test_verdicts_on_contamination_are_in_view_and_notes_on_baselines_come_last(content):
     verdict = "Contamination: no sign that the subject knows the public items by heart."
-    results = [_normed("baseline/random", 4.6, 68.0), _normed("gpt", 1.6, 122.0)]
+    guesser = structs.replace(_normed("baseline/random", 4.6, 68.0), baseline=True)
+    results = [guesser, _normed("gpt", 1.6, 122.0)]
     notes = (("Contamination: 8 pairs are too few.", "Norm."), ("Norm.", verdict + " Long." * 40))
     told = [structs.replace(one, summary=structs.replace(one.summary, notes=said))
             for one, said in zip(results, notes, strict=True)]  # fmt: skip

@@ -1,6 +1,6 @@
 """The content of a report, collected from stored runs and their instruments; the page only arranges it."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 
 from msgspec import Struct, structs
@@ -16,7 +16,7 @@ from sociometer.models.registry import describe
 from sociometer.reporting.evidence import KINDS, EpisodeShown, evidence_of, kinds_shown, transcripts_each
 from sociometer.reporting.figures import checkpoint_figures, evidence_figure, measures_figure, profile_figure
 from sociometer.reporting.people import Crowd, crowds_of
-from sociometer.reporting.rankings import Ranking, is_baseline, rankings
+from sociometer.reporting.rankings import Ranking, rankings
 from sociometer.results.candidates import contamination_note, item_sets, run_labels, who
 from sociometer.results.comparison import compare
 from sociometer.results.groups import PeopleRun
@@ -73,7 +73,7 @@ class ReportContent(Struct, frozen=True):
     asked: dict[str, str] = {}
     """The revision and the sampling of each run's model in words; none of a baseline, a person or an import."""
     about: dict[str, str] = {}
-    """What a subject is that is no model, or a recording of one, by its label."""
+    """What a subject is that is no model, or a recording of one, or is called by the name of its run, by its label."""
     crowds: tuple[Crowd, ...] = ()
     """The people of studies, on each task."""
 
@@ -82,6 +82,11 @@ class ReportContent(Struct, frozen=True):
         """The days of the runs; nobody knows when imported scores were measured."""
         results = (result for chapter in self.chapters for result in chapter.results)
         return days_in_words(result.created for result in results if result.whose_items != "imported")
+
+    @property
+    def baselines(self) -> frozenset[str]:
+        """The labels of the subjects that guess or know the key."""
+        return frozenset(one.subject for chapter in self.chapters for one in chapter.results if one.baseline)
 
     @property
     def main(self) -> "ReportContent":
@@ -142,7 +147,9 @@ def gather(
     shown: list[EpisodeShown] = []
     counts: dict[tuple[str, str], EpisodeCounts] = {}
     studies = {run.id: run for run in runs if isinstance(run, PeopleRun) and run.people}
-    names = run_labels(runs) | {name: f"people ({name}, n = {run.people})" for name, run in studies.items()}
+    names = run_labels(runs, by_name=True) | {
+        name: f"people ({name}, n = {run.people})" for name, run in studies.items()
+    }
     played = sum(len(run.tasks) for run in runs)
     each, kinds = (transcripts_each(played), kinds_shown(played)) if evidence is None else (evidence, KINDS)
     room = _KEPT_EPISODES
@@ -191,14 +198,21 @@ def gather(
         rankings(compared) if len(subjects) > 2 else (),
         tuple(shown),
         {run.id: said for run in runs if (said := how_asked(run))},
-        {names[run.id]: known[spec] for run in runs if (spec := run.manifest.config.subject) in known},
+        {names[run.id]: told for run in runs if (told := _about(run, names[run.id], known))},
         tuple(crowd for one in compared if one.run in studies for crowd in crowds_of(studies[one.run], one)),
     )
 
 
+def _about(run: StoredRun, label: str, known: Mapping[str, str]) -> str:
+    """The subject of a run that is called by its name, and what a subject is that is known to be no model."""
+    parts = (who(run) if label == run.record.name else "", known.get(run.manifest.config.subject, ""))
+    return ", ".join(filter(None, parts))
+
+
 def how_asked(run: StoredRun) -> str:
     """The revision of the model of a run, and its sampling as sent; empty if no model was asked."""
-    if run.people or SUBJECT not in run.manifest.roles or is_baseline(run.subject) or run.manifest.imported:
+    played = SUBJECT in run.manifest.roles and not run.manifest.config.subject.startswith("baseline/")
+    if run.people or not played or run.manifest.imported:
         return ""
     sent = "; ".join(dict.fromkeys(filter(None, (_sampling_sent(run, task) for task in run.tasks))))
     return f"Model revision: {run.revision or 'not given'}. Sampling as sent: {sent or 'unknown'}."
@@ -264,7 +278,7 @@ def chapter_notes(results: Sequence[AnyRun]) -> Iterator[str]:
     found = grouped((note, result) for result in results for note in result.summary.notes)
 
     def place(entry: tuple[str, list[AnyRun]]) -> tuple[bool, bool]:
-        return all(is_baseline(result.subject) for result in entry[1]), not entry[0].startswith(CONTAMINATION)
+        return all(result.baseline for result in entry[1]), not entry[0].startswith(CONTAMINATION)
 
     for note, of in sorted(found.items(), key=place):
         tasks = {result.task for result in of}

@@ -14,7 +14,6 @@ from sociometer.core.stopping import Look
 from sociometer.core.task import AnyRun
 from sociometer.core.words import counted, grouped, listed, plural
 from sociometer.reporting.people import Crowd
-from sociometer.reporting.rankings import is_baseline
 from sociometer.results.checkpoints import checkpoint_curve
 from sociometer.results.profile import ProfileLine
 from sociometer.results.verdicts import Comparison
@@ -272,7 +271,7 @@ def _strip(members: Lines, subjects: Sequence[str], card: Card, tasks: int, comp
             number(line.value, line.unit, interval=line.interval),
             _around(line) + f" {counted(line.items, 'item')}" * (len(counts) > 1),
             "most of its answers cannot be read" if line not in drawn else
-            "stand-in" if line.stand_ins or is_baseline(line.subject) else "", _beside(line),
+            "stand-in" if line.stand_ins or line.baseline else "", _beside(line),
             _columns(crowds[line.run], place) if line.run in crowds else (),
         )
         for line in members

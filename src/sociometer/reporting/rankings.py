@@ -1,6 +1,7 @@
 """The ranking of three or more subjects on each task, with the verdict as a sentence."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from itertools import combinations, product
 
 from msgspec import Struct, structs
 
@@ -12,7 +13,6 @@ from sociometer.results.candidates import NO_SCORED_ITEM, item_sets, why_not_com
 from sociometer.results.leaderboard import Leaderboard, Standing, leaderboard, ranked_measure
 from sociometer.statistics.intervals import MINIMUM_CLUSTERS
 
-_BASELINE = "baseline/"
 _NAMED = 3
 
 
@@ -35,6 +35,8 @@ class Ranking(Struct, frozen=True):
     """The models that no other model surely beats; empty if the items are too few."""
     item_set: str = ""
     """Whose items these are, in words; empty if all runs of the task have the bundled ones."""
+    baselines: frozenset[str] = frozenset()
+    """The subjects that guess or know the key."""
 
     def of(self, subject: str) -> Standing | None:
         """The standing of a subject; None if it has no rank."""
@@ -60,8 +62,7 @@ def rankings(runs: Sequence[AnyRun]) -> tuple[Ranking, ...]:
 
 
 def _of_task(members: Sequence[AnyRun]) -> Iterable[Ranking]:
-    first = members[0]
-    measure = ranked_measure(first)
+    measure = ranked_measure(members[0])
     unranked = {one.subject: reason for one in members if (reason := _why_not(one, measure))}
     groups = _comparable([one for one in members if one.subject not in unranked])
     several = [group for group in groups if len(group) > 1]
@@ -74,9 +75,9 @@ def _of_task(members: Sequence[AnyRun]) -> Iterable[Ranking]:
         board = leaderboard(group)
         left_out = dict(_named(line, group) for line in board.left_out)
         company = company_of(group[0]) if len(several) > 1 else ""
-        yield _made(group[0], measure, board, unranked | alone | left_out, company)
+        yield _made(group, measure, board, unranked | alone | left_out, company)
     if not several:
-        yield _made(first, measure, None, unranked)
+        yield _made(members, measure, None, unranked)
 
 
 def _why_not(candidate: AnyRun, measure: MeasureCard) -> str:
@@ -102,18 +103,13 @@ def company_of(candidate: AnyRun) -> str:
     return ", ".join(f"{role} {name}" for role, name in candidate.roles.items() if role != SUBJECT)
 
 
-def _leaders(standings: Sequence[Standing]) -> tuple[str, ...]:
+def _leaders(standings: Sequence[Standing], baselines: Collection[str]) -> tuple[str, ...]:
     """The models that no other model surely beats; baselines count only if nobody else is ranked."""
     if any(standing.ranks.too_few for standing in standings):
         return ()
-    models = [standing for standing in standings if not is_baseline(standing.subject)] or list(standings)
+    models = [standing for standing in standings if standing.subject not in baselines] or list(standings)
     beaten = {name for standing in models for name in standing.beats}
     return tuple(standing.subject for standing in models if standing.subject not in beaten)
-
-
-def is_baseline(label: str) -> bool:
-    """Whether a subject is a baseline that guesses or knows the key."""
-    return label.startswith(_BASELINE)
 
 
 def _named(line: str, group: Sequence[AnyRun]) -> tuple[str, str]:
@@ -124,14 +120,20 @@ def _named(line: str, group: Sequence[AnyRun]) -> tuple[str, str]:
 
 
 def _made(
-    first: AnyRun, measure: MeasureCard, board: Leaderboard | None, unranked: dict[str, str], company: str = ""
+    group: Sequence[AnyRun],
+    measure: MeasureCard,
+    board: Leaderboard | None,
+    unranked: dict[str, str],
+    company: str = "",
 ) -> Ranking:
+    first, baselines = group[0], frozenset(one.subject for one in group if one.baseline)
     standings = board.standings if board else ()
     clusters = standings[0].interval.clusters if standings else 0
     made = Ranking(
         first.card.name, first.card.short_title, first.task,
         first.card.task_title(first.task) + (f", {company}" if company else ""), measure.title, measure.unit,
-        standings, unranked, clusters, "", first.card.cluster_of(first.task), _leaders(standings),
+        standings, unranked, clusters, "", first.card.cluster_of(first.task), _leaders(standings, baselines),
+        baselines=baselines,
     )  # fmt: skip
     doubt = f"; {board.doubt}" if board and board.doubt and len(made.leaders) == 1 else ""
     return structs.replace(made, sentence=f"{_sentence(made)}{doubt}.")
@@ -146,7 +148,7 @@ def _sentence(ranking: Ranking) -> str:
         items = counted(ranking.clusters, ranking.cluster)
         return f"{items} cannot rank the subjects; at least {MINIMUM_CLUSTERS} are needed"
     leaders, everyone = ranking.leaders, [standing.subject for standing in ranking.standings]
-    models = [subject for subject in everyone if not is_baseline(subject)]
+    models = [subject for subject in everyone if subject not in ranking.baselines]
     items = counted(ranking.standings[0].items, "shared item")
     if len(models) == 1 < len(everyone):
         return _beside_baselines(ranking, models[0], items)
@@ -155,14 +157,27 @@ def _sentence(ranking: Ranking) -> str:
         return f"{items} cannot separate {leaders[0]} from {leaders[1]}"
     if len(leaders) == len(among):
         return f"{items} cannot separate the {len(among)} {'models' if 0 < len(models) < len(everyone) else 'subjects'}"
-    if len(leaders) == 1:
-        return f"{leaders[0]} is clearly first{' of the models' if 0 < len(models) < len(everyone) else ''}"
     others = [subject for subject in among if subject not in leaders]
+    near = _not_separated(ranking, leaders, others)
+    more = f", nor {near}" if near else ""
+    if len(leaders) == 1:
+        said = f"{leaders[0]} is clearly first{' of the models' if 0 < len(models) < len(everyone) else ''}"
+        return f"{said}; {items} cannot separate {near}" if near else said
     if all(set(others) <= set(standing.beats) for standing in ranking.standings if standing.subject in leaders):
         behind = listed(others) if len(others) <= _NAMED else f"the other {len(others)}"
         first = spelled(len(leaders), "leader")
-        return f"{listed(leaders)} are clearly ahead of {behind}; {items} cannot separate the {first}"
-    return f"{listed(leaders)} lead; {items} cannot separate them"
+        return f"{listed(leaders)} are clearly ahead of {behind}; {items} cannot separate the {first}{more}"
+    return f"{listed(leaders)} lead; {items} cannot separate them{more}"
+
+
+def _not_separated(ranking: Ranking, leaders: Sequence[str], others: Sequence[str]) -> str:
+    """The pairs of subjects, not both leaders, of which neither surely beats the other: “b from c”."""
+    sure = {(one.subject, beaten) for one in ranking.standings for beaten in one.beats}
+    pairs = [*product(leaders, others), *combinations(others, 2)]
+    near = [(a, b) for a, b in pairs if (a, b) not in sure and (b, a) not in sure]
+    if len(others) > 2 and near == [*combinations(others, 2)]:
+        return f"the other {len(others)}"
+    return listed([f"{a} from {b}" for a, b in near], _NAMED)
 
 
 def _beside_baselines(ranking: Ranking, model: str, items: str) -> str:
