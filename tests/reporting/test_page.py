@@ -346,6 +346,14 @@ def test_the_finding_of_a_test_with_a_norm_is_the_score_on_the_norm(content):
     assert re.search('class="finding">(.*?)</p>', page)[1].endswith("without reading earns an EQ of 122.")
 
 
+def test_the_strip_of_a_score_on_a_norm_names_the_norm_and_the_error_of_measurement_of_its_people():
+    note = "'expert' in the paper's terms; people's standard error of measurement 3.7"
+    lines = [structs.replace(line, note=note) for line in profile_lines([_normed("gpt", 1.6, 122.0)])]
+    strip = next(one for one in strips(lines, ["gpt"], [NORMED]) if one.measure.startswith("EQ"))
+    assert [(mark.name, mark.text) for mark in strip.marks] == [("norm", "100")]
+    assert strip.note == "People's standard error of measurement 3.7."
+
+
 def test_the_finding_on_two_tests_begins_with_what_is_clear_and_leaves_caveats_with_their_test():
     alike = {name: [float(nth % 2) for nth in range(40)] for name in "abc"}
     runs = [*_on("calm", "abc", **alike), *_on("wit", "abc", a=[0.0] * 40, b=[1.0] * 40)]
@@ -685,13 +693,14 @@ def test_two_subjects_keep_their_order_and_their_differences_are_drawn_around_ze
     (strip,) = strips(content.profile, content.subjects, [chapter.card for chapter in content.chapters])
     assert [dot.subject for dot in strip.dots] == ["a", "b"], "the better one is not moved to the front"
     (strip,) = difference_strips(content.comparisons[0], content.subjects)
-    assert strip.measure == "b minus a" and strip.ends == ((0.0, "← a better"), (100.0, "b better →"))
+    assert strip.measure == "b minus a: to the right of 0, b is higher"
+    assert strip.ends == ((0.0, "← a better"), (100.0, "b better →"))
     assert [mark.at for mark in strip.marks] == [50] and 50 < strip.dots[0].low < strip.dots[0].at < 100
     assert strip.dots[0].range_text.endswith("], better")
     row = structs.replace(content.comparisons[0].measures[0], better="lower")
     (other,) = difference_strips(structs.replace(content.comparisons[0], measures=(row,)), content.subjects)
-    (dot,) = other.dots
-    assert dot.subject == "Accuracy; lower is better" and 0 < dot.low < dot.at < dot.high < 50, "its side is a's"
+    assert 50 < other.dots[0].low < other.dots[0].at, "right is positive"
+    assert other.ends == ((0.0, "← b better"), (100.0, "a better →")), "and where lower is better, the side of a"
 
 
 def test_each_measure_without_a_unit_has_a_strip_of_its_own():

@@ -12,7 +12,7 @@ from sociometer.core.card import Card, MeasureCard
 from sociometer.core.measure import Figure
 from sociometer.core.stopping import Look
 from sociometer.core.task import AnyRun
-from sociometer.core.words import counted, grouped, listed, plural
+from sociometer.core.words import counted, grouped, listed, plural, sentence
 from sociometer.reporting.people import Crowd
 from sociometer.results.checkpoints import checkpoint_curve
 from sociometer.results.profile import ProfileLine
@@ -223,27 +223,26 @@ def strips(
 
 
 def difference_strips(comparison: Comparison, subjects: Sequence[str]) -> tuple[Strip, ...]:
-    """The differences of two subjects overall, the better side right: a strip for each unit, or measure without one."""
+    """The differences of two subjects overall, positive ones to the right; on one strip, one side is the better one."""
     found: list[Strip] = []
     first, second = comparison.first, comparison.second
     drawn = (row for row in comparison.measures if not row.group and (row.primary or row.paired.first or row.value))
-    keyed = (((row.unit, row.better == "neither", row.unit == "number" and row.name), row) for row in drawn)
-    for (unit, neither, _), rows in grouped(keyed).items():
+    keyed = (((row.unit, row.better, row.unit == "number" and row.name), row) for row in drawn)
+    for (unit, better, _), rows in grouped(keyed).items():
         most = max(abs(end) for row in rows for end in (row.value, row.low, row.high) if end is not None) or 1.0
         dots = []
         for row in rows:
-            sign, around = (-1, (row.high, row.low)) if row.better == "lower" else (1, (row.low, row.high))
-            at, low, high = (
-                None if end is None else round(50 + sign * 49 * end / most, 2) for end in (row.value, *around)
-            )
+            ends = (row.value, row.low, row.high)
+            at, low, high = (None if end is None else round(50 + 49 * end / most, 2) for end in ends)
             size = signed_amount(row.value, unit, interval=row.paired.interval)
             told = f"{bracketed_interval(row.paired.interval, unit)}, {row.verdict}"
-            name = row.title + "; lower is better" * (sign < 0)
-            dots.append(StripDot(name, subjects.index(second), at, low, high, size, told))
-        title, word = "" if found else f"{second} minus {first}", "higher" if neither else "better"
-        ends = (0.0, f"← {first} {word}"), (100.0, f"{second} {word} →")
+            dots.append(StripDot(row.title, subjects.index(second), at, low, high, size, told))
+        title = "" if found else f"{second} minus {first}: to the right of 0, {second} is higher"
+        left, right = (second, first) if better == "lower" else (first, second)
+        word = "higher" if better == "neither" else "better"
+        sides = (0.0, f"← {left} {word}"), (100.0, f"{right} {word} →")
         found.append(
-            Strip(comparison.instrument, "", title, ends, "neither", tuple(dots), (StripMark("difference", 50, "0"),))
+            Strip(comparison.instrument, "", title, sides, "neither", tuple(dots), (StripMark("difference", 50, "0"),))
         )
     return tuple(found)
 
@@ -278,7 +277,7 @@ def _strip(members: Lines, subjects: Sequence[str], card: Card, tasks: int, comp
     )  # fmt: skip
     # runs of different parts of the items may have more than one chance level; the strip then shows none
     chance = first.chance if len({line.chance for line in members}) == 1 else None
-    references = (("chance", chance), ("people", first.human))
+    references = (("chance", chance), ("norm" if known.on_norm else "people", first.human))
     placed = [(name, place(value) or 0.0, value) for name, value in references if value is not None]
     close = CROWDED if tasks == 1 else CROWDED_NARROW
     lower = known.on_norm or bool(crowds)
@@ -293,7 +292,7 @@ def _strip(members: Lines, subjects: Sequence[str], card: Card, tasks: int, comp
     task = card.task_title(first.task) if tasks > 1 else ""
     items = counted(first.items, first.item_set.removesuffix("s") or "item") if len(counts) == 1 else first.item_set
     measure = ", ".join(part for part in (first.measure_title, company, items) if part)
-    return Strip(card.name, task, measure, ends, first.better, dots, marks, _without_intervals(members))
+    return Strip(card.name, task, measure, ends, first.better, dots, marks, _note(members))
 
 
 def _columns(crowd: Crowd, place: Callable[[float], float | None]) -> tuple[tuple[float, float, float, int], ...]:
@@ -319,6 +318,12 @@ def _around(line: ProfileLine) -> str:
         return ""
     bounds = bracketed_interval(line.interval, line.unit)
     return bounds_text(line.interval, lambda *_: bounds, too_few="", same="all equal")
+
+
+def _note(members: Lines) -> str:
+    """What the notes of all values of a strip say of people, as their error of measurement; why there is no interval."""
+    parts = {part for line in members for part in line.note.split("; ") if part.startswith("people's ")}
+    return " ".join(filter(None, (sentence(parts.pop()) if len(parts) == 1 else "", _without_intervals(members))))
 
 
 def _without_intervals(members: Sequence[ProfileLine]) -> str:
