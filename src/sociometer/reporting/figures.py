@@ -321,7 +321,7 @@ def _around(line: ProfileLine) -> str:
 
 
 def _note(members: Lines) -> str:
-    """What the notes of all values of a strip say of people, as their error of measurement; why there is no interval."""
+    """What the notes of a strip's values say of people, as their error of measurement, and why it has no interval."""
     parts = {part for line in members for part in line.note.split("; ") if part.startswith("people's ")}
     return " ".join(filter(None, (sentence(parts.pop()) if len(parts) == 1 else "", _without_intervals(members))))
 
