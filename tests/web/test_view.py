@@ -617,6 +617,20 @@ def test_three_runs_side_by_side_have_the_verdict_of_the_command_that_the_page_p
     assert f">{first} ahead of {second}</option>" in text and f">{second} ahead of {first}</option>" in text
 
 
+def test_side_by_side_has_the_scores_on_the_items_that_both_runs_have(tmp_path):
+    path = tmp_path / "s.db"
+    short = sm.run("sesi", model="baseline/random", limit=12, store=path)
+    long = sm.run("sesi", model="baseline/longest", limit=40, store=path)
+    row = sm.compare(short, long, store=path).comparisons[0].measure()
+    with Served(view_application(ViewedStore(path, load, cards()))) as served:
+        owner = Client(served.url)
+        owner.post("/enter", {"token": served.app[TOKENS].make()})
+        text = plain(owner.get(f"/side-by-side?run={short.id}&run={long.id}").text)
+    whole = long.summary().measure("accuracy")
+    assert estimate(whole.value, "share", whole.interval) not in text, "that is a score on 40 items"
+    assert f" {row_values(row)[1]} {row_values(row)[2]} {row.verdict} 12 " in text
+
+
 def test_side_by_side_refuses_runs_of_different_instruments(owner, stored):
     got = owner.get(f"/side-by-side?run={runs_of(stored, 'sesi')[0]}&run={runs_of(stored, 'sage')[0]}")
     assert got.status == 400 and "is a run of sesi" in plain(got.text)

@@ -623,13 +623,18 @@ def read_verdicts(viewed: ViewedStore, sides: Sides) -> list[tuple[str, tuple[st
 
 
 def _scores(one: Comparison, summaries: Sequence[Summary]) -> Table:
-    """The score of each of two runs, with the interval over its own items, and their difference."""
+    """The scores of two runs on the items that both have, with an interval if these are all of a run's, and more."""
     rows = []
     for row in one.primary_rows:
-        found = [summary.find(row.name) for summary in summaries]
-        values = ("–" if of is None else estimate(of.value, row.unit, of.interval) for of in found)
-        rows.append((row.title, *values, row_values(row)[2], row.verdict))
-    return Table("scores", "", ("measure", one.first, one.second, "difference on shared items", "verdict"), tuple(rows))
+        *shared, difference = row_values(row)
+        found = zip((summary.find(row.name) for summary in summaries), shared, strict=True)
+        values = (
+            estimate(whole.value, row.unit, whole.interval) if whole and whole.items == row.paired.items else part
+            for whole, part in found
+        )
+        rows.append((row.title, *values, difference, row.verdict, row.paired.items))
+    columns = ("measure", one.first, one.second, "difference", "verdict", "shared items")
+    return Table("scores", "", columns, tuple(rows))
 
 
 def read_pairs(viewed: ViewedStore, sides: Sides, order: str, words: str, at: int) -> PairedList:
