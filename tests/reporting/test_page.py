@@ -82,11 +82,10 @@ def test_packed_evidence_unpacks_to_the_same_and_is_the_same_every_time():
     assert packed(data) == packed(data)
 
 
-def test_failures_unreadable_replies_and_stand_ins_are_told(content):
+def test_failures_unreadable_replies_and_unfinished_runs_are_told(content):
     told = " ".join(troubles(content))
     assert "better: 1 of 40 episodes failed and have no score (timeout: 1)." in told
     assert "plain: 1 reply could not be read; its score is that of an unreadable reply." in told
-    assert "Tact test: the judge is a stand-in (tact/rules)" in told
     assert "is stopped; the numbers are provisional." in told
     failed = structs.replace(content.chapters[0].results[0], status="failed", why_ended="no server", subject="a")
     chapter = structs.replace(content.chapters[0], results=(failed,))
@@ -576,9 +575,11 @@ def test_strips_place_values_on_the_card_scale(content):
     assert [mark.name for mark in strip.marks] == ["chance", "people"]
     assert strip.marks[0].at == 25
     best, middle = strip.dots[:2]
-    assert (best.beside, best.range_text[-9:]) == ("1 unreadable, 1 failed", " 39 items")
+    assert (
+        best.beside == "1 unreadable, 1 failed, stand-in as judge (tact/rules)" and best.range_text[-9:] == " 39 items"
+    )
     assert (middle.at, middle.text, middle.range_text) == (50, "50 %", "[35, 65] 40 items")
-    assert middle.caveat == "stand-in"
+    assert middle.caveat == "" and middle.beside.endswith("stand-in as judge (tact/rules)")
     assert strip.ends == ((0.0, "0 %"),), "the name of people at 90 % needs the room"
 
 
@@ -733,7 +734,11 @@ def test_two_subjects_with_a_stand_in_get_no_verdict_as_more_get_no_rank():
     assert one.refused.endswith("no number to compare: played with a stand-in, judge: tact/rules") and not one.measures
     assert any("played with a stand-in, judge: tact/rules" in text for text in findings_of(content))
     (strip,) = strips(content.profile, content.subjects, [chapter.card for chapter in content.chapters])
-    assert {dot.caveat for dot in strip.dots} == {"stand-in"}, "the scores are shown, and marked"
+    assert all(dot.beside.endswith("stand-in as judge (tact/rules)") for dot in strip.dots), (
+        "scores are shown and marked"
+    )
+    assert {dot.caveat for dot in strip.dots} == {""}, "not as if the subject were one"
+    assert not any("stand-in" in trouble for trouble in troubles(content)), "and told once"
 
 
 def test_subjects_that_the_items_cannot_tell_apart_are_marked_alike_in_a_ranking(tmp_path):

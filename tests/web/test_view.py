@@ -693,7 +693,8 @@ def test_the_list_has_the_score_with_its_interval_and_chance_and_the_simulator(o
     measure = run.summary().measure("accuracy")
     row = said[said.index(run.id) :]
     assert re.search(rf"{round(100 * measure.value)} % \d+ to \d+ % Accuracy, chance 25 %", row[:200]), row[:200]
-    assert re.search(r"simulator \S+ \(stand-in\)", said)
+    assert re.search(r"Sentient score simulator \S+ \(stand-in\)", said), "the mark is next to the number"
+    assert len(re.findall(r"\(stand-in\)", said)) == len(runs_of(stored, "sage")), "and there only once"
 
 
 def test_a_damaged_summary_is_said_in_the_list_of_runs_and_hides_no_other_run(stored, tmp_path, capsys):

@@ -25,8 +25,10 @@ from sociometer.statistics.formatting import (
     bracketed_interval,
     group_text,
     number,
+    other_stand_ins,
     scale_and_digits,
     signed_amount,
+    subject_stand_in,
     sure_chance,
 )
 from sociometer.statistics.intervals import MINIMUM_CLUSTERS
@@ -270,7 +272,7 @@ def _strip(members: Lines, subjects: Sequence[str], card: Card, tasks: int, comp
             number(line.value, line.unit, interval=line.interval),
             _around(line) + f" {counted(line.items, 'item')}" * (len(counts) > 1),
             "most of its answers cannot be read" if line not in drawn else
-            "stand-in" if line.stand_ins or line.baseline else "", _beside(line),
+            "stand-in" if line.baseline or subject_stand_in(line.stand_ins) else "", _beside(line),
             _columns(crowds[line.run], place) if line.run in crowds else (),
         )
         for line in members
@@ -341,7 +343,9 @@ def _without_intervals(members: Sequence[ProfileLine]) -> str:
 
 def _beside(line: ProfileLine) -> str:
     counts = ((line.unreadable, "unreadable"), (line.errors, "failed"))
-    return ", ".join(f"{count} {what}" for count, what in counts if count)
+    roles = (one.partition(": ") for one in other_stand_ins(line.stand_ins))
+    found = [f"{count} {what}" for count, what in counts if count]
+    return ", ".join([*found, *(f"stand-in as {role} ({name})" for role, _, name in roles)])
 
 
 def _scale(members: Sequence[ProfileLine], known: MeasureCard, scores: Sequence[float]) -> tuple[float, float]:

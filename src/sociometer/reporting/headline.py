@@ -315,12 +315,10 @@ def _caveats(content: ReportContent, models: Sequence[str], *, read: bool) -> tu
 
 
 def troubles(content: ReportContent) -> tuple[str, ...]:
-    """One sentence for each kind of failure, unreadable reply and stand-in."""
+    """One sentence for each kind of failure and unreadable reply, and for subjects that are stand-ins."""
     found = [line for chapter in content.chapters for line in _unfinished(chapter)]
     results = [(chapter.card.short_title, result) for chapter in content.chapters for result in chapter.results]
     found += [*_failures(results, content.counts), *_unreadable(results)]
-    for chapter in content.main.chapters:
-        found += _stand_ins(chapter)
     if names := dict.fromkeys(result.subject for _, result in results if subject_stand_in(result.stand_ins)):
         what = "is a stand-in" if len(names) == 1 else "are stand-ins"
         found.append(f"{listed(list(names), NAMED)} {what}: a script, a baseline or a very small model.")
@@ -335,14 +333,6 @@ def _unfinished(chapter: Chapter) -> Iterator[str]:
         state = status if status == "failed" else f"{are} {status}"
         said = f"the {runs} of {listed(who, NAMED)} {state}" + (f" ({why})" if why else "")
         yield f"{chapter.card.short_title}: {said}; the numbers are provisional."
-
-
-def _stand_ins(chapter: Chapter) -> Iterator[str]:
-    used = dict.fromkeys(name for result in chapter.results for name in other_stand_ins(result.stand_ins))
-    for name in used:
-        role, _, model = name.partition(": ")
-        where = chapter.card.short_title
-        yield f"{where}: the {role} is a stand-in ({model}); the scores only show that the software works."
 
 
 def _failures(results: Sequence[tuple[str, AnyRun]], counts: Mapping[tuple[str, str], EpisodeCounts]) -> Iterator[str]:
