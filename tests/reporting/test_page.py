@@ -370,13 +370,16 @@ def test_the_finding_on_two_tests_begins_with_what_is_clear_and_leaves_caveats_w
 def test_a_measure_with_two_methods_of_intervals_names_the_subjects_of_each(content):
     runs = [
         summarised_run(who, "questions", who, {}, Summary((Measure("gap", 1.0, interval=made),)), card=NORMED)
-        for who, made in (("a", Interval(0, 2, method="Wilson")), ("b", Interval(0, 2, method="Hall")))
+        for who, made in (("a", Interval(0, 2, method="Wilson")), ("b", Interval(0, 2, method="cluster bootstrap")))
     ]
     chapter = structs.replace(content.chapters[0], card=NORMED, results=tuple(runs))
     title = next(card.title for card in NORMED.measures_of("questions") if card.name == "gap")
-    assert interval_methods(chapter) == [f"{title} (a): Wilson", f"{title} (b): Hall"]
+    assert interval_methods(chapter) == [
+        (f"{title} (a)", "Wilson", "–"),
+        (f"{title} (b)", "cluster bootstrap", "10,000"),
+    ]
     alone = structs.replace(chapter, results=tuple(runs[:1]))
-    assert interval_methods(alone) == [f"{title}: Wilson"]
+    assert interval_methods(alone) == [(title, "Wilson", "–")]
 
 
 def test_the_axis_of_a_distance_ends_near_the_values_and_shows_chance():

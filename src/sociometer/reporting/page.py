@@ -37,6 +37,7 @@ from sociometer.results.verdicts import Terms
 from sociometer.results.wording import FAMILIES, VERDICT, group_verdicts, observed_columns, tested_columns
 from sociometer.statistics.chart_theme import CATEGORIES, contained, shape_of, theme
 from sociometer.statistics.formatting import estimate, number
+from sociometer.statistics.intervals import DRAWS
 from sociometer.store.stored_run import StoredRun
 
 TOP = 40
@@ -182,8 +183,8 @@ def all_numbers(chapter: Chapter) -> list[list[TextCell]]:
     return found
 
 
-def interval_methods(chapter: Chapter) -> list[str]:
-    """How the intervals of a chapter were made: the measures of each method, with the subject if methods differ."""
+def interval_methods(chapter: Chapter) -> list[tuple[str, str, str]]:
+    """The measures of each method of intervals, with the subject if methods differ, the method and its resamples."""
     made = [
         (card.title + " of people" * bool(result.people), one.interval.method, result.subject)
         for result in chapter.results
@@ -192,7 +193,8 @@ def interval_methods(chapter: Chapter) -> list[str]:
     ]
     methods = grouped((title, method) for title, method, _ in made)
     found = [(method, title + f" ({who})" * (len({*methods[title]}) > 1)) for title, method, who in made]
-    return [f"{', '.join(dict.fromkeys(titles))}: {method}" for method, titles in grouped(found).items() if method]
+    by_method = ((method, ", ".join(dict.fromkeys(of))) for method, of in grouped(found).items() if method)
+    return [(titles, method, f"{DRAWS:,}" if "bootstrap" in method else "–") for method, titles in by_method]
 
 
 def _episode(shown: dict[str, Any]) -> dict[str, Any]:
