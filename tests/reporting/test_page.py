@@ -707,6 +707,13 @@ def test_two_subjects_keep_their_order_and_their_differences_are_drawn_around_ze
     assert other.ends == ((0.0, "← b better"), (100.0, "a better →")), "and where lower is better, the side of a"
 
 
+def test_the_ends_of_a_very_short_scale_have_decimals():
+    lines = profile_lines([_normed("gpt", 0.002, 151.0)])
+    near = structs.replace(lines[0], interval=Interval(0.0, 0.089), chance=None, human=None, top=None)
+    (strip,) = strips([near], ["gpt"], [NORMED])
+    assert strip.ends[-1][1].startswith("0.") and float(strip.ends[-1][1]) > 0.05
+
+
 def test_each_measure_without_a_unit_has_a_strip_of_its_own():
     content = gather(_measured("ab", b=[1.0] * 40), evidence=0)
     share = content.comparisons[0].measures[0]

@@ -288,7 +288,8 @@ def _strip(members: Lines, subjects: Sequence[str], card: Card, tasks: int, comp
         for index, (name, at, value) in enumerate(placed)
     )
     # an end has no label if the label of a mark needs the space; beside people and their norm the mark gives way
-    axis = _axis(low, high, first.unit) if crowds else [(end, number(end, first.unit, 0)) for end in (low, high)]
+    digits = 0 if (high - low) * scale_and_digits(first.unit)[0] >= 1 else 2
+    axis = _axis(low, high, first.unit) if crowds else [(end, number(end, first.unit, digits)) for end in (low, high)]
     texts = ((place(value) or 0.0, text) for value, text in axis)
     ends = tuple(one for one in texts if lower or all(abs(one[0] - mark.at) >= close for mark in marks))
     task = card.task_title(first.task) if tasks > 1 else ""
