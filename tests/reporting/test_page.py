@@ -164,9 +164,11 @@ def test_runs_with_a_name_have_it_in_the_title_the_legends_and_the_verdict_as_in
     found = gather(runs, evidence=0)
     assert found.subjects == ("tuned", "floor", "c") and title_of(found) == "tuned, floor and c on Tact test"
     assert found.rankings[0].sentence == "tuned is clearly first of the models.", "a named baseline is still a baseline"
-    assert found.about["tuned"] == "gpt" and found.about["floor"].startswith("baseline/random, a random answer")
     page = write_report(runs, tmp_path / "named.html", made="now", version="9.9").read_text(encoding="utf-8")
-    assert '<p class="name">floor <em>stand-in</em></p>' in page and "<b>tuned</b>: gpt." in page
+    assert (
+        '<p class="name">floor <em>stand-in</em></p>' in page
+        and "<b>tuned</b>: gpt. <b>floor</b>: baseline/random, a random" in page
+    )
     assert "tuned <span>gpt, Tact test, version 3" in page, "the method says which model it is"
 
 
@@ -375,11 +377,11 @@ def test_a_measure_with_two_methods_of_intervals_names_the_subjects_of_each(cont
     chapter = structs.replace(content.chapters[0], card=NORMED, results=tuple(runs))
     title = next(card.title for card in NORMED.measures_of("questions") if card.name == "gap")
     assert interval_methods(chapter) == [
-        (f"{title} (a)", "Wilson", "–"),
-        (f"{title} (b)", "cluster bootstrap", "10,000"),
+        (NORMED.short_title, f"{title} (a)", "Wilson", None),
+        (NORMED.short_title, f"{title} (b)", "cluster bootstrap", 10_000),
     ]
     alone = structs.replace(chapter, results=tuple(runs[:1]))
-    assert interval_methods(alone) == [(title, "Wilson", "–")]
+    assert interval_methods(alone) == [(NORMED.short_title, title, "Wilson", None)]
 
 
 def test_the_axis_of_a_distance_ends_near_the_values_and_shows_chance():

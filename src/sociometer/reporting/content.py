@@ -1,6 +1,6 @@
 """The content of a report, collected from stored runs and their instruments; the page only arranges it."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import date
 
 from msgspec import Struct, structs
@@ -13,7 +13,7 @@ from sociometer.core.measure import Figure
 from sociometer.core.task import AnyRun
 from sociometer.core.words import grouped, listed
 from sociometer.models.registry import describe
-from sociometer.reporting.evidence import KINDS, EpisodeShown, evidence_of, kinds_shown, transcripts_each
+from sociometer.reporting.evidence import KINDS, EpisodeShown, evidence_of, room_for
 from sociometer.reporting.figures import checkpoint_figures, evidence_figure, measures_figure, profile_figure
 from sociometer.reporting.people import Crowd, crowds_of
 from sociometer.reporting.rankings import Ranking, rankings
@@ -73,7 +73,7 @@ class ReportContent(Struct, frozen=True):
     asked: dict[str, str] = {}
     """The revision and the sampling of each run's model in words; none of a baseline, a person or an import."""
     about: dict[str, str] = {}
-    """What a subject is that is no model, or a recording of one, or is called by the name of its run, by its label."""
+    """What a subject is that is no model, or a recording of one, by its label."""
     crowds: tuple[Crowd, ...] = ()
     """The people of studies, on each task."""
 
@@ -151,7 +151,7 @@ def gather(
         name: f"people ({name}, n = {run.people})" for name, run in studies.items()
     }
     played = sum(len(run.tasks) for run in runs)
-    each, kinds = (transcripts_each(played), kinds_shown(played)) if evidence is None else (evidence, KINDS)
+    each, kinds = room_for(played) if evidence is None else (evidence, KINDS)
     room = _KEPT_EPISODES
     for run in runs:
         corrected = corrected_tasks(run)
@@ -198,15 +198,9 @@ def gather(
         rankings(compared) if len(subjects) > 2 else (),
         tuple(shown),
         {run.id: said for run in runs if (said := how_asked(run))},
-        {names[run.id]: told for run in runs if (told := _about(run, names[run.id], known))},
+        {names[run.id]: known[spec] for run in runs if (spec := run.manifest.config.subject) in known},
         tuple(crowd for one in compared if one.run in studies for crowd in crowds_of(studies[one.run], one)),
     )
-
-
-def _about(run: StoredRun, label: str, known: Mapping[str, str]) -> str:
-    """The subject of a run that is called by its name, and what a subject is that is known to be no model."""
-    parts = (who(run) if label == run.record.name else "", known.get(run.manifest.config.subject, ""))
-    return ", ".join(filter(None, parts))
 
 
 def how_asked(run: StoredRun) -> str:

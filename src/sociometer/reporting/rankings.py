@@ -5,7 +5,6 @@ from itertools import combinations, product
 
 from msgspec import Struct, structs
 
-from sociometer.core.card import MeasureCard
 from sociometer.core.conversation import SUBJECT
 from sociometer.core.task import AnyRun
 from sociometer.core.words import counted, grouped, listed, spelled
@@ -62,8 +61,7 @@ def rankings(runs: Sequence[AnyRun]) -> tuple[Ranking, ...]:
 
 
 def _of_task(members: Sequence[AnyRun]) -> Iterable[Ranking]:
-    measure = ranked_measure(members[0])
-    unranked = {one.subject: reason for one in members if (reason := _why_not(one, measure))}
+    unranked = {one.subject: reason for one in members if (reason := _why_not(one))}
     groups = _comparable([one for one in members if one.subject not in unranked])
     several = [group for group in groups if len(group) > 1]
     for group in several:
@@ -75,14 +73,14 @@ def _of_task(members: Sequence[AnyRun]) -> Iterable[Ranking]:
         board = leaderboard(group)
         left_out = dict(_named(line, group) for line in board.left_out)
         company = company_of(group[0]) if len(several) > 1 else ""
-        yield _made(group, measure, board, unranked | alone | left_out, company)
+        yield _made(group, board, unranked | alone | left_out, company)
     if not several:
-        yield _made(members, measure, None, unranked)
+        yield _made(members, None, unranked)
 
 
-def _why_not(candidate: AnyRun, measure: MeasureCard) -> str:
+def _why_not(candidate: AnyRun) -> str:
     """Why a subject has no rank whatever the others scored; empty if it may have one."""
-    found = candidate.summary.find(measure.name)
+    found = candidate.summary.find(ranked_measure(candidate).name)
     return candidate.failed or ("" if found and found.items else NO_SCORED_ITEM)
 
 
@@ -119,14 +117,9 @@ def _named(line: str, group: Sequence[AnyRun]) -> tuple[str, str]:
     return label, line.removeprefix(label).lstrip(": ")
 
 
-def _made(
-    group: Sequence[AnyRun],
-    measure: MeasureCard,
-    board: Leaderboard | None,
-    unranked: dict[str, str],
-    company: str = "",
-) -> Ranking:
+def _made(group: Sequence[AnyRun], board: Leaderboard | None, unranked: dict[str, str], company: str = "") -> Ranking:
     first, baselines = group[0], frozenset(one.subject for one in group if one.baseline)
+    measure = ranked_measure(first)
     standings = board.standings if board else ()
     clusters = standings[0].interval.clusters if standings else 0
     made = Ranking(
@@ -182,13 +175,7 @@ def _not_separated(ranking: Ranking, leaders: Sequence[str], others: Sequence[st
 
 def _beside_baselines(ranking: Ranking, model: str, items: str) -> str:
     """The verdict on the only model, against the baselines next to it."""
-    own = ranking.of(model)
-    others = [standing for standing in ranking.standings if standing.subject != model]
-    parts = []
-    for word, found in (
-        ("better than", list(own.beats) if own else []),
-        ("worse than", [other.subject for other in others if model in other.beats]),
-    ):
-        if found:
-            parts.append(f"{word} {listed(found)}")
+    worse = next(one.beats for one in ranking.standings if one.subject == model)
+    better = [one.subject for one in ranking.standings if model in one.beats]
+    parts = [f"{word} {listed(found)}" for word, found in (("better than", worse), ("worse than", better)) if found]
     return f"{model} is {listed(parts)}" if parts else f"{items} cannot separate {model} from the baselines"

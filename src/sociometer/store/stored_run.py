@@ -474,21 +474,16 @@ def state_of(store: Store, record: RunRecord) -> str:
         return "imported" if status is RunStatus.FINISHED else "import not finished"
     if status is RunStatus.FINISHED:
         return _early(store, record) or status
-    if status is RunStatus.STOPPED and _all_played(store, record):
+    if why_ended(store, record).endswith(" before its summary"):
         return f"{status} before its summary"
     return f"{status}, {100 * store.totals(record).done // planned} %" if planned else status
-
-
-def _all_played(store: Store, record: RunRecord) -> bool:
-    """Whether every planned episode of a run was played, with or without success."""
-    totals = store.totals(record)
-    return totals.done + totals.failed >= record.manifest.episodes > 0
 
 
 def why_ended(store: Store, record: RunRecord) -> str:
     """Why a run ended before all items were played; empty if it did not, or if nobody knows."""
     if record.status is RunStatus.PLAYING and not store.is_played(record.id):
-        return "its process was killed" + " before its summary" * _all_played(store, record)
+        played = store.totals(record).done + store.totals(record).failed
+        return "its process was killed" + " before its summary" * (played >= record.manifest.episodes > 0)
     return record.totals.why.rstrip(".") if record.totals else ""
 
 
