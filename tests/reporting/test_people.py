@@ -191,8 +191,8 @@ def test_of_more_than_three_models_the_others_are_counted(studied):
 
 def test_the_method_names_the_intervals_that_the_page_shows(studied):
     said, _ = words_of(studied, "spring", "oracle")
-    method = said.partition("95 % intervals of SESI")[2]
-    assert "Accuracy of people" in method and ": Wilson over people and items" in method
+    method = said.partition("Method: runs, settings and intervals")[2]
+    assert re.search(r"SESI\s+Accuracy of people.*?Wilson over people and items", method)
     assert "Differences from people have t intervals" in method and "bootstrap" not in method
 
 
