@@ -52,8 +52,9 @@ class FakeStoredRun:
         self.created = "2026-01-02 03:04 UTC"
         self.status = "finished"
         self.official = False
-        config = SimpleNamespace(official=False, subject=subject, checkpoint=None)
+        config = SimpleNamespace(official=False, subject=subject, checkpoint=None, label="")
         self.manifest = SimpleNamespace(config=config, roles={})
+        self.record = SimpleNamespace(name="")
         self.store_path = None
         self.subject = subject
         self.people = 0
@@ -100,6 +101,7 @@ class FakeStoredRun:
             created=self.created,
             status=self.status,
             whose_items="official" if self.official else "bundled",
+            baseline=self.subject.startswith("baseline/"),
         )
 
     def summarised(self, task: str = "") -> RunView:

@@ -82,11 +82,10 @@ def test_packed_evidence_unpacks_to_the_same_and_is_the_same_every_time():
     assert packed(data) == packed(data)
 
 
-def test_failures_unreadable_replies_and_stand_ins_are_told(content):
+def test_failures_unreadable_replies_and_unfinished_runs_are_told(content):
     told = " ".join(troubles(content))
     assert "better: 1 of 40 episodes failed and have no score (timeout: 1)." in told
     assert "plain: 1 reply could not be read; its score is that of an unreadable reply." in told
-    assert "Tact test: the judge is a stand-in (tact/rules)" in told
     assert "is stopped; the numbers are provisional." in told
     failed = structs.replace(content.chapters[0].results[0], status="failed", why_ended="no server", subject="a")
     chapter = structs.replace(content.chapters[0], results=(failed,))
@@ -157,10 +156,27 @@ def test_three_subjects_or_more_are_ranked_together_and_not_in_pairs_with_the_fi
     assert gather(runs, terms=Terms(margin=0.1), evidence=0).comparisons != ()
 
 
+def test_runs_with_a_name_have_it_in_the_title_the_legends_and_the_verdict_as_in_compare(tmp_path):
+    values = {"gpt": [1.0] * 40, "baseline/random": [0.0] * 40, "c": [0.0] * 40}
+    runs = _measured(values, **values)
+    for run, name in zip(runs, ("tuned", "floor", ""), strict=True):
+        run.record.name = name
+    found = gather(runs, evidence=0)
+    assert found.subjects == ("tuned", "floor", "c") and title_of(found) == "tuned, floor and c on Tact test"
+    assert found.rankings[0].sentence == "tuned is clearly first of the models.", "a named baseline is still a baseline"
+    page = write_report(runs, tmp_path / "named.html", made="now", version="9.9").read_text(encoding="utf-8")
+    assert (
+        '<p class="name">floor <em>stand-in</em></p>' in page
+        and "<b>tuned</b>: gpt. <b>floor</b>: baseline/random, a random" in page
+    )
+    assert "tuned <span>gpt, Tact test, version 3" in page, "the method says which model it is"
+
+
 def test_one_full_run_among_short_ones_is_ranked_with_them_as_by_compare():
     short = [0.0] * 12
     (ranking,) = gather(_measured("abcd", a=[1.0] * 40, b=short, c=short, d=short), evidence=0).rankings
-    assert ranking.sentence == "a is clearly first." and not ranking.unranked
+    assert ranking.sentence == "a is clearly first; 12 shared items cannot separate the other 3."
+    assert not ranking.unranked
     content = gather(_measured("abcd", a=[1.0] * 40, b=short, c=short, d=short), evidence=0)
     assert " on 12 shared items is " in findings_of(content)[1], "the chart has the score on all of its items"
 
@@ -179,6 +195,14 @@ def test_subjects_after_the_best_are_folded_in_panels_and_rankings(tmp_path):
 def test_a_ranking_says_who_cannot_be_separated_and_when_items_are_too_few():
     near = gather(_measured("abc", a=[0.0] * 40), evidence=0).rankings[0]
     assert near.sentence == "b and c are clearly ahead of a; 40 shared items cannot separate the two leaders."
+    behind = gather(_measured("abc", b=[1.0] * 40), evidence=0).rankings[0]
+    assert behind.sentence == "b is clearly first; 40 shared items cannot separate a from c.", "not only the first"
+    values = {"a": [1.0] * 40, "b": [1.0] * 30 + [0.0] * 10, "c": [1.0] * 26 + [0.0] * 14}
+    between = gather(_measured("abc", **values), evidence=0).rankings[0]
+    assert between.sentence == "a is clearly first; 40 shared items cannot separate b from c."
+    chain = {"a": [1.0] * 30 + [0.0] * 10, "b": [1.0] * 24 + [0.0] * 16, "c": [1.0] * 20 + [0.0] * 20}
+    lead = gather(_measured("abc", **chain), evidence=0).rankings[0]
+    assert lead.sentence == "a and b lead; 40 shared items cannot separate them, nor b from c."
     few = gather(_measured("abc", a=[1.0] * 4, b=[0.0] * 4, c=[1.0] * 4), evidence=0).rankings[0]
     assert few.too_few and few.leaders == ()
     assert few.sentence == "4 independent items cannot rank the subjects; at least 10 are needed."
@@ -326,6 +350,14 @@ def test_the_finding_of_a_test_with_a_norm_is_the_score_on_the_norm(content):
     assert re.search('class="finding">(.*?)</p>', page)[1].endswith("without reading earns an EQ of 122.")
 
 
+def test_the_strip_of_a_score_on_a_norm_names_the_norm_and_the_error_of_measurement_of_its_people():
+    note = "'expert' in the paper's terms; people's standard error of measurement 3.7"
+    lines = [structs.replace(line, note=note) for line in profile_lines([_normed("gpt", 1.6, 122.0)])]
+    strip = next(one for one in strips(lines, ["gpt"], [NORMED]) if one.measure.startswith("EQ"))
+    assert [(mark.name, mark.text) for mark in strip.marks] == [("norm", "100")]
+    assert strip.note == "People's standard error of measurement 3.7."
+
+
 def test_the_finding_on_two_tests_begins_with_what_is_clear_and_leaves_caveats_with_their_test():
     alike = {name: [float(nth % 2) for nth in range(40)] for name in "abc"}
     runs = [*_on("calm", "abc", **alike), *_on("wit", "abc", a=[0.0] * 40, b=[1.0] * 40)]
@@ -343,13 +375,16 @@ def test_the_finding_on_two_tests_begins_with_what_is_clear_and_leaves_caveats_w
 def test_a_measure_with_two_methods_of_intervals_names_the_subjects_of_each(content):
     runs = [
         summarised_run(who, "questions", who, {}, Summary((Measure("gap", 1.0, interval=made),)), card=NORMED)
-        for who, made in (("a", Interval(0, 2, method="Wilson")), ("b", Interval(0, 2, method="Hall")))
+        for who, made in (("a", Interval(0, 2, method="Wilson")), ("b", Interval(0, 2, method="cluster bootstrap")))
     ]
     chapter = structs.replace(content.chapters[0], card=NORMED, results=tuple(runs))
     title = next(card.title for card in NORMED.measures_of("questions") if card.name == "gap")
-    assert interval_methods(chapter) == [f"{title} (a): Wilson", f"{title} (b): Hall"]
+    assert interval_methods(chapter) == [
+        (NORMED.short_title, f"{title} (a)", "Wilson", None),
+        (NORMED.short_title, f"{title} (b)", "cluster bootstrap", 10_000),
+    ]
     alone = structs.replace(chapter, results=tuple(runs[:1]))
-    assert interval_methods(alone) == [f"{title}: Wilson"]
+    assert interval_methods(alone) == [(NORMED.short_title, title, "Wilson", None)]
 
 
 def test_the_axis_of_a_distance_ends_near_the_values_and_shows_chance():
@@ -371,7 +406,8 @@ def test_a_page_of_baselines_alone_names_no_winner():
 
 def test_verdicts_on_contamination_are_in_view_and_notes_on_baselines_come_last(content):
     verdict = "Contamination: no sign that the subject knows the public items by heart."
-    results = [_normed("baseline/random", 4.6, 68.0), _normed("gpt", 1.6, 122.0)]
+    guesser = structs.replace(_normed("baseline/random", 4.6, 68.0), baseline=True)
+    results = [guesser, _normed("gpt", 1.6, 122.0)]
     notes = (("Contamination: 8 pairs are too few.", "Norm."), ("Norm.", verdict + " Long." * 40))
     told = [structs.replace(one, summary=structs.replace(one.summary, notes=said))
             for one, said in zip(results, notes, strict=True)]  # fmt: skip
@@ -547,9 +583,11 @@ def test_strips_place_values_on_the_card_scale(content):
     assert [mark.name for mark in strip.marks] == ["chance", "people"]
     assert strip.marks[0].at == 25
     best, middle = strip.dots[:2]
-    assert (best.beside, best.range_text[-9:]) == ("1 unreadable, 1 failed", " 39 items")
+    assert (
+        best.beside == "1 unreadable, 1 failed, stand-in as judge (tact/rules)" and best.range_text[-9:] == " 39 items"
+    )
     assert (middle.at, middle.text, middle.range_text) == (50, "50 %", "[35, 65] 40 items")
-    assert middle.caveat == "stand-in"
+    assert middle.caveat == "" and middle.beside.endswith("stand-in as judge (tact/rules)")
     assert strip.ends == ((0.0, "0 %"),), "the name of people at 90 % needs the room"
 
 
@@ -664,13 +702,21 @@ def test_two_subjects_keep_their_order_and_their_differences_are_drawn_around_ze
     (strip,) = strips(content.profile, content.subjects, [chapter.card for chapter in content.chapters])
     assert [dot.subject for dot in strip.dots] == ["a", "b"], "the better one is not moved to the front"
     (strip,) = difference_strips(content.comparisons[0], content.subjects)
-    assert strip.measure == "b minus a" and strip.ends == ((0.0, "← a better"), (100.0, "b better →"))
+    assert strip.measure == "b minus a: to the right of 0, b is higher"
+    assert strip.ends == ((0.0, "← a better"), (100.0, "b better →"))
     assert [mark.at for mark in strip.marks] == [50] and 50 < strip.dots[0].low < strip.dots[0].at < 100
     assert strip.dots[0].range_text.endswith("], better")
     row = structs.replace(content.comparisons[0].measures[0], better="lower")
     (other,) = difference_strips(structs.replace(content.comparisons[0], measures=(row,)), content.subjects)
-    (dot,) = other.dots
-    assert dot.subject == "Accuracy; lower is better" and 0 < dot.low < dot.at < dot.high < 50, "its side is a's"
+    assert 50 < other.dots[0].low < other.dots[0].at, "right is positive"
+    assert other.ends == ((0.0, "← b better"), (100.0, "a better →")), "and where lower is better, the side of a"
+
+
+def test_the_ends_of_a_very_short_scale_have_decimals():
+    lines = profile_lines([_normed("gpt", 0.002, 151.0)])
+    near = structs.replace(lines[0], interval=Interval(0.0, 0.089), chance=None, human=None, top=None)
+    (strip,) = strips([near], ["gpt"], [NORMED])
+    assert strip.ends[-1][1].startswith("0.") and float(strip.ends[-1][1]) > 0.05
 
 
 def test_each_measure_without_a_unit_has_a_strip_of_its_own():
@@ -706,7 +752,11 @@ def test_two_subjects_with_a_stand_in_get_no_verdict_as_more_get_no_rank():
     assert caveat == "Tact test was played with a stand-in, so its scores are not a measurement."
     assert verdict.startswith("No verdict, because a stand-in played a role: b is ")
     (strip,) = strips(content.profile, content.subjects, [chapter.card for chapter in content.chapters])
-    assert {dot.caveat for dot in strip.dots} == {"stand-in"}, "the scores are shown, and marked"
+    assert all(dot.beside.endswith("stand-in as judge (tact/rules)") for dot in strip.dots), (
+        "scores are shown and marked"
+    )
+    assert {dot.caveat for dot in strip.dots} == {""}, "not as if the subject were one"
+    assert not any("stand-in" in trouble for trouble in troubles(content)), "and told once"
 
 
 def test_subjects_that_the_items_cannot_tell_apart_are_marked_alike_in_a_ranking(tmp_path):

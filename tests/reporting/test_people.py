@@ -50,15 +50,15 @@ def words_of(studied, *names):
 def test_the_first_sentence_about_people_and_a_baseline_is_the_verdict(studied):
     said, html = words_of(studied, "spring", "oracle")
     finding = re.search(r'<p class="finding">(.*?)</p>', html)[1]
-    verdict = r"baseline/oracle is better than people \(spring, n = 12\): \d+ points higher \[\d+, \d+\]"
+    verdict = r"oracle is better than people \(spring, n = 12\): \d+ points higher \[\d+, \d+\]"
     assert re.match(rf"On {ITEMS} items, {verdict}", finding)
-    assert "<h1>People (spring, n = 12) and baseline/oracle on SESI</h1>" in html
+    assert "<h1>People (spring, n = 12) and oracle on SESI</h1>" in html
     assert said.count("is better than people (spring, n = 12)") == 1, "the comparison below does not repeat it"
 
 
 def test_people_are_the_reference_whatever_the_order(studied):
     _, html = words_of(studied, "oracle", "spring")
-    assert f'<p class="finding">On {ITEMS} items, baseline/oracle is better than people' in html
+    assert f'<p class="finding">On {ITEMS} items, oracle is better than people' in html
 
 
 def test_the_figure_has_the_score_of_each_person_and_the_place_of_the_others_among_them(studied):
@@ -75,7 +75,7 @@ def test_the_columns_have_an_axis_and_a_model_without_answers_has_no_mark(studie
     panel = html.partition('<article class="panel">')[2].partition("</article>")[0]
     people, oracle, refuse = (
         next(lane for lane in panel.split('<div class="lane"') if f'<p class="name">{name}' in lane)
-        for name in ("people", "baseline/oracle", "baseline/refuse")
+        for name in ("people", "oracle", "refuse")
     )
     most = max(map(int, re.findall(r'class="column"[^>]*title="(\d+) ', people)))
     axis = {int(count): int(height) for height, count in re.findall(r'<b style="--h: (\d+)">(\d+)</b>', people)}
@@ -165,17 +165,17 @@ def finding_of(studied, *names):
 
 def test_beside_others_each_has_a_verdict_and_its_place_among_the_people(studied):
     finding = finding_of(studied, "spring", "oracle", "random")
-    assert "baseline/oracle is better than people" in finding and "baseline/random is 7 points lower than" in finding
+    assert "oracle is better than people" in finding and "random is 7 points lower than" in finding
     assert "; better than 12 of 12. 15 items show" in finding and finding.endswith("; better than 4.5 of 12.")
     whole = finding_of(studied, "spring", "oracle", "random", "refuse")
-    assert whole.endswith("; better than 4.5 of 12; baseline/refuse gave no answers that can be read.")
-    assert " is better than people" in whole and "worse than baseline/oracle" not in whole
+    assert whole.endswith("; better than 4.5 of 12; refuse gave no answers that can be read.")
+    assert " is better than people" in whole and "worse than oracle" not in whole
 
 
 def test_a_model_without_answers_is_a_clause_and_people_are_no_finding_of_their_own(studied):
     sm.run("sesi", model="baseline/refuse", label="smol", name="smol", store=studied, **SAME)
     finding = finding_of(studied, "spring", "oracle", "smol")
-    assert re.match(rf"On {ITEMS} items, baseline/oracle is better than people \(spring, n = 12\)", finding)
+    assert re.match(rf"On {ITEMS} items, oracle is better than people \(spring, n = 12\)", finding)
     assert finding.endswith("; better than 12 of 12; smol gave no answers that can be read.")
     alone = finding_of(studied, "spring", "smol")
     assert re.match(r"smol gave no answers that can be read\. The accuracy of people \(spring, n = 12\) is", alone)
@@ -191,8 +191,8 @@ def test_of_more_than_three_models_the_others_are_counted(studied):
 
 def test_the_method_names_the_intervals_that_the_page_shows(studied):
     said, _ = words_of(studied, "spring", "oracle")
-    method = said.partition("95 % intervals of SESI")[2]
-    assert "Accuracy of people" in method and ": Wilson over people and items" in method
+    method = said.partition("Method: runs, settings and intervals")[2]
+    assert re.search(r"SESI\s+Accuracy of people.*?Wilson over people and items", method)
     assert "Differences from people have t intervals" in method and "bootstrap" not in method
 
 
@@ -204,7 +204,7 @@ def test_what_single_people_answered_is_on_the_page_only_if_asked_for(studied):
     for each, left_out in ((None, True), (1, False)):
         html = sm.report(runs, studied.parent / "shown.html", evidence=each).read_text("utf-8")
         filters = html.partition('id="by-subject"')[2].partition("</select>")[0]
-        assert ('"people (spring' in filters) is not left_out and '"baseline/oracle"' in filters
+        assert ('"people (spring' in filters) is not left_out and '"oracle"' in filters
         assert ("What people answered is not on this page" in html) is left_out
 
 

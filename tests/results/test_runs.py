@@ -118,6 +118,15 @@ def test_boards_do_not_mix_runs_with_different_numbers_of_option_orders(cli):
     assert any("they differ in the setting 'orders': 1 and 3" in note for note in board["left_out"])
 
 
+def test_three_runs_are_ranked_under_their_names_as_two_are_compared(cli):
+    for model, name in (("first", "old"), ("oracle", "new")):
+        play(cli, "sesi", "--model", f"baseline/{model}", "--name", name, "--limit", "20")
+    play(cli, "sesi", "--model", "baseline/random", "--limit", "20")
+    board = json.loads(cli("compare", "old", "new", "baseline/random", "--json")[1])["rankings"][0]
+    assert {one["subject"] for one in board["standings"]} == {"old", "new", "baseline/random"}
+    assert " new is first of 3 " in cli("compare", "old", "new", "baseline/random")[1]
+
+
 def test_a_number_has_the_same_interval_in_the_demo_a_ranking_a_summary_and_a_report(cli, tmp_path):
     assert cli("import", "csv", str(RELEASED), "--benchmark", "SAGE", "--scale", "0:100")[0] == 0
     ranked = json.loads(cli("compare", "all", "--json")[1])["rankings"][0]["standings"]

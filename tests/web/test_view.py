@@ -92,7 +92,7 @@ def test_the_list_and_the_page_of_a_run_say_that_its_items_are_official(tmp_path
         assert '<th scope="col">right</th>' in item and '<th scope="col">kind</th>' not in item, "it would be empty"
 
 
-def test_a_check_of_contamination_is_its_verdict_in_the_list_and_no_score(tmp_path, official_data):
+def test_a_check_of_contamination_is_its_verdict_in_the_list_and_no_score(tmp_path, official_data, capsys):
     path = tmp_path / "s.db"
     model = ["--model", "baseline/random", "--official", "--data", str(official_data), "--store", str(path)]
     assert run_command(["seceu", "contamination", "--limit", "3", *model]) == 0
@@ -103,6 +103,13 @@ def test_a_check_of_contamination_is_its_verdict_in_the_list_and_no_score(tmp_pa
         check = next(run for run in sm.runs(store=path) if run.tasks == ("recall",))
         (row,) = re.findall(rf'<tr data-run="{check.id}".*?</tr>', owner.get("/").text, flags=re.S)
         assert "Contamination: 3 pairs are too few to tell" in row and " %" not in row
+        assert '<span class="under">contamination check, ' in row
+        capsys.readouterr()
+        assert run_command(["runs", "--store", str(path), "--json"]) == 0
+        listed = {one["run"]: one for one in json.loads(capsys.readouterr().out)}
+        assert listed[check.id]["score"] == "" and listed[check.id]["value"] is None
+        assert run_command(["runs", "--store", str(path), "--format", "wide"]) == 0
+        assert "contamination check, official items" in capsys.readouterr().out
         assert "download.sociometer" not in owner.get(f"/run/{check.id}/").text
         got = owner.get(f"/side-by-side?run=scored&run={check.id}")
         said = plain(got.text)
@@ -173,7 +180,9 @@ def test_a_run_that_ended_early_says_why_wherever_its_status_is(tmp_path, openai
     assert run_command(["runs", "--store", str(path)]) == 0
     said = capsys.readouterr().out
     assert f"{capped.id} ended early: --max-requests 3 is reached.\n" in said
-    assert f"{killed.id} ended early: its process was killed. To continue it: sociometer resume {killed.id}" in said
+    told = "ended early: its process was killed before its summary"
+    assert f"{killed.id} {told}. To continue it: sociometer resume {killed.id}" in said
+    assert "stopped before its summary" in said and "100 %" not in said, "all was played; what is missing is said"
     assert run_command(["show", capped.id, "--store", str(path)]) == 0
     assert "(--max-requests 3 is reached): its scores cover only" in " ".join(capsys.readouterr().out.split())
     assert run_command(["report", capped.id, "--store", str(path), "--to", str(tmp_path / "r.html")]) == 0
@@ -182,7 +191,10 @@ def test_a_run_that_ended_early_says_why_wherever_its_status_is(tmp_path, openai
         client = Client(running.url)
         client.post("/enter", {"token": running.app[TOKENS].make()})
         listed = plain(client.get("/").text)
-        assert "stopped --max-requests 3 is reached" in listed and "stopped its process was killed" in listed
+        assert (
+            "stopped --max-requests 3 is reached" in listed
+            and "stopped its process was killed before its summary" in listed
+        )
         page = plain(client.get(f"/run/{capped.id}/").text)
         assert f"It ended early: --max-requests 3 is reached. To continue it: sociometer resume {capped.id}" in page
         assert "--max-requests MORE" in page
@@ -210,11 +222,11 @@ def test_orders_of_items_say_which_end_is_the_better_one(tmp_path):
     assert re.search(r'shown=lowest#items">best first<', text) and re.search(r'shown=highest#items">worst first<', text)
 
 
-def test_the_answer_of_an_item_comes_after_the_question_and_its_options(owner, stored):
+def test_the_reply_to_an_item_comes_right_after_its_question_and_then_the_options(owner, stored):
     run = runs_of(stored, "sesi")[0]
     item = next(iter(rows(sm.get_run(run, store=stored))))["item"]
     text = owner.get(f"/run/{run}/item?task=questions&item={item}").text
-    places = [text.index(mark) for mark in ('class="line user', 'class="letter"', 'class="line reply')]
+    places = [text.index(mark) for mark in ('class="line user', 'class="line reply', 'class="letter"')]
     assert places == sorted(places)
 
 
@@ -605,6 +617,20 @@ def test_three_runs_side_by_side_have_the_verdict_of_the_command_that_the_page_p
     assert f">{first} ahead of {second}</option>" in text and f">{second} ahead of {first}</option>" in text
 
 
+def test_side_by_side_has_the_scores_on_the_items_that_both_runs_have(tmp_path):
+    path = tmp_path / "s.db"
+    short = sm.run("sesi", model="baseline/random", limit=12, store=path)
+    long = sm.run("sesi", model="baseline/longest", limit=40, store=path)
+    row = sm.compare(short, long, store=path).comparisons[0].measure()
+    with Served(view_application(ViewedStore(path, load, cards()))) as served:
+        owner = Client(served.url)
+        owner.post("/enter", {"token": served.app[TOKENS].make()})
+        text = plain(owner.get(f"/side-by-side?run={short.id}&run={long.id}").text)
+    whole = long.summary().measure("accuracy")
+    assert estimate(whole.value, "share", whole.interval) not in text, "that is a score on 40 items"
+    assert f" {row_values(row)[1]} {row_values(row)[2]} {row.verdict} 12 " in text
+
+
 def test_side_by_side_refuses_runs_of_different_instruments(owner, stored):
     got = owner.get(f"/side-by-side?run={runs_of(stored, 'sesi')[0]}&run={runs_of(stored, 'sage')[0]}")
     assert got.status == 400 and "is a run of sesi" in plain(got.text)
@@ -667,7 +693,8 @@ def test_the_list_has_the_score_with_its_interval_and_chance_and_the_simulator(o
     measure = run.summary().measure("accuracy")
     row = said[said.index(run.id) :]
     assert re.search(rf"{round(100 * measure.value)} % \d+ to \d+ % Accuracy, chance 25 %", row[:200]), row[:200]
-    assert re.search(r"simulator \S+ \(stand-in\)", said)
+    assert re.search(r"Sentient score simulator \S+ \(stand-in\)", said), "the mark is next to the number"
+    assert len(re.findall(r"\(stand-in\)", said)) == len(runs_of(stored, "sage")), "and there only once"
 
 
 def test_a_damaged_summary_is_said_in_the_list_of_runs_and_hides_no_other_run(stored, tmp_path, capsys):

@@ -10,6 +10,7 @@ from sociometer.cli.options import store_option, store_path
 from sociometer.cli.output import SCREEN, Display, TableCommand, display_options, print_line
 from sociometer.core.errors import StoreError, hint
 from sociometer.core.measure import Interval, Measure, Table
+from sociometer.core.task import TASK
 from sociometer.instruments import cards
 from sociometer.reporting.progress import cost_in_words
 from sociometer.results.summaries import other_options
@@ -131,7 +132,7 @@ def _score(store: Store, record: RunRecord) -> tuple[Measure | None, str]:
         found = first_score(partial(store.runs.summary, record.id), record, card) if card and record.subject else None
     except StoreError:
         return None, "damaged"
-    if not found:
+    if not found or found[0].task == TASK:  # the numbers of a contamination check are no scores of the subject
         return None, ""
     said, unread = estimate(found[1].value, found[0].unit, found[1].interval), found[1].unreadable
     return found[1], f"{said}, {unread} unreadable" if 2 * unread > found[1].items else said

@@ -13,10 +13,10 @@ from sociometer.core.measure import Figure
 from sociometer.core.task import AnyRun
 from sociometer.core.words import grouped, listed
 from sociometer.models.registry import describe
-from sociometer.reporting.evidence import KINDS, EpisodeShown, evidence_of, kinds_shown, transcripts_each
+from sociometer.reporting.evidence import KINDS, EpisodeShown, evidence_of, room_for
 from sociometer.reporting.figures import checkpoint_figures, evidence_figure, measures_figure, profile_figure
 from sociometer.reporting.people import Crowd, crowds_of
-from sociometer.reporting.rankings import Ranking, is_baseline, rankings
+from sociometer.reporting.rankings import Ranking, rankings
 from sociometer.results.candidates import contamination_note, item_sets, run_labels, who
 from sociometer.results.comparison import compare
 from sociometer.results.corrected import correction_note, corrections
@@ -84,6 +84,11 @@ class ReportContent(Struct, frozen=True):
         return days_in_words(result.created for result in results if result.whose_items != "imported")
 
     @property
+    def baselines(self) -> frozenset[str]:
+        """The labels of the subjects that guess or know the key."""
+        return frozenset(one.subject for chapter in self.chapters for one in chapter.results if one.baseline)
+
+    @property
     def main(self) -> "ReportContent":
         """The content without samples and rehearsals."""
         return self.part([chapter for chapter in self.chapters if not chapter.sample])
@@ -142,9 +147,11 @@ def gather(
     shown: list[EpisodeShown] = []
     counts: dict[tuple[str, str], EpisodeCounts] = {}
     studies = {run.id: run for run in runs if isinstance(run, PeopleRun) and run.people}
-    names = run_labels(runs) | {name: f"people ({name}, n = {run.people})" for name, run in studies.items()}
+    names = run_labels(runs, by_name=True) | {
+        name: f"people ({name}, n = {run.people})" for name, run in studies.items()
+    }
     played = sum(len(run.tasks) for run in runs)
-    each, kinds = (transcripts_each(played), kinds_shown(played)) if evidence is None else (evidence, KINDS)
+    each, kinds = room_for(played) if evidence is None else (evidence, KINDS)
     room = _KEPT_EPISODES
     for run in runs:
         corrected = corrections(run)
@@ -196,7 +203,8 @@ def gather(
 
 def how_asked(run: StoredRun) -> str:
     """The revision of the model of a run, and its sampling as sent; empty if no model was asked."""
-    if run.people or SUBJECT not in run.manifest.roles or is_baseline(run.subject) or run.manifest.imported:
+    played = SUBJECT in run.manifest.roles and not run.manifest.config.subject.startswith("baseline/")
+    if run.people or not played or run.manifest.imported:
         return ""
     sent = "; ".join(dict.fromkeys(filter(None, (_sampling_sent(run, task) for task in run.tasks))))
     return f"Model revision: {run.revision or 'not given'}. Sampling as sent: {sent or 'unknown'}."
@@ -262,7 +270,7 @@ def chapter_notes(results: Sequence[AnyRun]) -> Iterator[str]:
     found = grouped((note, result) for result in results for note in result.summary.notes)
 
     def place(entry: tuple[str, list[AnyRun]]) -> tuple[bool, bool]:
-        return all(is_baseline(result.subject) for result in entry[1]), not entry[0].startswith(CONTAMINATION)
+        return all(result.baseline for result in entry[1]), not entry[0].startswith(CONTAMINATION)
 
     for note, of in sorted(found.items(), key=place):
         tasks = {result.task for result in of}

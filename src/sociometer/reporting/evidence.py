@@ -9,7 +9,8 @@ from msgspec import Struct
 from sociometer.core.conversation import Event, Exchange, with_new_messages
 from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Figure
-from sociometer.core.task import Episode
+from sociometer.core.task import Episode, Score
+from sociometer.core.words import grouped
 from sociometer.store.stored_run import StoredRun
 
 _MOST_EACH = 4
@@ -54,14 +55,9 @@ class EpisodeShown(Struct, frozen=True, omit_defaults=True):
     beside: Figure | None = None
 
 
-def transcripts_each(played: int) -> int:
-    """How many transcripts of each kind fit on a page for each of so many pairs of run and task."""
-    return max(1, min(_MOST_EACH, _ROOM // max(1, played)))
-
-
-def kinds_shown(played: int) -> tuple[str, ...]:
-    """The kinds that a page shows of so many pairs of run and task: random ones only if there is room for them."""
-    return KINDS if played <= _ROOM else KINDS[:-1]
+def room_for(played: int) -> tuple[int, tuple[str, ...]]:
+    """How many transcripts of each kind a page shows of so many pairs of run and task, and which kinds."""
+    return max(1, min(_MOST_EACH, _ROOM // max(1, played))), KINDS if played <= _ROOM else KINDS[:-1]
 
 
 def evidence_of(
@@ -77,32 +73,29 @@ def evidence_of(
     instrument = run.definition
     primary = instrument.card.primary_of(task)
     value = primary.value if primary else ""
-    lower = any(m.primary and m.better == "lower" for m in instrument.card.measures_of(task))
+    lower = primary is not None and primary.better == "lower"
     kinds = choose(episodes, value, each=each, lower_is_better=lower, shown_kinds=shown_kinds)
-    shown = []
-    for place in sorted(kinds):
-        episode = episodes[place]
-        lines = transcript_lines(run.transcript(episode, task))
-        score = episode.score
-        shown.append(
-            EpisodeShown(
-                instrument=instrument.card.name,
-                task=task,
-                subject=label,
-                run=run.id,
-                item=episode.item.id,
-                repeat=episode.repeat,
-                kinds=tuple(kind for kind in KINDS if kind in kinds[place]),
-                value=score.values.get(value) if score else None,
-                values=score.values if score else {},
-                facets=score.facets if score else {},
-                unreadable=score.unreadable if score else 0,
-                failure=f"{episode.failure.kind}: {episode.failure.message}" if episode.failure else "",
-                lines=lines,
-                beside=beside(instrument, episode),
-            )
+    return [
+        EpisodeShown(
+            instrument=instrument.card.name,
+            task=task,
+            subject=label,
+            run=run.id,
+            item=episode.item.id,
+            repeat=episode.repeat,
+            kinds=tuple(kind for kind in KINDS if kind in kinds[place]),
+            value=score.values.get(value),
+            values=score.values,
+            facets=score.facets,
+            unreadable=score.unreadable,
+            failure=f"{episode.failure.kind}: {episode.failure.message}" if episode.failure else "",
+            lines=transcript_lines(run.transcript(episode, task)),
+            beside=beside(instrument, episode),
         )
-    return shown
+        for place, episode in enumerate(episodes)
+        if place in kinds
+        for score in (episode.score or Score(values={}),)
+    ]
 
 
 def choose(
@@ -128,14 +121,9 @@ def choose(
     failed = [place for place, episode in enumerate(episodes) if episode.failure]
     rest = list(range(len(episodes)))
     Random(7).shuffle(rest)
-    found: dict[int, set[str]] = {}
-    lists = (best, worst, unreadable, failed, rest)
-    for kind, places in zip(KINDS, lists, strict=True):
-        if kind not in shown_kinds:
-            continue
-        for place in _distinct(episodes, places)[:each]:
-            found.setdefault(place, set()).add(kind)
-    return found
+    lists = zip(KINDS, (best, worst, unreadable, failed, rest), strict=True)
+    shown = ((kind, _distinct(episodes, places)[:each]) for kind, places in lists if kind in shown_kinds)
+    return {place: {*kinds} for place, kinds in grouped((place, kind) for kind, of in shown for place in of).items()}
 
 
 def _distinct(episodes: Sequence[Episode[Any, Any]], places: Sequence[int]) -> list[int]:

@@ -12,9 +12,8 @@ from sociometer.core.card import Card, MeasureCard
 from sociometer.core.measure import Figure
 from sociometer.core.stopping import Look
 from sociometer.core.task import AnyRun
-from sociometer.core.words import counted, grouped, listed, plural
+from sociometer.core.words import counted, grouped, listed, plural, sentence
 from sociometer.reporting.people import Crowd
-from sociometer.reporting.rankings import is_baseline
 from sociometer.results.checkpoints import checkpoint_curve
 from sociometer.results.profile import ProfileLine
 from sociometer.results.verdicts import Comparison
@@ -26,8 +25,10 @@ from sociometer.statistics.formatting import (
     bracketed_interval,
     group_text,
     number,
+    other_stand_ins,
     scale_and_digits,
     signed_amount,
+    subject_stand_in,
     sure_chance,
 )
 from sociometer.statistics.intervals import MINIMUM_CLUSTERS
@@ -224,27 +225,26 @@ def strips(
 
 
 def difference_strips(comparison: Comparison, subjects: Sequence[str]) -> tuple[Strip, ...]:
-    """The differences of two subjects overall, the better side right: a strip for each unit, or measure without one."""
+    """The differences of two subjects overall, positive ones to the right; on one strip, one side is the better one."""
     found: list[Strip] = []
     first, second = comparison.first, comparison.second
     drawn = (row for row in comparison.measures if not row.group and (row.primary or row.paired.first or row.value))
-    keyed = (((row.unit, row.better == "neither", row.unit == "number" and row.name), row) for row in drawn)
-    for (unit, neither, _), rows in grouped(keyed).items():
+    keyed = (((row.unit, row.better, row.unit == "number" and row.name), row) for row in drawn)
+    for (unit, better, _), rows in grouped(keyed).items():
         most = max(abs(end) for row in rows for end in (row.value, row.low, row.high) if end is not None) or 1.0
         dots = []
         for row in rows:
-            sign, around = (-1, (row.high, row.low)) if row.better == "lower" else (1, (row.low, row.high))
-            at, low, high = (
-                None if end is None else round(50 + sign * 49 * end / most, 2) for end in (row.value, *around)
-            )
+            ends = (row.value, row.low, row.high)
+            at, low, high = (None if end is None else round(50 + 49 * end / most, 2) for end in ends)
             size = signed_amount(row.value, unit, interval=row.paired.interval)
             told = f"{bracketed_interval(row.paired.interval, unit)}, {row.verdict_text}"
-            name = row.title + "; lower is better" * (sign < 0)
-            dots.append(StripDot(name, subjects.index(second), at, low, high, size, told))
-        title, word = "" if found else f"{second} minus {first}", "higher" if neither else "better"
-        ends = (0.0, f"← {first} {word}"), (100.0, f"{second} {word} →")
+            dots.append(StripDot(row.title, subjects.index(second), at, low, high, size, told))
+        title = "" if found else f"{second} minus {first}: to the right of 0, {second} is higher"
+        left, right = (second, first) if better == "lower" else (first, second)
+        word = "higher" if better == "neither" else "better"
+        sides = (0.0, f"← {left} {word}"), (100.0, f"{right} {word} →")
         found.append(
-            Strip(comparison.instrument, "", title, ends, "neither", tuple(dots), (StripMark("difference", 50, "0"),))
+            Strip(comparison.instrument, "", title, sides, "neither", tuple(dots), (StripMark("difference", 50, "0"),))
         )
     return tuple(found)
 
@@ -272,14 +272,14 @@ def _strip(members: Lines, subjects: Sequence[str], card: Card, tasks: int, comp
             number(line.value, line.unit, interval=line.interval),
             _around(line) + f" {counted(line.items, 'item')}" * (len(counts) > 1),
             "most of its answers cannot be read" if line not in drawn else
-            "stand-in" if line.stand_ins or is_baseline(line.subject) else "", _beside(line),
+            "stand-in" if line.baseline or subject_stand_in(line.stand_ins) else "", _beside(line),
             _columns(crowds[line.run], place) if line.run in crowds else (),
         )
         for line in members
     )  # fmt: skip
     # runs of different parts of the items may have more than one chance level; the strip then shows none
     chance = first.chance if len({line.chance for line in members}) == 1 else None
-    references = (("chance", chance), ("people", first.human))
+    references = (("chance", chance), ("norm" if known.on_norm else "people", first.human))
     placed = [(name, place(value) or 0.0, value) for name, value in references if value is not None]
     close = CROWDED if tasks == 1 else CROWDED_NARROW
     lower = known.on_norm or bool(crowds)
@@ -288,13 +288,14 @@ def _strip(members: Lines, subjects: Sequence[str], card: Card, tasks: int, comp
         for index, (name, at, value) in enumerate(placed)
     )
     # an end has no label if the label of a mark needs the space; beside people and their norm the mark gives way
-    axis = _axis(low, high, first.unit) if crowds else [(end, number(end, first.unit, 0)) for end in (low, high)]
+    digits = 0 if (high - low) * scale_and_digits(first.unit)[0] >= 1 else 2
+    axis = _axis(low, high, first.unit) if crowds else [(end, number(end, first.unit, digits)) for end in (low, high)]
     texts = ((place(value) or 0.0, text) for value, text in axis)
     ends = tuple(one for one in texts if lower or all(abs(one[0] - mark.at) >= close for mark in marks))
     task = card.task_title(first.task) if tasks > 1 else ""
     items = counted(first.items, first.item_set.removesuffix("s") or "item") if len(counts) == 1 else first.item_set
     measure = ", ".join(part for part in (first.measure_title, company, items) if part)
-    return Strip(card.name, task, measure, ends, first.better, dots, marks, _without_intervals(members))
+    return Strip(card.name, task, measure, ends, first.better, dots, marks, _note(members))
 
 
 def _columns(crowd: Crowd, place: Callable[[float], float | None]) -> tuple[tuple[float, float, float, int], ...]:
@@ -322,6 +323,12 @@ def _around(line: ProfileLine) -> str:
     return bounds_text(line.interval, lambda *_: bounds, too_few="", same="all equal")
 
 
+def _note(members: Lines) -> str:
+    """What the notes of a strip's values say of people, as their error of measurement, and why it has no interval."""
+    parts = {part for line in members for part in line.note.split("; ") if part.startswith("people's ")}
+    return " ".join(filter(None, (sentence(parts.pop()) if len(parts) == 1 else "", _without_intervals(members))))
+
+
 def _without_intervals(members: Sequence[ProfileLine]) -> str:
     """Why values of a strip have no interval; empty if all have one."""
     few = [line for line in members if line.value is not None and line.interval is not None and line.interval.too_few]
@@ -337,7 +344,9 @@ def _without_intervals(members: Sequence[ProfileLine]) -> str:
 
 def _beside(line: ProfileLine) -> str:
     counts = ((line.unreadable, "unreadable"), (line.errors, "failed"))
-    return ", ".join(f"{count} {what}" for count, what in counts if count)
+    roles = (one.partition(": ") for one in other_stand_ins(line.stand_ins))
+    found = [f"{count} {what}" for count, what in counts if count]
+    return ", ".join([*found, *(f"stand-in as {role} ({name})" for role, _, name in roles)])
 
 
 def _scale(members: Sequence[ProfileLine], known: MeasureCard, scores: Sequence[float]) -> tuple[float, float]:

@@ -10,7 +10,7 @@ from sociometer.core.measure import Interval
 from sociometer.core.task import AnyRun
 from sociometer.core.words import counted, grouped, listed, lowered, plural, sentence, spelled
 from sociometer.reporting.content import Chapter, EpisodeCounts, ReportContent
-from sociometer.reporting.rankings import Ranking, is_baseline
+from sociometer.reporting.rankings import Ranking
 from sociometer.results.profile import ProfileLine, ends_sentences
 from sociometer.results.verdicts import ComparedMeasure, Comparison
 from sociometer.results.wording import POWER_TERMS, failed_text, size_text
@@ -33,13 +33,14 @@ NO_MODELS = ("baseline/", "scripted/", "python/", "human")
 def title_of(content: ReportContent) -> str:
     """Who was measured on what: “a and b on SAGE”, “12 models on five instruments”."""
     content = content.main
-    who = list(dict.fromkeys(content.names[subject] for subject in content.subjects))
+    names = [(subject, content.names[subject]) for subject in content.subjects]
+    who = list(dict.fromkeys(name if subject.startswith(name) else subject for subject, name in names))
     cards = [chapter.card for chapter in content.chapters]
     on = listed([card.short_title for card in cards]) if len(cards) < NAMED else spelled(len(cards), "instrument")
     if len(who) <= NAMED:
         title = f"{listed(who)} on {on}"
         return f"P{title[1:]}" if title.startswith("people (") else title
-    noun = "subject" if any(name.startswith(NO_MODELS) for name in who) else "model"
+    noun = "subject" if any(name.startswith(NO_MODELS) for _, name in names) else "model"
     return f"{spelled(len(who), noun).capitalize()} on {on}"
 
 
@@ -73,7 +74,7 @@ def findings_of(content: ReportContent) -> tuple[str, ...]:
         titles = {(card.name, run.task): card.short_title if {one.task for one in runs} == {run.task} else
                   card.task_title(run.task) for card, runs in parts for run in runs}  # fmt: skip
         found[place:place] = ends_sentences(ends, titles)
-    if all(map(is_baseline, models)):
+    if content.baselines.issuperset(models):
         what = "is a baseline" if len(models) == 1 else "are baselines"
         found = [f"no model was measured: {listed(models, NAMED)} {what}", *(found[1:] or found)]
     before, after = _caveats(content, models, read=not any(" be read" in text for text in found))
@@ -92,7 +93,7 @@ def headlines_of(content: ReportContent) -> dict[str, str]:
             found[chapter.card.name] = f"A rehearsal: a stand-in ({name}) plays the {role}, so nothing is measured."
         elif chapter.sample or len(content.main.chapters) > 1:
             said = findings_of(own)
-            first = int(all(map(is_baseline, own.subjects)) and len(said) > 1)
+            first = int(own.baselines.issuperset(own.subjects) and len(said) > 1)
             told = said if len(own.comparisons) == 1 else said[first : first + 1]
             caveats = (sentence(one, content.subjects) for one in [chapter.caveat] if one)
             found[chapter.card.name] = " ".join(dict.fromkeys((*told, *caveats)))
@@ -104,7 +105,7 @@ def _models(content: ReportContent) -> Sequence[str]:
     results = [result for chapter in content.chapters for result in chapter.results]
     standing_in = {result.subject for result in results if subject_stand_in(result.stand_ins)}
     people = {result.subject for result in results if result.people}
-    others = [subject for subject in content.subjects if not is_baseline(subject)]
+    others = [subject for subject in content.subjects if subject not in content.baselines]
     measured = [subject for subject in others if subject not in standing_in]
     if people and people.issuperset(measured):  # people are compared with what there is
         return content.subjects
@@ -268,7 +269,7 @@ def _many_subjects(rankings: Sequence[Ranking], models: Container[str], profile:
     found = []
     if alone:
         best, *others = sorted(alone, key=lambda name: -alone[name])
-        beside = any(is_baseline(one.subject) for one in told[0].standings)
+        beside = any(one.subject in told[0].baselines for one in told[0].standings)
         first = "clearly the best model" if beside else "clearly first"
         firsts = [f"{best} is {first} on {alone[best]} of {counted(len(rankings), 'task')}"]
         found.append(listed([*firsts, *(f"{name} on {alone[name]}" for name in others)], NAMED))
@@ -283,7 +284,7 @@ def _with_values(ranking: Ranking, profile: Sequence[ProfileLine]) -> list[str]:
     """The sentence of a ranking, and the values of the first and the last, on a norm of people if there is one."""
     found = [ranking.sentence]
     if ranking.standings and not ranking.too_few:
-        models = [standing for standing in ranking.standings if not is_baseline(standing.subject)]
+        models = [standing for standing in ranking.standings if standing.subject not in ranking.baselines]
         told = models if len(models) > 1 else ranking.standings
         ends, of = (told[0], told[-1]), (ranking.instrument, ranking.task, ranking.item_set)
         lines = (line for line in profile if (line.instrument, line.task, line.item_set) == of and line.on_norm)
@@ -328,12 +329,10 @@ def _caveats(content: ReportContent, models: Sequence[str], *, read: bool) -> tu
 
 
 def troubles(content: ReportContent) -> tuple[str, ...]:
-    """One sentence for each kind of failure, unreadable reply and stand-in."""
+    """One sentence for each kind of failure and unreadable reply, and for subjects that are stand-ins."""
     found = [line for chapter in content.chapters for line in _unfinished(chapter)]
     results = [(chapter.card.short_title, result) for chapter in content.chapters for result in chapter.results]
     found += [*_failures(results, content.counts), *_unreadable(results)]
-    for chapter in content.main.chapters:
-        found += _stand_ins(chapter)
     if names := dict.fromkeys(result.subject for _, result in results if subject_stand_in(result.stand_ins)):
         what = "is a stand-in" if len(names) == 1 else "are stand-ins"
         found.append(f"{listed(list(names), NAMED)} {what}: a script, a baseline or a very small model.")
@@ -348,14 +347,6 @@ def _unfinished(chapter: Chapter) -> Iterator[str]:
         state = status if status == "failed" else f"{are} {status}"
         said = f"the {runs} of {listed(who, NAMED)} {state}" + (f" ({why})" if why else "")
         yield f"{chapter.card.short_title}: {said}; the numbers are provisional."
-
-
-def _stand_ins(chapter: Chapter) -> Iterator[str]:
-    used = dict.fromkeys(name for result in chapter.results for name in other_stand_ins(result.stand_ins))
-    for name in used:
-        role, _, model = name.partition(": ")
-        where = chapter.card.short_title
-        yield f"{where}: the {role} is a stand-in ({model}); the scores only show that the software works."
 
 
 def _failures(results: Sequence[tuple[str, AnyRun]], counts: Mapping[tuple[str, str], EpisodeCounts]) -> Iterator[str]:

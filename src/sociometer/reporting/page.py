@@ -17,8 +17,8 @@ import vl_convert
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from platformdirs import user_cache_path
 
-from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import UsageError
+from sociometer.core.measure import Table
 from sociometer.core.paper import part_of_paper
 from sociometer.core.sheets import whole_file
 from sociometer.core.task import AnyRun
@@ -37,6 +37,7 @@ from sociometer.results.verdicts import Terms
 from sociometer.results.wording import FAMILIES, VERDICT, group_verdicts, observed_columns, tested_columns
 from sociometer.statistics.chart_theme import CATEGORIES, contained, shape_of, theme
 from sociometer.statistics.formatting import estimate, number
+from sociometer.statistics.intervals import DRAWS
 from sociometer.store.stored_run import StoredRun
 
 TOP = 40
@@ -84,6 +85,7 @@ def render(content: ReportContent, *, made: str, version: str, top: int = TOP, l
     told = 1 + any(chapter.caveat for chapter in main.chapters)  # a caveat stays with the number that it is about
     if len(main.chapters) == 1 and len(findings) > told and not (content.crowds or " be read" in findings[1]):
         headlines[main.chapters[0].card.name] = findings.pop(1)
+    methods = tuple(row for chapter in content.chapters for row in interval_methods(chapter))
     return (
         _environment()
         .get_template("report.html")
@@ -109,7 +111,7 @@ def render(content: ReportContent, *, made: str, version: str, top: int = TOP, l
             verdict=VERDICT,
             families=FAMILIES,
             group_verdicts=group_verdicts,
-            interval_methods=interval_methods,
+            intervals=Table("intervals", "", ("test", "measure", "95 % interval", "resamples"), methods),
             colours=CATEGORIES,
             shape_of=shape_of,
             notes_of=lambda chapter: [one for one in chapter.notes if not (own_items and one.startswith("Bundled"))],
@@ -138,11 +140,6 @@ def best_first(content: ReportContent) -> list[str]:
     """The subjects by their mean rank on the tasks; those without a rank last."""
     ranks = grouped((one.subject, one.rank) for ranking in content.rankings for one in ranking.standings)
     return sorted(content.subjects, key=lambda subject: fmean(ranks[subject]) if subject in ranks else inf)
-
-
-def other_roles(run: AnyRun) -> dict[str, str]:
-    """The models in the roles next to the subject."""
-    return {role: name for role, name in run.roles.items() if role != SUBJECT}
 
 
 def chosen_settings(run: AnyRun) -> dict[str, str]:
@@ -182,8 +179,8 @@ def all_numbers(chapter: Chapter) -> list[list[TextCell]]:
     return found
 
 
-def interval_methods(chapter: Chapter) -> list[str]:
-    """How the intervals of a chapter were made: the measures of each method, with the subject if methods differ."""
+def interval_methods(chapter: Chapter) -> list[tuple[str, str, str, int | None]]:
+    """The test, the measures of a method of intervals (with the subject if they differ), it, and its resamples."""
     made = [
         (card.title + " of people" * bool(result.people), one.interval.method, result.subject)
         for result in chapter.results
@@ -192,7 +189,11 @@ def interval_methods(chapter: Chapter) -> list[str]:
     ]
     methods = grouped((title, method) for title, method, _ in made)
     found = [(method, title + f" ({who})" * (len({*methods[title]}) > 1)) for title, method, who in made]
-    return [f"{', '.join(dict.fromkeys(titles))}: {method}" for method, titles in grouped(found).items() if method]
+    return [
+        (chapter.card.short_title, ", ".join(dict.fromkeys(titles)), method, DRAWS if "bootstrap" in method else None)
+        for method, titles in grouped(found).items()
+        if method
+    ]
 
 
 def _episode(shown: dict[str, Any]) -> dict[str, Any]:
@@ -271,7 +272,6 @@ def _environment() -> Environment:
         "cells": cells,
         "filled": without_empty_columns,
         "counted": counted,
-        "other_roles": other_roles,
         "chosen": chosen_settings,
         "of_paper": lambda result: f" ({said})" if (said := part_of_paper(result)) else "",
         "by_run": lambda results: grouped((result.run, result) for result in results).items(),

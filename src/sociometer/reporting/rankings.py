@@ -1,10 +1,10 @@
 """The ranking of three or more subjects on each task, with the verdict as a sentence."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from itertools import combinations, product
 
 from msgspec import Struct, structs
 
-from sociometer.core.card import MeasureCard
 from sociometer.core.conversation import SUBJECT
 from sociometer.core.task import AnyRun
 from sociometer.core.words import counted, grouped, listed, spelled
@@ -13,7 +13,6 @@ from sociometer.results.leaderboard import Leaderboard, Standing, leaderboard, r
 from sociometer.statistics.formatting import other_stand_ins
 from sociometer.statistics.intervals import MINIMUM_CLUSTERS
 
-_BASELINE = "baseline/"
 _NAMED = 3
 
 
@@ -36,6 +35,8 @@ class Ranking(Struct, frozen=True):
     """The models that no other model surely beats; empty if the items are too few."""
     item_set: str = ""
     """Whose items these are, in words; empty if all runs of the task have the bundled ones."""
+    baselines: frozenset[str] = frozenset()
+    """The subjects that guess or know the key."""
 
     def of(self, subject: str) -> Standing | None:
         """The standing of a subject; None if it has no rank."""
@@ -61,9 +62,7 @@ def rankings(runs: Sequence[AnyRun]) -> tuple[Ranking, ...]:
 
 
 def _of_task(members: Sequence[AnyRun]) -> Iterable[Ranking]:
-    first = members[0]
-    measure = ranked_measure(first)
-    unranked = {one.subject: reason for one in members if (reason := _why_not(one, measure))}
+    unranked = {one.subject: reason for one in members if (reason := _why_not(one))}
     groups = _comparable([one for one in members if one.subject not in unranked])
     several = [group for group in groups if len(group) > 1]
     for group in several:
@@ -75,14 +74,15 @@ def _of_task(members: Sequence[AnyRun]) -> Iterable[Ranking]:
         board = leaderboard(group)
         left_out = dict(_named(line, group) for line in board.left_out)
         company = company_of(group[0]) if len(several) > 1 else ""
-        yield _made(group[0], measure, board, unranked | alone | left_out, company)
+        yield _made(group, board, unranked | alone | left_out, company)
     if not several:
-        yield _made(first, measure, None, unranked)
+        yield _made(members, None, unranked)
 
 
-def _why_not(candidate: AnyRun, measure: MeasureCard) -> str:
+def _why_not(candidate: AnyRun) -> str:
     """Why a subject has no rank whatever the others scored; empty if it may have one."""
-    found, used = candidate.summary.find(measure.name), ", ".join(other_stand_ins(candidate.stand_ins))
+    found = candidate.summary.find(ranked_measure(candidate).name)
+    used = ", ".join(other_stand_ins(candidate.stand_ins))
     stand_in = f"played with a stand-in, {used}" if used else ""
     return stand_in or candidate.failed or ("" if found and found.items else NO_SCORED_ITEM)
 
@@ -104,18 +104,13 @@ def company_of(candidate: AnyRun) -> str:
     return ", ".join(f"{role} {name}" for role, name in candidate.roles.items() if role != SUBJECT)
 
 
-def _leaders(standings: Sequence[Standing]) -> tuple[str, ...]:
+def _leaders(standings: Sequence[Standing], baselines: Collection[str]) -> tuple[str, ...]:
     """The models that no other model surely beats; baselines count only if nobody else is ranked."""
     if any(standing.ranks.too_few for standing in standings):
         return ()
-    models = [standing for standing in standings if not is_baseline(standing.subject)] or list(standings)
+    models = [standing for standing in standings if standing.subject not in baselines] or list(standings)
     beaten = {name for standing in models for name in standing.beats}
     return tuple(standing.subject for standing in models if standing.subject not in beaten)
-
-
-def is_baseline(label: str) -> bool:
-    """Whether a subject is a baseline that guesses or knows the key."""
-    return label.startswith(_BASELINE)
 
 
 def _named(line: str, group: Sequence[AnyRun]) -> tuple[str, str]:
@@ -125,15 +120,16 @@ def _named(line: str, group: Sequence[AnyRun]) -> tuple[str, str]:
     return label, line.removeprefix(label).lstrip(": ")
 
 
-def _made(
-    first: AnyRun, measure: MeasureCard, board: Leaderboard | None, unranked: dict[str, str], company: str = ""
-) -> Ranking:
+def _made(group: Sequence[AnyRun], board: Leaderboard | None, unranked: dict[str, str], company: str = "") -> Ranking:
+    first, baselines = group[0], frozenset(one.subject for one in group if one.baseline)
+    measure = ranked_measure(first)
     standings = board.standings if board else ()
     clusters = standings[0].interval.clusters if standings else 0
     made = Ranking(
         first.card.name, first.card.short_title, first.task,
         first.card.task_title(first.task) + (f", {company}" if company else ""), measure.title, measure.unit,
-        standings, unranked, clusters, "", first.card.cluster_of(first.task), _leaders(standings),
+        standings, unranked, clusters, "", first.card.cluster_of(first.task), _leaders(standings, baselines),
+        baselines=baselines,
     )  # fmt: skip
     doubt = f"; {board.doubt}" if board and board.doubt and len(made.leaders) == 1 else ""
     return structs.replace(made, sentence=f"{_sentence(made)}{doubt}.")
@@ -148,7 +144,7 @@ def _sentence(ranking: Ranking) -> str:
         items = counted(ranking.clusters, ranking.cluster)
         return f"{items} cannot rank the subjects; at least {MINIMUM_CLUSTERS} are needed"
     leaders, everyone = ranking.leaders, [standing.subject for standing in ranking.standings]
-    models = [subject for subject in everyone if not is_baseline(subject)]
+    models = [subject for subject in everyone if subject not in ranking.baselines]
     items = counted(ranking.standings[0].items, "shared item")
     if len(models) == 1 < len(everyone):
         return _beside_baselines(ranking, models[0], items)
@@ -157,25 +153,32 @@ def _sentence(ranking: Ranking) -> str:
         return f"{items} cannot separate {leaders[0]} from {leaders[1]}"
     if len(leaders) == len(among):
         return f"{items} cannot separate the {len(among)} {'models' if 0 < len(models) < len(everyone) else 'subjects'}"
-    if len(leaders) == 1:
-        return f"{leaders[0]} is clearly first{' of the models' if 0 < len(models) < len(everyone) else ''}"
     others = [subject for subject in among if subject not in leaders]
+    near = _not_separated(ranking, leaders, others)
+    more = f", nor {near}" if near else ""
+    if len(leaders) == 1:
+        said = f"{leaders[0]} is clearly first{' of the models' if 0 < len(models) < len(everyone) else ''}"
+        return f"{said}; {items} cannot separate {near}" if near else said
     if all(set(others) <= set(standing.beats) for standing in ranking.standings if standing.subject in leaders):
         behind = listed(others) if len(others) <= _NAMED else f"the other {len(others)}"
         first = spelled(len(leaders), "leader")
-        return f"{listed(leaders)} are clearly ahead of {behind}; {items} cannot separate the {first}"
-    return f"{listed(leaders)} lead; {items} cannot separate them"
+        return f"{listed(leaders)} are clearly ahead of {behind}; {items} cannot separate the {first}{more}"
+    return f"{listed(leaders)} lead; {items} cannot separate them{more}"
+
+
+def _not_separated(ranking: Ranking, leaders: Sequence[str], others: Sequence[str]) -> str:
+    """The pairs of subjects, not both leaders, of which neither surely beats the other: “b from c”."""
+    sure = {(one.subject, beaten) for one in ranking.standings for beaten in one.beats}
+    pairs = [*product(leaders, others), *combinations(others, 2)]
+    near = [(a, b) for a, b in pairs if (a, b) not in sure and (b, a) not in sure]
+    if len(others) > 2 and near == [*combinations(others, 2)]:
+        return f"the other {len(others)}"
+    return listed([f"{a} from {b}" for a, b in near], _NAMED)
 
 
 def _beside_baselines(ranking: Ranking, model: str, items: str) -> str:
     """The verdict on the only model, against the baselines next to it."""
-    own = ranking.of(model)
-    others = [standing for standing in ranking.standings if standing.subject != model]
-    parts = []
-    for word, found in (
-        ("better than", list(own.beats) if own else []),
-        ("worse than", [other.subject for other in others if model in other.beats]),
-    ):
-        if found:
-            parts.append(f"{word} {listed(found)}")
+    worse = next(one.beats for one in ranking.standings if one.subject == model)
+    better = [one.subject for one in ranking.standings if model in one.beats]
+    parts = [f"{word} {listed(found)}" for word, found in (("better than", worse), ("worse than", better)) if found]
     return f"{model} is {listed(parts)}" if parts else f"{items} cannot separate {model} from the baselines"

@@ -49,6 +49,8 @@ class ProfileLine(Struct, frozen=True):
     """Whose items it has, in words; empty if all runs of its task have the bundled ones."""
     end: End | None = None
     """The end of its test that it reaches: the top or chance."""
+    baseline: bool = False
+    """Whether its subject is a baseline."""
 
     @property
     def on_norm(self) -> bool:
@@ -98,7 +100,7 @@ def profile_lines(runs: Sequence[AnyRun]) -> tuple[ProfileLine, ...]:
                 card.name, card.title, run.task, run.run, run.subject, known.name, known.title, known.unit,
                 known.better, measure.value, measure.interval, chance, known.human, known.top,
                 measure.items, measure.unreadable, measure.errors, run.stand_ins, measure.note, measure.cases,
-                sets[run.run, run.task], end_of(known, run.summary, chance),
+                sets[run.run, run.task], end_of(known, run.summary, chance), run.baseline,
             ))  # fmt: skip
     return tuple(found)
 

@@ -56,9 +56,9 @@ def candidates(runs: Sequence[StoredRun], task: str = "", *, by_name: bool = Fal
     return found
 
 
-def ranked_tasks(runs: Sequence[StoredRun], task: str = "") -> dict[str, list[AnyRun]]:
+def ranked_tasks(runs: Sequence[StoredRun], task: str = "", *, by_name: bool = False) -> dict[str, list[AnyRun]]:
     """The candidates of each task with a measure that is a mean over items, which ranks and reliability need."""
-    found = grouped((candidate.task, candidate) for candidate in candidates(runs, task))
+    found = grouped((candidate.task, candidate) for candidate in candidates(runs, task, by_name=by_name))
     return {name: of for name, of in found.items() if any(card.value for card in of[0].card.measures_of(name))}
 
 
@@ -177,7 +177,7 @@ def rank_runs(
     unranked: list[str] = []
     tests = chosen.by_instrument
     for test, runs in tests.items():
-        known = ranked_tasks(runs, task)
+        known = ranked_tasks(runs, task, by_name=len(tests) == 1)
         for name in track(list(known), f"ranking {test}"):
             try:
                 board = leaderboard(known[name], measure)

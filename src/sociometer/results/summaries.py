@@ -10,6 +10,7 @@ from sociometer.core.errors import by_role, hint
 from sociometer.core.measure import POSITION_BIAS, Cell, Measure, Summary, Table
 from sociometer.core.reply_kind import AGAIN
 from sociometer.core.settings import is_paper, without_folders
+from sociometer.core.task import TASK
 from sociometer.core.words import cell_text, counted, first_of, lowered
 from sociometer.results.candidates import MANY_UNREADABLE, contamination_note, run_labels
 from sociometer.results.ceiling import End, end_of
@@ -346,7 +347,7 @@ def other_options(record: RunRecord, card: Card, task_text: Callable[[str], str]
     shown = without_folders(card.setting, config.settings)
     other = [one.name for one in card.setting if not one.is_default(config.settings.get(one.name))]
     said = [
-        *([] if usual else map(task_text, config.tasks)),
+        *([] if usual else ("contamination check" if task == TASK else task_text(task) for task in config.tasks)),
         *(f"{one} {', '.join(shown.texts(one))}" for one in other),
     ]
     return [*said, f"limit {config.limit}"] if config.limit else said
@@ -357,7 +358,7 @@ def caveats(run: StoredRun) -> list[str]:
     found = []
     if run.status is not RunStatus.FINISHED:
         why = f" ({run.why_ended})" if run.why_ended else ""
-        part = "" if run.state.endswith(" 100 %") else ": its scores cover only the items played so far"
+        part = "" if run.state.endswith("before its summary") else ": its scores cover only the items played so far"
         found.append(f"{run.reference} is {run.state}{why}{part}.")
     if is_paper(run.manifest.config.settings):
         found.append("Asked in the authors' own words (--wording paper).")

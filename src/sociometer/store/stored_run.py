@@ -468,13 +468,16 @@ def state_of(store: Store, record: RunRecord) -> str:
         return "imported" if status is RunStatus.FINISHED else "import not finished"
     if status is RunStatus.FINISHED:
         return _early(store, record) or status
+    if why_ended(store, record).endswith(" before its summary"):
+        return f"{status} before its summary"
     return f"{status}, {100 * store.totals(record).done // planned} %" if planned else status
 
 
 def why_ended(store: Store, record: RunRecord) -> str:
     """Why a run ended before all items were played; empty if it did not, or if nobody knows."""
     if status_of(store, record) is not record.status:
-        return "its process was killed"
+        played = store.totals(record).done + store.totals(record).failed
+        return "its process was killed" + " before its summary" * (played >= record.manifest.episodes > 0)
     return record.totals.why.rstrip(".") if record.totals else ""
 
 

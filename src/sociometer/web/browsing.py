@@ -19,12 +19,13 @@ from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import NotFound, StoreError, UsageError, unknown
 from sociometer.core.instrument import Instrument
 from sociometer.core.language import ENGLISH
-from sociometer.core.measure import Figure, Summary, Table
+from sociometer.core.measure import Cell, Figure, Summary, Table
 from sociometer.core.task import SERIES, TASK, Episode, Score
 from sociometer.core.words import plural, texts_in_item
 from sociometer.reporting.evidence import TranscriptLine, beside, transcript_lines
 from sociometer.reporting.figures import run_figures
 from sociometer.reporting.plot import drawn
+from sociometer.reporting.progress import cost_in_words
 from sociometer.results.candidates import contamination_note, run_labels
 from sociometer.results.choice import ChosenRuns, find_run
 from sociometer.results.comparison import compare
@@ -202,8 +203,7 @@ def _score(card: Card | None, summary_of: Callable[[str], Summary | None], recor
 def _cost(cost: float, priced: int, unpriced: int, tokens: int) -> str:
     if not priced:
         return "–" if not unpriced else "unknown" if tokens else ""
-    known = f"${cost:.4f}" if cost >= 0.001 or not cost else f"${cost:.2g}"
-    return known + (f" + {unpriced} unpriced" if unpriced else "")
+    return cost_in_words(cost, priced, unpriced)
 
 
 class StudyRow(Struct, frozen=True):
@@ -623,13 +623,18 @@ def read_verdicts(viewed: ViewedStore, sides: Sides) -> list[tuple[str, tuple[st
 
 
 def _scores(one: Comparison, summaries: Sequence[Summary]) -> Table:
-    """The score of each of two runs, with the interval over its own items, and their difference."""
-    rows = []
+    """The scores of two runs on the items that both have, with an interval if these are all of a run's, and more."""
+    rows: list[tuple[Cell, ...]] = []
     for row in one.primary_rows:
-        found = [summary.find(row.name) for summary in summaries]
-        values = ("–" if of is None else estimate(of.value, row.unit, of.interval) for of in found)
-        rows.append((row.title, *values, row_values(row)[2], row.verdict_text))
-    return Table("scores", "", ("measure", one.first, one.second, "difference on shared items", "verdict"), tuple(rows))
+        *shared, difference = row_values(row)
+        found = zip((summary.find(row.name) for summary in summaries), shared, strict=True)
+        values = (
+            estimate(whole.value, row.unit, whole.interval) if whole and whole.items == row.paired.items else part
+            for whole, part in found
+        )
+        rows.append((row.title, *values, difference, row.verdict_text, row.paired.items))
+    columns = ("measure", one.first, one.second, "difference", "verdict", "shared items")
+    return Table("scores", "", columns, tuple(rows))
 
 
 def read_pairs(viewed: ViewedStore, sides: Sides, order: str, words: str, at: int) -> PairedList:
