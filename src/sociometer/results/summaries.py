@@ -358,7 +358,11 @@ def caveats(run: StoredRun) -> list[str]:
     found = []
     if run.status is not RunStatus.FINISHED:
         why = f" ({run.why_ended})" if run.why_ended else ""
-        part = "" if run.state.endswith("before its summary") else ": its scores cover only the items played so far"
+        part = (
+            ""
+            if run.state.endswith(("before its summary", " 100 %"))
+            else ": its scores cover only the items played so far"
+        )
         found.append(f"{run.reference} is {run.state}{why}{part}.")
     if is_paper(run.manifest.config.settings):
         found.append("Asked in the authors' own words (--wording paper).")
