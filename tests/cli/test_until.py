@@ -143,3 +143,10 @@ def test_a_run_that_its_rule_ended_says_so_in_lists_and_in_view(play, tmp_path, 
     assert evidence.save(tmp_path / "evidence.svg").read_text().startswith("<svg")
     code, printed = play("run", *models("first"), "--against", "new", "--until", "decided")
     assert code == 2 and "without --until" in printed.err
+
+
+def test_a_run_of_another_instrument_is_no_reference_and_is_called_that(tmp_path, capsys):
+    store = ["--model", "baseline/random", "--limit", "4", "--store", str(tmp_path / "s.db"), "--quiet"]
+    assert run_command(["run", "sesi", "--name", "other", *store]) == 0
+    assert run_command(["run", "seceu", "--against", "other", *store]) == 2
+    assert "error: --against other is a run of sesi; give a run of seceu." in capsys.readouterr().err

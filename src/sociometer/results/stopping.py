@@ -56,8 +56,9 @@ def _refuse_others(new: Manifest, reference: StoredRun) -> None:
     """Raise a UsageError if a new run cannot be compared with the reference item by item, to the end."""
     old = reference.manifest
     tasks = new.config.tasks
+    if (name := new.config.instrument) != reference.instrument:
+        raise UsageError(f"--against {reference.reference} is a run of {reference.instrument}; give a run of {name}.")
     for what, before, now in (
-        ("instrument", reference.instrument, new.config.instrument),
         ("version", old.instrument_version, new.instrument_version),
         ("items", [old.items_digests.get(task) for task in tasks], [new.items_digests.get(task) for task in tasks]),
         ("repeats", [old.repeats.get(task) for task in tasks], [new.repeats.get(task) for task in tasks]),
