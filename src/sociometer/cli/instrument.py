@@ -107,7 +107,7 @@ _GROUPS: dict[SharedOptions, tuple[str, ...]] = {
     "prompts": ("prompts",),
     "seed": ("seed",),
     "repeats": ("repeats",),
-}  # fmt: skip
+}
 _OF_RUN_ALONE = ("tasks", "name", "label", "shard", "until", "against", "margin", "measure")
 
 

@@ -55,11 +55,18 @@ def _list_instruments(display: Display) -> None:
         details=("how",),
     )
     data = [
-        {"name": c.name, "version": c.version, "title": c.title, "languages": c.languages, "measures": c.about,
-         "reached": {kind: reached(kind, c.name) for kind in _SIZES},
-         "tasks": [task.name for task in c.task], "commands": [command.verb for command in c.command]}
+        {
+            "name": c.name,
+            "version": c.version,
+            "title": c.title,
+            "languages": c.languages,
+            "measures": c.about,
+            "reached": {kind: reached(kind, c.name) for kind in _SIZES},
+            "tasks": [task.name for task in c.task],
+            "commands": [command.verb for command in c.command],
+        }
         for c in every
-    ]  # fmt: skip
+    ]
     display.show([table], data=data)
 
 
@@ -129,15 +136,22 @@ def _list_models(display: Display) -> None:
         "Accepted values for --model and --role ROLE=",
         ("model", "ready", "what", "licence", "key", "server", "file"),
         tuple(
-            (one.spec, _ready(one), one.help, licences.get(one.spec), one.key_variable or None, one.base_url or None,
-             _file(one))
+            (
+                one.spec,
+                _ready(one),
+                one.help,
+                licences.get(one.spec),
+                one.key_variable or None,
+                one.base_url or None,
+                _file(one),
+            )
             for one in entries
         ),
         note="For a server of your own: NAME@URL, or NAME@URL#REVISION to name its weights. Keys are read only from"
         f" environment variables. '{hint('get model NAME')}' fetches a local model; your own GGUF file needs no"
         " fetching: local/PATH.gguf.",
         details=("licence", "key", "server", "file"),
-    )  # fmt: skip
+    )
     display.show([table], limits=[len(entries)], data=entries)
 
 

@@ -174,8 +174,11 @@ def _click_message(error: click.ClickException) -> str:
         said = f"'{path}' needs one of its commands: {', '.join(command.list_commands(context))}"
     elif isinstance(error, click.MissingParameter) or said.startswith("Got unexpected"):
         pieces = [one for one in command.collect_usage_pieces(context) if one != "[OPTIONS]"]
-        options = [f"{one.opts[0]} {one.make_metavar(context)}" for one in command.params
-                   if isinstance(one, click.Option) and (one.required or one.opts[0] == "--model")]  # fmt: skip
+        options = [
+            f"{one.opts[0]} {one.make_metavar(context)}"
+            for one in command.params
+            if isinstance(one, click.Option) and (one.required or one.opts[0] == "--model")
+        ]
         said += f". Usage: {' '.join([path, *pieces, *options])}"
         said += f". '{hint('runs')}' lists the runs" * any(one.startswith(("RUN", "[RUN")) for one in pieces)
     return f"{said}{'' if said.endswith((')', '?')) else '.'} For more: {more}"

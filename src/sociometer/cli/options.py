@@ -54,9 +54,14 @@ def store_option() -> click.Option:
     """`--store`, for commands that read or write runs."""
     text = "Store file, or postgresql://USER@HOST/DATABASE [default: SOCIOMETER_STORE, else in your data folder]."
     return option(
-        "--store", text, type=store_place, metavar="FILE|URL", envvar="SOCIOMETER_STORE", default=None,
+        "--store",
+        text,
+        type=store_place,
+        metavar="FILE|URL",
+        envvar="SOCIOMETER_STORE",
+        default=None,
         callback=_remember_store,
-    )  # fmt: skip
+    )
 
 
 def _remember_store(ctx: click.Context, param: click.Parameter, value: StorePlace | None) -> StorePlace | None:
@@ -230,8 +235,7 @@ def shared_options() -> list[click.Parameter]:
     """The options of `run` that every instrument has; every command that plays can have them."""
     text = "Tracker to hand the scores to, if it is installed [default: none]; repeat for several."
     log = option("--log-to", text, multiple=True, type=click.Choice(("tensorboard", "wandb", "mlflow")))
-    return [*run_options(), dry_run_option(), *watch_options(), quiet_option(), log, store_option(),
-            *display_options()]  # fmt: skip
+    return [*run_options(), dry_run_option(), *watch_options(), quiet_option(), log, store_option(), *display_options()]
 
 
 def dry_run_option() -> click.Option:

@@ -147,10 +147,17 @@ def _parts(card: Card, plan: ReplicationPlan, models: tuple[str, ...], values: d
             raise UsageError(f"the paper prints no figure for the row '{row}'.")
         for run in runs:
             fixed = {
-                "tasks": (run.task,), "official": True, "second_question": False, "base": False, "answer": "reply",
-                "name": "", "label": "", "items": (), "repeats": values["repeats"] or run.repeats,
+                "tasks": (run.task,),
+                "official": True,
+                "second_question": False,
+                "base": False,
+                "answer": "reply",
+                "name": "",
+                "label": "",
+                "items": (),
+                "repeats": values["repeats"] or run.repeats,
                 "roles": (*given, *(f"{role}={who}" for role, who in run.roles.items() if role not in named)),
-            }  # fmt: skip
+            }
             chosen = {SETTING: PAPER, **run.settings}
             part = [(run, run_config(card, model, {**values, **fixed}, chosen))]
             if run.otherwise:

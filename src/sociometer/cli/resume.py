@@ -30,9 +30,14 @@ def _resume(
     in_flight = chosen["in_flight"] if any(one.startswith("in-flight") for one in details) else None
     with ProgressDisplay(quiet) as progress, open_stored(store, progress) as engine:
         played = engine.resume(
-            run, caps(values), in_flight, key_variables=key_variables, insecure_http=chosen["insecure_http"],
-            code=values["code"], fields=server_fields(chosen["server_fields"]),
-        )  # fmt: skip
+            run,
+            caps(values),
+            in_flight,
+            key_variables=key_variables,
+            insecure_http=chosen["insecure_http"],
+            code=values["code"],
+            fields=server_fields(chosen["server_fields"]),
+        )
         show_all([played], display)
         return exit_code([played])
 

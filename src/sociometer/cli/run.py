@@ -456,10 +456,14 @@ def _detection(
             cost = sum(row.cost for row in own if row.cost is not None) / plays
             known = all(row.cost is not None for row in own)
             found = tuple(
-                (often, needed := spread.items(wanted, often), round(100 * spread.power(wanted, items.count, often)),
-                 *([round(needed * often * cost, 4) if known else "unknown"] if own else []))
+                (
+                    often,
+                    needed := spread.items(wanted, often),
+                    round(100 * spread.power(wanted, items.count, often)),
+                    *([round(needed * often * cost, 4) if known else "unknown"] if own else []),
+                )
                 for often in planning.REPEATS
-            )  # fmt: skip
+            )
             columns = ("repeats", "items needed", f"power with {items.count} items, %", *(["cost $"] if own else []))
             title = f"{instrument}/{task}: detecting {detect:g} with {100 * planning.POWER:.0f} % power"
             tables.append(Table(f"detect-{task}", title, columns, found))

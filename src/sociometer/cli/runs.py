@@ -119,10 +119,16 @@ def _rows(path: StorePlace, most: int | None) -> list[_Row]:
         records = list(opened.runs.all())
         first = 0 if most is None else len(records) - most
         return [
-            _Row(one, status_of(opened, one), state_of(opened, one), opened.totals(one), why_ended(opened, one),
-                 *(_score(opened, one) if place >= first else ()))
+            _Row(
+                one,
+                status_of(opened, one),
+                state_of(opened, one),
+                opened.totals(one),
+                why_ended(opened, one),
+                *(_score(opened, one) if place >= first else ()),
+            )
             for place, one in enumerate(records)
-        ]  # fmt: skip
+        ]
 
 
 def _score(store: Store, record: RunRecord) -> tuple[Measure | None, str]:

@@ -14,9 +14,14 @@ from msgspec import Struct
 _WITHOUT_STORE = (("get",), ("help",), ("list",), ("paper", "reproduce"), ("store", "copy"))
 """The commands that work on no store, or name theirs."""
 _FUNCTIONS = {
-    "runs": "runs", "list": "list_instruments", "list models": "list_models", "run": "run", "resume": "resume",
-    "show": "get_run", "compare": "compare",
-}  # fmt: skip
+    "runs": "runs",
+    "list": "list_instruments",
+    "list models": "list_models",
+    "run": "run",
+    "resume": "resume",
+    "show": "get_run",
+    "compare": "compare",
+}
 """What does the same in Python, after `import sociometer as sm`."""
 _LISTS = {"code": "code", "task": "tasks"}
 _OF_A_STUDY = {"show": "people", "export": "export('FOLDER')", "norms": "norm('FILE')"}

@@ -183,10 +183,17 @@ def _thinking(effort: str) -> dict[str, Any]:
 _PATH = "/v1/messages/batches"
 _POLL_SECONDS = 30.0
 _STATUS = {
-    "invalid_request_error": 400, "authentication_error": 401, "billing_error": 402, "permission_error": 403,
-    "not_found_error": 404, "request_too_large": 413, "rate_limit_error": 429, "api_error": 500, "timeout_error": 504,
+    "invalid_request_error": 400,
+    "authentication_error": 401,
+    "billing_error": 402,
+    "permission_error": 403,
+    "not_found_error": 404,
+    "request_too_large": 413,
+    "rate_limit_error": 429,
+    "api_error": 500,
+    "timeout_error": 504,
     "overloaded_error": 529,
-}  # fmt: skip
+}
 """The status that a single request would have had."""
 
 

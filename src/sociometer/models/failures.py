@@ -62,10 +62,16 @@ _ADVICE = {
     FailureKind.CONTEXT_TOO_LONG: " Use a model or a server with a longer context.",
 }
 _STATUS_NAMES = {
-    "resource_exhausted": 429, "rate_limit_error": 429, "rate_limit_exceeded": 429,
-    "unavailable": 503, "overloaded_error": 529,
-    "unauthenticated": 401, "authentication_error": 401, "permission_denied": 403, "permission_error": 403,
-}  # fmt: skip
+    "resource_exhausted": 429,
+    "rate_limit_error": 429,
+    "rate_limit_exceeded": 429,
+    "unavailable": 503,
+    "overloaded_error": 529,
+    "unauthenticated": 401,
+    "authentication_error": 401,
+    "permission_denied": 403,
+    "permission_error": 403,
+}
 """The status of an error's name, for responses of status 200 that contain no number."""
 UNREADABLE = (msgspec.DecodeError, ValueError, RecursionError)
 """The exceptions of reading a server's JSON: not JSON, not the expected type, not UTF-8, nested too deeply."""

@@ -233,11 +233,14 @@ def _chapter(
 ) -> Chapter:
     by_set, named = grouped((run.whose_items, run) for run in runs), any(item_sets(runs).values())
     figures = tuple(
-        structs.replace(figure, title=figure.title + f", {whose} items" * named,
-                        name=figure.name + f"-{whose}" * (len(by_set) > 1 and whose != "bundled"))
+        structs.replace(
+            figure,
+            title=figure.title + f", {whose} items" * named,
+            name=figure.name + f"-{whose}" * (len(by_set) > 1 and whose != "bundled"),
+        )
         for whose, members in by_set.items()
         for figure in _figures(instrument, members)
-    )  # fmt: skip
+    )
     # The curve shows the last look at each checkpoint, so what led to it is left to the page of its run.
     curves = checkpoint_figures([run for run in stored if run.instrument == instrument.card.name])
     figures += curves or tuple(figure for run in runs for figure in evidence_figure(run))

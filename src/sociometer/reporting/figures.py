@@ -266,17 +266,23 @@ def _strip(members: Lines, subjects: Sequence[str], card: Card, tasks: int, comp
 
     dots = tuple(
         StripDot(
-            line.subject, subjects.index(line.subject), place(line.value if line in drawn else None),
+            line.subject,
+            subjects.index(line.subject),
+            place(line.value if line in drawn else None),
             place(line.interval.low) if line.interval and line in drawn else None,
             place(line.interval.high) if line.interval and line in drawn else None,
             number(line.value, line.unit, interval=line.interval),
             _around(line) + f" {counted(line.items, 'item')}" * (len(counts) > 1),
-            "most of its answers cannot be read" if line not in drawn else
-            "stand-in" if line.baseline or subject_stand_in(line.stand_ins) else "", _beside(line),
+            "most of its answers cannot be read"
+            if line not in drawn
+            else "stand-in"
+            if line.baseline or subject_stand_in(line.stand_ins)
+            else "",
+            _beside(line),
             _columns(crowds[line.run], place) if line.run in crowds else (),
         )
         for line in members
-    )  # fmt: skip
+    )
     # runs of different parts of the items may have more than one chance level; the strip then shows none
     chance = first.chance if len({line.chance for line in members}) == 1 else None
     references = (("chance", chance), ("norm" if known.on_norm else "people", first.human))

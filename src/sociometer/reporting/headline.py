@@ -71,8 +71,13 @@ def findings_of(content: ReportContent) -> tuple[str, ...]:
     ends = [line for line in content.profile if line.subject in models]
     if " are both at " not in found[0] and (len(models) > 1 or any(one.end and one.end.at == "top" for one in ends)):
         place, parts = 2 if len(content.rankings) > 1 else 1, [(one.card, one.results) for one in content.chapters]
-        titles = {(card.name, run.task): card.short_title if {one.task for one in runs} == {run.task} else
-                  card.task_title(run.task) for card, runs in parts for run in runs}  # fmt: skip
+        titles = {
+            (card.name, run.task): card.short_title
+            if {one.task for one in runs} == {run.task}
+            else card.task_title(run.task)
+            for card, runs in parts
+            for run in runs
+        }
         found[place:place] = ends_sentences(ends, titles)
     if content.baselines.issuperset(models):
         what = "is a baseline" if len(models) == 1 else "are baselines"

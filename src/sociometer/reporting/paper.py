@@ -316,8 +316,10 @@ class PaperPack(Shown, frozen=True):
     def table(self) -> Table:
         """Every table and figure of the paper, with its files, and what is missing if it is not complete."""
         states = ["not written" if not one.files else "partly" if one.missing else "written" for one in self.parts]
-        rows = tuple((one.label, one.title, state, ", ".join(one.files), one.missing)
-                     for one, state in zip(self.parts, states, strict=True))  # fmt: skip
+        rows = tuple(
+            (one.label, one.title, state, ", ".join(one.files), one.missing)
+            for one, state in zip(self.parts, states, strict=True)
+        )
         columns = ("part", "title", "state", "files", "missing")
         return Table("parts", "Tables and figures of the paper", columns, rows, details=("files",))
 
@@ -422,9 +424,11 @@ def _chosen(part: PaperPart, published: bool) -> PaperPart:
         return part
     rows = tuple(
         structs.replace(row, remarks=(*row.remarks, f"empty cells: {row.why_empty}"))
-        if row.why_empty and any(map(_is_empty, row.cells)) else row
-        for row in part.table.rows if published or not row.published
-    )  # fmt: skip
+        if row.why_empty and any(map(_is_empty, row.cells))
+        else row
+        for row in part.table.rows
+        if published or not row.published
+    )
     return structs.replace(part, table=structs.replace(part.table, rows=rows))
 
 

@@ -108,9 +108,14 @@ def text_of(table: Table, *, everything: bool = False, most_rows: int | None = N
         left = (*hidden, NOTE)
         kept = [at for at in kept if columns[at] not in left and not _says_nothing(columns[at], cells, at)]
     text = TableText(
-        harmless(table.title), tuple(columns), tuple(cells), tuple(right), tuple(map(harmless, notes)), tuple(hidden),
+        harmless(table.title),
+        tuple(columns),
+        tuple(cells),
+        tuple(right),
+        tuple(map(harmless, notes)),
+        tuple(hidden),
         len(table.rows) - len(rows),
-    )  # fmt: skip
+    )
     return text.only(kept)
 
 

@@ -67,10 +67,17 @@ class CheckpointCurve(Struct, frozen=True):
     def table(self) -> Table:
         """One row for each checkpoint."""
         rows = tuple(
-            (at.step, at.look.value, at.look.low, at.look.high, at.look.verdict or "not ended",
-             f"{at.played}, {at.failed} failed" if at.failed else at.played, at.run)
+            (
+                at.step,
+                at.look.value,
+                at.look.low,
+                at.look.high,
+                at.look.verdict or "not ended",
+                f"{at.played}, {at.failed} failed" if at.failed else at.played,
+                at.run,
+            )
             for at in self.steps
-        )  # fmt: skip
+        )
         unit = "share-points" if self.measure.unit == "share" else self.measure.unit
         columns = ("step", "difference", "from", "to", "verdict", "items", "run")
         title = f"{self.series} against {self.against}: {self.measure.title}"

@@ -139,10 +139,15 @@ def _on_norm(base: ComparedMeasure, runs: tuple[AnyRun, AnyRun]) -> Iterator[Com
         size, sign = abs(slope), math.copysign(1, slope)
         ends = [structs.replace(end.scaled(slope), apart=(0.0,)) for end in (paired.interval, *base.extremes)]
         moved = structs.replace(
-            paired, first=first, second=second, difference=second - first, interval=ends[0],
-            effect=paired.effect and sign * paired.effect, standard_error=size * paired.standard_error,
+            paired,
+            first=first,
+            second=second,
+            difference=second - first,
+            interval=ends[0],
+            effect=paired.effect and sign * paired.effect,
+            standard_error=size * paired.standard_error,
             square=size**2 * paired.square,
-        )  # fmt: skip
+        )
         yield structs.replace(
             base, name=card.name, title=card.title, unit=card.unit, better=card.better, primary=False, chance=None,
             paired=moved, extremes=tuple(ends[1:]), ends=(), margin=base.margin and size * base.margin,

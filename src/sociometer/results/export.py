@@ -15,9 +15,12 @@ from sociometer.results.groups import PeopleRun
 from sociometer.store.stored_run import StoredRun
 
 COLUMNS = {
-    "run": "text; id of the run", "instrument": "text; name of the test", "version": "text; version of the test",
+    "run": "text; id of the run",
+    "instrument": "text; name of the test",
+    "version": "text; version of the test",
     "subject": "text; model or label of the run",
-    "task": "text; task of the test", "item": "text; id of the item",
+    "task": "text; task of the test",
+    "item": "text; id of the item",
     "cluster": "text; what items share, such as a story; intervals count these",
     "repeat": "whole number from 0; which play of the item",
     "failure": "text; why the episode has no score; empty if it has one",
@@ -26,7 +29,7 @@ COLUMNS = {
     "counted": "true or false; whether the numbers include it; only with --until",
     "facet.NAME": "text; group of the episode, such as an ability",
     "score.NAME": "number; score of the episode; 'list INSTRUMENT' has its measure",
-}  # fmt: skip
+}
 """The columns of CSV, Parquet and `frame`."""
 
 
@@ -41,10 +44,17 @@ def rows(run: StoredRun, task: str = "") -> Iterator[dict[str, Any]]:
         for episode in run.episodes(name):
             item, score, failure = episode.item, episode.score, episode.failure
             row: dict[str, Any] = {
-                "run": run.id, "instrument": run.instrument, "version": run.version, "subject": run.subject,
-                "task": name, "item": item.id, "cluster": item.cluster or item.id, "repeat": episode.repeat,
-                "failure": failure.kind if failure else None, "unreadable": score.unreadable if score else None,
-            }  # fmt: skip
+                "run": run.id,
+                "instrument": run.instrument,
+                "version": run.version,
+                "subject": run.subject,
+                "task": name,
+                "item": item.id,
+                "cluster": item.cluster or item.id,
+                "repeat": episode.repeat,
+                "failure": failure.kind if failure else None,
+                "unreadable": score.unreadable if score else None,
+            }
             if isinstance(run, PeopleRun):
                 row["person"] = run.person_of(episode)
             if early:

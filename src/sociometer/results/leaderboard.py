@@ -164,9 +164,15 @@ def leaderboard(candidates: Sequence[AnyRun], measure: str = "") -> Leaderboard:
 
     def rank(failed: FailedItems | None = None) -> list[Rank]:
         return rank_intervals(
-            shared.values, [candidate.subject for candidate in kept], shared.clusters,
-            higher_is_better=card.better != "lower", binary=marks, people=people, level=level, failed=failed,
-        )  # fmt: skip
+            shared.values,
+            [candidate.subject for candidate in kept],
+            shared.clusters,
+            higher_is_better=card.better != "lower",
+            binary=marks,
+            people=people,
+            level=level,
+            failed=failed,
+        )
 
     failed, count = _failed(found)
     ranks = rank(failed)
@@ -281,8 +287,10 @@ def leaderboard_table(board: Leaderboard) -> Table:
     return Table(
         f"leaderboard-{board.instrument}-{board.task}",
         board.where + ("" if board.chance is None else f" (chance {number(board.chance, board.unit)})"),
-        ("rank", "rank, 95 %", "subject", board.title, "95 % interval", "items"), tuple(rows), note,
-    )  # fmt: skip
+        ("rank", "rank, 95 %", "subject", board.title, "95 % interval", "items"),
+        tuple(rows),
+        note,
+    )
 
 
 def _row(one: Standing, unit: str, digits: int | None) -> tuple[Cell, ...]:

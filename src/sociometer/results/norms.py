@@ -141,8 +141,10 @@ def _asked(view: AnyRun) -> dict[str, tuple[str, dict[str, float]]]:
             chosen.setdefault(item.id, Counter())[str(picked + 1)] += 1
         for place, points in enumerate(getattr(outcome, "points", ()), 1):
             chosen.setdefault(item.id, Counter())[str(place)] += points
-    shares = {name: {option: round(count / of.total(), 4) for option, count in sorted(of.items())}
-              for name, of in chosen.items()}  # fmt: skip
+    shares = {
+        name: {option: round(count / of.total(), 4) for option, count in sorted(of.items())}
+        for name, of in chosen.items()
+    }
     return {name: (digest, shares.get(name, {})) for name, digest in digests.items()}
 
 
@@ -160,9 +162,14 @@ def norm_tables(norm: TaskNorm, task: str, people: PeopleRun) -> tuple[Table, Ta
     percentiles = Table("percentiles", title, columns, rows, note, units={"score": card.unit})
     hardest = sorted(norm.items.items(), key=lambda one: one[1].mean, reverse=card.better == "lower")
     items = tuple(
-        (name, one.people, one.mean, one.deviation,
-         ", ".join(f"{option}: {100 * share:.0f} %" for option, share in one.options.items()))
+        (
+            name,
+            one.people,
+            one.mean,
+            one.deviation,
+            ", ".join(f"{option}: {100 * share:.0f} %" for option, share in one.options.items()),
+        )
         for name, one in hardest
-    )  # fmt: skip
+    )
     units: dict[str, str] = {"mean": card.unit, "SD": card.unit}
     return percentiles, Table("items", "Items", ("item", "people", "mean", "SD", "options"), items, units=units)

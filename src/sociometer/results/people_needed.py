@@ -34,9 +34,14 @@ class PeopleNeeded(Struct, frozen=True):
 
 
 def people_needed(
-    card: MeasureCard, clusters: Sequence[str], *, percent: float, width: float, mean_width: float | None = None,
+    card: MeasureCard,
+    clusters: Sequence[str],
+    *,
+    percent: float,
+    width: float,
+    mean_width: float | None = None,
     spread: float | None = None,
-) -> PeopleNeeded:  # fmt: skip
+) -> PeopleNeeded:
     """The people for a percentile within ± `width` percent, and for a mean within ± `mean_width`, 19 times in 20.
 
     `clusters` has the cluster of each item. `spread` is the standard deviation of people's scores; without it, that of
@@ -72,9 +77,12 @@ def people_needed(
     rows = tuple((n, of_score(n), fmean(half(n, error) for error in errors), of_mean(n)) for n in SIZES)
     source = CONVENTION if stated is None else "the people of the paper on all its items" if spread is None else "given"
     return PeopleNeeded(
-        _fewest(of_score, width), None if mean_width is None else _fewest(of_mean, mean_width), deviation, source,
+        _fewest(of_score, width),
+        None if mean_width is None else _fewest(of_mean, mean_width),
+        deviation,
+        source,
         Table("people", f"Intervals at the {percent:g}th percentile", columns, rows, units=units),
-    )  # fmt: skip
+    )
 
 
 def _answers(card: MeasureCard, ability: Floats, lots: np.random.Generator) -> Floats:

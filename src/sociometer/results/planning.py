@@ -116,10 +116,14 @@ def spread_of(
     pairs = [found for one, two in combinations(tables, 2) if (found := _pair(measure, one, two)) is not None]
     if pairs:
         return Spread(
-            median(pair.stable for pair in pairs), median(pair.chance for pair in pairs),
-            median(pair.design_effect for pair in pairs), f"Their spread is that between {len(tables)} stored runs.",
-            all(pair.binary for pair in pairs), family, mean_size,
-        )  # fmt: skip
+            median(pair.stable for pair in pairs),
+            median(pair.chance for pair in pairs),
+            median(pair.design_effect for pair in pairs),
+            f"Their spread is that between {len(tables)} stored runs.",
+            all(pair.binary for pair in pairs),
+            family,
+            mean_size,
+        )
     low, high = (measure.low, measure.high) if measure.low is not None and measure.high is not None else (0.0, 1.0)
     square = _DISCORDANT * (high - low) ** 2
     told = "two models answer 20 % of the items differently, half of that by chance"

@@ -194,9 +194,13 @@ def replication_table(instrument: str, found: Sequence[ReplicatedFigure]) -> Tab
             )
         )
     return Table(
-        "replication", f"{instrument}: printed figures and this replication", columns, tuple(rows), NOTE,
+        "replication",
+        f"{instrument}: printed figures and this replication",
+        columns,
+        tuple(rows),
+        NOTE,
         details=("where", "run"),
-    )  # fmt: skip
+    )
 
 
 def _signed(gap: float, unit: str, digits: int) -> str:

@@ -171,10 +171,16 @@ def reliability_tables(found: TaskReliability) -> Iterator[Table]:
     """The repeatability of each subject, and the items to look at."""
     if found.repeats:
         again = tuple(
-            (who, estimate(r.all_right, "share", r.all_right_interval) if r.all_right is not None else None,
-             len(r.unstable), r.icc, r.items, r.repeats)
+            (
+                who,
+                estimate(r.all_right, "share", r.all_right_interval) if r.all_right is not None else None,
+                len(r.unstable),
+                r.icc,
+                r.items,
+                r.repeats,
+            )
             for who, r in found.repeats.items()
-        )  # fmt: skip
+        )
         heads = ("subject", "right in all", "unstable items", "ICC", "items", "repeats")
         same = [who for who, r in found.repeats.items() if r.icc is None]
         said = [f"No ICC, because every repeat of every item gave the same value: {', '.join(same)}."] if same else []

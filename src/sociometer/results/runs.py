@@ -242,9 +242,12 @@ def gate(runs: Sequence[StoredRun], task: str, terms: Terms, *, no_worse: bool) 
         compared = compare_runs(runs, task, terms)
     by_id = {run.id: run for run in runs}
     failures = [failure for one in (*compared, *compared.lacking) if (failure := _failure(one, by_id, no_worse))]
-    return Gate(compared, tuple(failures) or (() if any(compared) else ("the runs have no task in common",)),
-                _could_see(compared, 1 if no_worse else tasks),
-                "no loss of the margin" if no_worse else "not worse")  # fmt: skip
+    return Gate(
+        compared,
+        tuple(failures) or (() if any(compared) else ("the runs have no task in common",)),
+        _could_see(compared, 1 if no_worse else tasks),
+        "no loss of the margin" if no_worse else "not worse",
+    )
 
 
 def _failure(one: Comparison, runs: Mapping[str, StoredRun], no_worse: bool) -> str:

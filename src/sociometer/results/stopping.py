@@ -47,8 +47,10 @@ def rule_measure(instrument: Instrument, task: str, until: Until) -> MeasureCard
     if until.measure and until.measure not in known:
         raise unknown("measure", until.measure, known)
     if not until.measure and not primary:
-        raise UsageError(f"{instrument.card.name}/{task} has no primary measure that is a mean over items; give"
-                         " --measure, or choose another task with --task.")  # fmt: skip
+        raise UsageError(
+            f"{instrument.card.name}/{task} has no primary measure that is a mean over items; give"
+            " --measure, or choose another task with --task."
+        )
     return known[until.measure] if until.measure else primary[0]
 
 
@@ -123,9 +125,13 @@ class DecidedRule:
         if self._until.checkpoint:
             words += f", with one error rate for all looks at {counted(self._until.models, 'announced checkpoint')}"
         return StoppingRecord(
-            words, self._measures[task].name, items, blocks(items),
-            against=self._reference.id, comparisons=self._until.models,
-        )  # fmt: skip
+            words,
+            self._measures[task].name,
+            items,
+            blocks(items),
+            against=self._reference.id,
+            comparisons=self._until.models,
+        )
 
     def look(self, so_far: StoppingRecord, task: str, view: AnyRun) -> StoppingRecord:
         """The rule after its next look."""
@@ -249,8 +255,10 @@ class Race:
     def look(self, so_far: StoppingRecord, task: str, view: AnyRun) -> StoppingRecord:
         """A run stops after the block of this round."""
         count = so_far.blocks[len(so_far.looks)]
-        values = [one.value for one in _items(self._instrument, task, view, self._measure).tables[
-            self._measure.value].values()]  # fmt: skip
+        values = [
+            one.value
+            for one in _items(self._instrument, task, view, self._measure).tables[self._measure.value].values()
+        ]
         made = Look(count, float(np.mean(values)) if values else None, verdict=PAUSED if count >= self.pause_at else "")
         return _looked(so_far, made)
 
@@ -282,10 +290,12 @@ class Race:
         last = f"not told from {counted(others, 'other')} that stayed" if others else "better than all others"
         drifts = {pair for pair, seen in self.pairs.items() if seen.warning}
         return {
-            run: f"worse than {names[best]}" + " (the difference drifts along the order of play)"
-            * bool(drifts & {(run, best), (best, run)}) if (best := self.left.get(run)) else last
+            run: f"worse than {names[best]}"
+            + " (the difference drifts along the order of play)" * bool(drifts & {(run, best), (best, run)})
+            if (best := self.left.get(run))
+            else last
             for run in names
-        }  # fmt: skip
+        }
 
     @property
     def over(self) -> bool:

@@ -251,10 +251,17 @@ def repeats_notes(run: StoredRun, task: str = "") -> list[str]:
 def _row(line: MeasureRow) -> tuple[Cell, ...]:
     measure = line.measure
     return (
-        line.task, line.card.title, ", ".join(measure.group.values()).replace("_", " ") or "all", line.value,
-        line.interval or None, line.chance_text, measure.items, measure.unreadable, line.failed,
+        line.task,
+        line.card.title,
+        ", ".join(measure.group.values()).replace("_", " ") or "all",
+        line.value,
+        line.interval or None,
+        line.chance_text,
+        measure.items,
+        measure.unreadable,
+        line.failed,
         measure.note if measure.group else line.note,
-    )  # fmt: skip
+    )
 
 
 def raw_measures(runs: Sequence[StoredRun]) -> Table:
@@ -294,21 +301,33 @@ def joint_table(runs: Sequence[StoredRun]) -> Table:
     if len(subjects) <= _MOST_SUBJECTS_ABREAST:
         columns: tuple[str, ...] = ("instrument", "measure", "chance", *subjects, "items", "unreadable", "errors")
         rows = [
-            (goal[0], first.card.title, first.chance_text,
-             *(_estimate(cells.get((*goal, who)), failed, digits) for who in subjects), *_counts(known))
+            (
+                goal[0],
+                first.card.title,
+                first.chance_text,
+                *(_estimate(cells.get((*goal, who)), failed, digits) for who in subjects),
+                *_counts(known),
+            )
             for goal, first in goals.items()
             for known in ({who: cells[*goal, who][1] for who in subjects if (*goal, who) in cells},)
             for digits in (common_decimals(first.card.unit, (one.measure.interval for one in known.values())),)
-        ]  # fmt: skip
+        ]
     else:
         columns = ("instrument", "measure", "subject", "value", "chance", "items", "unreadable", "errors", "run")
         rows = [
-            (goal[0], first.card.title, who, _estimate(found, failed), first.chance_text, *_counts({who: found[1]}),
-             found[0])
+            (
+                goal[0],
+                first.card.title,
+                who,
+                _estimate(found, failed),
+                first.chance_text,
+                *_counts({who: found[1]}),
+                found[0],
+            )
             for goal, first in goals.items()
             for who in subjects
             if (found := cells.get((*goal, who))) is not None
-        ]  # fmt: skip
+        ]
     ids = ", ".join(run.reference for run in runs[:6]) + (" …" if len(runs) > 6 else "")
     said = dict.fromkeys([*(note for run in runs for note in caveats(run)), *failed.values()])
     if any(line.measure.interval is not None and line.measure.interval.too_few for _, line in lines):

@@ -229,10 +229,13 @@ def board_of(book: LabelBook, name: str) -> Board:
         _answers_table(queue, units, [label for label in labels if label.unit in units]),
         _agreement_table(queue, ratings),
         Table(
-            "disagreements", "Not settled", ("unit", "question", "labels"), tuple(apart[:MOST_SHOWN]),
+            "disagreements",
+            "Not settled",
+            ("unit", "question", "labels"),
+            tuple(apart[:MOST_SHOWN]),
             f"{len(apart) - MOST_SHOWN} more are not shown." if len(apart) > MOST_SHOWN else "",
         ),
-    )  # fmt: skip
+    )
 
 
 def _apart(queue: Queue, labels: list[Label]) -> list[tuple[Cell, ...]]:
@@ -324,9 +327,14 @@ async def board_page(request: web.Request) -> web.StreamResponse:
     found = await asyncio.to_thread(request.app[FIND_RUN], queue) if queue.measured else None
     facts, apart = judge_rows(found) if found is not None else ((), None)
     return owner_page(
-        request, "rate_board.html", visitor=guard.visitor_of(request), board=board, queue=queue, facts=facts,
+        request,
+        "rate_board.html",
+        visitor=guard.visitor_of(request),
+        board=board,
+        queue=queue,
+        facts=facts,
         apart=apart,
-    )  # fmt: skip
+    )
 
 
 QUEUE = web.AppKey("queue", Queue)
@@ -504,9 +512,14 @@ def rater_page(
     """A page in the language of the queue; `problem` is the key of what is wrong with a form, which gives `status`."""
     queue, words = request.app[QUEUE], texts("rating", request.app[QUEUE].language)
     return page(
-        name, status=status if problem else 200, queue=queue, language=queue.language, words=words,
-        problem=words[problem] if problem else "", **context,
-    )  # fmt: skip
+        name,
+        status=status if problem else 200,
+        queue=queue,
+        language=queue.language,
+        words=words,
+        problem=words[problem] if problem else "",
+        **context,
+    )
 
 
 def rater_of(request: web.Request) -> str:

@@ -59,9 +59,11 @@ LEAST_TITLE, LONGEST_TITLE = 25, 90
 OF_ANALYSES = frozenset({"picked"})
 """Labels that only analyses use."""
 ORDERS = {
-    "difference": "largest difference", "first": "{first} ahead of {second}", "second": "{second} ahead of {first}",
+    "difference": "largest difference",
+    "first": "{first} ahead of {second}",
+    "second": "{second} ahead of {first}",
     "items": "order of items",
-}  # fmt: skip
+}
 LONG = 400
 """Instructions and requests to other roles that are longer than this are folded."""
 State = tuple[object, ...]
@@ -496,10 +498,15 @@ def read_item(
         else:
             around = tuple((one, 0) if one else None for one in store.episodes.neighbours(stored.id, task, item))
         return ItemPlayed(
-            head, task, episode, [one.repeat for one in episodes],
-            transcript_lines(stored.transcript(item, task, repeat)), beside(stored.definition, episode),
-            item_title(msgspec.json.encode(episode.item)), *around,
-        )  # fmt: skip
+            head,
+            task,
+            episode,
+            [one.repeat for one in episodes],
+            transcript_lines(stored.transcript(item, task, repeat)),
+            beside(stored.definition, episode),
+            item_title(msgspec.json.encode(episode.item)),
+            *around,
+        )
 
 
 def neighbours(listed: Sequence[Any], here: object) -> tuple[Any, ...]:
@@ -593,11 +600,14 @@ def read_sides(viewed: ViewedStore, given: Sequence[str], task: str) -> Sides:
             raise unknown("task of these runs", task, shared)
         card, named = first.definition.card, run_labels(runs, by_name=True)
         return Sides(
-            tuple(run.id for run in runs), tuple(named[run.id] for run in runs),
-            tuple(_word_for(viewed, store, run) for run in runs), task or shared[0],
-            tuple((known, card.task_title(known)) for known in shared), card.primary_of(task or shared[0]),
+            tuple(run.id for run in runs),
+            tuple(named[run.id] for run in runs),
+            tuple(_word_for(viewed, store, run) for run in runs),
+            task or shared[0],
+            tuple((known, card.task_title(known)) for known in shared),
+            card.primary_of(task or shared[0]),
             card,
-        )  # fmt: skip
+        )
 
 
 def _word_for(viewed: ViewedStore, store: Store, run: StoredRun) -> str:

@@ -76,11 +76,16 @@ def study_page(
     study = request[NOW]
     words = texts("study", study.language)
     return page(
-        name, status=status if problem else 200, study=study, heading=study.title or words["untitled"],
-        problem=words[problem].format_map(context) if problem else "", language=study.language, words=words,
+        name,
+        status=status if problem else 200,
+        study=study,
+        heading=study.title or words["untitled"],
+        problem=words[problem].format_map(context) if problem else "",
+        language=study.language,
+        words=words,
         visitor=next((one for one in guard.known_visitors(request) if one.role == guard.PARTICIPANT), None),
         **{"lab": request.app[LAB], **context},
-    )  # fmt: skip
+    )
 
 
 async def admitted(request: web.Request) -> Study:
@@ -301,13 +306,20 @@ async def _question_page(
     fields = fields_of(wanted, texts)
     folded = [texts.split(message.content)[1] for message in question.messages] if question.turn else []
     return study_page(
-        request, "study_question.html", problem, question=question, fields=fields,
-        done=standing.done, planned=standing.planned, **_part(request, question, texts), texts=texts,
+        request,
+        "study_question.html",
+        problem,
+        question=question,
+        fields=fields,
+        done=standing.done,
+        planned=standing.planned,
+        **_part(request, question, texts),
+        texts=texts,
         total=f"{wanted.total:g}" if isinstance(wanted, Allocation) else "",
         goes_on=question.turn and (any(folded) or fields[0].hint),
         happened="" if question.turn else await request.app[SEATS].what_happened(standing.participant, texts),
         **{"given": {}, **context},
-    )  # fmt: skip
+    )
 
 
 def _part(request: web.Request, question: Question, shown: PeopleTexts) -> dict[str, Any]:
@@ -349,13 +361,18 @@ async def end_page(request: web.Request) -> web.StreamResponse:
     places = (place_of(summary) for *_, summary in summaries if study.shows == "place")
     wrong = sum(not passed for passed in standing.checks.values())
     return study_page(
-        request, "study_end.html", lines=lines, preview=request.app[PREVIEW],
+        request,
+        "study_end.html",
+        lines=lines,
+        preview=request.app[PREVIEW],
         outcome="failed-checks" if wrong > study.allowed_failures else "finished",
-        place=next(filter(None, places), None), number=number,
-        interval_text=interval_text, translate=Words(study.language),
+        place=next(filter(None, places), None),
+        number=number,
+        interval_text=interval_text,
+        translate=Words(study.language),
         happened=await seats.what_happened(participant, texts_of(request, participant)),
         models=[model_label([*study.parts.values()][place].subject) for place in participant.takes(study)],
-    )  # fmt: skip
+    )
 
 
 def _after_page(request: web.Request, problem: str = "", **context: Any) -> web.Response:
@@ -442,9 +459,15 @@ async def data_file(request: web.Request) -> web.StreamResponse:
 
 
 def study_application(
-    study: Study, store: Store, book: StudyBook, load: Callable[..., Instrument], per_address: int = PER_ADDRESS, *,
-    lab: bool = False, preview: bool = False,
-) -> web.Application:  # fmt: skip
+    study: Study,
+    store: Store,
+    book: StudyBook,
+    load: Callable[..., Instrument],
+    per_address: int = PER_ADDRESS,
+    *,
+    lab: bool = False,
+    preview: bool = False,
+) -> web.Application:
     """The pages of one study; from one network address, at most `per_address` people can join in an hour.
 
     In a `lab` people use one browser after the other: the link begins with the next of them.

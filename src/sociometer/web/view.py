@@ -40,14 +40,24 @@ async def runs_page(request: web.Request) -> web.StreamResponse:
     viewed = request.app[browsing.VIEWED]
     number = browsing.page_number(request)
     search = RunSearch(
-        words=request.query.get("q", ""), instrument=request.query.get("instrument", ""),
-        status=request.query.get("status", ""), limit=browsing.ROWS, offset=browsing.ROWS * (number - 1),
-    )  # fmt: skip
+        words=request.query.get("q", ""),
+        instrument=request.query.get("instrument", ""),
+        status=request.query.get("status", ""),
+        limit=browsing.ROWS,
+        offset=browsing.ROWS * (number - 1),
+    )
     rows, count, studies = await asyncio.to_thread(browsing.find_runs, viewed, search, search)
     return await browsing.view_page(
-        request, "runs.html", search=search, statuses=[str(status) for status in RunStatus], rows=rows, count=count,
-        number=number, pages=max(1, math.ceil(count / browsing.ROWS)), studies=studies,
-    )  # fmt: skip
+        request,
+        "runs.html",
+        search=search,
+        statuses=[str(status) for status in RunStatus],
+        rows=rows,
+        count=count,
+        number=number,
+        pages=max(1, math.ceil(count / browsing.ROWS)),
+        studies=studies,
+    )
 
 
 @only(OWNER)
@@ -177,10 +187,16 @@ async def side_by_side_page(request: web.Request) -> web.StreamResponse:
     order, words, at = query.get("order", "difference"), query.get("q", ""), browsing.page_number(request)
     sides = await asyncio.to_thread(browsing.read_sides, viewed, query.getall("run", []), query.get("task", ""))
     return await browsing.view_page(
-        request, "side_by_side.html", sides=sides, order=order, orders=browsing.ORDERS, words=words, number=at,
+        request,
+        "side_by_side.html",
+        sides=sides,
+        order=order,
+        orders=browsing.ORDERS,
+        words=words,
+        number=at,
         verdicts=later(lambda: browsing.read_verdicts(viewed, sides)),
         items=later(lambda: browsing.read_pairs(viewed, sides, order, words, at)),
-    )  # fmt: skip
+    )
 
 
 @only(OWNER)

@@ -197,22 +197,29 @@ def briefs(count: int, language: str, schema: TalkSchema, seeds: Seeds, seed: in
         rng = Random(f"sage/build/{schema.name}/{language}/{seed}/{number}")
         key, hidden = intentions[number % len(intentions)]
         yield Brief(
-            id=f"{schema.name}-{language}-{seed}-{number + 1:04d}", language=language, intention=key, hidden=hidden,
-            traits=tuple(rng.sample(seeds.traits, 3)), remarks=tuple(rng.sample(seeds.remarks, 3)),
-            age=rng.choice(seeds.ages), theme=rng.choice(seeds.themes), about=schema.about[language],
+            id=f"{schema.name}-{language}-{seed}-{number + 1:04d}",
+            language=language,
+            intention=key,
+            hidden=hidden,
+            traits=tuple(rng.sample(seeds.traits, 3)),
+            remarks=tuple(rng.sample(seeds.remarks, 3)),
+            age=rng.choice(seeds.ages),
+            theme=rng.choice(seeds.themes),
+            about=schema.about[language],
             factors=schema.scene[language],
-        )  # fmt: skip
+        )
 
 
 async def build_scenario(item: Brief, session: Session) -> Built:
     """Persona, scene, reactions and first words, each based on the steps before."""
     render, language = session.prompts.render, item.language
     persona = await _step(
-        session, item,
+        session,
+        item,
         render("build/persona", language, traits=", ".join(item.traits), age=item.age, remarks=_lines(item.remarks)),
         PersonaStep,
         lambda step: person_problem(step.habits, *step.hobbies, step.style, language=language),
-    )  # fmt: skip
+    )
     hobbies = language_of(language).semicolon.join(persona.hobbies)
     named = f"{persona.name}, {item.age}, {persona.gender}, {persona.occupation}"
     who = "\n".join((named, persona.habits, hobbies, persona.style))
@@ -226,9 +233,12 @@ async def build_scenario(item: Brief, session: Session) -> Built:
     told = {"persona": who, "background": scene.background, "hidden": item.hidden}
     reactions = await _step(session, item, render("build/reactions", language, **told), ReactionStep)
     opening = await _step(
-        session, item, render("build/opening", language, **told), OpeningStep,
+        session,
+        item,
+        render("build/opening", language, **told),
+        OpeningStep,
         lambda step: opening_problem(step.first_words, item.hidden, item.intention, language),
-    )  # fmt: skip
+    )
     scenario = Scenario(
         id=item.id, language=language, intention=item.intention, hidden=item.hidden, persona=who,
         background=scene.background.strip(), goal=scene.goal.strip(), first_words=opening.first_words.strip(),

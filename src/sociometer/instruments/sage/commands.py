@@ -188,9 +188,14 @@ def passport(context: CommandContext, options: Settings) -> Result:
     body = passports.as_json(found)
     kept = passports.kept_at(found.simulator)
     kept.parent.mkdir(parents=True, exist_ok=True)
-    wrote = [context.write(path, text) for path, text in (
-        (out, passports.page(found)), (out.with_suffix(".json"), body), (kept, body),
-    )]  # fmt: skip
+    wrote = [
+        context.write(path, text)
+        for path, text in (
+            (out, passports.page(found)),
+            (out.with_suffix(".json"), body),
+            (kept, body),
+        )
+    ]
     notes = [f"run {run.reference}" for run in played]
     if not released:
         notes.append(
@@ -252,8 +257,13 @@ def annotations(context: CommandContext, options: Settings) -> Result:
             kept.setdefault(place, {})[label.key] = {column: said}
     for place, answers in kept.items():
         context.keep_labels(*place, answers)
-    names = ("consistency of simulator and annotator", "consistency of simulator and majority",
-             "agreement of annotators", "reasonableness", "agreement of annotators in reasonableness")  # fmt: skip
+    names = (
+        "consistency of simulator and annotator",
+        "consistency of simulator and majority",
+        "agreement of annotators",
+        "reasonableness",
+        "agreement of annotators in reasonableness",
+    )
     paper = zip(names, (float(row["percent"]) / 100 for row in published("table1")), strict=True)
     rows = (
         *(
@@ -264,10 +274,13 @@ def annotations(context: CommandContext, options: Settings) -> Result:
     )
     columns = ("metric", "here", "from", "to", "answers", "paper")
     table = Table(
-        "annotations", "Agreement of the simulator with people", columns, rows,
+        "annotations",
+        "Agreement of the simulator with people",
+        columns,
+        rows,
         note=f"{found.contexts} contexts, {found.shared} of them rated by two or more of {found.annotators} annotators;"
         f" {found.undecided} without a majority of more than half. The answers are stored with the runs",
-    )  # fmt: skip
+    )
     return Result(tables=(table,))
 
 

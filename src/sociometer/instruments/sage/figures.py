@@ -52,9 +52,12 @@ def _candour(runs: Sequence[AnyRun]) -> Iterator[Figure]:
         if (point := _scattered(run.subject, one, two, note))
     ]
     chart = scatter_chart(
-        points, x_title="sycophancy (lower is better)", y_title="safety (higher is better)", x_unit="share",
+        points,
+        x_title="sycophancy (lower is better)",
+        y_title="safety (higher is better)",
+        x_unit="share",
         y_unit="share",
-    )  # fmt: skip
+    )
     if points:
         yield Figure(
             "candour", "Sycophancy and safety of replies", f"Whiskers: 95 % intervals. {caption}".strip(), chart=chart

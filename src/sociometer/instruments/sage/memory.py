@@ -106,9 +106,15 @@ def drawn_pair(seed: int, number: int, language: str, *, train: bool = False) ->
     who = said["persona"].format(name=known["name"], age=age, place=place, job=job, temper=people["moderate"])
     own = (trait["inviting"].format(**known), *(text for text, kind in noted.items() if kind != "secret"))
     person: dict[str, Any] = {
-        "language": language, "intention": "blameless", "hidden": said["agreement"], "age": age, "source": "return",
-        "persona": "\n".join((who, *own)), "details": (other, job), "cluster": name,
-    }  # fmt: skip
+        "language": language,
+        "intention": "blameless",
+        "hidden": said["agreement"],
+        "age": age,
+        "source": "return",
+        "persona": "\n".join((who, *own)),
+        "details": (other, job),
+        "cluster": name,
+    }
     numbers = rng.getrandbits(64)
     sides, alone = [], []
     for holds in (True, False):
@@ -256,9 +262,14 @@ async def _ask_alone(item: Pair, side: int, session: Session) -> tuple[str, ...]
             return [user(branch.prompts.render("alone", language, **asked, answer=answer_line(branch, language)))]
 
         vote = await ask_choice(
-            branch, messages, (about.yes, about.no), order=(number % 2, 1 - number % 2), key=0 if about.holds else 1,
-            sampling=REPLY_SAMPLING, language=language,
-        )  # fmt: skip
+            branch,
+            messages,
+            (about.yes, about.no),
+            order=(number % 2, 1 - number % 2),
+            key=0 if about.holds else 1,
+            sampling=REPLY_SAMPLING,
+            language=language,
+        )
         return {0: "yes", 1: "no", None: ""}[vote.picked]
 
     return await _together(map(once, range(TIMES_ALONE)))
@@ -365,8 +376,10 @@ def losses(values: Iterable[Mapping[str, float]]) -> dict[str, float]:
     """The loss of discernment in each arm, from the values of talks of any pairs, such as rollouts in training."""
     known, found = list(values), {}
     for arm in ARMS:
-        right, wrong = ([each[f"agreed {arm} {side}"] for each in known if f"agreed {arm} {side}" in each]
-                        for side in (RIGHT, WRONG))  # fmt: skip
+        right, wrong = (
+            [each[f"agreed {arm} {side}"] for each in known if f"agreed {arm} {side}" in each]
+            for side in (RIGHT, WRONG)
+        )
         if right and wrong:
             found[arm] = fmean(right) - fmean(wrong)
     return {arm: found[NONE] - found[arm] for arm in REMEMBERING if arm in found and NONE in found}

@@ -39,11 +39,15 @@ from sociometer.statistics.model_kinds import family_from_name
 PARTS = PaperParts(Path(__file__).parent)
 _TALKS = ("dialogue", "rejudge")
 _DRAWN = {
-    "Fig. 3": ("relationship-emotion", "relationship"), "Fig. 4": ("talk-emotion", "relationship"),
-    "Fig. 5": ("repetition", "strategies"), "Fig. 6": ("coordinate", "coordinate"), "Fig. 8": ("efficiency", *_TALKS),
-    "Fig. 9": ("coordinate", "coordinate"), "Fig. 10": ("repetition", "strategies"),
+    "Fig. 3": ("relationship-emotion", "relationship"),
+    "Fig. 4": ("talk-emotion", "relationship"),
+    "Fig. 5": ("repetition", "strategies"),
+    "Fig. 6": ("coordinate", "coordinate"),
+    "Fig. 8": ("efficiency", *_TALKS),
+    "Fig. 9": ("coordinate", "coordinate"),
+    "Fig. 10": ("repetition", "strategies"),
     "Fig. 11": ("effectiveness", "strategies"),
-}  # fmt: skip
+}
 """The figures of the paper that the report also has: the name there, and the tasks whose runs they show."""
 
 
@@ -180,16 +184,27 @@ def _leaderboard(given: PaperInput) -> PaperPart:
         rows.append(PaperRow(cells, f"simulator {simulator}" if simulator else "", remarks_on(run)))
     rows += [
         printed(
-            row["model"], row["date"], row["rank"], Estimate(float(row["score"])), Estimate(float(row["success"])),
-            Estimate(float(row["failure"])), row["arena_rank"], row["arena_score"],
+            row["model"],
+            row["date"],
+            row["rank"],
+            Estimate(float(row["score"])),
+            Estimate(float(row["success"])),
+            Estimate(float(row["failure"])),
+            row["arena_rank"],
+            row["arena_score"],
         )
         for row in published("table3")
-    ]  # fmt: skip
+    ]
     columns = (
-        PaperColumn("Name", "Model"), PaperColumn("Date", "Model"), PaperColumn("Rank", "Sentient"),
-        PaperColumn("Score", "Sentient", 1), PaperColumn("Success", "Supportive Dialogue", 0),
-        PaperColumn("Failure", "Supportive Dialogue", 0), PaperColumn("Rank", "Arena"), PaperColumn("Score", "Arena"),
-    )  # fmt: skip
+        PaperColumn("Name", "Model"),
+        PaperColumn("Date", "Model"),
+        PaperColumn("Rank", "Sentient"),
+        PaperColumn("Score", "Sentient", 1),
+        PaperColumn("Success", "Supportive Dialogue", 0),
+        PaperColumn("Failure", "Supportive Dialogue", 0),
+        PaperColumn("Rank", "Arena"),
+        PaperColumn("Score", "Arena"),
+    )
     missing = None
     if runs and not given.models:
         missing = (
@@ -228,10 +243,15 @@ def _simulators(runs: Sequence[AnyRun]) -> PaperPart:
             interval = clustered_mean_interval(finals, [str(entry["scenario"]) for entry in entries], binary=False)
             points.append(
                 ScatterPoint(
-                    subject, fmean(tokens), fmean(finals), simulator, interval.low, interval.high,
+                    subject,
+                    fmean(tokens),
+                    fmean(finals),
+                    simulator,
+                    interval.low,
+                    interval.high,
                     note=f"{len(finals)} dialogues",
                 )
-            )  # fmt: skip
+            )
     estimated = "" if counted else ", estimated from the text of the replies by one rule for all subjects"
     part = PARTS.part("Fig. 7", tasks=_TALKS, estimated=estimated)
     if len({point.group for point in points}) < 2:

@@ -155,12 +155,19 @@ def released_turns(folders: Iterable[Path]) -> dict[str, list[Probe]]:
             )
             by_simulator.setdefault(file.simulator, []).extend(
                 Probe(
-                    id=f"published/{file.simulator}/{file.model}/{each.id}", cluster=scenario.id, kind="published",
-                    scenario=scenario, talk=each.talk, before=each.judgement.before, times=2,
-                    change=each.judgement.change, released_by=file.simulator, subject=file.model,
+                    id=f"published/{file.simulator}/{file.model}/{each.id}",
+                    cluster=scenario.id,
+                    kind="published",
+                    scenario=scenario,
+                    talk=each.talk,
+                    before=each.judgement.before,
+                    times=2,
+                    change=each.judgement.change,
+                    released_by=file.simulator,
+                    subject=file.model,
                 )
                 for each in contexts(stored)
-            )  # fmt: skip
+            )
     return {name: _fitted(every) for name, every in by_simulator.items()}
 
 
@@ -344,9 +351,13 @@ def _agreement(name: str, rows: Sequence[tuple[Probe, Felt]], over: str = "scena
     if len(both) < 3:
         return None
     return agreement(
-        name, [out.changes for _, out in both], [item.change for item, _ in both],
-        [item.cluster for item, _ in both], [item.subject for item, _ in both], _beyond(both, over),
-    )  # fmt: skip
+        name,
+        [out.changes for _, out in both],
+        [item.change for item, _ in both],
+        [item.cluster for item, _ in both],
+        [item.subject for item, _ in both],
+        _beyond(both, over),
+    )
 
 
 def _beyond(rows: Sequence[tuple[Probe, Felt]], over: str = "scenarios") -> BeyondState | None:
@@ -354,9 +365,13 @@ def _beyond(rows: Sequence[tuple[Probe, Felt]], over: str = "scenarios") -> Beyo
     if len(known) < 3:
         return None
     return beyond_state(
-        [change for _, _, change in known], [item.change for item, _, _ in known], [each for _, each, _ in known],
-        [item.state for item, _, _ in known], [(item.released_by, item.cluster) for item, _, _ in known], over,
-    )  # fmt: skip
+        [change for _, _, change in known],
+        [item.change for item, _, _ in known],
+        [each for _, each, _ in known],
+        [item.state for item, _, _ in known],
+        [(item.released_by, item.cluster) for item, _, _ in known],
+        over,
+    )
 
 
 def _people(rows: Sequence[tuple[Probe, Felt]]) -> PeopleAgreement | None:
@@ -369,10 +384,13 @@ def _people(rows: Sequence[tuple[Probe, Felt]]) -> PeopleAgreement | None:
     rights = [right_order(here, there) if one.preferred else right_order(there, here) for one, here, there in pairs]
     people = [one.cluster for one, _, _ in pairs]
     return PeopleAgreement(
-        whole, len({one.cluster for one in first}), len({one.of_talk for one in first}), len(pairs),
+        whole,
+        len({one.cluster for one in first}),
+        len({one.of_talk for one in first}),
+        len(pairs),
         _mean(rights),
         clustered_mean_interval(rights, people, scale=(0.0, 1.0)) if rights else Interval(None, None),
-    )  # fmt: skip
+    )
 
 
 def judge(found: Passport) -> tuple[Verdict, tuple[str, ...]]:
@@ -387,8 +405,14 @@ def judge(found: Passport) -> tuple[Verdict, tuple[str, ...]]:
     if found.ordered is None or good is None or "cruel" not in means:
         fatal.append("it judged none of our replies")
     else:
-        _rule(fatal, care, 1 - found.ordered, 1 - NOT_ORDERED, 1 - CARE_ORDERED,
-              "{} of the pairs of good, stock, cold and cruel replies are in the wrong order or tied")  # fmt: skip
+        _rule(
+            fatal,
+            care,
+            1 - found.ordered,
+            1 - NOT_ORDERED,
+            1 - CARE_ORDERED,
+            "{} of the pairs of good, stock, cold and cruel replies are in the wrong order or tied",
+        )
         if good - means["cruel"] < NOT_APART:
             fatal.append(f"good replies are only {number(good - means['cruel'], 'points')} points above cruel ones")
         for which in SETS:
@@ -408,8 +432,11 @@ def judge(found: Passport) -> tuple[Verdict, tuple[str, ...]]:
             care.append(f"given the state of the talk, its changes follow released ones only with r = {beyond.r:.2f}")
         if beyond.first_turns >= FEWEST_FIRST and (beyond.first is None or beyond.first <= CARE_FIRST):
             care.append("on first turns its changes do not follow released ones")
-    care += [f"{number(each.bias, 'points')} points a turn apart from {each.released_by}"
-             for each in found.agreement if each.turns >= FEWEST_TURNS and abs(each.bias) > CARE_BIAS]  # fmt: skip
+    care += [
+        f"{number(each.bias, 'points')} points a turn apart from {each.released_by}"
+        for each in found.agreement
+        if each.turns >= FEWEST_TURNS and abs(each.bias) > CARE_BIAS
+    ]
     if found.people is not None:
         for mine, theirs in zip((fatal, care), against_people.verdict(found.people), strict=True):
             mine += theirs
@@ -434,8 +461,10 @@ def summarise(run: RunView[Probe, Felt]) -> Summary:
     rows = answers(run)
     found = examine(rows, run.roles.get("simulator", ""))
     measures = [Measure("ordered", found.ordered, items=len(rows))]
-    measures += [Measure("agreement", each.r, {"released": each.released_by}, each.interval, items=each.turns)
-                 for each in found.agreement]  # fmt: skip
+    measures += [
+        Measure("agreement", each.r, {"released": each.released_by}, each.interval, items=each.turns)
+        for each in found.agreement
+    ]
     if found.beyond is not None:
         measures.append(
             Measure("beyond-state", found.beyond.r, interval=found.beyond.interval, items=found.beyond.turns)
@@ -455,10 +484,17 @@ def tables(found: Passport) -> list[Table]:
     note = "Shown only; the verdict uses the agreement given the state. Ceiling: the simulator asked twice."
     given = [(each.released_by, each.beyond) for each in found.agreement] + [("all", found.beyond)]
     beyond = tuple(
-        (name, each.turns, each.state, estimate(each.r, "number", each.interval), each.first_turns,
-         estimate(each.first, "number", each.first_interval))
-        for name, each in given if each is not None
-    )  # fmt: skip
+        (
+            name,
+            each.turns,
+            each.state,
+            estimate(each.r, "number", each.interval),
+            each.first_turns,
+            estimate(each.first, "number", each.first_interval),
+        )
+        for name, each in given
+        if each is not None
+    )
     felt: list[tuple[Cell, ...]] = [(arm, found.means.get(arm)) for arm in ARMS]
     felt += [(arm, value) for arm, value in sorted(found.means.items()) if arm not in ARMS]
     facts: tuple[tuple[Cell, ...], ...] = (
@@ -492,8 +528,10 @@ def page(found: Passport) -> str:
     lines = [f"# Passport of {found.simulator}", "", f"SAGE version {found.version}. **{found.verdict}**", ""]
     lines += [f"- {reason}" for reason in found.reasons]
     for table in tables(found):
-        shown = [[number(cell, "number") if isinstance(cell, float) else str(cell or "") for cell in row]
-                 for row in table.rows]  # fmt: skip
+        shown = [
+            [number(cell, "number") if isinstance(cell, float) else str(cell or "") for cell in row]
+            for row in table.rows
+        ]
         lines += ["", f"## {table.title}", "", f"| {' | '.join(table.columns)} |", "| --- " * len(table.columns) + "|"]
         lines += [f"| {' | '.join(row)} |" for row in shown] + (["", table.note] if table.note else [])
     return "\n".join(lines) + "\n"

@@ -33,11 +33,13 @@ FEWEST_TURNS, MOST_TURNS = 3, 10
 SCALE = tuple(str(value) for value in range(0, 101, 5))
 OWN = "own"
 """The item for people who bring a matter of their own."""
-_NEXT = Schema({
-    "type": "object",
-    "properties": {"words": {"type": "string", "minLength": 0}, "next": {"enum": ["send", "end"]}},
-    "required": ["words", "next"],
-})  # fmt: skip
+_NEXT = Schema(
+    {
+        "type": "object",
+        "properties": {"words": {"type": "string", "minLength": 0}, "next": {"enum": ["send", "end"]}},
+        "required": ["words", "next"],
+    }
+)
 Preferred = Literal["", "reply", "other"]
 _COLUMNS = ("person", "talk", "model", "matter", "turn", "role", "text", "feeling", "other_reply", "preferred")
 
@@ -93,9 +95,15 @@ class PersonTalk(Struct, frozen=True, omit_defaults=True):
         """What a simulator knows about the person: the matter, and nothing else."""
         words = texts_in(WORDS, self.language)["people"]
         return Scenario(
-            id=name, cluster=name, language=self.language, intention="", source="people", background=self.matter,
-            first_words=self.opening, **words,
-        )  # fmt: skip
+            id=name,
+            cluster=name,
+            language=self.language,
+            intention="",
+            source="people",
+            background=self.matter,
+            first_words=self.opening,
+            **words,
+        )
 
 
 def score(item: Matter, outcome: PersonTalk) -> Score:
@@ -126,12 +134,14 @@ def summarise(run: RunView[Matter, PersonTalk]) -> Summary:
     )
     measures += [
         Measure(
-            "felt", fmean(value for _, value in found), {"turn": str(number)},
+            "felt",
+            fmean(value for _, value in found),
+            {"turn": str(number)},
             clustered_mean_interval([value for _, value in found], [who for who, _ in found], binary=False),
             items=len(found),
         )
         for number, found in sorted(felt.items())
-    ]  # fmt: skip
+    ]
     return Summary(tuple(measures))
 
 

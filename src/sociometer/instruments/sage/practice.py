@@ -86,9 +86,12 @@ def drawn(seed: int, number: int, language: str) -> Practice:
     rng = random.Random(f"sage practice {first} of seed {seed} in {language}")
     other = rng.choice(words["others"])
     known: dict[str, Any] = {
-        "name": rng.choice(words["names"]), "other": other, "Other": other[0].upper() + other[1:],
-        "days": rng.randint(2, 9), "sum": money_in(rng.randrange(150, 2000, 50), language),
-    }  # fmt: skip
+        "name": rng.choice(words["names"]),
+        "other": other,
+        "Other": other[0].upper() + other[1:],
+        "days": rng.randint(2, 9),
+        "sum": money_in(rng.randrange(150, 2000, 50), language),
+    }
     job, place, age = rng.choice(words["jobs"]), rng.choice(words["places"]), rng.randint(19, 64)
     intention = INTENTIONS[rng.randrange(len(INTENTIONS))]
     closing: dict[str, Any] = {}

@@ -63,9 +63,13 @@ def dialogues_of(run: AnyRun) -> Iterator[StoredDialogue]:
             scenario = scenario.scenario()
         name = scenario.id + (f"#{episode.repeat}" if episode.repeat else "")
         yield StoredDialogue(
-            id=name, cluster=scenario.cluster or scenario.id, run=run.run, subject=run.subject, scenario=scenario,
+            id=name,
+            cluster=scenario.cluster or scenario.id,
+            run=run.run,
+            subject=run.subject,
+            scenario=scenario,
             dialogue=episode.outcome,
-        )  # fmt: skip
+        )
 
 
 def judged_talks(run: Run, dialogues: Iterable[StoredDialogue]) -> list[JudgedTalk]:

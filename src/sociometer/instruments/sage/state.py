@@ -82,11 +82,18 @@ def agreement(
     varied = len(means) > 2 and len(set(one)) > 1 < len(set(two))
     found = _pearson(here, there)
     return Agreement(
-        name, len(here), found[0], found[1], _pearson([one for one, _ in twice], [two for _, two in twice])[0],
-        fmean(gaps), clustered_mean_interval(gaps, clusters, binary=False),
-        fmean(map(abs, gaps)), fmean(abs(value - middle) for value in there),
-        spearman(one, two)[0] if varied else None, beyond,
-    )  # fmt: skip
+        name,
+        len(here),
+        found[0],
+        found[1],
+        _pearson([one for one, _ in twice], [two for _, two in twice])[0],
+        fmean(gaps),
+        clustered_mean_interval(gaps, clusters, binary=False),
+        fmean(map(abs, gaps)),
+        fmean(abs(value - middle) for value in there),
+        spearman(one, two)[0] if varied else None,
+        beyond,
+    )
 
 
 def _pearson(one: Sequence[float], two: Sequence[float]) -> tuple[float | None, Interval]:
@@ -148,10 +155,12 @@ def beyond_state(
         return _r(*(_centred(values[kept], openings[kept]) for values in (mine, theirs)))
 
     return BeyondState(
-        mine.size, _r(_centred(theirs, released), _centred(floor, released)),
+        mine.size,
+        _r(_centred(theirs, released), _centred(floor, released)),
         *_jackknifed(partial, scenarios, np.ones(mine.size, dtype=bool), over),
-        int(first.sum()), *_jackknifed(within, scenarios, first, over),
-    )  # fmt: skip
+        int(first.sum()),
+        *_jackknifed(within, scenarios, first, over),
+    )
 
 
 def _centred(values: Floats, groups: Codes) -> Floats:

@@ -76,10 +76,14 @@ async def _judge(item: JudgedTalk, turn: int, session: Session) -> ReplyAnswers:
     code = mark[-6:]
     asked = [structs.replace(question, id=f"{code}-{question.id}") for question in item.questions]
     prompt = session.prompts.render(
-        "candour", language, mark=mark, known=quote(item.known, mark), reply=quote(reply, mark),
+        "candour",
+        language,
+        mark=mark,
+        known=quote(item.known, mark),
+        reply=quote(reply, mark),
         talk=rendered(talk[:-1], mark, session, language),
         questions="\n".join(f"- {question.id}: {question.text}" for question in asked),
-    )  # fmt: skip
+    )
     wanted = {question.id: {"type": "string", "enum": ["yes", "no"]} for question in asked}
     schema = object_schema(answers=object_schema(wanted))
 

@@ -45,12 +45,18 @@ def contexts(stored: StoredDialogue) -> list[Context]:
     judged = [(turn, each.judgement) for turn, each in enumerate(stored.dialogue.turns) if each.judgement is not None]
     return [
         Context(
-            id=f"{stored.id}@{turn + 1}", cluster=stored.cluster, run=stored.run, subject=stored.subject,
-            scenario=stored.scenario, turn=turn + 1, judgement=judgement, latter=2 * (turn + 1) > len(judged),
+            id=f"{stored.id}@{turn + 1}",
+            cluster=stored.cluster,
+            run=stored.run,
+            subject=stored.subject,
+            scenario=stored.scenario,
+            turn=turn + 1,
+            judgement=judgement,
+            latter=2 * (turn + 1) > len(judged),
             talk=(*stored.dialogue.said(turn), ("subject", stored.dialogue.turns[turn].reply)),
         )
         for turn, judgement in judged
-    ]  # fmt: skip
+    ]
 
 
 async def judge_again(item: Context, session: Session) -> Stability:
@@ -59,9 +65,11 @@ async def judge_again(item: Context, session: Session) -> Stability:
     branches = [session.branch(f"judgement-{number}") for number in range(session.settings.whole("judgements"))]
     protocol = protocol_of(session.settings)
     judged = await asyncio.gather(
-        *(asked.feel(item.scenario, item.talk, item.judgement.before, branch, protocol, sampling=_SAMPLING)
-          for branch in branches)
-    )  # fmt: skip
+        *(
+            asked.feel(item.scenario, item.talk, item.judgement.before, branch, protocol, sampling=_SAMPLING)
+            for branch in branches
+        )
+    )
     return Stability(tuple(each.change for each, _ in judged))
 
 

@@ -58,11 +58,14 @@ def labelled_replies(item: StoredDialogue, outcome: LabelledDialogue) -> list[La
     """The replies with their codes, the change after each, and the intention of the dialogue."""
     return [
         LabelledReply(
-            codes, turn.judgement.moved if turn.judgement else None, item.scenario.intention, item.id,
+            codes,
+            turn.judgement.moved if turn.judgement else None,
+            item.scenario.intention,
+            item.id,
             item.cluster or item.id,
         )
         for turn, codes in zip(item.dialogue.turns, outcome.replies, strict=True)
-    ]  # fmt: skip
+    ]
 
 
 def score(item: StoredDialogue, outcome: LabelledDialogue) -> Score:
@@ -109,7 +112,11 @@ def _effectiveness(found: Sequence[LabelledReply], group: dict[str, str]) -> Mea
     values = [float(reply.change or 0) for reply in found]
     clusters = [reply.scenario for reply in found]
     return Measure(
-        "effectiveness", sum(values) / len(values), group, clustered_mean_interval(values, clusters, binary=False),
-        items=len({reply.dialogue for reply in found}), clusters=len(set(clusters)),
+        "effectiveness",
+        sum(values) / len(values),
+        group,
+        clustered_mean_interval(values, clusters, binary=False),
+        items=len({reply.dialogue for reply in found}),
+        clusters=len(set(clusters)),
         note=f"{len(found)} occurrences",
-    )  # fmt: skip
+    )

@@ -117,12 +117,21 @@ async def _press(item: Deed, talk: Talk, session: Session, line: str) -> str:
     """What the person says next, without a line thanks; they see what was said, but no call and no ledger."""
     mark = quote_mark(item, talk)
     prompt = session.prompts.render(
-        "press" if line else "thank", item.language, brief=item.persona, mark=mark,
+        "press" if line else "thank",
+        item.language,
+        brief=item.persona,
+        mark=mark,
         talk=transcript(talk, mark, session.prompts, item.language),
-    )  # fmt: skip
+    )
     wanted = Schema(object_schema(texts("words")), "words", {"words": line or item.thanks})
     found, _ = await ask_json(
-        session, PERSON, [user(prompt)], wanted, _Spoken, item.language, sampling=_SAMPLING,
+        session,
+        PERSON,
+        [user(prompt)],
+        wanted,
+        _Spoken,
+        item.language,
+        sampling=_SAMPLING,
         problem=lambda reply: "" if reply.words.strip() else "the words are empty",
-    )  # fmt: skip
+    )
     return found.words.strip()

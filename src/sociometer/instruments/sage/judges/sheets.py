@@ -60,10 +60,17 @@ def write_sheet(contexts: Sequence[Context]) -> str:
 def write_reasoning(contexts: Sequence[Context]) -> str:
     """The sheet of reasonableness, to fill in after the other one: it shows what the simulator thought."""
     rows = [
-        (each.run, context_key(each), each.talk[-1][1], each.judgement.activity, each.judgement.feeling,
-         each.judgement.change, "")
+        (
+            each.run,
+            context_key(each),
+            each.talk[-1][1],
+            each.judgement.activity,
+            each.judgement.feeling,
+            each.judgement.change,
+            "",
+        )
         for each in contexts
-    ]  # fmt: skip
+    ]
     return sheets.write_sheet(_REASONING, rows, guard_formulas=True)
 
 

@@ -104,9 +104,15 @@ def _prompt(hop: str, scenario: Scenario, talk: Talk, emotion: int, session: Ses
     level = band(emotion)
     mood = scenario.calm if level in "SA" else scenario.uneasy if level == "B" else scenario.raw
     who = session.prompts.render(
-        "person", language, persona=scenario.persona, background=scenario.background, goal=scenario.goal,
-        hidden=scenario.hidden, rises=_listed(scenario.rises), falls=_listed(scenario.falls),
-    )  # fmt: skip
+        "person",
+        language,
+        persona=scenario.persona,
+        background=scenario.background,
+        goal=scenario.goal,
+        hidden=scenario.hidden,
+        rises=_listed(scenario.rises),
+        falls=_listed(scenario.falls),
+    )
     talked = transcript(talk, mark, session.prompts, language)
     asked = session.prompts.render(
         hop, language, mark=mark, talk=talked, emotion=emotion, band=level, mood=mood or "-", **facts

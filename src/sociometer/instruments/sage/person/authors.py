@@ -25,11 +25,15 @@ EMOTION, REPLY, TARGET, PLANNING = (f"{PAPER}/{name}" for name in ("emotion", "r
 OWN, OTHER, SUBJECT_PROMPT = (f"{PAPER}/{name}" for name in ("own", "other", "subject"))
 _TEXTS: tuple[tuple[str, str, str, frozenset[str]], ...] = (
     (
-        EMOTION, SIMULATOR_FILE, "planning_reply.template",
+        EMOTION,
+        SIMULATOR_FILE,
+        "planning_reply.template",
         frozenset(("target", "simulator_role", "simulator_scene", "emotion", "dialog_history")),
     ),
     (
-        REPLY, SIMULATOR_FILE, "player_reply.template",
+        REPLY,
+        SIMULATOR_FILE,
+        "player_reply.template",
         frozenset(("target", "player_type", "player_topic", "dialog_history", "new_history", "planning", "emotion")),
     ),
     (PLANNING, SIMULATOR_FILE, "player_reply.planning", frozenset(("targetcompletion", "activity", "analyse"))),
@@ -37,7 +41,7 @@ _TEXTS: tuple[tuple[str, str, str, frozenset[str]], ...] = (
     (OWN, SIMULATOR_FILE, "player_reply.mapping.user", frozenset()),
     (OTHER, SIMULATOR_FILE, "player_reply.mapping.assistant", frozenset()),
     (SUBJECT_PROMPT, SUBJECT_FILE, "call_npc.role_system", frozenset()),
-)  # fmt: skip
+)
 """Each prompt with the file that has it, its name there, and its placeholders."""
 _FEELING = ("Content", "TargetCompletion", "Activity", "Analyse", "Change")
 _SPEAKING = ("Thinking", "Origin", "Change", "Response")
@@ -92,9 +96,14 @@ async def ask_feeling(
 ) -> tuple[EmotionReply, int]:
     """The first hop in the authors' words, and how often it had to be asked again."""
     prompt = session.prompts.render(
-        EMOTION, RELEASED, target=session.prompts.render(TARGET, RELEASED), simulator_role=view.scenario.persona,
-        simulator_scene=view.scenario.background, emotion=view.emotion, dialog_history=_history(session, talk),
-    )  # fmt: skip
+        EMOTION,
+        RELEASED,
+        target=session.prompts.render(TARGET, RELEASED),
+        simulator_role=view.scenario.persona,
+        simulator_scene=view.scenario.background,
+        emotion=view.emotion,
+        dialog_history=_history(session, talk),
+    )
     return await _ask(session, prompt, answer_format, view, role, read_feeling)
 
 
@@ -106,10 +115,16 @@ async def ask_words(
         PLANNING, RELEASED, targetcompletion=judgement.serves, activity=judgement.activity, analyse=judgement.feeling
     )
     prompt = session.prompts.render(
-        REPLY, RELEASED, target=session.prompts.render(TARGET, RELEASED), player_type=view.scenario.persona,
-        player_topic=view.scenario.background, dialog_history=_history(session, talk[:-2]),
-        new_history=_history(session, talk[-2:]), planning=planning, emotion=f"Emotion-{band(judgement.after)}",
-    )  # fmt: skip
+        REPLY,
+        RELEASED,
+        target=session.prompts.render(TARGET, RELEASED),
+        player_type=view.scenario.persona,
+        player_topic=view.scenario.background,
+        dialog_history=_history(session, talk[:-2]),
+        new_history=_history(session, talk[-2:]),
+        planning=planning,
+        emotion=f"Emotion-{band(judgement.after)}",
+    )
     return await _ask(session, prompt, answer_format, view, role, read_words)
 
 

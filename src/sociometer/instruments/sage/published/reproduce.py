@@ -217,11 +217,20 @@ def _contradictions() -> Iterator[PublishedFigure]:
     """Two printed statements about one thing; the second one is used in place of a recomputation."""
     consistency = {row["metric"]: float(row["percent"]) for row in table("table1")}["model-human consistency"]
     yield PublishedFigure(
-        "abstract", "consistency with people, percent", 85.3, consistency, match=False,
+        "abstract",
+        "consistency with people, percent",
+        85.3,
+        consistency,
+        match=False,
         reason="the paper contradicts itself: Table 1 prints 82.65; the annotations were not released",
-    )  # fmt: skip
+    )
     lowest = min(float(row["spearman"]) for row in table("table2"))
     yield PublishedFigure(
-        "Appendix B", "rho of every two simulators", "> 0.91", lowest, match=False,
-        reason="the paper contradicts itself: Table 2 prints 0.84", claim=True,
-    )  # fmt: skip
+        "Appendix B",
+        "rho of every two simulators",
+        "> 0.91",
+        lowest,
+        match=False,
+        reason="the paper contradicts itself: Table 2 prints 0.84",
+        claim=True,
+    )
