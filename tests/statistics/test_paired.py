@@ -206,6 +206,14 @@ def test_few_clusters_divide_the_error_rate_by_the_number_of_comparisons():
     assert simultaneous(influence, [0.01] * 6, 40).level < few.level
 
 
+@pytest.mark.parametrize("comparisons", [2, 3, 4, 6, 10])
+def test_independent_comparisons_have_the_exact_joint_level_and_p(comparisons):
+    independent, _ = np.linalg.qr(np.random.default_rng(3).standard_normal((500, comparisons)))
+    found = simultaneous(independent, [0.05] * comparisons, 500)
+    assert found.level == pytest.approx(0.95 ** (1 / comparisons), abs=5e-4)
+    assert found.p_values == pytest.approx([1 - 0.95**comparisons] * comparisons, abs=0.003)
+
+
 def test_pairs_of_columns_hold_together_as_if_each_had_a_column():
     influence = np.random.default_rng(4).normal(size=(80, 6))
     first, second = zip(*itertools.combinations(range(6), 2), strict=True)
