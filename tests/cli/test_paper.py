@@ -414,3 +414,42 @@ def test_the_tables_of_a_paper_have_the_scores_that_show_has(
         one for one in cells if not {round(one[2], 6)} & {round(k * value, 6) for value in known for k in (1, 100)}
     ]
     assert not strange, "values of the tables that show does not have"
+
+
+def test_unreadable_replies_are_marked_in_every_file(tmp_path, official_data, capsys):
+    store, folder = ("--store", str(tmp_path / "runs.db")), tmp_path / "pack"
+    words = ["run", "seceu", "--official", "--data", str(official_data), "--model", "baseline/refuse"]
+    assert run_command([*words, "--limit", "4", "--quiet", *store]) == 0
+    capsys.readouterr()
+    assert run_command(["paper", "tables", "seceu", "--to", str(folder), *store]) == 0
+    said = "4 unreadable replies on 4 items"
+    assert f"; baseline/refuse: {said}." in " ".join(capsys.readouterr().out.split())
+    written = [path for path in folder.iterdir() if path.suffix in (".csv", ".tex", ".svg")]
+    played = [text for path in written if "baseline/refuse" in (text := path.read_text(encoding="utf-8"))]
+    assert len(played) >= 4 and all(said in text for text in played)
+    assert said in (folder / "README.md").read_text(encoding="utf-8")
+
+
+def test_a_method_is_marked_with_its_own_unreadable_replies(undrawn, tmp_path, official_data, monkeypatch):
+    (tmp_path / "steps.py").write_text(
+        "def reply(messages):\n    return '4, 3, 2, 1' if 'step' in messages[0]['content'] else 'Hm.'\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    store, folder = ("--store", str(tmp_path / "runs.db")), tmp_path / "pack"
+    words = [
+        "run",
+        "seceu",
+        "--official",
+        "--data",
+        str(official_data),
+        "--model",
+        "python/steps:reply",
+        "--limit",
+        "4",
+    ]
+    assert run_command([*words, "--prompting", "all", "--quiet", *store]) == 0
+    assert run_command(["paper", "tables", "seceu", "--to", str(folder), *store]) == 0
+    remarks = {row["Prompts"]: row["remarks"] for row in rows(folder / "table-s2.csv")}
+    silent, steps = "4 unreadable replies on 4 items", "Zero-Shot + Step-by-step"
+    assert silent in remarks["Zero-Shot"] and "unreadable" not in remarks[steps]
+    assert silent in rows(folder / "table-s1.csv")[0]["remarks"]
