@@ -37,7 +37,7 @@ _GO_FIRST = (
     "started", "episodes",
 )  # fmt: skip
 _KEPT = ("subject", "status", INTERVAL, "rank", "rank, 95 %", "reason", "next step")
-_SCORES = ("score", "value", "difference", "verdict")
+_SCORES = ("score", "value", "difference", "verdict", "result")
 _LEFT_OUT = (_GO_FIRST, (), ("chance", "items"), ("measure", "group"), _KEPT)
 """The columns in the order in which they are left out; those without a place here second, scores never."""
 _SILENT_AT_ZERO = ("errors", "unreadable replies", "failed")
