@@ -19,7 +19,7 @@ def test_a_stated_margin_brings_equivalence():
     (found,) = compare(candidates, Terms(margin=1.0))
     row = found.measures[0]
     assert row.verdict == "equivalent"
-    assert found.sentence.startswith("B and A are the same within 1 point: B is 0.05 points lower [−0.19, ")
+    assert found.sentence.startswith("B and A are the same within 1 point: B is 0.045 points lower [−0.192, ")
 
 
 def test_repeats_that_hardly_vary_do_not_make_a_margin_easy_to_find():
