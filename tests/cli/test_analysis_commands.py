@@ -345,7 +345,7 @@ def test_the_table_of_several_subjects_says_whose_replies_are_unreadable(tmp_pat
     models = [f"--model=baseline/{name}" for name in ("random", "refuse", "oracle")]
     assert run_command(["run", "sesi", *models, "--limit", "12", "--store", str(tmp_path / "s.db"), "--quiet"]) == 0
     out = capsys.readouterr().out
-    assert "items\tunreadable" in out and "\t12\tbaseline/refuse 12\n" in out
+    assert "items\tunreadable replies" in out and "\t12\tbaseline/refuse 12\n" in out
 
 
 def test_a_report_with_official_items_says_so_once_and_how_to_leave_them_out(tmp_path, capsys, official_data):

@@ -125,6 +125,12 @@ def test_the_check_of_a_file_that_is_a_store_says_how_a_store_is_checked(cli):
     assert code == 2 and "To check a store: sociometer check store --store paper.db" in err
 
 
+def test_the_check_of_a_file_that_cannot_be_checked_says_which_can(cli):
+    code, _, err = cli("check", "ledger.csv")
+    assert code == 2 and "'ledger.csv' is neither an instrument nor a .sociometer file" in err
+    assert "To check a store: sociometer check store --store FILE.db" in err
+
+
 def test_list_shows_the_instruments_and_one_of_them(cli):
     code, out, _ = cli("list")
     assert code == 0

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import pytest
 
 from sociometer.cli.main import run_command
-from sociometer.instruments import cards
+from sociometer.instruments import cards, load
 
 HOSTILE = '=1+1 & \\input{x} <b> | "owl"'
 TASKS = {"egosocial": ("--task", "counterfactual", "--task", "numbers"), "socialeval": ("--task", "goals")}
@@ -374,3 +374,82 @@ def test_the_help_of_paper_shows_each_command_in_a_whole_sentence(capsys, monkey
     assert run_command(["paper", "--help"]) == 0
     rows = capsys.readouterr().out.partition("Commands:\n")[2].splitlines()
     assert len(rows) == 3 and not [row for row in rows if row.endswith("...")]
+
+
+ASKS_AGAIN = sorted(name for name in cards() if any(task.first_replies for task in load(name).tasks.values()))
+LATE = """
+import hashlib
+
+def reply(messages):
+    first = messages[0]["content"]
+    if len(messages) == 1 and hashlib.sha256(first.encode()).digest()[0] % 3 == 0:
+        return "That is hard to say."
+    return "4, 3, 2, 1" if "points" in first else "Answer: A"
+"""
+
+
+@pytest.mark.parametrize("name", ASKS_AGAIN)
+def test_the_tables_of_a_paper_have_the_scores_that_show_has(
+    undrawn, name, tmp_path, official_data, capsys, monkeypatch
+):
+    (tmp_path / "late.py").write_text(LATE)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    store, folder = ("--store", str(tmp_path / "runs.db")), tmp_path / "pack"
+    words = ["run", name, "--official", "--data", str(official_data), "--limit", "6", "--model", "python/late:reply"]
+    assert run_command([*words, "--quiet", *store]) == 0
+    assert run_command(["paper", "tables", name, "--to", str(folder), *store]) == 0
+    capsys.readouterr()
+    assert run_command(["show", name, "--json", *store]) == 0
+    summaries = json.loads(capsys.readouterr().out)["summaries"]
+    known = [one["value"] for found in summaries.values() for one in found["measures"] if one["value"] is not None]
+    cells = [
+        (path.name, column, float(cell))
+        for path in folder.glob("*.csv")
+        for row in rows(path)
+        for column, cell in row.items()
+        if f"{column} from" in row and cell
+    ]
+    assert len(cells) >= 1
+    strange = [
+        one for one in cells if not {round(one[2], 6)} & {round(k * value, 6) for value in known for k in (1, 100)}
+    ]
+    assert not strange, "values of the tables that show does not have"
+
+
+def test_unreadable_replies_are_marked_in_every_file(tmp_path, official_data, capsys):
+    store, folder = ("--store", str(tmp_path / "runs.db")), tmp_path / "pack"
+    words = ["run", "seceu", "--official", "--data", str(official_data), "--model", "baseline/refuse"]
+    assert run_command([*words, "--limit", "4", "--quiet", *store]) == 0
+    capsys.readouterr()
+    assert run_command(["paper", "tables", "seceu", "--to", str(folder), *store]) == 0
+    said = "4 unreadable replies on 4 items"
+    assert f"; baseline/refuse: {said}." in " ".join(capsys.readouterr().out.split())
+    written = [path for path in folder.iterdir() if path.suffix in (".csv", ".tex", ".svg")]
+    played = [text for path in written if "baseline/refuse" in (text := path.read_text(encoding="utf-8"))]
+    assert len(played) >= 4 and all(said in text for text in played)
+    assert said in (folder / "README.md").read_text(encoding="utf-8")
+
+
+def test_a_method_is_marked_with_its_own_unreadable_replies(undrawn, tmp_path, official_data, monkeypatch):
+    (tmp_path / "steps.py").write_text(
+        "def reply(messages):\n    return '4, 3, 2, 1' if 'step' in messages[0]['content'] else 'Hm.'\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    store, folder = ("--store", str(tmp_path / "runs.db")), tmp_path / "pack"
+    words = [
+        "run",
+        "seceu",
+        "--official",
+        "--data",
+        str(official_data),
+        "--model",
+        "python/steps:reply",
+        "--limit",
+        "4",
+    ]
+    assert run_command([*words, "--prompting", "all", "--quiet", *store]) == 0
+    assert run_command(["paper", "tables", "seceu", "--to", str(folder), *store]) == 0
+    remarks = {row["Prompts"]: row["remarks"] for row in rows(folder / "table-s2.csv")}
+    silent, steps = "4 unreadable replies on 4 items", "Zero-Shot + Step-by-step"
+    assert silent in remarks["Zero-Shot"] and "unreadable" not in remarks[steps]
+    assert silent in rows(folder / "table-s1.csv")[0]["remarks"]

@@ -239,4 +239,6 @@ def test_a_command_is_quoted_and_names_the_store_that_the_user_named():
         line = hint("resume", "a run", "--code", "python/m:f#1")
         assert shlex.split(line)[1:] == ["resume", "a run", "--code", "python/m:f#1", "--store", "my runs.db"]
         assert hint("get data sesi") == "sociometer get data sesi"
+        assert hint("check", "run.sociometer") == "sociometer check run.sociometer", "a file needs no store"
+        assert shlex.split(hint("check store"))[-2:] == ["--store", "my runs.db"]
     assert hint("runs") == "sociometer runs"

@@ -258,6 +258,12 @@ def test_a_changed_root_and_moved_rows_are_caught(sesi, tmp_path):
     for moved, last in ((rows, {**end, "root": "0" * 64}), ([rows[0], rows[2], rows[1], *rows[3:]], end)):
         with pytest.raises(Difference, match="root digest"):
             read_bundle(sealed(path, moved, last))
+    for lost, said in (
+        (end["rows"], f"moved .it has {len(rows) - 1}, and its last line says {len(rows)}."),
+        (end["rows"] - 1, "moved:"),
+    ):
+        with pytest.raises(Difference, match=said):
+            read_bundle(sealed(path, [*rows[:1], *rows[2:]], {**end, "rows": lost}))
 
 
 def test_a_turn_of_a_dialogue_that_was_changed_is_named(sage, tmp_path):

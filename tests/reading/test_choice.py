@@ -41,6 +41,9 @@ SURE = [
     ("B. The bed (C) was never mentioned, and D is a guess.", 1),
     ("A is what he saw and C what he heard. But she left. So it's B.", 1),
     ("I would choose the second option.", 1),
+    ("Well, thinking about it, the answer is (B).", 1),
+    ("On reflection, the answer is [A].", 0),
+    ("经过思考，答案是(B)。", 1),
     ("【答案】B【解析】她没有看到。", 1),
 ]
 NOT_SURE = [
@@ -71,6 +74,19 @@ NOT_SURE = [
     "A: no. B: no. C: yes. D: no.",
     "If she looked, it's B.",
     "所以先看B",
+    "If I think about it, the answer is (A).",
+    "Unless she saw it, the answer is (B).",
+    "Leaving (B) aside, the answer is (A).",
+    "On reflection, the answer is not (A).",
+    "Thinking about it, the answer is (A). Wait, it is not.",
+    "It is tempting to say it, the answer is (A).",
+    "At first glance, the answer is B.",
+    "To most people, the answer is B.",
+    "Tom said, the answer is B.",
+    "Thinking about it as a stranger would, the answer is B.",
+    "Without the last sentence, the answer is B.",
+    "The options are warm, kind, and B.",
+    "The options are warm, kind, and (B).",
 ]
 
 

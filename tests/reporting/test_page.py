@@ -604,7 +604,7 @@ def test_a_reader_is_told_who_the_subjects_are_whose_the_items_and_what_chance_i
     assert "Bundled items of this project" not in text, "said once"
     assert "baseline/refuse most of its answers cannot be read" in text
     assert re.search(r"Accuracy(, 40 items)?; higher is better", text)
-    assert re.search(r"95 % interval chance items unreadable failed note .*? 25 % 40 0 0", text)
+    assert re.search(r"95 % interval chance items unreadable replies failed note .*? 25 % 40 0 0", text)
 
 
 def test_two_runs_of_one_subject_are_told_apart():

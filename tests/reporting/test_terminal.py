@@ -67,6 +67,15 @@ def test_the_status_of_a_run_outlives_what_its_id_tells():
     assert subject in text.rows[0]
 
 
+@pytest.mark.parametrize("width", [60, 80])
+def test_the_result_of_each_line_of_a_ledger_stays(width):
+    columns = ("where", "what", "printed", "recomputed", "result", "reason")
+    reason = "Table S1 gives text-davinci-003 an EQ of 104 with the direct prompt."
+    row = ("Results", "DaVinci and text-davinci-003 fail without prompts", "-", "DaVinci only", "does not hold", reason)
+    text = fitted(text_of(Table("t", "T", columns, (row,))), width)
+    assert text.width <= width and {"where", "result", "reason"} <= set(text.columns)
+
+
 OLD, NEW = "vllm/ckpt-1000#1000", "vllm/ckpt-2000#2000"
 PAIR = Table(
     "pair",

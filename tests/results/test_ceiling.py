@@ -97,8 +97,8 @@ def test_two_runs_at_the_top_are_not_called_the_same():
     verdict, said = pair(right(40, 40), right(39, 40))
     assert verdict == "both at the top"
     assert said == (
-        "B and A are both at the top, where this test does not separate models: B is 3 points lower "
-        f"[−10, 6]. 40 items detect 16 points or more (80 % power, paired by item, with the spread of these runs)."
+        "B and A are both at the top, where this test does not separate models: B is 2.5 points lower "
+        f"[−10.4, 5.7]. 40 items detect 16 points or more (80 % power, paired by item, with the spread of these runs)."
         f"\n{room}"
     )
     assert pair(right(400, 400), right(400, 400), terms=Terms(margin=3))[0] == "both at the top"
@@ -111,7 +111,7 @@ def test_one_at_the_top_and_one_below():
     verdict, said = pair(right(40, 40), right(25, 40))
     assert verdict == "worse"
     assert said == (
-        "B is worse than A: 38 points lower [−52, −20]"
+        "B is worse than A: 37.5 points lower [−51.6, −19.8]"
         " (A is at the top of this test: the true difference may be larger)."
     )
 

@@ -122,7 +122,7 @@ def test_the_same_score_is_a_tie_and_no_first_place():
     [
         ((0.9, 0.4, 0.35), "; it is better than every other; the items cannot separate B from C."),
         ((0.5, 0.45, 0.4), "; the items cannot separate it from B, nor B from C."),
-        ((0.5, 0.49, 0.48), "; the items cannot separate it from B, C, nor B from C."),
+        ((0.5, 0.49, 0.48), "; the items cannot separate it from B and C, nor B from C."),
         ((0.9, 0.85, 0.3), "; the items cannot separate it from B."),
         ((0.9, 0.5, 0.1), "; it is better than every other."),
     ],
@@ -209,7 +209,7 @@ def test_a_second_run_of_a_subject_is_no_second_subject():
     runs = [fake_run(f"m{number}", rng.integers(0, 2, 20)) for number in range(11)]
     found = task_reliability([*runs, runs[0]])
     assert len(found.subjects) == 11
-    assert found.notes == ("m0: another run of m0; only one run per subject counts",)
+    assert found.notes[0] == "m0: another run of m0; only one run per subject counts"
     assert found.alpha.subjects == 11
 
 

@@ -19,7 +19,7 @@ def test_a_stated_margin_brings_equivalence():
     (found,) = compare(candidates, Terms(margin=1.0))
     row = found.measures[0]
     assert row.verdict == "equivalent"
-    assert found.sentence.startswith("B and A are the same within 1 point: B is 0.05 points lower [−0.19, ")
+    assert found.sentence.startswith("B and A are the same within 1 point: B is 0.045 points lower [−0.192, ")
 
 
 def test_repeats_that_hardly_vary_do_not_make_a_margin_easy_to_find():
@@ -55,6 +55,9 @@ def test_a_margin_belongs_to_its_measure_and_is_given_as_the_measure_is_shown():
     assert margins(both, {"mood": 3}) == {"accuracy": (None, "cannot tell"), "mood": (3, "equivalent")}
     with pytest.raises(UsageError, match="unknown measure 'moood'"):
         margins(both, {"moood": 3})
+    placed = structs.replace(points, primary=False, name="eq", title="EQ", value="", human=100.0)
+    with pytest.raises(UsageError, match=r"^EQ follows accuracy and has its margin; give --margin accuracy=VALUE"):
+        margins(structs.replace(of, measure=(*of.measure, placed)), {"eq": 3})
 
 
 @pytest.mark.parametrize("margin", [None, 20])

@@ -34,6 +34,12 @@ def test_a_lower_value_that_is_better_is_called_lower():
     assert found.sentence.startswith("B is better than A on accuracy: 0.500 lower [−0.532, −0.468]"), found.sentence
 
 
+def test_the_sentence_and_the_table_give_a_difference_the_same_digits():
+    (found,) = compare([fake_run("A", [1] * 40), fake_run("B", [1] * 39 + [0])])
+    size, _, interval = pair_table(found).rows[0][3].partition(" ")
+    assert f"{size.strip('−')} points lower than A {interval}." in found.sentence
+
+
 def test_where_the_data_cannot_tell_it_says_what_they_would_show():
     values = [0, 1] * 30
     (found,) = compare([fake_run("A", values), fake_run("B", values[::-1])])
@@ -50,7 +56,7 @@ def test_groups_are_judged_apart_and_named():
     (found,) = compare([fake_run("A", first, facets=facets), fake_run("B", second, facets=facets)])
     by = {row.group.get("ability", ""): row.verdict for row in found.measures}
     assert by == {"": "better", "influence": "better", "empathy": "cannot tell"}
-    assert "better on influence (63 points higher [" in found.sentence
+    assert "better on influence (62.5 points higher [" in found.sentence
     assert "no clear difference on empathy, where the items detect" in found.sentence
 
 
@@ -74,7 +80,7 @@ def test_failed_items_that_could_change_the_verdict_are_told_in_the_headline():
     (found,) = compare([fake_run("A", first), fake_run("B", second)])
     row = found.measures[0]
     assert (row.verdict, row.observed, row.failed, row.with_failed) == ("cannot tell", "better", 12, ("cannot tell",))
-    assert found.sentence.startswith("No clear difference: B is 17 points higher than A [")
+    assert found.sentence.startswith("No clear difference: B is 16.7 points higher than A [")
     assert " without the 12 failed items, [" in found.sentence and found.sentence.endswith(" at their best.")
     (sure,) = compare([fake_run("A", [0] * 60), fake_run("B", [1] * 58 + [None] * 2)])
     assert sure.measures[0].with_failed == () and "failed" not in sure.sentence

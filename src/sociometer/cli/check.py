@@ -58,7 +58,11 @@ def _check(what: str | None, runs: tuple[str, ...], store: StorePlace | None, di
     if what == "store":
         return _store(runs, store, display)
     if what not in cards() and (Path(what).suffix or Path(what).is_file() or "://" in what):
-        raise UsageError(f"'{what}' is no instrument. To check a store: {hint('check store --store', what)}")
+        place = what if "://" in what or what.endswith(".db") else "FILE.db"
+        raise UsageError(
+            f"'{what}' is neither an instrument nor a {ENDING} file, which '{hint('export RUN --to', f'FILE{ENDING}')}'"
+            f" writes. To check a store: {hint('check store --store', place)}"
+        )
     return _instrument(what, display)
 
 

@@ -74,7 +74,9 @@ def hint(first: str, *more: object) -> str:
     if caller.python and words[0] == "study" and len(words) > 2 and words[1] in _OF_A_STUDY:
         place = f", store={caller.store!r}" if caller.store else ""
         return f"sm.study({words[2]!r}{place}).{_OF_A_STUDY[words[1]]}"
-    where = () if any(words[: len(one)] == one for one in _WITHOUT_STORE) else caller.options
+    storeless = any(words[: len(one)] == one for one in _WITHOUT_STORE)
+    storeless |= words[0] == "check" and words[1:2] not in ((), ("store",))  # an instrument, or a file of a run
+    where = () if storeless else caller.options
     return shlex.join(("sociometer", *words, *where))
 
 

@@ -13,7 +13,7 @@ from sociometer.core.measure import Cell, Figure, Interval, PublishedFigure
 from sociometer.core.settings import SettingValue, is_paper
 from sociometer.core.sheets import read_records
 from sociometer.core.task import AnyRun
-from sociometer.core.words import first_of
+from sociometer.core.words import counted, first_of
 
 NOT_THE_PAPERS = "not the paper's items"
 BASELINE = "a baseline, not a model"
@@ -102,8 +102,17 @@ class PaperPart(Struct, frozen=True, kw_only=True):
         return bool(self.figures) or (self.table is not None and any(not row.published for row in self.table.rows))
 
 
-def remarks_on(run: AnyRun) -> tuple[str, ...]:
-    """The remarks to show next to the numbers of a run."""
+def unread_replies(run: AnyRun, **group: str) -> str:
+    """How many replies could not be read, as a remark on the measures of a group; empty if all could."""
+    said = {one.unreadable: one.items for one in run.summary.measures if group.items() <= one.group.items()}
+    if not (unread := max(said, default=0)):
+        return ""
+    replies = counted(unread, "unreadable reply", "unreadable replies")
+    return f"{replies} on {counted(said[unread], 'item')}"
+
+
+def remarks_on(run: AnyRun, **group: str) -> tuple[str, ...]:
+    """The remarks to show next to the numbers of a run, or of one group of its measures."""
     said = [f"{STAND_IN}{name}" for name in run.stand_ins]
     if run.baseline:
         said.append(BASELINE)
@@ -113,6 +122,8 @@ def remarks_on(run: AnyRun) -> tuple[str, ...]:
         said.append(NOT_THE_PAPERS)
     if run.part:
         said.append(run.part)
+    if unread := unread_replies(run, **group):
+        said.append(unread)
     if is_paper(run.settings):
         said.append("the authors' own prompts")
     if run.status != "finished":

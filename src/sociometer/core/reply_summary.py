@@ -28,7 +28,7 @@ def summarised(task: Task[Any, Any], view: AnyRun) -> Summary:
             return
         counts: Counter[str] = Counter()
         read: list[Episode[Any, Any]] = []
-        for episode in (_replies_view(task, view, first=True) if view.as_in_paper else view).walk():
+        for episode in scored_replies(task, view).walk():
             if episode.score is not None:
                 counts.update(episode.score.replies)
             if len(read) <= _SHORT:
@@ -67,6 +67,11 @@ def scored_as(task: Task[Any, Any], item: Any, outcome: Any, *, first: bool) -> 
         return outcome, score
     before = task.first_replies(outcome)
     return before, structs.replace(task.score(item, before), replies=score.replies)
+
+
+def scored_replies(task: Task[Any, Any], view: AnyRun) -> AnyRun:
+    """The run with the outcomes that its scores are of: in an official run those of the first replies."""
+    return _replies_view(task, view, first=True) if view.as_in_paper else view
 
 
 def _replies_view(task: Task[Any, Any], view: AnyRun, *, first: bool) -> AnyRun:

@@ -261,7 +261,8 @@ def _contrast(
     if asked == "order" and chance is not None:
         right = round(sum(public))
         p_value = max(p_value, 1 - binomial_below(right - 1, len(public), chance) if right else 1.0)
-    found = (paired.second, paired.first, paired.difference, paired.interval)
+    possible = paired.interval.widened(paired.difference, 1, -1.0, 1.0)  # shares differ by at most 100 points
+    found = (paired.second, paired.first, paired.difference, possible)
     made = Contrast(asked, len(whole), *found, p_value, _detectable(unseen), unreadable)
     return structs.replace(made, detectable=None) if made.blind else made
 

@@ -88,6 +88,7 @@ class _Patterns:
         letters = "|".join(re.escape(label) for label in labels if label.isalpha() and label not in ("A", "I"))
         single = rf"|[(\[]({known})[)\]]" + (rf"|(?<![A-Za-z0-9'])({letters})(?![A-Za-z0-9'])" if letters else "")
         self.mention = re.compile(marked + single)
+        self.bracketed = re.compile(rf"(?<![A-Za-z0-9'])[(\[]({known})[)\]](?![A-Za-z0-9])")
 
 
 _patterns = lru_cache(maxsize=64)(_Patterns)
@@ -272,14 +273,17 @@ class _Reader:
             listed = self._heads(sentences) - {at} or self._mentioned(earlier) - {at}
             return None if self.named(sentence) is not None and listed else at
         head = self._rules.find("reason").split(sentence, maxsplit=1)[0]
+        alone = len({at for one in sentences for at in self._mentioned(one)}) == 1
+        if alone and not self._has("unsure", self._without_words(head)):
+            head = self._patterns.bracketed.sub(r"\1", head)  # "(B)" is a label, not a clause of its own
         last = _CLAUSE.split(head)[-1]
         before = head[: len(head) - len(last)]
         if any(self._stated(one) is not None for one in _CLAUSE.split(before)):
             return None  # "It is B: the words of A"
         if (at := self._stated(last)) is not None and not self._has("unsure", squeeze(last)):
-            # "B" alone may end a list of things or stand below a heading; "so B" may not.
+            # "B" or "and B" may end a list of things or stand below a heading; "so B" may not.
             heading, mark = len(squeeze(before).encode()) <= 20, before.rstrip()[-1:]
-            bare = self.named(last) is not None
+            bare = self.named(self._rules.find("both").sub("", last, count=1)) is not None
             return None if (bare and (heading or mark in ",;(")) or (heading and mark == ":") else at
         return None
 

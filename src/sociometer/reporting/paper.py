@@ -30,6 +30,7 @@ from sociometer.core.paper import (
     ledger,
     part_of_paper,
     remarks_on,
+    unread_replies,
     verdict_on,
 )
 from sociometer.core.sheets import folder_for, whole_files, write_sheet
@@ -306,7 +307,7 @@ class PaperPack(Shown, frozen=True):
     parts: tuple[WrittenPart, ...]
     files: tuple[str, ...]
     partial: tuple[str, ...] = ()
-    """The runs on a part of the paper's items, which are marked in every file."""
+    """The runs on a part of the paper's items, or with unreadable replies, which are marked in every file."""
 
     @property
     def of_paper(self) -> list[WrittenPart]:
@@ -371,7 +372,8 @@ def write_pack(
             path.write_bytes(content)
     for name in before - set(files):
         (folder / name).unlink(missing_ok=True)
-    on_part = tuple(dict.fromkeys(f"{run.subject}: {run.part}" for run in runs if run.part))
+    said = ((run, one) for run in runs for one in (run.part, unread_replies(run)) if one)
+    on_part = tuple(dict.fromkeys(f"{run.subject}: {one}" for run, one in said))
     return PaperPack(card.name, str(folder), tuple(written), tuple(str(folder / name) for name in names), on_part)
 
 

@@ -33,14 +33,14 @@ _SEPARATORS = (r"[^/#@:]*[/#@:]|[^/#@:]+", r"[^-_.,=]*[-_.,=]|[^-_.,=]+", f".{{1
 _WORD = re.compile(r"\s*(?:[\u2e80-\uffef]|[^\s\u2e80-\uffef]+)")
 """A word, or a character of a script without spaces, such as Chinese."""
 _GO_FIRST = (
-    "adjusted for", "unreadable", "errors", "clusters", "source", "tokens", "requests", "cost", "settings",
+    "adjusted for", "unreadable replies", "errors", "clusters", "source", "tokens", "requests", "cost", "settings",
     "started", "episodes",
 )  # fmt: skip
 _KEPT = ("subject", "status", INTERVAL, "rank", "rank, 95 %", "reason", "next step")
-_SCORES = ("score", "value", "difference", "verdict")
+_SCORES = ("score", "value", "difference", "verdict", "result")
 _LEFT_OUT = (_GO_FIRST, (), ("chance", "items"), ("measure", "group"), _KEPT)
 """The columns in the order in which they are left out; those without a place here second, scores never."""
-_SILENT_AT_ZERO = ("errors", "unreadable", "failed")
+_SILENT_AT_ZERO = ("errors", "unreadable replies", "failed")
 _CONTROL = {code: f"\\x{code:02x}" for code in (*range(0x09), *range(0x0B, 0x20), *range(0x7F, 0xA0))}
 # Changes of direction, and what takes no room; the two joiners of Indic scripts and emoji stay.
 _UNSEEN = (0xAD, 0x61C, 0x180E, 0x200B, 0x200E, 0x200F, 0xFEFF, *range(0x202A, 0x202F), *range(0x2060, 0x2070))

@@ -49,7 +49,8 @@ def compare(candidates: Sequence[AnyRun], terms: Terms | None = None) -> tuple[C
     found: list[Comparison] = []
     asked = terms or Terms()
     together = [members for members in _by_task(candidates) if len(members) > 1]
-    margins = asked.margins(card for members in together for card in _means(members[0])) if together else {}
+    cards = [card for first, *_ in together for card in (*_means(first), *first.card.measures_of(first.task))]
+    margins = asked.margins(cards) if together else {}
     for members in together:
         found += _against_first(members, asked, margins)
     if not found:

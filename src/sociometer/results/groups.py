@@ -180,11 +180,10 @@ class PeopleRun(StoredRun):
         """Nothing: a study is the only run of its people."""
         return []
 
-    def view(self, task: str = "") -> AnyRun:
+    def _view(self, task: str, *, scored: bool = True) -> AnyRun:
         """All participants' episodes of a task."""
-        name = self.task(task).name
         named = {"subject": self.subject, "name": self.subject, "run": self.id, "people": self.people}
-        return structs.replace(self._members[0].view(name), walk=lambda: self.episodes(name), **named)
+        return structs.replace(self._members[0].view(task), walk=lambda: self.episodes(task, scored=scored), **named)
 
     def episodes(self, task: str = "", item: str | None = None, *, scored: bool = True) -> Iterator[Episode[Any, Any]]:
         """The episodes of all participants; the number of the participant is the repeat."""

@@ -357,9 +357,7 @@ def leaderboard_sentence(board: Leaderboard) -> str:
     rivals = [one.subject for one in others if one.ranks.low is not None and one.ranks.low <= 1]
     behind = _not_separated(board, {*tied, *rivals})
     if rivals:
-        return (
-            f"{lead}; the items cannot separate {it} from {first_of(rivals, 3)}{behind and f', nor {behind}'}{doubt}."
-        )
+        return f"{lead}; the items cannot separate {it} from {listed(rivals, 3)}{behind and f', nor {behind}'}{doubt}."
     also = behind and f"; the items cannot separate {behind}"
     return f"{lead}; {better} better than every other{also}{doubt}." if others else f"{lead}{doubt}."
 

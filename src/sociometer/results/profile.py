@@ -15,8 +15,8 @@ from sociometer.statistics.formatting import chance_of, failed_range, interval_t
 from sociometer.store.stored_run import StoredRun
 
 _COLUMNS = (
-    "instrument", "task", "measure", "value", "95 % interval", "chance", "people", "items", "unreadable", "errors",
-    "note",
+    "instrument", "task", "measure", "value", "95 % interval", "chance", "people", "items",
+    "unreadable replies", "errors", "note",
 )  # fmt: skip
 _ENDS = {"top": "At the top", "chance": "Not to be told from chance"}
 

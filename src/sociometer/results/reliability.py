@@ -6,7 +6,7 @@ import numpy as np
 from msgspec import Struct, structs
 
 from sociometer.core.card import MeasureCard
-from sociometer.core.errors import NotFound
+from sociometer.core.errors import NotFound, hint
 from sociometer.core.measure import Shown, Table
 from sociometer.core.task import AnyRun
 from sociometer.core.words import first_of, grouped, listed
@@ -102,6 +102,9 @@ def task_reliability(candidates: Sequence[AnyRun], measure: str = "") -> TaskRel
     statistics: list[ItemStatistics] = []
     if len(shared.items) >= 2:
         alpha = cronbach_alpha(table, shared.clusters, families=None if first.people else families)
+        if not first.people and alpha.interval is not None and alpha.interval.too_few:
+            run = hint("run", first.card.name, "--model", "MODEL", "--label", "FAMILY-NAME")
+            notes.append(f"a family is the letters at the start of a subject's name; to give another name: {run}")
         if 1 < (parts := len(set(shared.clusters))) < len(shared.items):
             notes.append(f"the {len(shared.items)} items of {parts} stories count as {parts} parts")
         statistics = item_statistics(table, shared.items, top=_top(found.card)) if len(table) else []

@@ -40,7 +40,8 @@ ADVICE = "Add --"
 """A note that begins with this is advice for a terminal; pages leave it out."""
 _MOST_SUBJECTS_ABREAST = 4
 _A_SCREENFUL = 24
-_COLUMNS = ("task", "measure", "group", "value", "95 % interval", "chance", "items", "unreadable", "errors", "note")
+_UNREAD = "unreadable replies"
+_COLUMNS = ("task", "measure", "group", "value", "95 % interval", "chance", "items", _UNREAD, "errors", "note")
 
 
 class MeasureRow(Struct, frozen=True):
@@ -299,7 +300,7 @@ def joint_table(runs: Sequence[StoredRun]) -> Table:
     cells = {(run.instrument, line.task, line.card.name, names[run.id]): (run.id, line) for run, line in lines}
     goals = {(run.instrument, line.task, line.card.name): line for run, line in lines}
     if len(subjects) <= _MOST_SUBJECTS_ABREAST:
-        columns: tuple[str, ...] = ("instrument", "measure", "chance", *subjects, "items", "unreadable", "errors")
+        columns: tuple[str, ...] = ("instrument", "measure", "chance", *subjects, "items", _UNREAD, "errors")
         rows = [
             (
                 goal[0],
@@ -313,7 +314,7 @@ def joint_table(runs: Sequence[StoredRun]) -> Table:
             for digits in (common_decimals(first.card.unit, (one.measure.interval for one in known.values())),)
         ]
     else:
-        columns = ("instrument", "measure", "subject", "value", "chance", "items", "unreadable", "errors", "run")
+        columns = ("instrument", "measure", "subject", "value", "chance", "items", _UNREAD, "errors", "run")
         rows = [
             (
                 goal[0],

@@ -33,16 +33,20 @@ class Terms(Struct, frozen=True):
     def margins(self, measures: Iterable[MeasureCard]) -> dict[tuple[str, str], float]:
         """The margin of each measure, by task and name, in the unit of its values (0.03 for three points of a share).
 
-        One number is for primary measures only, because a margin has the unit of its measure.
+        One number is for primary measures only, because a margin has the unit of its measure. A score on a norm (an EQ)
+        has that of the primary measure, which it follows.
         """
-        known = list(measures)
+        every = list(measures)
+        known = [card for card in every if card.value]
         if self.margin is None:
             return {}
         if isinstance(self.margin, Mapping):
-            names = sorted({card.name for card in known})
-            for name in self.margin:
-                if name not in names:
-                    raise unknown("measure", name, names)
+            names = {card.name for card in known}
+            for name in (one for one in self.margin if one not in names):
+                for card in (one for one in every if one.name == name and one.on_norm):
+                    main = next(one.name for one in known if one.primary and one.task == card.task)
+                    raise UsageError(f"{card.title} follows {main} and has its margin; give --margin {main}=VALUE.")
+                raise unknown("measure", name, names)
             given = {(card.task, card.name): self.margin[card.name] for card in known if card.name in self.margin}
         else:
             primary = [card for card in known if card.primary]

@@ -99,17 +99,17 @@ def failed_text(row: ComparedMeasure) -> str:
         return f" without {items}, which leave it open: “{row.title}” has no lowest or no highest value"
     if not row.with_failed:
         return ""
-    worst, best = (bracketed_interval(one, row.unit) for one in row.extremes)
+    worst, best = (bracketed_interval(one, row.unit, row.digits) for one in row.extremes)
     return f" without {items}, {worst} with them at their worst and {best} at their best"
 
 
 def size_text(row: ComparedMeasure, than: str = "") -> str:
     """A difference with its direction and its interval, with the sign of the table: “12 points lower [−26, 3]”."""
-    size = amount(row.paired.difference, row.unit, interval=row.paired.interval)
+    size = amount(row.paired.difference, row.unit, row.digits)
     way = f"{size} {'lower' if row.paired.difference < 0 else 'higher'}{f' than {than}' if than else ''}"
     if not size.strip("0. points"):
         way = f"as high{f' as {than}' if than else ''}"
-    return f"{way} {bracketed_interval(row.paired.interval, row.unit)}"
+    return f"{way} {bracketed_interval(row.paired.interval, row.unit, row.digits)}"
 
 
 def _would(row: ComparedMeasure) -> str:

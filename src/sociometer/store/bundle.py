@@ -244,7 +244,8 @@ def _rows(path: Path) -> Iterator[BundledRow | _End]:
     if last is None:
         raise _unreadable(path, "its end is missing")
     if (last.rows, last.root) != (len(digests), digest(digests)):
-        said = f"rows were added, removed or moved ({len(digests)} rows, {last.rows} were written)"
+        counts = f" (it has {len(digests)}, and its last line says {last.rows})" * (len(digests) != last.rows)
+        said = f"rows were added, removed or moved{counts}"
         raise Difference(path, f"{said}: the root digest does not match.")
     yield last
 

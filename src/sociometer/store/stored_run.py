@@ -15,7 +15,7 @@ from sociometer.core.conversation import SUBJECT, Exchange, Sampling, Transcript
 from sociometer.core.errors import FailureKind, SociometerError, StoreError, UsageError, hint, unknown
 from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Measure, Summary
-from sociometer.core.reply_summary import scored_as, summarised
+from sociometer.core.reply_summary import scored_as, scored_replies, summarised
 from sociometer.core.session import DrawnRequest, Vectors
 from sociometer.core.settings import Settings, without_folders
 from sociometer.core.stopping import StoppingRecord
@@ -230,7 +230,8 @@ class StoredRun:
 
     def view(self, task: str = "") -> AnyRun:
         """Items, outcomes and scores of a task (default: the only one), as `summarise` gets them."""
-        return self._view(self.task(task).name)
+        found = self.task(task)
+        return scored_replies(found, self._view(found.name))
 
     def _view(self, task: str, *, scored: bool = True) -> AnyRun:
         part = self.part(task)
@@ -400,7 +401,7 @@ class StoredRun:
 
     def made_summary(self, task: str) -> Summary:
         """The summary computed from the stored scores; stores nothing."""
-        return self._summarised(self.task(task), self.view(task))
+        return self._summarised(self.task(task), self._view(self.task(task).name))
 
     def _summarised(self, task: Task[Any, Any], view: AnyRun) -> Summary:
         try:

@@ -92,6 +92,11 @@ def test_an_order_must_beat_the_unseen_items_too():
     assert contrasts(view([("order", 1.0, 0.0)] * 20))[0].found
 
 
+def test_a_difference_of_shares_is_at_most_a_hundred_points():
+    (found,) = contrasts(view([("completion", 1.0, 0.0)] * 20 + [("completion", 0.7, 0.0)]))
+    assert found.interval.low < found.difference < found.interval.high == 1.0
+
+
 def test_nine_pairs_are_too_few():
     assert "too few" in verdict(contrasts(view([("completion", 0.0, 0.0)] * 9)))
 

@@ -17,6 +17,7 @@ from sociometer.core.paper import (
     estimate,
     printed,
     remarks_on,
+    unread_replies,
 )
 from sociometer.core.sheets import read_records
 from sociometer.core.task import AnyRun
@@ -144,8 +145,9 @@ def _why_empty(runs: Sequence[AnyRun], columns: Sequence[Column]) -> str:
 
 
 def _remarks(run: AnyRun) -> tuple[str, ...]:
-    """The remarks on a run, with its task if its items are not the paper's, or not all of them."""
-    said = [f"{run.task}: {remark}" if remark in (NOT_THE_PAPERS, run.part) else remark for remark in remarks_on(run)]
+    """The remarks on a run, with its task if its items are not the paper's, or not all of them, or were not read."""
+    of_task = (NOT_THE_PAPERS, run.part, unread_replies(run))
+    said = [f"{run.task}: {remark}" if remark in of_task else remark for remark in remarks_on(run)]
     columns = [column for column in COLUMNS if column.task == run.task]
     said += [f"{one.name}{OURS}: {one.ours}" for one in columns if one.ours]
     if run.task == "blackjack":

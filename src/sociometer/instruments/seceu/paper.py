@@ -60,7 +60,9 @@ class Way(Struct, frozen=True):
     def remarks(self) -> tuple[str, ...]:
         """The remarks on the row."""
         order = order_caveat(self.run, self.norm) if self.norm is not None else ""
-        return (*remarks_on(self.run), *([f"feelings in random order: the EQ is {order}"] if order else []))
+        by_method = any(one.group.get("prompting") == self.result.method for one in self.run.summary.measures)
+        remarks = remarks_on(self.run, **({"prompting": self.result.method} if by_method else {}))
+        return (*remarks, *([f"feelings in random order: the EQ is {order}"] if order else []))
 
     def cells(self) -> tuple[PaperCell, ...]:
         """Score, EQ, percentile, similarity and its percentile, as the paper's tables have them."""
