@@ -127,10 +127,10 @@ def _reply_length(plan: Plan, store: Store | None) -> tuple[float, str]:
             and record.instrument == (instrument or record.instrument)
             and (not name or record.manifest.roles[SUBJECT].identity.name == name)
         ][:_MOST_RUNS]
-        if requests := sum(one.requests - one.unmetered for one in spent):
+        if replies := sum(one.priced + one.unpriced - one.unmetered for one in spent):
             runs = f"{len(spent)} stored run{'s' if len(spent) > 1 else ''}"
             said = " ".join(filter(None, (f"of {name}" * bool(name), f"on {instrument}" * bool(instrument))))
-            length = sum(one.output_tokens for one in spent) / requests
+            length = sum(one.output_tokens for one in spent) / replies
             return length, f"{length:.0f} tokens, the mean of {runs} {said}"
     return _REPLY_TOKENS, f"{_REPLY_TOKENS} tokens, an assumption, because no stored run is like it"
 
