@@ -78,7 +78,8 @@ def test_a_ranking_shows_the_intervals_that_the_stopped_runs_show(play, tmp_path
     [
         ((*models("random"), "--until", "ranked"), "several --model"),
         ((*models("random"), "--margin", "3"), "--margin needs --against RUN or --until"),
-        ((*models("random"), "--until", "decided"), "needs --against"),
+        ((*models("random"), "--until", "decided"), "--until decided needs --against RUN.\n"),
+        ((*models("random"), "--until", "±3", "--against", "x"), "--against cannot be combined with --until ±3"),
         ((*models("random"), "--until", "decided", "--against", "nothing"), "unknown run 'nothing'"),
         ((*models("random"), "--until", "±3", "--shard", "1/2"), "cannot be combined with --shard"),
         ((*models("random"), "--until", "±3", "--measure", "tact"), "unknown measure 'tact'"),
