@@ -121,7 +121,9 @@ def test_failed_items_that_could_hide_a_loss_do_not_pass_the_gate(tmp_path, caps
     gate = ["compare", main, change, "--store", str(path), "--fail-unless", "no-worse", "--margin", "5"]
     assert run_command(gate) == 1
     said = capsys.readouterr().err.partition("\n")[0]
-    lost = r": the data do not rule out a loss of 5 points: accuracy is [^;]+ at their worst\. To retry the failed items: "
+    lost = (
+        r": the data do not rule out a loss of 5 points: accuracy is [^;]+ at their worst\. To retry the failed items: "
+    )
     assert re.search(lost + f"sociometer resume {change} --code ", said), said
 
 
@@ -168,7 +170,9 @@ def test_the_loss_that_a_gate_could_see_is_told_for_each_of_several_runs(tmp_pat
         sm.run("sesi", model=f"baseline/{name}", store=path, name=name)
     run_command(["compare", "first", "random", "oracle", "--store", path, "--fail-if", "worse"])
     said = capsys.readouterr().err
-    assert re.search(r"points for random on sesi/questions \(.*, \d+ points for oracle on sesi/questions \(", said), said
+    assert re.search(r"points for random on sesi/questions \(.*, \d+ points for oracle on sesi/questions \(", said), (
+        said
+    )
 
 
 def test_a_gate_says_that_replies_were_unreadable_and_that_a_run_stopped_early(tmp_path, capsys):

@@ -277,9 +277,9 @@ def as_python(text: str, settings: Iterable[Setting] = ()) -> str:
 def model_spec(model: str | Function) -> str:
     """The value of `--model` for a model."""
     if not (isinstance(model, str) or callable(model)):
-        several = " sm.rank plays several models." if isinstance(model, list | tuple) else ""
         raise UsageError(
-            f"a model is a name, such as openai/gpt-4o-mini, or a function of the messages, not {model!r}.{several}"
+            f"a model is a name, such as openai/gpt-4o-mini, or a function of the messages, not {model!r}."
+            + " sm.rank plays several models." * isinstance(model, list | tuple)
         )
     return model if isinstance(model, str) else f"python/{name_of(model)}"
 

@@ -70,7 +70,7 @@ async def _called(function: Any, given: object) -> Any:
     def call() -> Any:
         try:
             return function(given)
-        except (Exception, SystemExit) as error:  # a future would replace a TimeoutError by one that does not know its line
+        except (Exception, SystemExit) as error:  # a future would replace a TimeoutError by one without its line
             raised.append(error)
 
     said = function(given) if inspect.iscoroutinefunction(inspect.unwrap(function)) else await asyncio.to_thread(call)

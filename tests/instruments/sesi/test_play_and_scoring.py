@@ -18,9 +18,7 @@ from sociometer.models.scripted import Scripted
 from sociometer.reading import read_items
 from sociometer.store.stored_run import score_safely
 
-SECOND = (
-    "4 questions were asked a second time, because the first reply had no answer; 4 of the second replies had one."
-)
+SECOND = "4 questions were asked a second time, because the first reply had no answer; 4 of the second replies had one."
 FOUND = list(read_items(items.BUNDLED, items.Question))
 
 
