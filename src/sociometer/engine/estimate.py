@@ -96,9 +96,7 @@ def estimate(plan: ReadPlan, store: Store | None = None) -> list[RoleEstimate]:
                     fewest_requests=round(min(counts) * scale),
                     most_requests=round(most),
                     most_output_tokens=at_most,
-                    most_cost=price.of(Usage(round(read * most / len(mine)), at_most))
-                    if price and at_most is not None
-                    else None,
+                    most_cost=price.of(Usage(round(read * most / len(mine)), at_most)) if price else None,
                     replies_from=replies_from,
                 )
                 rows.append(row)
