@@ -7,7 +7,7 @@ from msgspec import Struct, structs, to_builtins
 
 from sociometer.core.card import Card, MeasureCard
 from sociometer.core.errors import by_role, hint
-from sociometer.core.measure import POSITION_BIAS, Cell, Measure, Summary, Table
+from sociometer.core.measure import POSITION_BIAS, Cell, Interval, Measure, Summary, Table
 from sociometer.core.reply_kind import AGAIN
 from sociometer.core.settings import is_paper, without_folders
 from sociometer.core.task import TASK
@@ -19,6 +19,7 @@ from sociometer.statistics.formatting import (
     TINY,
     chance_of,
     common_decimals,
+    difference_text,
     estimate,
     failed_range,
     group_text,
@@ -193,9 +194,19 @@ def _items(run: StoredRun, lines: Sequence[MeasureRow]) -> str:
     return counted(items, "item") + (f" of {len(tasks)} tasks" if len(tasks) > 1 else "")
 
 
+def _decided_by(run: StoredRun, task: str) -> str:
+    """The difference from another run that a rule saw last, with an interval that allows for its looks."""
+    rule = run.stopping(task)
+    if rule is None or not rule.against or not rule.looks or (last := rule.looks[-1]).value is None:
+        return ""
+    unit = next((card.unit for card in run.definition.card.measures_of(task) if card.name == rule.measure), "number")
+    return f": {difference_text(last.value, unit, Interval(last.low, last.high))}, allowing for the looks"
+
+
 def _rules(run: StoredRun) -> list[str]:
     """What ended the tasks of a run, in a sentence each; and on which of them nearly all picks are one letter."""
-    rules = [str(rule) for task in run.tasks if (rule := run.stopping(task))] if run.manifest.config.until else []
+    until = run.manifest.config.until
+    rules = [f"{rule}{_decided_by(run, task)}" for task in run.tasks if until and (rule := run.stopping(task))]
     bias = [note for task in run.tasks for note in run.summary(task).notes if note.startswith(POSITION_BIAS)]
     return [*(f"{rule[:1].upper()}{rule[1:]}." for rule in rules), *bias]
 
