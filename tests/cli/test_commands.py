@@ -801,6 +801,21 @@ def test_the_help_of_run_names_the_options_that_only_one_test_has(cli):
     assert "--blind" not in cli("run", "--help")[1]
 
 
+def test_runs_names_a_run_as_one_types_it_and_the_store_as_the_folder_does(cli, tmp_path, monkeypatch):
+    cli(*PLAY, "--name", "a-name-that-one-types")
+    cli(*PLAY[:-1], "--seed", "1", "--quiet")
+    found = json.loads(cli("runs", "--json")[1])
+    title, _, *rows = cli("runs")[1].splitlines()
+    assert title == f"# Runs in {tmp_path / 'store.db'}"
+    assert [row.partition("\t")[0] for row in rows[:2]] == ["a-name-that-one-types", found[1]["run"]]
+    assert found[0]["run"] in cli("runs", "--format", "wide")[1]
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    shown = cli("runs")[1]
+    assert "Runs in store.db" in shown and "a-name-that-one-types" in shown
+
+
 def test_runs_says_what_sets_a_run_apart(cli):
     assert cli(*PLAY, "--condition", "anxiety")[0] == 0
     out = cli("runs")[1]

@@ -1,6 +1,7 @@
 """`run --until` and `plan --detect` on the command line."""
 
 import json
+import re
 import time
 
 import pytest
@@ -134,10 +135,11 @@ def test_plan_needs_no_model_to_say_what_a_difference_takes(play):
 def test_a_run_that_its_rule_ended_says_so_in_lists_and_in_view(play, tmp_path, capsys):
     play("run", *models("random"), "--name", "old", "--quiet")
     _, printed = play("run", *models("oracle"), "--against", "old", "--until", "decided", "--quiet", "--name", "new")
-    assert "until decided: better after 39 of 192 items" in " ".join(printed.out.split())
+    seen = r"until decided: better after 39 of 192 items \(look 1 of at most 15\): \d+ points higher \[\d+, \d+\], "
+    assert re.search(f"{seen}allowing for the looks\\.", " ".join(printed.out.split()))
     path = tmp_path / "s.db"
     run_command(["runs", "--store", str(path)])
-    assert "decided after 39 of 192" in capsys.readouterr().out
+    assert "better after 39 of 192" in capsys.readouterr().out
     figures, _ = figures_of(ViewedStore(path, load, cards()), "new")
     evidence = figures[-1]
     assert evidence.title == "Evidence over items" and "better after 39 of 192" in evidence.caption

@@ -1,5 +1,6 @@
 """A run in the store: its facts, its episodes, and its scores, which can be recomputed."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -33,6 +34,7 @@ _FOR_USERS = {
     "settings", "spent", "status", "stopping", "subject", "summary", "tasks", "transcript", "version", "why_ended",
 }  # fmt: skip
 """What completion offers; the rest is for the rooms above."""
+_VERDICTS = ("better", "worse", "differs", "equivalent")
 _ITEMS = "[one.item.id for one in run.episodes()] lists them."
 Played = str | Item | Episode[Any, Any]
 """An episode, or its item, or the id of that."""
@@ -481,12 +483,20 @@ def why_ended(store: Store, record: RunRecord) -> str:
     return record.totals.why.rstrip(".") if record.totals else ""
 
 
+def resume_command(record: RunRecord, why: str) -> str:
+    """What to type to continue a run that ended for this reason: with a higher cap, if it reached one."""
+    cap = re.search(r"--max-[a-z]+", why)
+    return record.manifest.config.resume_command(record.reference, *((cap[0], "MORE") if cap else ()))
+
+
 def _early(store: Store, record: RunRecord) -> str:
     """After how many items the stopping rule ended a run, and how; empty if it played all, or if this is damaged."""
     kept = stopped_tasks(store, record).values()
     used, planned = sum(one.used for one in kept), sum(one.items for one in kept)
-    open_ones = any(one.verdict.startswith(("cannot", "not ")) for one in kept)
-    return "" if used == planned else f"{'cannot be decided' if open_ones else 'decided'} after {used} of {planned}"
+    first, *others = {one.verdict.partition(" ")[0] for one in kept} or {""}
+    how = first if not others and first in _VERDICTS else "decided"
+    how = "cannot be decided" if any(one.verdict.startswith(("cannot", "not ")) for one in kept) else how
+    return "" if used == planned else f"{how} after {used} of {planned}"
 
 
 def stopped_tasks(store: Store, record: RunRecord) -> dict[str, StoppingRecord]:

@@ -2,7 +2,6 @@
 
 import asyncio
 import math
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache, partial
@@ -44,7 +43,15 @@ from sociometer.store.place import StorePlace
 from sociometer.store.records import RunRecord, RunStatus
 from sociometer.store.runs import RunSearch
 from sociometer.store.store import Store
-from sociometer.store.stored_run import StoredRun, first_score, state_of, status_of, stopped_tasks, why_ended
+from sociometer.store.stored_run import (
+    StoredRun,
+    first_score,
+    resume_command,
+    state_of,
+    status_of,
+    stopped_tasks,
+    why_ended,
+)
 from sociometer.store.studies import PERSON
 from sociometer.web.guard import visitor_of
 from sociometer.web.rendering import owner_page, tongue
@@ -335,9 +342,7 @@ class RunHead(Struct, frozen=True):
     @property
     def resume(self) -> str:
         """What to type to continue a run or to retry what failed; empty for a person's, who comes back with a code."""
-        cap = re.search(r"--max-[a-z]+", self.row.why)
-        more = (cap[0], "MORE") if cap else ()
-        command = self.record.manifest.config.resume_command(self.record.reference, *more)
+        command = resume_command(self.record, self.row.why)
         return command if (self.row.why or self.failures) and self.record.manifest.config.subject != PERSON else ""
 
     def task(self, wanted: str) -> str:
