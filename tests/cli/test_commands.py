@@ -801,6 +801,17 @@ def test_the_help_of_run_names_the_options_that_only_one_test_has(cli):
     assert "--blind" not in cli("run", "--help")[1]
 
 
+@pytest.mark.parametrize("width", ["80", "140"])
+def test_a_table_of_four_subjects_shows_all_of_them(cli, monkeypatch, width):
+    names = ("oracle", "random", "first", "last")
+    models = [word for name in names for word in ("--model", f"baseline/{name}")]
+    monkeypatch.setenv("COLUMNS", width)
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    table = cli("run", "sesi", *models, "--quiet")[1].partition("4 subjects")[2]
+    assert all(f"baseline/{name}" in "".join(table.split()) for name in names), table
+    assert "baseline/" not in table.partition("Not shown")[2]
+
+
 def test_runs_names_a_run_as_one_types_it_and_the_store_as_the_folder_does(cli, tmp_path, monkeypatch):
     cli(*PLAY, "--name", "a-name-that-one-types")
     cli(*PLAY[:-1], "--seed", "1", "--quiet")

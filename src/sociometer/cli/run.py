@@ -38,6 +38,7 @@ from sociometer.engine.run_options import CAPS_COVER, with_shared_rule
 from sociometer.instruments import card_of, cards
 from sociometer.reporting.progress import ProgressDisplay
 from sociometer.results import summaries
+from sociometer.results.candidates import run_labels
 from sociometer.store.bundle import plan_digest, plan_text, public_manifest
 from sociometer.store.records import RunStatus
 from sociometer.store.stored_run import StoredRun
@@ -326,8 +327,9 @@ def show_played(runs: list[StoredRun], display: Display) -> None:
         return
     from sociometer.results.comparison_tables import verdicts_between  # here, since it loads numpy
 
+    table = summaries.joint_table(runs)
     display.show(
-        [summaries.joint_table(runs)],
+        [table if display.shows(table, run_labels(runs).values()) else summaries.joint_table(runs, most=0)],
         limits=[SCREEN],
         finding=verdicts_between(runs) or "\n".join(summaries.finding(run) for run in runs),
         more=[summaries.summary_table(run) for run in runs],

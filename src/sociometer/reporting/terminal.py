@@ -281,6 +281,12 @@ class Display(Struct, frozen=True):
         """Whether the result is one JSON value."""
         return self.format == "json"
 
+    def shows(self, table: Table, columns: Iterable[str]) -> bool:
+        """Whether none of these columns of a table would be left out for lack of room."""
+        if self.format != "table" or not sys.stdout.isatty():
+            return True
+        return not {*columns} & {*fitted(text_of(table), rich_console.Console().width).hidden_columns}
+
     def json(self, value: object) -> None:
         """One JSON value on standard output, or in a .json file."""
         if self.to is None or self.to.suffix.lower() != ".json":

@@ -295,8 +295,8 @@ def raw_measures(runs: Sequence[StoredRun]) -> Table:
     return Table("measures", "Measures", columns, tuple(rows))
 
 
-def joint_table(runs: Sequence[StoredRun]) -> Table:
-    """The main measures of several runs in one table: subjects next to each other, or below if they are many."""
+def joint_table(runs: Sequence[StoredRun], most: int = _MOST_SUBJECTS_ABREAST) -> Table:
+    """The main measures of several runs in one table: subjects next to each other, or below if there are more."""
     every = [(run, line) for run in runs for line in lines_of(run) if not line.measure.group]
     lines = [(run, line) for run, line in every if line.card.primary or line.card.joint or line.card.on_norm]
     names = run_labels(runs)
@@ -309,7 +309,7 @@ def joint_table(runs: Sequence[StoredRun]) -> Table:
     }
     cells = {(run.instrument, line.task, line.card.name, names[run.id]): (run.id, line) for run, line in lines}
     goals = {(run.instrument, line.task, line.card.name): line for run, line in lines}
-    if len(subjects) <= _MOST_SUBJECTS_ABREAST:
+    if len(subjects) <= most:
         columns: tuple[str, ...] = ("instrument", "measure", "chance", *subjects, "items", "unreadable", "errors")
         rows = [
             (
