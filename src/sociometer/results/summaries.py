@@ -225,13 +225,15 @@ def summary_table(run: StoredRun, task: str = "") -> Table:
     """The measures of a run, or of one of its tasks, in the order of importance."""
     lines = lines_of(run, task)
     own = [note for name in ((task,) if task else run.tasks) for note in run.summary(name).notes]
-    notes = [*caveats(run), *repeats_notes(run, task), *own]
+    notes, said = [*caveats(run), *repeats_notes(run, task), *own], _rules(run)
+    # the finding has its rules, with the difference at their end
+    kept = [note for note in dict.fromkeys(notes) if not any(one.startswith(note.rstrip(".")) for one in said)]
     table = Table(
         name=f"{run.id}/{task}" if task else run.id,
         title=f"{run.instrument} · {subject_of(run)}  ({run.reference})",
         columns=_COLUMNS,
         rows=tuple(_row(line) for line in lines),
-        note=" ".join(note for note in dict.fromkeys(notes) if note not in _rules(run)),  # the finding has these
+        note=" ".join(kept),
     )
     several = len({line.task for line in lines}) > 1
     return table if several else table.only(range(1, len(_COLUMNS)))
