@@ -19,7 +19,7 @@ from sociometer.statistics.formatting import estimate
 from sociometer.store.place import StorePlace, default_path
 from sociometer.store.records import RunRecord, RunStatus, Totals
 from sociometer.store.store import Store
-from sociometer.store.stored_run import first_score, resume_command, state_of, status_of, why_ended
+from sociometer.store.stored_run import first_score, state_of, status_of, why_ended
 
 
 def show_runs(store: StorePlace | None, display: Display) -> None:
@@ -73,7 +73,7 @@ def _next_step(row: "_Row") -> str:
     record = row.record
     broken = record.status is RunStatus.PLAYING or row.why in ("interrupted", "ended by an internal error")
     again = (broken or "--max-" in row.why) and not record.manifest.given_items
-    return f" To continue it: {resume_command(record, row.why)}" if again else ""
+    return f" To continue it: {record.resume_command(row.why)}" if again else ""
 
 
 def _settings(record: RunRecord) -> str:

@@ -1,6 +1,5 @@
 """A run in the store: its facts, its episodes, and its scores, which can be recomputed."""
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -481,12 +480,6 @@ def why_ended(store: Store, record: RunRecord) -> str:
         played = store.totals(record).done + store.totals(record).failed
         return "its process was killed" + " before its summary" * (played >= record.manifest.episodes > 0)
     return record.totals.why.rstrip(".") if record.totals else ""
-
-
-def resume_command(record: RunRecord, why: str) -> str:
-    """What to type to continue a run that ended for this reason: with a higher cap, if it reached one."""
-    cap = re.search(r"--max-[a-z]+", why)
-    return record.manifest.config.resume_command(record.reference, *((cap[0], "MORE") if cap else ()))
 
 
 def _early(store: Store, record: RunRecord) -> str:

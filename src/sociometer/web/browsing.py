@@ -43,15 +43,7 @@ from sociometer.store.place import StorePlace
 from sociometer.store.records import RunRecord, RunStatus
 from sociometer.store.runs import RunSearch
 from sociometer.store.store import Store
-from sociometer.store.stored_run import (
-    StoredRun,
-    first_score,
-    resume_command,
-    state_of,
-    status_of,
-    stopped_tasks,
-    why_ended,
-)
+from sociometer.store.stored_run import StoredRun, first_score, state_of, status_of, stopped_tasks, why_ended
 from sociometer.store.studies import PERSON
 from sociometer.web.guard import visitor_of
 from sociometer.web.rendering import owner_page, tongue
@@ -342,7 +334,7 @@ class RunHead(Struct, frozen=True):
     @property
     def resume(self) -> str:
         """What to type to continue a run or to retry what failed; empty for a person's, who comes back with a code."""
-        command = resume_command(self.record, self.row.why)
+        command = self.record.resume_command(self.row.why)
         return command if (self.row.why or self.failures) and self.record.manifest.config.subject != PERSON else ""
 
     def task(self, wanted: str) -> str:
