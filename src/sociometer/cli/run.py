@@ -38,7 +38,6 @@ from sociometer.engine.run_options import CAPS_COVER, with_shared_rule
 from sociometer.instruments import card_of, cards
 from sociometer.reporting.progress import ProgressDisplay
 from sociometer.results import summaries
-from sociometer.results.candidates import run_labels
 from sociometer.store.bundle import plan_digest, plan_text, public_manifest
 from sociometer.store.records import RunStatus
 from sociometer.store.stored_run import StoredRun
@@ -329,7 +328,7 @@ def show_played(runs: list[StoredRun], display: Display) -> None:
 
     table = summaries.joint_table(runs)
     display.show(
-        [table if display.shows(table, run_labels(runs).values()) else summaries.joint_table(runs, most=0)],
+        [table if display.has_room(table) else summaries.joint_table(runs, most=0)],
         limits=[SCREEN],
         finding=verdicts_between(runs) or "\n".join(summaries.finding(run) for run in runs),
         more=[summaries.summary_table(run) for run in runs],

@@ -281,11 +281,13 @@ class Display(Struct, frozen=True):
         """Whether the result is one JSON value."""
         return self.format == "json"
 
-    def shows(self, table: Table, columns: Iterable[str]) -> bool:
-        """Whether none of these columns of a table would be left out for lack of room."""
+    def has_room(self, table: Table) -> bool:
+        """Whether a table needs to leave out no columns but those that go first."""
         if self.format != "table" or not sys.stdout.isatty():
             return True
-        return not {*columns} & {*fitted(text_of(table), rich_console.Console().width).hidden_columns}
+        text, room = text_of(table), int(rich_console.Console().width)
+        kept = [place for place, head in enumerate(text.columns) if head not in _GO_FIRST]
+        return _wrapped(text.only(kept), room).width <= room
 
     def json(self, value: object) -> None:
         """One JSON value on standard output, or in a .json file."""
