@@ -131,6 +131,37 @@ def test_an_error_of_a_function_is_no_wrong_answer(store):
     assert sm.runs(store=store) == []
 
 
+@pytest.mark.parametrize("waits", [True, False])
+def test_a_function_that_exits_fails_one_item_and_not_the_run(store, waits):
+    def exits(messages):
+        if len(messages[-1]["content"]) % 2:
+            sys.exit(3)
+        return "A"
+
+    async def awaited(messages):
+        return exits(messages)
+
+    run = sm.run("sesi", model=awaited if waits else exits, limit=12, store=store)
+    assert run.status == "finished" and 0 < run.failures()["python error"] < 12
+    failed = next(one.failure.message for one in run.episodes() if one.failure)
+    assert re.search(r"(exits|awaited) raised SystemExit: 3 \(test_api.py, line \d+\)$", failed)
+
+
+def test_a_module_that_exits_while_it_loads_is_named(store, tmp_path, monkeypatch):
+    (tmp_path / "leaving.py").write_text("import sys\nsys.exit(3)\n")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UsageError, match=r"cannot load 'python/leaving:f': SystemExit: 3 \(leaving.py, line 2\)"):
+        sm.run("sesi", model="python/leaving:f", store=store)
+
+
+def test_an_interrupt_in_a_function_stops_the_run(store):
+    def interrupted(messages):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        sm.run("sesi", model=interrupted, limit=2, store=store)
+
+
 def test_the_line_of_a_timeout_is_that_of_the_function(store):
     def slow(messages):
         raise TimeoutError("no reply in 30 s")
@@ -644,6 +675,8 @@ def test_a_ranking_of_one_model_names_the_function_for_several(store):
         sm.run("sesi", "baseline/random", until="ranked", store=store)
     with pytest.raises(UsageError, match="several"):
         sm.rank("sesi", ["baseline/random"], store=store)
+    with pytest.raises(UsageError, match=r"a model is a name.* sm\.rank plays several models\.$"):
+        sm.run("sesi", [answers_b, "baseline/random"], store=store)
 
 
 def test_a_callback_hears_of_every_item_of_every_look_and_of_the_end(tmp_path):

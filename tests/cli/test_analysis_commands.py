@@ -96,7 +96,7 @@ def test_a_gate_passes_only_what_it_can_see(tmp_path, capsys):
     assert run_command([*gate, "--fail-if", "worse", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     (seen,) = told["gate"].pop("detectable")
-    assert told["gate"] == {"condition": "not worse", "holds": True, "reasons": []}
+    assert told["gate"] == {"condition": "not worse", "holds": True, "reasons": [], "stopped": []}
     assert [one["second"] for one in told["comparisons"]] == ["change"]
     loss = told["comparisons"][0]["measures"][0]["detectable"]
     assert seen == {"task": "sesi/questions", "subject": "change", "measure": "accuracy", "loss": loss}
@@ -121,7 +121,58 @@ def test_failed_items_that_could_hide_a_loss_do_not_pass_the_gate(tmp_path, caps
     gate = ["compare", main, change, "--store", str(path), "--fail-unless", "no-worse", "--margin", "5"]
     assert run_command(gate) == 1
     said = capsys.readouterr().err.partition("\n")[0]
-    assert re.search(r": the data do not rule out a loss of 5 points: accuracy is [^;]+ at their worst\.$", said), said
+    lost = (
+        r": the data do not rule out a loss of 5 points: accuracy is [^;]+ at their worst\. To retry the failed items: "
+    )
+    assert re.search(lost + f"sociometer resume {change} --code ", said), said
+
+
+def test_a_gate_that_failed_items_fail_says_that_it_could_be_worse_and_how_to_retry_them(tmp_path, capsys):
+    calls, path = count(), str(tmp_path / "s.db")
+
+    def answer(_):
+        if next(calls) % 3 == 0:
+            raise RuntimeError("no answer")
+        return "A"
+
+    sm.run("sesi", model="baseline/first", store=path, name="main")
+    sm.run("sesi", model=answer, store=path, second_question=False, name="change")
+    assert run_command(["compare", "main", "change", "--store", path, "--fail-if", "worse"]) == 1
+    said = capsys.readouterr().err.partition("\n")[0]
+    could = r": could be worse, because \d+ items failed: accuracy is as high \[[^;]+\] with the failed items at their "
+    assert re.search(could + r"worst\. To retry the failed items: sociometer resume change --code ", said), said
+
+
+def test_a_gate_that_passes_on_part_of_the_items_says_so_and_why(tmp_path, capsys):
+    path = str(tmp_path / "s.db")
+    sm.run("sesi", model=lambda _: "A", store=path, name="main", revision="1")
+    sm.run("sesi", model=lambda _: "A", store=path, name="cut", revision="2", max_requests=60)
+    gate = ["compare", "main", "cut", "--store", path, "--fail-if", "worse"]
+    assert run_command(gate) == 0
+    why = "the run of cut stopped at 60 of 192 items of sesi/questions (--max-requests 60 is reached)"
+    said = capsys.readouterr().err.partition("\n")[0]
+    assert said == f"Gate passed: not worse on 1 task. It rests on part of the items: {why}."
+    assert run_command([*gate, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["gate"]["stopped"] == [why]
+
+
+def test_a_gate_calls_no_run_stopped_that_its_own_rule_ended(tmp_path, capsys):
+    path = str(tmp_path / "s.db")
+    sm.run("sesi", model="baseline/random", store=path, name="main")
+    sm.run("sesi", model="baseline/oracle", store=path, name="change", until="decided", against="main")
+    assert run_command(["compare", "main", "change", "--store", path, "--fail-if", "worse"]) == 0
+    assert capsys.readouterr().err.startswith("Gate passed: not worse on 1 task.\n")
+
+
+def test_the_loss_that_a_gate_could_see_is_told_for_each_of_several_runs(tmp_path, capsys):
+    path = str(tmp_path / "s.db")
+    for name in ("oracle", "random", "first"):
+        sm.run("sesi", model=f"baseline/{name}", store=path, name=name)
+    run_command(["compare", "first", "random", "oracle", "--store", path, "--fail-if", "worse"])
+    said = capsys.readouterr().err
+    assert re.search(r"points for random on sesi/questions \(.*, \d+ points for oracle on sesi/questions \(", said), (
+        said
+    )
 
 
 def test_a_gate_says_that_replies_were_unreadable_and_that_a_run_stopped_early(tmp_path, capsys):
@@ -133,7 +184,8 @@ def test_a_gate_says_that_replies_were_unreadable_and_that_a_run_stopped_early(t
         out, err = capsys.readouterr()
         (reason,) = json.loads(out)["gate"]["reasons"]
         said = r"points lower \[−100, −\d+\]; (\d+) replies of change could not be read \(\1 items\); "
-        assert re.search(said + r"the run of change stopped at \1 of 60 items\.$", reason), reason
+        said += r"the run of change stopped at \1 of 60 items of sesi/questions \(.+\)\.$"
+        assert re.search(said, reason), reason
         assert err.startswith(f"Gate failed: {reason}\n")
 
 

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections import Counter
 from functools import partial
+from pathlib import Path
 
 import click
 import msgspec
@@ -44,6 +45,7 @@ def cli(tmp_path, monkeypatch, capsys):
 
 
 FIRST = next(iter(cards()))
+PLAN = ("plan", "sesi", "--limit", "3")
 PLAY = ("run", "sesi", "--model", "baseline/random", "--limit", "12", "--quiet")
 
 
@@ -252,6 +254,50 @@ def test_a_dry_run_needs_no_key_and_states_the_cost(cli):
     assert row["requests"] == 5
     assert row["cost"] > 0
     assert row["prices_as_of"]
+
+
+def test_a_plan_of_a_model_without_a_price_shows_the_entry_to_add(cli):
+    plan = ("plan", "sesi", "--model", "openai/gpt-9", "--limit", "5")
+    entry = (
+        'add ["openai/gpt-9"] with input and output, in dollars per million tokens, and as_of, a date, to your price'
+    )
+    assert f"No known price: openai/gpt-9. To see its cost, {entry} list" in cli(*plan)[1]
+    assert f"cannot be guaranteed; {entry} list" in cli(*plan, "--max-cost", "1")[2]
+
+
+def test_the_price_list_of_the_page_can_be_read_and_a_wrong_one_is_told_the_unit(cli, tmp_path, monkeypatch):
+    page = Path(__file__).parents[2] / "docs" / "how-to" / "own-model.md"
+    entry = re.search(r"```toml\n(\[\"openai/gpt-9.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)[1]
+    prices = tmp_path / "prices.toml"
+    monkeypatch.setenv("SOCIOMETER_PRICES", str(prices))
+    prices.write_text(entry, encoding="utf-8")
+    plan = ("plan", "sesi", "--model", "openai/gpt-9", "--limit", "5", "--json")
+    row = json.loads(cli(*plan)[1])[0]["estimate"]
+    assert row["cost"] == pytest.approx((row["input_tokens"] * 0.15 + row["output_tokens"] * 0.6) / 1e6)
+    prices.write_text(entry.replace("output", "outptu"), encoding="utf-8")
+    assert "with input and output, in dollars per million tokens, and as_of, a date." in cli(*plan)[2]
+
+
+def test_a_plan_says_whether_the_spending_limits_are_enough_and_what_has_no_limit(cli):
+    plan = ("plan", "sesi", "--model", "openai/gpt-4o-mini")
+    out = cli(*plan, "--max-cost", "0.0124", "--max-requests", "500", "--max-tokens", "50000")[1]
+    assert "--max-cost 0.0124 will probably stop the run after about 96 of 192 items." in out
+    assert "--max-requests 500 is probably enough for all 192 items." in out
+    assert "--max-tokens 50000 will probably stop the run after about 100 of 192 items." in out
+    out = cli("plan", "egosocial", "--task", "numbers", *plan[2:], "--limit", "4", "--max-requests", "20")[1]
+    assert "; at most $0." in out, "a rule costs nothing"
+    assert "--max-requests 20 will probably stop the run after about 2 of 4 items." in out, "a rule makes no requests"
+    out = cli("plan", "sage", *plan[2:], "--limit", "2")[1]
+    assert "no limit, because openai/gpt-4o-mini (subject) has no limit on its replies (-o reply-tokens)." in out
+
+
+def test_a_plan_shows_all_its_rows_and_its_digest_only_where_everything_is_shown(cli, monkeypatch):
+    models = [word for name in range(25) for word in ("--model", f"openai/gpt-{name}-none")]
+    assert re.search(r"publish before the run: [0-9a-f]{64}  sesi", cli(*PLAN, *models[:2], "--format", "wide")[1])
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    out = cli(*PLAN, *models)[1]
+    assert "openai/gpt-24-none" in out.partition("Expected")[0] and "rows" not in out.partition("Not shown")[2]
+    assert not re.search("[0-9a-f]{64}", out)
 
 
 BAD = [
@@ -759,6 +805,32 @@ def test_a_run_says_its_spending_limit_first(cli):
 def test_the_help_of_run_names_the_options_that_only_one_test_has(cli):
     assert "--blind" in cli("run", "--help-all")[1]
     assert "--blind" not in cli("run", "--help")[1]
+
+
+@pytest.mark.parametrize("width", ["80", "140"])
+def test_a_table_of_four_subjects_shows_all_of_them(cli, monkeypatch, width):
+    names = ("oracle", "random", "first", "last")
+    models = [word for name in names for word in ("--model", f"baseline/{name}")]
+    monkeypatch.setenv("COLUMNS", width)
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    table = cli("run", "sesi", *models, "--quiet")[1].partition("4 subjects")[2]
+    assert all(f"baseline/{name}" in "".join(table.split()) for name in names), table
+    assert "baseline/" not in table.partition("Not shown")[2]
+
+
+def test_runs_names_a_run_as_one_types_it_and_the_store_as_the_folder_does(cli, tmp_path, monkeypatch):
+    cli(*PLAY, "--name", "a-name-that-one-types")
+    cli(*PLAY[:-1], "--seed", "1", "--quiet")
+    found = json.loads(cli("runs", "--json")[1])
+    title, _, *rows = cli("runs")[1].splitlines()
+    assert title == f"# Runs in {tmp_path / 'store.db'}"
+    assert [row.partition("\t")[0] for row in rows[:2]] == ["a-name-that-one-types", found[1]["run"]]
+    assert found[0]["run"] in cli("runs", "--format", "wide")[1]
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    shown = cli("runs")[1]
+    assert "Runs in store.db" in shown and "a-name-that-one-types" in shown
 
 
 def test_runs_says_what_sets_a_run_apart(cli):

@@ -4,6 +4,7 @@ import io
 import re
 import sys
 import time
+from collections import Counter
 
 import pytest
 
@@ -124,6 +125,13 @@ def test_a_slow_rate_is_given_by_the_minute():
     assert "3.0/min" in line(progress)
     progress.done = 9
     assert "0.1/s" in line(progress)
+
+
+def test_items_that_failed_are_told_from_those_that_were_scored():
+    progress = Progress("sesi · m", Budget(Caps()), 192, done=100, failed=Counter({"unreachable": 92}))
+    assert line(progress).startswith("192/192 done · 100 scored, 92 failed: unreachable · ")
+    progress.failed["timeout"] = 1
+    assert " · 100 scored, 93 failed: 1 timeout, 92 unreachable · " in line(progress)
 
 
 def test_tokens_and_cost_are_left_out_for_a_model_that_counts_no_tokens(tmp_path, capsys):

@@ -1,6 +1,7 @@
 """`run --until` and `plan --detect` on the command line."""
 
 import json
+import re
 import time
 
 import pytest
@@ -78,7 +79,8 @@ def test_a_ranking_shows_the_intervals_that_the_stopped_runs_show(play, tmp_path
     [
         ((*models("random"), "--until", "ranked"), "several --model"),
         ((*models("random"), "--margin", "3"), "--margin needs --against RUN or --until"),
-        ((*models("random"), "--until", "decided"), "needs --against"),
+        ((*models("random"), "--until", "decided"), "--until decided needs --against RUN.\n"),
+        ((*models("random"), "--until", "±3", "--against", "x"), "--against cannot be combined with --until ±3"),
         ((*models("random"), "--until", "decided", "--against", "nothing"), "unknown run 'nothing'"),
         ((*models("random"), "--until", "±3", "--shard", "1/2"), "cannot be combined with --shard"),
         ((*models("random"), "--until", "±3", "--measure", "tact"), "unknown measure 'tact'"),
@@ -133,10 +135,12 @@ def test_plan_needs_no_model_to_say_what_a_difference_takes(play):
 def test_a_run_that_its_rule_ended_says_so_in_lists_and_in_view(play, tmp_path, capsys):
     play("run", *models("random"), "--name", "old", "--quiet")
     _, printed = play("run", *models("oracle"), "--against", "old", "--until", "decided", "--quiet", "--name", "new")
-    assert "until decided: better after 39 of 192 items" in " ".join(printed.out.split())
+    seen = r"until decided: better after 39 of 192 items \(look 1 of at most 15\): \d+ points higher \[\d+, \d+\], "
+    assert re.search(f"{seen}allowing for the looks\\.", " ".join(printed.out.split()))
+    assert printed.out.count("until decided: better after") == 1, "not in the note of the table too"
     path = tmp_path / "s.db"
     run_command(["runs", "--store", str(path)])
-    assert "decided after 39 of 192" in capsys.readouterr().out
+    assert "better after 39 of 192" in capsys.readouterr().out
     figures, _ = figures_of(ViewedStore(path, load, cards()), "new")
     evidence = figures[-1]
     assert evidence.title == "Evidence over items" and "better after 39 of 192" in evidence.caption

@@ -9,8 +9,11 @@ from sociometer.core.config import Caps, RunConfig
 from sociometer.core.conversation import Exchange, user
 from sociometer.core.errors import (
     DataError,
+    FailureKind,
+    MachineryError,
     Stopped,
     StoreError,
+    Unreachable,
     UsageError,
 )
 from sociometer.core.instrument import FinishedEpisode, Instrument
@@ -291,6 +294,22 @@ def test_the_estimate_uses_the_reply_lengths_of_stored_runs_and_gives_the_worst_
     assert "1 stored run" in after.replies_from
     assert after.most_requests == 40
     assert after.most_output_tokens > 100 * after.output_tokens
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [Unreachable("not there", retryable=True), MachineryError("busy", FailureKind.OVERLOADED, retryable=True)],
+)
+@pytest.mark.parametrize("free", [True, False])
+def test_failed_requests_do_not_shorten_the_replies_of_an_estimate(store, tmp_path, monkeypatch, failure, free):
+    prices = tmp_path / "prices.toml"
+    prices.write_text(f'["server"]\ninput = {int(not free)}\noutput = {int(not free)}\nas_of = 2026-01-01\n')
+    monkeypatch.setenv("SOCIOMETER_PRICES", str(prices))
+    engine = engine_with(store, Server(fail=lambda number, request: failure if number % 2 else None))
+    assert engine.run(config(in_flight=1)).progress.retries >= 4
+    row = estimate(engine.plan(config(repeats=5)), engine.store)[0]
+    assert "1 tokens, the mean of 1 stored run" in row.replies_from
+    assert row.output_tokens == row.requests == 20
 
 
 def test_a_walk_is_planned_for_a_subject_that_succeeds(store):

@@ -3,7 +3,7 @@ import sys
 
 import pytest
 
-from sociometer.core.errors import DataError, UsageError
+from sociometer.core.errors import DataError, NotFound, UsageError
 from sociometer.models.keys import KeyPolicy
 from sociometer.models.presets import PRESETS, ModelOptions
 from sociometer.models.registry import describe, resolve
@@ -102,6 +102,15 @@ def test_a_server_of_ones_own_needs_no_key_and_is_uncertain(family, monkeypatch)
 def test_a_model_name_may_hold_slashes(monkeypatch):
     monkeypatch.setenv("OPENROUTER_API_KEY", "x")
     assert resolve("openrouter/meta-llama/llama-3-8b").identity.name == "meta-llama/llama-3-8b"
+
+
+def test_a_folder_that_is_there_is_told_with_its_provider_and_a_missing_one_as_missing(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "weights").mkdir()
+    with pytest.raises(NotFound, match=r"did you mean 'hf/\./weights'\?"):
+        resolve("./weights")
+    with pytest.raises(NotFound, match="there is no such file or folder"):
+        resolve("./wieghts")
 
 
 def test_a_script_that_is_not_there_is_a_data_error(tmp_path):

@@ -161,6 +161,20 @@ def test_a_run_that_a_stopping_rule_ended_has_one_number_of_episodes(tmp_path, o
     assert f"share {used} items" in both
 
 
+def test_a_run_that_its_rule_found_worse_says_so_and_is_not_green(tmp_path):
+    path = tmp_path / "s.db"
+    sm.run("sesi", model="baseline/oracle", store=path, name="old")
+    new = sm.run("sesi", model="baseline/first", store=path, against="old", until="decided")
+    assert re.fullmatch(r"worse after \d+ of 192", new.state)
+    with Served(view_application(ViewedStore(path, load, cards()))) as served:
+        owner = Client(served.url)
+        owner.post("/enter", {"token": served.app[TOKENS].make()})
+        assert f'<span class="status worse" data-of="status">{new.state}</span>' in owner.get("/").text
+        style = owner.get(re.search(r'href="(/[^"]+\.css[^"]*)"', owner.get("/").text)[1]).text
+        (green,) = re.findall(r"\n([^\n]+) \{ color: var\(--good\); \}", style)
+        assert ".status.better" in green and ".worse" not in green
+
+
 def test_a_killed_run_is_found_among_the_stopped_ones(stored, tmp_path):
     with Store(tmp_path / "s.db") as store, Store(stored) as other:
         record = next(iter(other.runs.all()))
@@ -179,7 +193,8 @@ def test_a_run_that_ended_early_says_why_wherever_its_status_is(tmp_path, openai
         store.flush()
     assert run_command(["runs", "--store", str(path)]) == 0
     said = capsys.readouterr().out
-    assert f"{capped.id} ended early: --max-requests 3 is reached.\n" in said
+    again = f"To continue it: sociometer resume {capped.id} --max-requests MORE"
+    assert f"{capped.id} ended early: --max-requests 3 is reached. {again}" in said
     told = "ended early: its process was killed before its summary"
     assert f"{killed.id} {told}. To continue it: sociometer resume {killed.id}" in said
     assert "stopped before its summary" in said and "100 %" not in said, "all was played; what is missing is said"
@@ -193,6 +208,7 @@ def test_a_run_that_ended_early_says_why_wherever_its_status_is(tmp_path, openai
         listed = plain(client.get("/").text)
         assert (
             "stopped --max-requests 3 is reached" in listed
+            and re.search(r"cost unknown 3 requests \d+ tokens", listed)
             and "stopped its process was killed before its summary" in listed
         )
         page = plain(client.get(f"/run/{capped.id}/").text)

@@ -1,6 +1,6 @@
 """`sociometer run`: runs instruments on models."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from itertools import product
 from typing import Any
@@ -24,14 +24,16 @@ from sociometer.cli.output import SCREEN, Display, print_text
 from sociometer.cli.watch import Watch, seconds_of, series_of
 from sociometer.core.card import Card
 from sociometer.core.config import Caps, RunConfig, check_number
+from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import ExitCode, NeverAnswered, StopCause, UsageError, hint, unknown
 from sociometer.core.measure import Cell, Table
 from sociometer.core.settings import Setting
 from sociometer.core.stopping import DECIDED, RANKED, Checkpoint
-from sociometer.core.words import counted, grouped
+from sociometer.core.words import counted, first_of, grouped
 from sociometer.engine.engine import Engine, PlayedRun
 from sociometer.engine.estimate import RoleEstimate, estimate, how_estimated, longest_wait
 from sociometer.engine.plan import ReadPlan
+from sociometer.engine.prices import entry_of
 from sociometer.engine.run_options import CAPS_COVER, with_shared_rule
 from sociometer.instruments import card_of, cards
 from sociometer.reporting.progress import ProgressDisplay
@@ -44,6 +46,12 @@ _PLAN_COLUMNS = (
     "instrument", "task", "role", "model", "items", "repeats", "requests", "tokens in", "tokens out", "cost $",
     "requests from", "requests at most", "tokens out at most", "cost $ at most", "prices of",
 )  # fmt: skip
+_COUNTED: dict[str, Callable[[RoleEstimate], float]] = {
+    "max_cost": lambda row: row.cost or 0.0,
+    "max_requests": lambda row: row.requests,
+    "max_tokens": lambda row: row.input_tokens + row.output_tokens,
+}
+"""What each spending limit counts of an estimate."""
 
 
 class RunCommand(PlayCommand):
@@ -318,8 +326,9 @@ def show_played(runs: list[StoredRun], display: Display) -> None:
         return
     from sociometer.results.comparison_tables import verdicts_between  # here, since it loads numpy
 
+    table = summaries.joint_table(runs)
     display.show(
-        [summaries.joint_table(runs)],
+        [table if display.has_room(table) else summaries.joint_table(runs, most=0)],
         limits=[SCREEN],
         finding=verdicts_between(runs) or "\n".join(summaries.finding(run) for run in runs),
         more=[summaries.summary_table(run) for run in runs],
@@ -393,13 +402,34 @@ def show_plan(
         note=how_estimated(row for _, row in rows),
         details=("repeats", "requests from", "tokens out at most", "prices of"),
     )  # fmt: skip
-    needed = [*_forms(engine, plans), *needed]
+    tables = [table, *_forms(engine, plans), *needed]
     digests = [
-        f"plan {text['plan']}  {one.config.instrument} · {one.config.subject_label}"
-        for one, text in zip(plans, decided, strict=True)
+        f"Digest of the plan, which you can publish before the run: {text['plan']}  {one.config.instrument} ·"
+        f" {one.config.subject_label}"
+        for one, text in zip(plans if display.wide else (), decided, strict=False)
     ]
-    display.show([table, *needed], notes=[*_total(rows), *_waits(plans), *said, *digests])
+    unpriced = dict.fromkeys(plans[nth].bindings[row.role].spec for nth, row in found if row.cost is None)
+    prices = [f"No known price: {spec}. To see its cost, add {entry_of(spec)}." for spec in unpriced]
+    notes = [*_total(rows), *prices, *_limits(plans, found), *_waits(plans), *said, *digests]
+    display.show(tables, notes=notes, limits=[len(one.rows) for one in tables])
     return 0
+
+
+def _limits(plans: list[ReadPlan], found: list[tuple[int, RoleEstimate]]) -> Iterator[str]:
+    """Whether each spending limit is expected to stop the runs, which share it, and after how many items."""
+    for name, cap in structs.asdict(plans[0].config.caps).items():
+        if cap is None:
+            continue
+        left, played, items = float(cap), 0.0, 0
+        for nth, plan in enumerate(plans):
+            asked = [row for at, row in found if at == nth and plan.bindings[row.role].player.journaled]
+            needed = sum(map(_COUNTED[name], asked))
+            own = sum(plan.lists[task.name].count * plan.repeats(task.name) for task in plan.tasks)
+            part = min(1.0, left / needed) if needed else 1.0
+            left, played, items = left - part * needed, played + part * own, items + own
+        reached = f"will probably stop the run after about {int(played)} of {items} items"
+        told = reached if int(played) < items else f"is probably enough for all {items} items"
+        yield f"--{name.replace('_', '-')} {cap:.12g} {told}."
 
 
 def _forms(engine: Engine, plans: list[ReadPlan]) -> list[Table]:
@@ -488,10 +518,15 @@ def _total(rows: list[tuple[str, RoleEstimate]]) -> list[str]:
         return []
     known = sum(cost for cost in costs if cost is not None)
     expected = f"about ${known:.2f}" + (" and what has no known price" if None in costs else "")
-    limits = [one for one in most if one is not None]
-    at_most = f"at most ${sum(limits):.2f}"
-    if len(limits) < len(most):
-        at_most = "no limit, since a role has no price or no limit on its replies (-o reply-tokens): set --max-cost"
+    at_most = f"at most ${sum(one for one in most if one is not None):.2f}"
+    limit = {SUBJECT: "limit on its replies (-o reply-tokens)"}
+    if endless := dict.fromkeys(
+        f"{row.model} ({row.role}) has no "
+        + ("known price" if row.cost is None else limit.get(row.role, "limit on its replies"))
+        for _, row in rows
+        if row.most_cost is None
+    ):
+        at_most = f"no limit, because {first_of(list(endless), 3)}"
     return [f"In all: {expected}; {at_most}."]
 
 

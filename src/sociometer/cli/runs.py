@@ -3,6 +3,7 @@
 import sys
 from datetime import UTC, datetime
 from functools import partial
+from pathlib import Path
 
 from msgspec import Struct
 
@@ -15,7 +16,7 @@ from sociometer.instruments import cards
 from sociometer.reporting.progress import cost_in_words
 from sociometer.results.summaries import other_options
 from sociometer.statistics.formatting import estimate
-from sociometer.store.place import StorePlace
+from sociometer.store.place import StorePlace, default_path
 from sociometer.store.records import RunRecord, RunStatus, Totals
 from sociometer.store.store import Store
 from sociometer.store.stored_run import first_score, state_of, status_of, why_ended
@@ -28,14 +29,16 @@ def show_runs(store: StorePlace | None, display: Display) -> None:
     rows = _rows(path, most) if path.exists() else []
     table = Table(
         "runs",
-        f"Runs in {path}",
+        f"Runs in {path.name if path in (default_path(), Path.cwd() / path.name) else path}"
+        if isinstance(path, Path)
+        else f"Runs in {path}",
         (
-            "run", "name", "instrument", "subject", "status", "score", "episodes", "errors", "settings", "started",
+            "run", "id", "instrument", "subject", "status", "score", "episodes", "errors", "settings", "started",
             "cost", "requests", "tokens", "reason",
         ),
         tuple(
             (
-                row.record.id, row.record.name, row.record.instrument, row.record.tested, row.ended, row.score,
+                row.record.reference, row.record.id, row.record.instrument, row.record.tested, row.ended, row.score,
                 row.episodes, row.totals.failed, _settings(row.record),
                 datetime.fromtimestamp(row.record.created, UTC).strftime("%Y-%m-%d %H:%M"),
                 cost_in_words(spent.cost, spent.priced, spent.unpriced)
@@ -46,7 +49,7 @@ def show_runs(store: StorePlace | None, display: Display) -> None:
             for spent in (row.totals.spent,)
         ),
         note="" if rows else f"There are no runs in {path} yet. Start one with: {hint('run INSTRUMENT --model MODEL')}",
-        details=("requests", "tokens", "reason"),
+        details=("id", "requests", "tokens", "reason"),
     )  # fmt: skip
     if not rows and display == Display():
         return print_line(table.note)
@@ -66,11 +69,11 @@ def show_runs(store: StorePlace | None, display: Display) -> None:
 
 
 def _next_step(row: "_Row") -> str:
-    """What to type to continue a run whose process was killed or interrupted; other reasons say what to do."""
+    """What to type to continue a run that reached a cap or was killed; other reasons say what to do."""
     record = row.record
-    broken = record.status is RunStatus.PLAYING or row.why == "interrupted"
-    again = broken and not record.manifest.given_items
-    return f" To continue it: {record.manifest.config.resume_command(record.reference)}" if again else ""
+    broken = record.status is RunStatus.PLAYING or row.why in ("interrupted", "ended by an internal error")
+    again = (broken or "--max-" in row.why) and not record.manifest.given_items
+    return f" To continue it: {record.resume_command(row.why)}" if again else ""
 
 
 def _settings(record: RunRecord) -> str:

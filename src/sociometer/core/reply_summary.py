@@ -9,7 +9,7 @@ from msgspec import structs
 from sociometer.core.measure import Summary, Table
 from sociometer.core.reply_kind import AGAIN, THEN, ReplyKind
 from sociometer.core.task import TASK, AnyRun, Episode, Score, Task
-from sociometer.core.words import lowered
+from sociometer.core.words import counted, lowered
 
 AFTER_ASKING = "after asking what was meant"
 _SHORT = 500
@@ -52,11 +52,13 @@ def _with_counts(summary: Summary, task: Task[Any, Any], view: AnyRun, counts: C
     rows = sorted(counts.items(), key=lambda entry: (entry[0] in (AGAIN, THEN), -entry[1]))
     table = Table("replies", "Replies without an answer", ("kind", "replies"), tuple(rows))
     kinds = [f"{count} {kind}" for kind, count in rows if kind.startswith(_KINDS)]
-    counted = "." if task.name == TASK else "; all of them count in the score."
-    notes = [f"First replies without an answer: {', '.join(kinds)}{counted}"] if kinds else []
+    end = "." if task.name == TASK else "; all of them count in the score."
+    notes = [f"First replies without an answer: {', '.join(kinds)}{end}"] if kinds else []
     if counts[AGAIN]:
         summary, effect = _effect(summary, task, view)
-        notes.append(f"{counts[AGAIN]} asked again, {counts[THEN]} then answered. {effect}")
+        asked = counted(counts[AGAIN], "question was", "questions were")
+        why = "asked a second time, because the first reply had no answer"
+        notes.append(f"{asked} {why}; {counts[THEN] or 'none'} of the second replies had one. {effect}")
     return structs.replace(summary, tables=(*summary.tables, table), notes=(*summary.notes, *notes))
 
 
@@ -102,7 +104,7 @@ def _effect(summary: Summary, task: Task[Any, Any], view: AnyRun) -> tuple[Summa
         if not measure.group and measure.name in cards and values.get(measure.name, measure.value) != measure.value
     }
     if not changed:
-        return summary, "The overall numbers do not change."
+        return summary, "The overall numbers are the same without the second replies."
     if not view.as_in_paper:
         told = [f"{lowered(cards[name].title)} {now} instead of {value}" for name, (value, now) in changed.items()]
         return summary, f"Without the second question: {', '.join(told[:3])}."

@@ -41,8 +41,10 @@ class Until(Struct, frozen=True, omit_defaults=True):
             raise UsageError(
                 f"--until must be 'decided', 'ranked' or a width such as ±3 or ±3:these, not '{self.goal}'."
             )
-        if (self.goal == DECIDED) != bool(self.against):
-            raise UsageError("--until decided needs --against RUN, and --against needs --until decided.")
+        if self.goal == DECIDED and not self.against:
+            raise UsageError("--until decided needs --against RUN.")
+        if self.against and self.goal != DECIDED:
+            raise UsageError(f"--against cannot be combined with --until {self.goal}; leave one of them out.")
         if self.margin is not None and (not self.against or not 0 < self.margin < math.inf):
             raise UsageError(f"--margin {self.margin:g} must be above 0 and needs --against RUN.")
 

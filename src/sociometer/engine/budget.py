@@ -136,7 +136,7 @@ class Budget:
             max(0, reservation.tokens - total) if unmetered else 0,
             max(reservation.cost, least or 0.0) if cost is None else 0.0,
         )
-        if usage is not None:
+        if usage not in (None, Usage(0, 0)):
             spent.unmetered += unmetered
             spent.unpriced += cost is None
             spent.priced += cost is not None

@@ -96,9 +96,7 @@ def estimate(plan: ReadPlan, store: Store | None = None) -> list[RoleEstimate]:
                     fewest_requests=round(min(counts) * scale),
                     most_requests=round(most),
                     most_output_tokens=at_most,
-                    most_cost=price.of(Usage(round(read * most / len(mine)), at_most))
-                    if price and at_most is not None
-                    else None,
+                    most_cost=price.of(Usage(round(read * most / len(mine)), at_most)) if price else None,
                     replies_from=replies_from,
                 )
                 rows.append(row)
@@ -127,10 +125,10 @@ def _reply_length(plan: Plan, store: Store | None) -> tuple[float, str]:
             and record.instrument == (instrument or record.instrument)
             and (not name or record.manifest.roles[SUBJECT].identity.name == name)
         ][:_MOST_RUNS]
-        if requests := sum(one.requests - one.unmetered for one in spent):
+        if replies := sum(one.priced + one.unpriced - one.unmetered for one in spent):
             runs = f"{len(spent)} stored run{'s' if len(spent) > 1 else ''}"
             said = " ".join(filter(None, (f"of {name}" * bool(name), f"on {instrument}" * bool(instrument))))
-            length = sum(one.output_tokens for one in spent) / requests
+            length = sum(one.output_tokens for one in spent) / replies
             return length, f"{length:.0f} tokens, the mean of {runs} {said}"
     return _REPLY_TOKENS, f"{_REPLY_TOKENS} tokens, an assumption, because no stored run is like it"
 

@@ -28,7 +28,7 @@ from sociometer.core.task import Item, StoppingRule, Task, items_digest, order_o
 from sociometer.core.version import __version__
 from sociometer.core.words import first_of
 from sociometer.engine.data import data_files, data_folders, with_whole_paths
-from sociometer.engine.prices import Prices, price_of, read_prices
+from sociometer.engine.prices import Prices, entry_of, price_of, read_prices
 from sociometer.engine.progress import Progress
 from sociometer.engine.roles import bind_roles
 from sociometer.models.keys import KeyPolicy
@@ -400,6 +400,6 @@ def _refuse_unknown_prices(config: RunConfig, bindings: dict[str, RoleBinding], 
     for binding in bindings.values():
         if price_of(prices, binding) is None:
             raise UsageError(
-                f"the price of '{binding.label}' is unknown, so --max-cost cannot be guaranteed; add it to your price"
-                f" list ('{hint('check')}' prints its path), or use --max-requests or --max-tokens."
+                f"the price of '{binding.label}' is unknown, so --max-cost cannot be guaranteed; add"
+                f" {entry_of(binding.spec)}, or use --max-requests or --max-tokens."
             )

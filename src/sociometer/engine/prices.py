@@ -13,7 +13,7 @@ from platformdirs import user_config_path
 
 from sociometer.core.config import split_spec
 from sociometer.core.conversation import SUBJECT, Usage
-from sociometer.core.errors import DataError
+from sociometer.core.errors import DataError, hint
 from sociometer.core.session import RoleBinding
 
 _BUNDLED = Path(__file__).with_name("prices.toml")
@@ -47,6 +47,7 @@ class Price(Struct, frozen=True, forbid_unknown_fields=True):
         return (usage.input_tokens * self.input + usage.output_tokens * self.output) / 1e6
 
 
+_ENTRY = "input and output, in dollars per million tokens, and as_of, a date,"
 _FREE = Price(0.0, 0.0, date(2026, 1, 1))
 _IN_PROCESS = frozenset(("local", "hf", "scripted", "human", SUBJECT))
 """What runs in this process, and people: nobody charges for them. What other packages ask may cost."""
@@ -60,6 +61,11 @@ def price_of(prices: Prices, binding: RoleBinding) -> Price | None:
         return _FREE
     # Inspect's names of models are those of the price list.
     return prices.get(split_spec(binding.spec)[0], prices.get(player.identity.name))
+
+
+def entry_of(spec: str) -> str:
+    """What a user adds to the own price list for a model, in words."""
+    return f"[\"{split_spec(spec)[0]}\"] with {_ENTRY} to your price list ('{hint('check')}' prints its path)"
 
 
 def user_file() -> Path:
@@ -83,5 +89,5 @@ def _read(path: Path) -> Prices:
         return msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), Prices)
     except (ValueError, msgspec.ValidationError, RecursionError) as error:
         raise DataError(
-            f'not a price list: {error}; each entry is ["provider/model"] with input, output and as_of', path
+            f'not a price list: {error}; each entry is ["provider/model"] with {_ENTRY.rstrip(",")}.', path
         ) from None

@@ -279,6 +279,7 @@ def model_spec(model: str | Function) -> str:
     if not (isinstance(model, str) or callable(model)):
         raise UsageError(
             f"a model is a name, such as openai/gpt-4o-mini, or a function of the messages, not {model!r}."
+            + " sm.rank plays several models." * isinstance(model, list | tuple)
         )
     return model if isinstance(model, str) else f"python/{name_of(model)}"
 

@@ -41,7 +41,7 @@ class PythonPlayer(Player):
             said = await _called(start, memory.person) if memory else said
         except SociometerError:
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:  # what an agent's argparse or sys.exit raises is a failed item too
             message = f"{self.identity.name} raised {type(error).__name__}: {error}{_where(error, self._function)}"
             raise MachineryError(message, FailureKind.PYTHON_ERROR) from error
         if isinstance(said, Reply):
@@ -52,7 +52,7 @@ class PythonPlayer(Player):
         return Reply(said)
 
 
-def _where(error: Exception, function: Any) -> str:
+def _where(error: BaseException, function: Any) -> str:
     """The last line of the function's own file that an error came through, or of all; or what a function takes."""
     lines = traceback.extract_tb(error.__traceback__)
     made = function if hasattr(function, "__code__") else type(function).__call__
@@ -65,12 +65,12 @@ def _where(error: Exception, function: Any) -> str:
 
 async def _called(function: Any, given: object) -> Any:
     """What a function returns, which may be async; any other runs in a thread."""
-    raised: list[Exception] = []
+    raised: list[BaseException] = []
 
     def call() -> Any:
         try:
             return function(given)
-        except Exception as error:  # a future would replace a TimeoutError by one that does not know its line
+        except (Exception, SystemExit) as error:  # a future would replace a TimeoutError by one without its line
             raised.append(error)
 
     said = function(given) if inspect.iscoroutinefunction(inspect.unwrap(function)) else await asyncio.to_thread(call)

@@ -240,7 +240,9 @@ def _facts(progress: Progress) -> Iterable[str]:
     if progress.batches:
         yield f"batches waiting at the provider: {progress.batches}"
     if progress.failed:
-        yield "errors: " + ", ".join(f"{count} {kind}" for kind, count in sorted(progress.failed.items()))
+        alone = len(progress.failed) == 1
+        kinds = (kind if alone else f"{count} {kind}" for kind, count in sorted(progress.failed.items()))
+        yield f"{progress.done} scored, {progress.failed.total()} failed: {', '.join(kinds)}"
     if progress.retries:
         yield f"{progress.retries} retries"
     if progress.waiting_seconds > 2 and progress.status is RunStatus.PLAYING:

@@ -281,6 +281,14 @@ class Display(Struct, frozen=True):
         """Whether the result is one JSON value."""
         return self.format == "json"
 
+    def has_room(self, table: Table) -> bool:
+        """Whether a table needs to leave out no columns but those that go first."""
+        if self.format != "table" or not sys.stdout.isatty():
+            return True
+        text, room = text_of(table), int(rich_console.Console().width)
+        kept = [place for place, head in enumerate(text.columns) if head not in _GO_FIRST]
+        return _wrapped(text.only(kept), room).width <= room
+
     def json(self, value: object) -> None:
         """One JSON value on standard output, or in a .json file."""
         if self.to is None or self.to.suffix.lower() != ".json":

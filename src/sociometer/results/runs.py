@@ -198,10 +198,12 @@ class Gate(Shown, frozen=True):
     failures: tuple[str, ...]  # Why it fails, one sentence each; empty if it holds.
     could_see: str  # The smallest loss that would have been seen, in a sentence.
     condition: str  # What must hold: `not worse` or `no loss of the margin`.
+    stopped: tuple[str, ...] = ()  # Which runs stopped early, after how many items and why; empty if none did.
 
     def __str__(self) -> str:
         tasks = counted(len({one.where for one in self.compared}), "task")
-        passed = f"Gate passed: {self.condition} on {tasks}." if self.holds else ""
+        part = f" It rests on part of the items: {'; '.join(self.stopped)}." if self.stopped else ""
+        passed = f"Gate passed: {self.condition} on {tasks}.{part}" if self.holds else ""
         failures = (f"Gate failed: {failure}" for failure in self.failures)
         return "\n".join(filter(None, (*failures, passed, self.could_see)))
 
@@ -224,7 +226,8 @@ class Gate(Shown, frozen=True):
             for one in self.compared
             for row in one.primary_rows
         ]
-        return {"condition": self.condition, "holds": self.holds, "reasons": self.failures, "detectable": detectable}
+        told = {"reasons": self.failures, "stopped": self.stopped, "detectable": detectable}
+        return {"condition": self.condition, "holds": self.holds, **told}
 
 
 def gate(runs: Sequence[StoredRun], task: str, terms: Terms, *, no_worse: bool) -> Gate:
@@ -247,19 +250,27 @@ def gate(runs: Sequence[StoredRun], task: str, terms: Terms, *, no_worse: bool) 
         tuple(failures) or (() if any(compared) else ("the runs have no task in common",)),
         _could_see(compared, 1 if no_worse else tasks),
         "no loss of the margin" if no_worse else "not worse",
+        tuple(dict.fromkeys(stopped for one in compared for stopped in _stopped(one, by_id))),
     )
+
+
+def _stopped(one: Comparison, runs: Mapping[str, StoredRun]) -> Iterator[str]:
+    """Which of the two runs stopped early, after how many items and why; not one that its own rule ended."""
+    for name, run in ((one.first, runs[one.first_run]), (one.second, runs[one.second_run])):
+        if one.measures and run.status is not RunStatus.FINISHED and (part := run.part(one.task)):
+            why = f" ({run.why_ended})" if run.why_ended else ""
+            yield f"the run of {name} {run.status} at {part[0]} of {part[1]} items of {one.where}{why}"
 
 
 def _failure(one: Comparison, runs: Mapping[str, StoredRun], no_worse: bool) -> str:
     """Why a comparison does not pass, with what may have caused it; empty if it does."""
     why = one.undecided or _loss(one, no_worse)
-    stopped = (
-        f"the run of {name} {run.status} at {part[0]} of {part[1]} items"
-        for name, run in ((one.first, runs[one.first_run]), (one.second, runs[one.second_run]))
-        if one.measures and run.status is not RunStatus.FINISHED and (part := run.part(one.task))
-    )
-    said = "; ".join((why, *one.unread, *stopped))
-    return f"{one.second} against {one.first} on {one.where}: {said}." if why else ""
+    said = "; ".join((why, *one.unread, *_stopped(one, runs)))
+    lost = any(row.failed and row.verdict != "worse" for row in one.primary_rows)
+    both = (runs[one.first_run], runs[one.second_run]) if lost else ()
+    again = [run.manifest.config.resume_command(run.reference) for run in both if run.failures()]
+    retry = f" To retry the failed items: {' and '.join(again)}" if again else ""
+    return f"{one.second} against {one.first} on {one.where}: {said}.{retry}" if why else ""
 
 
 def _loss(one: Comparison, no_worse: bool) -> str:
@@ -271,7 +282,9 @@ def _loss(one: Comparison, no_worse: bool) -> str:
         worst = "" if sure else failed_text(row)
         if not sure and row.extremes:
             worst = f", {bracketed_interval(row.extremes[0], row.unit)} with the failed items at their worst"
-        what = f"the data do not rule out a loss of {amount(row.margin or 0, row.unit)}:" if no_worse else "worse,"
+        what = "worse," if sure else f"could be worse, because {counted(row.failed, 'item')} failed:"
+        if no_worse:
+            what = f"the data do not rule out a loss of {amount(row.margin or 0, row.unit)}:"
         return f"{what} {lowered(row.title)} is {size_text(row)}{worst}"
     return ""
 
@@ -296,8 +309,10 @@ def _rules_out(row: ComparedMeasure) -> bool:
 
 def _could_see(compared: Comparisons, sharing: int = 1) -> str:
     """The smallest loss that would have been seen on each of the tasks that share an error rate, in a sentence."""
+    several = len({one.second for one in compared}) > 1
     found = [
-        f"{amount(row.detectable, row.unit, interval=row.paired.interval)} on {one.where} ({row.paired.items} items)"
+        f"{amount(row.detectable, row.unit, interval=row.paired.interval)}{f' for {one.second}' if several else ''}"
+        f" on {one.where} ({row.paired.items} items)"
         for one in compared
         for row in one.primary_rows
         if row.detectable is not None

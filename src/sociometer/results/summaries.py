@@ -7,7 +7,7 @@ from msgspec import Struct, structs, to_builtins
 
 from sociometer.core.card import Card, MeasureCard
 from sociometer.core.errors import by_role, hint
-from sociometer.core.measure import POSITION_BIAS, Cell, Measure, Summary, Table
+from sociometer.core.measure import POSITION_BIAS, Cell, Interval, Measure, Summary, Table
 from sociometer.core.reply_kind import AGAIN
 from sociometer.core.settings import is_paper, without_folders
 from sociometer.core.task import TASK
@@ -19,6 +19,7 @@ from sociometer.statistics.formatting import (
     TINY,
     chance_of,
     common_decimals,
+    difference_text,
     estimate,
     failed_range,
     group_text,
@@ -194,9 +195,19 @@ def _items(run: StoredRun, lines: Sequence[MeasureRow]) -> str:
     return counted(items, "item") + (f" of {len(tasks)} tasks" if len(tasks) > 1 else "")
 
 
+def _decided_by(run: StoredRun, task: str) -> str:
+    """The difference from another run that a rule saw last, with an interval that allows for its looks."""
+    rule = run.stopping(task)
+    if rule is None or not rule.against or not rule.looks or (last := rule.looks[-1]).value is None:
+        return ""
+    unit = next((card.unit for card in run.definition.card.measures_of(task) if card.name == rule.measure), "number")
+    return f": {difference_text(last.value, unit, Interval(last.low, last.high))}, allowing for the looks"
+
+
 def _rules(run: StoredRun) -> list[str]:
     """What ended the tasks of a run, in a sentence each; and on which of them nearly all picks are one letter."""
-    rules = [str(rule) for task in run.tasks if (rule := run.stopping(task))] if run.manifest.config.until else []
+    until = run.manifest.config.until
+    rules = [f"{rule}{_decided_by(run, task)}" for task in run.tasks if until and (rule := run.stopping(task))]
     bias = [note for task in run.tasks for note in run.summary(task).notes if note.startswith(POSITION_BIAS)]
     return [*(f"{rule[:1].upper()}{rule[1:]}." for rule in rules), *bias]
 
@@ -215,13 +226,15 @@ def summary_table(run: StoredRun, task: str = "") -> Table:
     """The measures of a run, or of one of its tasks, in the order of importance."""
     lines = lines_of(run, task)
     own = [note for name in ((task,) if task else run.tasks) for note in run.summary(name).notes]
-    notes = [*caveats(run), *repeats_notes(run, task), *own]
+    notes, said = [*caveats(run), *repeats_notes(run, task), *own], _rules(run)
+    # the finding has its rules, with the difference at their end
+    kept = [note for note in dict.fromkeys(notes) if not any(one.startswith(note.rstrip(".")) for one in said)]
     table = Table(
         name=f"{run.id}/{task}" if task else run.id,
         title=f"{run.instrument} · {subject_of(run)}  ({run.reference})",
         columns=_COLUMNS,
         rows=tuple(_row(line) for line in lines),
-        note=" ".join(note for note in dict.fromkeys(notes) if note not in _rules(run)),  # the finding has these
+        note=" ".join(kept),
     )
     several = len({line.task for line in lines}) > 1
     return table if several else table.only(range(1, len(_COLUMNS)))
@@ -285,8 +298,8 @@ def raw_measures(runs: Sequence[StoredRun]) -> Table:
     return Table("measures", "Measures", columns, tuple(rows))
 
 
-def joint_table(runs: Sequence[StoredRun]) -> Table:
-    """The main measures of several runs in one table: subjects next to each other, or below if they are many."""
+def joint_table(runs: Sequence[StoredRun], most: int = _MOST_SUBJECTS_ABREAST) -> Table:
+    """The main measures of several runs in one table: subjects next to each other, or below if there are more."""
     every = [(run, line) for run in runs for line in lines_of(run) if not line.measure.group]
     lines = [(run, line) for run, line in every if line.card.primary or line.card.joint or line.card.on_norm]
     names = run_labels(runs)
@@ -299,7 +312,7 @@ def joint_table(runs: Sequence[StoredRun]) -> Table:
     }
     cells = {(run.instrument, line.task, line.card.name, names[run.id]): (run.id, line) for run, line in lines}
     goals = {(run.instrument, line.task, line.card.name): line for run, line in lines}
-    if len(subjects) <= _MOST_SUBJECTS_ABREAST:
+    if len(subjects) <= most:
         columns: tuple[str, ...] = ("instrument", "measure", "chance", *subjects, "items", _UNREAD, "errors")
         rows = [
             (

@@ -8,7 +8,15 @@ from sociometer.core.card import MeasureCard
 from sociometer.core.measure import Cell, Table
 from sociometer.core.words import counted, listed, lowered, sentence
 from sociometer.results.verdicts import ComparedMeasure, Comparison
-from sociometer.statistics.formatting import amount, bracketed_interval, group_text, number, p_text, signed_amount
+from sociometer.statistics.formatting import (
+    amount,
+    bracketed_interval,
+    difference_text,
+    group_text,
+    number,
+    p_text,
+    signed_amount,
+)
 from sociometer.statistics.item_values import ItemValue
 from sociometer.statistics.people import place_among
 
@@ -104,12 +112,8 @@ def failed_text(row: ComparedMeasure) -> str:
 
 
 def size_text(row: ComparedMeasure, than: str = "") -> str:
-    """A difference with its direction and its interval, with the sign of the table: “12 points lower [−26, 3]”."""
-    size = amount(row.paired.difference, row.unit, row.digits)
-    way = f"{size} {'lower' if row.paired.difference < 0 else 'higher'}{f' than {than}' if than else ''}"
-    if not size.strip("0. points"):
-        way = f"as high{f' as {than}' if than else ''}"
-    return f"{way} {bracketed_interval(row.paired.interval, row.unit, row.digits)}"
+    """The difference of a comparison in words."""
+    return difference_text(row.paired.difference, row.unit, row.paired.interval, than, row.digits)
 
 
 def _would(row: ComparedMeasure) -> str:

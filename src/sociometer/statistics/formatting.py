@@ -145,6 +145,15 @@ def bracketed_interval(interval: Interval, unit: str, digits: int | None = None,
     return bounds_text(interval, lambda *_: bounds, too_few=few, same=f"[{SAME_ON_EVERY_ITEM}]")
 
 
+def difference_text(difference: float, unit: str, interval: Interval, than: str = "", digits: int | None = None) -> str:
+    """A difference with its direction and its interval, with the sign of the table: “12 points lower [−26, 3]”."""
+    size = amount(difference, unit, digits, interval=interval)
+    way = f"{size} {'lower' if difference < 0 else 'higher'}{f' than {than}' if than else ''}"
+    if not size.strip("0. points"):
+        way = f"as high{f' as {than}' if than else ''}"
+    return f"{way} {bracketed_interval(interval, unit, digits)}"
+
+
 def estimate(value: float | None, unit: str, interval: Interval | None = None, digits: int | None = None) -> str:
     """A value with its interval in one cell: “15 % [7, 25]”."""
     shown = number(value, unit, digits, interval=interval)

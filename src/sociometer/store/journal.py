@@ -70,6 +70,7 @@ _AMOUNTS = ", ".join(
     f"CASE WHEN {name} < 0 THEN 0 ELSE {name} END AS {name}"
     for name in ("input_tokens", "output_tokens", "cost", "charged_tokens", "charged_cost")
 )
+_ANSWERED = "NOT (coalesce(input_tokens, -1) = 0 AND coalesce(output_tokens, -1) = 0)"
 _SPENT = f"""
 WITH spent AS (
   SELECT {_AMOUNTS} FROM journal WHERE run = ?
@@ -77,9 +78,9 @@ WITH spent AS (
   SELECT {_AMOUNTS} FROM attempt WHERE run = ?
 )
 SELECT count(*), sum(input_tokens), sum(output_tokens), sum(cost),
-  count(*) FILTER (WHERE cost IS NULL AND NOT (coalesce(input_tokens, -1) = 0 AND coalesce(output_tokens, -1) = 0)),
+  count(*) FILTER (WHERE cost IS NULL AND {_ANSWERED}),
   count(*) FILTER (WHERE input_tokens IS NULL OR output_tokens IS NULL),
-  sum(charged_tokens), sum(charged_cost), count(cost)
+  sum(charged_tokens), sum(charged_cost), count(cost) FILTER (WHERE {_ANSWERED})
 FROM spent
 """  # noqa: S608
 _SPEAKERS = {"system": b"s", "user": b"u", "assistant": b"a", "text": b"t", "calls": b"c", "result": b"r"}

@@ -1,5 +1,6 @@
 """The records that the store writes and reads."""
 
+import re
 from enum import StrEnum
 from typing import Any
 
@@ -163,3 +164,8 @@ class RunRecord(Struct, frozen=True):
     def reference(self) -> str:
         """What a user types for the run: its name, or its id if it has none."""
         return self.name or self.id
+
+    def resume_command(self, why: str) -> str:
+        """What to type to continue the run after it ended for this reason: with a higher cap, if it reached one."""
+        cap = re.search(r"--max-[a-z]+", why)
+        return self.manifest.config.resume_command(self.reference, *((cap[0], "MORE") if cap else ()))

@@ -33,6 +33,7 @@ _FOR_USERS = {
     "settings", "spent", "status", "stopping", "subject", "summary", "tasks", "transcript", "version", "why_ended",
 }  # fmt: skip
 """What completion offers; the rest is for the rooms above."""
+_VERDICTS = ("better", "worse", "differs", "equivalent")
 _ITEMS = "[one.item.id for one in run.episodes()] lists them."
 Played = str | Item | Episode[Any, Any]
 """An episode, or its item, or the id of that."""
@@ -486,8 +487,10 @@ def _early(store: Store, record: RunRecord) -> str:
     """After how many items the stopping rule ended a run, and how; empty if it played all, or if this is damaged."""
     kept = stopped_tasks(store, record).values()
     used, planned = sum(one.used for one in kept), sum(one.items for one in kept)
-    open_ones = any(one.verdict.startswith(("cannot", "not ")) for one in kept)
-    return "" if used == planned else f"{'cannot be decided' if open_ones else 'decided'} after {used} of {planned}"
+    first, *others = {one.verdict.partition(" ")[0] for one in kept} or {""}
+    how = first if not others and first in _VERDICTS else "decided"
+    how = "cannot be decided" if any(one.verdict.startswith(("cannot", "not ")) for one in kept) else how
+    return "" if used == planned else f"{how} after {used} of {planned}"
 
 
 def stopped_tasks(store: Store, record: RunRecord) -> dict[str, StoppingRecord]:

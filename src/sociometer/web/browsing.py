@@ -2,7 +2,6 @@
 
 import asyncio
 import math
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache, partial
@@ -335,9 +334,7 @@ class RunHead(Struct, frozen=True):
     @property
     def resume(self) -> str:
         """What to type to continue a run or to retry what failed; empty for a person's, who comes back with a code."""
-        cap = re.search(r"--max-[a-z]+", self.row.why)
-        more = (cap[0], "MORE") if cap else ()
-        command = self.record.manifest.config.resume_command(self.record.reference, *more)
+        command = self.record.resume_command(self.row.why)
         return command if (self.row.why or self.failures) and self.record.manifest.config.subject != PERSON else ""
 
     def task(self, wanted: str) -> str:
