@@ -25,7 +25,7 @@ from sociometer.cli.main import run_command
 from sociometer.instruments import card_texts, cards, load
 from sociometer.results.comparison_tables import row_values
 from sociometer.results.export import rows
-from sociometer.statistics.formatting import estimate, interval_text, number
+from sociometer.statistics.formatting import common_decimals, estimate, interval_text, number
 from sociometer.store.copying import copy_store
 from sociometer.store.records import RunStatus
 from sociometer.store.runs import RunSearch
@@ -628,7 +628,11 @@ def test_side_by_side_has_the_scores_on_the_items_that_both_runs_have(tmp_path):
         text = plain(owner.get(f"/side-by-side?run={short.id}&run={long.id}").text)
     whole = long.summary().measure("accuracy")
     assert estimate(whole.value, "share", whole.interval) not in text, "that is a score on 40 items"
-    assert f" {row_values(row)[1]} {row_values(row)[2]} {row.verdict} 12 " in text
+    assert f" {row_values(row)[2]} {row.verdict} 12 " in text
+    first, second = sm.compare(short, long, store=path).ranking().boards[0].standings
+    digits = common_decimals("share", [first.interval, second.interval])
+    for one in (first, second):
+        assert f" {estimate(one.value, 'share', one.interval, digits)} " in text, "both with intervals, as in a ranking"
 
 
 def test_side_by_side_refuses_runs_of_different_instruments(owner, stored):
