@@ -247,6 +247,21 @@ def test_a_model_at_chance_does_not_lead_and_the_baseline_that_it_cannot_be_told
     assert "chance" not in clear.sentence, "the leaders are clearly above it"
 
 
+def test_a_name_breaks_at_its_signs_only_and_one_too_long_for_two_charts_in_a_row_gets_the_whole_width(tmp_path):
+    def page_of(*names):
+        runs = _measured(names)
+        runs[0].judge = "gpt"  # scores of another judge have a chart of their own
+        page = write_report(runs, tmp_path / "p.html", made="now", version="9.9")
+        return page.read_text(encoding="utf-8").partition("<main")[2]
+
+    signs = page_of("python/mymodels:longest", "gpt-4o", "of one_word")
+    for name in ("python/<wbr>mymodels:<wbr>longest", "gpt-<wbr>4o", "of <wbr>one_<wbr>word"):
+        assert f'<p class="name">{name}' in signs
+    assert '<div class="panels several">' in signs
+    assert '<div class="panels">' in page_of("averylongnamewithoutsigns", "gpt-4o")
+    assert "<wbr>" not in page_of("<b>").partition('class="name">')[2][:9]
+
+
 def test_the_finding_is_about_models_and_not_about_the_baselines_next_to_them():
     oracle, guesser = "baseline/oracle", "baseline/guesser"
     values = {oracle: [1.0] * 40, guesser: [0.0] * 40, "a": [1.0] * 30 + [0.0] * 10, "b": [1.0] * 10 + [0.0] * 30}
@@ -634,7 +649,8 @@ def test_a_reader_is_told_who_the_subjects_are_whose_the_items_and_what_chance_i
     for model in ("baseline/random", "baseline/refuse", "recorded/by-hand-careful"):
         sm.run("sesi", model=model, limit=40, store=store)
     assert run_command(["report", "--store", str(store), "--to", str(page)]) == 0
-    text = " ".join(re.sub(r"<[^>]*>", " ", page.read_text(encoding="utf-8")).split())
+    whole = page.read_text(encoding="utf-8").replace("<wbr>", "")
+    text = " ".join(re.sub(r"<[^>]*>", " ", whole).split())
     assert "baseline/random : a random answer; all have the same probability." in text
     assert "recorded/by-hand-careful : replies of a capable, unnamed language model, careful, recorded" in text
     assert "dashed lines are chance, what random answers earn on average." in text
