@@ -52,7 +52,7 @@ def test_the_first_sentence_about_people_and_a_baseline_is_the_verdict(studied):
     finding = re.search(r'<p class="finding">(.*?)</p>', html)[1]
     verdict = r"oracle is better than people \(spring, n = 12\): \d+ points higher \[\d+, \d+\]"
     assert re.match(rf"On {ITEMS} items, {verdict}", finding)
-    assert "<h1>People (spring, n = 12) and oracle on SESI</h1>" in html
+    assert "<h1>People (spring, n\u00a0=\u00a012) and oracle on SESI</h1>" in html
     assert said.count("is better than people (spring, n = 12)") == 1, "the comparison below does not repeat it"
 
 
