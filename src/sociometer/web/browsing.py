@@ -33,10 +33,10 @@ from sociometer.results.comparison_tables import row_values
 from sociometer.results.corrected import correction_note, corrections
 from sociometer.results.groups import runs_of_people, study_run, takings
 from sociometer.results.leaderboard import comparable, leaderboard_sentence, leaderboard_table, shared_intervals
-from sociometer.results.runs import candidates, rank_runs
+from sociometer.results.runs import beside_people, candidates, rank_runs
 from sociometer.results.summaries import ADVICE, other_options
 from sociometer.results.verdicts import Comparison
-from sociometer.results.wording import comparison_table
+from sociometer.results.wording import adjusted_for, comparison_table
 from sociometer.statistics.chart_theme import Mode
 from sociometer.statistics.formatting import chance_of, common_decimals, estimate, interval_text, number
 from sociometer.store.episodes import ScoredEpisode
@@ -622,12 +622,12 @@ def read_verdicts(viewed: ViewedStore, sides: Sides) -> list[tuple[str, tuple[st
     """What `compare` says, with notes, numbers behind it and scores: verdicts on two, or beside people, or ranks."""
     with viewed.opened() as store:
         runs = tuple(find_run(store, viewed.load, run) for run in sides.runs)
-        if len(runs) > 2:
+        if len(runs) > 2 and not beside_people(runs):
             boards = rank_runs(ChosenRuns(runs), sides.task).boards
             return [(leaderboard_sentence(one), (), None, leaderboard_table(one)) for one in boards]
         first, *others = candidates(runs, sides.task, by_name=True)
         return [
-            (one.sentence, one.notes, comparison_table(one), _scores(one, (first, other)))
+            (one.sentence, (*adjusted_for([one]), *one.notes), comparison_table(one), _scores(one, (first, other)))
             if one.measures
             else (one.sentence, one.notes, None, None)
             for one, other in zip(compare([first, *others]), others, strict=True)
