@@ -175,7 +175,8 @@ def test_runs_with_a_name_have_it_in_the_title_the_legends_and_the_verdict_as_in
 def test_one_full_run_among_short_ones_is_ranked_with_them_as_by_compare():
     short = [0.0] * 12
     (ranking,) = gather(_measured("abcd", a=[1.0] * 40, b=short, c=short, d=short), evidence=0).rankings
-    assert ranking.sentence == "a is clearly first; 12 shared items cannot separate the other 3."
+    assert ranking.sentence == "a is clearly first."
+    assert ranking.below == "12 shared items cannot separate the other 3."
     assert not ranking.unranked
     content = gather(_measured("abcd", a=[1.0] * 40, b=short, c=short, d=short), evidence=0)
     assert " on 12 shared items is " in findings_of(content)[1], "the chart has the score on all of its items"
@@ -196,10 +197,11 @@ def test_a_ranking_says_who_cannot_be_separated_and_when_items_are_too_few():
     near = gather(_measured("abc", a=[0.0] * 40), evidence=0).rankings[0]
     assert near.sentence == "b and c are clearly ahead of a; 40 shared items cannot separate the two leaders."
     behind = gather(_measured("abc", b=[1.0] * 40), evidence=0).rankings[0]
-    assert behind.sentence == "b is clearly first; 40 shared items cannot separate a from c.", "not only the first"
+    assert (behind.sentence, behind.below) == ("b is clearly first.", "40 shared items cannot separate a from c.")
     values = {"a": [1.0] * 40, "b": [1.0] * 30 + [0.0] * 10, "c": [1.0] * 26 + [0.0] * 14}
     between = gather(_measured("abc", **values), evidence=0).rankings[0]
-    assert between.sentence == "a is clearly first; 40 shared items cannot separate b from c."
+    assert between.sentence == "a is clearly first."
+    assert between.below == "40 shared items cannot separate b from c."
     chain = {"a": [1.0] * 30 + [0.0] * 10, "b": [1.0] * 24 + [0.0] * 16, "c": [1.0] * 20 + [0.0] * 20}
     lead = gather(_measured("abc", **chain), evidence=0).rankings[0]
     assert lead.sentence == "a and b lead; 40 shared items cannot separate them, nor b from c."
@@ -207,6 +209,57 @@ def test_a_ranking_says_who_cannot_be_separated_and_when_items_are_too_few():
     assert few.too_few and few.leaders == ()
     assert few.sentence == "4 independent items cannot rank the subjects; at least 10 are needed."
     assert [rank_text(standing) for standing in few.standings] == ["–"] * 3, "what cannot be ranked has no rank"
+
+
+def test_the_headline_ends_with_the_leaders_and_the_ranking_says_which_of_the_others_cannot_be_separated(tmp_path):
+    far = {name: [0.0] * (35 + place) + [1.0] * (5 - place) for place, name in enumerate("cde")}
+    page = write_report(
+        _measured("abcde", a=[1.0] * 40, b=[1.0] * 40, **far), tmp_path / "p.html", made="now", version="9.9"
+    )
+    html = page.read_text(encoding="utf-8")
+    finding = re.search(r'<p class="finding">(.*?)</p>', html)[1]
+    assert finding.startswith(
+        "a and b are clearly ahead of c, d and e; 40 shared items cannot separate the two leaders."
+    )
+    ranking = html.partition('<section id="ranking">')[2].partition("</section>")[0]
+    below = "40 shared items cannot separate the other 3."
+    assert below in ranking and below not in finding
+
+
+def test_a_model_at_chance_does_not_lead_and_the_baseline_that_it_cannot_be_told_from_is_named():
+    def right(first, last):
+        return [float(first <= place < last) for place in range(40)]
+
+    values = {"a": right(0, 19), "b": right(5, 19), "c": right(39, 40), "baseline/guesser": right(7, 19)}
+    (ranking,) = gather(_measured(values, **values), evidence=0).rankings
+    ahead = "a and b are clearly ahead of c; 40 shared items cannot separate the two leaders"
+    assert ranking.sentence == f"{ahead}; b cannot be told from chance (25 %) or baseline/guesser."
+    near = gather(_measured("abc", a=right(0, 19), b=right(5, 19), c=right(10, 19)), evidence=0).rankings[0]
+    best = "a and b have the best scores; 40 shared items cannot separate them, nor b from c"
+    assert near.sentence == f"{best}; b cannot be told from chance (25 %).", "so they do not lead"
+    none = gather(_measured("abc", a=right(5, 16), b=right(7, 18), c=right(6, 15)), evidence=0).rankings[0]
+    same = "40 shared items cannot separate the 3 subjects"
+    assert none.sentence == f"{same}; none of them can be told from chance (25 %)."
+    top = {"a": right(0, 39), "b": right(0, 38), "baseline/oracle": right(0, 40)}
+    full = gather(_measured(top, **top), evidence=0).rankings[0]
+    assert full.sentence == "40 shared items cannot separate a from b.", "an oracle is at the top, as good models are"
+    clear = gather(_measured("abc", a=[0.0] * 40), evidence=0).rankings[0]
+    assert "chance" not in clear.sentence, "the leaders are clearly above it"
+
+
+def test_a_name_breaks_at_its_signs_only_and_one_too_long_for_two_charts_in_a_row_gets_the_whole_width(tmp_path):
+    def page_of(*names):
+        runs = _measured(names)
+        runs[0].judge = "gpt"  # scores of another judge have a chart of their own
+        page = write_report(runs, tmp_path / "p.html", made="now", version="9.9")
+        return page.read_text(encoding="utf-8").partition("<main")[2]
+
+    signs = page_of("python/mymodels:longest", "gpt-4o", "of one_word")
+    for name in ("python/<wbr>mymodels:<wbr>longest", "gpt-<wbr>4o", "of <wbr>one_<wbr>word"):
+        assert f'<p class="name">{name}' in signs
+    assert '<div class="panels several">' in signs
+    assert '<div class="panels">' in page_of("averylongnamewithoutsigns", "gpt-4o")
+    assert "<wbr>" not in page_of("<b>").partition('class="name">')[2][:9]
 
 
 def test_the_finding_is_about_models_and_not_about_the_baselines_next_to_them():
@@ -596,7 +649,8 @@ def test_a_reader_is_told_who_the_subjects_are_whose_the_items_and_what_chance_i
     for model in ("baseline/random", "baseline/refuse", "recorded/by-hand-careful"):
         sm.run("sesi", model=model, limit=40, store=store)
     assert run_command(["report", "--store", str(store), "--to", str(page)]) == 0
-    text = " ".join(re.sub(r"<[^>]*>", " ", page.read_text(encoding="utf-8")).split())
+    whole = page.read_text(encoding="utf-8").replace("<wbr>", "")
+    text = " ".join(re.sub(r"<[^>]*>", " ", whole).split())
     assert "baseline/random : a random answer; all have the same probability." in text
     assert "recorded/by-hand-careful : replies of a capable, unnamed language model, careful, recorded" in text
     assert "dashed lines are chance, what random answers earn on average." in text

@@ -8,6 +8,7 @@ from statistics import fmean, stdev
 import pytest
 
 import sociometer as sm
+from sociometer.cli.main import run_command
 from sociometer.core.config import RunConfig
 from sociometer.reporting.content import gather
 from sociometer.store.studies import Study, StudyBook, Timing, book_path
@@ -50,15 +51,15 @@ def words_of(studied, *names):
 def test_the_first_sentence_about_people_and_a_baseline_is_the_verdict(studied):
     said, html = words_of(studied, "spring", "oracle")
     finding = re.search(r'<p class="finding">(.*?)</p>', html)[1]
-    verdict = r"oracle is better than people \(spring, n = 12\): \d+ points higher \[\d+, \d+\]"
+    verdict = r"oracle \(stand-in\) is better than people \(spring, n = 12\): \d+ points higher \[\d+, \d+\]"
     assert re.match(rf"On {ITEMS} items, {verdict}", finding)
-    assert "<h1>People (spring, n = 12) and oracle on SESI</h1>" in html
+    assert "<h1>People (spring, n\u00a0=\u00a012) and oracle on SESI</h1>" in html
     assert said.count("is better than people (spring, n = 12)") == 1, "the comparison below does not repeat it"
 
 
 def test_people_are_the_reference_whatever_the_order(studied):
     _, html = words_of(studied, "oracle", "spring")
-    assert f'<p class="finding">On {ITEMS} items, oracle is better than people' in html
+    assert f'<p class="finding">On {ITEMS} items, oracle (stand-in) is better than people' in html
 
 
 def test_the_figure_has_the_score_of_each_person_and_the_place_of_the_others_among_them(studied):
@@ -165,28 +166,83 @@ def finding_of(studied, *names):
 
 def test_beside_others_each_has_a_verdict_and_its_place_among_the_people(studied):
     finding = finding_of(studied, "spring", "oracle", "random")
-    assert "oracle is better than people" in finding and "random is 7 points lower than" in finding
-    assert "; better than 12 of 12. 15 items show" in finding and finding.endswith("; better than 4.5 of 12.")
+    assert "oracle (stand-in) is better than" in finding and "random (stand-in) is 7 points lower than" in finding
+    adjusted = "(intervals are adjusted for 2 comparisons)"
+    assert "; better than 12 of 12. 15 items show" in finding and finding.endswith(
+        f"; better than 4.5 of 12 {adjusted}."
+    )
     whole = finding_of(studied, "spring", "oracle", "random", "refuse")
-    assert whole.endswith("; better than 4.5 of 12; refuse gave no answers that can be read.")
+    assert whole.endswith("for 3 comparisons); refuse (stand-in) gave no answers that can be read.")
     assert " is better than people" in whole and "worse than oracle" not in whole
 
 
 def test_a_model_without_answers_is_a_clause_and_people_are_no_finding_of_their_own(studied):
     sm.run("sesi", model="baseline/refuse", label="smol", name="smol", store=studied, **SAME)
     finding = finding_of(studied, "spring", "oracle", "smol")
-    assert re.match(rf"On {ITEMS} items, oracle is better than people \(spring, n = 12\)", finding)
-    assert finding.endswith("; better than 12 of 12; smol gave no answers that can be read.")
+    assert re.match(rf"On {ITEMS} items, oracle \(stand-in\) is better than people \(spring, n = 12\)", finding)
+    assert finding.endswith("for 2 comparisons); smol (stand-in) gave no answers that can be read.")
     alone = finding_of(studied, "spring", "smol")
-    assert re.match(r"smol gave no answers that can be read\. The accuracy of people \(spring, n = 12\) is", alone)
+    assert re.match(
+        r"smol \(stand-in\) gave no answers that can be read\. The accuracy of people \(spring, n = 12\) is", alone
+    )
 
 
-def test_of_more_than_three_models_the_others_are_counted(studied):
+def test_of_more_than_three_models_the_others_are_named_with_their_verdicts(studied):
     names = [f"m{place}" for place in range(5)]
     for name in names:
         sm.run("sesi", model="baseline/oracle", label=name, name=name, store=studied, **SAME)
     finding = finding_of(studied, "spring", *names)
-    assert finding.count("is better than people") == 3 and "m2 is" in finding and "; 2 more models below" in finding
+    assert finding.count("is better than people") == 3 and "m2 (stand-in) is" in finding
+    assert finding.endswith("(intervals are adjusted for 5 comparisons); better: m3 (stand-in) and m4 (stand-in).")
+
+
+def test_beside_people_the_headline_names_models_before_baselines_and_its_numbers_are_those_of_compare(studied, capsys):
+    def first(messages):
+        return "A"
+
+    sm.run("sesi", model=first, label="reader", name="reader", store=studied, **SAME)
+    finding, names = finding_of(studied, "spring", "random", "reader"), ["random", "spring", "reader"]
+    assert 0 < finding.index("reader") < finding.index("random (stand-in)"), "each of them is named"
+    assert run_command(["compare", *names, "--store", str(studied), "--format", "wide"]) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    intervals = re.findall(r"than people \(spring, n = 12\) (\[[^]]+\])", finding)
+    assert len(intervals) == 2 and all(interval in printed for interval in intervals)
+    assert "Intervals are adjusted for 2 comparisons." in printed and "rank" not in printed.partition("seceu")[0]
+
+
+def test_beside_people_on_several_tasks_the_headline_counts_the_tasks_of_each_of_the_others(tmp_path):
+    path, same = tmp_path / "s.db", {"limit": 12, "tasks": ["worlds", "counterfactual"], "store": tmp_path / "s.db"}
+    book = StudyBook(book_path(path))
+    study = Study(
+        "both", RunConfig(instrument="egosocial", subject="human", limit=12, tasks=("worlds", "counterfactual"))
+    )
+    book.create(study)
+    for number in range(10):
+        person, _ = book.join(study, {})
+        made = sm.run(
+            "egosocial",
+            model=lambda messages, letter="AB"[number % 2]: letter,
+            fresh=True,
+            label="human",
+            name=f"both.{person.id}",
+            **same,
+        )
+        book.set_run(person, made.id)
+    book.close()
+    for model in ("oracle", "refuse"):
+        sm.run("egosocial", model=f"baseline/{model}", name=model, **same)
+    oracle, refuse = finding_of(path, "both", "oracle", "refuse").split("; ")
+    assert oracle == "Compared with people (both, n = 10), oracle (stand-in) is better on 2 of 2 tasks"
+    assert "refuse (stand-in)" in refuse and "people (both, n = 10)" in refuse
+
+
+def test_people_who_are_the_reference_have_no_rank_and_a_place_in_the_menu(studied):
+    _, html = words_of(studied, "spring", "oracle", "random")
+    menu = html.partition("<nav")[2].partition("</nav>")[0]
+    assert '<a href="#people">People</a>' in menu and html.count('id="people"') == 1
+    ranking = html.partition('<section id="ranking">')[2].partition("</section>")[0]
+    assert "oracle" in ranking and "people (spring" not in ranking
+    assert '"#people"' not in words_of(studied, "oracle", "random")[1]
 
 
 def test_the_method_names_the_intervals_that_the_page_shows(studied):

@@ -215,6 +215,15 @@ def test_a_ranking_with_people_agrees_with_the_comparison_of_the_two():
     assert (first.subject, first.beats, first.ranks.high) == ("model", (), 2)
 
 
+def test_beside_people_the_intervals_are_adjusted_for_the_comparisons_with_them_alone():
+    lots = np.random.default_rng(3)
+    people = lots.normal(0, 1, (30, 12))
+    crowd = structs.replace(fake_run("people", people.ravel(), repeats=12, of=card("number")), people=12)
+    models = [fake_run(name, lots.normal(0, 1, 30), of=card("number")) for name in "abc"]
+    assert [one.measures[0].family for one in compare([crowd, *models])] == [3] * 3
+    assert [one.measures[0].family for one in compare([*models, crowd])] == [6] * 3, "of four subjects all pairs"
+
+
 def test_failed_items_do_not_make_a_comparison_with_people_surer():
     lots = np.random.default_rng(3)
     people = np.clip(np.repeat([0.0, 1.0], [7, 5]) + lots.normal(0, 0.05, (30, 12)), 0, 1)

@@ -25,7 +25,7 @@ from sociometer.cli.main import run_command
 from sociometer.instruments import card_texts, cards, load
 from sociometer.results.comparison_tables import row_values
 from sociometer.results.export import rows
-from sociometer.statistics.formatting import estimate, interval_text, number
+from sociometer.statistics.formatting import common_decimals, estimate, interval_text, number
 from sociometer.store.copying import copy_store
 from sociometer.store.records import RunStatus
 from sociometer.store.runs import RunSearch
@@ -369,6 +369,26 @@ def test_a_study_and_a_model_are_side_by_side_with_the_verdict_of_compare(studie
     assert "11 people: the page of each of them has their answer." in page and "asked of subject" in page
 
 
+def test_a_study_and_several_models_side_by_side_have_the_verdicts_of_the_command_that_the_page_prints(
+    studied, tmp_path, capsys
+):
+    path = tmp_path / "copy.db"
+    assert run_command(["store", "copy", str(studied), str(path)]) == 0
+    sm.run("seceu", model="baseline/even", limit=12, name="even", store=path)
+    with Served(view_application(ViewedStore(path, load, cards()))) as running:
+        client = Client(running.url)
+        client.post("/enter", {"token": running.app[TOKENS].make()})
+        text = client.get("/side-by-side?run=guesser&run=spring&run=even").text
+        study = plain(client.get("/study/spring/").text)
+    (command,) = re.findall(r"<code>sociometer ([^<]+)</code>", text)
+    capsys.readouterr()
+    assert run_command([*command.split(), "--store", str(path)]) == 0
+    *verdicts, adjusted = " ".join(capsys.readouterr().out.partition("\n\n")[0].split("\n")).split(". ")
+    assert len(verdicts) == 2 and adjusted == "Intervals are adjusted for 2 comparisons."
+    assert all(verdict in plain(text) for verdict in verdicts) and plain(text).count(adjusted) == 2
+    assert "Each verdict is about one model alone." in study, "and there its interval is that of two runs"
+
+
 def test_a_passport_says_what_it_is_and_whose(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     path = tmp_path / "s.db"
@@ -644,7 +664,11 @@ def test_side_by_side_has_the_scores_on_the_items_that_both_runs_have(tmp_path):
         text = plain(owner.get(f"/side-by-side?run={short.id}&run={long.id}").text)
     whole = long.summary().measure("accuracy")
     assert estimate(whole.value, "share", whole.interval) not in text, "that is a score on 40 items"
-    assert f" {row_values(row)[1]} {row_values(row)[2]} {row.verdict} 12 " in text
+    assert f" {row_values(row)[2]} {row.verdict} 12 " in text
+    first, second = sm.compare(short, long, store=path).ranking().boards[0].standings
+    digits = common_decimals("share", [first.interval, second.interval])
+    for one in (first, second):
+        assert f" {estimate(one.value, 'share', one.interval, digits)} " in text, "both with intervals, as in a ranking"
 
 
 def test_side_by_side_refuses_runs_of_different_instruments(owner, stored):

@@ -24,7 +24,7 @@ from sociometer.results.groups import study_run
 from sociometer.results.leaderboard import leaderboard_table, left_out_text, raw_ranks
 from sociometer.results.profile import profile_of
 from sociometer.results.reliability import reliabilities, reliability_tables
-from sociometer.results.runs import compare_runs, gate, rank_runs
+from sociometer.results.runs import beside_people, compare_runs, gate, rank_runs
 from sociometer.results.verdicts import Comparison, Terms
 from sociometer.results.wording import FAMILIES, comparison_table, raw_comparisons
 from sociometer.store.place import StorePlace
@@ -126,10 +126,12 @@ def _compare(
             return int(ExitCode.OK)
         tests, runs = chosen.by_instrument, chosen.runs
         named = bool(words) and not any(word == EVERY or word in tests for word in words)
-        if not by_pair and (measure or not named or any(len(mine) > 2 for mine in tests.values())):
+        beside = [beside_people(mine) for mine in tests.values() if len(mine) > 2]
+        if not by_pair and (measure or not named or not all(beside)):
             _refuse("in a ranking, which has 95 % intervals", {"--level": other_level})
             show_ranking(chosen, task, measure, display)
             return int(ExitCode.OK)
+        runs = tuple(sorted(runs, key=lambda run: bool(beside) and not by_pair and not run.people))
         with working("comparing runs"):
             found_gate = gate(runs, task, terms, no_worse=bool(fail_unless)) if gated else None
             compared = found_gate.compared if found_gate is not None else compare_runs(runs, task, terms)
@@ -202,5 +204,6 @@ command = TableCommand(
     ],
     help="Compare two runs item by item, with a verdict; rank three or more, with an interval for each rank. RUN is an"
     " id, a name, a subject (its label or model) or 'last'. An INSTRUMENT or 'all' ranks each subject's run with the"
-    " most items. With --margin, --fail-if or --fail-unless, each later run is compared with the first.",
+    " most items. Beside the people of a study, each run is compared with them; with --margin, --fail-if or"
+    " --fail-unless, each later run with the first.",
 )

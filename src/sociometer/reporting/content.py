@@ -185,6 +185,7 @@ def gather(
         marked = (structs.replace(one, sample=sample) for one, sample in zip(chapters, below, strict=True))
         chapters = tuple(sorted(marked, key=lambda chapter: chapter.sample))
     referred = sorted(compared, key=lambda one: not one.people) if len(studies) == 1 else compared
+    ranked = [one for one in referred if not (one.people and len(studies) == 1)]  # a reference has no rank
     wanted = len(subjects) == 2 or len(studies) == 1 < len(subjects) or (terms and terms.margin)
     return ReportContent(
         subjects,
@@ -193,7 +194,7 @@ def gather(
         counts,
         profile_lines(results),
         _comparisons(referred, terms) if wanted else (),
-        rankings(compared) if len(subjects) > 2 else (),
+        rankings(ranked) if len(subjects) > 2 else (),
         tuple(shown),
         {run.id: said for run in runs if (said := how_asked(run))},
         {names[run.id]: known[spec] for run in runs if (spec := run.manifest.config.subject) in known},

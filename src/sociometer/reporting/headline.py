@@ -13,7 +13,7 @@ from sociometer.reporting.content import Chapter, EpisodeCounts, ReportContent
 from sociometer.reporting.rankings import Ranking
 from sociometer.results.profile import ProfileLine, ends_sentences
 from sociometer.results.verdicts import ComparedMeasure, Comparison
-from sociometer.results.wording import POWER_TERMS, failed_text, size_text
+from sociometer.results.wording import POWER_TERMS, adjusted_for, failed_text, sentence_of, size_text
 from sociometer.statistics.formatting import (
     amount,
     bracketed_interval,
@@ -48,9 +48,13 @@ def findings_of(content: ReportContent) -> tuple[str, ...]:
     """The result in at most three sentences; the last one names what the numbers cannot show."""
     content = content.main
     models, sets = _models(content), {line.item_set for line in content.profile}
-    others = [one for one in content.comparisons if one.second in models] if content.crowds else []
-    if len({one.where for one in others}) == 1:
-        found = _against_people(others, content)
+    others = grouped((one.second, one) for one in content.comparisons) if content.crowds else {}
+    if len({one.where for one in content.comparisons}) == 1 and others:
+        found = _against_people(content)
+    elif len(others) > 1:
+        names = {name: name + " (stand-in)" * (name in _stand_ins(content)) for name in others}
+        told = ([structs.replace(one, second=names[name]) for one in mine] for name, mine in others.items())
+        found = ["; ".join(_two_subjects(mine, content.profile)[0] for mine in told)]
     elif len(models) == 1:
         found = _one_subject([line for line in content.profile if line.subject == models[0]], content)
     elif content.rankings:
@@ -107,14 +111,17 @@ def headlines_of(content: ReportContent) -> dict[str, str]:
 
 def _models(content: ReportContent) -> Sequence[str]:
     """The subjects that the finding is about: without baselines and stand-ins, if there are others."""
-    results = [result for chapter in content.chapters for result in chapter.results]
-    standing_in = {result.subject for result in results if subject_stand_in(result.stand_ins)}
-    people = {result.subject for result in results if result.people}
+    if any(result.people for chapter in content.chapters for result in chapter.results):
+        return content.subjects  # people are compared with what there is
     others = [subject for subject in content.subjects if subject not in content.baselines]
-    measured = [subject for subject in others if subject not in standing_in]
-    if people and people.issuperset(measured):  # people are compared with what there is
-        return content.subjects
-    return measured or others or content.subjects
+    standing_in = _stand_ins(content)
+    return [subject for subject in others if subject not in standing_in] or others or content.subjects
+
+
+def _stand_ins(content: ReportContent) -> frozenset[str]:
+    """The subjects that are stand-ins or baselines."""
+    results = [result for chapter in content.chapters for result in chapter.results]
+    return content.baselines | {result.subject for result in results if subject_stand_in(result.stand_ins)}
 
 
 def _one_subject(lines: Sequence[ProfileLine], content: ReportContent) -> list[str]:
@@ -147,23 +154,28 @@ def _one_subject(lines: Sequence[ProfileLine], content: ReportContent) -> list[s
     return found or [f"{who} was scored on {counted(len(scored), 'measure')}"]
 
 
-def _against_people(comparisons: Sequence[Comparison], content: ReportContent) -> list[str]:
-    """The verdict on each model with its place among people, three at most, and who gave no answers."""
-    lines = {line.subject: line for line in content.profile if 2 * line.unreadable > line.items}
-    verdicts, unread = list[str](), list[str]()
-    for one in comparisons:
-        if line := lines.get(one.second):
+def _against_people(content: ReportContent) -> list[str]:
+    """The verdict on each other subject, of three with its place among people, and who gave no answers."""
+    lines = {line.run: line for line in content.profile if 2 * line.unreadable > line.items}
+    verdicts, unread, stand_ins = list[tuple[str, str, str]](), list[str](), _stand_ins(content)
+    for one in sorted(content.comparisons, key=lambda one: one.second in stand_ins):
+        if one.second in stand_ins:
+            one = structs.replace(one, second=f"{one.second} (stand-in)")
+            one = structs.replace(one, sentence=sentence_of(one))
+        if line := lines.get(one.second_run):
             lost = f"{line.unreadable} of {line.items} answers of {one.second} cannot be read"
             unread.append(f"{one.second} gave no answers that can be read" if line.unreadable == line.items else lost)
         else:
             said = one.sentence if one.refused else _one_task(one, sized=not verdicts)[0]
             place = re.search(r" is (better than [\d.,]+ of [\d,]+) (?:person|people), ", " ".join(one.notes))
-            verdicts.append(said.removesuffix(".") + (f"; {place[1]}" if place else ""))
+            verdicts.append((one.verdict, one.second, said.removesuffix(".") + (f"; {place[1]}" if place else "")))
     if not verdicts:
-        people = [line for line in content.profile if line.subject == comparisons[0].first]
+        people = [line for line in content.profile if line.subject == content.comparisons[0].first]
         return [listed(unread), *_one_subject(people, content)]
-    more = [f"{counted(len(verdicts) - NAMED, 'more model')} below"] if len(verdicts) > NAMED else []
-    return ["; ".join([". ".join(verdicts[:NAMED]), *more, *unread[:NAMED]])]
+    rest = grouped((verdict, name) for verdict, name, _ in verdicts[NAMED:])
+    more = [f"{verdict}: {listed(names, 2 * NAMED)}" for verdict, names in rest.items()]
+    adjusted = "".join(f" ({lowered(one.removesuffix('.'))})" for one in adjusted_for(content.comparisons))
+    return ["; ".join([". ".join(said for _, _, said in verdicts[:NAMED]) + adjusted, *more, *unread[:NAMED]])]
 
 
 def _against_references(line: ProfileLine, on: str) -> list[str]:

@@ -5,6 +5,7 @@ import contextlib
 import functools
 import gzip
 import hashlib
+import re
 from collections.abc import Collection, Mapping, Sequence
 from importlib.metadata import version as package_version
 from math import inf
@@ -15,6 +16,7 @@ from typing import Any
 import msgspec
 import vl_convert
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
 from platformdirs import user_cache_path
 
 from sociometer.core.errors import UsageError
@@ -42,6 +44,8 @@ from sociometer.store.stored_run import StoredRun
 
 TOP = 40
 """The most subjects of a panel or ranking that are not folded."""
+NARROW = 18
+"""The letters of a name that fit in a line of a chart that is beside another."""
 LONGEST_NOTE = 180
 NOTES_IN_VIEW = 5
 _MOST_ROWS = 3_000
@@ -100,6 +104,7 @@ def render(content: ReportContent, *, made: str, version: str, top: int = TOP, l
             silent=below - {line.instrument for line in content.profile if line.value is not None},
             top=top,
             ordered=best_first(main),
+            narrow=all(len(part) <= NARROW for subject in content.subjects for part in name_parts(subject)),
             marked={mark.name for strip in shown if strip.instrument not in below for mark in strip.marks},
             numbers={chapter.card.name: all_numbers(chapter) for chapter in content.chapters},
             left_out={chapter.card.name: rows_left_out(chapter) for chapter in content.chapters},
@@ -134,6 +139,11 @@ def _apart(result: AnyRun) -> str:
     """What keeps a run off the scale of others in words: the models in other roles, and a norm that is its key."""
     key = result.settings.get("norm") if norm_digest(result.norm) != norm_digest(None) else ""
     return ", ".join(filter(None, (company_of(result), f"key: the answers in {key}" if key else "")))
+
+
+def name_parts(name: str) -> list[str]:
+    """The parts of a name between which a line may break: after signs and spaces."""
+    return re.split(r"(?<=[-/:_ ])", name)
 
 
 def best_first(content: ReportContent) -> list[str]:
@@ -274,6 +284,7 @@ def _environment() -> Environment:
         "counted": counted,
         "chosen": chosen_settings,
         "of_paper": lambda result: f" ({said})" if (said := part_of_paper(result)) else "",
+        "breakable": lambda name: Markup("<wbr>").join(name_parts(name)),
         "by_run": lambda results: grouped((result.run, result) for result in results).items(),
         "rank": rank_text,
         "standing": lambda standing, unit: estimate(standing.value, unit, standing.interval),

@@ -9,8 +9,9 @@ from sociometer.core.conversation import SUBJECT
 from sociometer.core.task import AnyRun
 from sociometer.core.words import counted, grouped, listed, spelled
 from sociometer.results.candidates import NO_SCORED_ITEM, item_sets, why_not_comparable
+from sociometer.results.ceiling import best_of
 from sociometer.results.leaderboard import Leaderboard, Standing, leaderboard, ranked_measure
-from sociometer.statistics.formatting import other_stand_ins
+from sociometer.statistics.formatting import number, other_stand_ins
 from sociometer.statistics.intervals import MINIMUM_CLUSTERS
 
 _NAMED = 3
@@ -33,10 +34,14 @@ class Ranking(Struct, frozen=True):
     """What the independent parts of the task are."""
     leaders: tuple[str, ...] = ()
     """The models that no other model surely beats; empty if the items are too few."""
+    others: tuple[str, ...] = ()
+    """The other models, best first."""
     item_set: str = ""
     """Whose items these are, in words; empty if all runs of the task have the bundled ones."""
     baselines: frozenset[str] = frozenset()
     """The subjects that guess or know the key."""
+    below: str = ""
+    """Which of the subjects behind the leaders cannot be separated; empty if all can."""
 
     def of(self, subject: str) -> Standing | None:
         """The standing of a subject; None if it has no rank."""
@@ -104,13 +109,13 @@ def company_of(candidate: AnyRun) -> str:
     return ", ".join(f"{role} {name}" for role, name in candidate.roles.items() if role != SUBJECT)
 
 
-def _leaders(standings: Sequence[Standing], baselines: Collection[str]) -> tuple[str, ...]:
-    """The models that no other model surely beats; baselines count only if nobody else is ranked."""
+def _leaders(standings: Sequence[Standing], baselines: Collection[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The models that no other model surely beats, and the others; baselines count only if nobody else is ranked."""
     if any(standing.ranks.too_few for standing in standings):
-        return ()
+        return (), ()
     models = [standing for standing in standings if standing.subject not in baselines] or list(standings)
-    beaten = {name for standing in models for name in standing.beats}
-    return tuple(standing.subject for standing in models if standing.subject not in beaten)
+    names, beaten = [one.subject for one in models], {name for one in models for name in one.beats}
+    return tuple(one for one in names if one not in beaten), tuple(one for one in names if one in beaten)
 
 
 def _named(line: str, group: Sequence[AnyRun]) -> tuple[str, str]:
@@ -128,51 +133,71 @@ def _made(group: Sequence[AnyRun], board: Leaderboard | None, unranked: dict[str
     made = Ranking(
         first.card.name, first.card.short_title, first.task,
         first.card.task_title(first.task) + (f", {company}" if company else ""), measure.title, measure.unit,
-        standings, unranked, clusters, "", first.card.cluster_of(first.task), _leaders(standings, baselines),
+        standings, unranked, clusters, "", first.card.cluster_of(first.task), *_leaders(standings, baselines),
         baselines=baselines,
     )  # fmt: skip
-    doubt = f"; {board.doubt}" if board and board.doubt and len(made.leaders) == 1 else ""
-    return structs.replace(made, sentence=f"{_sentence(made)}{doubt}.")
+    items = counted(standings[0].items, "shared item") if standings else ""
+    near = _near_leaders(made, board, best_of(measure, first.summary))
+    said = [_sentence(made, items, near), *near]
+    said += [board.doubt] if board and board.doubt and len(made.leaders) == 1 else []
+    behind = _not_separated(made, combinations(made.others, 2)) if made.leaders else ""
+    below = f"{items} cannot separate {behind}." if behind else ""
+    return structs.replace(made, sentence=f"{'; '.join(said)}.", below=below)
 
 
-def _sentence(ranking: Ranking) -> str:
+def _near_leaders(ranking: Ranking, board: Leaderboard | None, top: float | None) -> list[str]:
+    """What leading models cannot be told from, as parts of a sentence: chance, and the best baseline below the top."""
+    leaders = [one for one in ranking.standings if one.subject in ranking.leaders]
+    if board is None or ranking.baselines.issuperset(ranking.leaders) or len(leaders) + len(ranking.others) < 2:
+        return []
+    near, chance = list[tuple[str, list[Standing]]](), board.chance
+    if chance is not None:
+        around = [one for one in leaders if (one.interval.low or 0) <= chance <= (one.interval.high or 0)]
+        near.append((f"chance ({number(chance, ranking.unit)})", around))
+    marks = [one for one in ranking.standings if one.subject in ranking.baselines and one.value != top]
+    level = [(b.subject, [a for a in leaders if not {a.subject, b.subject} & {*a.beats, *b.beats}]) for b in marks]
+    near += [one for one in level if one[1]][:1]
+    everyone = "none of them can" if len(leaders) > 1 else "it cannot"
+    names = grouped((tuple(one.subject for one in who), what) for what, who in near if who)
+    return [
+        f"{everyone if len(who) == len(leaders) else f'{listed(who)} cannot'} be told from {' or '.join(what)}"
+        for who, what in names.items()
+    ]
+
+
+def _sentence(ranking: Ranking, items: str, near: Sequence[str]) -> str:
     """The verdict: which subject leads, or why none does."""
     if not ranking.standings:
         reasons = set(ranking.unranked.values())
         return f"no subject can be ranked ({reasons.pop()})" if len(reasons) == 1 else "no subject can be ranked"
     if ranking.too_few:
-        items = counted(ranking.clusters, ranking.cluster)
-        return f"{items} cannot rank the subjects; at least {MINIMUM_CLUSTERS} are needed"
-    leaders, everyone = ranking.leaders, [standing.subject for standing in ranking.standings]
-    models = [subject for subject in everyone if subject not in ranking.baselines]
-    items = counted(ranking.standings[0].items, "shared item")
-    if len(models) == 1 < len(everyone):
-        return _beside_baselines(ranking, models[0], items)
-    among = models or everyone
-    if len(leaders) == len(among) == 2:
+        clusters = counted(ranking.clusters, ranking.cluster)
+        return f"{clusters} cannot rank the subjects; at least {MINIMUM_CLUSTERS} are needed"
+    leaders, others = ranking.leaders, ranking.others
+    beside = (among := len(leaders) + len(others)) < len(ranking.standings)
+    if beside and among == 1:
+        return _beside_baselines(ranking, leaders[0], items)
+    if not others and len(leaders) == 2:
         return f"{items} cannot separate {leaders[0]} from {leaders[1]}"
-    if len(leaders) == len(among):
-        return f"{items} cannot separate the {len(among)} {'models' if 0 < len(models) < len(everyone) else 'subjects'}"
-    others = [subject for subject in among if subject not in leaders]
-    near = _not_separated(ranking, leaders, others)
-    more = f", nor {near}" if near else ""
+    if not others:
+        return f"{items} cannot separate the {len(leaders)} {'models' if beside else 'subjects'}"
+    behind = _not_separated(ranking, product(leaders, others))
     if len(leaders) == 1:
-        said = f"{leaders[0]} is clearly first{' of the models' if 0 < len(models) < len(everyone) else ''}"
-        return f"{said}; {items} cannot separate {near}" if near else said
-    if all(set(others) <= set(standing.beats) for standing in ranking.standings if standing.subject in leaders):
-        behind = listed(others) if len(others) <= _NAMED else f"the other {len(others)}"
+        said = f"{leaders[0]} is clearly first{' of the models' if beside else ''}"
+        return f"{said}; {items} cannot separate {behind}" if behind else said
+    if not behind:
+        those = listed(others) if len(others) <= _NAMED else f"the other {len(others)}"
         first = spelled(len(leaders), "leader")
-        return f"{listed(leaders)} are clearly ahead of {behind}; {items} cannot separate the {first}{more}"
-    return f"{listed(leaders)} lead; {items} cannot separate them{more}"
+        return f"{listed(leaders)} are clearly ahead of {those}; {items} cannot separate the {first}"
+    return f"{listed(leaders)} {'have the best scores' if near else 'lead'}; {items} cannot separate them, nor {behind}"
 
 
-def _not_separated(ranking: Ranking, leaders: Sequence[str], others: Sequence[str]) -> str:
-    """The pairs of subjects, not both leaders, of which neither surely beats the other: “b from c”."""
-    sure = {(one.subject, beaten) for one in ranking.standings for beaten in one.beats}
-    pairs = [*product(leaders, others), *combinations(others, 2)]
-    near = [(a, b) for a, b in pairs if (a, b) not in sure and (b, a) not in sure]
-    if len(others) > 2 and near == [*combinations(others, 2)]:
-        return f"the other {len(others)}"
+def _not_separated(ranking: Ranking, pairs: Iterable[tuple[str, str]]) -> str:
+    """The pairs of subjects of which neither surely beats the other: “b from c”."""
+    every, sure = [*pairs], {(one.subject, beaten) for one in ranking.standings for beaten in one.beats}
+    near = [(a, b) for a, b in every if (a, b) not in sure and (b, a) not in sure]
+    if len(ranking.others) > 2 and near == [*combinations(ranking.others, 2)]:
+        return f"the other {len(ranking.others)}"
     return listed([f"{a} from {b}" for a, b in near], _NAMED)
 
 

@@ -112,7 +112,9 @@ def _against_first(
     names = list(dict.fromkeys(measure.pairs_of or measure.value for measure in measures))
     start = _Side(first, read_items(first, names))
     pairs = [_pair(start, _Side(second, read_items(second, names)), measures) for second in members[1:]]
-    decided = iter(decide([row for pair in pairs for row in pair.rows], terms, margins))
+    # beside people, what is asked of each subject is how it compares with them
+    rows_of_all = [row for pair in pairs for row in pair.rows]
+    decided = iter(decide(rows_of_all, terms, margins, all_pairs=not first.people))
     found = []
     for second, pair in zip(members[1:], pairs, strict=True):
         rows = tuple(islice(decided, len(pair.rows)))

@@ -156,8 +156,7 @@ def leaderboard(candidates: Sequence[AnyRun], measure: str = "") -> Leaderboard:
     people = {
         place: mean_over_people(tables[place], shared.items) for place, candidate in enumerate(kept) if candidate.people
     }
-    times = earliest(candidate.times for candidate in kept)
-    widen = widening(times)
+    times, intervals = earliest(candidate.times for candidate in kept), shared_intervals(found)
     announced = max(candidate.announced for candidate in kept) if len(kept) == 2 else 1  # as in their comparison
     level = nominal_level(times, 1 - 0.05 / announced)
     marks = [right_or_wrong(card, table) for table in tables]
@@ -180,14 +179,8 @@ def leaderboard(candidates: Sequence[AnyRun], measure: str = "") -> Leaderboard:
     standings = []
     for one in ranks:
         place = column[one.subject]
-        own = kept[place].summary.find(card.name)
-        if own is not None and own.interval is not None and own.items == len(shared.items) and widen == 1:
-            interval = own.interval  # one number has one interval, wherever it is shown
-        else:
-            interval = mean_interval(tables[place], shared.items, card, people=bool(kept[place].people))
-            interval = interval.widened(one.mean, widen, *(card.scale or ()))
         ranges = one.subject, one.rank, one.interval, one.mean
-        standings.append(Standing(*ranges, interval, len(shared.items), one.beats))
+        standings.append(Standing(*ranges, intervals[place], len(shared.items), one.beats))
     first = kept[0]
     notes = [f"Ranked on {first.whose_items} items"] if first.whose_items == "official" else []
     notes += [f"{candidate.subject}: {candidate.note}" for candidate in kept if candidate.note]
@@ -203,6 +196,20 @@ def leaderboard(candidates: Sequence[AnyRun], measure: str = "") -> Leaderboard:
         first.card.name, first.task, card.name, card.title, card.unit, tuple(standings), tuple(found.left_out),
         tuple(dict.fromkeys(notes)), card.better, chance, doubt,
     )  # fmt: skip
+
+
+def shared_intervals(found: Comparable) -> list[Interval]:
+    """The interval of each run's mean over the shared items: that of its summary, if it has no other items."""
+    card, items, intervals = found.card, found.shared.items, []
+    widen = widening(earliest(run.times for run in found.kept))
+    for run, table, values in zip(found.kept, found.tables, found.shared.values.T, strict=True):
+        own = run.summary.find(card.name)
+        if own is not None and own.interval is not None and own.items == len(items) and widen == 1:
+            intervals.append(own.interval)  # one number has one interval, wherever it is shown
+        else:
+            interval = mean_interval(table, items, card, people=bool(run.people))
+            intervals.append(interval.widened(float(values.mean()), widen, *(card.scale or ())))
+    return intervals
 
 
 def _not_counted(found: Comparable) -> list[str]:

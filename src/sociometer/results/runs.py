@@ -62,6 +62,11 @@ def ranked_tasks(runs: Sequence[StoredRun], task: str = "", *, by_name: bool = F
     return {name: of for name, of in found.items() if any(card.value for card in of[0].card.measures_of(name))}
 
 
+def beside_people(runs: Sequence[StoredRun]) -> bool:
+    """Whether each of several runs is compared with the people of the only study among them, and none is ranked."""
+    return len(runs) > 2 and sum(run.people > 0 for run in runs) == 1
+
+
 class Comparisons(Shown, frozen=True):
     """Comparisons with the first run, task by task; `lacking` has the runs that lack a task."""
 

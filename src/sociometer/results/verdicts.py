@@ -256,19 +256,23 @@ class UncorrectedDifference(Struct, frozen=True):
 
 
 def decide(
-    differences: Sequence[UncorrectedDifference], terms: Terms, margins: Mapping[tuple[str, str], float]
+    differences: Sequence[UncorrectedDifference],
+    terms: Terms,
+    margins: Mapping[tuple[str, str], float],
+    *,
+    all_pairs: bool = True,
 ) -> list[ComparedMeasure]:
     """Each difference with its verdict, in the given order; the intervals of a family hold together.
 
-    The comparisons of the later subjects with each other belong to a family too, as in a ranking of the same runs: two
-    runs then have the same verdict wherever it is shown.
+    With `all_pairs` the comparisons of the later subjects with each other belong to a family too, as in a ranking of
+    the same runs: two runs then have the same verdict wherever it is shown.
     """
     families = grouped((difference.family, index) for index, difference in enumerate(differences))
     result: dict[int, ComparedMeasure] = {}
     for members in families.values():
         family = [differences[index] for index in members]
         influence = influence_table([one.influence for one in family])
-        alike = list(grouped((one.what, place) for place, one in enumerate(family)).values())
+        alike = list(grouped((one.what, place) for place, one in enumerate(family)).values()) if all_pairs else []
         size = len(family) + sum(math.comb(len(group), 2) for group in alike)
         raw = [one.paired.p_value for one in family]
         shared = simultaneous(influence, raw, min(one.paired.clusters for one in family), terms.level, alike=alike)

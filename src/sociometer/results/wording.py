@@ -23,8 +23,8 @@ from sociometer.statistics.people import place_among
 FAMILIES = (
     "A verdict follows from the interval next to it. The intervals of a family hold together with the level asked for "
     "(max-t, or Bonferroni below 40 clusters). Within a task, the primary measures of all pairs of runs are one "
-    "family, the other measures are a second one, and every way of grouping one measure is another. Tasks and "
-    "instruments are separate families."
+    "family (beside people: those of each run with the people), the other measures are a second one, and every way of "
+    "grouping one measure is another. Tasks and instruments are separate families."
 )
 POWER_TERMS = "80 % power, paired by item"
 """What every detectable difference assumes; the spread follows."""

@@ -19,7 +19,7 @@ from sociometer.core.errors import NotFound, StoreError, UsageError, unknown
 from sociometer.core.instrument import Instrument
 from sociometer.core.language import ENGLISH
 from sociometer.core.measure import Cell, Figure, Summary, Table
-from sociometer.core.task import SERIES, TASK, Episode, Score
+from sociometer.core.task import SERIES, TASK, AnyRun, Episode, Score
 from sociometer.core.words import plural, texts_in_item
 from sociometer.reporting.evidence import TranscriptLine, beside, transcript_lines
 from sociometer.reporting.figures import run_figures
@@ -31,13 +31,13 @@ from sociometer.results.comparison import compare
 from sociometer.results.comparison_tables import row_values
 from sociometer.results.corrected import correction_note, corrections
 from sociometer.results.groups import runs_of_people, study_run, takings
-from sociometer.results.leaderboard import leaderboard_sentence, leaderboard_table
-from sociometer.results.runs import candidates, rank_runs
+from sociometer.results.leaderboard import comparable, leaderboard_sentence, leaderboard_table, shared_intervals
+from sociometer.results.runs import beside_people, candidates, rank_runs
 from sociometer.results.summaries import ADVICE, other_options
 from sociometer.results.verdicts import Comparison
-from sociometer.results.wording import comparison_table
+from sociometer.results.wording import adjusted_for, comparison_table
 from sociometer.statistics.chart_theme import Mode
-from sociometer.statistics.formatting import chance_of, estimate, interval_text, number
+from sociometer.statistics.formatting import chance_of, common_decimals, estimate, interval_text, number
 from sociometer.store.episodes import ScoredEpisode
 from sociometer.store.place import StorePlace
 from sociometer.store.records import RunRecord, RunStatus
@@ -616,30 +616,30 @@ def _word_for(viewed: ViewedStore, store: Store, run: StoredRun) -> str:
 
 
 def read_verdicts(viewed: ViewedStore, sides: Sides) -> list[tuple[str, tuple[str, ...], Table | None, Table | None]]:
-    """What `compare` says, with notes, numbers behind it and scores: the verdict on the second run; of more, ranks."""
+    """What `compare` says, with notes, numbers behind it and scores: verdicts on two, or beside people, or ranks."""
     with viewed.opened() as store:
         runs = tuple(find_run(store, viewed.load, run) for run in sides.runs)
-        if len(runs) > 2:
+        if len(runs) > 2 and not beside_people(runs):
             boards = rank_runs(ChosenRuns(runs), sides.task).boards
             return [(leaderboard_sentence(one), (), None, leaderboard_table(one)) for one in boards]
-        both = candidates(runs, sides.task, by_name=True)
-        (one,) = compare(both)
-    if not one.measures:
-        return [(one.sentence, one.notes, None, None)]
-    return [(one.sentence, one.notes, comparison_table(one), _scores(one, [run.summary for run in both]))]
+        first, *others = candidates(runs, sides.task, by_name=True)
+        return [
+            (one.sentence, (*adjusted_for([one]), *one.notes), comparison_table(one), _scores(one, (first, other)))
+            if one.measures
+            else (one.sentence, one.notes, None, None)
+            for one, other in zip(compare([first, *others]), others, strict=True)
+        ]
 
 
-def _scores(one: Comparison, summaries: Sequence[Summary]) -> Table:
-    """The scores of two runs on the items that both have, with an interval if these are all of a run's, and more."""
+def _scores(one: Comparison, both: Sequence[AnyRun]) -> Table:
+    """The scores of two runs on the items that both have, with intervals, and the difference with its verdict."""
     rows: list[tuple[Cell, ...]] = []
     for row in one.primary_rows:
-        *shared, difference = row_values(row)
-        found = zip((summary.find(row.name) for summary in summaries), shared, strict=True)
-        values = (
-            estimate(whole.value, row.unit, whole.interval) if whole and whole.items == row.paired.items else part
-            for whole, part in found
-        )
-        rows.append((row.title, *values, difference, row.verdict_text, row.paired.items))
+        found = comparable(both, row.name, what="compared")
+        intervals, means = shared_intervals(found), found.shared.values.mean(axis=0).tolist()
+        digits = common_decimals(row.unit, intervals)
+        values = (estimate(*of, digits) for of in zip(means, [row.unit] * 2, intervals, strict=True))
+        rows.append((row.title, *values, row_values(row)[2], row.verdict_text, row.paired.items))
     columns = ("measure", one.first, one.second, "difference", "verdict", "shared items")
     return Table("scores", "", columns, tuple(rows))
 
