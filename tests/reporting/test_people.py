@@ -101,7 +101,7 @@ def test_the_items_are_a_folded_table_with_the_numbers_of_reliability(studied):
 
 def test_a_line_says_who_counts_who_does_not_and_why_how_long_and_how_reliably(studied):
     said, _ = words_of(studied, "spring")
-    rules = "the same answer in at least 95 % of 10 or more questions, or a failed or skipped attention check"
+    rules = "the same answer in at least 95 % of 10 or more questions of a task, or a failed or skipped attention check"
     sample = f"Study spring: 12 people; excluded: 1 flagged ({rules})."
     assert f"{sample} They took 7.5 minutes in the median, from 2.0 to 13.0." in said
     assert re.search(

@@ -272,7 +272,7 @@ def told(*given, **options):
 
 
 def test_the_rules_exclude_whom_they_say():
-    full = Facts(40, 40, patterns=("4 3 2 1", "1 2 3 4") * 20, seconds=(5.0,) * 40)
+    full = Facts(40, 40, patterns={"feelings": ["4 3 2 1", "1 2 3 4"] * 20}, seconds=(5.0,) * 40)
     assert told(study(), full) == []
     assert told(study(), Facts(36, 40)) == []
     assert told(study(), Facts(35, 40)) == ["answered 35 of 40 items"]
@@ -280,10 +280,10 @@ def test_the_rules_exclude_whom_they_say():
     assert decide(study(), Facts(9, 40, status="playing")) == Decision(counts=False), "nor who is still answering"
     assert told(study(), full, "my own trial") == ["by hand: my own trial"]
     assert told(study(), Facts(35, 40), count_missing=False) == []
-    same = Facts(40, 40, patterns=("4 3 2 1",) * 38 + ("1 2 3 4",) * 2)
+    same = Facts(40, 40, patterns={"feelings": ["4 3 2 1"] * 38 + ["1 2 3 4"] * 2})
     assert told(study(), same) == ["38 of 40 answers the same"]
-    assert told(study(), Facts(40, 40, patterns=("A",) * 37 + ("B",) * 3)) == []
-    assert told(study(), Facts(9, 9, patterns=("A",) * 9)) == []
+    assert told(study(), Facts(40, 40, patterns={"questions": ["A"] * 37 + ["B"] * 3})) == []
+    assert told(study(), Facts(9, 9, patterns={"questions": ["A"] * 9})) == []
     assert told(study(attention=3, most_failed=1), Facts(9, 9, failed_checks=1)) == []
     assert told(study(attention=3, most_failed=1), Facts(9, 9, failed_checks=2))
     assert told(study(fastest_seconds=6), full) == ["median time 5.0 s"]
@@ -315,6 +315,17 @@ def test_the_same_points_everywhere_are_noticed(tmp_path, capsys):
         run_command(["study", "show", "spring", "--json", "--store", str(opened.path)])
         (row,) = json.loads(capsys.readouterr().out)
         assert (row["flagged"], row["excluded"]) == ("10 of 10 answers the same", "")
+
+
+def test_the_same_answer_is_noticed_in_each_task_of_several(tmp_path, capsys):
+    with OpenStudy(tmp_path / "s.db", "sesi", "seceu", "--limit", "10", "--fastest", "0") as opened:
+        opened.person().join().answer_all()
+        opened.person(choose=random.Random(1).choice).join().answer_all()
+        capsys.readouterr()
+        run_command(["study", "show", "spring", "--json", "--store", str(opened.path)])
+        flagged = [row["flagged"] for row in json.loads(capsys.readouterr().out)]
+    both = "20 of 20 answers the same (tasks: questions, feelings)"
+    assert flagged == [both, "10 of 10 answers the same (tasks: feelings)"]
 
 
 def test_people_who_answer_too_fast_are_flagged_in_every_result_and_one_switch_excludes_them(tmp_path, capsys):
@@ -367,7 +378,7 @@ def test_the_thresholds_of_a_study_can_be_changed_later(tmp_path, capsys):
         change = ["study", "change", "spring", "--store", str(opened.path)]
         assert "1 flagged" in sm.get_run("spring", store=opened.path).subject
         assert run_command([*change, "--most-failed", "1"]) == 0
-        assert "changed: flagged are participants with the same answer in at least 95 % of 10 or more questions." in (
+        assert "changed: flagged are participants with the same answer in at least 95 % of 10 or more questions of a task." in (
             capsys.readouterr().out
         )
         assert "flagged" not in sm.get_run("spring", store=opened.path).subject

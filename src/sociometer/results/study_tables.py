@@ -75,7 +75,7 @@ _MEANINGS = {
     "after_items": "items that the person had answered before the check",
     "passed": "1 if the person chose the given word; empty if the check was not answered",
     "flag_speed": "1 if the median time for a question is under the limit of the study",
-    "flag_line": "1 if nearly all answers are the same",
+    "flag_line": "1 if nearly all answers to a task are the same",
     "flag_checks": "1 if more attention checks failed than the study allows",
     "excluded": "why results leave this person out; empty if they count, did not begin or are still answering",
     "counts": "1 if results count this person",
