@@ -378,8 +378,9 @@ def test_the_thresholds_of_a_study_can_be_changed_later(tmp_path, capsys):
         change = ["study", "change", "spring", "--store", str(opened.path)]
         assert "1 flagged" in sm.get_run("spring", store=opened.path).subject
         assert run_command([*change, "--most-failed", "1"]) == 0
-        assert "changed: flagged are participants with the same answer in at least 95 % of 10 or more questions of a task." in (
-            capsys.readouterr().out
+        assert (
+            "changed: flagged are participants with the same answer in at least 95 % of 10 or more questions of a task."
+            in (capsys.readouterr().out)
         )
         assert "flagged" not in sm.get_run("spring", store=opened.path).subject
         assert run_command([*change, "--fastest", "60", "--most-failed", "0"]) == 0

@@ -7,7 +7,6 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -21,13 +20,12 @@ from sociometer.cli.output import Group, Range, confirm, link_teller, option, pr
 from sociometer.cli.view import place_options, who_can_open
 from sociometer.core.card import Card
 from sociometer.core.config import Caps, RunConfig, provider_of
-from sociometer.core.conversation import SUBJECT, Exchange, with_new_messages
+from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import DataError, NotFound, StoreError, UsageError, hint, unknown
 from sociometer.core.language import ENGLISH, language_of, written_in
 from sociometer.core.measure import Cell, Table
 from sociometer.core.words import counted, grouped, listed, lowered
 from sociometer.engine.engine import Engine
-from sociometer.engine.estimate import rehearse
 from sociometer.engine.plan import ReadPlan
 from sociometer.engine.run_options import make_config
 from sociometer.instruments import card_of, cards, load
@@ -50,17 +48,15 @@ from sociometer.store.studies import (
     book_path,
     find_study,
     flag_rules,
-    role_of_people,
     study_books,
     study_lock,
 )
-from sociometer.web.forms import ANSWER_SECONDS, people_folder, reading_seconds
+from sociometer.web.forms import people_folder
+from sociometer.web.minutes import seconds_for
 from sociometer.web.seats import FormPlayer, refuse_unplayable
 from sociometer.web.serving import Place
 from sociometer.web.study import PER_ADDRESS, serve_study
 
-_REHEARSED = 3
-"""Items of each task that are played to estimate the time."""
 _ASKED_ONCE = {"orders", "votes"}
 """Settings that ask the same question several times; people are asked once unless the study says otherwise."""
 
@@ -103,9 +99,9 @@ def _create(instruments: tuple[str, ...], name: str, store: StorePlace | None, a
             alone |= _why_alone(plan, own) if study.shows == "place" else {}
             if talks:  # a person talks once with each of some models
                 counts, told = {config.instrument: {"talk": study.each}}, [f"{study.each} of {len(talks)} models"]
-                seconds = study.each * _seconds(plan, {"talk": 1})
+                seconds = study.each * seconds_for(plan, {"talk": 1}, study.language)
                 continue
-            counts[config.instrument], seconds = own, seconds + _seconds(plan, own)
+            counts[config.instrument], seconds = own, seconds + seconds_for(plan, own, study.language)
             told.append(", ".join((config.instrument, *(f"{counted(n, 'item')} of {task}" for task, n in own.items()))))
     if alone and not any(alone.values()):
         raise UsageError(f"{' '.join(alone)} --shows score shows the score only.")
@@ -242,19 +238,6 @@ def _refuse_models_only(card: Card, tasks: Sequence[str], roles: Mapping[str, st
                     f"'{task}' has no score without a model for '{role.name}' ({role.help}); give --role"
                     f" {role.name}=MODEL."
                 )
-
-
-def _seconds(plan: ReadPlan, counts: dict[str, int]) -> float:
-    """About how long a participant needs: the time to read what a few items show, and to answer each question."""
-    seconds = 0.0
-    for task in plan.tasks:
-        played = asyncio.run(rehearse(plan, task, [*islice(plan.lists[task.name], _REHEARSED)]))
-        role = role_of_people(plan.config)
-        events = [pair for one in played for pair in with_new_messages(one)]
-        asked = [new for event, new in events if isinstance(event, Exchange) and event.role == role]
-        shown = sum(reading_seconds(message.content) for new in asked for message in new)
-        seconds += (shown + ANSWER_SECONDS * len(asked)) * counts[task.name] / len(played)
-    return seconds
 
 
 def _file(store: StorePlace | None) -> Path:

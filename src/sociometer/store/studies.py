@@ -579,8 +579,8 @@ def flags(study: Study, facts: Facts) -> dict[str, Rule]:
     if lines:
         same, count = map(sum, zip(*lines.values(), strict=True))
         where = " (tasks: {tasks})" if len(facts.patterns) > 1 else ""
-        values = {"same": same, "count": count, "tasks": ", ".join(lines)}
-        found["line"] = Rule("{same} of {count} answers the same" + where, {**values})
+        values: dict[str, str | int] = {"same": same, "count": count, "tasks": ", ".join(lines)}
+        found["line"] = Rule("{same} of {count} answers the same" + where, values)
     if study.attention and facts.failed_checks > study.allowed_failures:
         counts = {"failed": facts.failed_checks, "count": study.attention}
         found["checks"] = Rule("{failed} of {count} checks failed", {**counts})
