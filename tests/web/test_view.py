@@ -61,7 +61,7 @@ def test_an_empty_store_says_what_to_type(tmp_path, capsys):
         assert run_command([*first.split(), "--store", str(path), "--quiet"]) == 0
         text = owner.get("/").text
     assert text.count("<tr data-run=") == 1 and "Compare the chosen runs" not in text
-    assert "run another model with the same options: sociometer run sesi --model MODEL" in plain(text)
+    assert "run another model with the same options: sociometer run sesi --model MODEL --limit 20" in plain(text)
 
 
 @pytest.mark.parametrize(
@@ -428,6 +428,18 @@ def test_the_page_of_a_study_has_its_people_their_scores_alpha_and_the_models_ve
     runs = {"mean of 11 people": people, "baseline/random": sm.get_run("guesser", store=studied)}
     known = {label: run.summary().measure("distance").interval for label, run in runs.items()}
     assert drawn == {label: (one.low, one.high) for label, one in known.items()}
+
+
+def test_a_study_says_how_a_model_plays_the_same_items(tmp_path):
+    options = ("--language", "zh", "--limit", "2", "--set", "shuffle=true", "--fastest", "0")
+    with OpenStudy(tmp_path / "s.db", "seceu", *options) as opened:
+        opened.person().join().answer_all()
+    play = "sociometer run seceu --model MODEL --shuffle --limit 2 --language zh"
+    with Served(view_application(ViewedStore(tmp_path / "s.db", load, cards()))) as running:
+        client = Client(running.url)
+        client.post("/enter", {"token": running.app[TOKENS].make()})
+        assert f"To place one among these people: {play} " in plain(client.get("/study/spring/").text)
+        assert f"run another model with the same options: {play} " in plain(client.get("/").text)
 
 
 def test_beside_people_is_the_fullest_run_of_a_model_and_it_says_who_is_left_out(studied, tmp_path):

@@ -15,7 +15,7 @@ import click
 import msgspec
 from msgspec import structs
 
-from sociometer.cli.options import cap_options, chosen_items, open_engine, pairs_of, store_path, stored_command
+from sociometer.cli.options import cap_options, open_engine, pairs_of, store_path, stored_command
 from sociometer.cli.output import Group, Range, confirm, link_teller, option, print_table, print_text, tell, tell_rows
 from sociometer.cli.view import place_options, who_can_open
 from sociometer.core.card import Card
@@ -27,7 +27,7 @@ from sociometer.core.measure import Cell, Table
 from sociometer.core.words import counted, grouped, listed, lowered
 from sociometer.engine.engine import Engine
 from sociometer.engine.plan import ReadPlan
-from sociometer.engine.run_options import make_config
+from sociometer.engine.run_options import chosen_items, make_config
 from sociometer.instruments import card_of, cards, load
 from sociometer.results.norms import norm_tables, study_norm, write_norm
 from sociometer.results.participants import Scores, participants_table
@@ -359,7 +359,7 @@ def _show(name: str, store: StorePlace | None, as_json: bool) -> None:
 
 def _settings(study: Study) -> Table:
     """What the owner chose, by the options of `study create`."""
-    tests = (" ".join((one.instrument, *chosen_items(one))) for one in study.parts.values())
+    tests = (" ".join((one.instrument, *chosen_items(one, card_of(one.instrument)))) for one in study.parts.values())
     own = {*Study.__struct_fields__} - {*RunConfig.__struct_fields__}
     values = {one.opts[0]: getattr(study, one.name) for one in _COMMANDS[0].params if one.name in own}
     values["--model"] = ", ".join(one.subject for one in study.parts.values() if study.talks)
@@ -388,7 +388,9 @@ def _norms(name: str, to: Path, store: StorePlace | None, as_json: bool) -> None
         for table in norm_tables(norm, task, people):
             print_table(table)
     left_out = f"\nExcluded: {people.why_excluded} ('{hint('study show', name)}')." if people.excluded else ""
-    play = hint("run", made.instrument, "--model", "MODEL", "--norm", to, *chosen_items(taken))
+    play = hint(
+        "run", made.instrument, "--model", "MODEL", "--norm", to, *chosen_items(taken, card_of(taken.instrument))
+    )
     tell(as_json, made, f"wrote {to}: {norm.sample}{left_out}", f"Use it with: {play}")
 
 

@@ -22,6 +22,7 @@ from sociometer.core.language import ENGLISH
 from sociometer.core.measure import Cell, Figure, Summary, Table
 from sociometer.core.task import SERIES, TASK, Episode, Score
 from sociometer.core.words import plural, texts_in_item
+from sociometer.engine.run_options import chosen_items
 from sociometer.reporting.evidence import TranscriptLine, beside, transcript_lines
 from sociometer.reporting.figures import run_figures
 from sociometer.reporting.plot import drawn
@@ -142,6 +143,8 @@ class RunRow(Struct, frozen=True):
     """Whose items it has, in words; empty for bundled and imported ones."""
     options: tuple[str, ...] = ()
     """The titles of its tasks and its settings, if they are not the default."""
+    again: tuple[str, ...] = ()
+    """The options of `run` with which another model plays the same items."""
 
     @property
     def finished(self) -> int:
@@ -172,6 +175,7 @@ def run_row(
         others=others if record.subject else {},
         items=f"{whose} items" if whose in ("official", "own") else "",
         options=tuple(other_options(record, card, card.task_title)) if card else (),
+        again=tuple(chosen_items(record.manifest.config, card)) if card and not record.manifest.imported else (),
         **_score(card, summary_of or partial(store.runs.summary, record.id), record),
     )  # fmt: skip
 
@@ -217,6 +221,7 @@ class StudyRow(Struct, frozen=True):
     finished: int
     started: float
     """When the first of them joined; 0 if nobody has."""
+    again: tuple[str, ...]
     whole: RunRow | None = None
     """Those who count, as one subject, with their mean; None if nobody counts yet."""
 
@@ -234,12 +239,14 @@ def find_runs(viewed: ViewedStore, search: RunSearch, counted: RunSearch) -> tup
         alone = search.words or search.status or search.ids or search.offset
         studies = []
         for name, taking in {} if alone else takings(store).items():
-            instrument = taking.study.parts[name].instrument
+            config = taking.study.parts[name]
+            instrument, card = config.instrument, viewed.cards.get(config.instrument)
             if search.instrument in ("", instrument):
                 began = [record.status for one in taking.participants if (record := taking.record(one))]
                 counts = len(began), began.count(RunStatus.FINISHED)
                 started = min((one.joined for one in taking.participants), default=0.0)
-                studies.append(StudyRow(name, instrument, *counts, started, _people(viewed, store, name)))
+                again = tuple(chosen_items(config, card)) if card else ()
+                studies.append(StudyRow(name, instrument, *counts, started, again, _people(viewed, store, name)))
         return rows, count, sorted(studies, key=lambda one: one.started, reverse=True)
 
 
