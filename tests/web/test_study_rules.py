@@ -372,22 +372,44 @@ def test_the_owner_leaves_out_one_person_with_a_reason_and_counts_them_again(tmp
         assert sm.get_run("spring", store=opened.path).people == 2
 
 
-def test_the_thresholds_of_a_study_can_be_changed_later(tmp_path, capsys):
-    with OpenStudy(tmp_path / "s.db", "sesi", "--limit", "3", "--fastest", "0", "--attention", "1") as opened:
+def test_the_thresholds_of_a_study_can_be_changed_later_if_the_rule_can_still_flag_somebody(tmp_path, capsys):
+    with OpenStudy(tmp_path / "s.db", "sesi", "--limit", "4", "--fastest", "0", "--attention", "3") as opened:
         Attentive(opened, 1, right=False).take()
         change = ["study", "change", "spring", "--store", str(opened.path)]
         assert "1 flagged" in sm.get_run("spring", store=opened.path).subject
-        assert run_command([*change, "--most-failed", "1"]) == 0
-        assert (
-            "changed: flagged are participants with the same answer in at least 95 % of 10 or more questions of a task."
-            in (capsys.readouterr().out)
+        assert run_command([*change, "--most-failed", "2"]) == 0
+        assert "of 10 or more questions of a task; at least 3 of 3 attention checks failed or skipped." in (
+            capsys.readouterr().out
         )
-        assert "flagged" not in sm.get_run("spring", store=opened.path).subject
+        assert run_command([*change, "--most-failed", "3"]) == 2
+        assert "--most-failed 3 flags nobody: with 3 checks it is at most 2." in capsys.readouterr().err
         assert run_command([*change, "--fastest", "60", "--most-failed", "0"]) == 0
-        assert (
-            "; a failed or skipped attention check; a median response time under 60 seconds." in capsys.readouterr().out
+        assert "; at least 1 of 3 attention checks failed or skipped; a median response time under 60 seconds." in (
+            capsys.readouterr().out
         )
         assert "1 flagged" in sm.get_run("spring", store=opened.path).subject
+
+
+@pytest.mark.parametrize(("options", "said"), [
+    (["--ask", "age; number 16..99; only 100..120"], "screens everybody out: no allowed answer is '100..120'."),
+    (["--ask", "native; choice yes|no; only maybe"], "screens everybody out: no allowed answer is 'maybe'."),
+    (["--ask", "hand; choice left|right; only 1..2"], "screens everybody out: no allowed answer is '1..2'."),
+    (["--attention", "3", "--most-failed", "3"], "--most-failed 3 flags nobody: with 3 checks it is at most 2."),
+    (["--most-failed", "1"], "--most-failed 1 flags nobody: the study has no checks."),
+    (["--limit", "3", "--attention", "10"], "--attention is at most 2 for 3 items: each check is between two items."),
+])  # fmt: skip
+def test_rules_that_can_never_work_are_refused(options, said, tmp_path, capsys):
+    create = ["study", "create", "seceu", "--name", "spring", "--store", str(tmp_path / "s.db")]
+    assert run_command([*create, *options]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_who_wants_more_items_than_there_are_is_told_so(tmp_path, capsys):
+    create = ["study", "create", "seceu", "--store", str(tmp_path / "s.db")]
+    for name, options in {"a": ("--limit", "100"), "b": ("--sample", "50"), "c": ("--limit", "40")}.items():
+        assert run_command([*create, "--name", name, *options]) == 0
+    told = [line for line in capsys.readouterr().out.splitlines() if line.startswith("Study")]
+    assert ["40 items of feelings (there are only 40) for each" in line for line in told] == [True, True, False]
 
 
 def test_the_time_of_the_page_counts_if_it_can_be_true(tmp_path):

@@ -86,6 +86,7 @@ def _create(instruments: tuple[str, ...], name: str, store: StorePlace | None, a
     )
     if len(study.parts) < len(talks):
         raise UsageError(f"two models have too similar names: {', '.join(talks)}.")
+    _refuse_most_failed(study, study.most_failed)
     if len(set(study.questions)) < len(study.asks):
         raise UsageError("two of the questions --ask have the same name.")
     path, seconds, told = _file(store).absolute(), 0.0, []
@@ -102,10 +103,17 @@ def _create(instruments: tuple[str, ...], name: str, store: StorePlace | None, a
                 seconds = study.each * seconds_for(plan, {"talk": 1}, study.language)
                 continue
             counts[config.instrument], seconds = own, seconds + seconds_for(plan, own, study.language)
-            told.append(", ".join((config.instrument, *(f"{counted(n, 'item')} of {task}" for task, n in own.items()))))
+            wanted = max(study.sample, config.limit or 0)
+            few = {task: f" (there are only {one.count})" * (one.count < wanted) for task, one in plan.lists.items()}
+            said = (f"{counted(n, 'item')} of {task}{few[task]}" for task, n in own.items())
+            told.append(", ".join((config.instrument, *said)))
     if alone and not any(alone.values()):
         raise UsageError(f"{' '.join(alone)} --shows score shows the score only.")
     items = sum(sum(own.values()) for own in counts.values())
+    if study.attention > (most := max(1, items - 1)):
+        raise UsageError(
+            f"--attention is at most {most} for {counted(items, 'item')}: each check is between two items."
+        )
     study = structs.replace(study, items=items, minutes=max(1, math.ceil(seconds / 60)))
     with closing(StudyBook(book_path(path))) as book:
         book.create(study)
@@ -117,6 +125,13 @@ def _create(instruments: tuple[str, ...], name: str, store: StorePlace | None, a
         *([f"Questions about the person: {'; '.join(map(str, study.asked))}"] if study.asks else ()),
         *filter(None, (*alone, _missing_texts(study))),
     )
+
+
+def _refuse_most_failed(study: Study, most: int | None) -> None:
+    """Raises a UsageError if as many attention checks may fail as there are."""
+    if most is not None and most >= (count := study.attention):
+        why = f"with {counted(count, 'check')} it is at most {count - 1}" if count else "the study has no checks"
+        raise UsageError(f"--most-failed {most} flags nobody: {why}.")
 
 
 def _missing_texts(study: Study) -> str:
@@ -268,8 +283,7 @@ def _change(name: str, store: StorePlace | None, as_json: bool, **given: Any) ->
         out, back = ([_participant(book, name, who) for who in given[which]] for which in ("excluded", "included"))
         if study.talks and not study.imported and not (study.distress and study.contact):
             raise UsageError("people who talk with a model need --distress and --contact; they cannot be empty.")
-        if "most_failed" in changes and not study.attention:
-            raise UsageError(f"study {name} has no attention checks, so --most-failed changes nothing.")
+        _refuse_most_failed(study, given["most_failed"])
         if other := ", ".join(one.id for one in back if not one.excluded):
             raise UsageError(f"{other} was not excluded by hand; '{hint('study show', name)}' says if a rule does it.")
         book.change(study)
@@ -388,9 +402,8 @@ def _norms(name: str, to: Path, store: StorePlace | None, as_json: bool) -> None
         for table in norm_tables(norm, task, people):
             print_table(table)
     left_out = f"\nExcluded: {people.why_excluded} ('{hint('study show', name)}')." if people.excluded else ""
-    play = hint(
-        "run", made.instrument, "--model", "MODEL", "--norm", to, *chosen_items(taken, card_of(taken.instrument))
-    )
+    chosen = chosen_items(taken, card_of(taken.instrument), without="norm")
+    play = hint("run", made.instrument, "--model", "MODEL", "--norm", to, *chosen)
     tell(as_json, made, f"wrote {to}: {norm.sample}{left_out}", f"Use it with: {play}")
 
 
@@ -508,8 +521,8 @@ def _flag_options(fastest: float | None) -> list[click.Option]:
     return [
         option(
             "--most-failed",
-            "Number of attention checks that a participant may fail without being flagged; by"
-            " default none of one, one of 2 to 12, two of 13 to 20: more are improbable for people who fail one in 50.",
+            "Largest number of failed attention checks that flags nobody: with 1, two failed checks flag. Less than"
+            " --attention [default: 0 of 1 check, 1 of 2 to 12, 2 of 13 to 20; people who read rarely fail more].",
             type=_COUNT,
         ),
         option(
