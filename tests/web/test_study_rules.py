@@ -19,6 +19,7 @@ from sociometer.cli.main import run_command
 from sociometer.core.config import RunConfig
 from sociometer.core.errors import UsageError
 from sociometer.instruments.seceu.norming import build_norm
+from sociometer.statistics.formatting import interval_text, number
 from sociometer.store.episodes import Episodes
 from sociometer.store.labels import LabelBook
 from sociometer.store.labels import book_path as labels_path
@@ -423,16 +424,19 @@ def test_the_time_of_the_page_counts_if_it_can_be_true(tmp_path):
     assert all(one.page_seconds is None and one.spent == one.seconds for one in others)
 
 
-def test_the_place_on_the_norm_is_shown_to_the_participant(tmp_path):
+def test_the_place_on_the_norm_is_shown_to_the_participant_as_run_shows_it(tmp_path):
     norm = made_norm(tmp_path)
     with OpenStudy(tmp_path / "b.db", "seceu", "--shows", "place", "--set", f"norm={norm}") as opened:
         person = opened.person().join()
         person.answer_all()
         text = person.page().text
-        place = place_of(sm.get_run(opened.run_of(person), store=opened.path).summary())
-        assert f"Your EQ is {place['eq']} (95 % interval: {place['bounds']}): better than " in plain(text)
-        shown = f"{place['percent']} % (95 % interval: {place['share']} %) of the 20 people in the norm."
-        assert shown in plain(text)
+        summary = sm.get_run(opened.run_of(person), store=opened.path).summary()
+    told = [
+        f"{number(one.value, unit, interval=one.interval)} (95 % interval: {interval_text(one.interval, unit)})"
+        for one, unit in ((summary.measure("eq"), "points"), (summary.measure("percentile"), "share"))
+    ]
+    assert told[1].startswith("0 % (95 % interval: 0 to "), "the norm has no worse one"
+    assert f"Your EQ is {told[0]}: better than {told[1]} of the 20 people in the norm." in plain(text)
 
 
 @pytest.mark.parametrize(
