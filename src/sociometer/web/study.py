@@ -176,7 +176,8 @@ async def join(request: web.Request) -> web.StreamResponse:
         if study.talks and given.get("adult") != "yes":
             raise BadForm("must be adult")
     except BadForm as error:
-        return _welcome(request, given, str(error), BAD_FORM, **error.values)
+        ticked = [name for name in ("adult", "agree") if given.get(name) == "yes"]
+        return _welcome(request, given, str(error), BAD_FORM, ticked=ticked, **error.values)
     if not await asyncio.to_thread(book.joined, study, ticket):
         if await asyncio.to_thread(book.started, study.name) >= study.quota:
             raise Full(f"study {study.name} has all the participants it needs.")
