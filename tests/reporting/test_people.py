@@ -8,6 +8,7 @@ from statistics import fmean, stdev
 import pytest
 
 import sociometer as sm
+from sociometer.cli.main import run_command
 from sociometer.core.config import RunConfig
 from sociometer.reporting.content import gather
 from sociometer.store.studies import Study, StudyBook, Timing, book_path
@@ -50,9 +51,9 @@ def words_of(studied, *names):
 def test_the_first_sentence_about_people_and_a_baseline_is_the_verdict(studied):
     said, html = words_of(studied, "spring", "oracle")
     finding = re.search(r'<p class="finding">(.*?)</p>', html)[1]
-    verdict = r"oracle is better than people \(spring, n = 12\): \d+ points higher \[\d+, \d+\]"
+    verdict = r"oracle is better than people \(spring, n\u00a0=\u00a012\): \d+ points higher \[\d+, \d+\]"
     assert re.match(rf"On {ITEMS} items, {verdict}", finding)
-    assert "<h1>People (spring, n = 12) and oracle on SESI</h1>" in html
+    assert "<h1>People (spring, n\u00a0=\u00a012) and oracle on SESI</h1>" in html, "no line ends within n = 12"
     assert said.count("is better than people (spring, n = 12)") == 1, "the comparison below does not repeat it"
 
 
@@ -175,10 +176,10 @@ def test_beside_others_each_has_a_verdict_and_its_place_among_the_people(studied
 def test_a_model_without_answers_is_a_clause_and_people_are_no_finding_of_their_own(studied):
     sm.run("sesi", model="baseline/refuse", label="smol", name="smol", store=studied, **SAME)
     finding = finding_of(studied, "spring", "oracle", "smol")
-    assert re.match(rf"On {ITEMS} items, oracle is better than people \(spring, n = 12\)", finding)
+    assert re.match(rf"On {ITEMS} items, oracle is better than people \(spring, n\u00a0=\u00a012\)", finding)
     assert finding.endswith("; better than 12 of 12; smol gave no answers that can be read.")
     alone = finding_of(studied, "spring", "smol")
-    assert re.match(r"smol gave no answers that can be read\. The accuracy of people \(spring, n = 12\) is", alone)
+    assert re.match(r"smol gave no answers that can be read\. The accuracy of people \(spring, n\u00a0=\u00a012\) is", alone)
 
 
 def test_of_more_than_three_models_the_others_are_counted(studied):
@@ -215,3 +216,8 @@ def test_where_neither_has_any_no_difference_is_drawn(tmp_path):
     drawn = html.partition('<article class="verdict"')[2].partition("<details>")[0]
     assert "Evenness of the allocations" in drawn and "Answers without an allocation" not in drawn
     assert "Answers without an allocation" in html
+
+
+def test_people_are_plural_in_a_profile_as_in_compare(studied, capsys):
+    assert run_command(["compare", "--profile", "spring", "--store", str(studied)]) == 0
+    assert "people (spring, n = 12, 1 excluded) are better than chance on " in " ".join(capsys.readouterr().out.split())

@@ -126,7 +126,7 @@ def test_runs_side_by_side_that_cannot_be_compared_have_no_counts(tmp_path):
         owner = Client(served.url)
         owner.post("/enter", {"token": served.app[TOKENS].make()})
         text = plain(owner.get("/side-by-side?" + "&".join(f"run={run.id}" for run in sm.runs(store=path))).text)
-        assert "cannot be compared" in text and "is ahead on" not in text
+        assert "cannot be compared" in text and "Ahead: " not in text
 
 
 def test_a_run_that_a_stopping_rule_ended_has_the_status_of_the_terminal(tmp_path):
@@ -348,6 +348,8 @@ def test_a_study_and_a_model_are_side_by_side_with_the_verdict_of_compare(studie
         client.post("/enter", {"token": running.app[TOKENS].make()})
         assert 'type="checkbox" name="run" value="spring"' in client.get("/").text
         text = client.get("/side-by-side?run=guesser&run=spring").text
+        people = verdict.second if verdict.second.startswith("people") else verdict.first
+        assert f"Ahead: {people} on " in plain(text) and people.replace("n = ", "n\u00a0=\u00a0") in text
         assert verdict.sentence in plain(text) and "share 12 items" in plain(text)
         page = plain(client.get(links(text, "/side-by-side/item?")[0]).text)
     assert "11 people: the page of each of them has their answer." in page and "asked of subject" in page

@@ -7,7 +7,7 @@ from msgspec import Struct, structs
 
 from sociometer.core.conversation import SUBJECT
 from sociometer.core.task import AnyRun
-from sociometer.core.words import counted, grouped, listed, spelled
+from sociometer.core.words import counted, grouped, listed, spelled, verb_of
 from sociometer.results.candidates import NO_SCORED_ITEM, item_sets, why_not_comparable
 from sociometer.results.leaderboard import Leaderboard, Standing, leaderboard, ranked_measure
 from sociometer.statistics.formatting import other_stand_ins
@@ -157,7 +157,8 @@ def _sentence(ranking: Ranking) -> str:
     near = _not_separated(ranking, leaders, others)
     more = f", nor {near}" if near else ""
     if len(leaders) == 1:
-        said = f"{leaders[0]} is clearly first{' of the models' if 0 < len(models) < len(everyone) else ''}"
+        of = " of the models" if 0 < len(models) < len(everyone) else ""
+        said = f"{leaders[0]} {verb_of(leaders[0])} clearly first{of}"
         return f"{said}; {items} cannot separate {near}" if near else said
     if all(set(others) <= set(standing.beats) for standing in ranking.standings if standing.subject in leaders):
         behind = listed(others) if len(others) <= _NAMED else f"the other {len(others)}"

@@ -38,14 +38,9 @@ class PersonQuestion(Struct, frozen=True):
     only: str = ""
     """The answers of people who can take part; all others are screened out."""
 
-    @property
-    def from_link(self) -> bool:
-        """Whether nobody writes the answer: it comes with the link."""
-        return self.kind in ("hidden", "panel")
-
     def __str__(self) -> str:
         """The question as its owner reads it: “age (number 18 to 99, required)”."""
-        kind = "from the link" if self.from_link else self.kind
+        kind = "from the link" if self.kind in ("hidden", "panel") else self.kind
         values = " | ".join(text for _, text in self.options)
         values += f"{self.low:g} to {self.high:g}" if self.low is not None else ""
         more = ["required"] * self.required + ["after the items"] * self.after + [f"only {self.only}"] * bool(self.only)
