@@ -179,7 +179,9 @@ def test_a_model_without_answers_is_a_clause_and_people_are_no_finding_of_their_
     assert re.match(rf"On {ITEMS} items, oracle is better than people \(spring, n\u00a0=\u00a012\)", finding)
     assert finding.endswith("; better than 12 of 12; smol gave no answers that can be read.")
     alone = finding_of(studied, "spring", "smol")
-    assert re.match(r"smol gave no answers that can be read\. The accuracy of people \(spring, n\u00a0=\u00a012\) is", alone)
+    assert re.match(
+        r"smol gave no answers that can be read\. The accuracy of people \(spring, n\u00a0=\u00a012\) is", alone
+    )
 
 
 def test_of_more_than_three_models_the_others_are_counted(studied):

@@ -432,7 +432,7 @@ def test_the_page_of_a_study_has_its_people_their_scores_alpha_and_the_models_ve
     assert drawn == {label: (one.low, one.high) for label, one in known.items()}
 
 
-def test_a_study_says_how_a_model_plays_the_same_items(tmp_path):
+def test_a_study_says_how_a_model_plays_the_same_items_and_its_people_cost_nothing(tmp_path, capsys):
     options = ("--language", "zh", "--limit", "2", "--set", "shuffle=true", "--fastest", "0")
     with OpenStudy(tmp_path / "s.db", "seceu", *options) as opened:
         opened.person().join().answer_all()
@@ -442,6 +442,9 @@ def test_a_study_says_how_a_model_plays_the_same_items(tmp_path):
         client.post("/enter", {"token": running.app[TOKENS].make()})
         assert f"To place one among these people: {play} " in plain(client.get("/study/spring/").text)
         assert f"run another model with the same options: {play} " in plain(client.get("/").text)
+        assert "$" not in client.get("/?q=spring").text, "a person has no cost"
+    assert run_command(["runs", "--store", str(tmp_path / "s.db")]) == 0
+    assert "spring.p-" in (said := capsys.readouterr().out) and "$" not in said
 
 
 def test_beside_people_is_the_fullest_run_of_a_model_and_it_says_who_is_left_out(studied, tmp_path):

@@ -207,7 +207,7 @@ def _score(card: Card | None, summary_of: Callable[[str], Summary | None], recor
 
 
 def _cost(cost: float, priced: int, unpriced: int, tokens: int) -> str:
-    if not priced:
+    if not priced or not (cost or tokens):
         return "–" if not unpriced else "unknown" if tokens else ""
     return cost_in_words(cost, priced, unpriced)
 
