@@ -268,6 +268,8 @@ def _texts(given: dict[str, Any]) -> dict[str, Any]:
             texts[name] = Path(text[1:]).read_text(encoding="utf-8").strip() if text.startswith("@") else text
         except UnicodeDecodeError:
             raise DataError("is not UTF-8 text", text[1:]) from None
+        except OSError as error:
+            raise UsageError(f"--{name} {text} cannot be read: {error.strerror}.") from None
     return texts
 
 
