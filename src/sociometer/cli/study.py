@@ -32,7 +32,7 @@ from sociometer.instruments import card_of, cards, load
 from sociometer.results.norms import norm_tables, study_norm, write_norm
 from sociometer.results.participants import Scores, participants_table
 from sociometer.results.people_needed import people_needed
-from sociometer.results.study_tables import write_study
+from sociometer.results.study_tables import about_columns, write_study
 from sociometer.statistics.formatting import number
 from sociometer.statistics.intervals import MINIMUM_CLUSTERS
 from sociometer.store.person_questions import checked_question
@@ -117,12 +117,14 @@ def _create(instruments: tuple[str, ...], name: str, store: StorePlace | None, a
     study = structs.replace(study, items=items, minutes=max(1, math.ceil(seconds / 60)))
     with closing(StudyBook(book_path(path))) as book:
         book.create(study)
+    foreign = [pair for pair in about_columns(study.questions).items() if not pair[0].isascii()]
     tell(
         as_json,
         {"study": name, "items": counts, "quota": study.quota, "minutes": study.minutes, "asks": study.asked},
         f"Study {name}: {'; '.join(told)} for each of at most {study.quota:,} participants, in about"
         f" {counted(study.minutes, 'minute')}. Open it with: {hint('study open', name)}",
         *([f"Questions about the person: {'; '.join(map(str, study.asked))}"] if study.asks else ()),
+        *([f"Their columns in tables: {', '.join(map(' is '.join, foreign))}"] if foreign else ()),
         *filter(None, (*alone, _missing_texts(study))),
     )
 
