@@ -496,6 +496,11 @@ def test_an_export_with_an_unknown_ending_is_refused(cli, tmp_path):
         ("run", "Usage: sociometer run INSTRUMENT…|all --model MODEL. For more: sociometer help run"),
         ("show", "Missing argument 'RUN'. Usage: sociometer show RUN [ITEM]. 'sociometer runs' lists the runs."),
         ("export last", "Missing option '--to'. Usage: sociometer export RUN… --to PATH."),
+        ("study create sesi", "Missing option '--name'. Usage: sociometer study create INSTRUMENT... --name TEXT. For"),
+        (
+            "study create sesi --name x --consent @no.txt",
+            "--consent @no.txt cannot be read: No such file or directory.",
+        ),
         ("runs nope", "Usage: sociometer runs. For more: sociometer help runs"),
         (
             "run sesi --model baseline/first --temperature 0.2",

@@ -51,9 +51,9 @@ def words_of(studied, *names):
 def test_the_first_sentence_about_people_and_a_baseline_is_the_verdict(studied):
     said, html = words_of(studied, "spring", "oracle")
     finding = re.search(r'<p class="finding">(.*?)</p>', html)[1]
-    verdict = r"oracle \(stand-in\) is better than people \(spring, n = 12\): \d+ points higher \[\d+, \d+\]"
+    verdict = r"oracle \(stand-in\) is better than people \(spring, n\u00a0=\u00a012\): \d+ points higher \[\d+, \d+\]"
     assert re.match(rf"On {ITEMS} items, {verdict}", finding)
-    assert "<h1>People (spring, n\u00a0=\u00a012) and oracle on SESI</h1>" in html
+    assert "<h1>People (spring, n\u00a0=\u00a012) and oracle on SESI</h1>" in html, "no line ends within n = 12"
     assert said.count("is better than people (spring, n = 12)") == 1, "the comparison below does not repeat it"
 
 
@@ -102,7 +102,7 @@ def test_the_items_are_a_folded_table_with_the_numbers_of_reliability(studied):
 
 def test_a_line_says_who_counts_who_does_not_and_why_how_long_and_how_reliably(studied):
     said, _ = words_of(studied, "spring")
-    rules = "the same answer in at least 95 % of 10 or more questions, or a failed or skipped attention check"
+    rules = "the same answer in at least 95 % of 10 or more questions of a task, or a failed or skipped attention check"
     sample = f"Study spring: 12 people; excluded: 1 flagged ({rules})."
     assert f"{sample} They took 7.5 minutes in the median, from 2.0 to 13.0." in said
     assert re.search(
@@ -179,11 +179,14 @@ def test_beside_others_each_has_a_verdict_and_its_place_among_the_people(studied
 def test_a_model_without_answers_is_a_clause_and_people_are_no_finding_of_their_own(studied):
     sm.run("sesi", model="baseline/refuse", label="smol", name="smol", store=studied, **SAME)
     finding = finding_of(studied, "spring", "oracle", "smol")
-    assert re.match(rf"On {ITEMS} items, oracle \(stand-in\) is better than people \(spring, n = 12\)", finding)
+    assert re.match(
+        rf"On {ITEMS} items, oracle \(stand-in\) is better than people \(spring, n\u00a0=\u00a012\)", finding
+    )
     assert finding.endswith("for 2 comparisons); smol (stand-in) gave no answers that can be read.")
     alone = finding_of(studied, "spring", "smol")
     assert re.match(
-        r"smol \(stand-in\) gave no answers that can be read\. The accuracy of people \(spring, n = 12\) is", alone
+        r"smol \(stand-in\) gave no answers that can be read\. The accuracy of people \(spring, n\u00a0=\u00a012\) is",
+        alone,
     )
 
 
@@ -271,3 +274,8 @@ def test_where_neither_has_any_no_difference_is_drawn(tmp_path):
     drawn = html.partition('<article class="verdict"')[2].partition("<details>")[0]
     assert "Evenness of the allocations" in drawn and "Answers without an allocation" not in drawn
     assert "Answers without an allocation" in html
+
+
+def test_people_are_plural_in_a_profile_as_in_compare(studied, capsys):
+    assert run_command(["compare", "--profile", "spring", "--store", str(studied)]) == 0
+    assert "people (spring, n = 12, 1 excluded) are better than chance on " in " ".join(capsys.readouterr().out.split())

@@ -145,6 +145,17 @@ def test_bounds_are_one_column_and_set_the_decimals():
     assert text.rows == (("a", "12 %", "5 to 21 %", "< .001"),)
 
 
+def test_the_numbers_of_a_column_have_as_many_decimals():
+    rows = ((69.0, 2.0, 0.5, 0.125, 3), (88.9, 1.94, -0.032, None, 12), (111.0, 0.5, 0.4, 1.0, 7))
+    table = Table(
+        "t", "T", ("EQ", "mean", "discrimination", "share", "items"), rows, units={"EQ": "points", "share": "share"}
+    )
+    columns = [list(column) for column in zip(*text_of(table).rows, strict=True)]
+    assert columns[0] == ["69.0", "88.9", "111.0"] and columns[1] == ["2.00", "1.94", "0.50"]
+    assert columns[2] == ["0.500", "−0.032", "0.400"] and columns[3] == ["12.5 %", "–", "100.0 %"]
+    assert columns[4] == ["3", "12", "7"]
+
+
 def test_columns_without_content_are_left_out_and_notes_are_below():
     table = Table(
         "t",

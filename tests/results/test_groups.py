@@ -164,7 +164,7 @@ def test_no_single_participant_is_people(studied, capsys):
     assert said.count("people (spring") and not re.search(r"\bhuman\b", said)
     assert run_command(["report", *at, "--to", str(studied.parent / "r.html")]) == 0
     page = (studied.parent / "r.html").read_text()
-    assert "people (spring, n = 12)" in page and ">human<" not in page
+    assert "people (spring, n\u00a0=\u00a012)" in page and ">human<" not in page
     assert run_command(["compare", "--profile", "spring", *at]) == 0
     assert "people (spring" in capsys.readouterr().out
 

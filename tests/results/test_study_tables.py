@@ -219,3 +219,15 @@ def test_a_study_in_python_has_the_tables_of_its_export(tmp_path):
             study.frame("peple")
         with pytest.raises(sm.SociometerError, match=r"'spring' is a study; to write it: sm\.study\('spring', store="):
             sm.export("spring", tmp_path / "x.csv", store=opened.path)
+
+
+def test_a_study_that_nobody_joined_has_the_columns_of_its_people_and_create_names_those_of_other_letters(
+    tmp_path, capsys
+):
+    with OpenStudy(tmp_path / "s.db", "seceu", "--limit", "2", "--ask", "age", "--ask", "性别") as opened:
+        assert "Their columns in tables: 性别 is about_2" in capsys.readouterr().out
+        before = sm.study("spring", store=opened.path).frame()
+        opened.person().join(**{"about-1": "女"}).answer_all()
+        after = sm.study("spring", store=opened.path).frame()
+    assert len(before) == 0 and [one for one in after if not one.startswith("result_")] == list(before)
+    assert list(after["about_2"]) == ["女"]

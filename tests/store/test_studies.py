@@ -28,7 +28,8 @@ def taken(lots, kind):
     letters = ["B" if kind == "same" else lots.choice("ABCD") for _ in range(40)]
     right = 0.25 if kind else 0.98
     failed = sum(lots.random() > right for _ in range(4))
-    return Facts(40, 40, failed, tuple(letters), tuple(middle * lots.lognormvariate(0, 0.5) for _ in range(40)))
+    seconds = tuple(middle * lots.lognormvariate(0, 0.5) for _ in range(40))
+    return Facts(40, 40, failed, {"questions": list(letters)}, seconds)
 
 
 def test_the_default_rules_flag_the_careless_and_few_others():

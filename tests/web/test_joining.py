@@ -122,6 +122,31 @@ def test_a_panel_id_is_required_hidden_and_continues_the_same_participation(tmp_
         assert "agree" in opened.person().get(path).text
 
 
+def test_after_an_error_the_tick_of_consent_is_kept_and_no_link_sets_it(tmp_path):
+    with OpenStudy(
+        tmp_path / "s.db", "sesi", "--limit", "1", "--ask", "age; number 18..99", "--ask", "agree"
+    ) as opened:
+        person = opened.person()
+        fresh = person.get(f"{opened.link}?agree=yes").text
+        form = Form(fresh, opened.link)
+        again = person.post(opened.link, {**form.hidden, "agree": "yes", "about-0": "12"}).text
+        unticked = person.post(opened.link, {**form.hidden, "about-0": "12"}).text
+    boxes = [re.search(r'<input type="checkbox" name="agree"[^>]*>', text)[0] for text in (fresh, again, unticked)]
+    assert ["checked" in box for box in boxes] == [False, True, False]
+
+
+@pytest.mark.parametrize(("asks", "said"), [
+    (["age", "PROLIFIC_PID; panel", "group; hidden"], "“About you”: age. ‖From your link: PROLIFIC_PID, group."),
+    (["PROLIFIC_PID; panel"], "We do not ask for your name or address. ‖From your link: PROLIFIC_PID."),
+    (["age", "sex; choice f|m"], "“About you”: age, sex."),
+])  # fmt: skip
+def test_what_comes_with_the_link_is_named_apart_from_what_people_write(tmp_path, asks, said):
+    options = [word for one in asks for word in ("--ask", one)]
+    with OpenStudy(tmp_path / "s.db", "sesi", "--limit", "1", *options) as opened:
+        text = plain(opened.person().get(f"{opened.link}?PROLIFIC_PID=a&group=b").text)
+    assert said.replace("‖", "") in text and ("From your link" in text) == ("‖" in said)
+
+
 def test_every_end_has_its_completion_code(tmp_path):
     asks = ("--ask", "Age; number 16..99; only 18..65", "--completion", CODES, "--attention", "1")
     with OpenStudy(tmp_path / "s.db", "sesi", "--limit", "1", *asks) as opened:

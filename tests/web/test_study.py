@@ -1,9 +1,11 @@
 """A study over HTTP: every instrument to its end, leaving and coming back, withdrawing, and everything forbidden."""
 
 import json
+import math
 import random
 import re
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 from open_study import OpenStudy
@@ -311,6 +313,17 @@ def test_the_minutes_are_said_at_creation_and_before_consent(tmp_path, capsys):
         assert f"in about {opened.study.minutes} minutes" in capsys.readouterr().out
         assert f"It takes about {opened.study.minutes} minutes." in opened.person().get(opened.link).text
         assert 3 <= opened.study.minutes <= 12
+
+
+def test_the_minutes_are_those_of_all_items_with_their_options(tmp_path, capsys):
+    path, seconds = tmp_path / "s.db", 0.0
+    shown = (Path(sm.__file__).parent / "instruments/sesi/people/en/question.md").read_text("utf-8")
+    for episode in sm.run("sesi", model="baseline/random", limit=40, store=path).episodes():
+        item = episode.item
+        text = " ".join((shown.format(situation=item.situation, question=item.question), *item.options))
+        seconds += 12 + 60 * len(text.split()) / 238
+    assert run_command(["study", "create", "sesi", "--name", "spring", "--limit", "40", "--store", str(path)]) == 0
+    assert f"in about {math.ceil(seconds / 60)} minutes" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ from sociometer.cli.main import run_command
 from sociometer.core.config import RunConfig
 from sociometer.core.errors import UsageError
 from sociometer.instruments.seceu.norming import build_norm
+from sociometer.statistics.formatting import interval_text, number
 from sociometer.store.episodes import Episodes
 from sociometer.store.labels import LabelBook
 from sociometer.store.labels import book_path as labels_path
@@ -272,7 +273,7 @@ def told(*given, **options):
 
 
 def test_the_rules_exclude_whom_they_say():
-    full = Facts(40, 40, patterns=("4 3 2 1", "1 2 3 4") * 20, seconds=(5.0,) * 40)
+    full = Facts(40, 40, patterns={"feelings": ["4 3 2 1", "1 2 3 4"] * 20}, seconds=(5.0,) * 40)
     assert told(study(), full) == []
     assert told(study(), Facts(36, 40)) == []
     assert told(study(), Facts(35, 40)) == ["answered 35 of 40 items"]
@@ -280,10 +281,10 @@ def test_the_rules_exclude_whom_they_say():
     assert decide(study(), Facts(9, 40, status="playing")) == Decision(counts=False), "nor who is still answering"
     assert told(study(), full, "my own trial") == ["by hand: my own trial"]
     assert told(study(), Facts(35, 40), count_missing=False) == []
-    same = Facts(40, 40, patterns=("4 3 2 1",) * 38 + ("1 2 3 4",) * 2)
+    same = Facts(40, 40, patterns={"feelings": ["4 3 2 1"] * 38 + ["1 2 3 4"] * 2})
     assert told(study(), same) == ["38 of 40 answers the same"]
-    assert told(study(), Facts(40, 40, patterns=("A",) * 37 + ("B",) * 3)) == []
-    assert told(study(), Facts(9, 9, patterns=("A",) * 9)) == []
+    assert told(study(), Facts(40, 40, patterns={"questions": ["A"] * 37 + ["B"] * 3})) == []
+    assert told(study(), Facts(9, 9, patterns={"questions": ["A"] * 9})) == []
     assert told(study(attention=3, most_failed=1), Facts(9, 9, failed_checks=1)) == []
     assert told(study(attention=3, most_failed=1), Facts(9, 9, failed_checks=2))
     assert told(study(fastest_seconds=6), full) == ["median time 5.0 s"]
@@ -315,6 +316,17 @@ def test_the_same_points_everywhere_are_noticed(tmp_path, capsys):
         run_command(["study", "show", "spring", "--json", "--store", str(opened.path)])
         (row,) = json.loads(capsys.readouterr().out)
         assert (row["flagged"], row["excluded"]) == ("10 of 10 answers the same", "")
+
+
+def test_the_same_answer_is_noticed_in_each_task_of_several(tmp_path, capsys):
+    with OpenStudy(tmp_path / "s.db", "sesi", "seceu", "--limit", "10", "--fastest", "0") as opened:
+        opened.person().join().answer_all()
+        opened.person(choose=random.Random(1).choice).join().answer_all()
+        capsys.readouterr()
+        run_command(["study", "show", "spring", "--json", "--store", str(opened.path)])
+        flagged = [row["flagged"] for row in json.loads(capsys.readouterr().out)]
+    both = "20 of 20 answers the same (tasks: questions, feelings)"
+    assert flagged == [both, "10 of 10 answers the same (tasks: feelings)"]
 
 
 def test_people_who_answer_too_fast_are_flagged_in_every_result_and_one_switch_excludes_them(tmp_path, capsys):
@@ -361,21 +373,44 @@ def test_the_owner_leaves_out_one_person_with_a_reason_and_counts_them_again(tmp
         assert sm.get_run("spring", store=opened.path).people == 2
 
 
-def test_the_thresholds_of_a_study_can_be_changed_later(tmp_path, capsys):
-    with OpenStudy(tmp_path / "s.db", "sesi", "--limit", "3", "--fastest", "0", "--attention", "1") as opened:
+def test_the_thresholds_of_a_study_can_be_changed_later_if_the_rule_can_still_flag_somebody(tmp_path, capsys):
+    with OpenStudy(tmp_path / "s.db", "sesi", "--limit", "4", "--fastest", "0", "--attention", "3") as opened:
         Attentive(opened, 1, right=False).take()
         change = ["study", "change", "spring", "--store", str(opened.path)]
         assert "1 flagged" in sm.get_run("spring", store=opened.path).subject
-        assert run_command([*change, "--most-failed", "1"]) == 0
-        assert "changed: flagged are participants with the same answer in at least 95 % of 10 or more questions." in (
+        assert run_command([*change, "--most-failed", "2"]) == 0
+        assert "of 10 or more questions of a task; at least 3 of 3 attention checks failed or skipped." in (
             capsys.readouterr().out
         )
-        assert "flagged" not in sm.get_run("spring", store=opened.path).subject
+        assert run_command([*change, "--most-failed", "3"]) == 2
+        assert "--most-failed 3 flags nobody: with 3 checks it is at most 2." in capsys.readouterr().err
         assert run_command([*change, "--fastest", "60", "--most-failed", "0"]) == 0
-        assert (
-            "; a failed or skipped attention check; a median response time under 60 seconds." in capsys.readouterr().out
+        assert "; at least 1 of 3 attention checks failed or skipped; a median response time under 60 seconds." in (
+            capsys.readouterr().out
         )
         assert "1 flagged" in sm.get_run("spring", store=opened.path).subject
+
+
+@pytest.mark.parametrize(("options", "said"), [
+    (["--ask", "age; number 16..99; only 100..120"], "screens everybody out: no allowed answer is '100..120'."),
+    (["--ask", "native; choice yes|no; only maybe"], "screens everybody out: no allowed answer is 'maybe'."),
+    (["--ask", "hand; choice left|right; only 1..2"], "screens everybody out: no allowed answer is '1..2'."),
+    (["--attention", "3", "--most-failed", "3"], "--most-failed 3 flags nobody: with 3 checks it is at most 2."),
+    (["--most-failed", "1"], "--most-failed 1 flags nobody: the study has no checks."),
+    (["--limit", "3", "--attention", "10"], "--attention is at most 2 for 3 items: each check is between two items."),
+])  # fmt: skip
+def test_rules_that_can_never_work_are_refused(options, said, tmp_path, capsys):
+    create = ["study", "create", "seceu", "--name", "spring", "--store", str(tmp_path / "s.db")]
+    assert run_command([*create, *options]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_who_wants_more_items_than_there_are_is_told_so(tmp_path, capsys):
+    create = ["study", "create", "seceu", "--store", str(tmp_path / "s.db")]
+    for name, options in {"a": ("--limit", "100"), "b": ("--sample", "50"), "c": ("--limit", "40")}.items():
+        assert run_command([*create, "--name", name, *options]) == 0
+    told = [line for line in capsys.readouterr().out.splitlines() if line.startswith("Study")]
+    assert ["40 items of feelings (there are only 40) for each" in line for line in told] == [True, True, False]
 
 
 def test_the_time_of_the_page_counts_if_it_can_be_true(tmp_path):
@@ -389,16 +424,19 @@ def test_the_time_of_the_page_counts_if_it_can_be_true(tmp_path):
     assert all(one.page_seconds is None and one.spent == one.seconds for one in others)
 
 
-def test_the_place_on_the_norm_is_shown_to_the_participant(tmp_path):
+def test_the_place_on_the_norm_is_shown_to_the_participant_as_run_shows_it(tmp_path):
     norm = made_norm(tmp_path)
     with OpenStudy(tmp_path / "b.db", "seceu", "--shows", "place", "--set", f"norm={norm}") as opened:
         person = opened.person().join()
         person.answer_all()
         text = person.page().text
-        place = place_of(sm.get_run(opened.run_of(person), store=opened.path).summary())
-        assert f"Your EQ is {place['eq']} (95 % interval: {place['bounds']}): better than " in plain(text)
-        shown = f"{place['percent']} % (95 % interval: {place['share']} %) of the 20 people in the norm."
-        assert shown in plain(text)
+        summary = sm.get_run(opened.run_of(person), store=opened.path).summary()
+    told = [
+        f"{number(one.value, unit, interval=one.interval)} (95 % interval: {interval_text(one.interval, unit)})"
+        for one, unit in ((summary.measure("eq"), "points"), (summary.measure("percentile"), "share"))
+    ]
+    assert told[1].startswith("0 % (95 % interval: 0 to "), "the norm has no worse one"
+    assert f"Your EQ is {told[0]}: better than {told[1]} of the 20 people in the norm." in plain(text)
 
 
 @pytest.mark.parametrize(

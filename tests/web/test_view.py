@@ -61,7 +61,7 @@ def test_an_empty_store_says_what_to_type(tmp_path, capsys):
         assert run_command([*first.split(), "--store", str(path), "--quiet"]) == 0
         text = owner.get("/").text
     assert text.count("<tr data-run=") == 1 and "Compare the chosen runs" not in text
-    assert "run another model with the same options: sociometer run sesi --model MODEL" in plain(text)
+    assert "run another model with the same options: sociometer run sesi --model MODEL --limit 20" in plain(text)
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_runs_side_by_side_that_cannot_be_compared_have_no_counts(tmp_path):
         owner = Client(served.url)
         owner.post("/enter", {"token": served.app[TOKENS].make()})
         text = plain(owner.get("/side-by-side?" + "&".join(f"run={run.id}" for run in sm.runs(store=path))).text)
-        assert "cannot be compared" in text and "is ahead on" not in text
+        assert "cannot be compared" in text and "Ahead: " not in text
 
 
 def test_a_run_that_a_stopping_rule_ended_has_the_status_of_the_terminal(tmp_path):
@@ -364,6 +364,8 @@ def test_a_study_and_a_model_are_side_by_side_with_the_verdict_of_compare(studie
         client.post("/enter", {"token": running.app[TOKENS].make()})
         assert 'type="checkbox" name="run" value="spring"' in client.get("/").text
         text = client.get("/side-by-side?run=guesser&run=spring").text
+        people = verdict.second if verdict.second.startswith("people") else verdict.first
+        assert f"Ahead: {people} on " in plain(text) and people.replace("n = ", "n\u00a0=\u00a0") in text
         assert verdict.sentence in plain(text) and "share 12 items" in plain(text)
         page = plain(client.get(links(text, "/side-by-side/item?")[0]).text)
     assert "11 people: the page of each of them has their answer." in page and "asked of subject" in page
@@ -464,6 +466,21 @@ def test_the_page_of_a_study_has_its_people_their_scores_alpha_and_the_models_ve
     runs = {"mean of 11 people": people, "baseline/random": sm.get_run("guesser", store=studied)}
     known = {label: run.summary().measure("distance").interval for label, run in runs.items()}
     assert drawn == {label: (one.low, one.high) for label, one in known.items()}
+
+
+def test_a_study_says_how_a_model_plays_the_same_items_and_its_people_cost_nothing(tmp_path, capsys):
+    options = ("--language", "zh", "--limit", "2", "--set", "shuffle=true", "--fastest", "0")
+    with OpenStudy(tmp_path / "s.db", "seceu", *options) as opened:
+        opened.person().join().answer_all()
+    play = "sociometer run seceu --model MODEL --shuffle --limit 2 --language zh"
+    with Served(view_application(ViewedStore(tmp_path / "s.db", load, cards()))) as running:
+        client = Client(running.url)
+        client.post("/enter", {"token": running.app[TOKENS].make()})
+        assert f"To place one among these people: {play} " in plain(client.get("/study/spring/").text)
+        assert f"run another model with the same options: {play} " in plain(client.get("/").text)
+        assert "$" not in client.get("/?q=spring").text, "a person has no cost"
+    assert run_command(["runs", "--store", str(tmp_path / "s.db")]) == 0
+    assert "spring.p-" in (said := capsys.readouterr().out) and "$" not in said
 
 
 def test_beside_people_is_the_fullest_run_of_a_model_and_it_says_who_is_left_out(studied, tmp_path):

@@ -5,11 +5,12 @@ from contextlib import suppress
 
 import click
 
-from sociometer.cli.options import chosen_items, margin_of, open_stored, store_option, terms_options, told
+from sociometer.cli.options import margin_of, open_stored, store_option, terms_options, told
 from sociometer.cli.output import SCREEN, Display, TableCommand, display_options, option, print_text
 from sociometer.core.errors import ExitCode, NotFound, UsageError, hint, unknown
 from sociometer.core.words import grouped
 from sociometer.engine.engine import Engine
+from sociometer.engine.run_options import chosen_items
 from sociometer.instruments import cards, load
 from sociometer.reporting.progress import track, working
 from sociometer.results.choice import EVERY, ChosenRuns, choose_by_words, choose_runs
@@ -156,7 +157,8 @@ def _without_norm(runs: Sequence[StoredRun], compared: Iterable[Comparison]) -> 
     """The commands that play models with the key of a study, if the key of their norm is why they are refused."""
     for run in runs if any("without --norm" in one.refused for one in compared) else ():
         if (config := run.manifest.config).settings.get("norm") and not run.people:
-            yield hint("run", run.instrument, "--model", config.subject, *chosen_items(config, without="norm"))
+            chosen = chosen_items(config, run.definition.card, without="norm")
+            yield hint("run", run.instrument, "--model", config.subject, *chosen)
 
 
 def _refuse(where: str, given: Mapping[str, object]) -> None:

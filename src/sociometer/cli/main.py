@@ -177,7 +177,7 @@ def _click_message(error: click.ClickException) -> str:
         options = [
             f"{one.opts[0]} {one.make_metavar(context)}"
             for one in command.params
-            if isinstance(one, click.Option) and (one.required or one.opts[0] == "--model")
+            if isinstance(one, click.Option) and (one.required or (one.opts[0], one.metavar) == ("--model", "MODEL"))
         ]
         said += f". Usage: {' '.join([path, *pieces, *options])}"
         said += f". '{hint('runs')}' lists the runs" * any(one.startswith(("RUN", "[RUN")) for one in pieces)

@@ -20,12 +20,12 @@ from sociometer.core.errors import NotFound, UsageError, unknown
 from sociometer.core.hints import hint, use_store
 from sociometer.core.instrument import Instrument
 from sociometer.core.server_fields import NAME
-from sociometer.core.settings import Setting, Settings
+from sociometer.core.settings import Setting
 from sociometer.core.sheets import folder_for
 from sociometer.core.task import StoppingRule
 from sociometer.engine.engine import Engine, Listener
 from sociometer.engine.run_options import CAPS_COVER, OPTIONS, RunOption, RunOptions, make_config
-from sociometer.instruments import card_of, load
+from sociometer.instruments import load
 from sociometer.store.place import StorePlace, default_path, parse_place, without_passwords
 from sociometer.store.records import Manifest
 from sociometer.store.store import Store
@@ -269,20 +269,6 @@ def cap_options(covered: str = CAPS_COVER, *, cost: str = "", usual: str = "no l
         text = (one.help or "").replace("no limit", usual)
         one.help = text.replace(CAPS_COVER, cost if cost and one.name == "max_cost" else covered)
     return made
-
-
-def chosen_items(config: RunConfig, without: str = "") -> list[str]:
-    """The options of `run` that choose the items of a run, and its settings `without` one."""
-    card = card_of(config.instrument)
-    given: list[tuple[str, object]] = [("limit", config.limit), ("data", config.data_folder)]
-    given += [(name, value) for name, values in (("item", config.items), ("task", config.tasks)) for value in values]
-    given += [("role", f"{role}={model}") for role, model in config.roles.items()]
-    usual = {one.name: one.default for one in card.setting if one.kind != "flag"}
-    chosen = Settings.chosen(card.setting, config.settings)
-    given += [(name, chosen[name]) for name in usual if chosen[name] != usual[name] and name != without]
-    words = ["--official"] * (config.official and not config.data_folder)
-    words += [f"--{name}" for name in chosen if chosen[name] and name not in usual]
-    return words + [word for name, value in given if value for word in (f"--{name}", str(value))]
 
 
 _METAVARS = {"text": "TEXT", "choice": "CHOICE", "number": "NUMBER", "whole": "N", "path": "PATH"}

@@ -42,7 +42,7 @@ def show_runs(store: StorePlace | None, display: Display) -> None:
                 row.episodes, row.totals.failed, _settings(row.record),
                 datetime.fromtimestamp(row.record.created, UTC).strftime("%Y-%m-%d %H:%M"),
                 cost_in_words(spent.cost, spent.priced, spent.unpriced)
-                if spent.priced or spent.input_tokens + spent.output_tokens else None,
+                if spent.cost or spent.input_tokens + spent.output_tokens else None,
                 spent.requests, spent.input_tokens + spent.output_tokens, row.why,
             )
             for row in (rows if most is None else rows[-most:])

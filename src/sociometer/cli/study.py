@@ -7,7 +7,6 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -16,25 +15,24 @@ import click
 import msgspec
 from msgspec import structs
 
-from sociometer.cli.options import cap_options, chosen_items, open_engine, pairs_of, store_path, stored_command
+from sociometer.cli.options import cap_options, open_engine, pairs_of, store_path, stored_command
 from sociometer.cli.output import Group, Range, confirm, link_teller, option, print_table, print_text, tell, tell_rows
 from sociometer.cli.view import place_options, who_can_open
 from sociometer.core.card import Card
 from sociometer.core.config import Caps, RunConfig, provider_of
-from sociometer.core.conversation import SUBJECT, Exchange, with_new_messages
+from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import DataError, NotFound, StoreError, UsageError, hint, unknown
 from sociometer.core.language import ENGLISH, language_of, written_in
 from sociometer.core.measure import Cell, Table
 from sociometer.core.words import counted, grouped, listed, lowered
 from sociometer.engine.engine import Engine
-from sociometer.engine.estimate import rehearse
 from sociometer.engine.plan import ReadPlan
-from sociometer.engine.run_options import make_config
+from sociometer.engine.run_options import chosen_items, make_config
 from sociometer.instruments import card_of, cards, load
 from sociometer.results.norms import norm_tables, study_norm, write_norm
 from sociometer.results.participants import Scores, participants_table
 from sociometer.results.people_needed import people_needed
-from sociometer.results.study_tables import write_study
+from sociometer.results.study_tables import about_columns, write_study
 from sociometer.statistics.formatting import number
 from sociometer.statistics.intervals import MINIMUM_CLUSTERS
 from sociometer.store.person_questions import checked_question
@@ -50,17 +48,15 @@ from sociometer.store.studies import (
     book_path,
     find_study,
     flag_rules,
-    role_of_people,
     study_books,
     study_lock,
 )
-from sociometer.web.forms import ANSWER_SECONDS, people_folder, reading_seconds
+from sociometer.web.forms import people_folder
+from sociometer.web.minutes import seconds_for
 from sociometer.web.seats import FormPlayer, refuse_unplayable
 from sociometer.web.serving import Place
 from sociometer.web.study import PER_ADDRESS, serve_study
 
-_REHEARSED = 3
-"""Items of each task that are played to estimate the time."""
 _ASKED_ONCE = {"orders", "votes"}
 """Settings that ask the same question several times; people are asked once unless the study says otherwise."""
 
@@ -90,6 +86,7 @@ def _create(instruments: tuple[str, ...], name: str, store: StorePlace | None, a
     )
     if len(study.parts) < len(talks):
         raise UsageError(f"two models have too similar names: {', '.join(talks)}.")
+    _refuse_most_failed(study, study.most_failed)
     if len(set(study.questions)) < len(study.asks):
         raise UsageError("two of the questions --ask have the same name.")
     path, seconds, told = _file(store).absolute(), 0.0, []
@@ -103,24 +100,40 @@ def _create(instruments: tuple[str, ...], name: str, store: StorePlace | None, a
             alone |= _why_alone(plan, own) if study.shows == "place" else {}
             if talks:  # a person talks once with each of some models
                 counts, told = {config.instrument: {"talk": study.each}}, [f"{study.each} of {len(talks)} models"]
-                seconds = study.each * _seconds(plan, {"talk": 1})
+                seconds = study.each * seconds_for(plan, {"talk": 1}, study.language)
                 continue
-            counts[config.instrument], seconds = own, seconds + _seconds(plan, own)
-            told.append(", ".join((config.instrument, *(f"{counted(n, 'item')} of {task}" for task, n in own.items()))))
+            counts[config.instrument], seconds = own, seconds + seconds_for(plan, own, study.language)
+            wanted = max(study.sample, config.limit or 0)
+            few = {task: f" (there are only {one.count})" * (one.count < wanted) for task, one in plan.lists.items()}
+            said = (f"{counted(n, 'item')} of {task}{few[task]}" for task, n in own.items())
+            told.append(", ".join((config.instrument, *said)))
     if alone and not any(alone.values()):
         raise UsageError(f"{' '.join(alone)} --shows score shows the score only.")
     items = sum(sum(own.values()) for own in counts.values())
+    if study.attention > (most := max(1, items - 1)):
+        raise UsageError(
+            f"--attention is at most {most} for {counted(items, 'item')}: each check is between two items."
+        )
     study = structs.replace(study, items=items, minutes=max(1, math.ceil(seconds / 60)))
     with closing(StudyBook(book_path(path))) as book:
         book.create(study)
+    foreign = [pair for pair in about_columns(study.questions).items() if not pair[0].isascii()]
     tell(
         as_json,
         {"study": name, "items": counts, "quota": study.quota, "minutes": study.minutes, "asks": study.asked},
         f"Study {name}: {'; '.join(told)} for each of at most {study.quota:,} participants, in about"
         f" {counted(study.minutes, 'minute')}. Open it with: {hint('study open', name)}",
         *([f"Questions about the person: {'; '.join(map(str, study.asked))}"] if study.asks else ()),
+        *([f"Their columns in tables: {', '.join(map(' is '.join, foreign))}"] if foreign else ()),
         *filter(None, (*alone, _missing_texts(study))),
     )
+
+
+def _refuse_most_failed(study: Study, most: int | None) -> None:
+    """Raises a UsageError if as many attention checks may fail as there are."""
+    if most is not None and most >= (count := study.attention):
+        why = f"with {counted(count, 'check')} it is at most {count - 1}" if count else "the study has no checks"
+        raise UsageError(f"--most-failed {most} flags nobody: {why}.")
 
 
 def _missing_texts(study: Study) -> str:
@@ -244,19 +257,6 @@ def _refuse_models_only(card: Card, tasks: Sequence[str], roles: Mapping[str, st
                 )
 
 
-def _seconds(plan: ReadPlan, counts: dict[str, int]) -> float:
-    """About how long a participant needs: the time to read what a few items show, and to answer each question."""
-    seconds = 0.0
-    for task in plan.tasks:
-        played = asyncio.run(rehearse(plan, task, [*islice(plan.lists[task.name], _REHEARSED)]))
-        role = role_of_people(plan.config)
-        events = [pair for one in played for pair in with_new_messages(one)]
-        asked = [new for event, new in events if isinstance(event, Exchange) and event.role == role]
-        shown = sum(reading_seconds(message.content) for new in asked for message in new)
-        seconds += (shown + ANSWER_SECONDS * len(asked)) * counts[task.name] / len(played)
-    return seconds
-
-
 def _file(store: StorePlace | None) -> Path:
     """The store of a study, which has its own file next to it."""
     return file_of(store_path(store), "a study")
@@ -270,6 +270,8 @@ def _texts(given: dict[str, Any]) -> dict[str, Any]:
             texts[name] = Path(text[1:]).read_text(encoding="utf-8").strip() if text.startswith("@") else text
         except UnicodeDecodeError:
             raise DataError("is not UTF-8 text", text[1:]) from None
+        except OSError as error:
+            raise UsageError(f"--{name} {text} cannot be read: {error.strerror}.") from None
     return texts
 
 
@@ -285,8 +287,7 @@ def _change(name: str, store: StorePlace | None, as_json: bool, **given: Any) ->
         out, back = ([_participant(book, name, who) for who in given[which]] for which in ("excluded", "included"))
         if study.talks and not study.imported and not (study.distress and study.contact):
             raise UsageError("people who talk with a model need --distress and --contact; they cannot be empty.")
-        if "most_failed" in changes and not study.attention:
-            raise UsageError(f"study {name} has no attention checks, so --most-failed changes nothing.")
+        _refuse_most_failed(study, given["most_failed"])
         if other := ", ".join(one.id for one in back if not one.excluded):
             raise UsageError(f"{other} was not excluded by hand; '{hint('study show', name)}' says if a rule does it.")
         book.change(study)
@@ -376,7 +377,7 @@ def _show(name: str, store: StorePlace | None, as_json: bool) -> None:
 
 def _settings(study: Study) -> Table:
     """What the owner chose, by the options of `study create`."""
-    tests = (" ".join((one.instrument, *chosen_items(one))) for one in study.parts.values())
+    tests = (" ".join((one.instrument, *chosen_items(one, card_of(one.instrument)))) for one in study.parts.values())
     own = {*Study.__struct_fields__} - {*RunConfig.__struct_fields__}
     values = {one.opts[0]: getattr(study, one.name) for one in _COMMANDS[0].params if one.name in own}
     values["--model"] = ", ".join(one.subject for one in study.parts.values() if study.talks)
@@ -405,7 +406,8 @@ def _norms(name: str, to: Path, store: StorePlace | None, as_json: bool) -> None
         for table in norm_tables(norm, task, people):
             print_table(table)
     left_out = f"\nExcluded: {people.why_excluded} ('{hint('study show', name)}')." if people.excluded else ""
-    play = hint("run", made.instrument, "--model", "MODEL", "--norm", to, *chosen_items(taken))
+    chosen = chosen_items(taken, card_of(taken.instrument), without="norm")
+    play = hint("run", made.instrument, "--model", "MODEL", "--norm", to, *chosen)
     tell(as_json, made, f"wrote {to}: {norm.sample}{left_out}", f"Use it with: {play}")
 
 
@@ -523,8 +525,8 @@ def _flag_options(fastest: float | None) -> list[click.Option]:
     return [
         option(
             "--most-failed",
-            "Number of attention checks that a participant may fail without being flagged; by"
-            " default none of one, one of 2 to 12, two of 13 to 20: more are improbable for people who fail one in 50.",
+            "Largest number of failed attention checks that flags nobody: with 1, two failed checks flag. Less than"
+            " --attention [default: 0 of 1 check, 1 of 2 to 12, 2 of 13 to 20; people who read rarely fail more].",
             type=_COUNT,
         ),
         option(

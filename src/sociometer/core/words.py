@@ -53,6 +53,11 @@ def lowered(title: str) -> str:
     return title if title[1:2].isupper() or not title else title[0].lower() + title[1:]
 
 
+def verb_of(subject: str) -> str:
+    """“are” after the people of a study, “is” after any other subject."""
+    return "are" if subject.startswith("people (") else "is"
+
+
 def sentence(text: str, names: Sequence[str] = ()) -> str:
     """A text with a capital letter at its start and a full stop at its end; a name at its start stays as it is."""
     text = text.strip()

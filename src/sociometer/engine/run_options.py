@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
@@ -272,6 +273,23 @@ def as_python(text: str, settings: Iterable[Setting] = ()) -> str:
         return f"{name}={f'[{value}]' if one.many and name != 'model' else value}" if value else name
 
     return _WRITTEN.sub(argument, re.sub(r"'--([a-z-]+)'", r"'\1'", text))
+
+
+def chosen_items(config: RunConfig, card: Card, without: str = "") -> list[str]:
+    """The options of `run` that choose the items of a run, and its settings `without` one."""
+    given: list[tuple[str, object]] = [("limit", config.limit), ("data", config.data_folder)]
+    tasks = () if set(config.tasks) == set(card.default_tasks(official=config.official)) else config.tasks
+    given += [(name, value) for name, values in (("item", config.items), ("task", tasks)) for value in values]
+    given += [("role", f"{role}={model}") for role, model in config.roles.items()]
+    words = ["--official"] * (config.official and not config.data_folder)
+    for one in card.setting:
+        with suppress(UsageError):  # a run of an older version may have a value that is gone
+            value = one.parse(config.settings.get(one.name, one.default))
+            if one.kind == "flag":
+                words += [f"--{one.name}"] * bool(value)
+            elif value != one.default and one.name != without:
+                given += [(one.name, each) for each in (value if isinstance(value, tuple) else [value])]
+    return words + [word for name, value in given if value for word in (f"--{name}", str(value))]
 
 
 def model_spec(model: str | Function) -> str:

@@ -148,7 +148,7 @@ def gather(
     counts: dict[tuple[str, str], EpisodeCounts] = {}
     studies = {run.id: run for run in runs if isinstance(run, PeopleRun) and run.people}
     names = run_labels(runs, by_name=True) | {
-        name: f"people ({name}, n = {run.people})" for name, run in studies.items()
+        name: f"people ({name}, n\u00a0=\u00a0{run.people})" for name, run in studies.items()
     }
     played = sum(len(run.tasks) for run in runs)
     each, kinds = room_for(played) if evidence is None else (evidence, KINDS)

@@ -8,7 +8,7 @@ from msgspec import structs
 
 from sociometer.core.measure import Interval
 from sociometer.core.task import AnyRun
-from sociometer.core.words import counted, grouped, listed, lowered, plural, sentence, spelled
+from sociometer.core.words import counted, grouped, listed, lowered, plural, sentence, spelled, verb_of
 from sociometer.reporting.content import Chapter, EpisodeCounts, ReportContent
 from sociometer.reporting.rankings import Ranking
 from sociometer.results.profile import ProfileLine, ends_sentences
@@ -147,7 +147,7 @@ def _one_subject(lines: Sequence[ProfileLine], content: ReportContent) -> list[s
         if many == 1:
             found += _against_references(known[0][0], on[known[0][0].instrument])
         elif known:
-            found.append(f"{who} is {word} on {count or 'none'} of {counted(len(known), 'measure')}{could}")
+            found.append(f"{who} {verb_of(who)} {word} on {count or 'none'} of {counted(len(known), 'measure')}{could}")
     if len(sure) < len(scored):
         without = [(line.measure_title, line.interval) for line in scored if line not in sure]
         found.append(_few([(title, one.scarce(_PART) if one else _PART) for title, one in without]))
@@ -229,7 +229,7 @@ def _two_subjects(comparisons: Sequence[Comparison], profile: Sequence[ProfileLi
     if verdicts["equivalent"]:
         parts.append(f"the same within the margin on {len(verdicts['equivalent'])}")
     none = f"no task shows a difference between {second} and {first}"
-    found = [f"compared with {first}, {second} is {listed(parts)} of {total}" if parts else none]
+    found = [f"compared with {first}, {second} {verb_of(second)} {listed(parts)} of {total}" if parts else none]
     if doubtful := sum(bool(row.with_failed) for row in rows):
         found.append(f"failed items could change the verdict on {doubtful} of {total}")
     if few:
@@ -258,7 +258,7 @@ def _one_task(comparison: Comparison, *, sized: bool = False) -> list[str]:
     if row.verdict == "too few":
         items = counted(row.paired.clusters, row.paired.interval.scarce(comparison.cluster))
         return [f"{items} cannot compare {second} and {first}; at least {MINIMUM_CLUSTERS} are needed"]
-    seen = f"{second} {'are' if second.startswith('people (') else 'is'} {size_text(row, first)}{failed_text(row)}"
+    seen = f"{second} {verb_of(second)} {size_text(row, first)}{failed_text(row)}"
     found = [f"{counted(row.paired.items, 'item')} show no clear difference in {lowered(row.title)}: {seen}"]
     if row.detectable is not None and not row.why:
         size = amount(row.detectable, row.unit, interval=row.paired.interval)

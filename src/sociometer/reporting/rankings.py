@@ -7,7 +7,7 @@ from msgspec import Struct, structs
 
 from sociometer.core.conversation import SUBJECT
 from sociometer.core.task import AnyRun
-from sociometer.core.words import counted, grouped, listed, spelled
+from sociometer.core.words import counted, grouped, listed, spelled, verb_of
 from sociometer.results.candidates import NO_SCORED_ITEM, item_sets, why_not_comparable
 from sociometer.results.ceiling import best_of
 from sociometer.results.leaderboard import Leaderboard, Standing, leaderboard, ranked_measure
@@ -183,7 +183,7 @@ def _sentence(ranking: Ranking, items: str, near: Sequence[str]) -> str:
         return f"{items} cannot separate the {len(leaders)} {'models' if beside else 'subjects'}"
     behind = _not_separated(ranking, product(leaders, others))
     if len(leaders) == 1:
-        said = f"{leaders[0]} is clearly first{' of the models' if beside else ''}"
+        said = f"{leaders[0]} {verb_of(leaders[0])} clearly first{' of the models' if beside else ''}"
         return f"{said}; {items} cannot separate {behind}" if behind else said
     if not behind:
         those = listed(others) if len(others) <= _NAMED else f"the other {len(others)}"

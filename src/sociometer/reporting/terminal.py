@@ -86,13 +86,13 @@ def harmless(text: str) -> str:
     return text.translate(_CONTROL)
 
 
-def cell_text(cell: Cell, unit: str = "", interval: Interval | None = None) -> str:
-    """A cell as one line of text; a number in its unit, with the decimals that its interval is worth."""
+def cell_text(cell: Cell, unit: str = "", interval: Interval | None = None, digits: int | None = None) -> str:
+    """A cell as one line of text; a number in its unit, with these decimals or those that its interval is worth."""
     if isinstance(cell, int | float) and not isinstance(cell, bool):
         if unit == "p":
             return p_text(cell)
-        if unit or (interval is not None and isinstance(cell, float)):
-            return number(cell, unit or "number", interval=interval).partition(" point")[0]
+        if unit or digits or (interval is not None and isinstance(cell, float)):
+            return number(cell, unit or "number", digits, interval=interval).partition(" point")[0]
     return harmless(words.cell_text(cell)).replace("\n", " ").replace("\t", " ")
 
 
@@ -144,6 +144,9 @@ def _text_columns(table: Table, rows: Sequence[Sequence[Cell]]) -> tuple[list[st
             continue
         heads.append(harmless(head))
         texts.append([cell_text(cell, unit, interval) for cell, interval in zip(column, bounds, strict=True)])
+        if numeric and unit != "p" and not any(bounds):  # as many decimals in each row
+            digits = max(len(text.partition(".")[2].rstrip(" %")) for text in texts[-1])
+            texts[-1] = [cell_text(cell, unit, digits=digits) for cell in column] if digits else texts[-1]
         shown = [text for text in texts[-1] if text not in ("", "–")]
         right.append(numeric or (bool(rows) and all(map(_NUMBER.fullmatch, shown))))
         place += 1

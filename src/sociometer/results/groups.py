@@ -67,9 +67,9 @@ class Taking:
         if one.screened_out or (status == "finished" and self._place is None and not over):
             status = "screened out" if one.screened_out else "stopped"
         timings = self.timings.get(one.id, [])
-        patterns, seconds = (each.pattern for each in timings), (each.spent for each in timings)
+        patterns = grouped((each.task, each.pattern) for each in timings)
         answered = sum(done[record.id] for record in records)
-        return Facts(answered, planned, wrong, tuple(patterns), tuple(seconds), status)
+        return Facts(answered, planned, wrong, patterns, tuple(each.spent for each in timings), status)
 
     def run_of(self, one: Participant) -> str:
         """A participant's run of this instrument; empty if it has not begun."""

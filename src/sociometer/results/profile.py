@@ -6,7 +6,7 @@ from msgspec import Struct, structs
 
 from sociometer.core.measure import Case, Interval, Measure, Table
 from sociometer.core.task import AnyRun
-from sociometer.core.words import first_of, grouped, lowered
+from sociometer.core.words import first_of, grouped, lowered, verb_of
 from sociometer.results.candidates import item_sets
 from sociometer.results.ceiling import End, end_of
 from sociometer.results.measured import room_sentences
@@ -124,7 +124,8 @@ class Profile(Struct, frozen=True):
         without = (structs.replace(line, errors=0, cases=()) for line in able)
         unsure = sum(line.against(line.chance, len(able)) == 1 for line in without) - above
         could = f"; failed episodes leave {unsure} more open" if unsure > 0 else ""
-        said = f"{self.subject} is better than chance on {above} of {len(able)} measures that have enough items{could}."
+        better = f"{self.subject} {verb_of(self.subject)} better than chance"
+        said = f"{better} on {above} of {len(able)} measures that have enough items{could}."
         return " ".join([said, *ends_sentences(self.lines)])
 
     @property

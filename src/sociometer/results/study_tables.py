@@ -75,7 +75,7 @@ _MEANINGS = {
     "after_items": "items that the person had answered before the check",
     "passed": "1 if the person chose the given word; empty if the check was not answered",
     "flag_speed": "1 if the median time for a question is under the limit of the study",
-    "flag_line": "1 if nearly all answers are the same",
+    "flag_line": "1 if nearly all answers to a task are the same",
     "flag_checks": "1 if more attention checks failed than the study allows",
     "excluded": "why results leave this person out; empty if they count, did not begin or are still answering",
     "counts": "1 if results count this person",
@@ -159,6 +159,7 @@ def study_tables(store: Store, study: str, load: Callable[[str], Instrument]) ->
     found = {}
     for name, rows in tables.items():
         columns = _columns(rows)
+        rows = [row for row in rows if row.get("person") != ""]
         cells = tuple(tuple(_cell(row.get(column), column in numbers) for column in columns) for row in rows)
         found[name] = Table(name, f"Study {study}: {name}", tuple(map(_variable, columns)), cells)
     return found
@@ -177,8 +178,9 @@ def _study_rows(
     shown: set[tuple[str, str]] = set()
     for book in study_books(store.path):
         whole = Taking(book.study(study), book, store)
-    names = _about_columns(whole.study.questions)
-    people = {one.id: _person(whole, one, names) for one in whole.participants}
+    names = about_columns(whole.study.questions)
+    nobody = Participant("", study, 0.0)  # gives the columns if nobody has joined
+    people = {one.id: _person(whole, one, names) for one in whole.participants or [nobody]}
     listed = {name: {"person": name, **more, **person} for name, (person, more) in people.items()}
     tables: dict[str, list[Row]] = {"people": [*listed.values()], "items": []}
     wide: dict[str, Row] = {name: {} for name in listed}
@@ -316,7 +318,7 @@ def _declared(question: PersonQuestion) -> Row:
     }
 
 
-def _about_columns(questions: Iterable[str]) -> dict[str, str]:
+def about_columns(questions: Iterable[str]) -> dict[str, str]:
     """A column for each question about people, whose name every program takes."""
     found: dict[str, str] = {}
     for number, question in enumerate(questions, 1):

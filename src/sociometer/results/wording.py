@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from sociometer.core.card import MeasureCard
 from sociometer.core.measure import Cell, Table
-from sociometer.core.words import counted, listed, lowered, sentence
+from sociometer.core.words import counted, listed, lowered, sentence, verb_of
 from sociometer.results.verdicts import ComparedMeasure, Comparison
 from sociometer.statistics.formatting import (
     amount,
@@ -73,7 +73,7 @@ _OPEN = "no clear difference"
 def _whole(row: ComparedMeasure, comparison: Comparison, named: bool) -> str:
     on = f" on {lowered(row.title)}" if named or row.unit not in ("share", "share-points", "points") else ""
     second, first = comparison.second, comparison.first
-    verb = "are" if second.startswith("people (") else "is"
+    verb = verb_of(second)
     if row.verdict in ("better", "worse", "differs"):
         how = f"{verb} different from" if row.verdict == "differs" else f"{verb} {row.verdict} than"
         said = f"{second} {how} {first}{on}: {size_text(row)}"

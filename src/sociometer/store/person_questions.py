@@ -7,6 +7,7 @@ PROLIFIC_PID; panel
 """
 
 import re
+from contextlib import suppress
 
 from msgspec import Struct
 
@@ -48,17 +49,27 @@ class PersonQuestion(Struct, frozen=True):
     def admits(self, said: str) -> bool:
         """Whether somebody with this answer can take part."""
         if found := _RANGE.fullmatch(self.only):
-            return bool(said) and float(found[1]) <= float(said) <= float(found[2])
+            with suppress(ValueError):
+                return float(found[1]) <= float(said) <= float(found[2])
         return not self.only or said in self.only.split("|")
+
+    @property
+    def admits_nobody(self) -> bool:
+        """Whether no answer that the question allows is one of people who can take part."""
+        if self.low is None or self.high is None or not (ends := _RANGE.fullmatch(self.only)):
+            return bool(self.options) and not any(map(self.admits, dict(self.options)))
+        return self.high < float(ends[1]) or float(ends[2]) < self.low
 
 
 def checked_question(written: str) -> str:
-    """A new question as its owner wrote it; a UsageError if its kind is part of its name, as stored ones may be."""
+    """A new question as written; a UsageError if its kind is in its name or it admits nobody, as stored ones may be."""
     if joined := _JOINED.fullmatch(written):
         raise UsageError(
             f"--ask '{written}': a semicolon separates the name and the kind; write '{joined[1]}; {joined[2]}', or"
             f" '{written}; text' for a line of text with this name."
         )
+    if (question := person_question(written)).admits_nobody:
+        raise UsageError(f"--ask '{written}' screens everybody out: no allowed answer is '{question.only}'.")
     return written
 
 

@@ -534,8 +534,8 @@ class Facts(Struct, frozen=True):
     planned: int
     """0 if the participant has not begun."""
     failed_checks: int = 0
-    patterns: tuple[str, ...] = ()
-    """How each form was filled in: which position was chosen, how points were shared."""
+    patterns: dict[str, list[str]] = {}
+    """By task, how each form was filled in: which position was chosen, how points were shared."""
     seconds: tuple[float, ...] = ()
     status: str = ""
 
@@ -558,7 +558,7 @@ def missing_rule() -> Rule:
 def flag_rules(study: Study) -> list[Rule]:
     """The rules that flag people in a study."""
     same = {"percent": round(100 * SAME_ANSWER), "count": FEWEST_PATTERNS}
-    rules = [Rule("the same answer in at least {percent} % of {count} or more questions", {**same})]
+    rules = [Rule("the same answer in at least {percent} % of {count} or more questions of a task", {**same})]
     if study.attention > study.allowed_failures:
         many = "at least {least} of {count} attention checks failed or skipped"
         counts = {"least": study.allowed_failures + 1, "count": study.attention}
@@ -570,11 +570,17 @@ def flag_rules(study: Study) -> list[Rule]:
 
 def flags(study: Study, facts: Facts) -> dict[str, Rule]:
     """Why a participant may not have read the questions, by kind: `line`, `checks`, `speed`."""
-    found = {}
-    known = [pattern for pattern in facts.patterns if pattern]
-    same = max(Counter(known).values(), default=0)
-    if len(known) >= FEWEST_PATTERNS and same >= SAME_ANSWER * len(known):
-        found["line"] = Rule("{same} of {count} answers the same", {"same": same, "count": len(known)})
+    found, lines = dict[str, Rule](), dict[str, tuple[int, int]]()
+    for task, patterns in facts.patterns.items():
+        known = list(filter(None, patterns))
+        same = max(Counter(known).values(), default=0)
+        if len(known) >= FEWEST_PATTERNS and same >= SAME_ANSWER * len(known):
+            lines[task] = same, len(known)
+    if lines:
+        same, count = map(sum, zip(*lines.values(), strict=True))
+        where = " (tasks: {tasks})" if len(facts.patterns) > 1 else ""
+        values: dict[str, str | int] = {"same": same, "count": count, "tasks": ", ".join(lines)}
+        found["line"] = Rule("{same} of {count} answers the same" + where, values)
     if study.attention and facts.failed_checks > study.allowed_failures:
         counts = {"failed": facts.failed_checks, "count": study.attention}
         found["checks"] = Rule("{failed} of {count} checks failed", {**counts})

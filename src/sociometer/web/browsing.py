@@ -21,6 +21,7 @@ from sociometer.core.language import ENGLISH
 from sociometer.core.measure import Cell, Figure, Summary, Table
 from sociometer.core.task import SERIES, TASK, AnyRun, Episode, Score
 from sociometer.core.words import plural, texts_in_item
+from sociometer.engine.run_options import chosen_items
 from sociometer.reporting.evidence import TranscriptLine, beside, transcript_lines
 from sociometer.reporting.figures import run_figures
 from sociometer.reporting.plot import drawn
@@ -141,6 +142,8 @@ class RunRow(Struct, frozen=True):
     """Whose items it has, in words; empty for bundled and imported ones."""
     options: tuple[str, ...] = ()
     """The titles of its tasks and its settings, if they are not the default."""
+    again: tuple[str, ...] = ()
+    """The options of `run` with which another model plays the same items."""
 
     @property
     def finished(self) -> int:
@@ -171,6 +174,7 @@ def run_row(
         others=others if record.subject else {},
         items=f"{whose} items" if whose in ("official", "own") else "",
         options=tuple(other_options(record, card, card.task_title)) if card else (),
+        again=tuple(chosen_items(record.manifest.config, card)) if card and not record.manifest.imported else (),
         **_score(card, summary_of or partial(store.runs.summary, record.id), record),
     )  # fmt: skip
 
@@ -202,7 +206,7 @@ def _score(card: Card | None, summary_of: Callable[[str], Summary | None], recor
 
 
 def _cost(cost: float, priced: int, unpriced: int, tokens: int) -> str:
-    if not priced:
+    if not priced or not (cost or tokens):
         return "–" if not unpriced else "unknown" if tokens else ""
     return cost_in_words(cost, priced, unpriced)
 
@@ -216,6 +220,7 @@ class StudyRow(Struct, frozen=True):
     finished: int
     started: float
     """When the first of them joined; 0 if nobody has."""
+    again: tuple[str, ...]
     whole: RunRow | None = None
     """Those who count, as one subject, with their mean; None if nobody counts yet."""
 
@@ -233,12 +238,14 @@ def find_runs(viewed: ViewedStore, search: RunSearch, counted: RunSearch) -> tup
         alone = search.words or search.status or search.ids or search.offset
         studies = []
         for name, taking in {} if alone else takings(store).items():
-            instrument = taking.study.parts[name].instrument
+            config = taking.study.parts[name]
+            instrument, card = config.instrument, viewed.cards.get(config.instrument)
             if search.instrument in ("", instrument):
                 began = [record.status for one in taking.participants if (record := taking.record(one))]
                 counts = len(began), began.count(RunStatus.FINISHED)
                 started = min((one.joined for one in taking.participants), default=0.0)
-                studies.append(StudyRow(name, instrument, *counts, started, _people(viewed, store, name)))
+                again = tuple(chosen_items(config, card)) if card else ()
+                studies.append(StudyRow(name, instrument, *counts, started, again, _people(viewed, store, name)))
         return rows, count, sorted(studies, key=lambda one: one.started, reverse=True)
 
 

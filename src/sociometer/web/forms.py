@@ -15,10 +15,6 @@ from sociometer.core.language import ENGLISH
 from sociometer.store.person_questions import PersonQuestion
 from sociometer.web.errors import BadForm
 
-ANSWER_SECONDS = 12.0
-"""How long people take to answer a question after reading it, about."""
-_WORDS_A_MINUTE, _SIGNS_A_MINUTE = 238, 400
-"""How fast people read English words (Brysbaert, 2019, doi 10.1016/j.jml.2019.104047) and Chinese signs, about."""
 LONGEST = 20_000
 LONGEST_ABOUT = 500
 """The most characters of an answer, and of one about the person."""
@@ -29,13 +25,6 @@ _BACKGROUND = re.compile(r"\s*^-----$\s*", re.MULTILINE)
 """The line of a text for people below its background, which need not be read again at every question of an item.
 
 Where a text has two such lines, the background is between them."""
-
-
-def reading_seconds(text: str) -> float:
-    """How long people take to read a text, about."""
-    signs = sum("\u3400" <= sign <= "\u9fff" for sign in text)
-    words = len([word for word in text.split() if word.isascii()])
-    return 60 * (signs / _SIGNS_A_MINUTE + words / _WORDS_A_MINUTE)
 
 
 class PeopleTexts(Struct, frozen=True, forbid_unknown_fields=True):

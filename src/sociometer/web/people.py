@@ -10,6 +10,7 @@ from msgspec import structs
 from sociometer.core.errors import UsageError, unknown
 from sociometer.core.measure import Figure, Interval, Measure
 from sociometer.core.words import grouped, listed
+from sociometer.engine.run_options import chosen_items
 from sociometer.reporting.people import scores_in_words
 from sociometer.results.comparison import compare
 from sociometer.results.groups import runs_of_people, study_run, takings
@@ -45,6 +46,7 @@ def read_people(viewed: ViewedStore, name: str, task: str, words: Words) -> dict
             more = {"page": runs.get(one.id), "about": row[len(columns) :]}
             people.append({**dict(zip(columns, row, strict=False)), **more})
         known = {"name": name, "card": instrument.card, "task": task, "tasks": tasks, "taken": taking.study}
+        known["again"] = chosen_items(config, instrument.card)
         return {**known, "people": people, "measures": [*measures.values()], "number": number}
 
 

@@ -49,7 +49,9 @@ def _one_direction(value: Any) -> Any:
 
     What is marked as `verbatim`, such as a reply, is isolated by the style sheet instead.
     """
-    return value.translate(_DIRECTIONS) if isinstance(value, str) and not isinstance(value, Markup) else value
+    if not isinstance(value, str) or isinstance(value, Markup):
+        return value
+    return value.translate(_DIRECTIONS).replace(", n = ", ", n\u00a0=\u00a0")  # no line ends within “n = 16”
 
 
 def later(make: Callable[[], Any]) -> Callable[[], dict[str, Any]]:

@@ -176,7 +176,8 @@ async def join(request: web.Request) -> web.StreamResponse:
         if study.talks and given.get("adult") != "yes":
             raise BadForm("must be adult")
     except BadForm as error:
-        return _welcome(request, given, str(error), BAD_FORM, **error.values)
+        ticked = [name for name in ("adult", "agree") if given.get(name) == "yes"]
+        return _welcome(request, given, str(error), BAD_FORM, ticked=ticked, **error.values)
     if not await asyncio.to_thread(book.joined, study, ticket):
         if await asyncio.to_thread(book.started, study.name) >= study.quota:
             raise Full(f"study {study.name} has all the participants it needs.")
@@ -393,18 +394,17 @@ async def answer_after(request: web.Request) -> web.StreamResponse:
     return see_other("/end")
 
 
-def place_of(summary: Summary) -> dict[str, int | str]:
-    """The EQ and the percent of the norm's people with a worse one, with bounds; empty without them or a norm."""
-    norm, found = summary.series.get("norm"), [summary.find(name) for name in ("eq", "percentile")]
-    around = [(one.value, one.interval.low, one.interval.high) for one in found if one and one.interval]
-    values = [value for one in around for value in one if value is not None]
-    if norm is None or len(values) < 6 or any(one and ONLY_SHUFFLED in one.note for one in found):
+def place_of(summary: Summary) -> dict[str, str | int]:
+    """The EQ and the share of the norm's people with a worse one, as `run` shows them; empty without them or a norm."""
+    norm, measures = summary.series.get("norm"), (summary.find(name) for name in ("eq", "percentile"))
+    found = [one for one in measures if one and one.interval and one.interval.low is not None]
+    if norm is None or len(found) < 2 or any(ONLY_SHUFFLED in one.note for one in found):
         return {}
-    eq, low, high, *shares = values
-    # Nobody is better than all people: a sample has ends, a population has none.
-    percent, least, most = (min(99, max(1, round(100 * share))) for share in shares)
-    bounds = {"bounds": f"{low:.0f} – {high:.0f}", "share": f"{least} – {most}"}
-    return {"eq": round(eq), "percent": percent, "people": int(norm["people"]), **bounds}
+    (eq, bounds), (percent, share) = (
+        (number(one.value, unit, interval=one.interval), interval_text(one.interval, unit))
+        for one, unit in zip(found, ("points", "share"), strict=True)
+    )
+    return {"eq": eq, "bounds": bounds, "percent": percent, "share": share, "people": int(norm["people"])}
 
 
 @guard.only(guard.PARTICIPANT)

@@ -6,7 +6,7 @@
   const fields = [...form.querySelectorAll("input[type=number]")];
   const count = () => {
     const given = fields.reduce((sum, field) => sum + (Number(field.value) || 0), 0);
-    const rest = Number(form.dataset.total) - given;
+    const rest = Number((Number(form.dataset.total) - given).toFixed(6));  // 1.3 has no exact binary form
     left.hidden = false;
     left.textContent = (rest < 0 ? left.dataset.over : left.dataset.left).replace("{points}", String(Math.abs(rest)));
   };
