@@ -87,7 +87,7 @@ def test_scores_that_are_no_shares_are_numbers_and_may_be_better_when_lower(cli,
     file = table(tmp_path / "errors.csv", rows)
     first, second = ids(cli("import", "csv", file, "--lower-is-better", "--benchmark", "Mean Error", "--json"))
     assert first.startswith("mean-error-")
-    assert "b is better than a on score: 2 lower" in cli("compare", first, second)
+    assert "b is better than a on score: 2.00 lower" in cli("compare", first, second)
 
 
 @pytest.mark.parametrize(

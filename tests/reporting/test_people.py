@@ -208,7 +208,7 @@ def test_beside_people_the_headline_names_models_before_baselines_and_its_number
     assert 0 < finding.index("reader") < finding.index("random (stand-in)"), "each of them is named"
     assert run_command(["compare", *names, "--store", str(studied), "--format", "wide"]) == 0
     printed = " ".join(capsys.readouterr().out.split())
-    intervals = re.findall(r"than people \(spring, n = 12\) (\[[^]]+\])", finding)
+    intervals = re.findall(r"than people \(spring, n\u00a0=\u00a012\) (\[[^]]+\])", finding)
     assert len(intervals) == 2 and all(interval in printed for interval in intervals)
     assert "Intervals are adjusted for 2 comparisons." in printed and "rank" not in printed.partition("seceu")[0]
 
@@ -234,7 +234,7 @@ def test_beside_people_on_several_tasks_the_headline_counts_the_tasks_of_each_of
     book.close()
     for model in ("oracle", "refuse"):
         sm.run("egosocial", model=f"baseline/{model}", name=model, **same)
-    oracle, refuse = finding_of(path, "both", "oracle", "refuse").split("; ")
+    oracle, refuse = finding_of(path, "both", "oracle", "refuse").replace("\u00a0", " ").split("; ")
     assert oracle == "Compared with people (both, n = 10), oracle (stand-in) is better on 2 of 2 tasks"
     assert "refuse (stand-in)" in refuse and "people (both, n = 10)" in refuse
 
