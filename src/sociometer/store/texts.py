@@ -68,12 +68,8 @@ def read_sealed(decode: Callable[[bytes], Value], stored: bytes, *place: object)
     try:
         return decode(body)
     except Exception as error:
-        where = "/".join(map(shown, place))
-        raise StoreError(f"the record of {where} is damaged or from another version ({_first_line(error)}).") from error
-
-
-def _first_line(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}".partition("\n")[0][:200]
+        where, why = "/".join(map(shown, place)), f"{type(error).__name__}: {error}".partition("\n")[0][:200]
+        raise StoreError(f"the record of {where} is damaged or from another version ({why}).") from error
 
 
 def _check(packed: bytes, place: tuple[object, ...]) -> bytes:

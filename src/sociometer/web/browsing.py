@@ -661,23 +661,21 @@ def read_pairs(viewed: ViewedStore, sides: Sides, order: str, words: str, at: in
         tables = [_values(run, store, sides) for run in runs]
         items = [item for item in tables[0] if item in tables[1] and all(word in item.lower() for word in wanted)]
         sign = -1.0 if sides.measure is not None and sides.measure.better == "lower" else 1.0
-        leads = {item: sign * _lead(tables[0][item], tables[1][item]) for item in items}
+        both = ((item, tables[0][item], tables[1][item]) for item in items)
+        leads = {item: sign * (a - b) for item, a, b in both if a is not None and b is not None}
         if order != "items":
             weight = {"first": -1.0, "second": 1.0}
-            items.sort(key=lambda item: weight[order] * leads[item] if order in weight else -abs(leads[item]))
+            items.sort(
+                key=lambda item: weight[order] * leads.get(item, 0.0) if order in weight else -abs(leads.get(item, 0.0))
+            )
         shown = items[start : start + ITEMS]
         played = next((run.id for run in runs if not run.people), "")
         bodies = store.episodes.items(played, sides.task, shown)
-    found = [lead for item, lead in leads.items() if None not in (tables[0][item], tables[1][item])]
+    found = [*leads.values()]
     ahead = sum(lead > 0 for lead in found), sum(lead < 0 for lead in found), found.count(0)
     values = {item: [value_text(table.get(item), sides.measure, sides.card) for table in tables] for item in shown}
     rows = [(item, item_title(bodies.get(item, b"")), values[item]) for item in shown]
     return PairedList(rows, items, max(1, math.ceil(len(items) / ITEMS)), ahead)
-
-
-def _lead(first: float | None, second: float | None) -> float:
-    """How much more the first run has than the second; 0 if one of them has no value."""
-    return 0.0 if first is None or second is None else first - second
 
 
 def _values(run: StoredRun, store: Store, sides: Sides) -> dict[str, float | None]:
