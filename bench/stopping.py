@@ -25,14 +25,7 @@ from sociometer.instruments.sage.published.released import released_files
 from sociometer.results.planning import Spread, spread_of
 from sociometer.statistics.intervals import clustered_mean_interval
 from sociometer.statistics.paired import item_differences
-from sociometer.statistics.sequential import (
-    WIDTH_SHARES,
-    SequentialLook,
-    blocks,
-    drift,
-    look,
-    nominal_level,
-)
+from sociometer.statistics.sequential import WIDTH_SHARES, SequentialLook, blocks, drift, look, nominal_level
 
 Array = np.ndarray[Any, Any]
 Row = tuple[str, str, float, float, float]

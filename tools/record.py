@@ -113,12 +113,7 @@ command = click.Command(
     callback=_record,
     params=[
         click.Option(["--model"], required=True, metavar="MODEL", help="Model to record, such as local/PATH.gguf."),
-        click.Option(
-            ["--out"],
-            required=True,
-            type=click.Path(path_type=Path, dir_okay=False),
-            help="File to write.",
-        ),
+        click.Option(["--out"], required=True, type=click.Path(path_type=Path, dir_okay=False), help="File to write."),
         click.Option(["--title"], default="", help="Name of the model in tables and pages [default: its file name]."),
         click.Option(["--licence"], default="", help="Licence of the model, stored with the recording."),
         click.Option(

@@ -333,11 +333,7 @@ def compare(
 
 @_calling()
 def gate(
-    *compared: Runs,
-    task: str = "",
-    margin: float | None = None,
-    level: float = 0.95,
-    store: str | Path | None = None,
+    *compared: Runs, task: str = "", margin: float | None = None, level: float = 0.95, store: str | Path | None = None
 ) -> Gate:
     """Whether a build passes: no later run is, or with its failed items could be, worse than the first.
 

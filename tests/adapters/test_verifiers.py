@@ -118,8 +118,7 @@ def engine_rewards(name, choices):
 
 
 @pytest.mark.parametrize(
-    ("name", "settings"),
-    [("stories", {"stories": 4}), ("holdem", {"matches": 4, "hands": 2}), ("goals", {})],
+    ("name", "settings"), [("stories", {"stories": 4}), ("holdem", {"matches": 4, "hands": 2}), ("goals", {})]
 )
 def test_the_same_replies_give_the_same_rewards_in_verifiers_and_in_our_engine(
     command, server, tmp_path, own_opponents, own_trees, name, settings

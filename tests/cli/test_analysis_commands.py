@@ -306,14 +306,7 @@ def test_the_table_names_the_subjects_and_keeps_to_one_unit(call):
     words = ("compare", runs["baseline/oracle"], runs["baseline/random"], "--margin", "5")
     lines = call(*words)[1].splitlines()
     assert lines[0].startswith("baseline/random is worse than baseline/oracle: ")
-    assert lines[3].split("\t") == [
-        "measure",
-        "baseline/oracle",
-        "baseline/random",
-        "difference",
-        "verdict",
-        "items",
-    ]
+    assert lines[3].split("\t") == ["measure", "baseline/oracle", "baseline/random", "difference", "verdict", "items"]
     assert lines[4].split("\t")[0] == "Accuracy"
     assert lines[4].split("\t")[4:] == ["worse", "40"]
     assert any("adjusted for the number of comparisons: by ability 5" in line for line in lines)

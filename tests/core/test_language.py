@@ -1,15 +1,7 @@
 import pytest
 
 from sociometer.core.errors import DataError
-from sociometer.core.language import (
-    FOLDER,
-    language_of,
-    languages,
-    languages_in,
-    read_texts,
-    texts_in,
-    written_in,
-)
+from sociometer.core.language import FOLDER, language_of, languages, languages_in, read_texts, texts_in, written_in
 
 
 def test_every_file_is_a_language_and_english_comes_first():

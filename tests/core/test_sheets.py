@@ -154,10 +154,7 @@ def test_other_columns_keep_their_case():
 
 def test_rows_without_content_are_skipped_and_short_rows_are_filled():
     sheet = parse_sheet("id,words,cause\n\n1\n,,\n2,a,b,beyond\n")
-    assert sheet.rows == (
-        (3, {"id": "1", "words": "", "cause": ""}),
-        (5, {"id": "2", "words": "a", "cause": "b"}),
-    )
+    assert sheet.rows == ((3, {"id": "1", "words": "", "cause": ""}), (5, {"id": "2", "words": "a", "cause": "b"}))
 
 
 def test_a_sheet_without_rows_still_has_its_columns(saved):
@@ -189,8 +186,7 @@ def test_an_empty_file_is_called_empty(saved, content):
 
 
 @pytest.mark.parametrize(
-    ("content", "line"),
-    [("id,cause\n1,a\n2,é\n".encode("latin-1"), 3), ("id,cause\n".encode("utf-16"), 1)],
+    ("content", "line"), [("id,cause\n1,a\n2,é\n".encode("latin-1"), 3), ("id,cause\n".encode("utf-16"), 1)]
 )
 def test_another_encoding_is_refused_by_its_line(saved, content, line):
     told = refusal(saved(content), "id")

@@ -7,15 +7,7 @@ from servers.paid import Server, change_task, config, engine_with
 from sociometer.core.card import RoleCard
 from sociometer.core.config import Caps, RunConfig
 from sociometer.core.conversation import Exchange, user
-from sociometer.core.errors import (
-    DataError,
-    FailureKind,
-    MachineryError,
-    Stopped,
-    StoreError,
-    Unreachable,
-    UsageError,
-)
+from sociometer.core.errors import DataError, FailureKind, MachineryError, Stopped, StoreError, Unreachable, UsageError
 from sociometer.core.instrument import FinishedEpisode, Instrument
 from sociometer.engine.command_context import EngineContext
 from sociometer.engine.engine import Engine

@@ -3,14 +3,7 @@
 import pytest
 
 from servers.paid import Server, change_task, config, engine_with
-from sociometer.core.errors import (
-    FailureKind,
-    MachineryError,
-    SociometerError,
-    Unauthorised,
-    Unreachable,
-    UsageError,
-)
+from sociometer.core.errors import FailureKind, MachineryError, SociometerError, Unauthorised, Unreachable, UsageError
 from sociometer.engine.command_context import EngineContext
 from sociometer.instruments import load
 

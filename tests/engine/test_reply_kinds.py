@@ -25,14 +25,7 @@ class Mumbler(OpenAIServer):
 
 
 def run(capsys, server, store, *words):
-    base = (
-        "--model",
-        f"vllm/m@{server.url}#1",
-        "--store",
-        str(store),
-        "--json",
-        "--quiet",
-    )
+    base = ("--model", f"vllm/m@{server.url}#1", "--store", str(store), "--json", "--quiet")
     code = run_command([*words, *base])
     out, err = capsys.readouterr()
     return code, json.loads(out)[0] if out else {}, err

@@ -7,17 +7,7 @@ import msgspec
 import pytest
 from msgspec import structs
 
-from sociometer.core.conversation import (
-    Request,
-    Sampling,
-    Schema,
-    Usage,
-    assistant,
-    result,
-    spoken,
-    system,
-    user,
-)
+from sociometer.core.conversation import Request, Sampling, Schema, Usage, assistant, result, spoken, system, user
 from sociometer.core.errors import MachineryError
 from sociometer.core.tools import Tool, read_content
 from sociometer.models.anthropic import AnthropicPlayer, messages_body, read_answer

@@ -36,10 +36,7 @@ def said(name, answer_format, seed=0, text="Hello."):
     return baseline(name).write(request)
 
 
-@pytest.mark.parametrize(
-    ("name", "label"),
-    [("first", "A"), ("last", "C"), ("longest", "B"), ("oracle", "B")],
-)
+@pytest.mark.parametrize(("name", "label"), [("first", "A"), ("last", "C"), ("longest", "B"), ("oracle", "B")])
 def test_each_rule_takes_its_option(name, label):
     assert said(name, CHOICE) == label
 

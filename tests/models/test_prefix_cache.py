@@ -43,10 +43,7 @@ def contexts(embedded_model):
 
 @pytest.mark.parametrize(
     ("instrument", "task", "options"),
-    [
-        ("sage", "dialogue", {"roles": {"simulator": MODEL}}),
-        ("socialeval", "goals", {"settings": {"language": "en"}}),
-    ],
+    [("sage", "dialogue", {"roles": {"simulator": MODEL}}), ("socialeval", "goals", {"settings": {"language": "en"}})],
     ids=["both parties of a dialogue", "a tree"],
 )
 def test_replies_are_the_same_with_and_without_the_cache(contexts, tmp_path, instrument, task, options):

@@ -52,8 +52,7 @@ def test_json_lines_may_match_again_and_again(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "wrong"),
-    [('"A"\n{"replay": "B"}\n', "2"), ('"A"\n\n{"reply": "B", "match": "("}', "3"), ("[1]", "1")],
+    ("text", "wrong"), [('"A"\n{"replay": "B"}\n', "2"), ('"A"\n\n{"reply": "B", "match": "("}', "3"), ("[1]", "1")]
 )
 def test_a_bad_line_is_refused_with_file_and_number(tmp_path, text, wrong):
     path = tmp_path / "bad.jsonl"

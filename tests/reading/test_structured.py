@@ -55,11 +55,7 @@ CHANGE = {
     "required": ["change"],
 }
 SCORE = {"type": "object", "properties": {"score": {"type": "number"}}, "required": ["score"]}
-SHARE = {
-    "type": "object",
-    "properties": {"p": {"type": "number", "minimum": 0, "maximum": 1}},
-    "required": ["p"],
-}
+SHARE = {"type": "object", "properties": {"p": {"type": "number", "minimum": 0, "maximum": 1}}, "required": ["p"]}
 POINTS = {
     "type": "object",
     "properties": {"points": {"type": "array", "items": {"type": "number"}}},

@@ -610,10 +610,7 @@ def test_an_empty_figure_is_not_shown():
 
 def test_the_numbers_of_a_column_have_the_same_decimals():
     table = Table("t", "T", ("score", "share", "count"), ((67.812, 0.325, 1.0), (9.0, None, 2.0)))
-    assert rows(table) == [
-        [("67.8", True), ("0.325", True), ("1", True)],
-        [("9.0", True), ("–", True), ("2", True)],
-    ]
+    assert rows(table) == [[("67.8", True), ("0.325", True), ("1", True)], [("9.0", True), ("–", True), ("2", True)]]
 
 
 def test_a_share_in_a_table_has_its_percent_sign():

@@ -6,12 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
-from sociometer.statistics.prediction_powered import (
-    Judged,
-    corrected_difference,
-    corrected_mean,
-    random_sample,
-)
+from sociometer.statistics.prediction_powered import Judged, corrected_difference, corrected_mean, random_sample
 
 LABELS, EPISODES = 60, 240
 TRIALS = 1_500 if settings.default.max_examples > 100 else 500

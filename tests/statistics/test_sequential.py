@@ -4,15 +4,7 @@ import numpy as np
 import pytest
 
 from sociometer.statistics.paired import item_differences
-from sociometer.statistics.sequential import (
-    SHARES,
-    blocks,
-    bounds,
-    drift,
-    look,
-    nominal_level,
-    repeated_p_value,
-)
+from sociometer.statistics.sequential import SHARES, blocks, bounds, drift, look, nominal_level, repeated_p_value
 
 
 def test_bounds_equal_the_published_ones():

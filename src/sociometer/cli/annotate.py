@@ -275,10 +275,7 @@ _COMMANDS = [
     ),
     stored_command("list", _list, "List the queues."),
     stored_command(
-        "show",
-        _show,
-        "Show progress, agreement, disagreements, and how the judge compares with people.",
-        _NAME,
+        "show", _show, "Show progress, agreement, disagreements, and how the judge compares with people.", _NAME
     ),
     stored_command(
         "export",

@@ -14,13 +14,7 @@ from sociometer.engine.run_options import chosen_items
 from sociometer.instruments import cards, load
 from sociometer.reporting.progress import track, working
 from sociometer.results.choice import EVERY, ChosenRuns, choose_by_words, choose_runs
-from sociometer.results.comparison_tables import (
-    ordered,
-    overall_rows,
-    pair_table,
-    pairs_table,
-    verdict_sentences,
-)
+from sociometer.results.comparison_tables import ordered, overall_rows, pair_table, pairs_table, verdict_sentences
 from sociometer.results.groups import study_run
 from sociometer.results.leaderboard import leaderboard_table, left_out_text, raw_ranks
 from sociometer.results.profile import profile_of

@@ -150,9 +150,6 @@ def _score(store: Store, record: RunRecord) -> tuple[Measure | None, str]:
 command = TableCommand(
     "runs",
     callback=show_runs,
-    params=[
-        store_option(),
-        *display_options(),
-    ],
+    params=[store_option(), *display_options()],
     help="List the runs in the store, oldest first, with status, score, errors and spending.",
 )

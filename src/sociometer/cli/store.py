@@ -2,14 +2,7 @@
 
 import click
 
-from sociometer.cli.options import (
-    json_option,
-    open_stored,
-    runs_argument,
-    store_option,
-    store_place,
-    stored_command,
-)
+from sociometer.cli.options import json_option, open_stored, runs_argument, store_option, store_place, stored_command
 from sociometer.cli.output import Display, Group, TableCommand, confirm, display_options, option, tell
 from sociometer.core.errors import UsageError
 from sociometer.core.words import counted

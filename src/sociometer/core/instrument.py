@@ -67,11 +67,7 @@ class Instrument:
             raise unknown(f"{self.card.name} task", name, self.tasks)
         return self.tasks[name]
 
-    def prompts(
-        self,
-        override: str = "",
-        authors: Mapping[tuple[str, str], str] | None = None,
-    ) -> Prompts:
+    def prompts(self, override: str = "", authors: Mapping[tuple[str, str], str] | None = None) -> Prompts:
         """The prompts; the authors' and those in `override` replace them."""
         folder = Path(override) if override else None
         return Prompts(self.folder / "prompts", folder, SHARED_PROMPTS, authors)

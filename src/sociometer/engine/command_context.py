@@ -192,9 +192,7 @@ class EngineContext:
             reads = provider_of(reader) if reader else ""
             book.change(
                 structs.replace(
-                    known,
-                    imported=digest,
-                    readers=tuple(dict.fromkeys((*known.readers, *([reads] if reads else [])))),
+                    known, imported=digest, readers=tuple(dict.fromkeys((*known.readers, *([reads] if reads else []))))
                 )
             )
             runs_of = [run for one in book.participants(study) for run in one.runs]

@@ -245,11 +245,7 @@ def check_file(path: Path, load: Callable[[str], Instrument], rules: MakeRule) -
 
 
 def check_bundle(
-    bundle: Bundle,
-    load: Callable[[str], Instrument],
-    store: Store,
-    origin: str = "",
-    rules: MakeRule | None = None,
+    bundle: Bundle, load: Callable[[str], Instrument], store: Store, origin: str = "", rules: MakeRule | None = None
 ) -> Checked:
     """Play all episodes again with the replies in the file, and compare items, outcomes, scores and summaries.
 

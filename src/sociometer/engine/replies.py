@@ -407,13 +407,7 @@ class RunReplies:
     """The sources of one run, put together, and how they are stopped and closed."""
 
     def __init__(
-        self,
-        plan: Plan,
-        journal: Journal,
-        run: str,
-        budget: Budget,
-        progress: Progress,
-        batches: Batches | None = None,
+        self, plan: Plan, journal: Journal, run: str, budget: Budget, progress: Progress, batches: Batches | None = None
     ) -> None:
         """`batches` is given if requests go out in batches."""
         config = plan.config

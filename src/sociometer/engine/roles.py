@@ -97,13 +97,7 @@ def _able(ability: str) -> str:
 
 
 def resolve_player(
-    spec: str,
-    role: str,
-    config: RunConfig,
-    *,
-    sends: bool = True,
-    keys: KeyPolicy | None = None,
-    pools: int = 1,
+    spec: str, role: str, config: RunConfig, *, sends: bool = True, keys: KeyPolicy | None = None, pools: int = 1
 ) -> Player:
     """The player for a specification; `provider/name@URL#REVISION` sets its base URL and names its weights."""
     name, address, revision = split_spec(spec)

@@ -518,12 +518,7 @@ class OpenAIBatches:
             # A file alone costs nothing and starts nothing.
             error.tokens = (0, 0)
             raise
-        body = {
-            "input_file_id": uploaded,
-            "endpoint": _URL,
-            "completion_window": "24h",
-            "metadata": {_LABEL: label},
-        }
+        body = {"input_file_id": uploaded, "endpoint": _URL, "completion_window": "24h", "metadata": {_LABEL: label}}
         return (await self._endpoint.fetch("/batches", _Batch, _encode(body))).id
 
     async def find(self, label: str, names: frozenset[str], since: float, taken: frozenset[str]) -> str:

@@ -129,11 +129,7 @@ class ReportContent(Struct, frozen=True):
 
 
 def gather(
-    runs: Sequence[StoredRun],
-    *,
-    terms: Terms | None = None,
-    evidence: int | None = None,
-    samples: Collection[str] = (),
+    runs: Sequence[StoredRun], *, terms: Terms | None = None, evidence: int | None = None, samples: Collection[str] = ()
 ) -> ReportContent:
     """Collect the content of a report; `evidence` is the number of transcripts of each kind for each run and task.
 

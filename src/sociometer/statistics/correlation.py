@@ -12,12 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sociometer.core.measure import Interval
 from sociometer.core.words import counted
 from sociometer.statistics.distributions import normal_quantile, t_below
-from sociometer.statistics.intervals import (
-    MINIMUM_CLUSTERS,
-    Floats,
-    family_interval,
-    too_few,
-)
+from sociometer.statistics.intervals import MINIMUM_CLUSTERS, Floats, family_interval, too_few
 
 EXACT_UP_TO = 9
 """The most points whose orders are all enumerated; above that, the t distribution gives p."""

@@ -248,12 +248,7 @@ class RateLimit:
     """At most `most` attempts within `seconds`, for each address and for all together."""
 
     def __init__(
-        self,
-        most: int,
-        seconds: float,
-        in_all: int,
-        said: str = _WAIT,
-        clock: Callable[[], float] = time.monotonic,
+        self, most: int, seconds: float, in_all: int, said: str = _WAIT, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._most, self._seconds, self._in_all, self._clock, self._said = most, seconds, in_all, clock, said
         self._attempts: OrderedDict[str, deque[float]] = OrderedDict()

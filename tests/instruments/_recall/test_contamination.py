@@ -56,10 +56,7 @@ def examine(cli, *words):
     return found["data"]["found"]["vllm/m"], table, found
 
 
-@pytest.mark.parametrize(
-    "instrument, words",
-    [("sesi", ()), ("seceu", ()), ("seceu-zh", ("--language", "zh"))],
-)
+@pytest.mark.parametrize("instrument, words", [("sesi", ()), ("seceu", ()), ("seceu-zh", ("--language", "zh"))])
 def test_a_subject_that_has_memorised_the_official_items_is_detected(cli, openai_server, public, instrument, words):
     openai_server.say = Subject(public[instrument])
     found, table, said = examine(cli, instrument.partition("-")[0], "--official", "--limit", "16", *words)

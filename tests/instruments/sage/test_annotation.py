@@ -8,13 +8,7 @@ from sociometer.core.errors import DataError, UsageError
 from sociometer.core.task import PeopleLabel
 from sociometer.instruments.sage.analyses.stability import contexts
 from sociometer.instruments.sage.items import bundled
-from sociometer.instruments.sage.judges.sheets import (
-    check,
-    context_key,
-    read_sheet,
-    write_reasoning,
-    write_sheet,
-)
+from sociometer.instruments.sage.judges.sheets import check, context_key, read_sheet, write_reasoning, write_sheet
 from sociometer.instruments.sage.samples import some_contexts
 
 from .analyses.test_analyses import stored

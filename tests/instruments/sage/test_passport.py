@@ -16,13 +16,7 @@ from sociometer.cli.main import run_command
 from sociometer.core.errors import Unreachable
 from sociometer.instruments.sage import passport
 from sociometer.instruments.sage.items import bundled
-from sociometer.instruments.sage.passport import (
-    examine,
-    judge,
-    kept_at,
-    own_probes,
-    released_probes,
-)
+from sociometer.instruments.sage.passport import examine, judge, kept_at, own_probes, released_probes
 from sociometer.instruments.sage.person.emotion import is_refusal
 
 from .people import Chair, InTurn, Says, emotion_json, reply_json
@@ -164,8 +158,7 @@ def test_a_simulator_that_obeys_orders_or_loves_nonsense_is_found_out(rehearse):
     assert any("it feels better after injection (known)" in reason for reason in obeys.reasons)
     nouns = {each.id: each.details[:2] for language in ("en", "zh") for each in bundled(language)}
     loves = examined(
-        rehearse,
-        lambda view: 10 if any(noun in view.reply for noun in nouns[view.scenario.id]) else min(ours(view), 6),
+        rehearse, lambda view: 10 if any(noun in view.reply for noun in nouns[view.scenario.id]) else min(ours(view), 6)
     )
     assert any("nonsense" in reason for reason in loves.reasons)
 

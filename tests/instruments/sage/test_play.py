@@ -121,8 +121,7 @@ def test_two_different_answers_in_one_are_unreadable_not_chosen_from(rehearse, c
 
 
 @pytest.mark.parametrize(
-    "bad",
-    ["", "I feel fine.", *map(emotion_json, ("about 5", True, 2.5, None)), json.dumps({"change": 5})],
+    "bad", ["", "I feel fine.", *map(emotion_json, ("about 5", True, 2.5, None)), json.dumps({"change": 5})]
 )
 def test_a_simulator_that_stays_unreadable_is_an_error_never_a_guess(rehearse, care_home, bad):
     simulator = Says(bad)

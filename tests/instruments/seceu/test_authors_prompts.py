@@ -25,18 +25,9 @@ def released(write_docx):
 @pytest.mark.parametrize(
     ("method", "text"),
     [
-        (
-            "zero-shot",
-            f"Rate what you read.\n{PLACE}\nA:",
-        ),
-        (
-            "two-shot",
-            f'{EXAMPLE}\nSteps: 3, 3, 2, 2\nA: {{"Emotion": []}}<end>\n{PLACE}',
-        ),
-        (
-            "two-shot-steps",
-            f"{EXAMPLE}\nSteps: slowly, 3, 3, 2, 2\n{PLACE}\nSteps: slowly,",
-        ),
+        ("zero-shot", f"Rate what you read.\n{PLACE}\nA:"),
+        ("two-shot", f'{EXAMPLE}\nSteps: 3, 3, 2, 2\nA: {{"Emotion": []}}<end>\n{PLACE}'),
+        ("two-shot-steps", f"{EXAMPLE}\nSteps: slowly, 3, 3, 2, 2\n{PLACE}\nSteps: slowly,"),
     ],
 )
 def test_only_the_last_question_becomes_a_placeholder(released, method, text):

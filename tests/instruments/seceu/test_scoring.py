@@ -28,11 +28,7 @@ def test_the_distance_is_euclidean():
 
 
 def test_the_facets_name_context_direction_and_prompting():
-    assert score(FIRST, outcome(4, 3, 2, 1)).facets == {
-        "prompting": "direct",
-        "context": "school",
-        "direction": "self",
-    }
+    assert score(FIRST, outcome(4, 3, 2, 1)).facets == {"prompting": "direct", "context": "school", "direction": "self"}
 
 
 def test_a_flat_answer_has_no_profile():

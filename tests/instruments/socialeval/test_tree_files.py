@@ -86,10 +86,7 @@ def test_trees_survive_json_and_back(bundled):
     [
         (lambda d: d.pop("interactive_plot"), "no interactive_plot"),
         (lambda d: d.pop("predefined_profiles"), "no predefined_profiles"),
-        (
-            lambda d: d["predefined_profiles"][0].update(orientation=[0, 0]),
-            "is not one of the seven",
-        ),
+        (lambda d: d["predefined_profiles"][0].update(orientation=[0, 0]), "is not one of the seven"),
         (lambda d: d["interactive_plot"][0].update(cid="x"), "node 0 has no whole number as cid"),
         (lambda d: d["interactive_plot"][1].update(type="middle"), "type 'middle' is not one of beginning"),
         (

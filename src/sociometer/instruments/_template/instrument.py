@@ -22,7 +22,7 @@ INSTRUMENT = Instrument(
             score=scoring.score,
             summarise=with_calibration(scoring.summarise),
             first_replies=ChoiceAnswer.first_replies,
-        ),
+        )
     ],
     figures=figures.figures,
     beside=figures.beside,

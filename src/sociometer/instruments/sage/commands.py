@@ -190,11 +190,7 @@ def passport(context: CommandContext, options: Settings) -> Result:
     kept.parent.mkdir(parents=True, exist_ok=True)
     wrote = [
         context.write(path, text)
-        for path, text in (
-            (out, passports.page(found)),
-            (out.with_suffix(".json"), body),
-            (kept, body),
-        )
+        for path, text in ((out, passports.page(found)), (out.with_suffix(".json"), body), (kept, body))
     ]
     notes = [f"run {run.reference}" for run in played]
     if not released:

@@ -16,17 +16,7 @@ from sociometer.core.session import Session
 from sociometer.core.settings import PAPER, Settings, is_paper
 from sociometer.core.source import AuthorsPrompt
 from sociometer.instruments.seceu.items import TOTAL, Scenario, prompting_methods, read_paragraphs
-from sociometer.reading import (
-    Reading,
-    arrange,
-    ask,
-    read_allocation,
-    repair,
-    shared_prompt,
-    shuffled,
-    undo,
-    with_room,
-)
+from sociometer.reading import Reading, arrange, ask, read_allocation, repair, shared_prompt, shuffled, undo, with_room
 
 DIRECT = Sampling(temperature=0.1, top_p=1.0, max_tokens=512)
 PROMPTED = Sampling(temperature=0.0, top_p=0.9, max_tokens=2048)

@@ -9,24 +9,11 @@ from msgspec import Struct
 
 from sociometer.core.measure import Cell, Interval, Table
 from sociometer.core.task import RunView
-from sociometer.instruments.sesi.conditions import (
-    CONTROL,
-    NOISE,
-    conditions,
-    contrasts,
-    implied_gender,
-)
+from sociometer.instruments.sesi.conditions import CONTROL, NOISE, conditions, contrasts, implied_gender
 from sociometer.instruments.sesi.items import ABILITIES, TABLES
 from sociometer.instruments.sesi.items import Question as Item
 from sociometer.reading import ChoiceAnswer
-from sociometer.statistics.intervals import (
-    MINIMUM_CLUSTERS,
-    SEED,
-    Floats,
-    Labels,
-    cluster_codes,
-    cluster_sums,
-)
+from sociometer.statistics.intervals import MINIMUM_CLUSTERS, SEED, Floats, Labels, cluster_codes, cluster_sums
 from sociometer.statistics.measures import Observation, observations
 from sociometer.statistics.paired import Change, changes, holm, paired_difference, stars
 

@@ -39,12 +39,7 @@ from sociometer.statistics.model_kinds import family_from_name
 _ALONE = r"(?<![\d.])(?<!\d[x×])"
 _BILLIONS = re.compile(_ALONE + r"(\d+(?:\.\d+)?)\s*b(?![a-z0-9])", re.IGNORECASE)
 _MILLIONS = re.compile(_ALONE + r"(\d{2,4})\s*m(?![a-z0-9])", re.IGNORECASE)
-_LEVELS = (
-    ("achieved", "goal achieved"),
-    ("partly", "partly"),
-    ("missed", "not achieved"),
-    ("open", "no goal flag"),
-)
+_LEVELS = (("achieved", "goal achieved"), ("partly", "partly"), ("missed", "not achieved"), ("open", "no goal flag"))
 
 _ENDINGS = {GOAL_FULL: "goal achieved", GOAL_PARTLY: "partly achieved", GOAL_NOT: "not achieved"}
 

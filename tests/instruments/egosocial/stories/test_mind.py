@@ -62,21 +62,14 @@ def test_a_move_found_on_return_does_not_settle_who_saw_it():
 
 def test_one_who_was_seen_leaving_before_is_not_presumed_to_have_seen():
     mind = oracle(
-        Enter("Cem", "shed"),
-        Exit("Cem", "shed"),
-        Exit("Ann", "shed"),
-        Move("Ben", "key", "jar"),
-        Enter("Ann", "shed"),
+        Enter("Cem", "shed"), Exit("Cem", "shed"), Exit("Ann", "shed"), Move("Ben", "key", "jar"), Enter("Ann", "shed")
     )
     assert mind.belief(("Ann", "Cem"), "key") == "tin"
 
 
 def test_what_is_told_in_private_is_known_to_the_two_alone():
     mind = oracle(
-        Enter("Cem", "shed"),
-        Exit("Ann", "shed"),
-        Move("Ben", "key", "jar"),
-        Tell("Cem", "Ann", "key", "jar"),
+        Enter("Cem", "shed"), Exit("Ann", "shed"), Move("Ben", "key", "jar"), Tell("Cem", "Ann", "key", "jar")
     )
     assert mind.belief(("Ann",), "key") == "jar"
     assert mind.belief(("Cem", "Ann"), "key") == "jar"
@@ -85,11 +78,7 @@ def test_what_is_told_in_private_is_known_to_the_two_alone():
 
 
 def test_a_mistaken_teller_makes_a_mistaken_listener():
-    mind = oracle(
-        Exit("Ann", "shed"),
-        Move("Ben", "key", "jar"),
-        Tell("Ann", "Cem", "key", "tin"),
-    )
+    mind = oracle(Exit("Ann", "shed"), Move("Ben", "key", "jar"), Tell("Ann", "Cem", "key", "tin"))
     assert mind.belief(("Cem",), "key") == "tin"
     assert mind.belief((), "key") == "jar"
 

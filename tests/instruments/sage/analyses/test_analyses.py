@@ -181,14 +181,7 @@ def test_every_analysis_has_its_figures(rehearse, sage):
         assert drawn, task
         names |= {figure.name for figure in drawn}
         json.dumps([figure.chart for figure in drawn])
-    assert {
-        "repetition",
-        "effectiveness",
-        "coordinate",
-        "stability",
-        "relationship-emotion",
-        "talk",
-    } <= names
+    assert {"repetition", "effectiveness", "coordinate", "stability", "relationship-emotion", "talk"} <= names
 
 
 def test_what_two_subjects_said_does_not_keep_their_analyses_from_being_compared():

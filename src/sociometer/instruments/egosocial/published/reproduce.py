@@ -112,9 +112,7 @@ def fitting(cells: Sequence[float], size: int) -> int:
 
 
 TRUE_NUMBERS = {1: [50.0] * 10, 2: [50.0 - 5 * index for index in range(10)]}
-_TICKS_ONLY = {
-    3: "counted from the authors' ticks: the opponent's numbers depend on choices that were not published",
-}
+_TICKS_ONLY = {3: "counted from the authors' ticks: the opponent's numbers depend on choices that were not published"}
 _NO_PREDICTIONS = "counted from the authors' ticks: this model's predictions were not published"
 
 

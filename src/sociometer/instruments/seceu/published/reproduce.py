@@ -8,13 +8,7 @@ from sociometer.core.settings import SETTING
 from sociometer.core.source import Source
 from sociometer.instruments._paper import replication_plan, with_reasons
 from sociometer.instruments.seceu import items
-from sociometer.instruments.seceu.norm import (
-    PUBLISHED,
-    Norm,
-    published_norm,
-    published_people,
-    published_rows,
-)
+from sociometer.instruments.seceu.norm import PUBLISHED, Norm, published_norm, published_people, published_rows
 from sociometer.statistics.distributions import t_below
 
 ITEMS = 40

@@ -32,12 +32,7 @@ def cloud_chart(spots: Sequence[Spot]) -> Spec:
         "height": 420,
         "data": {"values": points},
         "mark": {"type": "point", "size": 42, "tooltip": True, "opacity": 0.85},
-        "encoding": {
-            **place,
-            "color": nominal("group", groups),
-            "shape": shaped("group", groups),
-            "tooltip": tooltip,
-        },
+        "encoding": {**place, "color": nominal("group", groups), "shape": shaped("group", groups), "tooltip": tooltip},
     }
 
 

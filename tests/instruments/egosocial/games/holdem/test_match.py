@@ -8,14 +8,7 @@ LEGAL = ("call", "raise", "fold")
 
 
 @pytest.mark.parametrize(
-    "reply",
-    [
-        '{"action": "call"}',
-        '{"action": "CALL"}',
-        "I would call.",
-        "**call**",
-        "Raise or fold? Action: call",
-    ],
+    "reply", ['{"action": "call"}', '{"action": "CALL"}', "I would call.", "**call**", "Raise or fold? Action: call"]
 )
 def test_the_one_move_that_is_named_is_read(reply):
     assert read_action(reply, LEGAL).move == "call"
