@@ -92,6 +92,13 @@ def test_a_failed_half_is_an_error_of_its_pair_and_no_wrong_answer():
     assert (pairs.value, pairs.errors) == (None, 1)
 
 
+def test_a_failed_twin_whose_other_is_not_among_the_items_is_no_pair():
+    asked = [*twins("Ida").questions(), next(iter(twins("Ben").questions()))]
+    show = Rehearsal(load("sesi"), {"subject": Scripted(["A", "B"])}, {})
+    pairs = show.summarise("questions", asked).measure("pairs")
+    assert (pairs.value, pairs.items, pairs.errors) == (1, 1, 0)
+
+
 @pytest.mark.parametrize(
     ("change", "why"),
     [({"key_b": 0}, "two different keys"), ({"trap": 3}, "right in neither"), ({"key_a": 4}, "not an option")],

@@ -4,7 +4,7 @@ from array import array
 from collections import Counter
 from collections.abc import Collection
 from itertools import product
-from math import comb, nan
+from math import comb, isnan, nan
 from typing import Any
 
 from msgspec import structs
@@ -104,19 +104,20 @@ def summarise(run: RunView[Question, ChoiceAnswer]) -> Summary:
 
 
 def _pairs(run: RunView[Question, ChoiceAnswer]) -> list[Measure]:
-    """The share of pairs of twins with both answers right; a pair with a failed or missing half has no score."""
+    """The share of pairs of twins with both answers right. A pair with a failed half has no score.
+
+    A twin that is in the run without the other, because only some items were played, is no pair.
+    """
     found: dict[tuple[str, int], list[float]] = {}
-    failed = set()
     for episode in run.episodes():
-        if not episode.item.pair:
-            continue
-        place = (episode.item.pair, episode.repeat)
-        if episode.score is None:
-            failed.add(place)
-        else:
-            found.setdefault(place, []).append(episode.score.values["correct"])
-    rows = [Observation(pair, pair, min(both), {}) for (pair, _), both in found.items() if len(both) == 2]
-    rows += [Observation(pair, pair, nan, {}) for pair, _ in failed]
+        if episode.item.pair:
+            right = nan if episode.score is None else episode.score.values["correct"]
+            found.setdefault((episode.item.pair, episode.repeat), []).append(right)
+    rows = [
+        Observation(pair, pair, nan if any(map(isnan, both)) else min(both), {})
+        for (pair, _), both in found.items()
+        if len(both) == 2
+    ]
     return [structs.replace(mean_measure("pairs", rows), note=_FLOOR)] if rows else []
 
 
