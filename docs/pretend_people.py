@@ -128,6 +128,8 @@ def _text(page: str) -> str:
 
 def main() -> None:
     """Opens the study, lets the people take it one after another, and closes it."""
+    if len(sys.argv) != 3 or not sys.argv[2].isdecimal():
+        sys.exit("Usage: python docs/pretend_people.py STUDY NUMBER")
     study, number = sys.argv[1], int(sys.argv[2])
     command = [sys.executable, "-m", "sociometer.cli.main", "study", "open", study, "--port", "0"]
     finished, refused = 0, ""

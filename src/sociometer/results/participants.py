@@ -45,10 +45,13 @@ class PeopleResult(Struct, frozen=True):
 
     def __str__(self) -> str:
         mean, spread = (number(value, self.card.unit) for value in (self.mean, self.deviation))
-        alpha = f"unknown ({self.alpha.note})" if self.alpha else "unknown"
-        if self.alpha and self.alpha.value is not None:
+        said = f"{self.title} (n = {self.people}): mean {mean}, SD {spread}"
+        if self.alpha is None:
+            return said
+        alpha = f"unknown ({self.alpha.note})"
+        if self.alpha.value is not None:
             alpha = estimate(self.alpha.value, "number", self.alpha.interval)
-        return f"{self.title} (n = {self.people}): mean {mean}, SD {spread}; Cronbach's alpha {alpha}"
+        return f"{said}; Cronbach's alpha {alpha}"
 
 
 def results_of(run: StoredRun, task: str) -> dict[str, Result]:
