@@ -208,7 +208,8 @@ def summarise(run: RunView[RecallItem, Any]) -> Summary:
         measures += grouped_measures(run, contrast.asked, contrast.asked, ("items",))[1:]
     blind = (
         f"{TITLES[one.asked].capitalize()}: {one.unreadable} of {2 * one.pairs} replies contain no answer"
-        f"{', decline or repeat one text' * (one.asked == 'completion')}, so nothing could be found."
+        f"{', decline or repeat one text' * (one.asked == 'completion')}"
+        f"{'; the verdict rests on the others' if one.found else ', so nothing could be found'}."
         for one in found
         if one.blind
     )

@@ -15,6 +15,7 @@ from sociometer.instruments._recall import (
     length_of,
     read_order,
     recalled,
+    summarise,
     tokens,
     verbatim_share,
     verdict,
@@ -125,8 +126,10 @@ def test_a_story_in_which_somebody_is_sorry_is_a_completion():
 
 def test_what_is_known_by_heart_is_found_though_the_rest_is_declined():
     known = [("completion", 1.0, 0.0)] * 12 + [("completion", 0.0, 0.0)] * 28
-    found = contrasts(view(known, lambda number, origin: "I cannot." if number > 11 else f"{number} {origin}"))
+    declined = view(known, lambda number, origin: "I cannot." if number > 11 else f"{number} {origin}")
+    found, notes = contrasts(declined), " ".join(summarise(declined).notes)
     assert found[0].found and "recalls public items" in verdict(found)
+    assert "56 of 80 replies" in notes and "the verdict rests on the others" in notes and "nothing could" not in notes
 
 
 def test_more_pairs_find_less():
