@@ -169,6 +169,14 @@ def test_facts_that_are_about_no_run_are_an_error(call, tmp_path):
     assert not (tmp_path / "pack").exists()
 
 
+def test_facts_that_no_table_can_use_are_named(undrawn, call, tmp_path):
+    facts = tmp_path / "models.csv"
+    lines = ("model,size_billion", "baseline/random,7", "baseline/even,x", "baseline/oracle,8", "nosuch,9")
+    facts.write_text("\n".join(lines), encoding="utf-8")
+    code, text = call("paper", "tables", "seceu", "all", "--to", str(tmp_path / "pack"), "--models", str(facts))
+    assert code == 0 and "no run of nosuch" in text and "'x' is no number (size_billion of baseline/even)" in text
+
+
 def test_a_model_that_appears_twice_in_the_facts_is_named_by_line(call, tmp_path):
     facts = tmp_path / "models.csv"
     facts.write_text("model,family\na,x\na,y\n", encoding="utf-8")

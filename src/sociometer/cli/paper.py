@@ -271,6 +271,7 @@ def _paper(
     missing = [part.label for part in pack.of_paper if not part.files]
     said = f"{len(pack.of_paper) - len(missing)} of {len(pack.of_paper)} tables and figures of the paper were written."
     notes = [f"Marked in every file: {'; '.join(pack.partial)}."] if pack.partial else []
+    notes += [f"Not used of the file about models: {'; '.join(pack.unused)}."] if pack.unused else []
     notes += [f"Not written: {', '.join(missing)}. README.md in the folder says why."] if missing else []
     wrote = pack.files if display.as_json else (f"{folder} ({len(pack.files)} files)",)
     result = Result((pack.table(),), tuple(notes), wrote=wrote, finding=said, data={"parts": list(pack.parts)})

@@ -148,6 +148,14 @@ def estimate(run: AnyRun, name: str, *, scale: float = 1.0, mark: str = "", **gr
     return Estimate(found.value * scale, interval, mark)
 
 
+def number_in(text: str) -> float | None:
+    """The number in a cell of a file about models; None if there is none."""
+    try:
+        return float(text.rstrip("%")) if text else None
+    except ValueError:
+        return None
+
+
 class PaperInput(Struct, frozen=True):
     """What a paper's tables and figures are filled from."""
 

@@ -28,6 +28,7 @@ from sociometer.core.paper import (
     PaperRow,
     PaperTable,
     ledger,
+    number_in,
     part_of_paper,
     remarks_on,
     unread_replies,
@@ -308,6 +309,8 @@ class PaperPack(Shown, frozen=True):
     files: tuple[str, ...]
     partial: tuple[str, ...] = ()
     """The runs on a part of the paper's items, or with unreadable replies, which are marked in every file."""
+    unused: tuple[str, ...] = ()
+    """What the file about models has that no table shows: rows without a run, texts in a column of numbers."""
 
     @property
     def of_paper(self) -> list[WrittenPart]:
@@ -350,7 +353,8 @@ def write_pack(
     before = _earlier_files(folder)
     runs = paper_runs(given)
     known = PaperInput(runs, models or {})
-    if models and not any(map(known.facts, runs)):
+    facts = [known.facts(run) for run in runs]
+    if models and not any(facts):
         ours = first_of(list(dict.fromkeys(run.name for run in runs if run.name)), MOST_NAMES)
         raise UsageError(f"the models file has no facts about {ours}, but about {first_of(list(models), MOST_NAMES)}.")
     every = instrument.paper(known)
@@ -374,7 +378,19 @@ def write_pack(
         (folder / name).unlink(missing_ok=True)
     said = ((run, one) for run in runs for one in (run.part, unread_replies(run)) if one)
     on_part = tuple(dict.fromkeys(f"{run.subject}: {one}" for run, one in said))
-    return PaperPack(card.name, str(folder), tuple(written), tuple(str(folder / name) for name in names), on_part)
+    paths = tuple(str(folder / name) for name in names)
+    return PaperPack(card.name, str(folder), tuple(written), paths, on_part, _unused(models or {}, facts))
+
+
+def _unused(models: Mapping[str, Mapping[str, str]], used: Sequence[Mapping[str, str]]) -> tuple[str, ...]:
+    """The rows of the file about models that no run has, and the texts in columns whose other cells are numbers."""
+    lost = [f"no run of {name}" for name, row in models.items() if not any(row is one for one in used)]
+    cells = grouped((column, (name, text)) for name, row in models.items() for column, text in row.items() if text)
+    for column, found in cells.items():
+        texts = [(name, text) for name, text in found if number_in(text) is None]
+        if 2 * len(texts) < len(found):
+            lost += [f"'{text}' is no number ({column} of {name})" for name, text in texts]
+    return tuple(lost)
 
 
 def paper_runs(given: Sequence[StoredRun]) -> tuple[AnyRun, ...]:

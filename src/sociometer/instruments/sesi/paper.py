@@ -16,6 +16,7 @@ from sociometer.core.paper import (
     PaperRow,
     PaperTable,
     estimate,
+    number_in,
     printed,
     remarks_on,
 )
@@ -126,7 +127,7 @@ def _table_1(given: PaperInput, probed: Probed) -> PaperPart:
     rows = []
     for run in _controls(probed):
         facts = given.facts(run)
-        scores = (_number(facts.get(name, "")) for name, _ in _ACADEMIC)
+        scores = (number_in(facts.get(name, "")) for name, _ in _ACADEMIC)
         rows.append(
             PaperRow(
                 (run.name, *map(Estimate, scores), estimate(run, "accuracy", scale=100)),
@@ -150,13 +151,6 @@ def _table_1(given: PaperInput, probed: Probed) -> PaperPart:
     return PARTS.part("Table 1", table=table, missing=None if all(row.published for row in rows) else lacking)
 
 
-def _number(text: str) -> float | None:
-    try:
-        return float(text.rstrip("%")) if text else None
-    except ValueError:
-        return None
-
-
 class _Correlated(Struct, frozen=True):
     """The correlations of all scores over the models with a run, or why there are none."""
 
@@ -171,7 +165,7 @@ def _correlations(given: PaperInput, probed: Probed) -> _Correlated:
     members, values, families = [], {}, {}
     for run in _controls(probed):
         facts, name = given.facts(run), run.name
-        known = {column: score for column, text in facts.items() if (score := _number(text)) is not None}
+        known = {column: score for column, text in facts.items() if (score := number_in(text)) is not None}
         found = Member(name, run.run, item_values(run, "correct"))
         if known and found.items:
             members.append(found)
