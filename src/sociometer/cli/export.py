@@ -18,18 +18,19 @@ from sociometer.store.studies import study_books
 
 
 def _export(runs: tuple[str, ...], to: Path, store: StorePlace | None, as_json: bool) -> None:
-    with open_stored(store) as engine, working(f"writing {to.name}"):
+    with open_stored(store) as engine:
         for name in (name for book in study_books(engine.store.path) for name in book.names() if name in runs):
             raise UsageError(f"'{name}' is a study; to write it: {hint('study export', name, '--to', 'FOLDER')}")
         found = [one for one in told(choose_runs(engine.store, load, runs, every=True)).runs if not one.people]
-        wrote = write_runs(found, to)
+        with working(f"writing {to.name}"):
+            wrote = write_runs(found, to)
     if "rows" in wrote:
         if to.suffix == ".jsonl" and any(run.manifest.whose_items == "official" for run in found):
             print_text(f"{to} has official items word for word, with their keys; .csv has none.", err=True)
         return tell(as_json, wrote, f"wrote {to} ({wrote['rows']} rows)")
     roots = wrote.get("roots") or {str(to): wrote["root"]}
     said = [line for file, root in roots.items() for line in (f"wrote {file}", f"root {root}")]
-    check = hint("check", Path(next(iter(roots))).name)
+    check = hint("check", next(iter(roots)))
     return tell(as_json, wrote, *said, f"others check {'it' if len(roots) == 1 else 'each'} with: {check}")
 
 
