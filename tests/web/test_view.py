@@ -21,6 +21,7 @@ from serving import Client, Served
 
 import forked
 import sociometer as sm
+from servers.faults import SERVER_ERROR
 from sociometer.cli.main import run_command
 from sociometer.instruments import card_texts, cards, load
 from sociometer.results.comparison_tables import row_values
@@ -159,6 +160,36 @@ def test_a_run_that_a_stopping_rule_ended_has_one_number_of_episodes(tmp_path, o
     assert f"{used} / {planned} episodes" in plain(page) and f"{played} / {planned}" not in plain(page)
     assert f"{played - used} more were being played and are in no number" in plain(page)
     assert f"share {used} items" in both
+
+
+def test_failures_of_items_that_a_stopping_rule_did_not_need_are_nowhere(tmp_path, openai_server, capsys):
+    path = tmp_path / "s.db"
+    sm.run("sesi", model="baseline/oracle", store=path, name="old")
+    words = ["run", "sesi", "--model", f"vllm/m@{openai_server.url}#1", "--against", "old", "--until", "decided"]
+    words += ["--name", "new", "-o", "retries=0", "--store", str(path), "--quiet"]
+    openai_server.fault_of = lambda number: SERVER_ERROR if 5 < number < 180 else None
+    assert run_command(words) == 4
+    openai_server.fault_of = None
+    assert run_command(words) == 0
+    run = sm.get_run("new", store=path)
+    (used, planned), played = run.part("questions"), len(run.finished("questions"))
+    assert used < played < len(list(run.episodes())), "items after the last look have answers and failures"
+    asked = len(openai_server.received)
+    capsys.readouterr()
+    assert run_command(words) == 0 and len(openai_server.received) == asked
+    assert run_command(["show", "new", "--store", str(path)]) == 0
+    assert f"{played - used} played ahead of the order, not counted" in " ".join(capsys.readouterr().out.split())
+    assert run_command(["runs", "--store", str(path)]) == 0
+    assert f"worse after {used} of {planned}\t" in capsys.readouterr().out
+    with Served(view_application(ViewedStore(path, load, cards()))) as served:
+        owner = Client(served.url)
+        owner.post("/enter", {"token": served.app[TOKENS].make()})
+        page, listed = plain(owner.get(f"/run/{run.id}/").text), plain(owner.get("/").text)
+        assert "0 runs found" in plain(owner.get("/?status=failed").text)
+    assert f"{played - used} more were being played and are in no number" in page
+    assert " 0 failed" in page and "To retry" not in page
+    assert " failed" not in listed.split("Started")[-1]
+    assert not run.failures()
 
 
 def test_a_run_that_its_rule_found_worse_says_so_and_is_not_green(tmp_path):

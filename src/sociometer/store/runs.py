@@ -3,6 +3,7 @@
 import re
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from difflib import get_close_matches
 from random import Random
@@ -15,7 +16,8 @@ from sociometer.core.config import RunConfig, model_label
 from sociometer.core.errors import StoreError, UsageError, hint, unknown
 from sociometer.core.hints import in_python
 from sociometer.core.measure import Summary
-from sociometer.core.task import Item
+from sociometer.core.stopping import StoppingRecord
+from sociometer.core.task import Item, order_of_play
 from sociometer.core.words import first_of
 from sociometer.store.book import ALPHABET, new_letters
 from sociometer.store.database import Connection, marks
@@ -272,6 +274,23 @@ class Runs(StorePart):
         with self._database.errors():
             row = self._row("SELECT body FROM summary WHERE run = ? AND task = ?", run, task)
             return read_sealed(_decode_summary, row[0], run, task) if row else None
+
+    def stopping(self, record: RunRecord) -> dict[str, StoppingRecord]:
+        """What the rule that ended a run saw of each task; empty for another run, or if this is damaged."""
+        config = record.manifest.config
+        tasks = config.tasks if config.until and record.status is RunStatus.FINISHED else ()
+        with suppress(StoreError):
+            kept = ((task, self.summary(record.id, task)) for task in tasks)
+            return {task: found.stopping for task, found in kept if found and found.stopping}
+        return {}
+
+    def uncounted(self, record: RunRecord) -> set[tuple[str, str]]:
+        """The tasks and items of a run that are in no number, because its stopping rule decided without them."""
+        kept = {task: one.used for task, one in self.stopping(record).items() if one.verdict}
+        items, seed = record.manifest.shuffled, record.manifest.config.seed
+        late = {(task, place) for task, used in kept.items() for place in order_of_play(items[task], seed)[used:]}
+        rows = self._rows("SELECT task, position, id FROM item WHERE run = ?", record.id) if late else ()
+        return {(task, item) for task, place, item in rows if (task, place) in late}
 
     def _first(self, where: str, values: tuple[object, ...]) -> RunRecord | None:
         found = next(self._select(where, values), None)

@@ -44,7 +44,7 @@ from sociometer.store.place import StorePlace
 from sociometer.store.records import RunRecord, RunStatus
 from sociometer.store.runs import RunSearch
 from sociometer.store.store import Store
-from sociometer.store.stored_run import StoredRun, first_score, state_of, status_of, stopped_tasks, why_ended
+from sociometer.store.stored_run import StoredRun, first_score, state_of, status_of, why_ended
 from sociometer.store.studies import PERSON
 from sociometer.web.guard import visitor_of
 from sociometer.web.rendering import owner_page, tongue
@@ -170,7 +170,7 @@ def run_row(
         why=why_ended(store, record), created=record.created, done=done, failed=failed,
         planned=record.manifest.episodes, requests=spent.requests,
         tokens=tokens, cost=_cost(spent.cost, spent.priced, spent.unpriced, tokens),
-        used=sum(one.used * record.manifest.repeats[task] for task, one in stopped_tasks(store, record).items()),
+        used=sum(one.used * record.manifest.repeats[task] for task, one in store.runs.stopping(record).items()),
         others=others if record.subject else {},
         items=f"{whose} items" if whose in ("official", "own") else "",
         options=tuple(other_options(record, card, card.task_title)) if card else (),
@@ -361,7 +361,7 @@ def read_head(viewed: ViewedStore, run: str) -> RunHead:
         given = ((name, value) for name, value in stored.settings.items() if name not in usual)
         settings = {name: value for name, value in given if value not in (None, "", (), False)}
         steps = {
-            step: (one.id, ", ".join(rule.verdict for rule in stopped_tasks(store, one.record).values()))
+            step: (one.id, ", ".join(rule.verdict for rule in store.runs.stopping(one.record).values()))
             for step, one in stored.of_same_series().items()
         }
         until = stored.manifest.config.until
