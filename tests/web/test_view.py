@@ -21,7 +21,7 @@ from serving import Client, Served
 
 import forked
 import sociometer as sm
-from servers.faults import SERVER_ERROR
+from servers.faults import SERVER_ERROR, TOO_LONG
 from sociometer.cli.main import run_command
 from sociometer.instruments import card_texts, cards, load
 from sociometer.results.comparison_tables import row_values
@@ -212,6 +212,20 @@ def test_a_killed_run_is_found_among_the_stopped_ones(stored, tmp_path):
         made = store.runs.create(record.manifest, "hash")
         assert [run.id for run in store.runs.found(RunSearch(status="stopped"))] == [made.id]
         assert store.runs.count(RunSearch(status="playing")) == 0
+
+
+def test_a_run_with_failed_items_is_found_among_the_failed_ones(tmp_path, openai_server):
+    path = tmp_path / "s.db"
+    sm.run("sesi", model="baseline/first", limit=6, store=path)
+    openai_server.fault_of = lambda number: TOO_LONG if number == 2 else None
+    part = sm.run("sesi", model=f"vllm/m@{openai_server.url}", limit=6, store=path)
+    assert (part.status, sum(part.failures().values())) == ("finished", 1)
+    with Served(view_application(ViewedStore(path, load, cards()))) as served:
+        owner = Client(served.url)
+        owner.post("/enter", {"token": served.app[TOKENS].make()})
+        found = owner.get("/?status=failed").text
+        assert "1 run found" in plain(found) and re.findall(r'<tr data-run="([^"]+)"', found) == [part.id]
+        assert "No run matches" in plain(owner.get("/?status=failed&instrument=seceu").text)
 
 
 def test_a_run_that_ended_early_says_why_wherever_its_status_is(tmp_path, openai_server, capsys):

@@ -18,7 +18,7 @@ from sociometer.core.hints import in_python
 from sociometer.core.measure import Summary
 from sociometer.core.stopping import StoppingRecord
 from sociometer.core.task import Item, order_of_play
-from sociometer.core.words import first_of
+from sociometer.core.words import first_of, grouped
 from sociometer.store.book import ALPHABET, new_letters
 from sociometer.store.database import Connection, marks
 from sociometer.store.journal import spent_by
@@ -48,8 +48,8 @@ class RunSearch(Struct, frozen=True):
     limit: int = 50
     offset: int = 0
 
-    def condition(self, playing: Sequence[str]) -> tuple[str, tuple[object, ...]]:
-        """The search as SQL; `playing` are the runs that some process plays: others that say so were killed."""
+    def condition(self, meant: Sequence[str]) -> tuple[str, tuple[object, ...]]:
+        """The search as SQL; `meant` are the runs with failed items, or those being played: others were killed."""
         texts = "lower(id || ' ' || name || ' ' || subject || ' ' || instrument)"
         parts: list[tuple[str, Sequence[object]]] = [
             (f"{texts} LIKE lower(?) ESCAPE '\\'", [f"%{_literally(word)}%"]) for word in self.words.split()
@@ -61,9 +61,11 @@ class RunSearch(Struct, frozen=True):
         if self.without:
             parts.append((f"id NOT IN {marks(self.without)}", self.without))
         if self.status == RunStatus.PLAYING:
-            parts.append((f"id IN {marks(playing)}", playing))
+            parts.append((f"id IN {marks(meant)}", meant))
         elif self.status == RunStatus.STOPPED:
-            parts.append((f"(status = 'stopped' OR (status = 'playing' AND id NOT IN {marks(playing)}))", playing))
+            parts.append((f"(status = 'stopped' OR (status = 'playing' AND id NOT IN {marks(meant)}))", meant))
+        elif self.status == RunStatus.FAILED:
+            parts.append((f"(status = 'failed' OR id IN {marks(meant)})", meant))
         elif self.status:
             parts.append(("status = ?", [self.status]))
         return " AND ".join(["1 = 1", *(sql for sql, _ in parts)]), tuple(one for _, values in parts for one in values)
@@ -195,7 +197,7 @@ class Runs(StorePart):
 
     def found(self, search: RunSearch) -> Iterator[RunRecord]:
         """The runs that a search finds, newest first."""
-        where, values = search.condition(self._playing() if search.status else ())
+        where, values = search.condition(self._meant(search.status))
         return self._select(
             f"WHERE {where} ORDER BY created DESC, id LIMIT ? OFFSET ?", (*values, search.limit, search.offset)
         )
@@ -208,7 +210,7 @@ class Runs(StorePart):
 
     def count(self, search: RunSearch) -> int:
         """How many runs a search finds in all."""
-        where, values = search.condition(self._playing() if search.status else ())
+        where, values = search.condition(self._meant(search.status))
         runs, hidden = self._counting()
         return int(self._row(f"SELECT count(*) FROM {runs} WHERE {where}", *hidden, *values)[0])  # noqa: S608
 
@@ -217,6 +219,15 @@ class Runs(StorePart):
         hidden = tuple(run for runs in unfinished_withdrawals(self._database.place).values() for run in runs)
         shown = f"(SELECT * FROM run WHERE id NOT IN {marks(hidden)}) AS run"  # noqa: S608
         return shown if hidden else "run", hidden
+
+    def _meant(self, status: str) -> tuple[str, ...]:
+        """The runs that a search for a status needs: those with failed items that count, or those being played."""
+        if status != RunStatus.FAILED:
+            return self._playing() if status else ()
+        rows = self._rows("SELECT run, task, item FROM episode WHERE outcome IS NULL")
+        failed = grouped((run, (task, item)) for run, task, item in rows)
+        every = self.found(RunSearch(ids=tuple(failed), limit=len(failed)))
+        return tuple(one.id for one in every if not self.uncounted(one).issuperset(failed[one.id]))
 
     def _playing(self) -> tuple[str, ...]:
         """The runs that some process is playing now."""
