@@ -162,6 +162,24 @@ def test_a_run_that_a_stopping_rule_ended_has_one_number_of_episodes(tmp_path, o
     assert f"share {used} items" in both
 
 
+def test_the_filters_of_items_leave_out_those_that_do_not_count(tmp_path, openai_server):
+    path = tmp_path / "s.db"
+    run = sm.run("sesi", model=f"vllm/m@{openai_server.url}", limit=80, until="±20", in_flight=16, store=path)
+    wrong = {one.item.id for one in run.view().episodes() if not one.score.values["correct"]}
+    assert wrong < {one.item.id for one in run.episodes() if not one.score.values["correct"]}
+    with Served(view_application(ViewedStore(path, load, cards()))) as served:
+        owner = Client(served.url)
+        owner.post("/enter", {"token": served.app[TOKENS].make()})
+        page = owner.get(f"/run/{run.id}/?shown=wrong").text
+        listed = links(page, "/item?")
+        around = {link for one in listed for link in links(owner.get(one).text, "shown=wrong") if "/item?" in link}
+        everything = plain(owner.get(f"/run/{run.id}/").text)
+    assert f"{len(wrong)} episodes · Download" in plain(page)
+    assert {re.search("item=([^&]+)", link)[1] for link in (*listed, *around)} == wrong
+    assert f"{len(list(run.episodes()))} episodes · Download" in everything
+    assert "are in no number; the filters of the items leave them out" in everything
+
+
 def test_failures_of_items_that_a_stopping_rule_did_not_need_are_nowhere(tmp_path, openai_server, capsys):
     path = tmp_path / "s.db"
     sm.run("sesi", model="baseline/oracle", store=path, name="old")

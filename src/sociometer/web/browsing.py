@@ -411,13 +411,14 @@ def read_items(viewed: ViewedStore, run: str, task: str, shown: str, words: str,
 
 
 def _places(store: Store, run: str, task: str, shown: str, words: str, card: Card) -> list[tuple[str, int]]:
-    """The items and repeats that have the words and match the filter, in its order."""
+    """The items and repeats that have the words and, with a filter, count and match it, in its order."""
     having = store.search.found(run, task, words) if words else []
     if not shown:
         return having
-    known = set(having)
-    every = (one for one in store.episodes.scored(run, task) if not words or (one.item, one.repeat) in known)
-    return [(one.item, one.repeat) for one in chosen(every, shown, task, card)]
+    known, uncounted = set(having), store.runs.uncounted(store.runs.get(run))
+    found = (one for one in store.episodes.scored(run, task) if not words or (one.item, one.repeat) in known)
+    counted = (one for one in found if (task, one.item) not in uncounted)
+    return [(one.item, one.repeat) for one in chosen(counted, shown, task, card)]
 
 
 def item_title(body: bytes) -> str:
