@@ -96,10 +96,8 @@ class Episodes(StorePart):
         done, failed = self._row(COUNT, run)
         return int(done), int(failed)
 
-    def failures(
-        self, run: str, without: Set[tuple[str, str]] = frozenset(), *, scoring: bool = True
-    ) -> dict[str, int]:
-        """How many episodes failed, by kind, `without` these tasks and items; errors of `scoring` have an outcome."""
+    def failures(self, run: str, without: Set[object] = frozenset(), *, scoring: bool = True) -> dict[str, int]:
+        """How many episodes failed, by kind, `without` these (task, item) pairs; not `scoring`: no errors of it."""
         query = "SELECT failure_kind, task, item FROM episode WHERE run = ? AND failure_kind IS NOT NULL"
         rows = self._rows(query if scoring else f"{query} AND outcome IS NULL", run)
         kinds = Counter(kind for kind, task, item in rows if (task, item) not in without)

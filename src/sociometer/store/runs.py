@@ -64,10 +64,8 @@ class RunSearch(Struct, frozen=True):
             parts.append((f"id IN {marks(meant)}", meant))
         elif self.status == RunStatus.STOPPED:
             parts.append((f"(status = 'stopped' OR (status = 'playing' AND id NOT IN {marks(meant)}))", meant))
-        elif self.status == RunStatus.FAILED:
-            parts.append((f"(status = 'failed' OR id IN {marks(meant)})", meant))
         elif self.status:
-            parts.append(("status = ?", [self.status]))
+            parts.append((f"(status = ? OR id IN {marks(meant)})", [self.status, *meant]))
         return " AND ".join(["1 = 1", *(sql for sql, _ in parts)]), tuple(one for _, values in parts for one in values)
 
 
@@ -223,7 +221,7 @@ class Runs(StorePart):
     def _meant(self, status: str) -> tuple[str, ...]:
         """The runs that a search for a status needs: those with failed items that count, or those being played."""
         if status != RunStatus.FAILED:
-            return self._playing() if status else ()
+            return self._playing() if status in (RunStatus.PLAYING, RunStatus.STOPPED) else ()
         rows = self._rows("SELECT run, task, item FROM episode WHERE outcome IS NULL")
         failed = grouped((run, (task, item)) for run, task, item in rows)
         every = self.found(RunSearch(ids=tuple(failed), limit=len(failed)))

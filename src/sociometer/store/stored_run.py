@@ -343,7 +343,7 @@ class StoredRun:
         return msgspec.msgpack.decode(found, type=Vectors)
 
     def failures(self) -> dict[str, int]:
-        """The number of failed episodes, by kind of failure; not of items without which a stopping rule decided."""
+        """The number of failed episodes, by kind of failure; not those that the stopping rule did not need."""
         return self._store.episodes.failures(self.id, self._store.runs.uncounted(self.record))
 
     def failed(self, task: str) -> int:
