@@ -7,6 +7,7 @@ import time
 import pytest
 
 import sociometer as sm
+from servers.faults import SERVER_ERROR, slow
 from sociometer.cli.main import run_command
 from sociometer.instruments import cards, load
 from sociometer.web.browsing import ViewedStore, figures_of
@@ -58,6 +59,21 @@ def test_items_that_ended_ahead_of_the_order_are_told_apart(play, tmp_path, caps
     assert f"{used} items (and {ahead} played ahead of the order, not counted)" in said
     assert run_command(["runs", "--store", str(store)]) == 0
     assert f"\t{used} (+{ahead} not counted)\t" in capsys.readouterr().out
+
+
+def test_a_run_whose_rule_did_not_need_its_failed_items_has_nothing_to_retry(play, tmp_path, openai_server):
+    play("run", *models("oracle"), "--name", "old", "--quiet")
+    old = sm.get_run("old", store=tmp_path / "s.db")
+    needed = {old.transcript(item)[0].messages[-1].content for item, _ in old.in_order("questions")[:39]}
+    asked = openai_server.received
+    openai_server.fault_of = lambda number: (
+        slow(0.02) if asked[number].body["messages"][-1]["content"] in needed else SERVER_ERROR
+    )
+    words = ("--model", f"vllm/m@{openai_server.url}", "--against", "old", "--until", "decided", "-o", "retries=0")
+    code, printed = play("run", *words, "-o", "in-flight=16", "--quiet")
+    (run,) = (one for one in sm.runs(store=tmp_path / "s.db") if one.id != old.id)
+    assert len(list(run.episodes())) > run.part("questions")[0] == len(run.finished("questions")) == 39
+    assert (code, printed.err) == (0, "") and not run.failures()
 
 
 def test_a_ranking_shows_the_intervals_that_the_stopped_runs_show(play, tmp_path, capsys):

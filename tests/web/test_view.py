@@ -21,6 +21,7 @@ from serving import Client, Served
 
 import forked
 import sociometer as sm
+from servers.faults import SERVER_ERROR, TOO_LONG
 from sociometer.cli.main import run_command
 from sociometer.instruments import card_texts, cards, load
 from sociometer.results.comparison_tables import row_values
@@ -161,6 +162,54 @@ def test_a_run_that_a_stopping_rule_ended_has_one_number_of_episodes(tmp_path, o
     assert f"share {used} items" in both
 
 
+def test_the_filters_of_items_leave_out_those_that_do_not_count(tmp_path, openai_server):
+    path = tmp_path / "s.db"
+    run = sm.run("sesi", model=f"vllm/m@{openai_server.url}", limit=80, until="±20", in_flight=16, store=path)
+    wrong = {one.item.id for one in run.view().episodes() if not one.score.values["correct"]}
+    assert wrong < {one.item.id for one in run.episodes() if not one.score.values["correct"]}
+    with Served(view_application(ViewedStore(path, load, cards()))) as served:
+        owner = Client(served.url)
+        owner.post("/enter", {"token": served.app[TOKENS].make()})
+        page = owner.get(f"/run/{run.id}/?shown=wrong").text
+        listed = links(page, "/item?")
+        around = {link for one in listed for link in links(owner.get(one).text, "shown=wrong") if "/item?" in link}
+        everything = plain(owner.get(f"/run/{run.id}/").text)
+    assert f"{len(wrong)} episodes · Download" in plain(page)
+    assert {re.search("item=([^&]+)", link)[1] for link in (*listed, *around)} == wrong
+    assert f"{len(list(run.episodes()))} episodes · Download" in everything
+    assert "are in no number; the filters of the items leave them out" in everything
+
+
+def test_failures_of_items_that_a_stopping_rule_did_not_need_are_nowhere(tmp_path, openai_server, capsys):
+    path = tmp_path / "s.db"
+    sm.run("sesi", model="baseline/oracle", store=path, name="old")
+    words = ["run", "sesi", "--model", f"vllm/m@{openai_server.url}#1", "--against", "old", "--until", "decided"]
+    words += ["--name", "new", "-o", "retries=0", "--store", str(path), "--quiet"]
+    openai_server.fault_of = lambda number: SERVER_ERROR if 5 < number < 180 else None
+    assert run_command(words) == 4
+    openai_server.fault_of = None
+    assert run_command(words) == 0
+    run = sm.get_run("new", store=path)
+    (used, planned), played = run.part("questions"), len(run.finished("questions"))
+    assert used < played < len(list(run.episodes())), "items after the last look have answers and failures"
+    asked = len(openai_server.received)
+    capsys.readouterr()
+    assert run_command(words) == 0 and len(openai_server.received) == asked
+    assert run_command(["show", "new", "--store", str(path)]) == 0
+    assert f"{played - used} played ahead of the order, not counted" in " ".join(capsys.readouterr().out.split())
+    assert run_command(["runs", "--store", str(path)]) == 0
+    assert f"worse after {used} of {planned}\t" in capsys.readouterr().out
+    with Served(view_application(ViewedStore(path, load, cards()))) as served:
+        owner = Client(served.url)
+        owner.post("/enter", {"token": served.app[TOKENS].make()})
+        page, listed = plain(owner.get(f"/run/{run.id}/").text), plain(owner.get("/").text)
+        assert "0 runs found" in plain(owner.get("/?status=failed").text)
+    assert f"{played - used} more were being played and are in no number" in page
+    assert " 0 failed" in page and "To retry" not in page
+    assert " failed" not in listed.split("Started")[-1]
+    assert not run.failures()
+
+
 def test_a_run_that_its_rule_found_worse_says_so_and_is_not_green(tmp_path):
     path = tmp_path / "s.db"
     sm.run("sesi", model="baseline/oracle", store=path, name="old")
@@ -181,6 +230,20 @@ def test_a_killed_run_is_found_among_the_stopped_ones(stored, tmp_path):
         made = store.runs.create(record.manifest, "hash")
         assert [run.id for run in store.runs.found(RunSearch(status="stopped"))] == [made.id]
         assert store.runs.count(RunSearch(status="playing")) == 0
+
+
+def test_a_run_with_failed_items_is_found_among_the_failed_ones(tmp_path, openai_server):
+    path = tmp_path / "s.db"
+    sm.run("sesi", model="baseline/first", limit=6, store=path)
+    openai_server.fault_of = lambda number: TOO_LONG if number == 2 else None
+    part = sm.run("sesi", model=f"vllm/m@{openai_server.url}", limit=6, store=path)
+    assert (part.status, sum(part.failures().values())) == ("finished", 1)
+    with Served(view_application(ViewedStore(path, load, cards()))) as served:
+        owner = Client(served.url)
+        owner.post("/enter", {"token": served.app[TOKENS].make()})
+        found = owner.get("/?status=failed").text
+        assert "1 run found" in plain(found) and re.findall(r'<tr data-run="([^"]+)"', found) == [part.id]
+        assert "No run matches" in plain(owner.get("/?status=failed&instrument=seceu").text)
 
 
 def test_a_run_that_ended_early_says_why_wherever_its_status_is(tmp_path, openai_server, capsys):

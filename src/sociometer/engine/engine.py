@@ -6,6 +6,7 @@ import gc
 import shlex
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from functools import partial
@@ -287,6 +288,9 @@ class Engine:
             journal.end_allowance(record.id)
             await _in_thread(self.store.flush)
             await _in_thread(self.summarise, plan, runner.stopping)
+            if runner.stopping and ending.status is RunStatus.FINISHED:  # failures that do not count are not told
+                ended = structs.replace(record, status=ending.status)
+                progress.failed = Counter(self.store.episodes.failures(record.id, self.store.runs.uncounted(ended)))
             progress.tell(RunEvent("end", record.id, status=ending.status))
             if ending.status is RunStatus.FINISHED and self._lacks_shards(plan):
                 status, resume = RunStatus.STOPPED, plan.config.resume_command(record.reference)

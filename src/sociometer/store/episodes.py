@@ -1,7 +1,8 @@
 """Episodes: the transcript, outcome and score of each play of an item."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from functools import lru_cache
 from typing import Any
 
@@ -95,10 +96,12 @@ class Episodes(StorePart):
         done, failed = self._row(COUNT, run)
         return int(done), int(failed)
 
-    def failures(self, run: str) -> dict[str, int]:
-        """How many episodes failed, by kind."""
-        query = "SELECT failure_kind, count(*) FROM episode WHERE run = ? AND failure_kind IS NOT NULL"
-        return dict(self._rows(f"{query} GROUP BY 1 ORDER BY 2 DESC, 1", run))
+    def failures(self, run: str, without: Set[object] = frozenset(), *, scoring: bool = True) -> dict[str, int]:
+        """How many episodes failed, by kind, `without` these (task, item) pairs; not `scoring`: no errors of it."""
+        query = "SELECT failure_kind, task, item FROM episode WHERE run = ? AND failure_kind IS NOT NULL"
+        rows = self._rows(query if scoring else f"{query} AND outcome IS NULL", run)
+        kinds = Counter(kind for kind, task, item in rows if (task, item) not in without)
+        return dict(sorted(kinds.items(), key=lambda one: (-one[1], one[0])))
 
     def begun(self, run: str, task: str) -> dict[int, tuple[str, int]]:
         """The items of a task that were begun, by place in the list: the id, and how many episodes have ended."""

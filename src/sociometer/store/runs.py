@@ -3,6 +3,7 @@
 import re
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from difflib import get_close_matches
 from random import Random
@@ -15,8 +16,9 @@ from sociometer.core.config import RunConfig, model_label
 from sociometer.core.errors import StoreError, UsageError, hint, unknown
 from sociometer.core.hints import in_python
 from sociometer.core.measure import Summary
-from sociometer.core.task import Item
-from sociometer.core.words import first_of
+from sociometer.core.stopping import StoppingRecord
+from sociometer.core.task import Item, order_of_play
+from sociometer.core.words import first_of, grouped
 from sociometer.store.book import ALPHABET, new_letters
 from sociometer.store.database import Connection, marks
 from sociometer.store.journal import spent_by
@@ -46,8 +48,8 @@ class RunSearch(Struct, frozen=True):
     limit: int = 50
     offset: int = 0
 
-    def condition(self, playing: Sequence[str]) -> tuple[str, tuple[object, ...]]:
-        """The search as SQL; `playing` are the runs that some process plays: others that say so were killed."""
+    def condition(self, meant: Sequence[str]) -> tuple[str, tuple[object, ...]]:
+        """The search as SQL; `meant` are the runs with failed items, or those being played: others were killed."""
         texts = "lower(id || ' ' || name || ' ' || subject || ' ' || instrument)"
         parts: list[tuple[str, Sequence[object]]] = [
             (f"{texts} LIKE lower(?) ESCAPE '\\'", [f"%{_literally(word)}%"]) for word in self.words.split()
@@ -59,11 +61,11 @@ class RunSearch(Struct, frozen=True):
         if self.without:
             parts.append((f"id NOT IN {marks(self.without)}", self.without))
         if self.status == RunStatus.PLAYING:
-            parts.append((f"id IN {marks(playing)}", playing))
+            parts.append((f"id IN {marks(meant)}", meant))
         elif self.status == RunStatus.STOPPED:
-            parts.append((f"(status = 'stopped' OR (status = 'playing' AND id NOT IN {marks(playing)}))", playing))
+            parts.append((f"(status = 'stopped' OR (status = 'playing' AND id NOT IN {marks(meant)}))", meant))
         elif self.status:
-            parts.append(("status = ?", [self.status]))
+            parts.append((f"(status = ? OR id IN {marks(meant)})", [self.status, *meant]))
         return " AND ".join(["1 = 1", *(sql for sql, _ in parts)]), tuple(one for _, values in parts for one in values)
 
 
@@ -193,7 +195,7 @@ class Runs(StorePart):
 
     def found(self, search: RunSearch) -> Iterator[RunRecord]:
         """The runs that a search finds, newest first."""
-        where, values = search.condition(self._playing() if search.status else ())
+        where, values = search.condition(self._meant(search.status))
         return self._select(
             f"WHERE {where} ORDER BY created DESC, id LIMIT ? OFFSET ?", (*values, search.limit, search.offset)
         )
@@ -206,7 +208,7 @@ class Runs(StorePart):
 
     def count(self, search: RunSearch) -> int:
         """How many runs a search finds in all."""
-        where, values = search.condition(self._playing() if search.status else ())
+        where, values = search.condition(self._meant(search.status))
         runs, hidden = self._counting()
         return int(self._row(f"SELECT count(*) FROM {runs} WHERE {where}", *hidden, *values)[0])  # noqa: S608
 
@@ -215,6 +217,15 @@ class Runs(StorePart):
         hidden = tuple(run for runs in unfinished_withdrawals(self._database.place).values() for run in runs)
         shown = f"(SELECT * FROM run WHERE id NOT IN {marks(hidden)}) AS run"  # noqa: S608
         return shown if hidden else "run", hidden
+
+    def _meant(self, status: str) -> tuple[str, ...]:
+        """The runs that a search for a status needs: those with failed items that count, or those being played."""
+        if status != RunStatus.FAILED:
+            return self._playing() if status in (RunStatus.PLAYING, RunStatus.STOPPED) else ()
+        rows = self._rows("SELECT run, task, item FROM episode WHERE outcome IS NULL")
+        failed = grouped((run, (task, item)) for run, task, item in rows)
+        every = self.found(RunSearch(ids=tuple(failed), limit=len(failed)))
+        return tuple(one.id for one in every if not self.uncounted(one).issuperset(failed[one.id]))
 
     def _playing(self) -> tuple[str, ...]:
         """The runs that some process is playing now."""
@@ -272,6 +283,23 @@ class Runs(StorePart):
         with self._database.errors():
             row = self._row("SELECT body FROM summary WHERE run = ? AND task = ?", run, task)
             return read_sealed(_decode_summary, row[0], run, task) if row else None
+
+    def stopping(self, record: RunRecord) -> dict[str, StoppingRecord]:
+        """What the rule that ended a run saw of each task; empty for another run, or if this is damaged."""
+        config = record.manifest.config
+        tasks = config.tasks if config.until and record.status is RunStatus.FINISHED else ()
+        with suppress(StoreError):
+            kept = ((task, self.summary(record.id, task)) for task in tasks)
+            return {task: found.stopping for task, found in kept if found and found.stopping}
+        return {}
+
+    def uncounted(self, record: RunRecord) -> set[tuple[str, str]]:
+        """The tasks and items of a run that are in no number, because its stopping rule decided without them."""
+        kept = {task: one.used for task, one in self.stopping(record).items() if one.verdict}
+        items, seed = record.manifest.shuffled, record.manifest.config.seed
+        late = {(task, place) for task, used in kept.items() for place in order_of_play(items[task], seed)[used:]}
+        rows = self._rows("SELECT task, position, id FROM item WHERE run = ?", record.id) if late else ()
+        return {(task, item) for task, place, item in rows if (task, place) in late}
 
     def _first(self, where: str, values: tuple[object, ...]) -> RunRecord | None:
         found = next(self._select(where, values), None)

@@ -2,6 +2,8 @@
 
 from contextlib import AbstractContextManager
 
+from msgspec import structs
+
 from sociometer.store.database import Connection, Database
 from sociometer.store.episodes import Episodes
 from sociometer.store.erasing import Erased, delete_study, finish_withdrawals, withdraw
@@ -67,10 +69,11 @@ class Store:
         return delete_study(self.database, study, self.forget)
 
     def totals(self, record: RunRecord) -> Totals:
-        """The counts and the spending of a run; computed now for a run in progress."""
-        if record.totals is not None:
-            return record.totals
-        return Totals(*self.episodes.counts(record.id), self.journal.spent(record.id))
+        """The counts of a run, without failures that do not count, and its spending; now, if it is in progress."""
+        totals = record.totals or Totals(*self.episodes.counts(record.id), self.journal.spent(record.id))
+        if not totals.failed or not (uncounted := self.runs.uncounted(record)):
+            return totals
+        return structs.replace(totals, failed=sum(self.episodes.failures(record.id, uncounted, scoring=False).values()))
 
     def flush(self) -> None:
         """Wait until everything queued is on disk and can be read; opens the store if that was not done yet."""

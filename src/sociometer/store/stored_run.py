@@ -1,7 +1,6 @@
 """A run in the store: its facts, its episodes, and its scores, which can be recomputed."""
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
 from datetime import UTC, datetime
 from html import escape
 from itertools import islice
@@ -344,8 +343,8 @@ class StoredRun:
         return msgspec.msgpack.decode(found, type=Vectors)
 
     def failures(self) -> dict[str, int]:
-        """The number of failed episodes, by kind of failure."""
-        return self._store.episodes.failures(self.id)
+        """The number of failed episodes, by kind of failure; not those that the stopping rule did not need."""
+        return self._store.episodes.failures(self.id, self._store.runs.uncounted(self.record))
 
     def failed(self, task: str) -> int:
         """The number of failed episodes of a task among those that its numbers come from."""
@@ -485,22 +484,12 @@ def why_ended(store: Store, record: RunRecord) -> str:
 
 def _early(store: Store, record: RunRecord) -> str:
     """After how many items the stopping rule ended a run, and how; empty if it played all, or if this is damaged."""
-    kept = stopped_tasks(store, record).values()
+    kept = store.runs.stopping(record).values()
     used, planned = sum(one.used for one in kept), sum(one.items for one in kept)
     first, *others = {one.verdict.partition(" ")[0] for one in kept} or {""}
     how = first if not others and first in _VERDICTS else "decided"
     how = "cannot be decided" if any(one.verdict.startswith(("cannot", "not ")) for one in kept) else how
     return "" if used == planned else f"{how} after {used} of {planned}"
-
-
-def stopped_tasks(store: Store, record: RunRecord) -> dict[str, StoppingRecord]:
-    """What the rule that ended a run saw of each task; empty for another run, or if this is damaged."""
-    config = record.manifest.config
-    tasks = config.tasks if config.until and record.status is RunStatus.FINISHED else ()
-    with suppress(StoreError):
-        kept = ((task, store.runs.summary(record.id, task)) for task in tasks)
-        return {task: found.stopping for task, found in kept if found and found.stopping}
-    return {}
 
 
 def first_score(

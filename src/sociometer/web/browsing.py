@@ -44,7 +44,7 @@ from sociometer.store.place import StorePlace
 from sociometer.store.records import RunRecord, RunStatus
 from sociometer.store.runs import RunSearch
 from sociometer.store.store import Store
-from sociometer.store.stored_run import StoredRun, first_score, state_of, status_of, stopped_tasks, why_ended
+from sociometer.store.stored_run import StoredRun, first_score, state_of, status_of, why_ended
 from sociometer.store.studies import PERSON
 from sociometer.web.guard import visitor_of
 from sociometer.web.rendering import owner_page, tongue
@@ -170,7 +170,7 @@ def run_row(
         why=why_ended(store, record), created=record.created, done=done, failed=failed,
         planned=record.manifest.episodes, requests=spent.requests,
         tokens=tokens, cost=_cost(spent.cost, spent.priced, spent.unpriced, tokens),
-        used=sum(one.used * record.manifest.repeats[task] for task, one in stopped_tasks(store, record).items()),
+        used=sum(one.used * record.manifest.repeats[task] for task, one in store.runs.stopping(record).items()),
         others=others if record.subject else {},
         items=f"{whose} items" if whose in ("official", "own") else "",
         options=tuple(other_options(record, card, card.task_title)) if card else (),
@@ -361,7 +361,7 @@ def read_head(viewed: ViewedStore, run: str) -> RunHead:
         given = ((name, value) for name, value in stored.settings.items() if name not in usual)
         settings = {name: value for name, value in given if value not in (None, "", (), False)}
         steps = {
-            step: (one.id, ", ".join(rule.verdict for rule in stopped_tasks(store, one.record).values()))
+            step: (one.id, ", ".join(rule.verdict for rule in store.runs.stopping(one.record).values()))
             for step, one in stored.of_same_series().items()
         }
         until = stored.manifest.config.until
@@ -411,13 +411,14 @@ def read_items(viewed: ViewedStore, run: str, task: str, shown: str, words: str,
 
 
 def _places(store: Store, run: str, task: str, shown: str, words: str, card: Card) -> list[tuple[str, int]]:
-    """The items and repeats that have the words and match the filter, in its order."""
+    """The items and repeats that have the words and, with a filter, count and match it, in its order."""
     having = store.search.found(run, task, words) if words else []
     if not shown:
         return having
-    known = set(having)
-    every = (one for one in store.episodes.scored(run, task) if not words or (one.item, one.repeat) in known)
-    return [(one.item, one.repeat) for one in chosen(every, shown, task, card)]
+    known, uncounted = set(having), store.runs.uncounted(store.runs.get(run))
+    found = (one for one in store.episodes.scored(run, task) if not words or (one.item, one.repeat) in known)
+    counted = (one for one in found if (task, one.item) not in uncounted)
+    return [(one.item, one.repeat) for one in chosen(counted, shown, task, card)]
 
 
 def item_title(body: bytes) -> str:
