@@ -239,6 +239,32 @@ def test_beside_people_on_several_tasks_the_headline_counts_the_tasks_of_each_of
     assert "refuse (stand-in)" in refuse and "people (both, n = 10)" in refuse
 
 
+def test_with_two_studies_the_people_of_each_are_the_reference_on_their_test(studied):
+    take_feelings(studied, limit=12)
+    sm.run("seceu", "baseline/even", limit=12, name="even", store=studied)
+    said, html = words_of(studied, "spring", "autumn", "random", "even")
+    finding = finding_of(studied, "spring", "autumn", "random", "even")
+    one = r"SESI: 15 items show .*: random \(stand-in\) is .* than people \(spring, .*; better than 4\.5 of 12\. "
+    two = r"SECEU: on 12 items, even \(stand-in\) is better than people \(autumn, .*; better than [\d.]+ of 12\."
+    assert re.fullmatch(one + two, finding)
+    assert 'id="compare"' in html and 'id="ranking"' not in html
+    assert "even is better than people (autumn, n = 12)" in said.partition("Comparison")[2]
+
+
+def test_models_are_ranked_without_the_people_of_two_studies_and_alone_on_a_test_without_people(studied):
+    for model in ("oracle", "even"):
+        sm.run("seceu", f"baseline/{model}", limit=12, name=f"{model}-seceu", store=studied)
+    runs = [sm.get_run(one, store=studied) for one in ("spring", "oracle", "random", "oracle-seceu", "even-seceu")]
+    content = gather(runs, evidence=0)
+    assert {(one.instrument, one.first) for one in content.comparisons} == {
+        ("sesi", "people (spring, n\u00a0=\u00a012)")
+    }
+    ranked = {one.instrument: {each.subject for each in one.standings} for one in content.rankings}
+    assert ranked == {"sesi": {"baseline/oracle", "random"}, "seceu": {"baseline/oracle", "even-seceu"}}, (
+        "the subject of one test has the name of its run"
+    )
+
+
 def test_people_who_are_the_reference_have_no_rank_and_a_place_in_the_menu(studied):
     _, html = words_of(studied, "spring", "oracle", "random")
     menu = html.partition("<nav")[2].partition("</nav>")[0]
