@@ -88,6 +88,16 @@ def test_the_columns_have_an_axis_and_a_model_without_answers_has_no_mark(studie
     assert not re.search(r'"at end (first|last)"', panel), "each number is below its value"
 
 
+def test_the_line_of_a_run_with_more_items_is_at_its_score_on_the_items_of_the_people(studied):
+    longer = sm.run("sesi", "baseline/random", name="longer", store=studied, **SAME | {"limit": 60})
+    (shared,) = sm.compare("spring", "longer", store=studied).comparisons[0].primary_rows
+    score = shared.paired.second
+    assert shared.paired.items == ITEMS and score != longer.summary().measure("accuracy").value
+    panel = words_of(studied, "spring", "longer")[1].partition('<article class="panel">')[2].partition("</article>")[0]
+    line = re.search(r'<i class="other" style="[^"]*left: ([\d.]+)%" title="longer: (\d+) %"', panel)
+    assert (float(line[1]), int(line[2])) == (pytest.approx(100 * score, abs=0.01), round(100 * score))
+
+
 def test_the_items_are_a_folded_table_with_the_numbers_of_reliability(studied):
     _, html = words_of(studied, "spring", "oracle")
     table = html.partition("The 15 items answered by people: mean and discrimination</summary>")[2].partition(
