@@ -262,6 +262,14 @@ def test_a_name_breaks_at_its_signs_only_and_one_too_long_for_two_charts_in_a_ro
     assert "<wbr>" not in page_of("<b>").partition('class="name">')[2][:9]
 
 
+def test_people_are_better_and_a_model_is():
+    values = {"baseline/oracle": [1.0] * 40, "baseline/guesser": [0.0] * 40}
+    for name, verb in (("people (spring, n = 12)", "are"), ("a", "is")):
+        runs = _measured([name, *values], **{name: [1.0] * 30 + [0.0] * 10}, **values)
+        (ranking,) = gather(runs, evidence=0).rankings
+        assert ranking.sentence == f"{name} {verb} better than baseline/guesser and worse than baseline/oracle."
+
+
 def test_the_finding_is_about_models_and_not_about_the_baselines_next_to_them():
     oracle, guesser = "baseline/oracle", "baseline/guesser"
     values = {oracle: [1.0] * 40, guesser: [0.0] * 40, "a": [1.0] * 30 + [0.0] * 10, "b": [1.0] * 10 + [0.0] * 30}

@@ -88,6 +88,16 @@ def test_the_columns_have_an_axis_and_a_model_without_answers_has_no_mark(studie
     assert not re.search(r'"at end (first|last)"', panel), "each number is below its value"
 
 
+def test_the_line_of_a_run_with_more_items_is_at_its_score_on_the_items_of_the_people(studied):
+    longer = sm.run("sesi", "baseline/random", name="longer", store=studied, **SAME | {"limit": 60})
+    (shared,) = sm.compare("spring", "longer", store=studied).comparisons[0].primary_rows
+    score = shared.paired.second
+    assert shared.paired.items == ITEMS and score != longer.summary().measure("accuracy").value
+    panel = words_of(studied, "spring", "longer")[1].partition('<article class="panel">')[2].partition("</article>")[0]
+    line = re.search(r'<i class="other" style="[^"]*left: ([\d.]+)%" title="longer: (\d+) %"', panel)
+    assert (float(line[1]), int(line[2])) == (pytest.approx(100 * score, abs=0.01), round(100 * score))
+
+
 def test_the_items_are_a_folded_table_with_the_numbers_of_reliability(studied):
     _, html = words_of(studied, "spring", "oracle")
     table = html.partition("The 15 items answered by people: mean and discrimination</summary>")[2].partition(
@@ -237,6 +247,32 @@ def test_beside_people_on_several_tasks_the_headline_counts_the_tasks_of_each_of
     oracle, refuse = finding_of(path, "both", "oracle", "refuse").replace("\u00a0", " ").split("; ")
     assert oracle == "Compared with people (both, n = 10), oracle (stand-in) is better on 2 of 2 tasks"
     assert "refuse (stand-in)" in refuse and "people (both, n = 10)" in refuse
+
+
+def test_with_two_studies_the_people_of_each_are_the_reference_on_their_test(studied):
+    take_feelings(studied, limit=12)
+    sm.run("seceu", "baseline/even", limit=12, name="even", store=studied)
+    said, html = words_of(studied, "spring", "autumn", "random", "even")
+    finding = finding_of(studied, "spring", "autumn", "random", "even")
+    one = r"SESI: 15 items show .*: random \(stand-in\) is .* than people \(spring, .*; better than 4\.5 of 12\. "
+    two = r"SECEU: on 12 items, even \(stand-in\) is better than people \(autumn, .*; better than [\d.]+ of 12\."
+    assert re.fullmatch(one + two, finding)
+    assert 'id="compare"' in html and 'id="ranking"' not in html
+    assert "even is better than people (autumn, n = 12)" in said.partition("Comparison")[2]
+
+
+def test_models_are_ranked_without_the_people_of_two_studies_and_alone_on_a_test_without_people(studied):
+    for model in ("oracle", "even"):
+        sm.run("seceu", f"baseline/{model}", limit=12, name=f"{model}-seceu", store=studied)
+    runs = [sm.get_run(one, store=studied) for one in ("spring", "oracle", "random", "oracle-seceu", "even-seceu")]
+    content = gather(runs, evidence=0)
+    assert {(one.instrument, one.first) for one in content.comparisons} == {
+        ("sesi", "people (spring, n\u00a0=\u00a012)")
+    }
+    ranked = {one.instrument: {each.subject for each in one.standings} for one in content.rankings}
+    assert ranked == {"sesi": {"baseline/oracle", "random"}, "seceu": {"baseline/oracle", "even-seceu"}}, (
+        "the subject of one test has the name of its run"
+    )
 
 
 def test_people_who_are_the_reference_have_no_rank_and_a_place_in_the_menu(studied):

@@ -20,3 +20,10 @@ def test_a_comparison_calls_runs_by_the_names_or_labels_that_they_were_given(tmp
     assert (found.first, found.second) == ("main", "Changed")
     ranked = sm.compare("all", store=path).ranking().boards[0].standings
     assert {one.subject for one in ranked} == {"main", "Changed"}, "a ranking has the same words"
+
+
+def test_a_subject_of_one_test_is_called_by_the_name_of_its_run_also_beside_other_tests(tmp_path):
+    path = tmp_path / "s.db"
+    given = (("sesi", "oracle", "one"), ("seceu", "oracle", "two"), ("seceu", "even", "model"))
+    runs = [sm.run(test, f"baseline/{who}", limit=2, name=name, store=path) for test, who, name in given]
+    assert [*run_labels(runs, by_name=True).values()] == ["baseline/oracle", "baseline/oracle", "model"]

@@ -1,5 +1,6 @@
 """The content of a report, collected from stored runs and their instruments; the page only arranges it."""
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import date
 
@@ -66,7 +67,7 @@ class ReportContent(Struct, frozen=True):
     """By run and task."""
     profile: tuple[ProfileLine, ...]
     comparisons: tuple[Comparison, ...]
-    """Two subjects, task by task; more with the people of a study first, or if the user gave a margin."""
+    """Two subjects, task by task; more on a task with the people of one study, or if the user gave a margin."""
     rankings: tuple[Ranking, ...]
     """Three subjects or more, task by task."""
     evidence: tuple[EpisodeShown, ...]
@@ -180,17 +181,19 @@ def gather(
     if not all(below):
         marked = (structs.replace(one, sample=sample) for one, sample in zip(chapters, below, strict=True))
         chapters = tuple(sorted(marked, key=lambda chapter: chapter.sample))
-    referred = sorted(compared, key=lambda one: not one.people) if len(studies) == 1 else compared
-    ranked = [one for one in referred if not (one.people and len(studies) == 1)]  # a reference has no rank
-    wanted = len(subjects) == 2 or len(studies) == 1 < len(subjects) or (terms and terms.margin)
+    studied = Counter((one.card.name, one.task) for one in compared if one.people)
+    people = [one for one in compared if one.people and studied[one.card.name, one.task] == 1]  # they have no rank
+    others = [one for one in compared if not one.people or studied[one.card.name, one.task] > 1]
+    whole = len(subjects) == 2 or (terms and terms.margin)
+    paired = [one for one in (*people, *others) if whole or studied[one.card.name, one.task] == 1]
     return ReportContent(
         subjects,
         {names[run.id]: names[run.id] if run.id in studies else who(run) for run in runs},
         chapters,
         counts,
         profile_lines(results),
-        _comparisons(referred, terms) if wanted else (),
-        rankings(ranked) if len(subjects) > 2 else (),
+        _comparisons(paired, terms),
+        rankings(others) if len(subjects) > 2 else (),
         tuple(shown),
         {run.id: said for run in runs if (said := how_asked(run))},
         {names[run.id]: known[spec] for run in runs if (spec := run.manifest.config.subject) in known},

@@ -36,6 +36,7 @@ from sociometer.store.stored_run import StoredRun
 
 Lines = Sequence[ProfileLine]
 Crowds = Mapping[str, Crowd]
+Shared = Mapping[tuple[str, str, str], float]
 LETTERS = 100
 """The maximum length of a line above a chart, in letters."""
 
@@ -159,6 +160,8 @@ class StripDot(Struct, frozen=True):
     """The numbers of unreadable replies and failures, if there are any."""
     columns: tuple[tuple[float, float, float, int], ...] = ()
     """How the scores of people are distributed: left end, width and height in percent, and the number of people."""
+    among: "StripMark | None" = None
+    """The line through the columns of people: its value on the items that they have too."""
 
     @property
     def counts(self) -> list[tuple[int, int]]:
@@ -199,6 +202,7 @@ def strips(
     cards: Sequence[Card],
     company: Mapping[str, str] | None = None,
     crowds: Sequence[Crowd] = (),
+    comparisons: Sequence[Comparison] = (),
 ) -> tuple[Strip, ...]:
     """Strips in the order of the lines; the best subject of each first, two subjects in the given order.
 
@@ -210,6 +214,8 @@ def strips(
         ((one.instrument, one.task, one.measure, one.item_set, others.get(one.run, "")), one) for one in lines
     )
     by_name = {card.name: card for card in cards}
+    beside = [one for one in comparisons if one.first_run in {crowd.of[0] for crowd in crowds}]
+    shared = {(one.second_run, one.task, row.name): row.paired.second for one in beside for row in one.primary_rows}
     tasks = {name: len({(task, *apart) for of, task, _, *apart in groups if of == name}) for name in by_name}
     return tuple(
         _strip(
@@ -219,6 +225,7 @@ def strips(
             tasks[key[0]],
             key[4] if sum(other[:4] == key[:4] for other in groups) > 1 else "",
             {one.run: crowd for crowd in crowds for one in members if crowd.of == (one.run, one.task, one.measure)},
+            shared,
         )
         for key, members in groups.items()
     )
@@ -254,7 +261,9 @@ def _best_first(line: ProfileLine) -> tuple[bool, float]:
     return line.value is None, value if line.better == "lower" else -value
 
 
-def _strip(members: Lines, subjects: Sequence[str], card: Card, tasks: int, company: str, crowds: Crowds) -> Strip:
+def _strip(
+    members: Lines, subjects: Sequence[str], card: Card, tasks: int, company: str, crowds: Crowds, shared: Shared
+) -> Strip:
     first = members[0]
     known = next(m for m in card.measures_of(first.task) if m.name == first.measure)
     drawn = [line for line in members if 2 * line.unreadable <= line.items]  # the score of no answers measures nothing
@@ -263,6 +272,12 @@ def _strip(members: Lines, subjects: Sequence[str], card: Card, tasks: int, comp
 
     def place(value: float | None) -> float | None:
         return None if value is None else round(100 * min(1.0, max(0.0, (value - low) / (high - low))), 2)
+
+    def among(line: ProfileLine) -> StripMark | None:
+        value = shared.get((line.run, line.task, line.measure), line.value)
+        if (at := place(value)) is None or line not in drawn or line.run in crowds:
+            return None
+        return StripMark(line.subject, at, number(value, line.unit, interval=line.interval))
 
     dots = tuple(
         StripDot(
@@ -280,6 +295,7 @@ def _strip(members: Lines, subjects: Sequence[str], card: Card, tasks: int, comp
             else "",
             _beside(line),
             _columns(crowds[line.run], place) if line.run in crowds else (),
+            among(line),
         )
         for line in members
     )

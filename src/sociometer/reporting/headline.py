@@ -45,10 +45,16 @@ def title_of(content: ReportContent) -> str:
 
 
 def findings_of(content: ReportContent) -> tuple[str, ...]:
-    """The result in at most three sentences; the last one names what the numbers cannot show."""
+    """The result in at most three sentences; the last one names what the numbers cannot show.
+
+    Beside people on several tests, it is one sentence for each test.
+    """
     content = content.main
     models, sets = _models(content), {line.item_set for line in content.profile}
     others = grouped((one.second, one) for one in content.comparisons) if content.crowds else {}
+    if others and len(content.chapters) > 1:
+        said = [(one.card.short_title, findings_of(content.part([one]))[0]) for one in content.chapters]
+        return tuple(f"{on}: {text if text.startswith(content.subjects) else lowered(text)}" for on, text in said)
     if len({one.where for one in content.comparisons}) == 1 and others:
         found = _against_people(content)
     elif len(others) > 1:
@@ -288,7 +294,7 @@ def _many_subjects(rankings: Sequence[Ranking], models: Container[str], profile:
         best, *others = sorted(alone, key=lambda name: -alone[name])
         beside = any(one.subject in told[0].baselines for one in told[0].standings)
         first = "clearly the best model" if beside else "clearly first"
-        firsts = [f"{best} is {first} on {alone[best]} of {counted(len(rankings), 'task')}"]
+        firsts = [f"{best} {verb_of(best)} {first} on {alone[best]} of {counted(len(rankings), 'task')}"]
         found.append(listed([*firsts, *(f"{name} on {alone[name]}" for name in others)], NAMED))
     elif told:
         found.append(f"on none of the {counted(len(told), 'task')} is one subject clearly first")

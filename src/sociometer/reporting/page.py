@@ -80,7 +80,7 @@ def render(content: ReportContent, *, made: str, version: str, top: int = TOP, l
     }
     company = {result.run: _apart(result) for chapter in content.chapters for result in chapter.results}
     cards = [chapter.card for chapter in content.chapters]
-    shown = strips(content.profile, content.subjects, cards, company, content.crowds)
+    shown = strips(content.profile, content.subjects, cards, company, content.crowds, content.comparisons)
     names = {chapter.card.name: chapter.card.short_title for chapter in content.chapters}
     evidence = [_episode(msgspec.to_builtins(episode)) for episode in content.evidence]
     findings, headlines, main = list(findings_of(content)), headlines_of(content), content.main

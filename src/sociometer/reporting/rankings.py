@@ -206,4 +206,5 @@ def _beside_baselines(ranking: Ranking, model: str, items: str) -> str:
     worse = next(one.beats for one in ranking.standings if one.subject == model)
     better = [one.subject for one in ranking.standings if model in one.beats]
     parts = [f"{word} {listed(found)}" for word, found in (("better than", worse), ("worse than", better)) if found]
-    return f"{model} is {listed(parts)}" if parts else f"{items} cannot separate {model} from the baselines"
+    near = f"{items} cannot separate {model} from the baselines"
+    return f"{model} {verb_of(model)} {listed(parts)}" if parts else near

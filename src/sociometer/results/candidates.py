@@ -20,7 +20,10 @@ LONGEST_REMARK = 48
 
 
 def run_labels(runs: Sequence[StoredRun], *, by_name: bool = False) -> dict[str, str]:
-    """The label of each run: its subject, with what differs if it took a task twice; `by_name`: its name, if any."""
+    """The label of each run: its subject, with what differs if it took a task twice.
+
+    With `by_name` it is the name of the run, if it has one and its subject took a single test.
+    """
     remarks: dict[str, str] = {}
     for same in grouped(((run.instrument, who(run)), run) for run in runs).values():
         often = Counter(task for run in same for task in run.tasks)
@@ -32,9 +35,9 @@ def run_labels(runs: Sequence[StoredRun], *, by_name: bool = False) -> dict[str,
             run: named[run] if len(what) > LONGEST_REMARK or counts[what] > 1 else what for run, what in told.items()
         }
     labels = {run.id: who(run) + (f" ({remarks[run.id]})" if remarks.get(run.id) else "") for run in runs}
-    if by_name and len({run.instrument for run in runs}) == 1:
-        alone = [run for run in runs if run.record.name and not (run.people or run.manifest.config.label)]
-        labels |= {run.id: run.record.name for run in alone}
+    tests = grouped((who(run), run.instrument) for run in runs if by_name and not run.people)
+    alone = [run for run in runs if run.record.name and len({*tests.get(who(run), ())}) == 1]
+    labels |= {run.id: run.record.name for run in alone if not run.manifest.config.label}
     return labels
 
 
