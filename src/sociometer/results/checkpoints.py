@@ -7,7 +7,7 @@ from sociometer.core.measure import Interval, Table
 from sociometer.core.stopping import Look
 from sociometer.core.words import counted
 from sociometer.results.stopping import LEVEL, rule_measure
-from sociometer.statistics.formatting import amount, bracketed_interval
+from sociometer.statistics.formatting import amount, bracketed_interval, verdict_marks
 from sociometer.statistics.sequential import UNDECIDED
 from sociometer.store.stored_run import StoredRun
 
@@ -61,7 +61,8 @@ class CheckpointCurve(Struct, frozen=True):
         )
 
     def _by(self, look: Look) -> str:
-        found, unit, interval = look.value or 0.0, self.measure.unit, Interval(look.low, look.high)
+        found, unit = look.value or 0.0, self.measure.unit
+        interval = Interval(look.low, look.high, apart=verdict_marks(None))
         return f"by {amount(found, unit, interval=interval)} {bracketed_interval(interval, unit, reverse=found < 0)}"
 
     def table(self) -> Table:
