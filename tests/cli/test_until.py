@@ -139,7 +139,7 @@ def test_a_run_that_its_rule_ended_says_so_in_lists_and_in_view(play, tmp_path, 
     play("run", *models("random"), "--name", "old", "--quiet")
     _, printed = play("run", *models("oracle"), "--against", "old", "--until", "decided", "--quiet", "--name", "new")
     seen = r"until decided: better after 39 of 192 items \(look 1 of at most 15\): \d+ points higher \[\d+, \d+\], "
-    assert re.search(f"{seen}allowing for the looks\\.", " ".join(printed.out.split()))
+    assert re.search(f"against old {seen}allowing for the looks\\.", " ".join(printed.out.split()))
     assert printed.out.count("until decided: better after") == 1, "not in the note of the table too"
     path = tmp_path / "s.db"
     run_command(["runs", "--store", str(path)])

@@ -33,8 +33,7 @@ def run_labels(runs: Sequence[StoredRun], *, by_name: bool = False) -> dict[str,
         }
     labels = {run.id: who(run) + (f" ({remarks[run.id]})" if remarks.get(run.id) else "") for run in runs}
     if by_name and len({run.instrument for run in runs}) == 1:
-        alone = [run for run in runs if run.record.name and not (run.people or run.manifest.config.label)]
-        labels |= {run.id: run.record.name for run in alone}
+        labels |= {run.id: run.record.called for run in runs if run.record.called != run.subject and not run.people}
     return labels
 
 

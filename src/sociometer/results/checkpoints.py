@@ -94,5 +94,5 @@ def checkpoint_curve(run: StoredRun) -> CheckpointCurve:
         seen, scored = one.stopping(task), {each.item.id for each in one.view(task).episodes() if each.score}
         last = seen.looks[-1] if seen and seen.looks else Look(0)
         steps.append(CurveStep(step, one.id, last, len(scored), one.failed(task)))
-    measure, against = rule_measure(run.definition, task, until), run.subject_of(until.against)
+    measure, against = rule_measure(run.definition, task, until), run.name_of(until.against)
     return CheckpointCurve(until.checkpoint.series, against, task, measure, until.models, tuple(steps))
