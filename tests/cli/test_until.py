@@ -5,10 +5,13 @@ import re
 import time
 
 import pytest
+from msgspec import structs
 
 import sociometer as sm
 from servers.faults import SERVER_ERROR, slow
 from sociometer.cli.main import run_command
+from sociometer.cli.options import open_engine
+from sociometer.core.stopping import Look
 from sociometer.instruments import cards, load
 from sociometer.web.browsing import ViewedStore, figures_of
 
@@ -152,7 +155,7 @@ def test_a_run_that_its_rule_ended_says_so_in_lists_and_in_view(play, tmp_path, 
     play("run", *models("random"), "--name", "old", "--quiet")
     _, printed = play("run", *models("oracle"), "--against", "old", "--until", "decided", "--quiet", "--name", "new")
     seen = r"until decided: better after 39 of 192 items \(look 1 of at most 15\): \d+ points higher \[\d+, \d+\], "
-    assert re.search(f"{seen}allowing for the looks\\.", " ".join(printed.out.split()))
+    assert re.search(f"against old {seen}allowing for the looks\\.", " ".join(printed.out.split()))
     assert printed.out.count("until decided: better after") == 1, "not in the note of the table too"
     path = tmp_path / "s.db"
     run_command(["runs", "--store", str(path)])
@@ -163,6 +166,22 @@ def test_a_run_that_its_rule_ended_says_so_in_lists_and_in_view(play, tmp_path, 
     assert evidence.save(tmp_path / "evidence.svg").read_text().startswith("<svg")
     code, printed = play("run", *models("first"), "--against", "new", "--until", "decided")
     assert code == 2 and "without --until" in printed.err
+
+
+def test_the_verdict_of_a_rule_shows_in_the_digits_of_its_interval(play, tmp_path, capsys):
+    """A bound that is rounded to zero, or to the margin, would contradict the verdict next to it."""
+    play("run", *models("oracle"), "--name", "old", "--quiet")
+    play("run", *models("random"), "--against", "old", "--margin", "3", "--quiet", "--name", "new")
+    for look, shown in (
+        (Look(39, 0.0943, 0.0015, 0.1837, "better"), "9.4 points higher [0.2, 18.4]"),
+        (Look(39, 0.005, -0.018, 0.0296, "equivalent"), "0.50 points higher [−1.80, 2.96]"),
+        (Look(39, 0.09, 0.02, 0.17, "better"), "9 points higher [2, 17]"),
+    ):
+        with open_engine(tmp_path / "s.db") as engine:
+            new = engine.stored("new")
+            new.keep_summary("questions", structs.replace(new.stopping("questions"), looks=(look,)))
+        assert run_command(["show", "new", "--store", str(tmp_path / "s.db")]) == 0
+        assert f": {shown}, allowing for the looks." in " ".join(capsys.readouterr().out.split())
 
 
 def test_a_run_of_another_instrument_is_no_reference_and_is_called_that(tmp_path, capsys):

@@ -167,7 +167,7 @@ def test_served_names_are_each_asked_once_though_the_watch_is_killed_twice(serve
     assert "step 1500 (vllm/lora-1500@" in err and "does not exist" in err
     verdicts = {one["step"]: one["look"]["verdict"] for one in curve["steps"]}
     assert {step for step, verdict in verdicts.items() if verdict == "worse"} == set(STEPS[3:])
-    assert curve["sentence"].startswith("Step 4000 is the first that is worse than baseline/oracle, by ")
+    assert curve["sentence"].startswith("Step 4000 is the first that is worse than base, by ")
     asked = Counter(
         (one.body["model"], one.body["messages"][-1]["content"])
         for one in served.received
@@ -198,7 +198,7 @@ def test_the_curve_is_in_the_report_and_on_the_page_of_each_step(served, tmp_pat
     words = [str(word) for word in words_of(served, store)]
     assert run_command(words) == 0
     printed = capsys.readouterr()
-    assert printed.out.startswith("Step 4000 is the first that is worse than baseline/oracle, by ")
+    assert printed.out.startswith("Step 4000 is the first that is worse than base, by ")
     assert "3 of 10 announced checkpoints" in " ".join(printed.out.split())
     assert "with one error rate for all looks at 10 announced checkpoints" in " ".join(printed.err.split())
     runs = by_step(store)
@@ -217,7 +217,7 @@ def test_the_curve_is_in_the_report_and_on_the_page_of_each_step(served, tmp_pat
         ("3000", ""), ("4000", " warn"), ("5000", " warn")
     ]  # fmt: skip
     base = next(run.id for run in sm.runs(store=store) if run.subject == "baseline/oracle")
-    assert f'<dt>against</dt><dd><a href="/run/{base}/">baseline/oracle</a>' in shown
+    assert f'<dt>against</dt><dd><a href="/run/{base}/">base</a>' in shown
     page = tmp_path / "report.html"
     assert run_command(["report", *(run.id for run in runs.values()), "--to", str(page), "--store", str(store)]) == 0
     assert curve.sentence in page.read_text()

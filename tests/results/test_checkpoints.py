@@ -17,6 +17,7 @@ def curve(*looks):
 OPEN, NOT_PLAYED = Look(60, -0.02, -0.15, 0.1, "cannot be decided"), Look(0)
 SAME = Look(60, 0.0, -0.02, 0.02, "equivalent")
 WORSE, BETTER = Look(60, -0.3, -0.5, -0.1, "worse"), Look(60, 0.25, 0.05, 0.4, "better")
+NEAR_ZERO = Look(106, 0.0943, 0.0015, 0.1837, "better")
 
 
 @pytest.mark.parametrize(
@@ -34,6 +35,11 @@ WORSE, BETTER = Look(60, -0.3, -0.5, -0.1, "worse"), Look(60, 0.25, 0.05, 0.4, "
             "Step 1000 is the first that is better than base, by 25 points [5, 40]. No checkpoint up to step 2000 was"
             " found to be worse than base.",
         ),
+        (
+            (NEAR_ZERO,),
+            "Step 1000 is the first that is better than base, by 9.4 points [0.2, 18.4]. No checkpoint up to"
+            " step 1000 was found to be worse than base.",
+        ),
         ((NOT_PLAYED,), "No checkpoint has been evaluated to its end."),
     ],
 )
@@ -48,3 +54,7 @@ def test_the_table_has_every_step_and_says_what_the_intervals_promise():
     ]  # fmt: skip
     assert table.note.startswith("3 of 20 announced checkpoints. The intervals of all announced checkpoints")
     assert "95 % (Bonferroni)" in table.note
+
+
+def test_a_verdict_shows_in_the_digits_of_the_table():
+    assert "9.4 0.2 to 18.4 better" in " ".join(str(curve(NEAR_ZERO).table()).split())

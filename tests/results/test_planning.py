@@ -1,5 +1,7 @@
 """What a comparison needs: never more power than two runs that differ so much can have."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -64,7 +66,7 @@ def test_without_stored_runs_a_family_of_items_counts_once():
     sesi, socialeval = load("sesi"), load("socialeval")
     twins = [Item(id=f"i{nth}", cluster=f"pair {nth // 2}") for nth in range(200)]
     alone = [Item(id=f"i{nth}") for nth in range(100)]
-    spread, as_one = (spread_of(sesi, "questions", items, "", ()) for items in (twins, alone))
+    spread, as_one = (spread_of(sesi, "questions", items, "", (), "") for items in (twins, alone))
     assert spread.detectable(200, 1) == as_one.detectable(100, 1)
     assert spread.items(0.1, 1) == 2 * as_one.items(0.1, 1)
     said = detection_sentence(spread, sesi.card.primary_of("questions"), 200, 1, None)
@@ -73,7 +75,7 @@ def test_without_stored_runs_a_family_of_items_counts_once():
         and "items of a question count as one." in said
     )
     trees = [Item(id=f"i{nth}", cluster=f"tree {nth % 7}") for nth in range(238)]
-    few = spread_of(socialeval, "abilities", trees, "", ())
+    few = spread_of(socialeval, "abilities", trees, "", (), "")
     assert few.power(0.5, 238, 1) == 0 and few.items(0.9, 1) == 340
     said = detection_sentence(few, socialeval.card.primary_of("abilities"), 238, 1, 20)
     assert said == "238 items are too few for a verdict: they have 7 trees, and a comparison needs 10."
@@ -88,9 +90,34 @@ def test_a_plan_without_two_stored_models_uses_people_and_says_that_baselines_do
     assert "Assumed: two models differ on an item as two people do (SD 1.5 each)" in said
     assert "Stored baselines and stand-ins do not count." in said
     seceu = load("seceu")
-    spread = spread_of(seceu, "feelings", [Item(id=f"i{nth}") for nth in range(40)], "", ())
+    spread = spread_of(seceu, "feelings", [Item(id=f"i{nth}") for nth in range(40)], "", (), "")
     assert spread.stable + spread.chance == pytest.approx(2 * 1.5**2)
     assert spread.detectable(40, 1) == pytest.approx(0.97, abs=0.01), "1.2 SD of people's scores, not 3.5"
+
+
+def test_a_plan_names_the_stored_runs_of_its_spread_and_how_far_they_differ(tmp_path, capsys):
+    """One broken checkpoint makes two of three pairs differ much; with --against only pairs with that run count."""
+    store = tmp_path / "s.db"
+
+    def picks(wrong):
+        return lambda messages: "B" if wrong and not len(messages[-1]["content"]) % wrong else "A"
+
+    for name, wrong in (("main", 0), ("similar", 7), ("broken", 2)):
+        sm.run("sesi", picks(wrong), store=store, name=name, label=name)
+
+    def said(*words):
+        assert run_command(["plan", "sesi", *words, "--store", str(store)]) == 0
+        return " ".join(capsys.readouterr().out.split())
+
+    spread = (
+        r"Their spread is the median of {} pairs of stored runs \(broken, similar, main; ([\d,]+) to ([\d,]+) items\)\."
+    )
+    least, most = re.search(spread.format(3), said("--detect", "5")).groups()
+    assert int(least.replace(",", "")) < int(most.replace(",", ""))
+    assert re.search(spread.format(2), said("--detect", "5", "--against", "main"))
+    assert "the median of 2 pairs of stored runs (broken, similar, main)." in said(
+        "--model", "baseline/random", "--against", "main"
+    )
 
 
 def test_a_plan_warns_where_the_same_family_was_at_the_top_before(tmp_path, capsys):

@@ -469,9 +469,12 @@ def _detection(
 
     tables, said = [], []
     for plan in {one.config.instrument: one for one in plans}.values():
-        instrument = plan.config.instrument
+        instrument, until = plan.config.instrument, plan.config.until
+        against = until.against if until else ""
         for task, items in plan.lists.items():
-            spread = planning.spread_of(plan.instrument, task, items, items.digest, _stored(engine, instrument))
+            spread = planning.spread_of(
+                plan.instrument, task, items, items.digest, _stored(engine, instrument), against
+            )
             if spread is None:
                 continue
             measure = next(one for one in plan.instrument.card.measures_of(task) if one.primary and one.value)

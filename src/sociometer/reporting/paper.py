@@ -387,9 +387,8 @@ def _unused(models: Mapping[str, Mapping[str, str]], used: Sequence[Mapping[str,
     lost = [f"no run of {name}" for name, row in models.items() if not any(row is one for one in used)]
     cells = grouped((column, (name, text)) for name, row in models.items() for column, text in row.items() if text)
     for column, found in cells.items():
-        texts = [(name, text) for name, text in found if number_in(text) is None]
-        if 2 * len(texts) < len(found):
-            lost += [f"'{text}' is no number ({column} of {name})" for name, text in texts]
+        texts = [f"'{text}' is no number ({column} of {name})" for name, text in found if number_in(text) is None]
+        lost += texts if 2 * len(texts) < len(found) else []
     return tuple(lost)
 
 

@@ -154,13 +154,14 @@ def _text_columns(table: Table, rows: Sequence[Sequence[Cell]]) -> tuple[list[st
 
 
 def _bounds_after(table: Table, rows: Sequence[Sequence[Cell]], place: int) -> list[Interval | None]:
-    """For each row the interval in the two columns after this one, if it has the same unit."""
+    """For each row the interval in the two columns after this one; that of a difference shows its side of zero."""
     same = table.columns[place + 1 : place + 3] == ("from", "to")
+    apart = (0.0,) if same and table.columns[place] == "difference" else ()
     found: list[Interval | None] = []
     for row in rows:
         low, high = (row[place + 1], row[place + 2]) if same else (None, None)
         bounded = isinstance(low, int | float) and isinstance(high, int | float)
-        found.append(Interval(float(low), float(high)) if bounded else None)  # type: ignore[arg-type]
+        found.append(Interval(float(low), float(high), apart=apart) if bounded else None)  # type: ignore[arg-type]
     return found
 
 

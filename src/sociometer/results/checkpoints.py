@@ -7,7 +7,7 @@ from sociometer.core.measure import Interval, Table
 from sociometer.core.stopping import Look
 from sociometer.core.words import counted
 from sociometer.results.stopping import LEVEL, rule_measure
-from sociometer.statistics.formatting import amount, bracketed_interval
+from sociometer.statistics.formatting import amount, bracketed_interval, verdict_marks
 from sociometer.statistics.sequential import UNDECIDED
 from sociometer.store.stored_run import StoredRun
 
@@ -61,7 +61,8 @@ class CheckpointCurve(Struct, frozen=True):
         )
 
     def _by(self, look: Look) -> str:
-        found, unit, interval = look.value or 0.0, self.measure.unit, Interval(look.low, look.high)
+        found, unit = look.value or 0.0, self.measure.unit
+        interval = Interval(look.low, look.high, apart=verdict_marks(None))
         return f"by {amount(found, unit, interval=interval)} {bracketed_interval(interval, unit, reverse=found < 0)}"
 
     def table(self) -> Table:
@@ -93,5 +94,5 @@ def checkpoint_curve(run: StoredRun) -> CheckpointCurve:
         seen, scored = one.stopping(task), {each.item.id for each in one.view(task).episodes() if each.score}
         last = seen.looks[-1] if seen and seen.looks else Look(0)
         steps.append(CurveStep(step, one.id, last, len(scored), one.failed(task)))
-    measure, against = rule_measure(run.definition, task, until), run.subject_of(until.against)
+    measure, against = rule_measure(run.definition, task, until), run.name_of(until.against)
     return CheckpointCurve(until.checkpoint.series, against, task, measure, until.models, tuple(steps))

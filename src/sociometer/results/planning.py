@@ -51,6 +51,14 @@ class Spread(Struct, frozen=True):
     family: str = "independent item"
     family_size: float = 1.0
     """The mean number of items of a family: of what a comparison counts, such as pairs of twins or stories."""
+    pairs: tuple["Spread", ...] = ()
+    """The spreads of the pairs of stored runs that it is the median of."""
+
+    def source(self, difference: float | None, repeats: int) -> str:
+        """Where the numbers come from, and between which numbers of items the pairs of runs lie."""
+        needed = [one.items(difference, repeats) for one in self.pairs if difference is not None]
+        among = f"; {min(needed):,} to {max(needed):,} items" if len(needed) > 1 else ""
+        return f"{self.told}{among})." if self.pairs else self.told
 
     def families(self, items: int) -> int:
         """How many families so many items have; a comparison needs ten."""
@@ -92,12 +100,12 @@ class Spread(Struct, frozen=True):
 
 
 def spread_of(
-    instrument: Instrument, task: str, items: Iterable[Item], digest: str, stored: Iterable[StoredRun]
+    instrument: Instrument, task: str, items: Iterable[Item], digest: str, stored: Iterable[StoredRun], against: str
 ) -> Spread | None:
     """The spread of a task's primary measure; None if it has none that is a mean over items.
 
     It comes from the newest finished runs of different subjects on the same items, baselines and other stand-ins left
-    out, else from people's spread on an item, else from an assumption.
+    out, else from people's spread on an item, else from an assumption. With `against`, only pairs with that run count.
     """
     measure = instrument.card.primary_of(task)
     if measure is None:
@@ -110,19 +118,24 @@ def spread_of(
         whole = run.record.status is RunStatus.FINISHED and run.manifest.items_digests.get(task) == digest
         real = not run.manifest.roles[SUBJECT].identity.stand_in if SUBJECT in run.manifest.roles else False
         left_out |= whole and not real
-        if whole and real and run.manifest.config.until is None and len(runs) < _MOST_RUNS:
-            runs.setdefault(run.subject, run)
-    tables = [item_values(instrument.task(task).headline(run.view(task)), measure.value) for run in runs.values()]
-    pairs = [found for one, two in combinations(tables, 2) if (found := _pair(measure, one, two)) is not None]
+        if whole and real and run.manifest.config.until is None and (len(runs) < _MOST_RUNS or run.id == against):
+            runs[run.subject] = run if run.id == against else runs.get(run.subject, run)
+    headline = instrument.task(task).headline
+    tables = {run.id: item_values(headline(run.view(task)), measure.value) for run in runs.values()}
+    chosen = [pair for pair in combinations(tables.items(), 2) if against not in tables or against in dict(pair)]
+    pairs = tuple(found for (_, one), (_, two) in chosen if (found := _pair(measure, one, two)) is not None)
     if pairs:
+        which = ", ".join(run.record.called for run in runs.values())
+        many = f"the median of {len(pairs)} pairs of" if len(pairs) > 1 else "that between two"
         return Spread(
             median(pair.stable for pair in pairs),
             median(pair.chance for pair in pairs),
             median(pair.design_effect for pair in pairs),
-            f"Their spread is that between {len(tables)} stored runs.",
+            f"Their spread is {many} stored runs ({which}",
             all(pair.binary for pair in pairs),
             family,
             mean_size,
+            pairs,
         )
     low, high = (measure.low, measure.high) if measure.low is not None and measure.high is not None else (0.0, 1.0)
     square = _DISCORDANT * (high - low) ** 2
@@ -194,10 +207,10 @@ def detection_sentence(spread: Spread, measure: MeasureCard, items: int, repeats
     if detect is None:
         size = amount(spread.detectable(items, repeats), measure.unit)
         many = f"{items} items" + f" ({held})" * (families < items)
-        return f"{many}{played} can show a difference of {size} or more ({POWER_TERMS}). {spread.told}"
+        return f"{many}{played} can show a difference of {size} or more ({POWER_TERMS}). {spread.source(None, repeats)}"
     wanted = size_to_detect(measure, detect)
     once, often = (f"{spread.items(wanted, repeats):,} items" for repeats in (REPEATS[0], REPEATS[-1]))
     size = f"{detect:g}" + (" points" if measure.unit in ("share", "points") else "")
     needed = f"A difference of {size} needs {once}, or {often} played {REPEATS[-1]} times ({POWER_TERMS})."
     here = f"The {items} items here{played} have {100 * spread.power(wanted, items, repeats):.0f} % power."
-    return f"{needed} {here} {spread.told}"
+    return f"{needed} {here} {spread.source(wanted, REPEATS[0])}"

@@ -121,7 +121,7 @@ class DecidedRule:
         title = lowered(self._measures[task].title)
         margin = self._margin(task)
         within = f", equivalent within {amount(margin, self._measures[task].unit)}" if margin else ""
-        words = f"{title} against {self._reference.subject} until decided{within}"
+        words = f"{title} against {self._reference.record.called} until decided{within}"
         if self._until.checkpoint:
             words += f", with one error rate for all looks at {counted(self._until.models, 'announced checkpoint')}"
         return StoppingRecord(

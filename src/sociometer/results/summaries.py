@@ -27,10 +27,12 @@ from sociometer.statistics.formatting import (
     known_errors,
     number,
     other_stand_ins,
+    scale_and_digits,
     stand_ins_sentence,
     subject_stand_in,
     sure_chance,
     told_chances,
+    verdict_marks,
 )
 from sociometer.statistics.item_values import item_values
 from sociometer.store.bundle import public_norms
@@ -197,11 +199,13 @@ def _items(run: StoredRun, lines: Sequence[MeasureRow]) -> str:
 
 def _decided_by(run: StoredRun, task: str) -> str:
     """The difference from another run that a rule saw last, with an interval that allows for its looks."""
-    rule = run.stopping(task)
-    if rule is None or not rule.against or not rule.looks or (last := rule.looks[-1]).value is None:
+    rule, until = run.stopping(task), run.manifest.config.until
+    if rule is None or until is None or not rule.against or not rule.looks or (last := rule.looks[-1]).value is None:
         return ""
     unit = next((card.unit for card in run.definition.card.measures_of(task) if card.name == rule.measure), "number")
-    return f": {difference_text(last.value, unit, Interval(last.low, last.high))}, allowing for the looks"
+    margin = until.margin and until.margin / scale_and_digits(unit)[0]
+    interval = Interval(last.low, last.high, apart=verdict_marks(margin))
+    return f": {difference_text(last.value, unit, interval)}, allowing for the looks"
 
 
 def _rules(run: StoredRun) -> list[str]:

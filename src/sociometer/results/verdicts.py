@@ -9,7 +9,7 @@ from sociometer.core.card import MeasureCard
 from sociometer.core.errors import UsageError, unknown
 from sociometer.core.measure import Interval, Measure, Shown
 from sociometer.core.words import grouped, plural
-from sociometer.statistics.formatting import adding_decimals, scale_and_digits
+from sociometer.statistics.formatting import adding_decimals, scale_and_digits, verdict_marks
 from sociometer.statistics.paired import PairedDifference, Verdict, influence_table, simultaneous, verdict_of
 from sociometer.statistics.power import detectable_difference
 from sociometer.statistics.sequential import nominal_level
@@ -290,10 +290,9 @@ def _decided(
     measure = one.measure
     # made at the level of one comparison and look, the intervals of the family hold together at the level asked for
     at = nominal_level(one.times, level)
-    apart = (0.0, *(() if margin is None else (margin, -margin)))
 
     def around(found: Interval) -> Interval:
-        return structs.replace(_possible(found, measure), level=terms.level, apart=apart)
+        return structs.replace(_possible(found, measure), level=terms.level, apart=verdict_marks(margin))
 
     paired = structs.replace(one.paired, interval=around(one.interval(at)))
     observed = verdict_of(paired.interval, measure.better, margin)

@@ -46,6 +46,11 @@ def decimals(unit: str, interval: Interval | None) -> int | None:
     return digits
 
 
+def verdict_marks(margin: float | None) -> tuple[float, ...]:
+    """The values that the verdict on a difference compares its interval with: zero, and the margin on both sides."""
+    return (0.0,) if margin is None else (0.0, margin, -margin)
+
+
 def common_decimals(unit: str, intervals: Iterable[Interval | None]) -> int | None:
     """The decimals of values next to each other: what the widest interval is worth; None without any.
 

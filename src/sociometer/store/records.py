@@ -165,6 +165,11 @@ class RunRecord(Struct, frozen=True):
         """What a user types for the run: its name, or its id if it has none."""
         return self.name or self.id
 
+    @property
+    def called(self) -> str:
+        """What a comparison calls the run: its name, unless it has none or its subject has a label."""
+        return self.subject if self.manifest.config.label else self.name or self.subject
+
     def resume_command(self, why: str) -> str:
         """What to type to continue the run after it ended for this reason: with a higher cap, if it reached one."""
         cap = re.search(r"--max-[a-z]+", why)

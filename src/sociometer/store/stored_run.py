@@ -180,9 +180,9 @@ class StoredRun:
         found = self._store.runs.of_series(self.instrument, own.series)
         return {step: StoredRun(self._store, found[step], self._instrument) for step in sorted(found)}
 
-    def subject_of(self, run: str) -> str:
-        """The subject of another run in the same store; its id if it is not there."""
-        return next((one.subject for one in self._store.runs.found(RunSearch(ids=(run,)))), run)
+    def name_of(self, run: str) -> str:
+        """What another run in the same store is called; its id if it is not there."""
+        return next((one.called for one in self._store.runs.found(RunSearch(ids=(run,)))), run)
 
     def part(self, task: str) -> tuple[int, int] | None:
         """How many items of a task its numbers come from, and of how many; None if they come from all.

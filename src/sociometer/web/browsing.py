@@ -365,7 +365,7 @@ def read_head(viewed: ViewedStore, run: str) -> RunHead:
             for step, one in stored.of_same_series().items()
         }
         until = stored.manifest.config.until
-        against = {until.against: stored.subject_of(until.against)} if until and until.against else {}
+        against = {until.against: stored.name_of(until.against)} if until and until.against else {}
         study, _, who = row.name.rpartition(".") if stored.manifest.config.subject == PERSON else ("", "", "")
         known = takings(store, study).get(study) if study else None
         timings = known.timings.get(who, ()) if known else ()

@@ -113,11 +113,8 @@ def _pairs(run: RunView[Question, ChoiceAnswer]) -> list[Measure]:
         if episode.item.pair:
             right = nan if episode.score is None else episode.score.values["correct"]
             found.setdefault((episode.item.pair, episode.repeat), []).append(right)
-    rows = [
-        Observation(pair, pair, nan if any(map(isnan, both)) else min(both), {})
-        for (pair, _), both in found.items()
-        if len(both) == 2
-    ]
+    pairs = [(pair, both) for (pair, _), both in found.items() if len(both) == 2]
+    rows = [Observation(pair, pair, nan if isnan(sum(both)) else min(both), {}) for pair, both in pairs]
     return [structs.replace(mean_measure("pairs", rows), note=_FLOOR)] if rows else []
 
 
