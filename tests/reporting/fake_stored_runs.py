@@ -54,7 +54,7 @@ class FakeStoredRun:
         self.official = False
         config = SimpleNamespace(official=False, subject=subject, checkpoint=None, label="")
         self.manifest = SimpleNamespace(config=config, roles={})
-        self.record = SimpleNamespace(name="", called=subject)
+        self.record = SimpleNamespace(name="")
         self.store_path = None
         self.subject = subject
         self.people = 0

@@ -36,8 +36,8 @@ def run_labels(runs: Sequence[StoredRun], *, by_name: bool = False) -> dict[str,
         }
     labels = {run.id: who(run) + (f" ({remarks[run.id]})" if remarks.get(run.id) else "") for run in runs}
     tests = grouped((who(run), run.instrument) for run in runs if by_name and not run.people)
-    alone = [run for run in runs if len({*tests.get(who(run), ())}) == 1]
-    labels |= {run.id: run.record.called for run in alone if run.record.called != run.subject}
+    alone = [run for run in runs if run.record.name and len({*tests.get(who(run), ())}) == 1]
+    labels |= {run.id: run.record.name for run in alone if not run.manifest.config.label}
     return labels
 
 
