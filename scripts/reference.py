@@ -234,7 +234,8 @@ def _class(source: str, node: ast.ClassDef, chosen: list[str]) -> str:
         if isinstance(member, ast.Assign) and isinstance(member.value, ast.Constant) and node.name == "ExitCode":
             rows.append((ast.unparse(member.targets[0]), "", str(member.value.value)))
         elif isinstance(member, Function) and not member.name.startswith("_"):
-            if any(isinstance(one, ast.Name) and one.id in ("property", "cached_property") for one in member.decorator_list):
+            marks = {one.id for one in member.decorator_list if isinstance(one, ast.Name)}
+            if marks & {"property", "cached_property"}:
                 returns = ast.unparse(member.returns) if member.returns else ""
                 rows.append((member.name, returns, " ".join((ast.get_docstring(member) or "").split())))
             else:
