@@ -12,22 +12,10 @@ from inspect_ai.log import EvalLog, EvalSample, read_eval_log, read_eval_log_sam
 from inspect_ai.scorer import Score as InspectScore
 from msgspec import Struct, structs
 
+from sociometer.adapters import scored_log
 from sociometer.adapters.inspect_player import first_line, plain_messages
 from sociometer.adapters.inspect_provider import PREFIX
 from sociometer.adapters.inspect_tasks import OUTCOME, ROLES
-from sociometer.adapters.scored_log import (
-    LARGEST_SAMPLE,
-    Benchmark,
-    ImportOptions,
-    LoggedItem,
-    Measured,
-    Played,
-    Ranges,
-    keep_own,
-    keep_scores,
-    numbers,
-    widen,
-)
 from sociometer.core.archives import check_members
 from sociometer.core.config import model_label
 from sociometer.core.conversation import Event, Exchange, Identity, Noted, Reply, Usage
@@ -53,7 +41,7 @@ class _LoggedRole(Struct):
     stand_in: bool
 
 
-def import_inspect(engine: Engine, path: Path, chosen: ImportOptions) -> StoredRun:
+def import_inspect(engine: Engine, path: Path, chosen: scored_log.ImportOptions) -> StoredRun:
     """The run in a log; clusters are in a field of the samples' metadata. Samples are read one at a time."""
     header = _header(path)
     # One of our models has the name that our own runs give it.
@@ -62,21 +50,21 @@ def import_inspect(engine: Engine, path: Path, chosen: ImportOptions) -> StoredR
         return _import_own(engine, path, header, subject, chosen.name)
     arguments = (header.eval.task_args or {}).items()
     settings = {name: value for name, value in arguments if isinstance(value, str | int | float | bool)}
-    benchmark = Benchmark(
+    benchmark = scored_log.Benchmark(
         header.eval.task.rpartition("/")[2],
         f"a log of {TOOL}" + ("" if header.status == "success" else f" that ended early (status '{header.status}')"),
-        Measured.chosen(_ranges(path), chosen),
+        scored_log.Measured.chosen(_ranges(path), chosen),
         str(header.eval.task_version or ""),
         settings | ({"cluster": chosen.cluster} if chosen.cluster else {}),
     )
-    return keep_scores(engine, benchmark, subject, _items(path, chosen.cluster), file=path, name=chosen.name)
+    return scored_log.keep_scores(engine, benchmark, subject, _items(path, chosen.cluster), file=path, name=chosen.name)
 
 
 def _header(path: Path) -> EvalLog:
     if not path.is_file():
         raise DataError("there is no such file", path)
     if zipfile.is_zipfile(path):
-        check_members(path, LARGEST_SAMPLE)
+        check_members(path, scored_log.LARGEST_SAMPLE)
     else:
         _check_json(path)
     with _reading(path):
@@ -96,8 +84,8 @@ def _reading(path: Path) -> Iterator[None]:
 
 def _check_json(path: Path) -> None:
     """Raise a DataError if a log in JSON is too large or nested without end, on which Inspect would spend gigabytes."""
-    if path.stat().st_size > LARGEST_SAMPLE:
-        raise DataError(f"the log has more than {LARGEST_SAMPLE >> 20} MB; convert it to .eval", path)
+    if path.stat().st_size > scored_log.LARGEST_SAMPLE:
+        raise DataError(f"the log has more than {scored_log.LARGEST_SAMPLE >> 20} MB; convert it to .eval", path)
     try:
         msgspec.json.decode(path.read_bytes(), type=msgspec.Raw)
     except RecursionError:
@@ -116,7 +104,7 @@ def _import_own(engine: Engine, path: Path, header: EvalLog, subject: str, name:
     with _reading(path):
         task, roles = load(config.instrument).task(config.tasks[0]), _roles(path)
     manifest, episodes = structs.replace(manifest, config=config), _episodes(path, task, config.official)
-    run = keep_own(engine, path, manifest, roles, episodes)
+    run = scored_log.keep_own(engine, path, manifest, roles, episodes)
     if header.status != "success":
         engine.store.runs.set_status(run.id, RunStatus.STOPPED)  # its result then says that items are missing
         engine.store.flush()
@@ -142,7 +130,7 @@ def _roles(path: Path) -> dict[str, RoleRecord]:
     return {}
 
 
-def _episodes(path: Path, task: Task[Any, Any], official: bool) -> Iterator[Played]:
+def _episodes(path: Path, task: Task[Any, Any], official: bool) -> Iterator[scored_log.Played]:
     for sample in _samples(path):
         try:
             item = msgspec.convert(sample.metadata["item"], task.item_type, strict=False)
@@ -161,11 +149,11 @@ def _episodes(path: Path, task: Task[Any, Any], official: bool) -> Iterator[Play
         yield Episode(item, repeat, outcome, score, broken), tuple(events_of(sample))
 
 
-def _ranges(path: Path) -> Ranges:
-    ranges: Ranges = {}
+def _ranges(path: Path) -> scored_log.Ranges:
+    ranges: scored_log.Ranges = {}
     with _reading(path):
         for summary in read_eval_log_sample_summaries(path):
-            widen(ranges, score_values(summary.scores or {}))
+            scored_log.widen(ranges, score_values(summary.scores or {}))
     if not ranges:
         raise DataError("no sample of the log has a score that is a number", path)
     return ranges
@@ -176,7 +164,7 @@ def _samples(path: Path) -> Iterator[EvalSample]:
         yield from read_eval_log_samples(path, all_samples_required=False, resolve_attachments="core")
 
 
-def _items(path: Path, cluster: str) -> Iterator[LoggedItem]:
+def _items(path: Path, cluster: str) -> Iterator[scored_log.LoggedItem]:
     for sample in _samples(path):
         values = score_values(sample.scores or {})
         failure = None
@@ -184,7 +172,7 @@ def _items(path: Path, cluster: str) -> Iterator[LoggedItem]:
             failure = Failure(FailureKind.INSPECT_ERROR, sample.error.message)
         elif not values:
             failure = Failure(FailureKind.NOT_SCORED, "the log has no score that is a number")
-        yield LoggedItem(
+        yield scored_log.LoggedItem(
             str(sample.id),
             values,
             _cluster(sample, cluster, path) if cluster else str(sample.metadata.get("cluster") or ""),
@@ -209,9 +197,9 @@ def score_values(scores: Mapping[str, InspectScore]) -> dict[str, float]:
         value = score.value
         if isinstance(value, Mapping):
             prefix = f"{scorer}/" if len(scores) > 1 else ""
-            found |= numbers({f"{prefix}{key}": _number(one) for key, one in value.items()})
+            found |= scored_log.numbers({f"{prefix}{key}": _number(one) for key, one in value.items()})
         else:
-            found |= numbers({scorer: _number(value)})
+            found |= scored_log.numbers({scorer: _number(value)})
     return found
 
 

@@ -17,21 +17,8 @@ from sociometer.core.settings import is_paper
 from sociometer.core.source import Source
 from sociometer.core.task import Item
 from sociometer.instruments._blind.control import Asked, with_blind
+from sociometer.instruments.socialeval import worldtree
 from sociometer.instruments.socialeval.abilities import canonical_all, completes
-from sociometer.instruments.socialeval.worldtree import (
-    GOAL_OPEN,
-    PAPER_LANGUAGES,
-    Choice,
-    Kind,
-    Line,
-    Node,
-    Person,
-    Question,
-    Tree,
-    is_utterance,
-    orientation_of,
-    pair_twins,
-)
 
 NARRATORS = frozenset({"", "description", "content", "scene", "narrator", "narration", "旁白", "描述", "场景"})
 """What the released files write in place of a speaker when nobody speaks."""
@@ -51,7 +38,7 @@ BOTH = "both"
 """The value of the setting `language` for both languages of the paper."""
 
 
-def read_tree_file(path: Path) -> list[Tree]:
+def read_tree_file(path: Path) -> list[worldtree.Tree]:
     """The trees of one file: one for the single layout, two for each entry of the merged list; none raises an error."""
     document = read_json(path)
     if isinstance(document, list):
@@ -85,7 +72,7 @@ def is_tree_file(document: Any) -> bool:
     return isinstance(inner, dict) and "interactive_plot" in inner
 
 
-def _merged(entries: list[Any], path: Path) -> Iterator[Tree]:
+def _merged(entries: list[Any], path: Path) -> Iterator[worldtree.Tree]:
     source = path.name
     for position, entry in enumerate(entries):
         twin = str(entry.get("data_id", position)) if isinstance(entry, dict) else ""
@@ -98,7 +85,7 @@ def _merged(entries: list[Any], path: Path) -> Iterator[Tree]:
                 yield msgspec.structs.replace(tree, entry=f"{path.parent.name}/{source}/{position}")
 
 
-def tree_from(document: Any, *, source: str, twin: str, language: str) -> Tree:
+def tree_from(document: Any, *, source: str, twin: str, language: str) -> worldtree.Tree:
     """One tree from a document of the single layout."""
     if not isinstance(document, dict) or not document.get("interactive_plot"):
         found = list(document)[:5] if isinstance(document, dict) else type(document).__name__
@@ -108,14 +95,14 @@ def tree_from(document: Any, *, source: str, twin: str, language: str) -> Tree:
         raise DataError("no predefined_profiles; the first is the protagonist", source)
     raw = profiles[0].get("orientation")
     values = whole_numbers(raw)
-    orientation = orientation_of(*values[:2]) if len(values) >= 2 else None
+    orientation = worldtree.orientation_of(*values[:2]) if len(values) >= 2 else None
     if orientation is None:
         raise DataError(f"the protagonist's orientation {raw!r} is not one of the seven, such as [1, -1]", source)
     if len(document["interactive_plot"]) > MOST_NODES:
         raise DataError(f"{len(document['interactive_plot'])} nodes; a tree may have at most {MOST_NODES}", source)
     nodes = tuple(_node(raw_node, source, i) for i, raw_node in enumerate(document["interactive_plot"]))
     nodes = tuple(sorted(nodes, key=lambda node: node.kind != "beginning"))
-    return Tree(
+    return worldtree.Tree(
         id=f"{orientation.name}-{_slug(twin)}-{language}",
         twin=f"{orientation.name}-{_slug(twin)}",
         language=language,
@@ -133,24 +120,24 @@ def _slug(name: str) -> str:
     return re.sub(r"[^0-9A-Za-z一-鿿]+", "-", name).strip("-") or "tree"
 
 
-def _node(raw: Any, source: str, position: int) -> Node:
+def _node(raw: Any, source: str, position: int) -> worldtree.Node:
     if not isinstance(raw, dict) or not isinstance(raw.get("cid"), int):
         raise DataError(f"node {position} has no whole number as cid (found {raw!r:.60})", source)
     kind: Any = raw.get("type")
-    if kind not in get_args(Kind):
+    if kind not in get_args(worldtree.Kind):
         raise DataError(f"node {raw['cid']}: type {kind!r} is not one of beginning, choice, ending", source)
     entries = raw.get("dialog") or []
     forks = [fork.group(1) for entry in entries if (fork := _fork(entry))]
     level = raw.get("goal achievement")
     if level is not None and level not in (0, 1, 2):
         raise DataError(f"node {raw['cid']}: goal achievement {level!r} is not one of 0, 1, 2", source)
-    return Node(
+    return worldtree.Node(
         id=raw["cid"],
         kind=kind,
         lines=tuple(line for entry in entries if (line := _line(entry)) is not None),
         enters=tuple(person(entry["profile"]) for entry in entries if isinstance(entry.get("profile"), dict)),
         choices=tuple(_choice(choice, source, raw["cid"]) for choice in raw.get("choices") or []),
-        goal=GOAL_OPEN if level is None else int(level),
+        goal=worldtree.GOAL_OPEN if level is None else int(level),
         lost_join=forks[0] if forks else "",
     )
 
@@ -160,20 +147,20 @@ def _fork(entry: dict[str, Any]) -> re.Match[str] | None:
     return _FORK.match(str(entry.get("role", ""))) or _FORK.match(text_of(entry.get("content")))
 
 
-def _line(entry: dict[str, Any]) -> Line | None:
+def _line(entry: dict[str, Any]) -> worldtree.Line | None:
     text = text_of(entry.get("content"))
     speaker = str(entry.get("role", "")).strip()
     if not text or _fork(entry):
         return None
-    return Line(speaker="" if speaker.lower() in NARRATORS else speaker, text=text)
+    return worldtree.Line(speaker="" if speaker.lower() in NARRATORS else speaker, text=text)
 
 
-def _choice(raw: Any, source: str, node: int) -> Choice:
+def _choice(raw: Any, source: str, node: int) -> worldtree.Choice:
     if not isinstance(raw, dict) or not isinstance(raw.get("cid"), int):
         raise DataError(f"node {node}: a choice has no whole number as cid (found {raw!r:.60})", source)
     confusion = [entry for entry in raw.get("confusion") or [] if isinstance(entry, dict)]
     stance = whole_numbers(raw.get("social state"))
-    return Choice(
+    return worldtree.Choice(
         target=raw["cid"],
         text=text_of(raw.get("content")),
         abilities=names_of(raw.get("skill")),
@@ -186,7 +173,7 @@ def _choice(raw: Any, source: str, node: int) -> Choice:
     )
 
 
-def question(entry: dict[str, Any]) -> Question:
+def question(entry: dict[str, Any]) -> worldtree.Question:
     """An ability question; notes such as #skill# and #state# in its text are removed, and a noted ability is kept.
 
     Some files have the end of an ability's name ("Skill") as a second string of the question: it is moved to the name.
@@ -208,12 +195,12 @@ def question(entry: dict[str, Any]) -> Question:
             marks.append(text)
         elif text:
             asked.append(text)
-    return Question(text=" ".join(asked), abilities=tuple(names), marks=tuple(marks))
+    return worldtree.Question(text=" ".join(asked), abilities=tuple(names), marks=tuple(marks))
 
 
-def person(raw: dict[str, Any]) -> Person:
+def person(raw: dict[str, Any]) -> worldtree.Person:
     """Somebody from a released profile."""
-    return Person(
+    return worldtree.Person(
         name=str(raw.get("name") or "").strip(),
         public=text_of(raw.get("public profile")),
         private=text_of(raw.get("private profile")),
@@ -328,7 +315,7 @@ def _read(raw: Any, path: Path, position: int, name: str, cluster: str, language
     profiles = profiles if isinstance(profiles, list) else [profiles]
     people = tuple(person(profile) for profile in profiles if isinstance(profile, dict))
     values = whole_numbers(profiles[0].get("orientation")) if people else []
-    orientation = orientation_of(*values[:2]) if len(values) >= 2 else None
+    orientation = worldtree.orientation_of(*values[:2]) if len(values) >= 2 else None
     asked_for = question(asked)
     return AbilityQuestion(
         id=name,
@@ -337,7 +324,7 @@ def _read(raw: Any, path: Path, position: int, name: str, cluster: str, language
         orientation=orientation.name if orientation else UNKNOWN,
         category=orientation.category if orientation else UNKNOWN,
         abilities=canonical_all(asked_for.abilities) or (UNMAPPED,),
-        people=people or (Person(name=""),),
+        people=people or (worldtree.Person(name=""),),
         scene="",
         lines=_lines(raw.get("content")),
         question=asked_for.text,
@@ -345,12 +332,12 @@ def _read(raw: Any, path: Path, position: int, name: str, cluster: str, language
     )
 
 
-def _lines(content: Any) -> tuple[Line, ...]:
+def _lines(content: Any) -> tuple[worldtree.Line, ...]:
     if isinstance(content, str):
-        return (Line("", content.strip()),)
+        return (worldtree.Line("", content.strip()),)
     entries = content if isinstance(content, list) else []
     return tuple(
-        Line(str(entry.get("role", "")).strip(), text)
+        worldtree.Line(str(entry.get("role", "")).strip(), text)
         for entry in entries
         if isinstance(entry, dict) and (text := text_of(entry.get("content")))
     )
@@ -368,7 +355,7 @@ UNMAPPED = "none of the 32 for certain"
 class TreeItem(Item, frozen=True, kw_only=True):
     """A world tree in one language; the cluster is the tree in any language."""
 
-    tree: Tree
+    tree: worldtree.Tree
 
     @property
     def language(self) -> str:
@@ -383,9 +370,9 @@ class AbilityQuestion(Asked, frozen=True, kw_only=True, omit_defaults=True):
     orientation: str
     category: str
     abilities: tuple[str, ...]
-    people: tuple[Person, ...]
+    people: tuple[worldtree.Person, ...]
     scene: str
-    lines: tuple[Line, ...]
+    lines: tuple[worldtree.Line, ...]
 
 
 class Crossroads(Item, frozen=True, kw_only=True, omit_defaults=True):
@@ -393,22 +380,22 @@ class Crossroads(Item, frozen=True, kw_only=True, omit_defaults=True):
 
     language: str
     orientation: str
-    people: tuple[Person, ...]
+    people: tuple[worldtree.Person, ...]
     scene: str
-    lines: tuple[Line, ...]
+    lines: tuple[worldtree.Line, ...]
     candidates: tuple[str, ...]
     abilities: tuple[str, ...] = ()
     """The skills of the candidates, which the authors' prompt names; only in their wording."""
 
 
-def trees(source: Source) -> list[Tree]:
+def trees(source: Source) -> list[worldtree.Tree]:
     """The trees of the settings: bundled, or official if requested."""
     found = (tree for path in tree_files(source) for tree in read_tree_file(path)) if source.official else _bundled()
     return [tree for tree in found if wanted(tree.language, source)]
 
 
 @cache
-def _bundled() -> tuple[Tree, ...]:
+def _bundled() -> tuple[worldtree.Tree, ...]:
     """The bundled trees; read once, because a run reads its items several times."""
     return tuple(tree for path in sorted(BUNDLED.glob("*.json")) for tree in read_tree_file(path))
 
@@ -416,7 +403,7 @@ def _bundled() -> tuple[Tree, ...]:
 def wanted(language: str, source: Source) -> bool:
     """Whether the setting `language` includes this one."""
     chosen = source.settings.text("language")
-    return language in PAPER_LANGUAGES if chosen == BOTH else language == chosen
+    return language in worldtree.PAPER_LANGUAGES if chosen == BOTH else language == chosen
 
 
 def tree_files(source: Source) -> list[Path]:
@@ -455,9 +442,9 @@ def tree_files_in(folder: Path) -> list[Path]:
     return found
 
 
-def given_trees(names: tuple[str, ...]) -> list[Tree]:
+def given_trees(names: tuple[str, ...]) -> list[worldtree.Tree]:
     """The trees in files and folders that are named on the command line."""
-    trees: list[Tree] = []
+    trees: list[worldtree.Tree] = []
     for name in names:
         path = Path(name)
         if not path.exists():
@@ -475,11 +462,11 @@ def tree_items(source: Source) -> Iterator[TreeItem]:
         yield TreeItem(id=tree.id, cluster=clusters[tree.id], tree=tree)
 
 
-def clusters_of(found: Iterable[Tree]) -> dict[str, str]:
+def clusters_of(found: Iterable[worldtree.Tree]) -> dict[str, str]:
     """The cluster of every tree: its own name, or the English one of translations."""
     found = list(found)
     clusters = {tree.id: tree.id for tree in found}
-    for english, other in pair_twins(found):
+    for english, other in worldtree.pair_twins(found):
         clusters[english.id] = clusters[other.id] = english.twin
     return clusters
 
@@ -491,7 +478,7 @@ def ability_questions(source: Source) -> Iterator[AbilityQuestion]:
         return found
 
     def hide(item: AbilityQuestion) -> AbilityQuestion:  # the protagonist has a name and nothing else
-        return structs.replace(item, people=(Person(name=item.people[0].name),), scene="", lines=())
+        return structs.replace(item, people=(worldtree.Person(name=item.people[0].name),), scene="", lines=())
 
     return with_blind(found, lambda item: (item.people[0].name, item.question, item.options), lambda item: 0, hide)
 
@@ -513,7 +500,7 @@ def question_files(source: Source) -> list[Path]:
     return next((found for folder in _places(source) if (found := _files_with(is_question_file, folder))), [])
 
 
-def questions_of(found: list[Tree]) -> Iterator[AbilityQuestion]:
+def questions_of(found: list[worldtree.Tree]) -> Iterator[AbilityQuestion]:
     """The ability questions in the choices of some trees."""
     clusters = clusters_of(found)
     for tree in found:
@@ -524,14 +511,14 @@ def questions_of(found: list[Tree]) -> Iterator[AbilityQuestion]:
                     yield _question(tree, clusters[tree.id], node, number, stories[node.id])
 
 
-def asks_ability(choice: Choice) -> bool:
+def asks_ability(choice: worldtree.Choice) -> bool:
     """Whether a choice makes an answerable question: it has text, distractors and a question."""
     texts = (choice.text, *choice.distractors)
     asked = choice.question is not None and bool(choice.question.text)
-    return asked and len(texts) > 1 and all(is_utterance(text) for text in texts)
+    return asked and len(texts) > 1 and all(worldtree.is_utterance(text) for text in texts)
 
 
-def _question(tree: Tree, cluster: str, node: Node, number: int, story: Story) -> AbilityQuestion:
+def _question(tree: worldtree.Tree, cluster: str, node: worldtree.Node, number: int, story: Story) -> AbilityQuestion:
     choice = node.choices[number]
     asked = choice.question.abilities if choice.question else ()
     return AbilityQuestion(
@@ -557,7 +544,7 @@ def crossroads(source: Source) -> Iterator[Crossroads]:
         stories = story_to(tree)
         for node in tree.nodes:
             candidates = tuple(choice.text for choice in node.choices)
-            if node.id in stories and len(candidates) > 1 and all(map(is_utterance, candidates)):
+            if node.id in stories and len(candidates) > 1 and all(map(worldtree.is_utterance, candidates)):
                 story = stories[node.id]
                 skills = dict.fromkeys(skill for choice in node.choices for skill in choice.abilities)
                 yield Crossroads(
@@ -576,11 +563,11 @@ def crossroads(source: Source) -> Iterator[Crossroads]:
 class Story(Struct, frozen=True):
     """The dialogue and the people on the way to a node and in it."""
 
-    people: tuple[Person, ...]
-    lines: tuple[Line, ...]
+    people: tuple[worldtree.Person, ...]
+    lines: tuple[worldtree.Line, ...]
 
 
-def story_to(tree: Tree) -> dict[int, Story]:
+def story_to(tree: worldtree.Tree) -> dict[int, Story]:
     """The story up to every reachable node, by the shortest path."""
     nodes = tree.by_id()
     root = tree.root
@@ -592,7 +579,7 @@ def story_to(tree: Tree) -> dict[int, Story]:
             if choice.target not in nodes or choice.target in stories:
                 continue
             following, before = nodes[choice.target], stories[node.id]
-            said = Line(tree.protagonist.name, choice.text)
+            said = worldtree.Line(tree.protagonist.name, choice.text)
             stories[following.id] = Story(
                 people=(*before.people, *following.enters), lines=(*before.lines, said, *following.lines)
             )

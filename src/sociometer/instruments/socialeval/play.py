@@ -10,6 +10,7 @@ from pathlib import Path
 
 from msgspec import Struct, structs
 
+from sociometer import reading
 from sociometer.core.conversation import Choice, Free, Message, Sampling, user
 from sociometer.core.errors import FailureKind, MachineryError, UsageError
 from sociometer.core.language import ENGLISH, language_of, texts_in
@@ -19,18 +20,6 @@ from sociometer.core.source import AuthorsPrompt, Source
 from sociometer.instruments._authors import from_format, python_text
 from sociometer.instruments.socialeval.items import BOTH, WORDS, AbilityQuestion, Crossroads, TreeItem
 from sociometer.instruments.socialeval.worldtree import GOAL_OPEN, Line, Node, Person, end_level, horizon, solve
-from sociometer.reading import (
-    ChoiceAnswer,
-    Vote,
-    answer_line,
-    ask_choice,
-    ask_votes,
-    most_votes,
-    read_json,
-    render_options,
-    shuffled,
-    with_room,
-)
 
 FILE = "socialeval/evalprompt.py"
 GOALS, ABILITIES, REPLY = f"{PAPER}/goals", f"{PAPER}/abilities", f"{PAPER}/reply"
@@ -121,7 +110,7 @@ class Step(Struct, frozen=True):
     """
 
     node: int
-    votes: tuple[Vote, ...]
+    votes: tuple[reading.Vote, ...]
     picked: int
     drawn: bool = False
 
@@ -146,7 +135,7 @@ class Utterance(Struct, frozen=True):
 
     said: str
     similarities: tuple[float, ...]
-    vote: Vote
+    vote: reading.Vote
     embedder: str = ""
 
     def first_replies(self) -> Utterance:
@@ -192,7 +181,7 @@ async def _step(session: Session, language: str, asking: Asking, node: Node, bes
     return Step(node.id, chosen.votes, lot if chosen.picked is None else chosen.picked, chosen.picked is None)
 
 
-async def answer(item: AbilityQuestion, session: Session) -> ChoiceAnswer:
+async def answer(item: AbilityQuestion, session: Session) -> reading.ChoiceAnswer:
     """Asks which utterance shows the ability, in several orders of the options."""
     if is_paper(session.settings):
         values = ability_values(item.people, item.lines, item.question)
@@ -210,12 +199,12 @@ async def answer(item: AbilityQuestion, session: Session) -> ChoiceAnswer:
 
 async def _vote(
     session: Session, asking: Asking, texts: Sequence[str], count: int, key: int, usual: Sampling, language: str
-) -> ChoiceAnswer:
+) -> reading.ChoiceAnswer:
     """The most votes over so many random orders of the options."""
-    orders = (shuffled(len(texts), session.rng) for _ in range(count))
+    orders = (reading.shuffled(len(texts), session.rng) for _ in range(count))
     sampling = _sampling(session, usual)
-    return await ask_votes(
-        session, asking, texts, orders, key=key, sampling=sampling, language=language, decide=most_votes
+    return await reading.ask_votes(
+        session, asking, texts, orders, key=key, sampling=sampling, language=language, decide=reading.most_votes
     )
 
 
@@ -236,8 +225,8 @@ async def speak(item: Crossroads, session: Session) -> Utterance:
     said = await _said(item, session)
     vectors = await session.embed("embedder", [said or " ", *item.candidates])
     asking = _asking_for_goal(session, item.language, item.people, item.scene, item.lines)
-    order = shuffled(len(item.candidates), session.rng)
-    vote = await ask_choice(
+    order = reading.shuffled(len(item.candidates), session.rng)
+    vote = await reading.ask_choice(
         session,
         asking,
         item.candidates,
@@ -263,7 +252,7 @@ async def _said(item: Crossroads, session: Session) -> str:
         prompt = session.prompts.render("say", item.language, situation=situation, me=me)
     sampling = AUTHORS_SAMPLING if is_paper(session.settings) else SPEAKING
     reply = await session.ask("subject", [user(prompt)], Free(key=item.candidates[0]), sampling=sampling)
-    said = read_json(reply.text, _Said).value if is_paper(session.settings) else None
+    said = reading.read_json(reply.text, _Said).value if is_paper(session.settings) else None
     return (reply.text if said is None else said.answer).strip().removeprefix(f"{me}:").strip()
 
 
@@ -282,7 +271,7 @@ def _votes(session: Session) -> int:
 
 
 def _sampling(session: Session, usual: Sampling) -> Sampling:
-    return AUTHORS_SAMPLING if is_paper(session.settings) else with_room(session, usual)
+    return AUTHORS_SAMPLING if is_paper(session.settings) else reading.with_room(session, usual)
 
 
 def _asking_for_goal(
@@ -310,8 +299,8 @@ def _asking(session: Session, prompt: str, language: str, **values: str) -> Aski
     """The prompt as a function of the options in the order they are shown."""
 
     def messages(choice: Choice) -> list[Message]:
-        shown = {"options": render_options(choice)}
-        shown["how"] = answer_line(session, language, letters="/".join(choice.labels))
+        shown = {"options": reading.render_options(choice)}
+        shown["how"] = reading.answer_line(session, language, letters="/".join(choice.labels))
         return [user(session.prompts.render(prompt, language, **shown, **values))]
 
     return messages

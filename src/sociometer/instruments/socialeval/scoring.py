@@ -16,21 +16,10 @@ from sociometer.core.task import RunView, Score
 from sociometer.core.words import grouped
 from sociometer.instruments._blind.control import blind_score, control, seen
 from sociometer.instruments._tables import Tables
+from sociometer.instruments.socialeval import worldtree
 from sociometer.instruments.socialeval.abilities import ABILITIES, DIMENSIONS, dimension_of
 from sociometer.instruments.socialeval.items import AbilityQuestion, Crossroads, TreeItem
 from sociometer.instruments.socialeval.play import Utterance, Walk
-from sociometer.instruments.socialeval.worldtree import (
-    CATEGORIES,
-    GOAL_FULL,
-    GOAL_NOT,
-    GOAL_OPEN,
-    GOAL_PARTLY,
-    ORIENTATIONS,
-    departure,
-    languages_of,
-    regret,
-    solve,
-)
 from sociometer.reading import ChoiceAnswer, Vote, forecasts, vote_counts
 from sociometer.statistics.distributions import t_quantile
 from sociometer.statistics.formatting import CHANCE, p_phrase
@@ -55,19 +44,19 @@ def score_walk(item: TreeItem, outcome: Walk) -> Score:
 
     A walk with a random choice counts as missed: a goal that was reached by luck is not the subject's.
     """
-    solution = solve(item.tree)
+    solution = worldtree.solve(item.tree)
     unreadable = sum(vote.picked is None for step in outcome.steps for vote in step.votes)
-    level = GOAL_NOT if outcome.drawn else outcome.level
+    level = worldtree.GOAL_NOT if outcome.drawn else outcome.level
     own = itertools.takewhile(lambda step: not step.drawn, outcome.steps)  # up to the first random choice
-    left = departure(item.tree, solution, tuple((step.node, step.picked) for step in own))
+    left = worldtree.departure(item.tree, solution, tuple((step.node, step.picked) for step in own))
     values = {
-        "achieved": float(level == GOAL_FULL),
-        "partly": float(level == GOAL_PARTLY),
-        "missed": float(level == GOAL_NOT),
-        "open": float(level == GOAL_OPEN),
+        "achieved": float(level == worldtree.GOAL_FULL),
+        "partly": float(level == worldtree.GOAL_PARTLY),
+        "missed": float(level == worldtree.GOAL_NOT),
+        "open": float(level == worldtree.GOAL_OPEN),
         "random": solution.random,
-        "best": float(solution.best == GOAL_FULL),
-        "regret": regret(solution, level),
+        "best": float(solution.best == worldtree.GOAL_FULL),
+        "regret": worldtree.regret(solution, level),
         "left": float(left is not None or outcome.drawn > 0),
         "steps": float(len(outcome.steps)),
     }
@@ -87,7 +76,7 @@ def prosocial_losses(item: TreeItem, outcome: Walk) -> tuple[int, int]:
     It is available at a node from which the best level can still be reached and where a choice whose
     stance favours others (altruism 1) gives it up.
     """
-    solution = solve(item.tree)
+    solution = worldtree.solve(item.tree)
     nodes = item.tree.by_id()
     lost = chances = 0
     for step in outcome.steps:
@@ -96,9 +85,9 @@ def prosocial_losses(item: TreeItem, outcome: Walk) -> tuple[int, int]:
         tempting = [
             index
             for index, choice in enumerate(node.choices)
-            if (choice.stance or (0, 0))[1] > 0 and best.get(choice.target, GOAL_OPEN) < best[node.id]
+            if (choice.stance or (0, 0))[1] > 0 and best.get(choice.target, worldtree.GOAL_OPEN) < best[node.id]
         ]
-        if tempting and not step.drawn and best[node.id] == GOAL_FULL:
+        if tempting and not step.drawn and best[node.id] == worldtree.GOAL_FULL:
             chances += 1
             lost += step.picked in tempting
     return lost, chances
@@ -286,11 +275,11 @@ def interval_text(interval: Interval | None) -> str:
 
 def goal_table(found: Summary) -> Table:
     """Rates by category and orientation, with the exact random walk and the best possible."""
-    languages = languages_of(measure.group for measure in found.measures)
+    languages = worldtree.languages_of(measure.group for measure in found.measures)
     groups: list[dict[str, str]] = [{}, *({"language": code} for code in languages)]
-    groups += [{"category": name} for name in CATEGORIES]
-    groups += [{"category": name, "language": code} for name in CATEGORIES for code in languages]
-    groups += [{"orientation": known.name} for known in ORIENTATIONS]
+    groups += [{"category": name} for name in worldtree.CATEGORIES]
+    groups += [{"category": name, "language": code} for name in worldtree.CATEGORIES for code in languages]
+    groups += [{"orientation": known.name} for known in worldtree.ORIENTATIONS]
     rows: list[tuple[Cell, ...]] = []
     for group in groups:
         achieved = found.find("achieved", **group)
@@ -311,7 +300,7 @@ def gap_measures(run: RunView[TreeItem, Walk]) -> Iterator[Measure]:
     attainable: in each category, (rate - random walk) / (best policy - random walk), which is 0 for a random walk
     and 1 for the best policy. Trees differ in how hard they are, so the plain gap of a random walk is not zero.
     """
-    for language in languages_of(score.facets for _, _, score in run.scored()):
+    for language in worldtree.languages_of(score.facets for _, _, score in run.scored()):
         sides = [_tree_rates(run, language, name) for name in ("prosocial", "antisocial")]
         if not all(sides):
             continue
@@ -356,7 +345,7 @@ def _welch(first: list[float], second: list[float]) -> Interval:
 def prosocial_table(found: Summary) -> Table:
     """Prosocial preference, next to the random walk's and people's; how often a prosocial choice gave up the goal."""
     rows: list[tuple[Cell, ...]] = []
-    for language in languages_of(measure.group for measure in found.measures):
+    for language in worldtree.languages_of(measure.group for measure in found.measures):
         gap, lot, best, share = (
             found.find(f"prosocial_gap{name}", language=language) for name in ("", "_random", "_best", "_attainable")
         )
@@ -367,7 +356,7 @@ def prosocial_table(found: Summary) -> Table:
         if share is not None:
             name = f"the same as shares of what is attainable, {language}"
             rows.append((name, share.value, interval_text(share.interval), 0.0, 0.0, None))
-    for group in ({}, *({"category": name} for name in CATEGORIES)):
+    for group in ({}, *({"category": name} for name in worldtree.CATEGORIES)):
         loss = found.find("prosocial_loss", **group)
         if loss is not None and loss.value is not None:
             name = f"prosocial choice that gave up the goal, {', '.join(group.values()) or 'all'}"
@@ -409,7 +398,7 @@ def tree_table(run: RunView[TreeItem, Walk]) -> Table:
 def utterance_table(found: Summary) -> Table:
     """Whether multiple choice reflects free replies, compared with the paper's figures."""
     rows: list[tuple[Cell, ...]] = []
-    for group in ({}, *({"language": code} for code in languages_of(one.group for one in found.measures))):
+    for group in ({}, *({"language": code} for code in worldtree.languages_of(one.group for one in found.measures))):
         near, agrees = found.find("similarity", **group), found.find("agreement", **group)
         guess = found.find("guessing", **group)
         if near is not None and agrees is not None and guess is not None:

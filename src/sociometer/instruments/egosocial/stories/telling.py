@@ -15,23 +15,7 @@ import msgspec
 from msgspec import Struct
 
 from sociometer.core.language import ENGLISH, language_of, read_texts
-from sociometer.instruments.egosocial.stories.events import (
-    Enter,
-    Event,
-    Exit,
-    Forget,
-    Glimpse,
-    Hear,
-    Lose,
-    Move,
-    Place,
-    Question,
-    Send,
-    Story,
-    Tell,
-    Unwatch,
-    Watch,
-)
+from sociometer.instruments.egosocial.stories import events
 
 DATA = Path(__file__).parents[1] / "data" / "stories"
 WORDS = Path(__file__).parents[1] / "words"
@@ -103,7 +87,7 @@ class Voice(Struct, frozen=True):
         return word_forms(self.language).form("you" if self.ego and name == self.ego else "person", shape, name)
 
 
-def story_prose(story: Story, key: str, voice: Voice) -> str:
+def story_prose(story: events.Story, key: str, voice: Voice) -> str:
     """A story as one paragraph.
 
     The forms of a kind of sentence take turns, in an order that depends on `key`, the story's name.
@@ -113,7 +97,7 @@ def story_prose(story: Story, key: str, voice: Voice) -> str:
     held: dict[str, str] = {}
     for event in story.events:
         kind, people, words = _slots(event, held)
-        if isinstance(event, Place | Move):
+        if isinstance(event, events.Place | events.Move):
             held[event.thing] = event.container
         forms = _forms(kind, voice.language)
         random.Random(f"{key} {kind}").shuffle(forms)
@@ -129,34 +113,34 @@ def _forms(kind: str, language: str) -> list[str]:
     return [form + (known.overheard if plain != kind else "") for form in known.sentences[plain]]
 
 
-def _slots(event: Event, held: Mapping[str, str]) -> tuple[str, dict[str, str], dict[str, str]]:
+def _slots(event: events.Event, held: Mapping[str, str]) -> tuple[str, dict[str, str], dict[str, str]]:
     """The kind of sentence that tells an event, and the contents of its slots; `held` is where things are before it."""
-    if isinstance(event, Enter | Exit | Watch | Unwatch):
-        opening = isinstance(event, Enter) and not held
+    if isinstance(event, events.Enter | events.Exit | events.Watch | events.Unwatch):
+        opening = isinstance(event, events.Enter) and not held
         return ("Open" if opening else type(event).__name__), {"A": event.person}, {"room": event.room}
-    if isinstance(event, Place):
+    if isinstance(event, events.Place):
         return "Place", {}, {"thing": event.thing, "box": event.container}
-    if isinstance(event, Move):
+    if isinstance(event, events.Move):
         words = {"thing": event.thing, "box": event.container, "old": held[event.thing]}
         return "Move", {"A": event.person or ""}, words
-    if isinstance(event, Tell):
+    if isinstance(event, events.Tell):
         kind = "Lie" if not event.honest else "Relay" if event.source else "Correct" if event.corrects else "Tell"
         people = {"A": event.teller, "B": event.listener, "S": event.source, "O": "".join(event.hearers)}
         return kind + (_OVERHEARD if event.hearers else ""), people, {"thing": event.thing, "box": event.container}
-    if isinstance(event, Send):
+    if isinstance(event, events.Send):
         people = {"A": event.sender, "M": event.messenger, "B": event.listener}
         return "Send", people, {"thing": event.thing, "box": event.container}
-    if isinstance(event, Lose):
+    if isinstance(event, events.Lose):
         return "Lose", {"M": event.messenger, "B": event.listener}, {}
-    if isinstance(event, Hear | Glimpse):
-        words = {"box": event.container, "thing": event.thing if isinstance(event, Hear) else ""}
+    if isinstance(event, events.Hear | events.Glimpse):
+        words = {"box": event.container, "thing": event.thing if isinstance(event, events.Hear) else ""}
         return type(event).__name__, {"O": event.person, "A": event.mover}, words
-    if isinstance(event, Forget):
+    if isinstance(event, events.Forget):
         return "Forget", {"A": event.person}, {"thing": event.thing}
     return f"Remark {event.verb}", {"A": event.person}, {"liked": event.thing}
 
 
-def question_prose(question: Question, voice: Voice) -> str:
+def question_prose(question: events.Question, voice: Voice) -> str:
     """The question as put to a reader, or to the person who is "you"."""
     forms = texts(voice.language).questions
     words = {"thing": question.thing}

@@ -14,18 +14,8 @@ from sociometer.core.source import Source
 from sociometer.core.task import Item
 from sociometer.instruments.egosocial.games import cards
 from sociometer.instruments.egosocial.games.asking import Faults, Read, ask_move, one_move, refuse_other_opponents
+from sociometer.instruments.egosocial.games.holdem import rules
 from sociometer.instruments.egosocial.games.holdem.net import SEEDS, STYLES, seeds_in
-from sociometer.instruments.egosocial.games.holdem.rules import (
-    BOARD_SIZES,
-    STREETS,
-    HoldemDeal,
-    HoldemMove,
-    HoldemState,
-    SeenHand,
-    new_deal,
-    observe,
-    story,
-)
 from sociometer.reading import answer_line, choice_reading, read_choice, read_json, render_options
 
 OWN_SEAT, OTHER_SEAT = 0, 1
@@ -42,8 +32,8 @@ MANY_RAISES = 0.5
 class PlayedHand(msgspec.Struct, frozen=True):
     """One finished hand: the deal, every move, what player 0 won, and which moves (by position) were defaults."""
 
-    deal: HoldemDeal
-    moves: tuple[HoldemMove, ...]
+    deal: rules.HoldemDeal
+    moves: tuple[rules.HoldemMove, ...]
     won: int
     defaulted: tuple[int, ...] = ()
 
@@ -53,7 +43,7 @@ class Match(Item, frozen=True, kw_only=True):
 
     style: str
     training_seed: int
-    deals: tuple[HoldemDeal, ...]
+    deals: tuple[rules.HoldemDeal, ...]
     weights: str = ""
     options: tuple[str, ...] = STYLES
     """The styles in the order in which they are offered."""
@@ -83,7 +73,7 @@ class OpponentView(Struct, frozen=True):
 
     style: str
     training_seed: int
-    seen: SeenHand
+    seen: rules.SeenHand
     weights: str = ""
 
 
@@ -131,7 +121,7 @@ def matches(source: Source) -> Iterator[Match]:
             if index < count:
                 # the subject has the button in the first hand, as in the paper's example, then it alternates
                 deals = tuple(
-                    new_deal(random.Random(f"holdem deal {source.seed} {index} {hand}"), button=hand % 2)
+                    rules.new_deal(random.Random(f"holdem deal {source.seed} {index} {hand}"), button=hand % 2)
                     for hand in range(hands)
                 )
                 first = random.Random(f"holdem first style {source.seed} {index}").choice(STYLES)
@@ -164,10 +154,10 @@ async def play_match(item: Match, session: Session) -> MatchOutcome:
 
 
 async def _play_hand(
-    item: Match, deal: HoldemDeal, number: int, before: list[PlayedHand], session: Session
+    item: Match, deal: rules.HoldemDeal, number: int, before: list[PlayedHand], session: Session
 ) -> tuple[PlayedHand, list[tuple[int, Faults]]]:
     """Return the played hand and, for each decision, whose it was and how it was obtained."""
-    state = HoldemState(deal)
+    state = rules.HoldemState(deal)
     faults: list[tuple[int, Faults]] = []
     session.note(
         "deal", hand=number, button=f"player {deal.button}", yours=_cards(deal.hole[0]), opponents=_cards(deal.hole[1])
@@ -183,7 +173,7 @@ async def _play_hand(
             street = state.street
             session.note("board", cards=_cards(state.board))
     won = state.payoffs()[0]
-    session.note("hand over", won=won, board=_cards(deal.board[: BOARD_SIZES[min(state.street, 3)]]))
+    session.note("hand over", won=won, board=_cards(deal.board[: rules.BOARD_SIZES[min(state.street, 3)]]))
     defaulted = tuple(place for place, (_, fault) in enumerate(faults) if fault.defaulted)
     return PlayedHand(deal, tuple(state.moves), won, defaulted), faults
 
@@ -193,9 +183,9 @@ def _cards(held: tuple[int, ...]) -> str:
 
 
 async def _ask_action(
-    item: Match, state: HoldemState, before: list[PlayedHand], session: Session
+    item: Match, state: rules.HoldemState, before: list[PlayedHand], session: Session
 ) -> tuple[str, Faults]:
-    seen = observe(state)
+    seen = rules.observe(state)
     # The oracle knows only how to name the style; for a move it has the one that never gives up a free card.
     stay = next(index for index, word in enumerate(seen.legal) if word in ("check", "call"))
     answer_format = Choice(seen.legal, labels=seen.legal, key=stay)
@@ -220,8 +210,8 @@ def _system_message(item: Match, player: int, session: Session) -> Message:
     return system(session.prompts.render("games/holdem-system", seat=player, hands=len(item.deals)))
 
 
-def _action_messages(item: Match, seen: SeenHand, before: list[PlayedHand], session: Session) -> list[Message]:
-    street = BOARD_SIZES.index(len(seen.board))
+def _action_messages(item: Match, seen: rules.SeenHand, before: list[PlayedHand], session: Session) -> list[Message]:
+    street = rules.BOARD_SIZES.index(len(seen.board))
     return [
         _system_message(item, seen.player, session),
         user(
@@ -232,7 +222,7 @@ def _action_messages(item: Match, seen: SeenHand, before: list[PlayedHand], sess
                 hole=", ".join(cards.names(seen.hole)),
                 board=", ".join(cards.names(seen.board)) or "none yet",
                 chips=f"player 0: {seen.invested[0]}, player 1: {seen.invested[1]}",
-                story=story(seen.moves, street),
+                story=rules.story(seen.moves, street),
                 legal=", ".join(seen.legal),
             )
         ),
@@ -243,7 +233,7 @@ def earlier_hands(before: list[PlayedHand], session: Session) -> str:
     """Return the hands already played in words, without cards that were never shown."""
     told = [
         session.prompts.render(
-            "games/holdem-earlier", number=number, story=story(hand.moves), result=f"player 0 {hand.won:+d}"
+            "games/holdem-earlier", number=number, story=rules.story(hand.moves), result=f"player 0 {hand.won:+d}"
         )
         for number, hand in enumerate(before, 1)
     ]
@@ -273,7 +263,7 @@ async def _ask_style(item: Match, hands: list[PlayedHand], session: Session) -> 
             yours=", ".join(cards.names(hand.deal.hole[OWN_SEAT])),
             theirs=", ".join(cards.names(hand.deal.hole[OTHER_SEAT])),
             board=", ".join(cards.names(open_board(hand))) or "none",
-            story=story(hand.moves),
+            story=rules.story(hand.moves),
             result=f"{hand.won:+d}",
         )
         for number, hand in enumerate(hands, 1)
@@ -303,7 +293,7 @@ async def _ask_style(item: Match, hands: list[PlayedHand], session: Session) -> 
 def open_board(hand: PlayedHand) -> tuple[int, ...]:
     """Return the community cards that lay open when a hand ended."""
     last = hand.moves[-1].street if hand.moves else "preflop"
-    return hand.deal.board[: BOARD_SIZES[STREETS.index(last)]]
+    return hand.deal.board[: rules.BOARD_SIZES[rules.STREETS.index(last)]]
 
 
 def actions_of(hands: Sequence[PlayedHand], player: int = OTHER_SEAT) -> list[str]:

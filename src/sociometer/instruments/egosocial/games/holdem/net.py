@@ -17,23 +17,12 @@ from numpy.typing import NDArray
 from sociometer.core.archives import read_members
 from sociometer.core.errors import DataError, UsageError
 from sociometer.instruments.egosocial.games import cards
-from sociometer.instruments.egosocial.games.holdem.rules import (
-    BLINDS,
-    BOARD_SIZES,
-    CALL,
-    CODES,
-    FOLD,
-    MOST_RAISES,
-    RAISE,
-    RAISE_SIZES,
-    HoldemDeal,
-    SeenHand,
-)
+from sociometer.instruments.egosocial.games.holdem import rules
 from sociometer.instruments.egosocial.games.holdem.strength import IntArray, strengths
 
 FloatArray = NDArray[np.float64]
-_SIZES = np.array(BOARD_SIZES)
-_RAISES = np.array(RAISE_SIZES)
+_SIZES = np.array(rules.BOARD_SIZES)
+_RAISES = np.array(rules.RAISE_SIZES)
 Features = NDArray[np.float32]
 WIDTH = 71
 STYLES = ("aggressive", "conservative")
@@ -56,8 +45,8 @@ class PokerTable:
         self.hole, self.board, self.button = hole, board, button
         self.street = np.zeros(count, dtype=np.int64)
         self.actor = button.copy()
-        self.invested = np.full((count, 2), BLINDS[1])
-        self.invested[every, button] = BLINDS[0]
+        self.invested = np.full((count, 2), rules.BLINDS[1])
+        self.invested[every, button] = rules.BLINDS[0]
         self.raised = np.zeros((count, 2, 4), dtype=np.int64)
         self.called = np.zeros((count, 2, 4), dtype=np.int64)
         self.raises = np.zeros(count, dtype=np.int64)
@@ -65,7 +54,7 @@ class PokerTable:
         self.folded = np.full(count, -1)
 
     @classmethod
-    def of(cls, deals: Sequence[HoldemDeal]) -> "PokerTable":
+    def of(cls, deals: Sequence[rules.HoldemDeal]) -> "PokerTable":
         """Return a batch of the given deals."""
         return cls(
             np.array([deal.hole for deal in deals], dtype=np.int64),
@@ -81,7 +70,7 @@ class PokerTable:
 
     def may_raise(self, rows: IntArray) -> NDArray[np.bool_]:
         """Return whether a raise is still allowed in each row."""
-        return self.raises[rows] < MOST_RAISES
+        return self.raises[rows] < rules.MOST_RAISES
 
     def board_size(self, rows: IntArray) -> IntArray:
         """Return how many community cards lie open in each row."""
@@ -91,13 +80,13 @@ class PokerTable:
     def step(self, rows: IntArray, actions: IntArray) -> None:
         """Apply one action (fold, call or check, raise) to each of the rows."""
         player, street = self.actor[rows], self.street[rows]
-        stays = actions != FOLD
+        stays = actions != rules.FOLD
         self.folded[rows[~stays]] = player[~stays]
         rows, player, street, actions = rows[stays], player[stays], street[stays], actions[stays]
         rival = 1 - player
-        raising = actions == RAISE
+        raising = actions == rules.RAISE
         owed = self.invested[rows, rival]
-        self.called[rows, player, street] += (actions == CALL) & (owed > self.invested[rows, player])
+        self.called[rows, player, street] += (actions == rules.CALL) & (owed > self.invested[rows, player])
         self.raised[rows, player, street] += raising
         self.invested[rows, player] = owed + np.where(raising, _RAISES[street], 0)
         self.raises[rows] += raising
@@ -225,7 +214,7 @@ class Net(msgspec.Struct, frozen=True):
     def chances(self, inputs: Features, may_raise: NDArray[np.bool_]) -> FloatArray:
         """Return the probability of each action for each row of features; a raise that is not allowed gets none."""
         values = self.values(inputs).astype(np.float64)
-        values[~may_raise, RAISE] = -np.inf
+        values[~may_raise, rules.RAISE] = -np.inf
         weights = np.exp((values - values.max(axis=1, keepdims=True)) / self.temperature)
         chances: FloatArray = weights / weights.sum(axis=1, keepdims=True)
         return chances
@@ -293,16 +282,16 @@ def _fit(layers: tuple[Layer, ...]) -> bool:
     """Whether each layer takes what the one before gives, from the features to one number for each action."""
     widths = [WIDTH, *(layer.bias.shape[0] if layer.bias.ndim == 1 else -1 for layer in layers)]
     wanted = [(after, before) for before, after in pairwise(widths)]
-    return [layer.weight.shape for layer in layers] == wanted and widths[1:][-1:] == [RAISE + 1]
+    return [layer.weight.shape for layer in layers] == wanted and widths[1:][-1:] == [rules.RAISE + 1]
 
 
-def table_of(seen: SeenHand) -> PokerTable:
+def table_of(seen: rules.SeenHand) -> PokerTable:
     """Return the hand as a table of one row, the unseen cards filled in by stand-ins that no feature reads."""
     spare = [card for card in range(cards.DECK_SIZE) if card not in (*seen.hole, *seen.board)]
     other = (spare[0], spare[1])
     hole = (seen.hole, other) if seen.player == 0 else (other, seen.hole)
     board = (*seen.board, *spare[2 : 7 - len(seen.board)])
-    table = PokerTable.of([HoldemDeal(hole, board, seen.button)])
+    table = PokerTable.of([rules.HoldemDeal(hole, board, seen.button)])
     for move in seen.moves:
-        table.step(np.array([0]), np.array([CODES[move.action]]))
+        table.step(np.array([0]), np.array([rules.CODES[move.action]]))
     return table

@@ -11,21 +11,12 @@ from sociometer.core.session import Session
 from sociometer.core.source import Source
 from sociometer.core.task import Item
 from sociometer.instruments.egosocial.games.asking import Faults, Read, ask_move, refuse_other_opponents
+from sociometer.instruments.egosocial.games.numbers import rules
 from sociometer.instruments.egosocial.games.numbers.opponents import DRAWN, KINDS, LEVELS, Drawn, draw
-from sociometer.instruments.egosocial.games.numbers.rules import (
-    FACTOR,
-    HIGHEST,
-    LOWEST,
-    MIDDLE,
-    NumbersState,
-    Round,
-    format_number,
-    is_legal,
-)
 from sociometer.reading import object_schema, read_json
 from sociometer.reading.text import plain
 
-_NUMBER = {"type": "number", "minimum": LOWEST, "maximum": HIGHEST}
+_NUMBER = {"type": "number", "minimum": rules.LOWEST, "maximum": rules.HIGHEST}
 SCHEMA = object_schema(prediction=_NUMBER, choice=_NUMBER)
 LEGAL = "a prediction and a choice, each a number from 1 to 100"
 _LABELLED = re.compile(
@@ -46,7 +37,7 @@ class RuleView(Struct, frozen=True):
     """The view of a rule-based opponent: its name, the rounds from its side, and its rule if it was drawn."""
 
     opponent: str
-    rounds: tuple[Round, ...]
+    rounds: tuple[rules.Round, ...]
     drawn: Drawn | None = None
 
 
@@ -57,7 +48,7 @@ class Guess(Struct, frozen=True):
     choice: float
 
     def __str__(self) -> str:
-        return f"prediction {format_number(self.prediction)}, choice {format_number(self.choice)}"
+        return f"prediction {rules.format_number(self.prediction)}, choice {rules.format_number(self.choice)}"
 
 
 class PlayedRound(Struct, frozen=True):
@@ -104,15 +95,15 @@ def _drawn(source: Source, rounds: int) -> Iterator[NumberMatch]:
 async def play_match(item: NumberMatch, session: Session) -> NumberOutcome:
     """Play all rounds; both players choose before either number is shown."""
     refuse_other_opponents(session)
-    state = NumbersState(item.rounds)
+    state = rules.NumbersState(item.rounds)
     played: list[PlayedRound] = []
     while not state.over:
-        mirrored = tuple(Round(one.theirs, one.mine) for one in state.rounds)
+        mirrored = tuple(rules.Round(one.theirs, one.mine) for one in state.rounds)
         theirs, _ = await _ask(session, "opponent", mirrored, item, None)
         assert theirs is not None
         number = theirs.choice
         # The oracle knows what the opponent will choose and answers it as well as one can.
-        reply = max(LOWEST, number * FACTOR / (2 - FACTOR))
+        reply = max(rules.LOWEST, number * rules.FACTOR / (2 - rules.FACTOR))
         mine, faults = await _ask(session, "subject", tuple(state.rounds), item, Guess(number, round(reply, 2)))
         choice = mine.choice if mine else _default(session, state.rounds)
         this = state.apply(choice, number)
@@ -121,23 +112,23 @@ async def play_match(item: NumberMatch, session: Session) -> NumberOutcome:
         session.note(
             "round",
             number=len(played),
-            prediction="none" if prediction is None else format_number(prediction),
-            choice=format_number(choice),
-            opponent=format_number(number),
-            target=format_number(this.gold),
+            prediction="none" if prediction is None else rules.format_number(prediction),
+            choice=rules.format_number(choice),
+            opponent=rules.format_number(number),
+            target=rules.format_number(this.gold),
         )
     return NumberOutcome(tuple(played), session.identity_of("opponent"))
 
 
-def _default(session: Session, rounds: Sequence[Round]) -> float:
+def _default(session: Session, rounds: Sequence[rules.Round]) -> float:
     """Return the default without a readable number: the subject's last one, or 50 in the first round."""
-    number = rounds[-1].mine if rounds else MIDDLE
-    session.note("default", role="subject", move=format_number(number))
+    number = rounds[-1].mine if rounds else rules.MIDDLE
+    session.note("default", role="subject", move=rules.format_number(number))
     return number
 
 
 async def _ask(
-    session: Session, role: str, rounds: tuple[Round, ...], item: NumberMatch, key: Guess | None
+    session: Session, role: str, rounds: tuple[rules.Round, ...], item: NumberMatch, key: Guess | None
 ) -> tuple[Guess | None, Faults]:
     answer_format = Schema(SCHEMA, "guess", {"prediction": key.prediction, "choice": key.choice} if key else None)
     view = RuleView(item.opponent, rounds, item.drawn) if role == "opponent" else None
@@ -153,14 +144,14 @@ async def _ask(
     )
 
 
-def _messages(session: Session, rounds: Sequence[Round], length: int) -> list[Message]:
+def _messages(session: Session, rounds: Sequence[rules.Round], length: int) -> list[Message]:
     history = [
         session.prompts.render(
             "games/numbers-history",
             number=number,
-            mine=format_number(one.mine),
-            theirs=format_number(one.theirs),
-            gold=format_number(one.gold),
+            mine=rules.format_number(one.mine),
+            theirs=rules.format_number(one.theirs),
+            gold=rules.format_number(one.gold),
         )
         for number, one in enumerate(rounds, 1)
     ]
@@ -186,7 +177,7 @@ def read_guess(text: str) -> Read[Guess]:
         pair = _labelled(plain(text[:4000]))
     if pair[0] is None or pair[1] is None:
         return Read(None, "unreadable")
-    if not (is_legal(pair[0]) and is_legal(pair[1])):
+    if not (rules.is_legal(pair[0]) and rules.is_legal(pair[1])):
         return Read(None, "illegal")
     return Read(Guess(pair[0], pair[1]))
 
