@@ -9,7 +9,7 @@ from looking import MODES, WIDTHS, look
 from open_study import OpenStudy
 from selenium.webdriver.common.by import By
 from test_study_in_browser import WITH_A_MODEL, fill, send
-from test_view_in_browser import opened, pages  # noqa: F401  (a fixture)
+from test_view_in_browser import pages, shown_page  # noqa: F401  (a fixture)
 
 pytestmark = pytest.mark.slow
 
@@ -38,17 +38,17 @@ def test_axe_sees_what_is_wrong(browser, axe):
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_the_pages_of_view(opened, served, stored, axe, language):  # noqa: F811
-    opened.add_cookie({"name": "sociometer-language", "value": language})
+def test_the_pages_of_view(shown_page, served, stored, axe, language):  # noqa: F811
+    shown_page.add_cookie({"name": "sociometer-language", "value": language})
     every = pages(stored)[: 6 if language == "zh" else None]
     item = next(path for path in every if "/item?" in path and "sesi" in path)
     runs = every[1].partition("?")[2]
     every.append(f"/side-by-side/item?{runs}&{item.partition('?')[2]}")
     for path in (*every, "/nowhere/", "/enter?token=x"):
-        opened.get(served.url + path)
-        for details in opened.find_elements(By.TAG_NAME, "details"):
-            opened.execute_script("arguments[0].open = true", details)
-        check(opened, axe, path)
+        shown_page.get(served.url + path)
+        for details in shown_page.find_elements(By.TAG_NAME, "details"):
+            shown_page.execute_script("arguments[0].open = true", details)
+        check(shown_page, axe, path)
 
 
 SIMULATED = ("--role", "simulator=baseline/random")
