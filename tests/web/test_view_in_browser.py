@@ -26,6 +26,7 @@ def shown_page(browser, served, tokens):
     browser.get_log("browser")
     browser.get_log("performance")
     browser.delete_all_cookies()
+    look(browser, 1300, "light")
     browser.get(f"{served.url}/enter?token={tokens.make()}")
     WebDriverWait(browser, 30).until(lambda b: b.find_elements(By.CSS_SELECTOR, "[data-run]"))
     return browser
