@@ -11,10 +11,12 @@ from sociometer.models.registry import resolve
 
 @pytest.mark.slow
 def test_the_embedded_model_talks_with_a_person(rehearse, care_home, embedded_model):
-    subject = resolve(f"local/{Path(embedded_model)}")
-    show = rehearse({"turns": 2, "judge-last": True}, subject=Short(subject))
-    episode = asyncio.run(show.play("dialogue", care_home)).episode
-    asyncio.run(subject.close())
+    async def talk():
+        async with resolve(f"local/{Path(embedded_model)}") as subject:
+            show = rehearse({"turns": 2, "judge-last": True}, subject=Short(subject))
+            return (await show.play("dialogue", care_home)).episode
+
+    episode = asyncio.run(talk())
     assert episode.failure is None, episode.failure
     assert len(episode.outcome.turns) == 2
     assert all(turn.reply and turn.judgement for turn in episode.outcome.turns)
