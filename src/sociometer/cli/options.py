@@ -77,6 +77,11 @@ def stored_command(
     return of(name, callback=call, params=[*params, store_option(), json_option()], help=text)
 
 
+def shown_command(name: str, call: Callable[..., Any], text: str, *params: click.Parameter) -> TableCommand:
+    """A command of a group that shows tables from the store: also with `--store`, `--format`, `--json` and `--to`."""
+    return TableCommand(name, callback=call, params=[*params, store_option(), *display_options()], help=text)
+
+
 def store_path(given: StorePlace | None) -> StorePlace:
     """Where the store is."""
     return given or default_path()
