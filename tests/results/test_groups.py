@@ -157,6 +157,25 @@ def test_a_mistyped_study_is_named_and_a_frame_of_it_has_a_column_for_the_person
     assert "person" not in sm.frame(sm.get_run(store=studied))
 
 
+@pytest.mark.parametrize("words", [("show", "spring.{}"), ("show", "{}"), ("study", "withdraw", "spring", "{}")])
+def test_the_error_about_an_unknown_participant_names_nobody_else(studied, capsys, words):
+    with closing(sqlite3.connect(book_path(studied))) as book:
+        people = [name for (name,) in book.execute("SELECT id FROM participant")]
+    mistyped = people[0][:-1] + ("y" if people[0].endswith("x") else "x")
+    assert run_command([word.format(mistyped) for word in words] + ["--store", str(studied)]) == 2
+    said = capsys.readouterr().err
+    assert mistyped in said and not [name for name in people if name in said]
+    where = "sociometer runs" if words == ("show", "{}") else "sociometer study show spring"
+    assert where in said
+
+
+def test_a_participant_in_the_place_of_the_study_is_told_the_order(studied, capsys):
+    with closing(sqlite3.connect(book_path(studied))) as book:
+        ((person,),) = book.execute("SELECT min(id) FROM participant")
+    assert run_command(["study", "withdraw", person, "spring", "--store", str(studied)]) == 2
+    assert "This is a participant of spring; give the study first." in capsys.readouterr().err
+
+
 def test_no_single_participant_is_people(studied, capsys):
     at = ["--store", str(studied)]
     assert run_command(["compare", "sesi", *at]) == 0

@@ -19,7 +19,7 @@ from sociometer.store.records import RunRecord, RunStatus
 from sociometer.store.runs import SeveralRuns
 from sociometer.store.store import Store
 from sociometer.store.stored_run import StoredRun
-from sociometer.store.studies import study_books
+from sociometer.store.studies import find_study, study_books
 
 EVERY = "all"
 Load = Callable[..., Instrument]
@@ -73,6 +73,10 @@ def find_run(store: Store, load: Load, reference: str, instruments: Sequence[str
         return study_run(store, reference, load) or _opened(store, load, store.runs.get(reference, instruments))
     except NotFound:
         studies = [name for book in study_books(store.path) for name in book.names()]
+        for study in (name for name in studies if reference.startswith(f"{name}.")):
+            runs = " or ".join(f"{part}.PARTICIPANT" for part in find_study(store.path, study)[0].parts)
+            where = f"one person's is {runs}, and '{hint('study show', study)}' lists the participants"
+            raise NotFound(f"study {study} has no run '{reference}'; {where}.") from None
         if not get_close_matches(reference, studies, n=1):
             raise
         raise unknown("run", reference, studies, f"To see all studies: {hint('study list')}") from None

@@ -279,9 +279,9 @@ class StudyBook(Book):
         """The study of that name."""
         found = self._one(Study, "SELECT body FROM study WHERE name = ?", name)
         if found is None:
-            raise unknown(
-                "study", name, self.names(), f"Make one with '{hint('study create INSTRUMENT --name NAME')}'."
-            )
+            make, owner = hint("study create INSTRUMENT --name NAME"), self.participant(name)
+            said = f"This is a participant of {owner.study}; give the study first." if owner else f"Make one: {make}"
+            raise unknown("study", name, [] if owner else self.names(), said)
         return found
 
     def change(self, study: Study) -> None:
