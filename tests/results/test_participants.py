@@ -81,6 +81,13 @@ def test_the_settings_are_shown_as_the_owner_has_them_now(studied, capsys):
     assert (rows["--quota"], rows["--fastest"], rows["--exclude-flagged"]) == ("77", "0", "no")
 
 
+@pytest.mark.parametrize(("quota", "full"), [(12, True), (11, True), (13, False)])
+def test_a_quota_that_is_reached_says_that_nobody_else_can_start(studied, capsys, quota, full):
+    assert run_command(["study", "change", "spring", "--quota", str(quota), "--store", str(studied.path)]) == 0
+    said = f"its quota is {quota}{' and 12 have started, so nobody else can' if full else ''}."
+    assert said in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(("how", "shown"), [((), False), (("--format", "wide"), True)])
 def test_the_columns_that_the_table_of_participants_leaves_out_are_shown_wide(studied, capsys, how, shown):
     capsys.readouterr()

@@ -291,10 +291,11 @@ def _change(name: str, store: StorePlace | None, as_json: bool, **given: Any) ->
         if other := ", ".join(one.id for one in back if not one.excluded):
             raise UsageError(f"{other} was not excluded by hand; '{hint('study show', name)}' says if a rule does it.")
         book.change(study)
+        full = (started := book.started(name)) >= study.quota
         for one in (*out, *back):
             book.exclude(one.id, because if one in out else "")
     told = {
-        "quota": f"its quota is {study.quota}",
+        "quota": f"its quota is {study.quota}" + f" and {started} have started, so nobody else can" * full,
         "excludes_flagged": f"results {'leave out' if study.excludes_flagged else 'count'} flagged people",
     }
     told |= dict.fromkeys(_LIMITS, f"flagged are participants with {'; '.join(map(str, flag_rules(study)))}")

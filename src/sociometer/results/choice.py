@@ -70,7 +70,9 @@ def find_run(store: Store, load: Load, reference: str, instruments: Sequence[str
     if not store.path.exists():
         raise UsageError(f"there is no run '{reference}': there is no store at {store.path}.")
     try:
-        return study_run(store, reference, load) or _opened(store, load, store.runs.get(reference, instruments))
+        return study_run(store, reference, load, instruments) or _opened(
+            store, load, store.runs.get(reference, instruments)
+        )
     except NotFound:
         studies = [name for book in study_books(store.path) for name in book.names()]
         for study in (name for name in studies if reference.startswith(f"{name}.")):
