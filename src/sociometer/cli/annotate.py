@@ -146,23 +146,16 @@ def _list(store: StorePlace | None, display: Display) -> None:
     display.show([table], limits=[len(rows)], data=table.records())
 
 
-def _show(name: str, store: StorePlace | None, as_json: bool) -> None:
+def _show(name: str, store: StorePlace | None, display: Display) -> None:
     path = _file(store)
     with _book(path) as book:
         board, found = board_of(book, name), compared(path, load, book, book.queue(name))
-    if as_json:
-        print_json({"board": board, "judge": found})
-        return
-    print_table(board.raters)
-    if board.answers.rows:
-        print_table(board.answers)
-    print_table(board.agreement)
-    if board.disagreements.rows:
-        print_table(board.disagreements)
+    tables = [board.raters, board.answers, board.agreement, board.disagreements]
+    tables = [one for one in tables if one.rows or one in (board.raters, board.agreement)]
     if found is not None:
         facts, apart = judge_rows(found)
-        print_table(Table("judge", f"Judge and people: {found.measure.title}", ("what", "value"), facts))
-        print_table(apart)
+        tables += [Table("judge", f"Judge and people: {found.measure.title}", ("what", "value"), facts), apart]
+    display.show(tables, limits=[len(one.rows) for one in tables], data={"board": board, "judge": found})
 
 
 def _export(name: str, rater: str, to: Path, store: StorePlace | None, as_json: bool) -> None:
@@ -275,7 +268,7 @@ _COMMANDS = [
         "open", _open, "Serve a queue until Ctrl-C, and print the link for raters.", _NAME, *place_options(8767)
     ),
     shown_command("list", _list, "List the queues."),
-    stored_command(
+    shown_command(
         "show", _show, "Show progress, agreement, disagreements, and how the judge compares with people.", _NAME
     ),
     stored_command(

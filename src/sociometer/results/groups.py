@@ -247,16 +247,11 @@ class PeopleRun(StoredRun):
         return mean_over_people(item_values(view, card.value), share=card.unit == "share").interval
 
 
-def study_run(
-    store: Store, name: str, load: Callable[[str], Instrument], instruments: Sequence[str] = ()
-) -> PeopleRun | None:
-    """The people of a study who count, as one run; None if there is no such study.
-
-    Of a study of several instruments, `name` has that of one (`spring.sesi`), or one of `instruments` chooses.
-    """
+def study_run(store: Store, name: str, load: Callable[[str], Instrument], of: Sequence[str] = ()) -> PeopleRun | None:
+    """The people of a study who count, as one run, of the part `name` or of an instrument in `of`; None if unknown."""
     if not (known := takings(store, name)):
         return None
-    chosen = [part for part, one in known.items() if part == name or one.study.parts[part].instrument in instruments]
+    chosen = [part for part, one in known.items() if part == name or one.study.parts[part].instrument in of]
     if name not in known and len(chosen) != 1:
         raise UsageError(f"study {name} has several instruments; name the people of one: {', '.join(known)}.")
     name = chosen[0]
