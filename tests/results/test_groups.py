@@ -169,6 +169,16 @@ def test_the_error_about_an_unknown_participant_names_nobody_else(studied, capsy
     assert where in said
 
 
+def test_a_study_that_nobody_has_joined_is_found_and_deleted(tmp_path, capsys):
+    at = ["--store", str(tmp_path / "s.db")]
+    assert run_command(["study", "create", "seceu", "--name", "spring", "--limit", "2", *at]) == 0
+    for words in (["show", "spring"], ["compare", "spring", "model"]):
+        assert run_command([*words, *at]) == 2
+        assert "nobody in study spring counts yet" in capsys.readouterr().err
+    assert run_command(["store", "delete", "spring", "--yes", *at]) == 0
+    assert "Deleted study spring with 0 participants" in capsys.readouterr().out
+
+
 def test_a_participant_in_the_place_of_the_study_is_told_the_order(studied, capsys):
     with closing(sqlite3.connect(book_path(studied))) as book:
         ((person,),) = book.execute("SELECT min(id) FROM participant")

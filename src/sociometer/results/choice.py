@@ -67,12 +67,11 @@ class ChosenRuns(Shown, frozen=True):
 
 def find_run(store: Store, load: Load, reference: str, instruments: Sequence[str] = ()) -> StoredRun:
     """The run that `Runs.get` finds; the people of the study with this name."""
-    if not store.path.exists():
+    if not store.path.exists() and not [*study_books(store.path)]:
         raise UsageError(f"there is no run '{reference}': there is no store at {store.path}.")
     try:
-        return study_run(store, reference, load, instruments) or _opened(
-            store, load, store.runs.get(reference, instruments)
-        )
+        people = study_run(store, reference, load, instruments)
+        return people or _opened(store, load, store.runs.get(reference, instruments))
     except NotFound:
         studies = [name for book in study_books(store.path) for name in book.names()]
         for study in (name for name in studies if reference.startswith(f"{name}.")):
