@@ -186,15 +186,13 @@ def choose_for_paper(store: Store, load: Load, instrument: str, references: Sequ
         weight = (record.status is RunStatus.FINISHED, store.totals(record).done, record.created)
         if kind not in fullest or weight > fullest[kind][0]:
             fullest[kind] = (weight, run)
+    play = hint("run", instrument, "--official", "--model", "MODEL")
     if not fullest:
-        raise UsageError(
-            f"the store has no run of {instrument}. Start one with: {hint('run', instrument, '--model', 'MODEL')}"
-        )
+        raise UsageError(f"the store has no run of {instrument}. Start one with: {play}")
     every = tuple(run for _, run in fullest.values())
     if references:
         return ChosenRuns(every)
     if not any(run.manifest.whose_items != "bundled" for run in every):
-        play = hint("run", instrument, "--official", "--model", "MODEL")
         other = "name other runs, or give 'all'"
         raise UsageError(f"no stored run has the official items of {instrument}: play them ('{play}'), {other}.")
     kept = tuple(run for run in every if run.manifest.whose_items != "bundled" or run.manifest.given_items)
