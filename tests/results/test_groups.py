@@ -150,6 +150,10 @@ def test_a_mistyped_study_is_named_and_a_frame_of_it_has_a_column_for_the_person
     assert "unknown run 'sprng'; did you mean 'spring'? To see all studies: sociometer study list" in (
         capsys.readouterr().err
     )
+    with pytest.raises(
+        sm.SociometerError, match="'spring'\\? Make one with 'sociometer study create INSTRUMENT --name"
+    ):
+        sm.study("sprng", store=studied)
     frame = sm.frame(sm.get_run("spring", store=studied))
     with closing(sqlite3.connect(book_path(studied))) as book:
         people = {name for (name,) in book.execute("SELECT id FROM participant")}

@@ -280,7 +280,11 @@ class StudyBook(Book):
         found = self._one(Study, "SELECT body FROM study WHERE name = ?", name)
         if found is None:
             make, owner = hint("study create INSTRUMENT --name NAME"), self.participant(name)
-            said = f"This is a participant of {owner.study}; give the study first." if owner else f"Make one: {make}"
+            said = (
+                f"This is a participant of {owner.study}; give the study first."
+                if owner
+                else f"Make one with '{make}'."
+            )
             raise unknown("study", name, [] if owner else self.names(), said)
         return found
 
