@@ -279,13 +279,10 @@ class StudyBook(Book):
         """The study of that name."""
         found = self._one(Study, "SELECT body FROM study WHERE name = ?", name)
         if found is None:
-            make, owner = hint("study create INSTRUMENT --name NAME"), self.participant(name)
-            said = (
-                f"This is a participant of {owner.study}; give the study first."
-                if owner
-                else f"Make one with '{make}'."
-            )
-            raise unknown("study", name, [] if owner else self.names(), said)
+            if owner := self.participant(name):
+                raise NotFound(f"'{name}' is a participant of {owner.study}; give the study first.")
+            make = hint("study create INSTRUMENT --name NAME")
+            raise unknown("study", name, self.names(), f"Make one with '{make}'.")
         return found
 
     def change(self, study: Study) -> None:
