@@ -401,7 +401,8 @@ def write_runs(runs: Sequence[StoredRun], to: Path) -> dict[str, Any]:
     if to.suffix not in (endings := (".jsonl", ".csv", ".parquet", ENDING)) and not is_folder:
         raise UsageError(f"'{to}' has none of the endings {', '.join(endings)}; the ending decides the format.")
     for run in (run for run in runs if isinstance(run, PeopleRun)):
-        raise UsageError(f"'{run.id}' is a study; to write it: {hint('study export', run.id, '--to', 'FOLDER')}")
+        export = hint("study export", run.taking.study.name, "--to", "FOLDER")
+        raise UsageError(f"'{run.id}' is a study; to write it: {export}")
     if is_folder:
         files = {to / f"{run.id}{ENDING}": run for run in runs}
         return {"wrote": str(to), "roots": {str(file): export_bundle(run, file, to) for file, run in files.items()}}

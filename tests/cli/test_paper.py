@@ -461,3 +461,22 @@ def test_a_method_is_marked_with_its_own_unreadable_replies(undrawn, tmp_path, o
     silent, steps = "4 unreadable replies on 4 items", "Zero-Shot + Step-by-step"
     assert silent in remarks["Zero-Shot"] and "unreadable" not in remarks[steps]
     assert silent in rows(folder / "table-s1.csv")[0]["remarks"]
+
+
+def test_a_paper_without_runs_says_how_to_play_its_items(tmp_path, capsys):
+    at = ["--to", str(tmp_path / "p"), "--store", str(tmp_path / "s.db")]
+    assert run_command(["run", "seceu", "--model", "baseline/even", "--limit", "2", "--quiet", *at[2:]]) == 0
+    assert run_command(["paper", "tables", "sesi", *at]) == 2
+    assert "Start one with: sociometer run sesi --official --model MODEL" in capsys.readouterr().err
+
+
+def test_what_compare_writes_to_a_folder_is_named_in_its_help(store, tmp_path, capsys):
+    at = ["--store", str(store), "--to"]
+    assert run_command(["compare", "seceu", *at, str(tmp_path / "ranks")]) == 0
+    assert run_command(["compare", "--profile", "baseline/random", *at, str(tmp_path / "profile")]) == 0
+    assert run_command(["compare", "--reliability", "seceu", *at, str(tmp_path / "items")]) == 0
+    capsys.readouterr()
+    assert run_command(["help", "compare"]) == 0
+    said = capsys.readouterr().out
+    written = [path.name for path in tmp_path.rglob("*.csv")]
+    assert len(written) == 3 and all(name in said for name in written), written

@@ -89,7 +89,7 @@ def test_one_row_does_not_show_what_most_models_do():
 def test_each_line_of_a_ledger_has_one_result():
     lines = [
         Claim("s", "tested", test="Table 2 | A | ToMi: First | > | B"),
-        Claim("s", "stated", holds="no", found="3 of 6"),
+        Claim("s", "stated", printed="4 of 6", holds="no", found="3 of 6"),
         Claim("s", "open", "number", 4, why="The replies were not released."),
         Claim("s", "ours", "finding", found="twice"),
     ]
@@ -97,5 +97,6 @@ def test_each_line_of_a_ledger_has_one_result():
     assert [(one.recomputed, one.match) for one in figures] == [
         ("1 of 1", True), ("3 of 6", False), (None, False), ("twice", False),
     ]  # fmt: skip
+    assert [one.printed for one in figures] == [None, "4 of 6", None, None]
     assert [one.claim for one in figures] == [True, True, False, False]
     assert [one.finding for one in figures] == [False, False, False, True] and figures[2].count == 4

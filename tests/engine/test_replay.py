@@ -4,6 +4,7 @@ import copy
 import gzip
 import hashlib
 import json
+import sys
 
 import msgspec
 import pytest
@@ -373,6 +374,29 @@ def test_the_digest_of_the_plan_is_known_before_the_run_and_is_in_its_file(folde
     assert read_bundle(tmp_path / "r.sociometer").run.plan == planned["plan"]
     assert run_command(["plan", *options, "--seed", "4", "--to", str(tmp_path / "plan.json")]) == 0
     assert json.loads((tmp_path / "plan.json").read_text())[0]["plan"] != planned["plan"]
+
+
+def test_the_plan_of_a_function_has_the_digest_of_its_file_and_resume_says_that_it_changed(
+    tmp_path, capsys, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path)])
+    (tmp_path / "planned_agent.py").write_text("def answer(messages):\n    return 'A'\n")
+    agent, at = "python/planned_agent:answer", ["--store", str(tmp_path / "s.db")]
+    words = ["sesi", "--model", agent, "--limit", "3", "--max-requests", "2", *at]
+
+    def plan():
+        assert run_command(["plan", *words, "--to", "plan.json"]) == 0
+        return json.loads((tmp_path / "plan.json").read_text())[0]
+
+    planned = plan()
+    assert hashlib.sha256((tmp_path / "planned_agent.py").read_bytes()).hexdigest() in planned["decided"]
+    assert run_command(["run", *words, "--name", "n"]) == 3
+    (tmp_path / "planned_agent.py").write_text("def answer(messages):\n    return 'B'\n")
+    assert plan()["plan"] != planned["plan"]
+    capsys.readouterr()
+    assert run_command(["resume", "n", "--code", agent, "--max-requests", "20", *at]) == 0
+    assert f"the file of {agent} changed after this run was planned." in capsys.readouterr().err
 
 
 def test_a_failed_item_stays_failed_and_probabilities_are_computed_again(openai_server, key, tmp_path):

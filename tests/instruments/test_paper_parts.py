@@ -1,9 +1,12 @@
 """The parts of a paper: an empty one says what it needs, an illustration shows no result, reasons are for one cell."""
 
+import re
+
 import pytest
 
 from sociometer.core.measure import Figure, PublishedFigure
-from sociometer.core.paper import PrintedFigure, Replication
+from sociometer.core.paper import Estimate, PaperInput, PrintedFigure, Replication
+from sociometer.instruments import cards, load
 from sociometer.instruments._paper import PaperParts, replication_plan, with_reasons
 
 PARTS = """
@@ -38,6 +41,20 @@ def test_all_parts_are_in_the_order_of_the_file_and_those_not_made_are_illustrat
     first, second = parts.all(parts.part("Table 1", who="all"))
     assert (first.label, second.label) == ("Fig. 1", "Table 1")
     assert "illustrates the method" in first.missing
+
+
+@pytest.mark.parametrize("instrument", [name for name in cards() if load(name).paper])
+def test_each_sign_of_a_table_of_a_paper_is_explained_below_it(instrument):
+    for part in load(instrument).paper(PaperInput(())):
+        if part.table is None:
+            continue
+        texts = [column.title for column in part.table.columns]
+        cells = [cell for row in part.table.rows for cell in row.cells]
+        texts += [cell.mark if isinstance(cell, Estimate) else str(cell) for cell in cells]
+        signs = {found[0] for text in texts if (found := re.search(r"[*#]+$", text))}
+        signs |= set(re.findall(r"(?:^|\s)([*#]+)(?=:? )", part.how))
+        below = {text.rstrip(":") for text in part.table.note.split()}
+        assert signs <= below, (part.label, part.table.note)
 
 
 def test_a_reason_is_for_one_cell_with_two_values(tmp_path):

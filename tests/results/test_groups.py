@@ -150,11 +150,44 @@ def test_a_mistyped_study_is_named_and_a_frame_of_it_has_a_column_for_the_person
     assert "unknown run 'sprng'; did you mean 'spring'? To see all studies: sociometer study list" in (
         capsys.readouterr().err
     )
+    with pytest.raises(
+        sm.SociometerError, match="'spring'\\? Make one with 'sociometer study create INSTRUMENT --name"
+    ):
+        sm.study("sprng", store=studied)
     frame = sm.frame(sm.get_run("spring", store=studied))
     with closing(sqlite3.connect(book_path(studied))) as book:
         people = {name for (name,) in book.execute("SELECT id FROM participant")}
     assert set(frame["person"]) < people and len(set(frame["person"])) == PEOPLE
     assert "person" not in sm.frame(sm.get_run(store=studied))
+
+
+@pytest.mark.parametrize("words", [("show", "spring.{}"), ("show", "{}"), ("study", "withdraw", "spring", "{}")])
+def test_the_error_about_an_unknown_participant_names_nobody_else(studied, capsys, words):
+    with closing(sqlite3.connect(book_path(studied))) as book:
+        people = [name for (name,) in book.execute("SELECT id FROM participant")]
+    mistyped = people[0][:-1] + ("y" if people[0].endswith("x") else "x")
+    assert run_command([word.format(mistyped) for word in words] + ["--store", str(studied)]) == 2
+    said = capsys.readouterr().err
+    assert mistyped in said and not [name for name in people if name in said]
+    where = "sociometer runs" if words == ("show", "{}") else "sociometer study show spring"
+    assert where in said
+
+
+def test_a_study_that_nobody_has_joined_is_found_and_deleted(tmp_path, capsys):
+    at = ["--store", str(tmp_path / "s.db")]
+    assert run_command(["study", "create", "seceu", "--name", "spring", "--limit", "2", *at]) == 0
+    for words in (["show", "spring"], ["compare", "spring", "model"]):
+        assert run_command([*words, *at]) == 2
+        assert "nobody in study spring counts yet" in capsys.readouterr().err
+    assert run_command(["store", "delete", "spring", "--yes", *at]) == 0
+    assert "Deleted study spring with 0 participants" in capsys.readouterr().out
+
+
+def test_a_participant_in_the_place_of_the_study_is_told_the_order(studied, capsys):
+    with closing(sqlite3.connect(book_path(studied))) as book:
+        ((person,),) = book.execute("SELECT min(id) FROM participant")
+    assert run_command(["study", "withdraw", person, "spring", "--store", str(studied)]) == 2
+    assert f"'{person}' is a participant of spring; give the study first." in capsys.readouterr().err
 
 
 def test_no_single_participant_is_people(studied, capsys):

@@ -303,4 +303,10 @@ def test_each_instrument_of_a_battery_has_its_own_norm(tmp_path, capsys):
     assert run_command(["study", "norms", "spring.seceu", *at]) == 0
     made = json.loads((tmp_path / "norm.json").read_text())
     assert made["instrument"] == "seceu" and made["tasks"]["feelings"]["people"] == 12
+    named = [sm.study("spring", store=path).norm(part=part) for part in ("seceu", "spring.seceu")]
+    assert named == [sm.study("spring.seceu", store=path).norm()] * 2
+    assert sm.get_run("spring", instrument="seceu", store=path).id == "spring.seceu"
+    for word, name in {"spring": "spring", "spring.seceu": "spring", "seceu": "STUDY"}.items():
+        assert run_command(["export", word, "--to", str(tmp_path / "x.csv"), "--store", str(path)]) == 2
+        assert f"sociometer study export {name} --to FOLDER" in capsys.readouterr().err
     assert run_command(["study", "norms", "spring.sage", *at]) == 2

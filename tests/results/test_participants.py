@@ -1,5 +1,6 @@
 """The participants of a study: their scores, and the mean, SD and alpha of those who count."""
 
+import csv
 import io
 import random
 import sys
@@ -78,6 +79,31 @@ def test_the_settings_are_shown_as_the_owner_has_them_now(studied, capsys):
     rows = dict(line.split("\t") for line in shown.partition("# Settings\n")[2].partition("\n\n")[0].splitlines())
     assert rows["test"] == "seceu --limit 5" and rows["--ask"] == "status (text)" and rows["--order"] == "apart"
     assert (rows["--quota"], rows["--fastest"], rows["--exclude-flagged"]) == ("77", "0", "no")
+
+
+@pytest.mark.parametrize(("quota", "full"), [(12, True), (11, True), (13, False)])
+def test_a_quota_that_is_reached_says_that_nobody_else_can_start(studied, capsys, quota, full):
+    assert run_command(["study", "change", "spring", "--quota", str(quota), "--store", str(studied.path)]) == 0
+    said = f"its quota is {quota}{' and 12 have started, so nobody else can' if full else ''}."
+    assert said in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("how", "shown"), [((), False), (("--format", "wide"), True)])
+def test_the_columns_that_the_table_of_participants_leaves_out_are_shown_wide(studied, capsys, how, shown):
+    capsys.readouterr()
+    assert run_command(["study", "show", "spring", *how, "--store", str(studied.path)]) == 0
+    said = capsys.readouterr().out
+    heads, first, *_ = (line.split("\t") for line in said.splitlines()[1:])
+    run = studied.book.participants("spring")[0].run
+    assert ("run" in heads and run in first) == ("answers" in heads) == shown
+    assert ("add --format wide" in said) == (not shown)
+
+
+def test_the_table_of_participants_is_also_a_csv_file(studied, tmp_path):
+    to = tmp_path / "people.csv"
+    assert run_command(["study", "show", "spring", "--to", str(to), "--store", str(studied.path)]) == 0
+    assert [row["counts"] for row in csv.DictReader(to.read_text().splitlines())].count("True") == 11
+    assert "--quota" in (tmp_path / "people-settings.csv").read_text()
 
 
 def test_the_owner_sees_scores_checks_and_reasons_and_downloads_what_the_export_writes(studied, tmp_path):

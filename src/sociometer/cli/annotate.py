@@ -8,8 +8,8 @@ from random import Random
 import click
 from msgspec import structs
 
-from sociometer.cli.options import open_engine, store_path, stored_command
-from sociometer.cli.output import Group, link_teller, option, print_json, print_line, print_table, tell, tell_rows
+from sociometer.cli.options import open_engine, shown_command, store_path, stored_command
+from sociometer.cli.output import Display, Group, link_teller, option, print_json, print_line, print_table, tell
 from sociometer.cli.view import place_options, who_can_open
 from sociometer.core.config import check_characters
 from sociometer.core.errors import DataError, ExitCode, UsageError, hint
@@ -133,7 +133,7 @@ def _open(name: str, port: int, host: str, public_url: str, store: StorePlace | 
     return int(ExitCode.OK)
 
 
-def _list(store: StorePlace | None, as_json: bool) -> None:
+def _list(store: StorePlace | None, display: Display) -> None:
     path, rows = book_path(_file(store)), []
     if path.exists():
         with closing(LabelBook(path)) as book:
@@ -142,26 +142,20 @@ def _list(store: StorePlace | None, as_json: bool) -> None:
                 rows.append((one.name, one.kind, one.title, len(units), len(book.raters(one.name)), len(labels)))
     note = "" if rows else _no_queues()
     columns = ("queue", "kind", "title", "units", "raters", "labels")
-    tell_rows(as_json, Table("queues", "Queues", columns, tuple(rows), note))
+    table = Table("queues", "Queues", columns, tuple(rows), note)
+    display.show([table], limits=[len(rows)], data=table.records())
 
 
-def _show(name: str, store: StorePlace | None, as_json: bool) -> None:
+def _show(name: str, store: StorePlace | None, display: Display) -> None:
     path = _file(store)
     with _book(path) as book:
         board, found = board_of(book, name), compared(path, load, book, book.queue(name))
-    if as_json:
-        print_json({"board": board, "judge": found})
-        return
-    print_table(board.raters)
-    if board.answers.rows:
-        print_table(board.answers)
-    print_table(board.agreement)
-    if board.disagreements.rows:
-        print_table(board.disagreements)
+    tables = [board.raters, board.answers, board.agreement, board.disagreements]
+    tables = [one for one in tables if one.rows or one in (board.raters, board.agreement)]
     if found is not None:
         facts, apart = judge_rows(found)
-        print_table(Table("judge", f"Judge and people: {found.measure.title}", ("what", "value"), facts))
-        print_table(apart)
+        tables += [Table("judge", f"Judge and people: {found.measure.title}", ("what", "value"), facts), apart]
+    display.show(tables, limits=[len(one.rows) for one in tables], data={"board": board, "judge": found})
 
 
 def _export(name: str, rater: str, to: Path, store: StorePlace | None, as_json: bool) -> None:
@@ -273,8 +267,8 @@ _COMMANDS = [
     stored_command(
         "open", _open, "Serve a queue until Ctrl-C, and print the link for raters.", _NAME, *place_options(8767)
     ),
-    stored_command("list", _list, "List the queues."),
-    stored_command(
+    shown_command("list", _list, "List the queues."),
+    shown_command(
         "show", _show, "Show progress, agreement, disagreements, and how the judge compares with people.", _NAME
     ),
     stored_command(

@@ -201,5 +201,6 @@ command = TableCommand(
     help="Compare two runs item by item, with a verdict; rank three or more, with an interval for each rank. RUN is an"
     " id, a name, a subject (its label or model) or 'last'. An INSTRUMENT or 'all' ranks each subject's run with the"
     " most items. Beside the people of a study, each run is compared with them; with --margin, --fail-if or"
-    " --fail-unless, each later run with the first.",
+    " --fail-unless, each later run with the first. --to FOLDER writes one file with every number: comparisons.csv,"
+    " leaderboard.csv (ranks), profile.csv or items.csv (--reliability); --to FILE.csv names it yourself.",
 )

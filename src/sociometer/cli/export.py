@@ -12,6 +12,7 @@ from sociometer.instruments import load
 from sociometer.reporting.progress import working
 from sociometer.results.choice import choose_runs
 from sociometer.results.export import COLUMNS
+from sociometer.results.groups import PeopleRun
 from sociometer.store.bundle import ENDING
 from sociometer.store.place import StorePlace
 from sociometer.store.studies import study_books
@@ -21,7 +22,11 @@ def _export(runs: tuple[str, ...], to: Path, store: StorePlace | None, as_json: 
     with open_stored(store) as engine:
         for name in (name for book in study_books(engine.store.path) for name in book.names() if name in runs):
             raise UsageError(f"'{name}' is a study; to write it: {hint('study export', name, '--to', 'FOLDER')}")
-        found = [one for one in told(choose_runs(engine.store, load, runs, every=True)).runs if not one.people]
+        chosen = told(choose_runs(engine.store, load, runs, every=True)).runs
+        found = [one for one in chosen if one.id in runs or not isinstance(one, PeopleRun)]
+        if not found:
+            write = hint("study export STUDY --to FOLDER")
+            raise UsageError(f"{' '.join(runs)} has only people of studies; to write a study: {write}")
         with working(f"writing {to.name}"):
             wrote = write_runs(found, to)
     if "rows" in wrote:

@@ -30,6 +30,7 @@ from sociometer.store.place import StorePlace, default_path, parse_place, withou
 from sociometer.store.records import Manifest
 from sociometer.store.store import Store
 from sociometer.store.stored_run import StoredRun
+from sociometer.store.studies import study_books
 
 if TYPE_CHECKING:
     from sociometer.results.choice import ChosenRuns
@@ -75,6 +76,11 @@ def stored_command(
 ) -> click.Command:
     """A command of a group that works on the store: also with `--store` and `--json`."""
     return of(name, callback=call, params=[*params, store_option(), json_option()], help=text)
+
+
+def shown_command(name: str, call: Callable[..., Any], text: str, *params: click.Parameter) -> TableCommand:
+    """A command of a group that shows tables from the store: also with `--store`, `--format`, `--json` and `--to`."""
+    return TableCommand(name, callback=call, params=[*params, store_option(), *display_options()], help=text)
 
 
 def store_path(given: StorePlace | None) -> StorePlace:
@@ -348,8 +354,8 @@ def parse_roles(given: tuple[str, ...]) -> dict[str, str]:
 
 @contextmanager
 def open_stored(given: StorePlace | None, listener: Listener | None = None) -> Iterator[Engine]:
-    """An engine for commands that need an existing store; a mistyped path does not create one."""
-    if not (path := store_path(given)).exists():
+    """An engine for commands that need an existing store, or its studies; a mistyped path does not create one."""
+    if not (path := store_path(given)).exists() and not [*study_books(path)]:
         raise UsageError(
             f"there is no store at {path}. Create one with: {hint('run INSTRUMENT --model MODEL')}; or give"
             " another file with --store."

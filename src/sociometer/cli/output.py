@@ -12,13 +12,12 @@ from msgspec import structs
 
 from sociometer.core.errors import ExitCode, UsageError, unknown
 from sociometer.core.instrument import Result
-from sociometer.core.measure import Table
 from sociometer.core.sheets import folder_for
 from sociometer.reporting.terminal import SCREEN, Display, print_json, print_line, print_table, print_text
 
 __all__ = [
     "SCREEN", "Display", "Group", "Number", "Range", "TableCommand", "confirm", "display_options", "link_teller",
-    "option", "print_json", "print_line", "print_result", "print_table", "print_text", "tell", "tell_rows",
+    "option", "print_json", "print_line", "print_result", "print_table", "print_text", "tell",
 ]  # fmt: skip
 
 
@@ -132,14 +131,6 @@ def tell(as_json: bool, value: object, *lines: str) -> None:
         return
     for line in lines:
         print_line(line)
-
-
-def tell_rows(as_json: bool, table: Table) -> None:
-    """A short table, or its rows as JSON objects."""
-    if as_json:
-        print_json(table.records())
-    elif hidden := print_table(table):
-        print_text(f"Not shown: {hidden}. To see everything, add --json, or widen the terminal.")
 
 
 def link_teller(who: str, how_to_stop: str, as_json: bool) -> Callable[[str, str], None]:

@@ -15,8 +15,8 @@ import click
 import msgspec
 from msgspec import structs
 
-from sociometer.cli.options import cap_options, open_engine, pairs_of, store_path, stored_command
-from sociometer.cli.output import Group, Range, confirm, link_teller, option, print_table, print_text, tell, tell_rows
+from sociometer.cli.options import cap_options, open_engine, pairs_of, shown_command, store_path, stored_command
+from sociometer.cli.output import Display, Group, Range, confirm, link_teller, option, print_table, print_text, tell
 from sociometer.cli.view import place_options, who_can_open
 from sociometer.core.card import Card
 from sociometer.core.config import Caps, RunConfig, provider_of
@@ -291,10 +291,11 @@ def _change(name: str, store: StorePlace | None, as_json: bool, **given: Any) ->
         if other := ", ".join(one.id for one in back if not one.excluded):
             raise UsageError(f"{other} was not excluded by hand; '{hint('study show', name)}' says if a rule does it.")
         book.change(study)
+        full = (started := book.started(name)) >= study.quota
         for one in (*out, *back):
             book.exclude(one.id, because if one in out else "")
     told = {
-        "quota": f"its quota is {study.quota}",
+        "quota": f"its quota is {study.quota}" + f" and {started} have started, so nobody else can" * full,
         "excludes_flagged": f"results {'leave out' if study.excludes_flagged else 'count'} flagged people",
     }
     told |= dict.fromkeys(_LIMITS, f"flagged are participants with {'; '.join(map(str, flag_rules(study)))}")
@@ -346,11 +347,11 @@ def _open(
         print_text(f"{said}. Next: {hint('study open' if preview else 'study show', name)}")
 
 
-def _list(store: StorePlace | None, as_json: bool) -> None:
+def _list(store: StorePlace | None, display: Display) -> None:
     rows = tuple(_listed(book, name) for book in study_books(_file(store)) for name in book.names())
     columns = ("study", "instrument", "language", "participants", "quota", "withdrawn")
     note = "" if rows else f"There are no studies yet. Create one with: {hint('study create INSTRUMENT --name NAME')}"
-    tell_rows(as_json, Table("studies", "Studies", columns, rows, note))
+    display.show([table := Table("studies", "Studies", columns, rows, note)], limits=[len(rows)], data=table.records())
 
 
 def _listed(book: StudyBook, name: str) -> tuple[Cell, ...]:
@@ -362,17 +363,14 @@ def _listed(book: StudyBook, name: str) -> tuple[Cell, ...]:
     return name, instruments, study.language, joined, study.quota, study.withdrawn
 
 
-def _show(name: str, store: StorePlace | None, as_json: bool) -> None:
+def _show(name: str, store: StorePlace | None, display: Display) -> None:
     path = _file(store)
-    with closing(StudyBook(book_path(path))) as book:
-        study = book.study(name)
-        with Store(path) as opened:
-            scores = Scores(opened, load)
-            tell_rows(as_json, participants_table(study, book, opened, scores))
-            if not as_json:
-                print_table(_settings(study))
-                for line in scores.of_people(name):
-                    print_text(str(line))
+    with closing(StudyBook(book_path(path))) as book, Store(path) as opened:
+        study, scores = book.study(name), Scores(opened, load)
+        people, settings = participants_table(study, book, opened, scores), _settings(study)
+        said = [] if display.as_json else [str(one) for one in scores.of_people(name)]
+        limits = len(people.rows), len(settings.rows)
+        display.show([people, settings], limits=limits, notes=said, data=people.records())
 
 
 def _settings(study: Study) -> Table:
@@ -636,8 +634,8 @@ _COMMANDS = [
         *_text_options(),
         of=_Described,
     ),
-    stored_command("list", _list, "List the studies."),
-    stored_command("show", _show, "Show the participants with their scores, and the settings.", _NAME),
+    shown_command("list", _list, "List the studies."),
+    shown_command("show", _show, "Show the participants with their scores, and the settings.", _NAME),
     stored_command(
         "export",
         _export,

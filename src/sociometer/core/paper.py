@@ -188,6 +188,7 @@ class Claim(Struct, frozen=True):
     what: str
     kind: Literal["claim", "number", "finding"] = "claim"
     count: int = 1
+    printed: str = ""
     test: str = ""
     holds: Literal["yes", "no", ""] = ""
     found: str = ""
@@ -240,7 +241,7 @@ def checked(claims: Sequence[Claim], parts: Sequence[PaperPart]) -> Iterator[Pub
         yield PublishedFigure(
             claim.where,
             claim.what,
-            None,
+            claim.printed or None,
             found,
             verdict.holds if verdict else claim.holds == "yes",
             claim.why,

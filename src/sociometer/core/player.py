@@ -83,6 +83,8 @@ class Player(ABC):
 
     identity: Identity
     """What identifies it in the journal."""
+    code_digest: str = ""
+    """The SHA-256 of the file of its function; empty if it is none, or has no file."""
     journaled: bool = True
     """Whether its replies are stored in the journal; false if they follow from the request alone."""
     abilities: Abilities = Abilities()

@@ -273,6 +273,9 @@ class Engine:
         progress.work = await work_of(plan) if self.listener else {}
         progress.started = time.monotonic()
         progress.callback = self._callback
+        for role, then in record.manifest.roles.items():
+            if then.code_digest not in ("", plan.manifest.roles[role].code_digest):
+                progress.warnings.append(f"the file of {then.label} changed after this run was planned.")
         self.store.runs.set_status(record.id, RunStatus.PLAYING)
         if self.listener:
             self.listener.started(record.id, progress)

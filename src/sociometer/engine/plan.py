@@ -195,7 +195,7 @@ class Plan(Struct, frozen=True, kw_only=True):
             config=self.config.only("stored"),
             instrument_version=self.instrument.card.version,
             roles={
-                role: RoleRecord(binding.spec, binding.player.identity, binding.label)
+                role: RoleRecord(binding.spec, binding.player.identity, binding.label, binding.player.code_digest)
                 for role, binding in self.bindings.items()
             },
             repeats={task.name: self.repeats(task.name) for task in self.tasks},

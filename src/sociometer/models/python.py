@@ -9,6 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from sociometer.core.checksums import checksum
 from sociometer.core.conversation import Identity, Memory, Reply, Request
 from sociometer.core.errors import FailureKind, MachineryError, SociometerError, UsageError, unknown
 from sociometer.core.player import Player
@@ -26,6 +27,8 @@ class PythonPlayer(Player):
         """Without a `revision` the function may have changed since, so only `resume` reuses its replies."""
         self._function = function
         self.identity = Identity("python", name_of(function), revision=revision, certain=bool(revision))
+        file = Path(getattr(sys.modules.get(self.identity.name.partition(":")[0]), "__file__", None) or "")
+        self.code_digest = checksum(file) if file.is_file() else ""  # a notebook is no file
 
     async def answer(self, request: Request) -> Reply:
         """The function's reply; an error it raises is a failure of the machinery, not an answer.

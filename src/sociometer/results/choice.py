@@ -19,7 +19,7 @@ from sociometer.store.records import RunRecord, RunStatus
 from sociometer.store.runs import SeveralRuns
 from sociometer.store.store import Store
 from sociometer.store.stored_run import StoredRun
-from sociometer.store.studies import study_books
+from sociometer.store.studies import find_study, study_books
 
 EVERY = "all"
 Load = Callable[..., Instrument]
@@ -67,12 +67,17 @@ class ChosenRuns(Shown, frozen=True):
 
 def find_run(store: Store, load: Load, reference: str, instruments: Sequence[str] = ()) -> StoredRun:
     """The run that `Runs.get` finds; the people of the study with this name."""
-    if not store.path.exists():
+    if not store.path.exists() and not [*study_books(store.path)]:
         raise UsageError(f"there is no run '{reference}': there is no store at {store.path}.")
     try:
-        return study_run(store, reference, load) or _opened(store, load, store.runs.get(reference, instruments))
+        people = study_run(store, reference, load, instruments)
+        return people or _opened(store, load, store.runs.get(reference, instruments))
     except NotFound:
         studies = [name for book in study_books(store.path) for name in book.names()]
+        for study in (name for name in studies if reference.startswith(f"{name}.")):
+            runs = " or ".join(f"{part}.PARTICIPANT" for part in find_study(store.path, study)[0].parts)
+            where = f"one person's is {runs}, and '{hint('study show', study)}' lists the participants"
+            raise NotFound(f"study {study} has no run '{reference}'; {where}.") from None
         if not get_close_matches(reference, studies, n=1):
             raise
         raise unknown("run", reference, studies, f"To see all studies: {hint('study list')}") from None
@@ -181,15 +186,13 @@ def choose_for_paper(store: Store, load: Load, instrument: str, references: Sequ
         weight = (record.status is RunStatus.FINISHED, store.totals(record).done, record.created)
         if kind not in fullest or weight > fullest[kind][0]:
             fullest[kind] = (weight, run)
+    play = hint("run", instrument, "--official", "--model", "MODEL")
     if not fullest:
-        raise UsageError(
-            f"the store has no run of {instrument}. Start one with: {hint('run', instrument, '--model', 'MODEL')}"
-        )
+        raise UsageError(f"the store has no run of {instrument}. Start one with: {play}")
     every = tuple(run for _, run in fullest.values())
     if references:
         return ChosenRuns(every)
     if not any(run.manifest.whose_items != "bundled" for run in every):
-        play = hint("run", instrument, "--official", "--model", "MODEL")
         other = "name other runs, or give 'all'"
         raise UsageError(f"no stored run has the official items of {instrument}: play them ('{play}'), {other}.")
     kept = tuple(run for run in every if run.manifest.whose_items != "bundled" or run.manifest.given_items)

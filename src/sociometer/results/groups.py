@@ -1,7 +1,7 @@
 """The people of a study: who counts, and all of them as one subject that can be compared with models."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext, suppress
 from typing import Any
 
@@ -247,12 +247,14 @@ class PeopleRun(StoredRun):
         return mean_over_people(item_values(view, card.value), share=card.unit == "share").interval
 
 
-def study_run(store: Store, name: str, load: Callable[[str], Instrument]) -> PeopleRun | None:
-    """The people of a study who count, as one run; None if there is no such study."""
+def study_run(store: Store, name: str, load: Callable[[str], Instrument], of: Sequence[str] = ()) -> PeopleRun | None:
+    """The people of a study who count, as one run, of the part `name` or of an instrument in `of`; None if unknown."""
     if not (known := takings(store, name)):
         return None
-    if name not in known:
+    chosen = [part for part, one in known.items() if part == name or one.study.parts[part].instrument in of]
+    if name not in known and len(chosen) != 1:
         raise UsageError(f"study {name} has several instruments; name the people of one: {', '.join(known)}.")
+    name = chosen[0]
     taking = known[name]
     members, flagged, why = [], 0, Counter[str]()
     for one in taking.participants:

@@ -51,9 +51,9 @@ def _joined(figures: Sequence[PublishedFigure]) -> PublishedFigure:
     """Figures with the same result and reason as one."""
     where = ", ".join(dict.fromkeys(one.where for one in figures))
     more = f" and {len(figures) - 1} more" if len(figures) > 1 else ""
-    return structs.replace(
-        figures[0], where=where, what=figures[0].what + more, count=sum(one.count for one in figures)
-    )
+    what, printed = figures[0].what + more, None if more else figures[0].printed
+    count = sum(one.count for one in figures)
+    return structs.replace(figures[0], where=where, what=what, printed=printed, count=count)
 
 
 def findings_table(instrument: str, figures: Sequence[PublishedFigure]) -> Table:

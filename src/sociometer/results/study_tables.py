@@ -100,7 +100,7 @@ class StudyResults:
     ) -> None:
         """`checked` plans a run, to see whether it can use a norm."""
         self._store, self._load, self._checked = store, load, checked
-        self.name = find_study(store.path, name)[0].name
+        self.name, self._part = find_study(store.path, name)[0].name, name
 
     @cached_property
     def tables(self) -> dict[str, Table]:
@@ -122,9 +122,10 @@ class StudyResults:
     def norm(self, path: str | Path | None = None, part: str = "") -> Table:
         """Percentiles of the people who count, alpha and SEM; `path` writes the norm, for the setting `norm` of `run`.
 
-        Of a study of several instruments, `part` is the name of one: `spring.sesi`.
+        Of a study of several instruments, `part` is one of them: `sesi`, or `sm.study("spring.sesi").norm()`.
         """
-        norm, people, taken = study_norm(self._store, part or self.name, self._load)
+        own = f"{self.name}.{part.removeprefix(f'{self.name}.')}" if part else self._part
+        norm, people, taken = study_norm(self._store, own, self._load)
         if path is not None:
             write_norm(norm, taken, Path(path), self._checked)
         task, found = next(iter(norm.tasks.items()))

@@ -23,11 +23,12 @@ class RunStatus(StrEnum):
 
 
 class RoleRecord(Struct, frozen=True, omit_defaults=True):
-    """The player of a role: the model as given, its name in tables, and its identity; never a key."""
+    """The player of a role: as given, its name in tables, its identity, the digest of its function; never a key."""
 
     spec: str
     identity: Identity
     label: str
+    code_digest: str = ""
 
     @property
     def own_name(self) -> str:

@@ -23,7 +23,7 @@ from sociometer.store.book import ALPHABET, new_letters
 from sociometer.store.database import Connection, marks
 from sociometer.store.journal import spent_by
 from sociometer.store.records import Manifest, RunRecord, RunStatus, Totals
-from sociometer.store.studies import unfinished_withdrawals
+from sociometer.store.studies import study_books, unfinished_withdrawals
 from sociometer.store.texts import StorePart, read_sealed, seal
 from sociometer.store.writer import ITEM, SUMMARY, Transaction
 
@@ -255,7 +255,9 @@ class Runs(StorePart):
             told = first_of([*_told_apart(fitting)], _MOST_NAMED)
             such = f", such as {hint('show', fitting[-1].reference)}" if in_python() else ""
             raise SeveralRuns(f"several runs fit '{reference}': {told}; give one of them{such}.", fitting)
-        known = {word for run in self.all() for word in (run.id, run.name, run.subject) if word}
+        people = {run for book in study_books(self._database.place) for run in book.runs()}
+        runs = (run for run in self.all() if run.id not in people)  # a message names no other person
+        known = {word for run in runs for word in (run.id, run.name, run.subject) if word}
         named = known if len(known) <= _MOST_NAMED else get_close_matches(reference, known, n=1)
         other = f"If it is in another store, give {'store=' if in_python() else '--store'}."
         raise unknown("run", reference, named, f"{other} To see all: {hint('runs')}")

@@ -279,9 +279,10 @@ class StudyBook(Book):
         """The study of that name."""
         found = self._one(Study, "SELECT body FROM study WHERE name = ?", name)
         if found is None:
-            raise unknown(
-                "study", name, self.names(), f"Make one with '{hint('study create INSTRUMENT --name NAME')}'."
-            )
+            if owner := self.participant(name):
+                raise NotFound(f"'{name}' is a participant of {owner.study}; give the study first.")
+            make = hint("study create INSTRUMENT --name NAME")
+            raise unknown("study", name, self.names(), f"Make one with '{make}'.")
         return found
 
     def change(self, study: Study) -> None:

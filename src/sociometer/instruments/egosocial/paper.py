@@ -108,7 +108,8 @@ def _table(given: PaperInput, label: str) -> PaperPart:
     grade = f"To grade the beliefs of blackjack: {hint('egosocial grade RUN')}"
     missing = [play] * bool(lacking) + [grade] * any(_UNGRADED in row.why_empty for row in rows)
     heads = (PaperColumn(one.heading + OURS * bool(one.ours), one.over, 1) for one in columns)
-    table = PaperTable((PaperColumn("Methods"), *heads), tuple(rows))
+    legend = " ".join(f"{OURS} {column.heading}: {column.ours}." for column in columns if column.ours)
+    table = PaperTable((PaperColumn("Methods"), *heads), tuple(rows), legend)
     return PAPER.part(label, table=table, missing=". ".join(missing), remarks="; ".join(remarks))
 
 

@@ -142,7 +142,8 @@ def _table_1(given: PaperInput, ways: Sequence[Way]) -> PaperPart:
         for row in published_rows("table_1")
     ]
     lacking = (_lacks_norm(ways), "" if given.models else PARTS.described["Table 1"].needs)
-    table = PaperTable((PaperColumn("Models"), *_SCORES, *_PROPERTIES), tuple(rows), _LEGEND)
+    legend = f"{_LEGEND} #: fails without worked prompts. ##: better with them."
+    table = PaperTable((PaperColumn("Models"), *_SCORES, *_PROPERTIES), tuple(rows), legend)
     return PARTS.part("Table 1", table=table, missing=" ".join(filter(None, lacking)))
 
 

@@ -207,7 +207,8 @@ def _correlation_table(found: _Correlated) -> PaperPart:
             cells.append(None if one is None else Estimate(one.r, one.interval, mark))
         rows.append(PaperRow((second, *cells), remarks=found.remarks))
     columns = (PaperColumn(""), *(PaperColumn(name, digits=2) for name in found.names))
-    return PARTS.part("Extended Data Table 1", table=PaperTable(columns, tuple(rows)), missing=found.why_not)
+    table = PaperTable(columns, tuple(rows), "* p < .05, ** p < .005, two-sided.")
+    return PARTS.part("Extended Data Table 1", table=table, missing=found.why_not)
 
 
 def _figures(probed: Probed) -> dict[str, Figure]:
