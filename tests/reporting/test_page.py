@@ -36,7 +36,7 @@ from sociometer.reporting.page import (
 from sociometer.reporting.plot import drawn, find_figure, plot_all, write_figure
 from sociometer.reporting.tables import rows, without_empty_columns
 from sociometer.results.profile import profile_lines
-from sociometer.results.summaries import measure_rows
+from sociometer.results.summaries import finding, measure_rows
 from sociometer.results.verdicts import Terms
 from sociometer.results.wording import comparison_table
 from sociometer.statistics.charts import heat_map
@@ -602,6 +602,22 @@ def test_the_page_opens_with_the_finding_and_folds_the_rest(page):
     main = re.sub(r"<details.*</details>", "", text[text.index("<main>") : text.index("</main>")], flags=re.S)
     assert "<figure" not in re.sub(r"<details class=\"more\">.*?</section>", "", text, flags=re.S)
     assert "<table" not in main or 'class="matrix"' in main
+
+
+def test_the_page_of_a_run_that_a_rule_decided_begins_with_the_verdict_and_its_curve(tmp_path):
+    store = tmp_path / "s.db"
+    old = sm.run("sesi", model="baseline/oracle", limit=60, name="old", store=store)
+    new = sm.run("sesi", model=lambda messages: "A", limit=60, store=store, against="old", until="decided")
+    alone, both = (
+        write_report(runs, tmp_path / "r.html", made="", version="").read_text() for runs in ([new], [old, new])
+    )
+    front, _, chapter = alone.partition('<p class="finding">')[2].partition('class="chapter')
+    verdict = next(line for line in finding(new).split("\n") if line.startswith("Accuracy against old until decided"))
+    assert front.startswith(verdict) and "allowing for the looks." in verdict
+    assert chapter.index("Evidence over items") < chapter.index('class="panel')
+    assert "<li>Accuracy against old" not in chapter, "the verdict is said once"
+    assert verdict not in both, "two runs have their comparison"
+    assert both.index('class="panel') < both.index("Evidence over items")
 
 
 def test_an_empty_figure_is_not_shown():
