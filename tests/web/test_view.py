@@ -244,6 +244,11 @@ def test_a_run_with_failed_items_is_found_among_the_failed_ones(tmp_path, openai
         found = owner.get("/?status=failed").text
         assert "1 run found" in plain(found) and re.findall(r'<tr data-run="([^"]+)"', found) == [part.id]
         assert "No run matches" in plain(owner.get("/?status=failed&instrument=seceu").text)
+        with closing(sqlite3.connect(path)) as file:
+            file.execute("UPDATE score SET body = x'00' WHERE run = ?", (part.id,))
+            file.commit()
+        listed = owner.get(f"/run/{part.id}/?shown=failed").text
+        assert len(links(listed, "/item?")) == 1, "the scores of the others are not read to find the failed one"
 
 
 def test_a_run_that_ended_early_says_why_wherever_its_status_is(tmp_path, openai_server, capsys):
