@@ -561,21 +561,28 @@ def test_beside_people_is_the_fullest_run_of_a_model_and_it_says_who_is_left_out
     sm.run("seceu", model="baseline/even", limit=11, name="partial-even", store=store)
     sm.run("seceu", model="baseline/even", limit=12, settings={"norm": tmp_path / "norm.json"}, name="key", store=store)
     sm.run("seceu", model="baseline/refuse", limit=12, name="silent", store=store)
+    sm.run("seceu", model="baseline/first", limit=20, label="more items", store=store)
     with Served(view_application(ViewedStore(store, load, cards()))) as running:
         client = Client(running.url)
         client.post("/enter", {"token": running.app[TOKENS].make()})
         text = client.get("/study/spring/").text
+        narrow = client.get("/study/spring/scores?task=feelings&mode=light&width=340").text
     rows = plain(text[text.index("Models on the same items") : text.index('id="people"')])
     assert re.search(r"baseline/random guesser [\d.]+ ", rows) and "partial " not in rows
     assert re.search(
-        r"baseline/even partial-even [\d.]+ .*1 scored item of people \(.*\) left out: no score of partial-even", rows
+        r"baseline/even partial-even [\d.]+ 11 items .*1 scored item of people .* left out: no score of partial", rows
     )
     assert "baseline/refuse silent – Most of its answers cannot be read, so it has no score." in rows
     assert "Left out: key (the norm of key has another key than the study; play the model without --norm)." in rows
     assert re.search(r'<img src="/study/spring/scores[^>]*loading="eager"', text)
     found = read_results(ViewedStore(store, load, cards()), "spring", "feelings")
-    labels = {one["label"] for row in found["figure"].chart["layer"][2]["layer"] for one in row["data"]["values"]}
-    assert labels == {"mean of 11 people", "baseline/random", "baseline/even"}, "no mark of a score without answers"
+    marks = [one for row in found["figure"].chart["layer"][2]["layer"] for one in row["data"]["values"]]
+    labels = {one["label"] for one in marks}
+    assert all(one["low"] < one["x"] < one["high"] for one in marks), "a run with other items too has its own bar"
+    assert re.search(r'<svg [^>]*width="340"', narrow), "letters on a phone are as large as drawn"
+    assert labels == {"mean of 11 people", "baseline/random", "baseline/even", "more items"}, (
+        "no mark of a score without answers"
+    )
 
 
 @pytest.mark.parametrize("instrument", ["sesi", "sage", "socialeval", "egosocial"])

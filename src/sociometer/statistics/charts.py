@@ -126,12 +126,8 @@ def density_chart(
     ends += [end for mark in marks for end in (mark.low, mark.high) if end is not None]
     low, high = (min(ends), max(ends)) if ends else (0.0, 1.0)
     floor = AREA_HEIGHT + ROW_HEIGHT * len(ordered)
-    x: Spec = {
-        "field": "x",
-        "type": "quantitative",
-        "title": title or None,
-        "axis": {"grid": False, "tickCount": 8, "labelFlush": False},
-    }
+    x = quantitative("x", title, unit)
+    x["axis"] |= {"grid": False, "tickCount": 8, "labelFlush": False, "labelSeparation": 9}
     x["scale"] = {"domain": [low, high], "nice": True, "zero": False}
     subjects = order_of(mark.subject for mark in marks if mark.subject)
     color: Spec = {**nominal("subject", subjects), "legend": None}

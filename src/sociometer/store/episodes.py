@@ -132,7 +132,7 @@ class Episodes(StorePart):
     def scored(
         self, run: str, task: str, items: Sequence[str] = (), *, failed: bool = False, page: tuple[int, int] = (_ALL, 0)
     ) -> Iterator[ScoredEpisode]:
-        """The episodes of a task in order, without transcripts: all, some items, `failed` ones, or so many from a place."""
+        """The episodes of a task in order, without transcripts: some items, `failed` ones, or so many from a place."""
         some = "AND episode.failure_kind IS NOT NULL " * failed + (f"AND item.id IN {marks(items)}" if items else "")
         query = _SCORED.format(some=some)
         with self._database.errors():
