@@ -496,6 +496,44 @@ def test_the_people_of_a_study_are_one_row_that_leads_to_their_page(tmp_path):
         assert client.get("/?instrument=sesi").text.count('<tr class="study">') == 0
 
 
+def pages_of(path, *wanted):
+    """Pages of a store, as its owner sees them."""
+    with Served(view_application(ViewedStore(path, load, cards()))) as running:
+        client = Client(running.url)
+        client.post("/enter", {"token": running.app[TOKENS].make()})
+        return [client.get(one).text for one in wanted]
+
+
+def test_the_page_of_a_study_of_several_tests_is_that_of_the_first_and_leads_to_the_others(tmp_path):
+    path = tmp_path / "s.db"
+    with OpenStudy(path, "sesi", "seceu", "--limit", "3") as opened:
+        for choice in (0, 1):
+            opened.person(choose=lambda values, choice=choice: values[choice % len(values)]).join().answer_all()
+        owners = opened.owner().get("/owner").text
+    whole, first, second = pages_of(path, "/study/spring/", "/study/spring.sesi/", "/study/spring.seceu/")
+    assert "Study spring.sesi on SESI" in plain(whole) and "Study spring.sesi on SESI" in plain(first)
+    assert links(whole, "/study/spring.") == ["/study/spring.sesi/", "/study/spring.seceu/"]
+    assert "Study spring.seceu on SECEU" in plain(second)
+    here, there = re.findall(r'class="n">([\d.]+ %)<', first), re.findall(r">([\d.]+ %)</td>", owners)
+    assert here[-2:] == there and len({len(one.partition(".")[2]) for one in there}) == 1, "as many digits for each"
+
+
+def test_a_study_of_talks_names_no_command_that_would_be_wrong(tmp_path, openai_server):
+    path = tmp_path / "s.db"
+    model = ("--model", f"vllm/m@{openai_server.url}")
+    words = ("sage", "--task", "talk", *model, "--distress", "Call 112.", "--contact", "lab@example.org")
+    with OpenStudy(path, *words):
+        pass
+    listed, page = pages_of(path, "/", "/study/spring/")
+    assert "participant=human" not in listed + page and "run sage --model" not in plain(listed + page)
+
+
+def test_a_run_with_a_label_has_its_model_among_the_facts(tmp_path):
+    run = sm.run("sesi", model="baseline/random", limit=3, label="Ada", store=tmp_path / "s.db")
+    (page,) = pages_of(tmp_path / "s.db", f"/run/{run.id}/")
+    assert "<h1>Ada " in page and "<dt>subject</dt><dd>baseline/random</dd>" in page
+
+
 def test_the_page_of_a_study_has_its_people_their_scores_alpha_and_the_models_verdict(studied):
     verdict = sm.compare("spring", "guesser", store=studied).comparisons[0].sentence
     with Served(view_application(ViewedStore(studied, load, cards()))) as running:

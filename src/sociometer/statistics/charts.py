@@ -143,7 +143,7 @@ def density_chart(
         columns = [{"x": one.x, "end": other.x, "density": one.density} for one, other in pairwise(curve)]
         area |= {"data": {"values": columns}, "mark": {"type": "bar", "style": "people", "x2Offset": -2}}
         area["encoding"] |= {"x2": {"field": "end"}, "y2": {"datum": 0}}
-        tall["axis"] = {"title": "people", "tickCount": 3, "tickMinStep": 1, "format": "d"}
+        tall["axis"] = {"title": "people", "values": [*range(0, int(top) + 1, math.ceil(top / 4))], "format": "d"}
     lines: Spec = {
         "data": inline(measured),
         "mark": {"type": "rule", "style": "whisker", "strokeWidth": 1.2},

@@ -220,7 +220,8 @@ class StudyRow(Struct, frozen=True):
     finished: int
     started: float
     """When the first of them joined; 0 if nobody has."""
-    again: tuple[str, ...]
+    again: tuple[str, ...] | None
+    """The options of `run` with which a model plays the same items; None where people talk with models."""
     whole: RunRow | None = None
     """Those who count, as one subject, with their mean; None if nobody counts yet."""
 
@@ -244,7 +245,7 @@ def find_runs(viewed: ViewedStore, search: RunSearch, counted: RunSearch) -> tup
                 began = [record.status for one in taking.participants if (record := taking.record(one))]
                 counts = len(began), began.count(RunStatus.FINISHED)
                 started = min((one.joined for one in taking.participants), default=0.0)
-                again = tuple(chosen_items(config, card)) if card else ()
+                again = None if taking.study.talks else tuple(chosen_items(config, card)) if card else ()
                 studies.append(StudyRow(name, instrument, *counts, started, again, _people(viewed, store, name)))
         return rows, count, sorted(studies, key=lambda one: one.started, reverse=True)
 

@@ -19,7 +19,7 @@ from sociometer.results.runs import candidates
 from sociometer.results.summaries import finding
 from sociometer.results.verdicts import Comparison
 from sociometer.statistics.charts import DensityPoint, Mark, density_chart
-from sociometer.statistics.formatting import number
+from sociometer.statistics.formatting import column_decimals, number
 from sociometer.store.records import RunStatus
 from sociometer.store.runs import RunSearch
 from sociometer.store.stored_run import StoredRun
@@ -30,8 +30,9 @@ from sociometer.web.rendering import Words
 def read_people(viewed: ViewedStore, name: str, task: str, words: Words) -> dict[str, Any]:
     """Everybody in a study: the columns of `study show`, and the run with their answers."""
     with viewed.opened() as store:
-        if (taking := takings(store, name).get(name)) is None:
+        if not (found := takings(store, name)):
             raise unknown("study", name, takings(store))
+        name, taking = next(iter(found.items()))  # of several instruments the first
         config, people = taking.study.parts[name], list[dict[str, Any]]()
         instrument = viewed.load(config.instrument)
         tasks = config.tasks or instrument.card.default_tasks(official=config.official)
@@ -47,7 +48,8 @@ def read_people(viewed: ViewedStore, name: str, task: str, words: Words) -> dict
             people.append({**dict(zip(columns, row, strict=False)), **more})
         known = {"name": name, "card": instrument.card, "task": task, "tasks": tasks, "taken": taking.study}
         known["again"] = chosen_items(config, instrument.card)
-        return {**known, "people": people, "measures": [*measures.values()], "number": number}
+        digits = {key: column_decimals(people, key, card.unit) for key, card in measures.items()}
+        return {**known, "people": people, "measures": [*measures.values()], "number": number, "digits": digits}
 
 
 def read_results(viewed: ViewedStore, name: str, task: str) -> dict[str, Any]:
