@@ -24,6 +24,7 @@ from sociometer.reporting.headline import findings_of, headlines_of, title_of, t
 from sociometer.reporting.page import (
     all_numbers,
     as_data_block,
+    best_first,
     interval_methods,
     notes_in_view,
     packed,
@@ -816,6 +817,17 @@ def test_the_verdict_on_two_subjects_is_on_the_page_once(tmp_path):
     write_report([*runs, *_on("calm", "ab")], out, made="now", version="9.9", evidence=0)
     text = out.read_text(encoding="utf-8")
     assert text.count("b is better than a: ") == 1 and text.count("could detect a difference") == 1
+
+
+def test_a_ranking_of_two_tests_has_the_subjects_of_each_together(tmp_path):
+    store = tmp_path / "s.db"
+    runs = [
+        sm.run(test, model=model, limit=12, label=f"{test} {model}", store=store)
+        for model in ("baseline/first", "baseline/longest", "baseline/random")
+        for test in ("sesi", "seceu")
+    ]
+    tests = [subject.partition(" ")[0] for subject in best_first(gather(runs))]
+    assert tests == ["sesi"] * 3 + ["seceu"] * 3
 
 
 def test_two_subjects_with_a_stand_in_get_no_verdict_as_more_get_no_rank():

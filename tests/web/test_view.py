@@ -528,6 +528,29 @@ def test_a_study_of_talks_names_no_command_that_would_be_wrong(tmp_path, openai_
     assert "participant=human" not in listed + page and "run sage --model" not in plain(listed + page)
 
 
+def test_an_official_item_shows_the_first_reply_that_counts_and_not_the_second_as_the_outcome(
+    tmp_path, official_data, capsys
+):
+    def late(messages):
+        return "4, 3, 2, 1" if any(one["role"] == "assistant" for one in messages) else "That is hard to say."
+
+    path = tmp_path / "s.db"
+    given = {"model": late, "limit": 3, "store": path}
+    official, bundled = (sm.run("seceu", **given, **more) for more in ({"data": official_data / "seceu"}, {}))
+    items = [next(run.episodes()).item.id for run in (official, bundled)]
+    first, second = pages_of(
+        path, *(f"/run/{run.id}/item?item={item}" for run, item in zip((official, bundled), items, strict=True))
+    )
+    told = "Points for each feeling: the first reply, which counts; the second does not"
+    assert told in first and told not in second
+    shown = [plain(text[text.index("Points for each feeling") : text.index("As stored")]) for text in (first, second)]
+    assert " 0 " in shown[0] and " 4 4 " not in shown[0] and " 4 4 " in shown[1]
+    assert "no points could be read" in shown[0] and "&#34;rule&#34;: &#34;in order&#34;" in first, "as stored below"
+    capsys.readouterr()
+    assert run_command(["show", official.id, items[0], "--store", str(path)]) == 0
+    assert told in capsys.readouterr().out
+
+
 def test_a_run_with_a_label_has_its_model_among_the_facts(tmp_path):
     run = sm.run("sesi", model="baseline/random", limit=3, label="Ada", store=tmp_path / "s.db")
     (page,) = pages_of(tmp_path / "s.db", f"/run/{run.id}/")

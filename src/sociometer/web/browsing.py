@@ -508,7 +508,7 @@ def read_item(
             episode,
             [one.repeat for one in episodes],
             transcript_lines(stored.transcript(item, task, repeat)),
-            beside(stored.definition, episode),
+            beside(stored, task, episode),
             item_title(msgspec.json.encode(episode.item)),
             *around,
         )
