@@ -71,6 +71,7 @@ def test_the_demo_shows_a_finding_a_line_for_each_instrument_and_the_page(tmp_pa
     assert "\t" not in out, "also in a pipe, columns are aligned"
     (row,) = [re.split("  +", line) for line in out.splitlines() if line.startswith("Accuracy  ")]
     assert row[1] == "25 %" and row[4] == str(SESI)
+    assert "a recorded model and baseline/random." in " ".join(out.split())
     assert "Owl" in out and out.index("Samples, too small") < out.index("Wrote the page")
     page = (folder / "report.html").read_text(encoding="utf-8")
     assert "<h1>Six models on SAGE dialogues</h1>" in page

@@ -220,7 +220,11 @@ def test_the_curve_is_in_the_report_and_on_the_page_of_each_step(served, tmp_pat
     assert f'<dt>against</dt><dd><a href="/run/{base}/">base</a>' in shown
     page = tmp_path / "report.html"
     assert run_command(["report", *(run.id for run in runs.values()), "--to", str(page), "--store", str(store)]) == 0
-    assert curve.sentence in page.read_text()
+    fronted = page.read_text()
+    front, _, chapter = fronted.partition('<p class="finding">')[2].partition('class="chapter')
+    assert front.startswith(curve.sentence), "the verdict is the first sentence of the page"
+    assert chapter.index('data-chart="sesi/questions-vllm-lora-checkpoints"') < chapter.index('class="panel')
+    assert chapter.index('class="panel') < chapter.index('<details class="more">'), "and the curve is in no fold"
     told = re.search(r"Figure: sociometer (report .*)", printed.out)[1].replace("curve.svg", str(tmp_path / "one.svg"))
     assert run_command(shlex.split(told)) == 0
     assert (tmp_path / "one.svg").read_text() == drawn

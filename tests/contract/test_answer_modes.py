@@ -157,10 +157,10 @@ def test_boards_mark_runs_that_were_answered_in_different_ways(openai_server, tm
         assert [run.subject for run in runs] == ["vllm/m", "vllm/m (probability)"]
         known = candidates(runs)
         (comparison,) = compare(known)
-        note = "settings differ in answer: 'reply' and 'probability'"
+        note = "settings differ in answer: reply and probability"
         assert note in " ".join(comparison.notes)
         board = leaderboard(known)
-        assert "differ in answer: 'reply' and 'probability'" in " ".join(board.notes)
+        assert "differ in answer: reply and probability" in " ".join(board.notes)
         assert any("read from probabilities" in note for note in runs[1].summary().notes)
 
 

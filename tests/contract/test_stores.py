@@ -222,7 +222,7 @@ def test_many_episodes_come_back_in_order_page_by_page(store, monkeypatch):
     store.flush()
     found = [(episode.item.id, episode.repeat) for episode in store.episodes.walk(run.id, POST)]
     assert found == [(f"i{9 - position}", repeat) for position in range(10) for repeat in range(3)]
-    assert [one.item for one in store.episodes.scored(run.id, "post", limit=3, offset=3)] == ["i8"] * 3
+    assert [one.item for one in store.episodes.scored(run.id, "post", page=(3, 3))] == ["i8"] * 3
 
 
 def test_a_search_finds_words_of_any_case(store):

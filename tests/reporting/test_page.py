@@ -24,6 +24,7 @@ from sociometer.reporting.headline import findings_of, headlines_of, title_of, t
 from sociometer.reporting.page import (
     all_numbers,
     as_data_block,
+    best_first,
     interval_methods,
     notes_in_view,
     packed,
@@ -36,7 +37,7 @@ from sociometer.reporting.page import (
 from sociometer.reporting.plot import drawn, find_figure, plot_all, write_figure
 from sociometer.reporting.tables import rows, without_empty_columns
 from sociometer.results.profile import profile_lines
-from sociometer.results.summaries import measure_rows
+from sociometer.results.summaries import finding, measure_rows
 from sociometer.results.verdicts import Terms
 from sociometer.results.wording import comparison_table
 from sociometer.statistics.charts import heat_map
@@ -604,6 +605,22 @@ def test_the_page_opens_with_the_finding_and_folds_the_rest(page):
     assert "<table" not in main or 'class="matrix"' in main
 
 
+def test_the_page_of_a_run_that_a_rule_decided_begins_with_the_verdict_and_its_curve(tmp_path):
+    store = tmp_path / "s.db"
+    old = sm.run("sesi", model="baseline/oracle", limit=60, name="old", store=store)
+    new = sm.run("sesi", model=lambda messages: "A", limit=60, store=store, against="old", until="decided")
+    alone, both = (
+        write_report(runs, tmp_path / "r.html", made="", version="").read_text() for runs in ([new], [old, new])
+    )
+    front, _, chapter = alone.partition('<p class="finding">')[2].partition('class="chapter')
+    verdict = next(line for line in finding(new).split("\n") if line.startswith("Accuracy against old until decided"))
+    assert front.startswith(verdict) and "allowing for the looks." in verdict
+    assert chapter.index("Evidence over items") < chapter.index('class="panel')
+    assert "<li>Accuracy against old" not in chapter, "the verdict is said once"
+    assert verdict not in both, "two runs have their comparison"
+    assert both.index('class="panel') < both.index("Evidence over items")
+
+
 def test_an_empty_figure_is_not_shown():
     hollow = (
         Figure("a", "A", table=Table("a", "A", ("x",), ())),
@@ -800,6 +817,17 @@ def test_the_verdict_on_two_subjects_is_on_the_page_once(tmp_path):
     write_report([*runs, *_on("calm", "ab")], out, made="now", version="9.9", evidence=0)
     text = out.read_text(encoding="utf-8")
     assert text.count("b is better than a: ") == 1 and text.count("could detect a difference") == 1
+
+
+def test_a_ranking_of_two_tests_has_the_subjects_of_each_together(tmp_path):
+    store = tmp_path / "s.db"
+    runs = [
+        sm.run(test, model=model, limit=12, label=f"{test} {model}", store=store)
+        for model in ("baseline/first", "baseline/longest", "baseline/random")
+        for test in ("sesi", "seceu")
+    ]
+    tests = [subject.partition(" ")[0] for subject in best_first(gather(runs))]
+    assert tests == ["sesi"] * 3 + ["seceu"] * 3
 
 
 def test_two_subjects_with_a_stand_in_get_no_verdict_as_more_get_no_rank():

@@ -63,7 +63,7 @@ def test_runs_that_cannot_be_compared_do_not_make_one_table_of_a_test():
     assert found.notes == (
         "F: FAILED (5 of 20)",
         "B: not comparable with A, they have different models in the role simulator: x and y",
-        "settings of A and C differ in prompting: None and 'steps'",
+        "settings of A and C differ in prompting: not set and steps",
     )
     with pytest.raises(UsageError, match=r"no run can be used for reliability: F: FAILED"):
         task_reliability([structs.replace(judged("F", "y"), failed="FAILED")])

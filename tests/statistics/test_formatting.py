@@ -10,6 +10,7 @@ from sociometer.statistics.formatting import (
     adding_decimals,
     amount,
     bracketed_interval,
+    column_decimals,
     common_decimals,
     estimate,
     interval_text,
@@ -147,3 +148,11 @@ def test_rounding_does_not_move_a_bound_onto_what_it_is_compared_with():
 )
 def test_a_bound_shows_on_which_side_of_zero_it_is(interval, unit, shown):
     assert interval_text(interval, unit) == shown
+
+
+def test_scores_in_a_column_have_the_same_digits():
+    rows = [{"accuracy": 0.69, "eq": 107.0}, {"accuracy": 0.889, "eq": 98.52}, {"accuracy": None, "eq": None}]
+    digits = column_decimals(rows, "accuracy", "share"), column_decimals(rows, "eq", "points")
+    assert [number(row["accuracy"], "share", digits[0]) for row in rows] == ["69.0 %", "88.9 %", "–"]
+    assert [number(row["eq"], "points", digits[1]) for row in rows] == ["107.0", "98.5", "–"]
+    assert column_decimals(rows[2:], "eq", "points") is None

@@ -244,6 +244,11 @@ def test_a_run_with_failed_items_is_found_among_the_failed_ones(tmp_path, openai
         found = owner.get("/?status=failed").text
         assert "1 run found" in plain(found) and re.findall(r'<tr data-run="([^"]+)"', found) == [part.id]
         assert "No run matches" in plain(owner.get("/?status=failed&instrument=seceu").text)
+        with closing(sqlite3.connect(path)) as file:
+            file.execute("UPDATE score SET body = x'00' WHERE run = ?", (part.id,))
+            file.commit()
+        listed = owner.get(f"/run/{part.id}/?shown=failed").text
+        assert len(links(listed, "/item?")) == 1, "the scores of the others are not read to find the failed one"
 
 
 def test_a_run_that_ended_early_says_why_wherever_its_status_is(tmp_path, openai_server, capsys):
@@ -491,6 +496,67 @@ def test_the_people_of_a_study_are_one_row_that_leads_to_their_page(tmp_path):
         assert client.get("/?instrument=sesi").text.count('<tr class="study">') == 0
 
 
+def pages_of(path, *wanted):
+    """Pages of a store, as its owner sees them."""
+    with Served(view_application(ViewedStore(path, load, cards()))) as running:
+        client = Client(running.url)
+        client.post("/enter", {"token": running.app[TOKENS].make()})
+        return [client.get(one).text for one in wanted]
+
+
+def test_the_page_of_a_study_of_several_tests_is_that_of_the_first_and_leads_to_the_others(tmp_path):
+    path = tmp_path / "s.db"
+    with OpenStudy(path, "sesi", "seceu", "--limit", "3") as opened:
+        for choice in (0, 1):
+            opened.person(choose=lambda values, choice=choice: values[choice % len(values)]).join().answer_all()
+        owners = opened.owner().get("/owner").text
+    whole, first, second = pages_of(path, "/study/spring/", "/study/spring.sesi/", "/study/spring.seceu/")
+    assert "Study spring.sesi on SESI" in plain(whole) and "Study spring.sesi on SESI" in plain(first)
+    assert links(whole, "/study/spring.") == ["/study/spring.sesi/", "/study/spring.seceu/"]
+    assert "Study spring.seceu on SECEU" in plain(second)
+    here, there = re.findall(r'class="n">([\d.]+ %)<', first), re.findall(r">([\d.]+ %)</td>", owners)
+    assert here[-2:] == there and len({len(one.partition(".")[2]) for one in there}) == 1, "as many digits for each"
+
+
+def test_a_study_of_talks_names_no_command_that_would_be_wrong(tmp_path, openai_server):
+    path = tmp_path / "s.db"
+    model = ("--model", f"vllm/m@{openai_server.url}")
+    words = ("sage", "--task", "talk", *model, "--distress", "Call 112.", "--contact", "lab@example.org")
+    with OpenStudy(path, *words):
+        pass
+    listed, page = pages_of(path, "/", "/study/spring/")
+    assert "participant=human" not in listed + page and "run sage --model" not in plain(listed + page)
+
+
+def test_an_official_item_shows_the_first_reply_that_counts_and_not_the_second_as_the_outcome(
+    tmp_path, official_data, capsys
+):
+    def late(messages):
+        return "4, 3, 2, 1" if any(one["role"] == "assistant" for one in messages) else "That is hard to say."
+
+    path = tmp_path / "s.db"
+    given = {"model": late, "limit": 3, "store": path}
+    official, bundled = (sm.run("seceu", **given, **more) for more in ({"data": official_data / "seceu"}, {}))
+    items = [next(run.episodes()).item.id for run in (official, bundled)]
+    first, second = pages_of(
+        path, *(f"/run/{run.id}/item?item={item}" for run, item in zip((official, bundled), items, strict=True))
+    )
+    told = "Points for each feeling: the first reply, which counts; the second does not"
+    assert told in first and told not in second
+    shown = [plain(text[text.index("Points for each feeling") : text.index("As stored")]) for text in (first, second)]
+    assert " 0 " in shown[0] and " 4 4 " not in shown[0] and " 4 4 " in shown[1]
+    assert "no points could be read" in shown[0] and "&#34;rule&#34;: &#34;in order&#34;" in first, "as stored below"
+    capsys.readouterr()
+    assert run_command(["show", official.id, items[0], "--store", str(path)]) == 0
+    assert told in capsys.readouterr().out
+
+
+def test_a_run_with_a_label_has_its_model_among_the_facts(tmp_path):
+    run = sm.run("sesi", model="baseline/random", limit=3, label="Ada", store=tmp_path / "s.db")
+    (page,) = pages_of(tmp_path / "s.db", f"/run/{run.id}/")
+    assert "<h1>Ada " in page and "<dt>subject</dt><dd>baseline/random</dd>" in page
+
+
 def test_the_page_of_a_study_has_its_people_their_scores_alpha_and_the_models_verdict(studied):
     verdict = sm.compare("spring", "guesser", store=studied).comparisons[0].sentence
     with Served(view_application(ViewedStore(studied, load, cards()))) as running:
@@ -556,21 +622,28 @@ def test_beside_people_is_the_fullest_run_of_a_model_and_it_says_who_is_left_out
     sm.run("seceu", model="baseline/even", limit=11, name="partial-even", store=store)
     sm.run("seceu", model="baseline/even", limit=12, settings={"norm": tmp_path / "norm.json"}, name="key", store=store)
     sm.run("seceu", model="baseline/refuse", limit=12, name="silent", store=store)
+    sm.run("seceu", model="baseline/first", limit=20, label="more items", store=store)
     with Served(view_application(ViewedStore(store, load, cards()))) as running:
         client = Client(running.url)
         client.post("/enter", {"token": running.app[TOKENS].make()})
         text = client.get("/study/spring/").text
+        narrow = client.get("/study/spring/scores?task=feelings&mode=light&width=340").text
     rows = plain(text[text.index("Models on the same items") : text.index('id="people"')])
     assert re.search(r"baseline/random guesser [\d.]+ ", rows) and "partial " not in rows
     assert re.search(
-        r"baseline/even partial-even [\d.]+ .*1 scored item of people \(.*\) left out: no score of partial-even", rows
+        r"baseline/even partial-even [\d.]+ 11 items .*1 scored item of people .* left out: no score of partial", rows
     )
     assert "baseline/refuse silent – Most of its answers cannot be read, so it has no score." in rows
     assert "Left out: key (the norm of key has another key than the study; play the model without --norm)." in rows
     assert re.search(r'<img src="/study/spring/scores[^>]*loading="eager"', text)
     found = read_results(ViewedStore(store, load, cards()), "spring", "feelings")
-    labels = {one["label"] for row in found["figure"].chart["layer"][2]["layer"] for one in row["data"]["values"]}
-    assert labels == {"mean of 11 people", "baseline/random", "baseline/even"}, "no mark of a score without answers"
+    marks = [one for row in found["figure"].chart["layer"][2]["layer"] for one in row["data"]["values"]]
+    labels = {one["label"] for one in marks}
+    assert all(one["low"] < one["x"] < one["high"] for one in marks), "a run with other items too has its own bar"
+    assert re.search(r'<svg [^>]*width="340"', narrow), "letters on a phone are as large as drawn"
+    assert labels == {"mean of 11 people", "baseline/random", "baseline/even", "more items"}, (
+        "no mark of a score without answers"
+    )
 
 
 @pytest.mark.parametrize("instrument", ["sesi", "sage", "socialeval", "egosocial"])

@@ -106,7 +106,7 @@ class _Demo:
 
 def _label(recording: ModelRecording) -> str:
     model = recording.about.model
-    name, _, kind = model.replace("Language model by hand", "sample replies").partition(", ")
+    name, _, kind = model.replace("Language model by hand", "recorded model").partition(", ")
     return f"{model} (recorded)" if recording.about.sha256 else f"{name} ({kind})" if kind else model
 
 
@@ -145,7 +145,7 @@ def _demo(folder: Path, recording: str, only: tuple[str, ...], as_json: bool) ->
         scored = [run for run in played if not _talks(run.definition.card)]  # a rehearsal has no score
         table = joint_table(scored)
         if not as_json:
-            say("Samples, too small to measure: a recorded model and guessing. A talk of SAGE is on the page.")
+            say(f"Samples, too small to measure: a recorded model and {GUESSER}. A talk of SAGE is on the page.")
             two = [run for run in scored if run.manifest.config.subject in (order[0], GUESSER)]
             print_table(structs.replace(joint_table(two), title="", note=""), piped=False)
         now = datetime.now(UTC)

@@ -224,7 +224,7 @@ def _watch(where: str, instruments: tuple[str, ...], display: Display, quiet: bo
         elif run is None or curve is None:
             print_text(f"No checkpoint was evaluated: {watched.silent or f'none was found that loads in {where}.'}")
         else:
-            drawn = f"{run.instrument}/{checkpoint_figures([engine.stored(run.id)])[0].name}"
+            drawn = f"{run.instrument}/{checkpoint_figures([engine.stored(run.id)])[0][0].name}"
             figure = f"Figure: {hint('report', run.id, '--figure', drawn, '--to', 'curve.svg')}"
             display.show([curve.table()], finding=curve.sentence, notes=[figure])
         missed, failed = watched.missed(), [f"step {step} ({count})" for step, count in watched.failed.items()]

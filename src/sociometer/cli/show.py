@@ -107,7 +107,7 @@ def _show_item(stored: StoredRun, item: str, task: str | None, repeat: int, disp
         print_line(f"{events}\n")
     else:
         print_chat(turns(events, stored.subject))
-    figure = beside(stored.definition, episode)
+    figure = beside(stored, name, episode)
     if figure is not None and figure.table is not None:
         print_table(figure.table)
     if episode.failure is not None:

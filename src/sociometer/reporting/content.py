@@ -1,7 +1,7 @@
 """The content of a report, collected from stored runs and their instruments; the page only arranges it."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 
 from msgspec import Struct, structs
@@ -23,7 +23,7 @@ from sociometer.results.comparison import compare
 from sociometer.results.corrected import correction_note, corrections
 from sociometer.results.groups import PeopleRun
 from sociometer.results.profile import ProfileLine, profile_lines
-from sociometer.results.summaries import ADVICE
+from sociometer.results.summaries import ADVICE, rule_sentences
 from sociometer.results.verdicts import Comparison, Terms
 from sociometer.statistics.chart_theme import with_subjects
 from sociometer.statistics.formatting import other_stand_ins
@@ -53,6 +53,8 @@ class Chapter(Struct, frozen=True):
     """A warning from the instrument that is shown next to its numbers."""
     sample: bool = False
     """Whether it has only samples and rehearsals; these chapters come last and give no finding."""
+    verdicts: Mapping[str, str] = {}
+    """What its trainings, or its only run, came to against a stored run, by the figures of this, which come first."""
 
 
 class ReportContent(Struct, frozen=True):
@@ -242,15 +244,21 @@ def _chapter(
         for figure in _figures(instrument, members)
     )
     # The curve shows the last look at each checkpoint, so what led to it is left to the page of its run.
-    curves = checkpoint_figures([run for run in stored if run.instrument == instrument.card.name])
-    figures += curves or tuple(figure for run in runs for figure in evidence_figure(run))
+    here = [run for run in stored if run.instrument == instrument.card.name]
+    evidence = [figure for run in runs for figure in evidence_figure(run)]
+    against = len(here) == 1 and any((rule := run.summary.stopping) and rule.against for run in runs)
+    said = rule_sentences(here[0]) if against else [""] * len(evidence)
+    looks = checkpoint_figures(here) or [*zip(evidence, said, strict=False)]
+    verdicts = {figure.name: verdict for figure, verdict in looks if verdict}
+    figures = (*(figure for figure, _ in looks), *figures)
     shown = tuple(
         figure if figure.chart is None else structs.replace(figure, chart=with_subjects(figure.chart, subjects))
         for figure in figures
         if _has_content(figure)
     )
     caveat = next(filter(None, map(instrument.caveat, runs)), "")
-    return Chapter(instrument.card, tuple(runs), shown, tuple(chapter_notes(runs)), caveat)
+    notes = (note for note in chapter_notes(runs) if not any(one.startswith(note[:-1]) for one in verdicts.values()))
+    return Chapter(instrument.card, tuple(runs), shown, tuple(notes), caveat, verdicts=verdicts)
 
 
 def _figures(instrument: Instrument, runs: Sequence[AnyRun]) -> Sequence[Figure]:

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from random import Random
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from sociometer.core.conversation import Event, Exchange, with_new_messages
-from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Figure
+from sociometer.core.reply_kind import THEN
 from sociometer.core.task import Episode, Score
 from sociometer.core.words import grouped
 from sociometer.store.stored_run import StoredRun
@@ -90,7 +90,7 @@ def evidence_of(
             unreadable=score.unreadable,
             failure=f"{episode.failure.kind}: {episode.failure.message}" if episode.failure else "",
             lines=transcript_lines(run.transcript(episode, task)),
-            beside=beside(instrument, episode),
+            beside=beside(run, task, episode),
         )
         for place, episode in enumerate(episodes)
         if place in kinds
@@ -160,7 +160,13 @@ def _plain(fact: Any) -> str:
     return str(fact)
 
 
-def beside(instrument: Instrument, episode: Episode[Any, Any]) -> Figure | None:
-    """What the instrument draws next to a transcript, if it draws anything."""
-    drawn = instrument.beside is not None and episode.outcome is not None
-    return instrument.beside(episode.item, episode.outcome) if drawn and instrument.beside else None
+def beside(run: StoredRun, task: str, episode: Episode[Any, Any]) -> Figure | None:
+    """What the instrument draws next to a transcript, if anything: of official items what the first replies said."""
+    draw, first = run.definition.beside, run.official and run.definition.task(task).first_replies
+    if draw is None or episode.outcome is None:
+        return None
+    if not (first and episode.score and episode.score.replies.get(THEN)):
+        return draw(episode.item, episode.outcome)
+    figure = draw(episode.item, first(episode.outcome))
+    told = {"title": f"{figure.title}: the first reply, which counts; the second does not"} if figure else {}
+    return figure and structs.replace(figure, **told, table=figure.table and structs.replace(figure.table, **told))

@@ -93,7 +93,7 @@ def run_figures(run: StoredRun) -> tuple[Figure, ...]:
     """The figures of a run: the curve of its training, those of its instrument, and what a stopping rule saw."""
     draw, views = run.definition.figures, [run.summarised(task) for task in run.tasks]
     evidence = [found for view in views for found in evidence_figure(view)]
-    return (*checkpoint_figures([run]), *(draw(views) if draw else ()), *evidence)
+    return (*(curve for curve, _ in checkpoint_figures([run])), *(draw(views) if draw else ()), *evidence)
 
 
 def evidence_figure(run: AnyRun) -> list[Figure]:
@@ -124,18 +124,16 @@ def _looks_chart(
     return curve_chart(points, x_title=x_title, y_title=what, unit=unit, truth=zero, warned="worse")
 
 
-def checkpoint_figures(runs: Sequence[StoredRun]) -> tuple[Figure, ...]:
-    """The curve of each training that the runs are steps of, with all its steps that are in the store."""
-    trainings = {own.series: run for run in runs if (own := run.manifest.config.checkpoint)}
-    return tuple(
-        Figure(
-            "-".join(re.findall(r"\w+", f"{curve.task} {curve.series} checkpoints")),
-            f"{curve.series} against {curve.against}",
-            f"{curve.sentence} {curve.note}",
-            _looks_chart([(one.step, one.look) for one in curve.steps], curve.series, "step", curve.measure),
-        )
-        for curve in map(checkpoint_curve, trainings.values())
-    )
+def checkpoint_figures(runs: Sequence[StoredRun]) -> list[tuple[Figure, str]]:
+    """The curve, and its verdict, of each training that the runs are steps of, with all steps that are in the store."""
+    trainings, found = {own.series: run for run in runs if (own := run.manifest.config.checkpoint)}, []
+    for curve in map(checkpoint_curve, trainings.values()):
+        name = "-".join(re.findall(r"\w+", f"{curve.task} {curve.series} checkpoints"))
+        looks = [(one.step, one.look) for one in curve.steps]
+        chart = _looks_chart(looks, curve.series, "step", curve.measure)
+        caption = f"{curve.sentence} {curve.note}"
+        found.append((Figure(name, f"{curve.series} against {curve.against}", caption, chart), curve.sentence))
+    return found
 
 
 CROWDED = 20

@@ -92,6 +92,8 @@ def findings_of(content: ReportContent) -> tuple[str, ...]:
     if content.baselines.issuperset(models):
         what = "is a baseline" if len(models) == 1 else "are baselines"
         found = [f"no model was measured: {listed(models, NAMED)} {what}", *(found[1:] or found)]
+    if not content.comparisons:
+        found[:0] = [verdict for chapter in content.chapters for verdict in chapter.verdicts.values()]
     before, after = _caveats(content, models, read=not any(" be read" in text for text in found))
     kept = [*before, *found[: MOST_SENTENCES - len(before + after)], *after]
     return tuple(sentence(text, content.subjects) for text in kept)

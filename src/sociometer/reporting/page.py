@@ -147,9 +147,10 @@ def name_parts(name: str) -> list[str]:
 
 
 def best_first(content: ReportContent) -> list[str]:
-    """The subjects by their mean rank on the tasks; those without a rank last."""
-    ranks = grouped((one.subject, one.rank) for ranking in content.rankings for one in ranking.standings)
-    return sorted(content.subjects, key=lambda subject: fmean(ranks[subject]) if subject in ranks else inf)
+    """The subjects by the first task that ranks them, and then by their mean rank; those without a rank last."""
+    places = ((one.subject, (at, one.rank)) for at, each in enumerate(content.rankings) for one in each.standings)
+    ranks = {subject: (found[0][0], fmean(rank for _, rank in found)) for subject, found in grouped(places).items()}
+    return sorted(content.subjects, key=lambda subject: ranks.get(subject, (inf, inf)))
 
 
 def chosen_settings(run: AnyRun) -> dict[str, str]:

@@ -13,7 +13,7 @@ import vl_convert
 from sociometer.core.errors import UsageError, hint, unknown
 from sociometer.core.measure import Figure
 from sociometer.core.sheets import whole_file, write_sheet
-from sociometer.statistics.chart_theme import Mode, themed
+from sociometer.statistics.chart_theme import Mode, contained, themed
 
 PICTURES = ("svg", "pdf", "png")
 TABLES = ("csv",)
@@ -36,7 +36,7 @@ def drawn(figure: Figure, kind: str, *, mode: Mode = "light", width: int = WIDTH
         raise UsageError(f"figure '{figure.name}' is {what}; write it as {endings}, not as .{kind}.")
     if figure.table is not None:
         return write_sheet(figure.table.columns, figure.table.rows, guard_formulas=True).encode()
-    svg = _svg(json.dumps(themed(figure.chart or {}, mode, width)))
+    svg = _svg(json.dumps(themed(contained(figure.chart or {}), mode, width)))
     if kind == "svg":
         return svg.encode()
     picture: bytes = vl_convert.svg_to_pdf(svg) if kind == "pdf" else vl_convert.svg_to_png(svg, scale=2.0)

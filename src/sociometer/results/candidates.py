@@ -65,7 +65,7 @@ def _facts(run: StoredRun) -> dict[str, SettingValue]:
 
 def setting_words(value: SettingValue) -> str:
     """The value of a setting as text."""
-    return ", ".join(value) if isinstance(value, tuple) else str(value)
+    return ", ".join(value) if isinstance(value, tuple) else "not set" if value in (None, "") else str(value)
 
 
 def item_sets(runs: Sequence[AnyRun]) -> dict[tuple[str, str], str]:
@@ -115,7 +115,7 @@ def why_not_comparable(
         if first != second:
             return f"they have different models in the role {role}: {first} and {second}"
     for setting in one.card.setting:
-        values = [run.settings.get(setting.name, setting.default) for run in (one, two)]
+        values = [setting_words(run.settings.get(setting.name, setting.default)) for run in (one, two)]
         if setting.apart and values[0] != values[1]:
             return f"they differ in the setting '{setting.name}': {values[0]} and {values[1]}"
     ways = [str(run.settings.get("tools", "none")) for run in (one, two)]
@@ -144,7 +144,8 @@ def differing_settings(one: AnyRun, two: AnyRun) -> tuple[str, ...]:
     """The settings in which two runs differ, as text."""
     names = sorted({*one.settings, *two.settings})
     values = [(name, *(run.settings.get(name, _USUAL.get(name)) for run in (one, two))) for name in names]
-    return tuple(f"{name}: {first!r} and {second!r}" for name, first, second in values if first != second)
+    told = ((name, *map(setting_words, pair)) for name, *pair in values if pair[0] != pair[1])
+    return tuple(f"{name}: {first} and {second}" for name, first, second in told)
 
 
 def norm_digest(norm: Any) -> bytes:

@@ -150,7 +150,7 @@ def finding(run: StoredRun) -> str:
     beside = f", chance {chance}" if chance is not None and len(primary) == 1 else ""
     notes += "; played with a stand-in, so not a measurement" if other_stand_ins(run.stand_ins) else ""
     said = f"{subject_of(run)} on {run.instrument}: {', '.join(parts)}{more}{beside}; {_items(run, primary)}{notes}."
-    return "\n".join([said, *_rules(run), *_ends(run)])
+    return "\n".join([said, *rule_sentences(run), *_ends(run)])
 
 
 def _unread(run: StoredRun, measure: Measure) -> str:
@@ -208,7 +208,7 @@ def _decided_by(run: StoredRun, task: str) -> str:
     return f": {difference_text(last.value, unit, interval)}, allowing for the looks"
 
 
-def _rules(run: StoredRun) -> list[str]:
+def rule_sentences(run: StoredRun) -> list[str]:
     """What ended the tasks of a run, in a sentence each; and on which of them nearly all picks are one letter."""
     until = run.manifest.config.until
     rules = [f"{rule}{_decided_by(run, task)}" for task in run.tasks if until and (rule := run.stopping(task))]
@@ -230,7 +230,7 @@ def summary_table(run: StoredRun, task: str = "") -> Table:
     """The measures of a run, or of one of its tasks, in the order of importance."""
     lines = lines_of(run, task)
     own = [note for name in ((task,) if task else run.tasks) for note in run.summary(name).notes]
-    notes, said = [*caveats(run), *repeats_notes(run, task), *own], _rules(run)
+    notes, said = [*caveats(run), *repeats_notes(run, task), *own], rule_sentences(run)
     # the finding has its rules, with the difference at their end
     kept = [note for note in dict.fromkeys(notes) if not any(one.startswith(note.rstrip(".")) for one in said)]
     table = Table(

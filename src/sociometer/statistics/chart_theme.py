@@ -149,6 +149,7 @@ def themed(spec: Spec, mode: Mode = "light", width: int | None = None) -> Spec:
     result["config"] = theme(mode)
     if width is not None and result.get("width") == "container":
         result["width"] = width
+        result["config"]["axis"]["labelLimit"] = min(260, 0.4 * width)  # names leave room for what they name
     return result
 
 

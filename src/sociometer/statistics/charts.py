@@ -126,12 +126,8 @@ def density_chart(
     ends += [end for mark in marks for end in (mark.low, mark.high) if end is not None]
     low, high = (min(ends), max(ends)) if ends else (0.0, 1.0)
     floor = AREA_HEIGHT + ROW_HEIGHT * len(ordered)
-    x: Spec = {
-        "field": "x",
-        "type": "quantitative",
-        "title": title or None,
-        "axis": {"grid": False, "tickCount": 8, "labelFlush": False},
-    }
+    x = quantitative("x", title, unit)
+    x["axis"] |= {"grid": False, "tickCount": 8, "labelFlush": False, "labelSeparation": 9}
     x["scale"] = {"domain": [low, high], "nice": True, "zero": False}
     subjects = order_of(mark.subject for mark in marks if mark.subject)
     color: Spec = {**nominal("subject", subjects), "legend": None}
@@ -147,7 +143,7 @@ def density_chart(
         columns = [{"x": one.x, "end": other.x, "density": one.density} for one, other in pairwise(curve)]
         area |= {"data": {"values": columns}, "mark": {"type": "bar", "style": "people", "x2Offset": -2}}
         area["encoding"] |= {"x2": {"field": "end"}, "y2": {"datum": 0}}
-        tall["axis"] = {"title": "people", "tickCount": 3, "tickMinStep": 1, "format": "d"}
+        tall["axis"] = {"title": "people", "values": [*range(0, int(top) + 1, math.ceil(top / 4))], "format": "d"}
     lines: Spec = {
         "data": inline(measured),
         "mark": {"type": "rule", "style": "whisker", "strokeWidth": 1.2},

@@ -71,6 +71,12 @@ def adding_decimals(first: float, second: float, unit: str, interval: Interval) 
     return next(fit, worth)
 
 
+def column_decimals(rows: Iterable[Mapping[str, Any]], name: str, unit: str) -> int | None:
+    """The most decimals that a number in a column without intervals has, for all of them; None if it has no number."""
+    shown = (number(row[name], unit) for row in rows if row[name] is not None)
+    return max((len(text.partition(".")[2].rstrip(" %")) for text in shown), default=None)
+
+
 def number(value: float | None, unit: str, digits: int | None = None, *, interval: Interval | None = None) -> str:
     """A value as text, a share with its percent sign, a difference of shares in points, None as a dash.
 

@@ -130,12 +130,13 @@ class Episodes(StorePart):
                 )
 
     def scored(
-        self, run: str, task: str, items: Sequence[str] = (), *, limit: int = _ALL, offset: int = 0
+        self, run: str, task: str, items: Sequence[str] = (), *, failed: bool = False, page: tuple[int, int] = (_ALL, 0)
     ) -> Iterator[ScoredEpisode]:
-        """The episodes of a task, or of some items, without transcripts, in the order of items and repeats."""
-        query = _SCORED.format(of_items=f"AND item.id IN {marks(items)}" if items else "")
+        """The episodes of a task in order, without transcripts: some items, `failed` ones, or so many from a place."""
+        some = "AND episode.failure_kind IS NOT NULL " * failed + (f"AND item.id IN {marks(items)}" if items else "")
+        query = _SCORED.format(some=some)
         with self._database.errors():
-            for name, repeat, kind, failure, body in self._reader.execute(query, (run, task, *items, limit, offset)):
+            for name, repeat, kind, failure, body in self._reader.execute(query, (run, task, *items, *page)):
                 place = (run, task, name, repeat, "score")
                 score = None if body is None else read_sealed(_decode_score, body, *place)
                 yield ScoredEpisode(name, repeat, score, None if kind is None else Failure(kind, failure))
@@ -255,7 +256,7 @@ GROUP BY item.position, item.id
 """
 _SCORED = f"""
 SELECT item.id, episode.repeat, episode.failure_kind, episode.failure, score.body
-FROM item {_SCORES} {{of_items}}
+FROM item {_SCORES} {{some}}
 ORDER BY item.position, episode.repeat
 LIMIT ? OFFSET ?
 """  # noqa: S608

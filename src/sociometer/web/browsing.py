@@ -220,7 +220,8 @@ class StudyRow(Struct, frozen=True):
     finished: int
     started: float
     """When the first of them joined; 0 if nobody has."""
-    again: tuple[str, ...]
+    again: tuple[str, ...] | None
+    """The options of `run` with which a model plays the same items; None where people talk with models."""
     whole: RunRow | None = None
     """Those who count, as one subject, with their mean; None if nobody counts yet."""
 
@@ -244,7 +245,7 @@ def find_runs(viewed: ViewedStore, search: RunSearch, counted: RunSearch) -> tup
                 began = [record.status for one in taking.participants if (record := taking.record(one))]
                 counts = len(began), began.count(RunStatus.FINISHED)
                 started = min((one.joined for one in taking.participants), default=0.0)
-                again = tuple(chosen_items(config, card)) if card else ()
+                again = None if taking.study.talks else tuple(chosen_items(config, card)) if card else ()
                 studies.append(StudyRow(name, instrument, *counts, started, again, _people(viewed, store, name)))
         return rows, count, sorted(studies, key=lambda one: one.started, reverse=True)
 
@@ -393,7 +394,7 @@ def read_items(viewed: ViewedStore, run: str, task: str, shown: str, words: str,
         start = ITEMS * (at - 1)
         if not shown and not words:
             # In the order that they were played only one page is read.
-            some = list(store.episodes.scored(run, task, limit=ITEMS, offset=start))
+            some = list(store.episodes.scored(run, task, page=(ITEMS, start)))
             count = store.episodes.count(run, task)
         else:
             places = _places(store, run, task, shown, words, card)
@@ -416,7 +417,8 @@ def _places(store: Store, run: str, task: str, shown: str, words: str, card: Car
     if not shown:
         return having
     known, uncounted = set(having), store.runs.uncounted(store.runs.get(run))
-    found = (one for one in store.episodes.scored(run, task) if not words or (one.item, one.repeat) in known)
+    every = store.episodes.scored(run, task, failed=shown == "failed")
+    found = (one for one in every if not words or (one.item, one.repeat) in known)
     counted = (one for one in found if (task, one.item) not in uncounted)
     return [(one.item, one.repeat) for one in chosen(counted, shown, task, card)]
 
@@ -436,11 +438,9 @@ def chosen(episodes: Iterable[ScoredEpisode], shown: str, task: str, card: Card)
     found, measure = list(episodes), card.primary_of(task)
     if shown == "wrong":
         return [one for one in found if value_text(value_of(one.score, measure), measure, card) == "wrong"]
-    if shown == "failed":
-        return [one for one in found if one.failure is not None]
     if shown == "unreadable":
         return [one for one in found if one.score is not None and one.score.unreadable]
-    if shown and measure is not None:
+    if shown in ("lowest", "highest") and measure is not None:
         sign = 1.0 if shown == "lowest" else -1.0
         found.sort(key=lambda one: (one.score is None, sign * (value_of(one.score, measure) or 0.0)))
     return found
@@ -508,7 +508,7 @@ def read_item(
             episode,
             [one.repeat for one in episodes],
             transcript_lines(stored.transcript(item, task, repeat)),
-            beside(stored.definition, episode),
+            beside(stored, task, episode),
             item_title(msgspec.json.encode(episode.item)),
             *around,
         )

@@ -1,6 +1,5 @@
 """The page of a study in `sociometer view`: its people with their scores, and the models that played the same items."""
 
-import math
 from statistics import fmean
 from typing import Any
 
@@ -8,18 +7,19 @@ import numpy as np
 from msgspec import structs
 
 from sociometer.core.errors import UsageError, unknown
-from sociometer.core.measure import Figure, Interval, Measure
+from sociometer.core.measure import Figure, Interval
 from sociometer.core.words import grouped, listed
 from sociometer.engine.run_options import chosen_items
 from sociometer.reporting.people import scores_in_words
 from sociometer.results.comparison import compare
 from sociometer.results.groups import runs_of_people, study_run, takings
+from sociometer.results.leaderboard import comparable, shared_intervals
 from sociometer.results.participants import AFTER, BEFORE, results_of, row_of
 from sociometer.results.runs import candidates
 from sociometer.results.summaries import finding
 from sociometer.results.verdicts import Comparison
 from sociometer.statistics.charts import DensityPoint, Mark, density_chart
-from sociometer.statistics.formatting import number
+from sociometer.statistics.formatting import column_decimals, number
 from sociometer.store.records import RunStatus
 from sociometer.store.runs import RunSearch
 from sociometer.store.stored_run import StoredRun
@@ -30,8 +30,9 @@ from sociometer.web.rendering import Words
 def read_people(viewed: ViewedStore, name: str, task: str, words: Words) -> dict[str, Any]:
     """Everybody in a study: the columns of `study show`, and the run with their answers."""
     with viewed.opened() as store:
-        if (taking := takings(store, name).get(name)) is None:
+        if not (found := takings(store, name)):
             raise unknown("study", name, takings(store))
+        name, taking = next(iter(found.items()))  # of several instruments the first
         config, people = taking.study.parts[name], list[dict[str, Any]]()
         instrument = viewed.load(config.instrument)
         tasks = config.tasks or instrument.card.default_tasks(official=config.official)
@@ -47,7 +48,8 @@ def read_people(viewed: ViewedStore, name: str, task: str, words: Words) -> dict
             people.append({**dict(zip(columns, row, strict=False)), **more})
         known = {"name": name, "card": instrument.card, "task": task, "tasks": tasks, "taken": taking.study}
         known["again"] = chosen_items(config, instrument.card)
-        return {**known, "people": people, "measures": [*measures.values()], "number": number}
+        digits = {key: column_decimals(people, key, card.unit) for key, card in measures.items()}
+        return {**known, "people": people, "measures": [*measures.values()], "number": number, "digits": digits}
 
 
 def read_results(viewed: ViewedStore, name: str, task: str) -> dict[str, Any]:
@@ -61,7 +63,8 @@ def read_results(viewed: ViewedStore, name: str, task: str) -> dict[str, Any]:
             raise UsageError(f"nobody in study {name} has a score on '{task}' yet.")
         counts, edges = np.histogram(values, bins="auto")
         mean = people.summary(task).measure(card.name)
-        marks = [_mark(f"mean of {len(values)} people", mean.value or fmean(values), mean)]
+        around = mean.interval or Interval(None, None)
+        marks = [Mark(f"mean of {len(values)} people", mean.value or fmean(values), "", around.low, around.high)]
         others = RunSearch(instrument=people.instrument, without=tuple(runs_of_people(store)), limit=ROWS)
         whole = structs.replace(whole, walk=[*whole.episodes()].__iter__)  # read once for all comparisons
         tried, models, left_out = list[tuple[str, tuple[StoredRun, Comparison]]](), [], list[tuple[str, str]]()
@@ -78,7 +81,9 @@ def read_results(viewed: ViewedStore, name: str, task: str) -> dict[str, Any]:
             if rows or unread:
                 models.append((run.record, found, number(rows[0].paired.second if rows else None, card.unit)))
             if rows and not unread:
-                marks.append(_mark(subject, rows[0].paired.second, known, subject))
+                both = comparable((whole, *candidates([run], task)), card.name, what="compared")
+                around = shared_intervals(both)[1]
+                marks.append(Mark(subject, rows[0].paired.second, subject, around.low, around.high))
             apart = ((one.refused, other.reference) for other, one in its if not (unread and other is run))
             left_out += [one for one in apart if one[0]]
         columns = [*map(DensityPoint, edges.tolist(), [*counts.tolist(), int(counts[-1])])]
@@ -86,10 +91,3 @@ def read_results(viewed: ViewedStore, name: str, task: str) -> dict[str, Any]:
         figure, scores = Figure("scores", card.title, "", chart), scores_in_words(whole, card, values)
         told = {"finding": finding(people), "scores": scores, "models": models, "figure": figure}
         return told | {"left_out": {why: listed(names, 3) for why, names in grouped(left_out).items()}}
-
-
-def _mark(label: str, value: float, known: Measure | None, subject: str = "") -> Mark:
-    """A value with the interval of the run's own measure, if this has the same value: it has no other items."""
-    same = known is not None and known.value is not None and math.isclose(known.value, value)
-    found = (known.interval if known and same else None) or Interval(None, None)
-    return Mark(label, value, subject, found.low, found.high)

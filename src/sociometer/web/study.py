@@ -24,7 +24,7 @@ from sociometer.core.measure import Summary
 from sociometer.core.settings import Settings
 from sociometer.results.participants import Scores, participants_table
 from sociometer.results.study_tables import sheet_of, study_tables
-from sociometer.statistics.formatting import estimate, interval_text, number
+from sociometer.statistics.formatting import column_decimals, estimate, interval_text, number
 from sociometer.statistics.norms import ONLY_SHUFFLED
 from sociometer.store.erasing import Withdrawing, finish_withdrawals
 from sociometer.store.store import Store
@@ -438,10 +438,12 @@ async def overview_page(request: web.Request) -> web.StreamResponse:
         "; ".join(f"{one}: {said}" for one, said in zip(asked, row[own:], strict=True) if said) for row in table.rows
     ]
     results = await asyncio.to_thread(lambda: list(scores.of_people(study.name)))
+    people = table.only(range(own)).records()
     return owner_page(
         request, "study_overview.html", visitor=guard.visitor_of(request), study=study, cards=request.app[CARDS],
-        table=table, people=table.only(range(own)).records(), about=about, results=results, missing=missing_rule(),
+        table=table, people=people, about=about, results=results, missing=missing_rule(),
         rules=flag_rules(study), number=number, estimate=estimate, preview=request.app[PREVIEW],
+        digits={one: column_decimals(people, one, unit) for one, unit in table.units.items()},
     )  # fmt: skip
 
 

@@ -226,7 +226,7 @@ async def study_page(request: web.Request) -> web.StreamResponse:
     """The people of a study, and the models beside them."""
     viewed, name, task = request.app[browsing.VIEWED], request.match_info["study"], request.query.get("task", "")
     study = await asyncio.to_thread(people.read_people, viewed, name, task, words_for(request))
-    results = later(lambda: people.read_results(viewed, name, study["task"]))
+    results = later(lambda: people.read_results(viewed, study["name"], study["task"]))
     return await browsing.view_page(request, "people.html", study=study, results=results)
 
 

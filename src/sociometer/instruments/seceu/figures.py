@@ -61,7 +61,7 @@ def beside(item: object, outcome: object) -> Figure | None:
     rows = tuple(
         zip(item.options, written, (round(points, 2) for points in outcome.points), item.standard, strict=True)
     )
-    note = f"read by rule '{outcome.rule}', repair '{outcome.repair}'"
+    note = f"read by rule '{outcome.rule}', repair '{outcome.repair}'" if outcome.written else "no points could be read"
     table = Table("feelings", "Points for each feeling", ("feeling", "written", "points", "key"), rows, note)
     return Figure("feelings", table.title, note, table=table)
 
