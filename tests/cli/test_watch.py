@@ -435,6 +435,35 @@ def test_a_server_that_is_away_is_named_and_a_watch_without_a_checkpoint_fails(s
     assert capsys.readouterr().out.startswith("Step 4000 is the first that is worse")
 
 
+def test_a_server_that_dies_within_a_step_is_waited_for_and_its_run_continues(served, tmp_path, when_idle, capsys):
+    store, second, before = tmp_path / "s.db", Aliases(served._right), []
+
+    def answer(body):
+        if served.served == 12:
+            served.die()
+        return "A"
+
+    def back():
+        before.extend(by_step(store).values())
+        second.port, second.names = served.port, served.names
+        second.__enter__()
+
+    served.say, second.say = answer, lambda body: "A"
+    served.names.append("lora-4000")
+    when_idle.append(back)
+    try:
+        assert run_command([*map(str, words_of(served, store, "-o", "retries=1", steps=1))]) == 0
+    finally:
+        second.__exit__()
+    printed, away = capsys.readouterr(), f"annot reach {served.url}: Connection refused."
+    assert f"stopped: c{away}" in printed.err and f"\nC{away}" in printed.err
+    assert printed.err.count("Waiting for it: the watch goes on when it answers.") == 1
+    assert "failed" not in printed.err and printed.out.startswith("Step 4000 is the first that is worse")
+    (run,) = by_step(store).values()
+    assert [one.id for one in before] == [run.id] and before[0].status == "stopped" and not run.failures()
+    assert sum(one.path.endswith("/completions") for one in second.received) <= run.count_replies() - 10
+
+
 def test_a_server_that_does_not_answer_is_named_soon(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(watch, "LISTED_SECONDS", 0.3)
     sm.run("sesi", "baseline/random", limit=4, name="base", store=tmp_path / "s.db")

@@ -14,7 +14,7 @@ from sociometer.cli.options import stopping_rule
 from sociometer.cli.output import print_text
 from sociometer.core.config import RunConfig, split_spec
 from sociometer.core.conversation import SUBJECT
-from sociometer.core.errors import MachineryError, StopCause, UsageError
+from sociometer.core.errors import MachineryError, NeverAnswered, StopCause, UsageError
 from sociometer.core.lazy import require
 from sociometer.core.stopping import Checkpoint
 from sociometer.core.words import grouped, sentence
@@ -198,9 +198,7 @@ class Watch:
         try:
             found = list(find_served(self._where, self._config(self._where)) if served else find_files(self._where))
         except MachineryError as error:
-            if self.silent != (told := sentence(str(error))):
-                print_text(f"{told} Waiting for it: the watch goes on when it answers.", err=True)
-            self.silent = told
+            self._wait(None, str(error))
             return None
         self.silent = ""
         now, there = time.monotonic(), {one.model for one in found}
@@ -226,10 +224,22 @@ class Watch:
                 raise UsageError(f"run {before.id} has this step with other weights or options; give another --label.")
             if found.step in self.evaluated - self.failed.keys():
                 return None
-            return self._engine.play_plan(plan, continue_unfinished=True)
+            played = self._engine.play_plan(plan, continue_unfinished=True)
+            if played.ending.cause is not StopCause.UNREACHABLE:
+                return played
+            why, away = played.ending.reason, True
         except UsageError as error:
-            self._skip(found, str(error))
-            return None
+            why, away = str(error), isinstance(error, NeverAnswered) and error.cause is StopCause.UNREACHABLE
+        (self._wait if away else self._skip)(found, why)
+        return None
+
+    def _wait(self, found: Found | None, why: str) -> None:
+        if found:  # it has to settle again
+            self._left.remove(found)
+            self._since[found] = time.monotonic()
+        if self.silent != (told := sentence(why)):
+            print_text(f"{told} Waiting for it: the watch goes on when it answers.", err=True)
+        self.silent = told
 
     def _skip(self, found: Found, why: str) -> None:
         self._left.add(found)

@@ -62,7 +62,11 @@ class NotFound(UsageError):
 
 
 class NeverAnswered(UsageError):
-    """The model never replied: no server, a wrong key. No run is stored."""
+    """The model never replied: no server, a wrong key. No run is stored. `cause` is that of a run that stopped."""
+
+    def __init__(self, message: str, cause: "StopCause | None" = None) -> None:
+        super().__init__(message)
+        self.cause = cause
 
 
 class DataError(UsageError):
@@ -224,6 +228,7 @@ class StopCause(StrEnum):
     MAX_TOKENS = "--max-tokens"
     CUT_OFF = "cut off"
     UNREADABLE = "unreadable"
+    UNREACHABLE = "unreachable"
     DECIDED = "decided"
     ERROR = "error"
 

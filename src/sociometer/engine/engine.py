@@ -16,7 +16,7 @@ from msgspec import Struct, structs
 
 from sociometer.core.config import Caps, RunConfig, check_characters
 from sociometer.core.conversation import SUBJECT
-from sociometer.core.errors import NeverAnswered, StoreError, UsageError, hint
+from sociometer.core.errors import NeverAnswered, StopCause, StoreError, UsageError, hint
 from sociometer.core.hints import in_python
 from sociometer.core.instrument import Instrument
 from sociometer.core.player import Player
@@ -280,11 +280,12 @@ class Engine:
         try:
             runner = Runner(plan, self.store, progress, budget)
             ending = await runner.play()
-            if plan.new and ending.status is RunStatus.FAILED and not progress.ever_answered:
+            silent = ending.status is RunStatus.FAILED or ending.cause is StopCause.UNREACHABLE
+            if plan.new and silent and not progress.ever_answered:
                 # Nothing was ever answered or paid for: what was asked for cannot be had, and no run is kept of it.
                 self.store.runs.delete(record.id)
                 ending = structs.replace(ending, kept=False)
-                raise NeverAnswered(ending.reason) from runner.raised
+                raise NeverAnswered(ending.reason, ending.cause) from runner.raised
             journal.end_allowance(record.id)
             await _in_thread(self.store.flush)
             await _in_thread(self.summarise, plan, runner.stopping)
