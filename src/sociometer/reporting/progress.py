@@ -85,6 +85,7 @@ class ProgressDisplay:
             return
         self._ended += 1
         if not ending.kept:
+            sys.stderr.write(f"{run}  is not stored: nothing was answered\n" * (not self._quiet and not self._live))
             self._close()  # it would draw over the error
             return
         if self._progress is None:
