@@ -14,7 +14,7 @@ from sociometer.cli.options import stopping_rule
 from sociometer.cli.output import print_text
 from sociometer.core.config import RunConfig, split_spec
 from sociometer.core.conversation import SUBJECT
-from sociometer.core.errors import MachineryError, NeverAnswered, StopCause, UsageError
+from sociometer.core.errors import MachineryError, StopCause, UsageError
 from sociometer.core.lazy import require
 from sociometer.core.stopping import Checkpoint
 from sociometer.core.words import grouped, sentence
@@ -181,9 +181,8 @@ class Watch:
     @property
     def failed(self) -> dict[int, int]:
         """The steps with a finished run in which items failed, each with their number."""
-        done = [(step, one.id) for step, one in self.records().items() if one.status is RunStatus.FINISHED]
-        runs = [(step, self._engine.stored(run)) for step, run in sorted(done)]
-        return {step: count for step, run in runs if (count := sum(map(run.failed, run.tasks)))}
+        runs = {step: self._engine.stored(self.records()[step].id) for step in sorted(self.evaluated)}
+        return {step: count for step, run in runs.items() if (count := sum(map(run.failed, run.tasks)))}
 
     def missed(self) -> dict[str, list[str]]:
         """The checkpoints that were skipped and those that still wait, unless all that were announced are evaluated."""
@@ -225,12 +224,12 @@ class Watch:
             if found.step in self.evaluated - self.failed.keys():
                 return None
             played = self._engine.play_plan(plan, continue_unfinished=True)
-            if played.ending.cause is not StopCause.UNREACHABLE:
+            why, cause = played.ending.reason, played.ending.cause
+            if cause is not StopCause.UNREACHABLE:
                 return played
-            why, away = played.ending.reason, True
         except UsageError as error:
-            why, away = str(error), isinstance(error, NeverAnswered) and error.cause is StopCause.UNREACHABLE
-        (self._wait if away else self._skip)(found, why)
+            why, cause = str(error), getattr(error.__cause__, "cause", None)
+        (self._wait if cause is StopCause.UNREACHABLE else self._skip)(found, why)
         return None
 
     def _wait(self, found: Found | None, why: str) -> None:

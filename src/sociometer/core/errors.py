@@ -62,11 +62,7 @@ class NotFound(UsageError):
 
 
 class NeverAnswered(UsageError):
-    """The model never replied: no server, a wrong key. No run is stored. `cause` is that of a run that stopped."""
-
-    def __init__(self, message: str, cause: "StopCause | None" = None) -> None:
-        super().__init__(message)
-        self.cause = cause
+    """The model never replied: no server, a wrong key. No run is stored. Its `__cause__` is what stopped the run."""
 
 
 class DataError(UsageError):

@@ -287,7 +287,7 @@ class Engine:
                 # Nothing was ever answered or paid for: what was asked for cannot be had, and no run is kept of it.
                 self.store.runs.delete(record.id)
                 ending = structs.replace(ending, kept=False)
-                raise NeverAnswered(ending.reason, ending.cause) from runner.raised
+                raise NeverAnswered(ending.reason) from runner.raised
             journal.end_allowance(record.id)
             await _in_thread(self.store.flush)
             await _in_thread(self.summarise, plan, runner.stopping)

@@ -9,7 +9,6 @@ the worst case before a request is sent and settles the actual usage after it. `
 
 import asyncio
 import contextlib
-import itertools
 import random
 import time
 from collections import Counter
@@ -337,8 +336,8 @@ class Retried:
 
         A server that cannot be reached, and has answered nobody since the first attempt, stops the run.
         """
-        before = 0
-        for tried in itertools.count():
+        before = tried = 0
+        while True:
             try:
                 found = await self._inside.send(asked)
                 self._answers[asked.endpoint] += 1
@@ -363,7 +362,7 @@ class Retried:
                         await self._switch.event.wait()
             finally:
                 self._progress.retrying -= 1
-        raise AssertionError("unreachable")
+            tried += 1
 
 
 class Journaled:
