@@ -1006,18 +1006,6 @@ def test_a_server_that_is_not_there_does_not_stop_the_other_models(cli):
     assert "sociometer resume" not in err
 
 
-def test_a_server_that_dies_does_not_stop_the_other_models(cli, openai_server):
-    openai_server.say = lambda body: "A" if openai_server.served < 2 else openai_server.die() or "A"
-    models = ("--model", f"vllm/m@{openai_server.url}", "--model", "baseline/first")
-    code, out, _ = cli("run", "sesi", *models, "--limit", "8", "-o", "retries=1", "-o", "in-flight=1", "--json")
-    runs = json.loads(out)
-    assert code == 3
-    assert [(run["status"], run["ending"]["cause"], run["errors"]) for run in runs] == [
-        ("stopped", "unreachable", {}),
-        ("finished", None, {}),
-    ]
-
-
 def test_the_reason_why_no_model_answered_is_given_once(cli):
     dead = "http://127.0.0.1:9/v1"
     code, _, err = cli("run", "sesi", "seceu", "--model", f"vllm/m@{dead}", "--limit", "2", "-o", "retries=0")

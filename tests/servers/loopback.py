@@ -71,13 +71,8 @@ class LoopbackServer:
         return self
 
     def __exit__(self, *_):
-        if not self._loop.is_closed():
-            self.die()
-        self._thread.join(10)
-
-    def die(self):
-        """Close all connections and listen no more, as a process that is killed."""
         self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(10)
 
     def _run(self) -> None:
         asyncio.set_event_loop(self._loop)
@@ -85,7 +80,7 @@ class LoopbackServer:
         app.router.add_route("*", "/{path:.*}", self._handle)
         runner = web.AppRunner(app, shutdown_timeout=0.1)
         self._loop.run_until_complete(runner.setup())
-        site = web.TCPSite(runner, "127.0.0.1", self.port, ssl_context=self._tls())
+        site = web.TCPSite(runner, "127.0.0.1", 0, ssl_context=self._tls())
         self._loop.run_until_complete(site.start())
         self.port = runner.addresses[0][1]
         self._ready.set()

@@ -334,7 +334,7 @@ class Retried:
     async def send(self, asked: PendingRequest) -> Answered:
         """The answer, after as many attempts as the policy allows.
 
-        A server that cannot be reached, and has answered nobody since the first attempt, stops the run.
+        A server that cannot be reached, and has answered nobody since the attempt before, stops the run.
         """
         before = tried = 0
         while True:
@@ -345,9 +345,8 @@ class Retried:
             except MachineryError as error:
                 failure = error
             answers = self._answers[asked.endpoint]
-            before = before if tried else answers
             last = not failure.retryable or tried >= self._policy.retries
-            away = isinstance(failure, Unreachable) and answers == before
+            away = isinstance(failure, Unreachable) and (not tried or answers == before)
             if away and (last or (not answers and tried >= _TRIES_BEFORE_THE_FIRST_ANSWER)):
                 raise Stopped(str(failure), StopCause.UNREACHABLE)
             if last:
@@ -362,7 +361,7 @@ class Retried:
                         await self._switch.event.wait()
             finally:
                 self._progress.retrying -= 1
-            tried += 1
+            before, tried = answers, tried + 1
 
 
 class Journaled:
