@@ -332,11 +332,13 @@ def test_a_run_is_found_by_its_name_and_the_name_is_taken_once(store):
     assert sm.get_run("nightly-1", store=store).id == run.id
     assert sm.run("sesi", model="baseline/random", limit=2, store=store, name="nightly-1").id == run.id
     with pytest.raises(
-        UsageError, match=f"the name 'nightly-1' is already used by run {run.id}, which differs in limit;"
+        UsageError, match=rf"the name 'nightly-1' is already used by run {run.id}, which differs in limit \(2, now 3\);"
     ):
         sm.run("sesi", model="baseline/random", limit=3, store=store, name="nightly-1")
     with pytest.raises(UsageError, match="differs in label only, so repeat it with label=''; see it with"):
         sm.run("sesi", model="baseline/random", limit=2, store=store, name="nightly-1", label="step 2")
+    with pytest.raises(UsageError, match=r"differs in subject \(baseline/random, now baseline/first\); see it with"):
+        sm.run("sesi", model="baseline/first", limit=2, store=store, name="nightly-1")
     with pytest.raises(UsageError, match="'last' has a meaning of its own"):
         sm.run("sesi", model="baseline/random", limit=3, store=store, name="last")
     with pytest.raises(UsageError, match="name must consist of letters"):

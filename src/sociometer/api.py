@@ -646,6 +646,8 @@ def _played(played: PlayedRun) -> StoredRun:
     if failed and not played.progress.done:
         kinds = ", ".join(f"{kind}: {count}" for kind, count in failed.items())
         warnings.warn(f"every item of run {run.reference} failed ({kinds}), so it has no score", stacklevel=3)
+    if played.ending.cause is StopCause.UNREACHABLE:
+        warnings.warn(f"run {run.reference} stopped: {played.ending.reason}", stacklevel=3)
     return run
 
 

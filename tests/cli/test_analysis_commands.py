@@ -476,6 +476,12 @@ def test_report_writes_one_page_about_all_runs(call, tmp_path):
     assert not list(out.parent.glob("*.part"))
 
 
+def test_a_report_without_a_name_says_that_it_replaces_the_one_before(call, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    said = [call("report", "last", "--evidence", "0")[1] for _ in range(2)]
+    assert ["is replaced" in one for one in said] == [False, True]
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [

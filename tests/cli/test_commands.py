@@ -867,6 +867,17 @@ def test_the_printed_command_continues_a_run_of_ones_own_function(cli, tmp_path,
         err = cli(*words, *stopped)[2]
         command = re.search("sociometer (resume .*)", err)[1].replace("MORE", "9").split()
         assert "name it again" not in cli(*command)[2]
+    other = [word.replace(":answer", ":reply") for word in command]
+    assert "runs the code 'python/gives_up:answer', not 'python/gives_up:reply'. If it is yours" in cli(*other)[2]
+
+
+def test_the_id_of_a_run_that_was_never_answered_is_said_to_be_of_none(cli, tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "never_answers.py").write_text("def answer(messages):\n    raise ValueError('not today')\n")
+    code, _, err = cli("run", "sesi", "--model", "python/never_answers:answer", "--limit", "2")
+    run = err.split()[0]
+    assert code == 2 and f"{run}  is not stored: nothing was answered\n" in err
+    assert f"unknown run '{run}'" in cli("show", run)[2]
 
 
 @pytest.mark.parametrize(

@@ -439,6 +439,67 @@ def test_a_server_that_is_away_is_named_and_a_watch_without_a_checkpoint_fails(s
     assert capsys.readouterr().out.startswith("Step 4000 is the first that is worse")
 
 
+MORTAL = """
+import json, os, sys
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+class Handler(BaseHTTPRequestHandler):
+    left = int(sys.argv[2])
+
+    def do_GET(self):
+        self.say({"data": [{"id": "lora-4000"}]})
+
+    def do_POST(self):
+        Handler.left -= 1
+        if Handler.left < 0:
+            os._exit(1)
+        self.rfile.read(int(self.headers["Content-Length"]))
+        message = {"role": "assistant", "content": "A"}
+        self.say({"choices": [{"message": message, "finish_reason": "stop"}], "usage": {"prompt_tokens": 9}})
+
+    def say(self, answer):
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(json.dumps(answer).encode())
+
+server = HTTPServer(("127.0.0.1", int(sys.argv[1])), Handler)
+print("ready", server.server_port, flush=True)
+server.serve_forever()
+"""
+"""A server that ends with its process when it has answered so often: PORT ANSWERS."""
+
+
+@pytest.mark.parametrize("answers", [0, 12])
+def test_a_server_that_dies_in_a_step_is_waited_for_and_its_run_continues(tmp_path, when_idle, capsys, answers):
+    store, before, processes = tmp_path / "s.db", [], []
+    sm.run("sesi", "baseline/oracle", limit=60, name="base", store=store)
+
+    def serve(port, answers):
+        words = [sys.executable, "-c", MORTAL, str(port), str(answers)]
+        processes.append(subprocess.Popen(words, stdout=subprocess.PIPE, text=True))
+        return int(processes[-1].stdout.readline().split()[1])
+
+    def back():
+        before.extend(by_step(store).values())
+        serve(port, 1000)
+
+    port = serve(0, answers)
+    when_idle.append(back)
+    server = SimpleNamespace(url=f"http://127.0.0.1:{port}/v1")
+    try:
+        assert run_command([*map(str, words_of(server, store, "-o", "retries=2", steps=1))]) == 0
+    finally:
+        for process in processes:
+            process.kill()
+            process.communicate()
+    printed, away = capsys.readouterr(), f"annot reach {server.url}: Connection refused."
+    assert (f"stopped: c{away}" in printed.err) == bool(answers) and f"\nC{away}" in printed.err
+    assert printed.err.count("Waiting for it: the watch goes on when it answers.") == 1
+    assert "failed" not in printed.err and printed.out.startswith("Step 4000 is the first that is worse")
+    (run,) = by_step(store).values()
+    assert [(one.id, one.status) for one in before] == [(run.id, "stopped")] * bool(answers) and not run.failures()
+
+
 def test_a_server_that_does_not_answer_is_named_soon(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(watch, "LISTED_SECONDS", 0.3)
     sm.run("sesi", "baseline/random", limit=4, name="base", store=tmp_path / "s.db")

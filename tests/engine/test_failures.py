@@ -91,6 +91,29 @@ def test_a_server_that_was_never_reached_ends_the_run_at_once(store):
     assert server.total == 3
 
 
+def test_a_server_that_is_gone_stops_the_run_and_no_item_has_failed(store):
+    def fail(number, request):
+        return Unreachable("cannot reach it", retryable=True) if gone and number > 5 else None
+
+    gone, server = True, Server(fail=fail)
+    engine = engine_with(store, server)
+    played = engine.run(config(repeats=50, in_flight=1, retries=1))
+    assert (played.ending.status, played.ending.cause) == ("stopped", "unreachable")
+    assert (played.progress.done, dict(played.progress.failed), server.total) == (5, {}, 7)
+    again = engine.resume(played.run.id)
+    assert (again.ending.status, dict(again.progress.failed), again.run.failures()) == ("stopped", {}, {})
+    gone = False
+    assert engine.resume(played.run.id).progress.done == 200
+
+
+def test_a_server_that_cannot_be_reached_now_and_then_does_not_stop_the_run(store):
+    def fail(number, request):
+        return Unreachable("cannot reach it", retryable=True) if number % 3 == 2 else None
+
+    played = engine_with(store, Server(fail=fail)).run(config(repeats=5, in_flight=4))
+    assert (played.ending.status, played.progress.done, dict(played.progress.failed)) == ("finished", 20, {})
+
+
 def test_what_cannot_be_stored_fails_alone_and_nothing_hangs(store, monkeypatch):
     plain = load("_template").task("questions").play
 

@@ -39,12 +39,15 @@ def test_replies_of_an_unfinished_episode_count():
     assert progress.seconds_left == pytest.approx(5 * 40 / 25, rel=0.01)
 
 
-def test_the_time_left_does_not_grow_while_a_reply_is_awaited():
+def test_the_time_left_counts_down_while_a_reply_is_awaited_and_is_not_told_when_it_is_over():
     progress = halfway(slow=TaskWork(4, 10.0))
     before = progress.seconds_left
     progress.started -= 1
     progress._answered_at -= 1  # a second has passed without a reply
-    assert progress.seconds_left == before
+    assert progress.seconds_left == pytest.approx(before - 1, rel=0.01)
+    progress.started -= before
+    progress._answered_at -= before
+    assert progress.seconds_left is None
 
 
 def test_a_long_prompt_takes_more_time():

@@ -56,8 +56,9 @@ def test_groups_are_judged_apart_and_named():
     (found,) = compare([fake_run("A", first, facets=facets), fake_run("B", second, facets=facets)])
     by = {row.group.get("ability", ""): row.verdict for row in found.measures}
     assert by == {"": "better", "influence": "better", "empathy": "cannot tell"}
-    assert "better on influence (62.5 points higher [" in found.sentence
-    assert "no clear difference on empathy, where the items detect" in found.sentence
+    assert verdict_sentences([found]) == found.sentence, "what 'compare' prints first"
+    assert found.groups.startswith("Better on influence (62.5 points higher [")
+    assert "; no clear difference on empathy, where the items detect" in found.groups and found.groups.endswith(".")
 
 
 def test_several_comparisons_widen_each_interval_and_the_sentence_tells_it():
@@ -107,8 +108,8 @@ def test_failures_count_in_the_groups_of_a_comparison():
     said = [row[-2] for row in pair_table(found).rows]
     assert said[1:] == ["cannot tell (better without the 12 failed)", "cannot tell"]
     assert [row[-1] for row in comparison_table(found).rows] == said
-    groups = "; no clear difference on tact, where items failed; no clear difference on care, where the items detect "
-    assert groups in found.sentence, "what items detect is no reason where items failed"
+    groups = "No clear difference on tact, where items failed; no clear difference on care, where the items detect "
+    assert groups in found.groups, "what items detect is no reason where items failed"
 
 
 def test_a_measure_without_a_better_direction_differs():

@@ -40,6 +40,7 @@ def _report(
 ) -> int:
     terms, out = Terms(level, margin_of(margin)), to or Path("report.html")
     folder_for(out)
+    before = ["The report.html that was here before is replaced."] if to is None and out.exists() else []
     if figure != _LIST and display.format in ("csv", "wide"):
         raise UsageError(f"--format {display.format} works only with --figure {_LIST}; leave it out.")
     with open_stored(store) as engine:
@@ -53,7 +54,7 @@ def _report(
     if official := [*dict.fromkeys(run.instrument for run in shown if run.manifest.whose_items == "official")]:
         word_for_word = f"{path} has official items of {listed(official)} word for word, with their keys"
         print_text(f"{word_for_word}. Check their licence before you share it; --evidence 0 leaves them out.", err=True)
-    return print_result(Result(notes=tuple(f"Left out: {why}." for why in left), wrote=(str(path),)), display)
+    return print_result(Result(notes=(*(f"Left out: {why}." for why in left), *before), wrote=(str(path),)), display)
 
 
 def _figure(runs: Sequence[StoredRun], name: str, to: Path | None, width: int, display: Display) -> int:

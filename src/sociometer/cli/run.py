@@ -280,7 +280,8 @@ def _play_all(engine: Engine, plans: list[ReadPlan], display: Display, log_to: t
         except NeverAnswered as error:
             silent.setdefault(str(error), []).append(f"{plan.config.subject_label} on {plan.config.instrument}")
             continue
-        if played[-1].ending.status is RunStatus.STOPPED or exit_code(played) == ExitCode.INTERRUPTED:
+        ending, away = played[-1].ending, StopCause.UNREACHABLE  # the next run may ask another server
+        if ending.cause is StopCause.INTERRUPTED or (ending.status is RunStatus.STOPPED and ending.cause is not away):
             break
     messages = [why if len(plans) == 1 else f"{', '.join(who)}: {why}" for why, who in silent.items()]
     if not played:

@@ -181,9 +181,8 @@ class Watch:
     @property
     def failed(self) -> dict[int, int]:
         """The steps with a finished run in which items failed, each with their number."""
-        done = [(step, one.id) for step, one in self.records().items() if one.status is RunStatus.FINISHED]
-        runs = [(step, self._engine.stored(run)) for step, run in sorted(done)]
-        return {step: count for step, run in runs if (count := sum(map(run.failed, run.tasks)))}
+        runs = {step: self._engine.stored(self.records()[step].id) for step in sorted(self.evaluated)}
+        return {step: count for step, run in runs.items() if (count := sum(map(run.failed, run.tasks)))}
 
     def missed(self) -> dict[str, list[str]]:
         """The checkpoints that were skipped and those that still wait, unless all that were announced are evaluated."""
@@ -198,9 +197,7 @@ class Watch:
         try:
             found = list(find_served(self._where, self._config(self._where)) if served else find_files(self._where))
         except MachineryError as error:
-            if self.silent != (told := sentence(str(error))):
-                print_text(f"{told} Waiting for it: the watch goes on when it answers.", err=True)
-            self.silent = told
+            self._wait(None, str(error))
             return None
         self.silent = ""
         now, there = time.monotonic(), {one.model for one in found}
@@ -226,10 +223,22 @@ class Watch:
                 raise UsageError(f"run {before.id} has this step with other weights or options; give another --label.")
             if found.step in self.evaluated - self.failed.keys():
                 return None
-            return self._engine.play_plan(plan, continue_unfinished=True)
+            played = self._engine.play_plan(plan, continue_unfinished=True)
+            why, cause = played.ending.reason, played.ending.cause
+            if cause is not StopCause.UNREACHABLE:
+                return played
         except UsageError as error:
-            self._skip(found, str(error))
-            return None
+            why, cause = str(error), getattr(error.__cause__, "cause", None)
+        (self._wait if cause is StopCause.UNREACHABLE else self._skip)(found, why)
+        return None
+
+    def _wait(self, found: Found | None, why: str) -> None:
+        if found:  # it has to settle again
+            self._left.remove(found)
+            self._since[found] = time.monotonic()
+        if self.silent != (told := sentence(why)):
+            print_text(f"{told} Waiting for it: the watch goes on when it answers.", err=True)
+        self.silent = told
 
     def _skip(self, found: Found, why: str) -> None:
         self._left.add(found)

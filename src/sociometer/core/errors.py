@@ -62,7 +62,7 @@ class NotFound(UsageError):
 
 
 class NeverAnswered(UsageError):
-    """The model never replied: no server, a wrong key. No run is stored."""
+    """The model never replied: no server, a wrong key. No run is stored. Its `__cause__` is what stopped the run."""
 
 
 class DataError(UsageError):
@@ -224,6 +224,7 @@ class StopCause(StrEnum):
     MAX_TOKENS = "--max-tokens"
     CUT_OFF = "cut off"
     UNREADABLE = "unreadable"
+    UNREACHABLE = "unreachable"
     DECIDED = "decided"
     ERROR = "error"
 

@@ -16,7 +16,7 @@ from msgspec import Struct, structs
 
 from sociometer.core.config import Caps, RunConfig, check_characters
 from sociometer.core.conversation import SUBJECT
-from sociometer.core.errors import NeverAnswered, StoreError, UsageError, hint
+from sociometer.core.errors import NeverAnswered, StopCause, StoreError, UsageError, hint
 from sociometer.core.hints import in_python
 from sociometer.core.instrument import Instrument
 from sociometer.core.player import Player
@@ -220,9 +220,11 @@ class Engine:
             )
         for spec in manifest.config.code:
             if spec not in code:
+                wrong = [f"'{one}'" for one in code if one not in manifest.config.code]
+                why = f"not {listed(wrong)}" if wrong else "which only its store names"
                 raise UsageError(
-                    f"run {record.reference} runs the code '{spec}', which only its store names. If it is yours, name"
-                    f" it again: {manifest.config.resume_command(record.reference)}"
+                    f"run {record.reference} runs the code '{spec}', {why}. If it is yours, name it again:"
+                    f" {manifest.config.resume_command(record.reference)}"
                 )
         before, given = manifest.config.server_fields, fields or {}
         again = {role: before.get(role, NONE).again(given.get(role, NONE), role) for role in {**before, **given}}
@@ -283,7 +285,8 @@ class Engine:
         try:
             runner = Runner(plan, self.store, progress, budget)
             ending = await runner.play()
-            if plan.new and ending.status is RunStatus.FAILED and not progress.ever_answered:
+            silent = ending.status is RunStatus.FAILED or ending.cause is StopCause.UNREACHABLE
+            if plan.new and silent and not progress.ever_answered:
                 # Nothing was ever answered or paid for: what was asked for cannot be had, and no run is kept of it.
                 self.store.runs.delete(record.id)
                 ending = structs.replace(ending, kept=False)
@@ -409,6 +412,9 @@ def _why_new(plan: ReadPlan, then: Manifest) -> tuple[str, str]:
         before, now = then.config.counted, plan.manifest.config.counted
         differ = [name for name in {**before, **now} if before.get(name) != now.get(name)]
         again = f" only, so repeat it with --label {shlex.quote(then.config.label)}" if differ == ["label"] else ""
+        for nth, name in enumerate(differ):
+            if all(isinstance(one.get(name), str | int) and one[name] != "" for one in (before, now)):
+                differ[nth] += f" ({before[name]}, now {now[name]})"
         return f", which differs in {listed(differ, 3) or 'its items, prompts or versions'}{again}", ""
     same = " of the same command, which is not continued: "
     unsure = [role for role, binding in plan.bindings.items() if not binding.player.identity.certain]

@@ -152,7 +152,7 @@ class Progress:
 
     @property
     def seconds_left(self) -> float | None:
-        """The time for the remaining requests at the rate of the replies so far; None without a rate or in retries.
+        """The time for the remaining requests at the rate of the replies; None without a rate, in retries or when over.
 
         Tasks differ in the number and the length of requests, so the finished episodes of one say little about another.
         """
@@ -165,4 +165,5 @@ class Progress:
         begun = known - sum(work.effort for work in self.work.values())
         remaining = sum(work.left * work.per_episode for work in self.work.values()) - max(begun, 0)
         seconds = (self._answered_at - self.started) / self._effort
-        return max(remaining, float(finished < self.total)) * seconds
+        left = max(remaining, float(finished < self.total)) * seconds - (time.monotonic() - self._answered_at)
+        return max(left, 0.0) if left > 0 or finished >= self.total else None

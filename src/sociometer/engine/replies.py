@@ -9,9 +9,9 @@ the worst case before a request is sent and settles the actual usage after it. `
 
 import asyncio
 import contextlib
-import itertools
 import random
 import time
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from typing import Any, Protocol, TypeVar
 
@@ -329,21 +329,26 @@ class Retried:
         self._progress = progress
         self._switch = switch
         self._batches = batches
-        self._reached: set[str] = set()
+        self._answers: Counter[str] = Counter()
 
     async def send(self, asked: PendingRequest) -> Answered:
-        """The answer, after as many attempts as the policy allows."""
-        for tried in itertools.count():
+        """The answer, after as many attempts as the policy allows.
+
+        A server that cannot be reached, and has answered nobody since the attempt before, stops the run.
+        """
+        before = tried = 0
+        while True:
             try:
                 found = await self._inside.send(asked)
-                self._reached.add(asked.endpoint)
+                self._answers[asked.endpoint] += 1
                 return found
             except MachineryError as error:
                 failure = error
+            answers = self._answers[asked.endpoint]
             last = not failure.retryable or tried >= self._policy.retries
-            never = isinstance(failure, Unreachable) and asked.endpoint not in self._reached
-            if never and (last or tried >= _TRIES_BEFORE_THE_FIRST_ANSWER):
-                raise Unreachable(str(failure), fatal=True)
+            away = isinstance(failure, Unreachable) and (not tried or answers == before)
+            if away and (last or (not answers and tried >= _TRIES_BEFORE_THE_FIRST_ANSWER)):
+                raise Stopped(str(failure), StopCause.UNREACHABLE)
             if last:
                 raise failure
             self._progress.retries += 1
@@ -356,7 +361,7 @@ class Retried:
                         await self._switch.event.wait()
             finally:
                 self._progress.retrying -= 1
-        raise AssertionError("unreachable")
+            before, tried = answers, tried + 1
 
 
 class Journaled:

@@ -239,7 +239,7 @@ class Runner:
         self._fatal = ""
         self._cut_short = False
         self.raised: BaseException | None = None
-        """What a function of the user's raised last."""
+        """What a function of the user's raised last, or what stopped the run."""
         self._first_replies = FirstReplies(plan)
         batches = Batches(plan, store, run, budget, progress) if plan.config.batch else None
         self._replies = RunReplies(plan, store.journal, run, budget, progress, batches)
@@ -373,7 +373,7 @@ class Runner:
             played = await play_episode(self._plan, task, item, repeat, self._replies.source)
         except Stopped as stopped:
             if stopped.cause is not StopCause.DECIDED:
-                self._cut_short = True
+                self._cut_short, self.raised = True, self.raised or stopped
                 self._replies.stop(stopped)
             return
         except StoreError:

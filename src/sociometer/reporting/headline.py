@@ -13,7 +13,7 @@ from sociometer.reporting.content import Chapter, EpisodeCounts, ReportContent
 from sociometer.reporting.rankings import Ranking
 from sociometer.results.profile import ProfileLine, ends_sentences
 from sociometer.results.verdicts import ComparedMeasure, Comparison
-from sociometer.results.wording import POWER_TERMS, adjusted_for, failed_text, sentence_of, size_text
+from sociometer.results.wording import POWER_TERMS, adjusted_for, failed_text, overall_sentence, size_text
 from sociometer.statistics.formatting import (
     amount,
     bracketed_interval,
@@ -169,7 +169,7 @@ def _against_people(content: ReportContent) -> list[str]:
     for one in sorted(content.comparisons, key=lambda one: one.second in stand_ins):
         if one.second in stand_ins:
             one = structs.replace(one, second=f"{one.second} (stand-in)")
-            one = structs.replace(one, sentence=sentence_of(one))
+            one = structs.replace(one, sentence=overall_sentence(one))
         if line := lines.get(one.second_run):
             lost = f"{line.unreadable} of {line.items} answers of {one.second} cannot be read"
             unread.append(f"{one.second} gave no answers that can be read" if line.unreadable == line.items else lost)

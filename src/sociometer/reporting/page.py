@@ -36,7 +36,7 @@ from sociometer.results.export import of_people
 from sociometer.results.leaderboard import Standing
 from sociometer.results.summaries import measure_rows
 from sociometer.results.verdicts import Terms
-from sociometer.results.wording import FAMILIES, VERDICT, group_verdicts, observed_columns, tested_columns
+from sociometer.results.wording import FAMILIES, VERDICT, observed_columns, tested_columns
 from sociometer.statistics.chart_theme import CATEGORIES, contained, shape_of, theme
 from sociometer.statistics.formatting import estimate, number
 from sociometer.statistics.intervals import DRAWS
@@ -115,7 +115,6 @@ def render(content: ReportContent, *, made: str, version: str, top: int = TOP, l
             own_items=own_items,
             verdict=VERDICT,
             families=FAMILIES,
-            group_verdicts=group_verdicts,
             intervals=Table("intervals", "", ("test", "measure", "95 % interval", "resamples"), methods),
             colours=CATEGORIES,
             shape_of=shape_of,

@@ -85,6 +85,7 @@ class ProgressDisplay:
             return
         self._ended += 1
         if not ending.kept:
+            sys.stderr.write(f"{run}  is not stored: nothing was answered\n" * (not self._quiet and not self._live))
             self._close()  # it would draw over the error
             return
         if self._progress is None:
@@ -282,10 +283,8 @@ def how_it_ended(progress: Progress, ending: Ending, run: str) -> str:
         else repeat + f" with {' '.join(more)}" * bool(more)
     )
     if ending.status is RunStatus.STOPPED:
-        waiting = ""
-        if progress.batches:
-            waiting = f" Batches waiting at the provider: {progress.batches}; to collect the replies,"
-        return f"stopped: {reason}. Nothing is lost;{waiting} {next_step}"
+        waiting = f" Batches waiting at the provider: {progress.batches}; to collect the replies,"
+        return f"stopped: {reason}. Nothing is lost;{waiting * bool(progress.batches)} {next_step}"
     if ending.status is RunStatus.FAILED:
         return f"failed: {ending.reason}\nFix this, then {next_step}"
     if progress.failed:

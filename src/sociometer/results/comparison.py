@@ -14,7 +14,7 @@ from sociometer.core.words import counted, grouped
 from sociometer.results.candidates import MANY_UNREADABLE, differing_settings, norm_scores, why_not_comparable
 from sociometer.results.ceiling import end_of
 from sociometer.results.verdicts import ComparedMeasure, Comparison, Terms, UncorrectedDifference, decide
-from sociometer.results.wording import place_sentence, sentence_of
+from sociometer.results.wording import group_verdicts, overall_sentence, place_sentence
 from sociometer.statistics.formatting import (
     common_chance,
     number,
@@ -94,7 +94,7 @@ def _between(
     unread = tuple(filter(None, map(_unread, (first, second)))) if measures else ()
     what = (card.name, card.title, task, card.task_title(task), first.subject, second.subject, first.run, second.run)
     made = Comparison(*what, measures, "", notes, refused, card.cluster_of(task), unread=unread)
-    return structs.replace(made, sentence=sentence_of(made))
+    return structs.replace(made, sentence=overall_sentence(made), groups=group_verdicts(made))
 
 
 def _means(candidate: AnyRun) -> list[MeasureCard]:

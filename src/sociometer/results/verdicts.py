@@ -156,6 +156,7 @@ class Comparison(Shown, frozen=True):
     norm_scores: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """The scores of both on a norm of people, with their intervals, by title: an EQ."""
     unread: tuple[str, ...] = ()  # How many replies of a subject could not be read, where many could not.
+    groups: str = ""  # The verdicts on the groups of the primary measures, in a sentence; empty without any.
 
     def __str__(self) -> str:
         return self.sentence

@@ -40,20 +40,14 @@ def overall_sentence(comparison: Comparison) -> str:
 
 
 def group_verdicts(comparison: Comparison) -> str:
-    """The verdicts on the groups of the primary measures, as the end of a sentence; empty without any."""
+    """The verdicts on the groups of the primary measures, in a sentence; empty without any."""
     parts = []
     for row in _primary(comparison):
         grouped = [other for other in comparison.measures if other.group and other.name == row.name]
         # the first facet of an instrument is its main grouping (abilities); the others appear in the table only
         first = tuple(grouped[0].group) if grouped else ()
         parts += _groups([other for other in grouped if tuple(other.group) == first])
-    return "; ".join(parts)
-
-
-def sentence_of(comparison: Comparison) -> str:
-    """The verdicts of one comparison in one sentence."""
-    parts = (overall_sentence(comparison).removesuffix("."), group_verdicts(comparison))
-    return "; ".join(filter(None, parts)) + "."
+    return sentence("; ".join(parts))
 
 
 def adjusted_for(compared: Sequence[Comparison]) -> list[str]:
