@@ -222,6 +222,8 @@ def test_a_run_that_its_rule_found_worse_says_so_and_is_not_green(tmp_path):
         style = owner.get(re.search(r'href="(/[^"]+\.css[^"]*)"', owner.get("/").text)[1]).text
         (green,) = re.findall(r"\n([^\n]+) \{ color: var\(--good\); \}", style)
         assert ".status.better" in green and ".worse" not in green
+        page = plain(owner.get(f"/run/{new.id}/").text)
+        assert re.search(r"Notes Accuracy against old until decided: worse after .* points lower \[−", page)
 
 
 def test_a_killed_run_is_found_among_the_stopped_ones(stored, tmp_path):

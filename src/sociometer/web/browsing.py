@@ -34,7 +34,7 @@ from sociometer.results.corrected import correction_note, corrections
 from sociometer.results.groups import runs_of_people, study_run, takings
 from sociometer.results.leaderboard import comparable, leaderboard_sentence, leaderboard_table, shared_intervals
 from sociometer.results.runs import beside_people, candidates, rank_runs
-from sociometer.results.summaries import ADVICE, other_options
+from sociometer.results.summaries import ADVICE, other_options, rule_sentences
 from sociometer.results.verdicts import Comparison
 from sociometer.results.wording import adjusted_for, comparison_table
 from sociometer.statistics.chart_theme import Mode
@@ -382,7 +382,8 @@ def read_summary(viewed: ViewedStore, run: str, task: str) -> Summary:
         summary = stored.summary(task)
         by_people = (correction_note(one) for one in corrections(stored) if one.task == task)
         checked = contamination_note(stored, task)
-        own = (note for note in summary.notes if not note.startswith(ADVICE))
+        kept, rules = (note for note in summary.notes if not note.startswith(ADVICE)), rule_sentences(stored)
+        own = (next((rule for rule in rules if rule.startswith(note.rstrip("."))), note) for note in kept)
         return structs.replace(summary, notes=(*((checked,) if checked else ()), *own, *by_people))
 
 
