@@ -180,7 +180,7 @@ def packed(path, name, size, claimed=None):
 @pytest.mark.parametrize("claimed", [None, 5], ids=["honest", "lying"])
 def test_a_small_log_cannot_fill_the_memory(tmp_path, capsys, peak_memory, monkeypatch, claimed):
     pytest.importorskip("inspect_ai", reason="the extra 'inspect' is not installed")
-    monkeypatch.setattr("sociometer.adapters.inspect_log.LARGEST_SAMPLE", 1 << 24)
+    monkeypatch.setattr("sociometer.adapters.scored_log.LARGEST_SAMPLE", 1 << 24)
     packed(tmp_path / "log.eval", "header.json", 1 << 27, claimed)
     assert (tmp_path / "log.eval").stat().st_size < 1 << 20
     store = ["--store", str(tmp_path / "s.db")]
