@@ -21,22 +21,7 @@ from sociometer.store.labels import OWNER, Label, LabelBook, LabelQuestion, Meas
 from sociometer.store.place import StorePlace, file_of
 from sociometer.store.store import Store
 from sociometer.store.studies import shown_code
-from sociometer.web.annotate import (
-    asked_of,
-    assigned,
-    board_of,
-    compared,
-    episode_units,
-    guide_of,
-    judge_rows,
-    kind_of,
-    measure_asked,
-    numbered,
-    parts_asked,
-    rater_words,
-    serve_queue,
-    sheet_units,
-)
+from sociometer.web import annotate
 from sociometer.web.rendering import languages_of, texts
 from sociometer.web.serving import Place
 
@@ -72,20 +57,20 @@ def _create(
     lots, path = Random(seed), _file(store).absolute()
     queue = Queue(name, "", (), language=language, per_item=per_item, seed=seed, secret=secrets.token_urlsafe(16))
     if sheet is not None:
-        known, card = kind_of(sheet, cards())
+        known, card = annotate.kind_of(sheet, cards())
         instrument, sheet_name = load(known.partition("/")[0]), known.partition("/")[2]
-        words = rater_words(instrument, language, sheet_name)
-        columns, units = sheet_units(sheet, card, words)
+        words = annotate.rater_words(instrument, language, sheet_name)
+        columns, units = annotate.sheet_units(sheet, card, words)
         units = units if sample is None else lots.sample(units, min(sample, len(units)))
-        title, asked = words.get(card.title, card.title), asked_of(card, words)
-        guide = guide_of(instrument, sheet_name, language)
+        title, asked = words.get(card.title, card.title), annotate.asked_of(card, words)
+        guide = annotate.guide_of(instrument, sheet_name, language)
         queue = structs.replace(queue, title=title, asked=asked, kind=known, columns=columns, guide=guide)
     else:
         measured, title, of_run, units, guide = _measured(path, run, task, measure, sample, language, seed)
         queue = structs.replace(queue, title=title, asked=(of_run,), kind="run", measured=measured, guide=guide)
-    units = numbered(units, Random(secrets.token_bytes(16)))
+    units = annotate.numbered(units, Random(secrets.token_bytes(16)))
     names = [f"rater-{number}" for number in range(1, raters + 1)]
-    tasks = assigned(units, names, per_item, lots)
+    tasks = annotate.assigned(units, names, per_item, lots)
     with closing(LabelBook(book_path(path))) as book, book.changing():
         _require_run(path, queue)
         codes = book.create(queue, units, names, tasks)
@@ -113,23 +98,23 @@ def _measured(
         names = random_episodes(stored, draft, sample or 40)
         if not names:
             raise UsageError(f"run {stored.reference} has no episode with a value of '{known.name}'.")
-        words = rater_words(stored.definition, language)
-        units = episode_units(stored, chosen, names, known.value, words)
+        words = annotate.rater_words(stored.definition, language)
+        units = annotate.episode_units(stored, chosen, names, known.value, words)
         if any(PART in unit.key for unit in units):
-            asked = parts_asked(language)
+            asked = annotate.parts_asked(language)
         else:
             whole = {one.judge for one in judged_episodes(stored, draft, {})} <= {0.0, 1.0}
             known = structs.replace(known, question=words.get(known.question, known.question))
-            asked = measure_asked(known, language, whole=whole)
+            asked = annotate.measure_asked(known, language, whole=whole)
         title = texts("rating", language)["title"] or known.title
-        return measured, title, asked, units, guide_of(stored.definition, known.name, language)
+        return measured, title, asked, units, annotate.guide_of(stored.definition, known.name, language)
 
 
 def _open(name: str, port: int, host: str, public_url: str, store: StorePlace | None, as_json: bool) -> int:
     place = Place(host, port, public_url)
     stop = "Press Ctrl-C to stop the server. Labels are stored, and you can open it again."
     tell = link_teller("raters", who_can_open(place) + stop, as_json)
-    serve_queue(_file(store).absolute(), name, load, place, tell)
+    annotate.serve_queue(_file(store).absolute(), name, load, place, tell)
     return int(ExitCode.OK)
 
 
@@ -149,11 +134,11 @@ def _list(store: StorePlace | None, display: Display) -> None:
 def _show(name: str, store: StorePlace | None, display: Display) -> None:
     path = _file(store)
     with _book(path) as book:
-        board, found = board_of(book, name), compared(path, load, book, book.queue(name))
+        board, found = annotate.board_of(book, name), annotate.compared(path, load, book, book.queue(name))
     tables = [board.raters, board.answers, board.agreement, board.disagreements]
     tables = [one for one in tables if one.rows or one in (board.raters, board.agreement)]
     if found is not None:
-        facts, apart = judge_rows(found)
+        facts, apart = annotate.judge_rows(found)
         tables += [Table("judge", f"Judge and people: {found.measure.title}", ("what", "value"), facts), apart]
     display.show(tables, limits=[len(one.rows) for one in tables], data={"board": board, "judge": found})
 

@@ -35,22 +35,10 @@ from sociometer.results.people_needed import people_needed
 from sociometer.results.study_tables import about_columns, write_study
 from sociometer.statistics.formatting import number
 from sociometer.statistics.intervals import MINIMUM_CLUSTERS
+from sociometer.store import studies
 from sociometer.store.person_questions import checked_question
 from sociometer.store.place import StorePlace, file_of
 from sociometer.store.store import Store
-from sociometer.store.studies import (
-    FASTEST_SECONDS,
-    PERSON,
-    PERSON_ROLE,
-    Participant,
-    Study,
-    StudyBook,
-    book_path,
-    find_study,
-    flag_rules,
-    study_books,
-    study_lock,
-)
 from sociometer.web.forms import people_folder
 from sociometer.web.minutes import seconds_for
 from sociometer.web.seats import FormPlayer, refuse_unplayable
@@ -66,10 +54,12 @@ def _create(instruments: tuple[str, ...], name: str, store: StorePlace | None, a
         raise UsageError(f"--name must consist of letters, digits, '-' and '_', not '{name}'.")
     cards = list(map(card_of, dict.fromkeys(instruments)))
     talks = _with_whom(cards, given)
-    first, *further = (_config(card, cards, name, given, model) for card in cards for model in talks or (PERSON,))
+    first, *further = (
+        _config(card, cards, name, given, model) for card in cards for model in talks or (studies.PERSON,)
+    )
     # One tap says how somebody feels, so half of the answers of a talk are fast.
-    fastest = 0.0 if talks and given["fastest_seconds"] == FASTEST_SECONDS else given["fastest_seconds"]
-    study = Study(
+    fastest = 0.0 if talks and given["fastest_seconds"] == studies.FASTEST_SECONDS else given["fastest_seconds"]
+    study = studies.Study(
         name=name,
         config=first,
         further=tuple(further),
@@ -115,7 +105,7 @@ def _create(instruments: tuple[str, ...], name: str, store: StorePlace | None, a
             f"--attention is at most {most} for {counted(items, 'item')}: each check is between two items."
         )
     study = structs.replace(study, items=items, minutes=max(1, math.ceil(seconds / 60)))
-    with closing(StudyBook(book_path(path))) as book:
+    with closing(studies.StudyBook(studies.book_path(path))) as book:
         book.create(study)
     foreign = [pair for pair in about_columns(study.questions).items() if not pair[0].isascii()]
     tell(
@@ -129,14 +119,14 @@ def _create(instruments: tuple[str, ...], name: str, store: StorePlace | None, a
     )
 
 
-def _refuse_most_failed(study: Study, most: int | None) -> None:
+def _refuse_most_failed(study: studies.Study, most: int | None) -> None:
     """Raises a UsageError if as many attention checks may fail as there are."""
     if most is not None and most >= (count := study.attention):
         why = f"with {counted(count, 'check')} it is at most {count - 1}" if count else "the study has no checks"
         raise UsageError(f"--most-failed {most} flags nobody: {why}.")
 
 
-def _missing_texts(study: Study) -> str:
+def _missing_texts(study: studies.Study) -> str:
     """What to type for the texts that participants of a real study need; empty if they are given."""
     missing = [word for name in ("contact", "consent") if not getattr(study, name) for word in (f"--{name}", "TEXT")]
     return f"Before people take it, add your own texts: {hint('study change', study.name, *missing)}" if missing else ""
@@ -160,7 +150,7 @@ def _why_alone(plan: ReadPlan, items: Mapping[str, int]) -> dict[str, bool]:
 def _with_whom(cards: Sequence[Card], given: Mapping[str, Any]) -> tuple[str, ...]:
     """The models that people talk with; empty if they take tests. A UsageError says what such a study lacks."""
     tasks, models = set(given["tasks"]), tuple(dict.fromkeys(given["models"]))
-    able = {task for card in cards for role in card.role if role.name == PERSON_ROLE for task in role.tasks}
+    able = {task for card in cards for role in card.role if role.name == studies.PERSON_ROLE for task in role.tasks}
     if not tasks & able:
         if models or given["distress"]:
             raise UsageError("--model and --distress are for people who talk with models: --task talk.")
@@ -208,10 +198,10 @@ def _config(card: Card, cards: Sequence[Card], name: str, given: Mapping[str, An
     tasks = tuple(own(dict.fromkeys(given["tasks"], ""), "task"))
     roles = own(dict(pairs_of("--role", given["roles"], "ROLE=MODEL")), "role")
     _refuse_models_only(card, tasks or [task.name for task in card.task if task.default], roles)
-    if subject != PERSON:
+    if subject != studies.PERSON:
         # Simulators read the talks later: the consent names them, and the talks do not need them.
         used = {role.name for role in card.role if tasks[0] in (*role.tasks, *role.optional)}
-        roles = {role: model for role, model in roles.items() if role in used} | {PERSON_ROLE: PERSON}
+        roles = {role: model for role, model in roles.items() if role in used} | {studies.PERSON_ROLE: studies.PERSON}
     config = make_config(
         card,
         subject,
@@ -225,10 +215,10 @@ def _config(card: Card, cards: Sequence[Card], name: str, given: Mapping[str, An
     return structs.replace(config, name="", command=("sociometer", *sys.argv[1:]))
 
 
-def _playable(engine: Engine, study: Study, config: RunConfig) -> ReadPlan:
+def _playable(engine: Engine, study: studies.Study, config: RunConfig) -> ReadPlan:
     """The plan of an instrument as people read it; raises a UsageError if people of this study cannot play it."""
     shown = structs.replace(config, prompts_folder=people_folder(load(config.instrument)))
-    plan = engine.plan(shown, players={PERSON: FormPlayer("nobody", 0)})
+    plan = engine.plan(shown, players={studies.PERSON: FormPlayer("nobody", 0)})
     first: dict[str, Any] = {task: next(iter(items)) for task, items in plan.lists.items()}
     asyncio.run(refuse_unplayable(plan, first))
     spoken = {
@@ -282,7 +272,7 @@ def _change(name: str, store: StorePlace | None, as_json: bool, **given: Any) ->
     changes = {**_texts(given), **{field: given[field] for field in _CHANGED if given[field] is not None}}
     if not (changes or given["excluded"] or given["included"]):
         raise UsageError(f"nothing to change; '{hint('study change --help')}' lists what can change.")
-    with closing(StudyBook(book_path(_file(store)))) as book:
+    with closing(studies.StudyBook(studies.book_path(_file(store)))) as book:
         study = structs.replace(book.study(name), **changes)
         out, back = ([_participant(book, name, who) for who in given[which]] for which in ("excluded", "included"))
         if study.talks and not study.imported and not (study.distress and study.contact):
@@ -298,7 +288,7 @@ def _change(name: str, store: StorePlace | None, as_json: bool, **given: Any) ->
         "quota": f"its quota is {study.quota}" + f" and {started} have started, so nobody else can" * full,
         "excludes_flagged": f"results {'leave out' if study.excludes_flagged else 'count'} flagged people",
     }
-    told |= dict.fromkeys(_LIMITS, f"flagged are participants with {'; '.join(map(str, flag_rules(study)))}")
+    told |= dict.fromkeys(_LIMITS, f"flagged are participants with {'; '.join(map(str, studies.flag_rules(study)))}")
     said = [*dict.fromkeys(told.get(field, f"its {field} is new") for field in changes)]
     said += [f"results leave out {one.id} ({because})" for one in out]
     said += [f"{one.id} is not excluded by hand any more" for one in back]
@@ -307,7 +297,7 @@ def _change(name: str, store: StorePlace | None, as_json: bool, **given: Any) ->
     tell(as_json, about, f"Study {name} is changed: {'; '.join(said)}.")
 
 
-def _participant(book: StudyBook, study: str, given: str) -> Participant:
+def _participant(book: studies.StudyBook, study: str, given: str) -> studies.Participant:
     """The participant of a study with this id or code; also `STUDY.ID`, as comparisons name them."""
     book.study(study)
     found = book.with_code(study, given) or book.participant(given.removeprefix(f"{study}."))
@@ -336,25 +326,25 @@ def _open(
     path = _file(store).absolute()
     with TemporaryDirectory() as folder:
         if preview:  # the same study in a store that is deleted
-            with closing(StudyBook(book_path(path))) as book:
+            with closing(studies.StudyBook(studies.book_path(path))) as book:
                 study, path = book.study(name), Path(folder) / "preview.db"
-            with closing(StudyBook(book_path(path))) as book:
+            with closing(studies.StudyBook(studies.book_path(path))) as book:
                 book.create(study)
         serve_study(path, name, load, place, links, confirmed, per_address, lab=lab, preview=preview)
-        people = counted(len(find_study(path, name)[1]), "person has", "people have")
+        people = counted(len(studies.find_study(path, name)[1]), "person has", "people have")
     said = "The preview has ended; nothing was stored" if preview else f"Study {name} is closed; {people} joined so far"
     if not as_json:
         print_text(f"{said}. Next: {hint('study open' if preview else 'study show', name)}")
 
 
 def _list(store: StorePlace | None, display: Display) -> None:
-    rows = tuple(_listed(book, name) for book in study_books(_file(store)) for name in book.names())
+    rows = tuple(_listed(book, name) for book in studies.study_books(_file(store)) for name in book.names())
     columns = ("study", "instrument", "language", "participants", "quota", "withdrawn")
     note = "" if rows else f"There are no studies yet. Create one with: {hint('study create INSTRUMENT --name NAME')}"
     display.show([table := Table("studies", "Studies", columns, rows, note)], limits=[len(rows)], data=table.records())
 
 
-def _listed(book: StudyBook, name: str) -> tuple[Cell, ...]:
+def _listed(book: studies.StudyBook, name: str) -> tuple[Cell, ...]:
     try:
         study, joined = book.study(name), len(book.participants(name))
     except StoreError:
@@ -365,7 +355,7 @@ def _listed(book: StudyBook, name: str) -> tuple[Cell, ...]:
 
 def _show(name: str, store: StorePlace | None, display: Display) -> None:
     path = _file(store)
-    with closing(StudyBook(book_path(path))) as book, Store(path) as opened:
+    with closing(studies.StudyBook(studies.book_path(path))) as book, Store(path) as opened:
         study, scores = book.study(name), Scores(opened, load)
         people, settings = participants_table(study, book, opened, scores), _settings(study)
         said = [] if display.as_json else [str(one) for one in scores.of_people(name)]
@@ -373,10 +363,10 @@ def _show(name: str, store: StorePlace | None, display: Display) -> None:
         display.show([people, settings], limits=limits, notes=said, data=people.records())
 
 
-def _settings(study: Study) -> Table:
+def _settings(study: studies.Study) -> Table:
     """What the owner chose, by the options of `study create`."""
     tests = (" ".join((one.instrument, *chosen_items(one, card_of(one.instrument)))) for one in study.parts.values())
-    own = {*Study.__struct_fields__} - {*RunConfig.__struct_fields__}
+    own = {*studies.Study.__struct_fields__} - {*RunConfig.__struct_fields__}
     values = {one.opts[0]: getattr(study, one.name) for one in _COMMANDS[0].params if one.name in own}
     values["--model"] = ", ".join(one.subject for one in study.parts.values() if study.talks)
     values |= {"--ask": "; ".join(map(str, study.asked)), "--max-cost": study.config.caps.max_cost}
@@ -386,7 +376,7 @@ def _settings(study: Study) -> Table:
 
 def _export(name: str, to: Path, store: StorePlace | None, as_json: bool) -> None:
     path = _file(store)
-    if not find_study(path, name)[1]:
+    if not studies.find_study(path, name)[1]:
         raise UsageError(f"nobody has joined study {name} yet; let people in with '{hint('study open', name)}'.")
     with Store(path) as opened:
         wrote = write_study(opened, name, load, to)
@@ -446,10 +436,10 @@ def _plan(
 
 def _withdraw(name: str, participant: str, yes: bool, store: StorePlace | None, as_json: bool) -> None:
     path = _file(store)
-    with closing(StudyBook(book_path(path))) as book:
+    with closing(studies.StudyBook(studies.book_path(path))) as book:
         found = _participant(book, name, participant)
     confirm(f"everything that is stored about {found.id} of study {name}", yes)
-    with study_lock(path, name):
+    with studies.study_lock(path, name):
         erased = Store(path).withdraw(found.id)
     tell(
         as_json,
@@ -585,7 +575,7 @@ _COMMANDS = [
             default="apart",
         ),
         option("--attention", "Number of attention checks among the items.", type=click.IntRange(0, 20), default=0),
-        *_flag_options(FASTEST_SECONDS),
+        *_flag_options(studies.FASTEST_SECONDS),
         option("--quota", "Maximum number of participants who start.", type=click.IntRange(1), default=1_000),
         *cap_options("for each participant's run", cost="for each participant's run; of talks, for the whole study"),
         of=_Described,

@@ -26,20 +26,9 @@ from sociometer.results.participants import Scores, participants_table
 from sociometer.results.study_tables import sheet_of, study_tables
 from sociometer.statistics.formatting import column_decimals, estimate, interval_text, number
 from sociometer.statistics.norms import ONLY_SHUFFLED
+from sociometer.store import studies
 from sociometer.store.erasing import Withdrawing, finish_withdrawals
 from sociometer.store.store import Store
-from sociometer.store.studies import (
-    Participant,
-    Study,
-    StudyBook,
-    book_path,
-    check_lots,
-    check_places,
-    flag_rules,
-    missing_rule,
-    shown_code,
-    study_lock,
-)
 from sociometer.web import guard
 from sociometer.web.errors import BAD_FORM, BadForm, Full
 from sociometer.web.forms import PeopleTexts, about_fields, about_of, fields_of, pattern_of, people_texts, reply_of
@@ -53,11 +42,11 @@ WAIT_SECONDS = 6.0
 _ROUND_SECONDS = 60.0
 _TICKET = re.compile(r"[\w-]{43}")
 _TOO_MANY = "Too many people have joined from this network within an hour. Try again later, or ask the researchers."
-STUDY = web.AppKey("study", Study)
-NOW = web.RequestKey("study", Study)
+STUDY = web.AppKey("study", studies.Study)
+NOW = web.RequestKey("study", studies.Study)
 """The study as its owner has it now."""
 CARDS: web.AppKey[dict[str, Card]] = web.AppKey("cards", dict)
-BOOK = web.AppKey("book", StudyBook)
+BOOK = web.AppKey("book", studies.StudyBook)
 STORE = web.AppKey("store", Store)
 SEATS = web.AppKey("seats", Seats)
 TEXTS: web.AppKey[dict[str, PeopleTexts]] = web.AppKey("texts", dict)
@@ -88,7 +77,7 @@ def study_page(
     )
 
 
-async def admitted(request: web.Request) -> Study:
+async def admitted(request: web.Request) -> studies.Study:
     """The study as its owner has it now, for somebody who has its link."""
     guard.check_secret(request, request.app[STUDY].secret)
     request[NOW] = await asyncio.to_thread(request.app[BOOK].study, request.app[STUDY].name)
@@ -107,7 +96,7 @@ async def standing_of(request: web.Request, *, withdrawing: bool = False) -> Sta
     return found
 
 
-def texts_of(request: web.Request, participant: Participant) -> PeopleTexts:
+def texts_of(request: web.Request, participant: studies.Participant) -> PeopleTexts:
     """The words of the instrument that a participant is at."""
     return request.app[TEXTS][request.app[SEATS].instrument(participant, request.app[STUDY])]
 
@@ -156,7 +145,7 @@ def _kinds(request: web.Request) -> Iterator[str]:
             yield "games" if task in texts.practice else "conversations" if task in texts.ended else "texts"
 
 
-async def _admit(request: web.Request, participant: Participant, to: str) -> web.Response:
+async def _admit(request: web.Request, participant: studies.Participant, to: str) -> web.Response:
     response = see_other(to)
     guard.set_cookie(request, response, await asyncio.to_thread(request.app[BOOK].open_session, participant))
     return response
@@ -192,7 +181,7 @@ async def join(request: web.Request) -> web.StreamResponse:
 async def code_page(request: web.Request) -> web.StreamResponse:
     """The code of somebody who has just joined; it is on no disk, so it is shown until the server stops."""
     code = request.app[NEW_CODES].get((await standing_of(request)).participant.id)
-    return study_page(request, "study_code.html", code=shown_code(code)) if code else see_other("/take")
+    return study_page(request, "study_code.html", code=studies.shown_code(code)) if code else see_other("/take")
 
 
 @guard.landing
@@ -277,11 +266,11 @@ class Check(Struct, frozen=True):
     right: str
 
 
-def checks_of(study: Study, participant: str, planned: int) -> tuple[Check, ...]:
+def checks_of(study: studies.Study, participant: str, planned: int) -> tuple[Check, ...]:
     """The checks of a participant: always the same ones, at random places."""
-    lots = check_lots(study, participant)
+    lots = studies.check_lots(study, participant)
     made = []
-    for place, after in enumerate(check_places(study, lots, planned)):
+    for place, after in enumerate(studies.check_places(study, lots, planned)):
         options = texts("study", study.language)["check options"].split("|")
         lots.shuffle(options)
         made.append(Check(place, after, tuple(options), lots.choice(options)))
@@ -441,8 +430,8 @@ async def overview_page(request: web.Request) -> web.StreamResponse:
     people = table.only(range(own)).records()
     return owner_page(
         request, "study_overview.html", visitor=guard.visitor_of(request), study=study, cards=request.app[CARDS],
-        table=table, people=people, about=about, results=results, missing=missing_rule(),
-        rules=flag_rules(study), number=number, estimate=estimate, preview=request.app[PREVIEW],
+        table=table, people=people, about=about, results=results, missing=studies.missing_rule(),
+        rules=studies.flag_rules(study), number=number, estimate=estimate, preview=request.app[PREVIEW],
         digits={one: column_decimals(people, one, unit) for one, unit in table.units.items()},
     )  # fmt: skip
 
@@ -461,9 +450,9 @@ async def data_file(request: web.Request) -> web.StreamResponse:
 
 
 def study_application(
-    study: Study,
+    study: studies.Study,
     store: Store,
-    book: StudyBook,
+    book: studies.StudyBook,
     load: Callable[..., Instrument],
     per_address: int = PER_ADDRESS,
     *,
@@ -499,7 +488,7 @@ def study_application(
     return app
 
 
-def refuse_unconfirmed(study: Study, confirmed: Collection[tuple[str, str]]) -> None:
+def refuse_unconfirmed(study: studies.Study, confirmed: Collection[tuple[str, str]]) -> None:
     """Raises a UsageError if a role's model has an address or is a function and the user did not name it again."""
     every = ({**one.roles, SUBJECT: one.subject} for one in study.parts.values())
     roles = dict.fromkeys(pair for one in every for pair in one.items())
@@ -541,11 +530,11 @@ def serve_study(
     `confirmed` are the roles that the user named again: if only a file names an address or a function, no key is sent
     to it and it is not called.
     """
-    with closing(StudyBook(book_path(store))) as book:
+    with closing(studies.StudyBook(studies.book_path(store))) as book:
         study = book.study(name)
         refuse_unconfirmed(study, confirmed)
         # One server a study: nobody else may delete or play what this one holds in memory.
-        with study_lock(store, name), Store(store) as opened:
+        with studies.study_lock(store, name), Store(store) as opened:
             app = study_application(study, opened, book, load, per_address, lab=lab, preview=preview)
 
             def prepare() -> None:

@@ -12,48 +12,31 @@ from sociometer.core.measure import Cell, Measure, Summary, Table
 from sociometer.core.reply_kind import count_replies
 from sociometer.core.task import RunView, Score
 from sociometer.instruments.egosocial.games.game import NOTES, TABLES, card_measures, reached
-from sociometer.instruments.egosocial.games.holdem.match import (
-    MANY_RAISES,
-    OTHER_SEAT,
-    OWN_SEAT,
-    Match,
-    MatchOutcome,
-    PlayedHand,
-    actions_of,
-)
-from sociometer.instruments.egosocial.games.holdem.net import (
-    STYLES,
-    WEIGHTS,
-    PokerTable,
-    WeightError,
-    features,
-    load,
-    seeds_in,
-)
+from sociometer.instruments.egosocial.games.holdem import match, net
 from sociometer.instruments.egosocial.games.holdem.rules import CODES
 
 
-def posterior(hands: Sequence[PlayedHand], weights: Path = WEIGHTS) -> dict[str, float]:
+def posterior(hands: Sequence[match.PlayedHand], weights: Path = net.WEIGHTS) -> dict[str, float]:
     """Return the probability of each style of the opponent, given all its moves in these hands."""
     inputs, may_raise, actions = [], [], []
     for hand in hands:
-        table = PokerTable.of([hand.deal])
+        table = net.PokerTable.of([hand.deal])
         row = np.array([0])
         for move in hand.moves:
-            if move.player == OTHER_SEAT:
-                inputs.append(features(table, row)[0])
+            if move.player == match.OTHER_SEAT:
+                inputs.append(net.features(table, row)[0])
                 may_raise.append(bool(table.may_raise(row)[0]))
                 actions.append(CODES[move.action])
             table.step(row, np.array([CODES[move.action]]))
     if not actions:
-        return {style: 1 / len(STYLES) for style in STYLES}
+        return {style: 1 / len(net.STYLES) for style in net.STYLES}
     seen, can, done = np.array(inputs), np.array(may_raise), np.array(actions)
     logs = {
         style: [
-            float(np.log(load(style, seed, weights).chances(seen, can)[np.arange(len(done)), done] + 1e-12).sum())
-            for seed in seeds_in(weights)
+            float(np.log(net.load(style, seed, weights).chances(seen, can)[np.arange(len(done)), done] + 1e-12).sum())
+            for seed in net.seeds_in(weights)
         ]
-        for style in STYLES
+        for style in net.STYLES
     }
     highest = max(max(values) for values in logs.values())
     shares = {style: sum(math.exp(value - highest) for value in values) for style, values in logs.items()}
@@ -67,25 +50,25 @@ def best_guess(chances: dict[str, float]) -> str:
     return max(sorted(chances), key=lambda style: chances[style])
 
 
-def naive_guess(hands: Sequence[PlayedHand]) -> str | None:
+def naive_guess(hands: Sequence[match.PlayedHand]) -> str | None:
     """Return the style by the share of raises alone; None if the opponent never acted."""
-    actions = actions_of(hands)
+    actions = match.actions_of(hands)
     if not actions:
         return None
-    return STYLES[0] if actions.count("raise") / len(actions) >= MANY_RAISES else STYLES[1]
+    return net.STYLES[0] if actions.count("raise") / len(actions) >= match.MANY_RAISES else net.STYLES[1]
 
 
-def score(item: Match, outcome: MatchOutcome) -> Score:
+def score(item: match.Match, outcome: match.MatchOutcome) -> Score:
     """The style named at the end, the chips won, the habits shown, and the evidence there was.
 
     Where the opponent never acted there is nothing to name: such a match is counted apart, except in the paper's form.
     """
     final = outcome.namings[-1]
-    moves = Counter(move.action for hand in outcome.hands for move in hand.moves if move.player == OWN_SEAT)
+    moves = Counter(move.action for hand in outcome.hands for move in hand.moves if move.player == match.OWN_SEAT)
     decided = max(1, sum(moves.values()))
     unusable = outcome.subject_faults.count + sum(naming.faults.count for naming in outcome.namings)
     true, asked_about = item.style_after(outcome.hands[:-1]), item.asked(outcome.hands)
-    informed = bool(actions_of(asked_about))
+    informed = bool(match.actions_of(asked_about))
     values = {
         "chips": sum(hand.won for hand in outcome.hands) / len(outcome.hands),
         "raises": moves["raise"] / decided,
@@ -98,9 +81,9 @@ def score(item: Match, outcome: MatchOutcome) -> Score:
     if informed or item.official:
         values["right"] = float(final.style == true)
         values["naive"] = float(naive_guess(asked_about) == true) if informed else 0.5
-    with suppress(WeightError):  # the user's own weights no longer exist
+    with suppress(net.WeightError):  # the user's own weights no longer exist
         if "right" in values:
-            chances = posterior(asked_about, Path(item.weights) if item.weights else WEIGHTS)
+            chances = posterior(asked_about, Path(item.weights) if item.weights else net.WEIGHTS)
             ideal = float(final.style == best_guess(chances))
             values |= {"ceiling": max(chances.values()), "evidence": chances[true], "as_ideal": ideal}
     nameless = sum(naming.style is None for naming in outcome.namings)
@@ -109,13 +92,13 @@ def score(item: Match, outcome: MatchOutcome) -> Score:
     return Score(values=values, facets={"style": true}, unreadable=unreadable, replies=count_replies(asked))
 
 
-def summarise(run: RunView[Match, MatchOutcome]) -> Summary:
+def summarise(run: RunView[match.Match, match.MatchOutcome]) -> Summary:
     """Accuracy, ceiling, chips and habits, overall and by style."""
     measures: list[Measure] = []
     for card, found in card_measures(run, "holdem", "style"):
         measures += [one for one in found if one.items or card.name == "accuracy"]
     if any(one.name == "ceiling" for one in measures):
-        measures.append(reached(run, 1 / len(STYLES)))
+        measures.append(reached(run, 1 / len(net.STYLES)))
     episodes = [(item, outcome) for item, outcome, _ in run.scored()]
     notes = [NOTES["observers"]]
     empty = [item.official for item, _, score in run.scored() if score.values.get("no_information")]
@@ -125,12 +108,12 @@ def summarise(run: RunView[Match, MatchOutcome]) -> Summary:
     return Summary(measures=tuple(measures), tables=(_answers(episodes),), notes=tuple(notes))
 
 
-def _answers(episodes: Iterable[tuple[Match, MatchOutcome]]) -> Table:
+def _answers(episodes: Iterable[tuple[match.Match, match.MatchOutcome]]) -> Table:
     counts = Counter(
         (item.style_after(outcome.hands[:-1]), outcome.namings[-1].style or "unreadable") for item, outcome in episodes
     )
     rows: list[tuple[Cell, ...]] = [
-        (style, *(counts[style, answer] for answer in (*STYLES, "unreadable")))
+        (style, *(counts[style, answer] for answer in (*net.STYLES, "unreadable")))
         for style in sorted({style for style, _ in counts})
     ]
     return TABLES("styles", rows)
