@@ -376,7 +376,7 @@ def test_the_digest_of_the_plan_is_known_before_the_run_and_is_in_its_file(folde
     assert json.loads((tmp_path / "plan.json").read_text())[0]["plan"] != planned["plan"]
 
 
-def test_the_plan_of_a_function_has_the_digest_of_its_file_and_resume_says_that_it_changed(
+def test_the_plan_of_a_function_has_the_digest_of_its_file_and_everybody_sees_that_it_changed(
     tmp_path, capsys, monkeypatch
 ):
     monkeypatch.chdir(tmp_path)
@@ -397,6 +397,17 @@ def test_the_plan_of_a_function_has_the_digest_of_its_file_and_resume_says_that_
     capsys.readouterr()
     assert run_command(["resume", "n", "--code", agent, "--max-requests", "20", *at]) == 0
     assert f"the file of {agent} changed after this run was planned." in capsys.readouterr().err
+    assert run_command(["export", "n", "--to", "n.sociometer", *at]) == 0
+    for words in (["show", "n", *at], ["check", "n.sociometer"]):
+        capsys.readouterr()
+        assert run_command(words) == 0
+        told = capsys.readouterr().out
+        assert f"The file of {agent} was changed after the plan: items were played with other code." in told
+    assert planned["plan"] in told, "the plan is the one that was published"
+    assert run_command(["resume", "n", "--code", agent, *at]) == 0
+    assert sm.get_run("n", store=tmp_path / "s.db").manifest.roles["subject"].later_code == (
+        hashlib.sha256((tmp_path / "planned_agent.py").read_bytes()).hexdigest(),
+    )
 
 
 def test_a_failed_item_stays_failed_and_probabilities_are_computed_again(openai_server, key, tmp_path):

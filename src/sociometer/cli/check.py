@@ -27,6 +27,7 @@ from sociometer.reporting.progress import track, working
 from sociometer.statistics.formatting import number
 from sociometer.store.bundle import ENDING
 from sociometer.store.place import StorePlace, StoreUrl
+from sociometer.store.records import changed_code
 from sociometer.store.store import Store
 from sociometer.store.verify import verify_file, verify_run
 
@@ -167,7 +168,8 @@ def _bundle(path: Path, display: Display) -> int:
     with working("checking"):
         bundle, done = check_file(path, load, stopping_rule)
     run, config = bundle.run, bundle.run.manifest.config
-    notes = [*_what_replies_say(done, card_of(config.instrument)), f"plan {run.plan}", f"root {bundle.root}"]
+    said = *_what_replies_say(done, card_of(config.instrument)), *changed_code(run.manifest)
+    notes = [*said, f"plan {run.plan}", f"root {bundle.root}"]
     if config.until is not None and config.until.half_width is None and not done.why_not:
         notes.append("The run stopped early after comparisons with other runs; these are taken from the file.")
     data = {"file": path, "run": run.id, "plan": run.plan, "root": bundle.root, **structs.asdict(done)}

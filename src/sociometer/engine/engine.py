@@ -275,9 +275,14 @@ class Engine:
         progress.work = await work_of(plan) if self.listener else {}
         progress.started = time.monotonic()
         progress.callback = self._callback
-        for role, then in record.manifest.roles.items():
-            if then.code_digest not in ("", plan.manifest.roles[role].code_digest):
+        roles = dict(record.manifest.roles)
+        for role, then in roles.items():
+            now, known = plan.manifest.roles[role].code_digest, (then.code_digest, *then.later_code)
+            if then.code_digest and now != known[-1] and progress.done < progress.total:
                 progress.warnings.append(f"the file of {then.label} changed after this run was planned.")
+                roles[role] = structs.replace(then, later_code=(*then.later_code, now))
+        if roles != record.manifest.roles:
+            self.store.runs.update(structs.replace(record, manifest=structs.replace(record.manifest, roles=roles)))
         self.store.runs.set_status(record.id, RunStatus.PLAYING)
         if self.listener:
             self.listener.started(record.id, progress)

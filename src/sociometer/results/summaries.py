@@ -36,7 +36,7 @@ from sociometer.statistics.formatting import (
 )
 from sociometer.statistics.item_values import item_values
 from sociometer.store.bundle import public_norms
-from sociometer.store.records import RunRecord, RunStatus
+from sociometer.store.records import RunRecord, RunStatus, changed_code
 from sociometer.store.stored_run import StoredRun
 
 ADVICE = "Add --"
@@ -410,6 +410,7 @@ def caveats(run: StoredRun) -> list[str]:
         what = subject_stand_in(run.stand_ins)
         said = "very small demonstration model; expect scores near chance" if what == TINY else f"{what}, not a model"
         found.append(f"{run.subject} is a {said}.")
+    found += changed_code(run.manifest)
     for role, count in by_role(run.failures(), run.manifest.roles).items():
         found.append(f"{counted(count, 'episode')} failed because of the {role}, not because of {run.subject}.")
     if checked := contamination_note(run):

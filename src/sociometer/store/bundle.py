@@ -171,8 +171,9 @@ def plan_text(manifest: Manifest) -> str:
 
     It follows from the public manifest, without the name of the run and the machine, so that everyone can compute it.
     """
-    config = manifest.config.only("planned")
-    return _encode(structs.replace(manifest, config=config, python_version="", platform="", imported=False)).decode()
+    config, machine = manifest.config.only("planned"), {"python_version": "", "platform": "", "imported": False}
+    roles = {role: structs.replace(one, later_code=()) for role, one in manifest.roles.items()}
+    return _encode(structs.replace(manifest, config=config, roles=roles, **machine)).decode()
 
 
 def plan_digest(manifest: Manifest) -> str:

@@ -29,6 +29,8 @@ class RoleRecord(Struct, frozen=True, omit_defaults=True):
     identity: Identity
     label: str
     code_digest: str = ""
+    later_code: tuple[str, ...] = ()
+    """The digests of the function's file where the run went on with a changed one; they are not in its plan."""
 
     @property
     def own_name(self) -> str:
@@ -82,6 +84,12 @@ class Manifest(Struct, frozen=True, omit_defaults=True):
         if not self.config.official:
             return "bundled"
         return "official" if self.official_files else "own"
+
+
+def changed_code(manifest: Manifest) -> list[str]:
+    """Of which functions the file changed while the run was played, in a sentence each."""
+    labels = [one.label for one in manifest.roles.values() if one.later_code]
+    return [f"The file of {label} was changed after the plan: items were played with other code." for label in labels]
 
 
 class Charge(Struct, frozen=True):

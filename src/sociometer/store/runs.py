@@ -10,7 +10,7 @@ from random import Random
 from typing import Any
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from sociometer.core.config import RunConfig, model_label
 from sociometer.core.errors import StoreError, UsageError, hint, unknown
@@ -142,15 +142,18 @@ class Runs(StorePart):
 
     def rename(self, run: str, name: str) -> None:
         """Give a run another name."""
-        record = self.get(run)
+        self.update(structs.replace(self.get(run), name=name))
 
-        def rename(batch: Transaction) -> None:
-            row = batch.execute("SELECT config_hash FROM run WHERE id = ?", (run,)).fetchone()
-            labels = run, record.instrument, record.subject, row[0], name, record.created
-            values = name, seal(_encode(record.manifest), *labels), run
+    def update(self, record: RunRecord) -> None:
+        """Store the name and the manifest of a run anew."""
+
+        def update(batch: Transaction) -> None:
+            row = batch.execute("SELECT config_hash FROM run WHERE id = ?", (record.id,)).fetchone()
+            labels = record.id, record.instrument, record.subject, row[0], record.name, record.created
+            values = record.name, seal(_encode(record.manifest), *labels), record.id
             batch.execute("UPDATE run SET name = ?, manifest = ? WHERE id = ?", values)
 
-        self._writer.queue(rename)
+        self._writer.queue(update)
         self._writer.flush()
 
     def delete(self, run: str, *, with_replies: bool = False) -> None:

@@ -41,7 +41,7 @@ from sociometer.statistics.chart_theme import Mode
 from sociometer.statistics.formatting import chance_of, common_decimals, estimate, interval_text, number
 from sociometer.store.episodes import ScoredEpisode
 from sociometer.store.place import StorePlace
-from sociometer.store.records import RunRecord, RunStatus
+from sociometer.store.records import RunRecord, RunStatus, changed_code
 from sociometer.store.runs import RunSearch
 from sociometer.store.store import Store
 from sociometer.store.stored_run import StoredRun, first_score, state_of, status_of, why_ended
@@ -384,7 +384,9 @@ def read_summary(viewed: ViewedStore, run: str, task: str) -> Summary:
         checked = contamination_note(stored, task)
         kept, rules = (note for note in summary.notes if not note.startswith(ADVICE)), rule_sentences(stored)
         own = (next((rule for rule in rules if rule.startswith(note.rstrip("."))), note) for note in kept)
-        return structs.replace(summary, notes=(*((checked,) if checked else ()), *own, *by_people))
+        return structs.replace(
+            summary, notes=(*((checked,) if checked else ()), *changed_code(stored.manifest), *own, *by_people)
+        )
 
 
 def read_items(viewed: ViewedStore, run: str, task: str, shown: str, words: str, at: int) -> ItemList:
