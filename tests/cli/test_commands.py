@@ -732,7 +732,7 @@ MISLEADING = [
     (("study", "change", "s"), "nothing to change"),
     (("report", "mine", "--to", ""), "a page cannot be written to"),
     (("runs", "--store", "bin.csv"), "not a store, or a damaged one"),
-    (("compare", "mine", "mine"), "two different runs"),
+    (("compare", "mine", "mine"), "two different runs, not only mine"),
     (("view", "--host", "300.1.1.1"), "--host"),
 ]
 

@@ -119,9 +119,9 @@ class Comparisons(Shown, frozen=True):
 def compare_runs(runs: Sequence[StoredRun], task: str = "", terms: Terms | None = None) -> Comparisons:
     """Every run compared with the first, item by item; of one task, or of all that they share."""
     if len(runs) < 2:
-        raise UsageError(
-            f"compare needs two different runs: {hint('compare RUN RUN')}. '{hint('runs')}' lists the stored runs."
-        )
+        only = "".join(f", not only {run.reference}" for run in runs)
+        lists = f"'{hint('runs')}' lists the stored runs."
+        raise UsageError(f"compare needs two different runs{only}: {hint('compare RUN RUN')}. {lists}")
     known = candidates(runs, task, by_name=True)
     return Comparisons(compare(known, terms), not_compared(known), ChosenRuns(tuple(runs)), task)
 
