@@ -31,7 +31,7 @@ def test_runs_that_are_alike_do_not_promise_the_impossible():
     spread = _pair(MEASURE, one, two)
     assert spread.binary and spread.stable + spread.chance == pytest.approx(0.01)
     assert [spread.items(size, 1) for size in (0.05, 0.1)] == [157, 78]
-    assert spread.items(0.05, 5) == 157, "repeats do not go below the floor"
+    assert 140 < spread.items(0.05, 5) < 157, "two items that disagree say little of how much of it is chance"
     assert spread.power(0.05, 69, 1) == pytest.approx(0.13, abs=0.005)
 
 

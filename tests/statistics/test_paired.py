@@ -223,3 +223,10 @@ def test_pairs_of_columns_hold_together_as_if_each_had_a_column():
     assert found.level == pytest.approx(apart.level, abs=5e-4)
     assert found.p_values == pytest.approx(apart.p_values[:6], abs=0.01)
     assert simultaneous(influence, [0.01] * 6, 20, alike=[range(6)]).level == 1 - 0.05 / 21
+
+
+def test_the_standard_error_of_repeated_items_is_not_held_up_by_whole_items():
+    rng = np.random.default_rng(5)
+    one, two = (rng.binomial(10, 0.9, 30) / 10 for _ in range(2))
+    found = item_differences(one, two, binary=True).summary()
+    assert found.standard_error == pytest.approx(float((two - one).std(ddof=1)) / 30**0.5)

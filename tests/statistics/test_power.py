@@ -9,6 +9,7 @@ from scipy import optimize, stats
 from sociometer.statistics.paired import item_differences, sign_flip_test
 from sociometer.statistics.power import (
     binary_power,
+    detectable_difference,
     items_needed,
     paired_power,
     smallest_detectable,
@@ -88,3 +89,21 @@ def test_the_smallest_detectable_difference_is_the_root_that_scipy_finds(level):
             root = optimize.brentq(shortfall, found / 2, 2 * found, args=(clusters, power), xtol=1e-13)
             assert found == pytest.approx(root, rel=1e-11)
             assert smallest_detectable(3.0, clusters, power=power, level=level) == 3 * found
+
+
+@pytest.mark.parametrize(("n", "repeats", "moved"), [(30, 10, 0.0), (60, 5, 0.0), (60, 5, 0.1)])
+def test_with_repeats_the_difference_that_is_called_detectable_is_found_in_four_of_five(n, repeats, moved):
+    """Half of the items are always right or wrong, half by chance; the better model is better on all that have room."""
+    rng = np.random.default_rng([n, repeats])
+
+    def pair(better: float) -> tuple[np.ndarray, np.ndarray]:
+        chances = np.where(rng.random(n) < 0.5, rng.random(n) < 0.8, rng.beta(2, 1.2, n))
+        other = np.where(rng.random(n) < moved, 1 - np.round(chances), chances)
+        steps = np.linspace(-1, 1, 201)
+        means = [np.clip(other + step, 0, 1).mean() - chances.mean() for step in steps]
+        other = np.clip(other + steps[np.searchsorted(means, better)], 0, 1)
+        return tuple((rng.random((repeats, n)) < one).mean(axis=0) for one in (chances, other))
+
+    stated = [detectable_difference(item_differences(*pair(0), binary=True).summary(), level=0.95) for _ in range(60)]
+    found = [item_differences(*pair(float(np.mean(stated))), binary=True).interval().low > 0 for _ in range(400)]
+    assert 0.75 <= np.mean(found) <= 0.97

@@ -39,7 +39,7 @@ class Spread(Struct, frozen=True):
 
     `stable` is the mean squared difference of the items themselves, `chance` what one answer each adds to it; repeats
     average out the latter. `design_effect` is the number of clustered items with the information of one. Two runs whose
-    answers are right or wrong (`binary`) and that differ by d disagree on at least a share d of the items.
+    answers are right or wrong (`binary`) and that differ by d disagree on at least a share d of the answers.
     """
 
     stable: float
@@ -64,29 +64,37 @@ class Spread(Struct, frozen=True):
         """How many families so many items have; a comparison needs ten."""
         return round(items / self.family_size)
 
-    def discordant(self, difference: float, repeats: int) -> float:
-        """The share of right-or-wrong items on which two runs disagree that differ so much."""
-        return min(1.0, max(self.stable + self.chance / repeats, difference))
+    def discordant(self, difference: float) -> float:
+        """The share of right-or-wrong answers on which two runs disagree that differ so much."""
+        return min(1.0, max(self.stable + self.chance, difference))
+
+    def square(self, repeats: int) -> float:
+        """The mean squared difference of the items if each is played so often."""
+        return self.stable + self.chance / repeats
 
     def deviation(self, difference: float, repeats: int) -> float:
         """The standard deviation of an item's difference if each is played so often and differs so much on average."""
-        return math.sqrt(max(self.stable + self.chance / repeats - difference**2, 1e-9))
+        return math.sqrt(max(self.square(repeats) - difference**2, 1e-9))
 
     def power(self, difference: float, items: int, repeats: int) -> float:
         """The probability that a comparison on so many items shows the difference."""
         if self.families(items) < MINIMUM_CLUSTERS:
             return 0.0
         worth = max(2, round(items / self.design_effect))
+        if self.binary and repeats > 1:
+            return powers.repeated_power(difference, worth, self.square(repeats), self.square(1))
         if self.binary:
-            discordant = self.discordant(difference, repeats)
+            discordant = self.discordant(difference)
             return powers.binary_power(worth, (discordant + difference) / 2, (discordant - difference) / 2)
         return powers.paired_power(difference, self.deviation(difference, repeats) / math.sqrt(worth), worth)
 
     def items(self, difference: float, repeats: int, power: float = POWER) -> int:
         """The number of items that show the difference with this power."""
         terms = {"power": power, "design_effect": self.design_effect}
-        if self.binary:
-            found = powers.binary_items_needed(difference, self.discordant(difference, repeats), **terms)
+        if self.binary and repeats > 1:
+            found = powers.repeated_items_needed(difference, self.square(repeats), self.square(1), **terms)
+        elif self.binary:
+            found = powers.binary_items_needed(difference, self.discordant(difference), **terms)
         else:
             found = powers.items_needed(difference, self.deviation(difference, repeats), **terms)
         return max(found, math.ceil(MINIMUM_CLUSTERS * self.family_size))
@@ -94,8 +102,10 @@ class Spread(Struct, frozen=True):
     def detectable(self, items: int, repeats: int, power: float = POWER) -> float:
         """The smallest difference that so many items show with this power."""
         worth = max(2, round(items / self.design_effect))
+        if self.binary and repeats > 1:
+            return powers.smallest_detectable_repeated(worth, self.square(repeats), self.square(1), power=power)
         if self.binary:
-            return powers.smallest_detectable_binary(worth, self.discordant(0.0, repeats), power=power)
+            return powers.smallest_detectable_binary(worth, self.discordant(0.0), power=power)
         return powers.smallest_detectable(self.deviation(0.0, repeats) / math.sqrt(worth), worth, power=power)
 
 

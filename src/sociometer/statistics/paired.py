@@ -181,7 +181,8 @@ class PairedDifference(Struct, frozen=True):
     effect: float | None  # The difference over its standard deviation; None if that is zero.
     standard_error: float  # The standard error of the difference.
     binary: bool  # Whether every item is right or wrong.
-    square: float  # The mean squared difference; of right-or-wrong items, the share that differs.
+    square: float  # The mean squared difference; of right-or-wrong items played once, the share that differs.
+    disagreement: float  # The share of single answers, right or wrong, on which the two differ; else the square.
     worth: float  # The effective number of items: independent ones with the same information.
     freedom: float  # The degrees of freedom of the error.
     mcnemar: float | None = None  # McNemar's p-value, if every item is right or wrong.
@@ -204,6 +205,8 @@ class Differences(Struct, frozen=True):
     first: float
     second: float
     binary: bool
+    disagreement: float = 0.0
+    """The share of single answers, right or wrong, on which the two differ: E[a(1 − b) + b(1 − a)] of the averages."""
 
     @property
     def freedom(self) -> float:
@@ -254,6 +257,7 @@ class Differences(Struct, frozen=True):
         mean = float(values.mean())
         spread = float(values.std(ddof=1)) if values.size > 1 and np.ptp(values) else 0.0
         once = self.binary and is_binary(np.abs(values))
+        square = float(np.square(values).mean())
         return PairedDifference(
             items=values.size,
             clusters=count,
@@ -265,7 +269,8 @@ class Differences(Struct, frozen=True):
             effect=mean / spread if spread else None if mean else 0.0,
             standard_error=math.sqrt(_variance(values, self.codes, count, self.binary)) if count > 1 else float("nan"),
             binary=self.binary,
-            square=float(np.square(values).mean()),
+            square=square,
+            disagreement=max(square, self.disagreement) if self.binary else square,
             worth=float(_worth(values[:, None], self.codes)[0]),
             freedom=self.freedom,
             mcnemar=mcnemar(int((values < 0).sum()), int((values > 0).sum())) if once else None,
@@ -333,8 +338,9 @@ def item_differences(
     values = without_rounding(values[:, None])[:, 0]
     _, places = np.unique(codes, return_index=True)
     names = range(count) if labels is None else [labels[place] or ("", int(place)) for place in places.tolist()]
-    left, right = (float(item_means(side, None, items)[0].mean()) for side in (one, two))
-    return Differences(values, codes, tuple(names), left, right, binary)
+    left, right = (item_means(side, None, items)[0] for side in (one, two))
+    disagreement = float((left + right - 2 * left * right).mean())
+    return Differences(values, codes, tuple(names), float(left.mean()), float(right.mean()), binary, disagreement)
 
 
 def paired_difference(
@@ -405,12 +411,13 @@ def _signs(count: int, draws: int) -> Floats:
 
 
 def _variance(differences: Floats, codes: Integers, count: int, binary: bool) -> float:
-    """Cluster-robust variance of the mean difference; always above zero for binary items."""
+    """Cluster-robust variance of the mean difference; for binary items at least that of two usual differences."""
     robust = mean_variance(differences, codes, count)
     if not binary:
         return robust
     n = differences.size if robust > 0 else count
-    return max(robust, 2.0 / (n + 2) ** 2)
+    nonzero = differences[differences != 0]
+    return max(robust, 2.0 * (float(np.square(nonzero).mean()) if nonzero.size else 1.0) / (n + 2) ** 2)
 
 
 def _worth(differences: Floats, codes: Integers) -> Floats:

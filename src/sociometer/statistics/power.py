@@ -94,6 +94,24 @@ def binary_power(items: int, gained: float, lost: float, level: float = 0.95) ->
     return float((weights * np.where(edge >= 0, chance, 0.0)).sum())
 
 
+def repeated_power(
+    difference: float, items: float, square: float, disagreement: float, *, clusters: float = 0.0, level: float = 0.95
+) -> float:
+    """The probability that the interval excludes zero if right-or-wrong items are played several times and averaged.
+
+    `square` is the mean squared difference of the averaged items, `disagreement` that of single answers: the rest is
+    chance, which repeats average out. Two runs that differ by d disagree on at least a share d of single answers; the
+    averages keep as much of it as of the stated disagreement, to which two items without chance are added because few
+    items say little. The interval is that of Bonett and Price with two items of the usual size added.
+    """
+    kept = (items * square + 2) / (items * disagreement + 2)
+    size = square / disagreement if disagreement else 1.0
+    centre = items * difference / (items + 2)
+    spread = max(square, kept * difference, difference**2)
+    variance = (items * spread + 2 * size) / (items + 2) - centre**2
+    return paired_power(centre, math.sqrt(max(0.0, variance) / (items + 2)), clusters or items, level)
+
+
 def binary_items_needed(difference: float, discordant: float, *, power: float = 0.8, design_effect: float = 1.0) -> int:
     """The number of right-or-wrong items that show a true difference with the power, from which on all do.
 
@@ -104,6 +122,25 @@ def binary_items_needed(difference: float, discordant: float, *, power: float = 
     found = _smallest(lambda items: binary_power(items, gained, lost) >= power)
     further = [items for items in range(found, found + found // 5 + 5) if binary_power(items, gained, lost) < power]
     return math.ceil(round((further[-1] + 1 if further else found) * max(1.0, design_effect), 6))
+
+
+def repeated_items_needed(
+    difference: float, square: float, disagreement: float, *, power: float = 0.8, design_effect: float = 1.0
+) -> int:
+    """The number of right-or-wrong items, played several times, that show a true difference with the power."""
+    found = _smallest(lambda items: repeated_power(difference, items, square, disagreement) >= power)
+    return math.ceil(round(found * max(1.0, design_effect), 6))
+
+
+def smallest_detectable_repeated(
+    items: float, square: float, disagreement: float, *, clusters: float = 0.0, power: float = 0.8, level: float = 0.95
+) -> float:
+    """The smallest difference that right-or-wrong items show if they are played several times; NaN if there is none."""
+
+    def reached(difference: float) -> bool:
+        return repeated_power(difference, items, square, disagreement, clusters=clusters, level=level) >= power
+
+    return _bisected(reached, 1.0, 1e-4) if reached(1.0) else float("nan")
 
 
 def smallest_detectable_binary(items: float, discordant: float, *, power: float = 0.8, level: float = 0.95) -> float:
@@ -153,9 +190,11 @@ def _smallest(reached: Callable[[int], bool]) -> int:
 def detectable_difference(paired: PairedDifference, *, level: float) -> float | None:
     """The smallest true difference that these items show with a power of 80 %; None if it cannot be computed."""
     found = smallest_detectable(paired.standard_error, paired.freedom + 1, level=level)
-    # counts of items gained and lost for those played once, and for repeated ones whose observed variance is smaller
-    # than such a difference implies
-    if paired.binary and (paired.mcnemar is not None or found * (1 - found) > paired.deviation**2):
+    if paired.binary and paired.mcnemar is not None:
         found = smallest_detectable_binary(paired.worth, paired.square, level=level)
+    elif paired.binary:
+        spread = paired.worth, paired.square, paired.disagreement
+        shown = smallest_detectable_repeated(*spread, clusters=paired.freedom + 1, level=level)
+        found = shown if math.isnan(shown) else max(found, shown)
     # without variation, the items give no information about what they can detect
     return None if math.isnan(found) or found == 0 else found
